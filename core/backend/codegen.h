@@ -1,0 +1,86 @@
+#pragma once
+
+#include "core/ir/loop_nest.h"
+#include "core/schedule/lower.h"
+#include "core/support/result.h"
+#include "core/target/target.h"
+#include "core/wire/artifact.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace lathe::backend {
+
+/// Static facts of one emitted kernel, free of charge for pruning and for the window.
+struct EmitInfo
+{
+    std::int64_t vectorSpills = 0; ///< stack references to vector registers in the emitted code
+    std::int64_t codeBytes = 0;
+    double emitMs = 0;
+};
+
+struct BuiltKernel
+{
+    Result<> status; ///< BuildFailed or Unsupported (by name of what the back end refuses), kernel by kernel
+    EmitInfo info;
+};
+
+struct Artifact
+{
+    std::vector<std::byte> bytes;
+    ArtifactDescriptor descriptor; ///< the kernels that were built, in order
+    std::vector<BuiltKernel> kernels; ///< one per request
+};
+
+enum class Listing : std::uint8_t
+{
+    LlvmIr,
+    Assembly,
+    Source ///< CUDA, OpenCL
+};
+
+/// Sections of a deploy library: named, aligned, read-only bytes.
+struct BinarySection
+{
+    std::string symbol; ///< start; SYMBOL_end follows
+    std::vector<std::byte> bytes;
+    std::int64_t alignment = 64;
+};
+
+struct LibraryRequest
+{
+    std::string name; ///< soname stem
+    std::vector<std::vector<std::byte>> objects; ///< from compileObject
+    std::vector<BinarySection> sections;
+    std::filesystem::path runtimeArchive; ///< core/runtime for this triple
+    std::vector<std::string> exports; ///< the only dynamic symbols
+    std::filesystem::path output;
+};
+
+/// Codegen half of a back end: host-side C++ against the shared core, loaded by lathe-builder alone and only if the build
+/// id is equal. One instance per thread; calls may abort the process (a compiler's bug), which is why it lives there.
+class Codegen
+{
+public:
+    virtual ~Codegen() = default;
+    /// Several candidates in one artifact. The call fails only if nothing could be made at all.
+    virtual Result<Artifact> build(std::span<const schedule::LoweredKernel> kernels) = 0;
+    /// Text of one kernel, for people and tests.
+    virtual Result<std::string> listing(const schedule::LoweredKernel& kernel, Listing kind) = 0;
+    /// Relocatable object with the phases of all kernels, symbols "<nest.name>_p<i>", for deploy.
+    virtual Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) = 0;
+    virtual Result<> linkLibrary(const LibraryRequest& request) = 0;
+};
+
+/// Exported by a codegen plugin as lathe_codegen_create; `buildId` must equal backend::buildId().
+struct CodegenPlugin
+{
+    const char* buildId;
+    const char* kind; ///< "cpu", "sim"
+    Result<std::unique_ptr<Codegen>> (*create)(const Target& target);
+};
+const char* buildId();
+
+} // namespace lathe::backend

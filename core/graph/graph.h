@@ -1,0 +1,89 @@
+#pragma once
+
+#include "core/runtime/dtype.h"
+#include "core/support/id.h"
+#include "core/support/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lathe::graph {
+
+using ValueId = Id<struct ValueTag>;
+using NodeId = Id<struct NodeTag>;
+
+/// Contents of a constant: dense, row-major, little endian. May be a view into a mapped file (`owner` keeps it).
+struct ConstData
+{
+    const std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    std::shared_ptr<const void> owner;
+};
+
+/// A tensor on an edge. Static shapes only: symbolic dimensions are bound at import (--shape, --batch).
+struct Value
+{
+    std::string name;
+    DType dtype = DType::F32;
+    std::vector<std::int64_t> shape;
+    std::shared_ptr<const ConstData> constant; ///< null unless the value is a constant
+    NodeId producer; ///< invalid for graph inputs and constants
+};
+
+using Attr = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>>;
+using Attrs = std::map<std::string, Attr, std::less<>>;
+
+/// One operator. `op` is a name of the operator registry (operator.h), Lathe's own set: importers translate into it.
+struct Node
+{
+    std::string name; ///< unique in the graph; the importer's, or made up
+    std::string op;
+    Attrs attrs;
+    std::vector<ValueId> inputs; ///< invalid ids stand for absent optional inputs
+    std::vector<ValueId> outputs;
+    std::string origin; ///< name of the node of the model file that it came from, kept through passes
+};
+
+/// The network. Nodes are in topological order after every pass; ids index the vectors.
+/// A value type: passes take a Graph and return another.
+struct Graph
+{
+    std::string name;
+    std::vector<Value> values;
+    std::vector<Node> nodes;
+    std::vector<ValueId> inputs;
+    std::vector<ValueId> outputs;
+
+    const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id.value)]; }
+    Value& value(ValueId id) { return values[static_cast<std::size_t>(id.value)]; }
+    const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id.value)]; }
+    Node& node(NodeId id) { return nodes[static_cast<std::size_t>(id.value)]; }
+
+    ValueId addValue(std::string valueName, DType dtype, std::vector<std::int64_t> shape);
+    ValueId addConstant(std::string valueName, DType dtype, std::vector<std::int64_t> shape, std::shared_ptr<const ConstData> data);
+    /// Appends; output shapes must be set by the caller or by inferShapes (shape_inference.h).
+    NodeId addNode(Node node);
+    std::vector<std::vector<NodeId>> consumers() const; ///< by value
+};
+
+/// Owned constant from host values.
+std::shared_ptr<const ConstData> makeConst(const void* data, std::size_t bytes);
+
+/// Attribute access with a default; a wrong type is Internal (importers and builders check).
+std::int64_t attrInt(const Node& node, std::string_view key, std::int64_t fallback);
+double attrFloat(const Node& node, std::string_view key, double fallback);
+std::string attrString(const Node& node, std::string_view key, std::string_view fallback);
+std::vector<std::int64_t> attrInts(const Node& node, std::string_view key, std::vector<std::int64_t> fallback = {});
+
+/// Checks ids, order, uniqueness of producers and names, acyclicity. Errors: BadFile naming the node.
+Result<> verify(const Graph& graph);
+
+/// Text, a node a line, for goldens.
+std::string print(const Graph& graph);
+
+} // namespace lathe::graph

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "core/compute/dag.h"
+#include "core/graph/graph.h"
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+namespace lathe::graph {
+
+/// Fusion pattern kinds (model-zoo.md 8), in the order of their strength.
+enum class Pattern : std::uint8_t
+{
+    Elementwise = 0,
+    Broadcast = 1,
+    Injective = 2,
+    CommReduce = 3,
+    OutElementwiseFusable = 4,
+    Tuple = 7,
+    Opaque = 8
+};
+
+struct TensorType
+{
+    DType dtype = DType::F32;
+    std::vector<std::int64_t> shape;
+    bool operator==(const TensorType&) const = default;
+};
+
+/// A dense row-major tensor of the interpreter.
+struct HostTensor
+{
+    TensorType type;
+    std::vector<std::byte> bytes;
+    template<typename T>
+    std::span<T> as() { return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)}; }
+    template<typename T>
+    std::span<const T> as() const { return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)}; }
+    static HostTensor zeros(TensorType type);
+};
+
+/// Spelling of compute DAG operation names: the three generations of the reference's keys (auto-scheduler.md 1.5, 2.4).
+enum class NameEra : std::uint8_t
+{
+    Hash, ///< tutorial 002: PaddedInput, Conv2dOutput, T_dense
+    Flat, ///< tutorial 000: as Hash
+    Nested ///< tutorial 001: pad_temp, conv2d_nhwc, T_matmul_NT
+};
+
+struct ComputeContext
+{
+    compute::DagBuilder& builder;
+    NameEra era = NameEra::Nested;
+    /// Which algorithm of those that the operator offers: "direct", "winograd:2", "winograd:4" ... Empty: direct.
+    std::string algorithm;
+    std::span<const TensorType> outputTypes; ///< as inferred
+};
+
+/// All that Lathe knows of one operator. Adding an operator means one entry (in the table of its family's .cpp) and one test.
+struct OpDef
+{
+    std::string_view name;
+    Pattern pattern = Pattern::Opaque;
+    std::int32_t minInputs = 1;
+    std::int32_t maxInputs = 1; ///< -1: any number
+    /// Output types from the node and its input types. `constants[i]` is set where input i is a constant (shapes of Reshape,
+    /// axes of Reduce ...). Errors: InvalidArgument naming the rule that is broken; the caller adds node and inputs.
+    std::function<Result<std::vector<TensorType>>(const Node&, std::span<const TensorType> inputs, std::span<const ConstData* const> constants)> inferTypes;
+    /// Adds the operator's compute definition. Null: never part of a task, run by the executor as a library function or
+    /// removed by a pass.
+    std::function<Result<compute::Tensor>(const Node&, std::span<const compute::Tensor> inputs, ComputeContext&)> compute;
+    /// The reference executor's plain evaluation; shares no code with compute, schedule, lowering or plugins.
+    /// Accumulates in double where the result is floating.
+    std::function<Result<>(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)> evaluate;
+};
+
+/// Null if there is no such operator.
+const OpDef* findOperator(std::string_view name);
+std::span<const OpDef* const> allOperators();
+
+} // namespace lathe::graph

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/graph/operator.h"
+#include "core/target/target.h"
+
+namespace lathe::graph {
+
+/// Each pass takes a verified graph with inferred types and returns another; named for what it does.
+/// Order and meaning: model-zoo.md 7 and auto-scheduler.md 2.1-2.3.
+Result<Graph> inferTypes(Graph graph); ///< fills every value's dtype and shape from the registry
+Result<Graph> foldConstants(Graph graph);
+Result<Graph> simplifyInference(Graph graph); ///< batch norm to multiply and add, dropout away
+Result<Graph> foldScaleAxis(Graph graph); ///< backward, forward, constants
+Result<Graph> removeDead(Graph graph);
+Result<Graph> eliminateCommonSubexpressions(Graph graph);
+/// "NHWC" or "NCHW": converts convolutions and what adopts their layout; memoised transposes at the borders, cancelled in pairs.
+Result<Graph> convertLayout(Graph graph, std::string_view layout);
+
+/// The whole pipeline for a target, as a table of contents.
+Result<Graph> optimize(Graph graph, const Target& target);
+
+/// Evaluates the whole graph with the operators' plain evaluation: the reference executor of `verify`.
+/// inputs in the order of graph.inputs; returns the outputs. Needs no schedule, lowering or plugin.
+Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTensor> inputs);
+
+} // namespace lathe::graph

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "core/runtime/index_map.h"
+#include "core/support/errc.h"
+#include "core/support/hash.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lathe {
+
+/// Layout and thread split of the tensor on an edge of the graph.
+struct EdgeState
+{
+    IndexMap map;
+    std::string split; ///< "", "rows", "channels"
+    friend bool operator==(const EdgeState&, const EdgeState&) = default;
+};
+
+/// What a policy proposes for one task. `steps` (JSON text of schedule::Step lists) always fills the body completely, so
+/// that builders need no policy; (sketch, genome) or (template, config) say how it was made.
+struct Candidate
+{
+    std::string task; ///< Task::key
+    std::string alternative; ///< Alternative::name
+    std::vector<EdgeState> edges; ///< inputs then outputs; empty: all plain
+    std::string kind = "sketch"; ///< "sketch", "steps", "template"
+    std::string sketch; ///< policy, version and sketch: "lathe-cpu/1:direct-tile"
+    std::vector<std::int32_t> genome;
+    std::string steps;
+
+    /// Over all fields above: equal candidates have equal hashes in every process and on every machine.
+    Hash128 hash() const;
+};
+
+/// Where a trial ended.
+enum class TrialStage : std::uint8_t
+{
+    Done = 0,
+    Lower = 1,
+    Build = 2,
+    Load = 3,
+    Run = 4,
+    Verify = 5,
+    Transport = 6
+};
+std::string_view toString(TrialStage stage); ///< "done", "lower", ...
+
+/// What came of it.
+struct TrialResult
+{
+    TrialStage stage = TrialStage::Done;
+    Errc code = Errc::Ok;
+    std::string text; ///< for people, whole (compiler output included)
+    std::vector<double> costsNs; ///< mean time of one run, one per repeat
+    bool verified = false; ///< outputs were compared with the reference
+    std::map<std::string, double> durationsMs; ///< by activity: queue, build, link, upload, measure
+    std::string conditions; ///< JSON: calibration, clocks, load, cold bytes, spills
+    bool ok() const { return code == Errc::Ok; }
+    double meanNs() const; ///< of costsNs; +inf if there are none
+};
+
+/// What is stored of both.
+struct Record
+{
+    std::string trial; ///< 128-bit id, hex; the store ignores one that it has
+    std::int64_t session = 0;
+    std::int32_t round = 0;
+    std::int32_t index = 0; ///< within the round
+    Candidate candidate;
+    TrialResult result;
+    std::string device; ///< fingerprint JSON
+    std::int64_t timeMs = 0; ///< UNIX, milliseconds
+};
+
+} // namespace lathe

@@ -1,0 +1,81 @@
+#pragma once
+
+/// Device half: the C ABI of a plugin that runs artifacts. One exported function,
+///     const LatheDeviceApi* lathe_device_api(void);
+/// Loaded by lathe-runner alone. Nothing but C types crosses; nothing throws. A function that fails returns non-zero and
+/// fills `error` (if given) with an Errc value and a sentence.
+/// Threads: one thread drives one LatheDevice; several devices may be driven at once.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LATHE_DEVICE_ABI_VERSION 1u
+
+typedef struct LatheDeviceError
+{
+    uint32_t code; /* lathe::Errc */
+    char text[1020];
+} LatheDeviceError;
+
+typedef struct LatheDevice LatheDevice; /* an opened device */
+typedef struct LatheModule LatheModule; /* a loaded artifact */
+
+/* One kernel call of a launch list: candidate `kernel` of `module` on buffers in the artifact's parameter order. */
+typedef struct LatheLaunch
+{
+    LatheModule* module;
+    uint32_t kernel;
+    void* const* buffers; /* device pointers from allocate() */
+    uint32_t bufferCount;
+    uint32_t timed; /* 1: counts towards the reported time; 0: runs before or between untimed */
+} LatheLaunch;
+
+typedef struct LatheTiming
+{
+    uint64_t nanoseconds; /* of all timed launches of `iterations` passes over the list */
+    uint32_t clock; /* 0 wall, 1 device, 2 model time (simulators) */
+    uint32_t reserved;
+} LatheTiming;
+
+typedef struct LatheDeviceApi
+{
+    uint32_t abiVersion; /* LATHE_DEVICE_ABI_VERSION, compared for equality */
+    uint32_t structSize;
+    const char* kind; /* "cpu", "sim", ... */
+
+    /* JSON array of devices that this machine has: [{"key","name","hardware":{name:{"value","origin"}}}]; static storage.
+     * An absent driver is an empty array, not an error. */
+    const char* (*enumerate)(void);
+    /* options: the target's words ("-threads=2 ..."). */
+    int (*open)(const char* key, const char* options, LatheDevice** device, LatheDeviceError* error);
+    void (*close)(LatheDevice* device);
+    /* Optional: programs an FPGA, wakes a board. NULL if there is nothing to do. */
+    int (*prepare)(LatheDevice* device, const void* blob, size_t bytes, LatheDeviceError* error);
+    /* JSON of clocks, temperature, calibration ns now; valid until the next call. */
+    const char* (*health)(LatheDevice* device);
+
+    int (*allocate)(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error);
+    void (*release)(LatheDevice* device, void* buffer);
+    int (*copyIn)(LatheDevice* device, void* buffer, size_t offset, const void* host, size_t bytes, LatheDeviceError* error);
+    int (*copyOut)(LatheDevice* device, void* host, const void* buffer, size_t offset, size_t bytes, LatheDeviceError* error);
+
+    /* artifact: bytes made by the codegen half; descriptor: its JSON (kernels, phases, scratch, parameters). */
+    int (*load)(LatheDevice* device, const void* artifact, size_t bytes, const char* descriptor, LatheModule** module,
+                LatheDeviceError* error);
+    void (*unload)(LatheDevice* device, LatheModule* module);
+
+    /* Runs the list `iterations` times and waits. coldBytes > 0: before each iteration that much unrelated memory is
+     * read, untimed, so that weights are cold. timing may be NULL. */
+    int (*run)(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t coldBytes,
+               LatheTiming* timing, LatheDeviceError* error);
+} LatheDeviceApi;
+
+typedef const LatheDeviceApi* (*LatheDeviceApiFn)(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sstream>
+
+namespace lathe::detail {
+
+/// Collects the note of a failed check; its destructor prints place, condition and note, and aborts.
+class CheckFailure
+{
+public:
+    CheckFailure(const char* condition, const char* file, int line);
+    [[noreturn]] ~CheckFailure();
+    CheckFailure(const CheckFailure&) = delete;
+    CheckFailure& operator=(const CheckFailure&) = delete;
+    std::ostream& stream() { return m_text; }
+
+private:
+    std::ostringstream m_text;
+};
+
+struct CheckVoidify
+{
+    void operator&(std::ostream&) const { }
+};
+
+} // namespace lathe::detail
+
+/// Our own bug, in release too. No user input, plugin or kernel may be able to reach one.
+#define LATHE_CHECK(condition)                                                                                         \
+    (condition) ? static_cast<void>(0)                                                                                 \
+                : ::lathe::detail::CheckVoidify()                                                                      \
+            & ::lathe::detail::CheckFailure(#condition, __FILE__, __LINE__).stream()
+
+#ifdef NDEBUG
+#define LATHE_DCHECK(condition) LATHE_CHECK(true || (condition))
+#else
+#define LATHE_DCHECK(condition) LATHE_CHECK(condition)
+#endif

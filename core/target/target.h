@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/support/result.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe {
+
+/// Limits that search and code generation must respect. An open map; each value says where it came from.
+/// Names: num_cores, vector_unit_bytes, cache_line_bytes, max_shared_memory_per_block, max_local_memory_per_block,
+/// max_threads_per_block, max_vthread_extent, warp_size (the reference's eight) and ours: l1d_bytes, l2_bytes, l3_bytes,
+/// vector_registers, fma_per_cycle ...
+struct Hardware
+{
+    struct Limit
+    {
+        std::int64_t value = 0;
+        std::string origin; ///< "preset cuda", "detected", "file x.json", "user"
+    };
+    std::map<std::string, Limit, std::less<>> limits;
+
+    std::int64_t get(std::string_view name, std::int64_t fallback = 0) const;
+    /// The reference's eight in its record order (auto-scheduler.md 9.4).
+    std::vector<std::int64_t> referenceEight() const;
+};
+
+/// What code is generated for: kind and attributes, from text such as "cpu -mcpu=znver4 -threads=2",
+/// "opencl -device=mali -host=aarch64-linux-gnu", "sim -like=cuda".
+class Target
+{
+public:
+    /// Errors: InvalidArgument names the word that is off. Kinds: cpu, cuda, opencl, vta, sim.
+    static Result<Target> parse(std::string_view text);
+
+    const std::string& kind() const { return m_kind; }
+    std::optional<std::string> attribute(std::string_view key) const;
+    /// Canonical: kind, then attributes in alphabetical order. parse(text()) == *this.
+    std::string text() const;
+    /// The family whose rules apply: "cpu", "gpu" (cuda, opencl, sim -like=cuda) or "mali".
+    std::string family() const;
+    unsigned threads() const; ///< of a CPU; the attribute, else this machine's
+    bool operator==(const Target&) const = default;
+
+private:
+    std::string m_kind = "cpu";
+    std::map<std::string, std::string, std::less<>> m_attributes;
+};
+
+/// Presets of the reference for its targets; for plain cpu what this machine tells.
+Hardware defaultHardware(const Target& target);
+
+} // namespace lathe

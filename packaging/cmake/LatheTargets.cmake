@@ -1,0 +1,51 @@
+# The functions that make every target. Warnings and sanitizers sit on one interface target, lathe_options.
+
+add_library(lathe_options INTERFACE)
+target_compile_features(lathe_options INTERFACE cxx_std_20)
+target_include_directories(lathe_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+target_compile_options(lathe_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Woverloaded-virtual -Wsuggest-override)
+if(LATHE_SANITIZE)
+    target_compile_options(lathe_options INTERFACE -fsanitize=${LATHE_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(lathe_options INTERFACE -fsanitize=${LATHE_SANITIZE})
+endif()
+find_program(LATHE_MOLD mold)
+if(LATHE_MOLD)
+    target_link_options(lathe_options INTERFACE -fuse-ld=mold)
+endif()
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# lathe_add_library(runtime SOURCES a.cpp ... DEPS support ... LIBS fmt::fmt ...)
+# One target per folder of core: the static archive lathe_<name>; liblathe is made of them (core/CMakeLists.txt).
+# DEPS are folders of core, LIBS third-party targets used privately, PUBLIC_LIBS those seen in headers.
+function(lathe_add_library name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;PUBLIC_LIBS" ${ARGN})
+    add_library(lathe_${name} STATIC ${ARG_SOURCES})
+    list(TRANSFORM ARG_DEPS PREPEND lathe_)
+    target_link_libraries(lathe_${name} PUBLIC lathe_options ${ARG_DEPS} ${ARG_PUBLIC_LIBS} PRIVATE ${ARG_LIBS})
+endfunction()
+
+# lathe_add_plugin(cpu_codegen SOURCES ... DEPS ... LIBS ...): lib/lathe/plugins/<name>.so
+function(lathe_add_plugin name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+    add_library(lathe_plugin_${name} MODULE ${ARG_SOURCES})
+    target_link_libraries(lathe_plugin_${name} PRIVATE lathe_options ${ARG_DEPS} ${ARG_LIBS})
+    set_target_properties(lathe_plugin_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
+        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib/lathe/plugins")
+endfunction()
+
+# lathe_add_test(tst_result LABEL unit SOURCES tst_result.cpp DEPS support ... LIBS ...): one QtTest program.
+# Labels: unit, conformance, ui, integration, fault, bench, gpu.
+function(lathe_add_test name)
+    cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;DEPS;LIBS" ${ARGN})
+    add_executable(${name} ${ARG_SOURCES})
+    list(TRANSFORM ARG_DEPS PREPEND lathe_)
+    target_link_libraries(${name} PRIVATE lathe_options ${ARG_DEPS} ${ARG_LIBS} Qt6::Test)
+    set_target_properties(${name} PROPERTIES AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+    add_test(NAME ${name} COMMAND ${name})
+    if(NOT ARG_TIMEOUT)
+        set(ARG_TIMEOUT 120)
+    endif()
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()
