@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/compute/dag.h"
+#include "core/compute/name_era.h"
 #include "core/graph/graph.h"
 
 #include <functional>
@@ -40,18 +41,10 @@ struct HostTensor
     static HostTensor zeros(TensorType type);
 };
 
-/// Spelling of compute DAG operation names: the three generations of the reference's keys (auto-scheduler.md 1.5, 2.4).
-enum class NameEra : std::uint8_t
-{
-    Hash, ///< tutorial 002: PaddedInput, Conv2dOutput, T_dense
-    Flat, ///< tutorial 000: as Hash
-    Nested ///< tutorial 001: pad_temp, conv2d_nhwc, T_matmul_NT
-};
-
 struct ComputeContext
 {
     compute::DagBuilder& builder;
-    NameEra era = NameEra::Nested;
+    compute::NameEra era = compute::NameEra::Nested;
     /// Which algorithm of those that the operator offers: "direct", "winograd:2", "winograd:4" ... Empty: direct.
     std::string algorithm;
     std::span<const TensorType> outputTypes; ///< as inferred
