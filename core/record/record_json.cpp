@@ -1,0 +1,299 @@
+#include "core/record/record_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace lathe {
+namespace {
+
+using nlohmann::json;
+
+Error off(std::string_view key, std::string_view wanted)
+{
+    return makeError(Errc::BadFile, "'" + std::string(key) + "' is not " + std::string(wanted));
+}
+
+/// Reads members of one object; remembers the first thing that is off.
+class Reader
+{
+public:
+    explicit Reader(const json& object, std::string_view what) : m_object(object)
+    {
+        if (!object.is_object())
+            m_error = off(what, "an object");
+    }
+
+    void text(const char* key, std::string& value)
+    {
+        read(key, [&](const json& j) {
+            if (!j.is_string())
+                return false;
+            value = j.get<std::string>();
+            return true;
+        }, "a text");
+    }
+    template<typename T>
+    void integer(const char* key, T& value)
+    {
+        read(key, [&](const json& j) { return toInteger(j, value); }, "an integer in range");
+    }
+    void boolean(const char* key, bool& value)
+    {
+        read(key, [&](const json& j) {
+            if (!j.is_boolean())
+                return false;
+            value = j.get<bool>();
+            return true;
+        }, "true or false");
+    }
+    template<typename Fn>
+    void read(const char* key, Fn&& take, std::string_view wanted)
+    {
+        if (m_error)
+            return;
+        const auto found = m_object.find(key);
+        if (found != m_object.end() && !take(*found))
+            m_error = off(key, wanted);
+    }
+    /// A member with a reader of its own.
+    template<typename T>
+    void nested(const char* key, T& value, Result<T> (*fromJson)(const json&))
+    {
+        if (m_error)
+            return;
+        const auto found = m_object.find(key);
+        if (found == m_object.end())
+            return;
+        Result<T> result = fromJson(*found);
+        if (result)
+            value = *std::move(result);
+        else
+            m_error = std::move(result).error().note(key);
+    }
+    Result<> finish()
+    {
+        if (m_error)
+            return *std::move(m_error);
+        return {};
+    }
+
+    template<typename T>
+    static bool toInteger(const json& j, T& value)
+    {
+        if (!j.is_number_integer())
+            return false;
+        if (j.is_number_unsigned() && j.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+            return false;
+        const auto wide = j.get<std::int64_t>();
+        if (wide < static_cast<std::int64_t>(std::numeric_limits<T>::min())
+            || wide > static_cast<std::int64_t>(std::numeric_limits<T>::max()))
+            return false;
+        value = static_cast<T>(wide);
+        return true;
+    }
+
+private:
+    const json& m_object;
+    std::optional<Error> m_error;
+};
+
+} // namespace
+
+json toJson(const IndexMap& map)
+{
+    json shape = json::array(), axes = json::array();
+    for (int d = 0; d < map.logicalRank; ++d)
+        shape.push_back(map.logicalShape[d]);
+    for (int j = 0; j < map.physicalRank; ++j)
+        axes.push_back({map.axes[j].dim, map.axes[j].div, map.axes[j].extent, map.axes[j].stride});
+    return {{"shape", std::move(shape)}, {"axes", std::move(axes)}};
+}
+
+Result<IndexMap> indexMapFromJson(const json& value)
+{
+    IndexMap map;
+    Reader reader(value, "index map");
+    reader.read("shape", [&](const json& shape) {
+        if (!shape.is_array() || shape.size() > kMaxRank)
+            return false;
+        for (const json& extent : shape) {
+            if (!Reader::toInteger(extent, map.logicalShape[map.logicalRank]) || map.logicalShape[map.logicalRank] < 0)
+                return false;
+            ++map.logicalRank;
+        }
+        return true;
+    }, "a list of at most 8 extents");
+    reader.read("axes", [&](const json& axes) {
+        if (!axes.is_array() || axes.size() > kMaxPhysicalRank)
+            return false;
+        for (const json& j : axes) {
+            IndexMap::Axis& axis = map.axes[map.physicalRank];
+            if (!j.is_array() || j.size() != 4 || !Reader::toInteger(j[0], axis.dim) || !Reader::toInteger(j[1], axis.div)
+                || !Reader::toInteger(j[2], axis.extent) || !Reader::toInteger(j[3], axis.stride))
+                return false;
+            if (axis.dim < 0 || axis.dim >= map.logicalRank || axis.div < 1 || axis.extent < 1 || axis.stride < 0)
+                return false;
+            ++map.physicalRank;
+        }
+        return true;
+    }, "a list of at most 24 axes [dim, div, extent, stride]");
+    LATHE_TRY(reader.finish());
+    return map;
+}
+
+json toJson(const EdgeState& edge) { return {{"map", toJson(edge.map)}, {"split", edge.split}}; }
+
+Result<EdgeState> edgeStateFromJson(const json& value)
+{
+    EdgeState edge;
+    Reader reader(value, "edge state");
+    reader.nested("map", edge.map, indexMapFromJson);
+    reader.text("split", edge.split);
+    LATHE_TRY(reader.finish());
+    return edge;
+}
+
+json toJson(const Candidate& candidate)
+{
+    json edges = json::array();
+    for (const EdgeState& edge : candidate.edges)
+        edges.push_back(toJson(edge));
+    return {{"task", candidate.task},
+            {"alternative", candidate.alternative},
+            {"edges", std::move(edges)},
+            {"kind", candidate.kind},
+            {"sketch", candidate.sketch},
+            {"genome", candidate.genome},
+            {"steps", candidate.steps}};
+}
+
+Result<Candidate> candidateFromJson(const json& value)
+{
+    Candidate candidate;
+    Reader reader(value, "candidate");
+    reader.text("task", candidate.task);
+    reader.text("alternative", candidate.alternative);
+    Result<> edgeError;
+    reader.read("edges", [&](const json& edges) {
+        if (!edges.is_array())
+            return false;
+        for (const json& j : edges) {
+            Result<EdgeState> edge = edgeStateFromJson(j);
+            if (!edge) {
+                edgeError = std::move(edge).error();
+                return true;
+            }
+            candidate.edges.push_back(*std::move(edge));
+        }
+        return true;
+    }, "a list");
+    reader.text("kind", candidate.kind);
+    reader.text("sketch", candidate.sketch);
+    reader.read("genome", [&](const json& genome) {
+        if (!genome.is_array())
+            return false;
+        for (const json& j : genome) {
+            std::int32_t gene = 0;
+            if (!Reader::toInteger(j, gene))
+                return false;
+            candidate.genome.push_back(gene);
+        }
+        return true;
+    }, "a list of 32-bit integers");
+    reader.text("steps", candidate.steps);
+    LATHE_TRY(reader.finish());
+    LATHE_TRY(std::move(edgeError));
+    return candidate;
+}
+
+json toJson(const TrialResult& result)
+{
+    return {{"stage", toString(result.stage)},
+            {"code", toString(result.code)},
+            {"text", result.text},
+            {"costs_ns", result.costsNs},
+            {"verified", result.verified},
+            {"durations_ms", result.durationsMs},
+            {"conditions", result.conditions}};
+}
+
+Result<TrialResult> trialResultFromJson(const json& value)
+{
+    TrialResult result;
+    Reader reader(value, "result");
+    reader.read("stage", [&](const json& j) {
+        const auto stage = j.is_string() ? trialStageFromString(j.get<std::string>()) : std::nullopt;
+        result.stage = stage.value_or(TrialStage::Done);
+        return stage.has_value();
+    }, "a stage of a trial");
+    reader.read("code", [&](const json& j) {
+        const auto code = j.is_string() ? errcFromString(j.get<std::string>()) : std::nullopt;
+        result.code = code.value_or(Errc::Internal);
+        return code.has_value();
+    }, "an error code");
+    reader.text("text", result.text);
+    reader.read("costs_ns", [&](const json& costs) {
+        if (!costs.is_array())
+            return false;
+        for (const json& j : costs) {
+            if (!j.is_number() || !std::isfinite(j.get<double>()) || j.get<double>() < 0)
+                return false;
+            result.costsNs.push_back(j.get<double>());
+        }
+        return true;
+    }, "a list of times");
+    reader.boolean("verified", result.verified);
+    reader.read("durations_ms", [&](const json& durations) {
+        if (!durations.is_object())
+            return false;
+        for (const auto& [activity, j] : durations.items()) {
+            if (!j.is_number())
+                return false;
+            result.durationsMs[activity] = j.get<double>();
+        }
+        return true;
+    }, "an object of times");
+    reader.text("conditions", result.conditions);
+    LATHE_TRY(reader.finish());
+    return result;
+}
+
+json toJson(const Record& record)
+{
+    return {{"trial", record.trial},
+            {"session", record.session},
+            {"round", record.round},
+            {"index", record.index},
+            {"candidate", toJson(record.candidate)},
+            {"result", toJson(record.result)},
+            {"device", record.device},
+            {"time_ms", record.timeMs}};
+}
+
+Result<Record> recordFromJson(const json& value)
+{
+    Record record;
+    Reader reader(value, "record");
+    reader.text("trial", record.trial);
+    reader.integer("session", record.session);
+    reader.integer("round", record.round);
+    reader.integer("index", record.index);
+    reader.nested("candidate", record.candidate, candidateFromJson);
+    reader.nested("result", record.result, trialResultFromJson);
+    reader.text("device", record.device);
+    reader.integer("time_ms", record.timeMs);
+    LATHE_TRY(reader.finish());
+    return record;
+}
+
+std::optional<TrialStage> trialStageFromString(std::string_view name)
+{
+    for (int i = 0; i <= static_cast<int>(TrialStage::Transport); ++i)
+        if (toString(static_cast<TrialStage>(i)) == name)
+            return static_cast<TrialStage>(i);
+    return std::nullopt;
+}
+
+} // namespace lathe
