@@ -1,0 +1,104 @@
+#pragma once
+
+#include "core/session/views.h"
+#include "core/support/errc.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <variant>
+
+namespace lathe::session {
+
+/// What happens in a run, as values. `atSeconds` is the run's active time (pauses left out, continued over resumptions).
+
+struct TrialEvent
+{
+    TrialView trial;
+};
+
+struct RoundEvent
+{
+    std::int32_t index = 0;
+    std::int32_t task = -1;
+    std::int32_t trials = 0;
+    std::map<std::string, double> terms; ///< of the scheduler's decision
+};
+
+struct BestEvent
+{
+    std::int32_t task = -1;
+    double costMs = kUnknown;
+    std::string alternative;
+};
+
+struct EstimateEvent
+{
+    double ms = kUnknown; ///< sum of weight x best; NaN while some task has no valid program
+    double low = kUnknown, high = kUnknown; ///< band
+    double etaSeconds = kUnknown;
+};
+
+struct MeasuredEvent
+{
+    double ms = kUnknown; ///< whole network
+    double maxRelError = kUnknown;
+    bool untuned = false; ///< the baseline with default schedules
+};
+
+struct ErrorEvent
+{
+    Errc code = Errc::Internal;
+    std::string text;
+};
+
+struct LogEvent
+{
+    std::string text;
+};
+
+enum class RunState : std::uint8_t
+{
+    Idle,
+    Starting,
+    Running,
+    Pausing,
+    Paused,
+    Stopping,
+    Stopped, ///< by the user; can be resumed
+    Finished, ///< budget used or search space exhausted
+    Failed
+};
+std::string_view toString(RunState state);
+
+struct StateEvent
+{
+    RunState state = RunState::Idle;
+    std::string text; ///< one sentence for Failed
+};
+
+struct DoneEvent
+{
+    std::int64_t trials = 0;
+    double seconds = 0;
+    double estimatedMs = kUnknown;
+    double measuredMs = kUnknown;
+    std::map<std::string, std::int64_t> errors; ///< count by code
+    std::map<std::string, double> timeSeconds; ///< by activity
+};
+
+struct Event
+{
+    double atSeconds = 0;
+    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent> what;
+};
+
+/// Watches a session. Called on the session's threads, in order, never concurrently; must return quickly.
+class SessionObserver
+{
+public:
+    virtual ~SessionObserver() = default;
+    virtual void onEvents(std::span<const Event> events) = 0;
+};
+
+} // namespace lathe::session

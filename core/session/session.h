@@ -1,0 +1,147 @@
+#pragma once
+
+#include "core/session/events.h"
+#include "core/session/views.h"
+#include "core/support/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace lathe::session {
+
+/// MODEL of the command line: an ONNX file or "zoo:NAME", and the options that go with it.
+struct ModelSpec
+{
+    std::string source;
+    std::optional<std::int64_t> batch;
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
+    std::string layout; ///< "", "NHWC", "NCHW"
+    std::string partition = "lathe";
+    std::string hardware; ///< file or device, empty: the target's
+    std::uint64_t seed = 0; ///< of zoo weights
+};
+
+struct OpenOptions
+{
+    ModelSpec model; ///< empty source: the project's latest model
+    std::string target = "cpu";
+    std::filesystem::path project; ///< empty: no history is read or written
+    bool readOnly = false;
+};
+
+struct TuneOptions
+{
+    double seconds = 0; ///< 0: no limit in time
+    std::int64_t trials = 0; ///< 0: no limit in trials
+    std::int64_t trialsPerTask = 0; ///< cap
+    std::int32_t trialsPerRound = 64;
+    std::string policy = "sketch"; ///< sketch, reference, random, evolution, template
+    std::string tuner = "xgb";
+    std::string scheduler = "gradient";
+    std::vector<std::string> devices;
+    std::uint64_t seed = 1;
+    bool resume = false; ///< continue the project's latest run with its own options
+    std::int32_t repeat = 1, number = 3;
+    double minRepeatMs = 20;
+    double timeoutSeconds = 10;
+    double cooldownMs = 0;
+    std::int64_t earlyStop = 0;
+    std::int32_t buildJobs = 0; ///< 0: one per core
+    std::string cache = "network";
+    bool strict = false;
+    bool verbose = false;
+};
+
+struct CompileOptions
+{
+    std::filesystem::path output; ///< NAME.so; header, description and examples go beside it
+    std::string name;
+    bool allowDefault = false;
+    bool strict = false;
+    bool verify = true;
+    bool benchmark = true;
+    unsigned threads = 0; ///< 0: the target's
+};
+
+struct SubgraphReport
+{
+    std::string name;
+    std::int32_t task = -1;
+    std::string record; ///< trial id, empty: default schedule
+    std::string reason; ///< why it has no record
+    double estimatedMs = kUnknown;
+    double measuredMs = kUnknown;
+};
+
+struct LatencyStats
+{
+    double median = kUnknown, mean = kUnknown, std = kUnknown, min = kUnknown, p95 = kUnknown;
+};
+
+struct CompileReport
+{
+    std::filesystem::path library, header, description;
+    std::vector<SubgraphReport> subgraphs;
+    double maxRelError = kUnknown; ///< NaN: not verified
+    LatencyStats latencyMs; ///< of the exported library
+    double estimatedTasksMs = kUnknown; ///< sum of tasks
+    double estimatedTotalMs = kUnknown; ///< with untuned functions and dispatch
+    unsigned threads = 0;
+};
+
+/// The one façade that app/ and ui/ use: a model, its tasks, its history, and the run that tunes it.
+///
+/// Threads: calls may come from any one thread at a time; start(), pause(), resumeRun(), stop() return at once, what they
+/// cause arrives as events. open() and compile() block: call them off the GUI thread.
+class TuningSession
+{
+public:
+    /// Errors: BadFile, Unsupported (all unsupported operators at once), InvalidArgument, StoreFailed, NotFound.
+    static Result<std::unique_ptr<TuningSession>> open(OpenOptions options);
+    virtual ~TuningSession() = default; ///< stops the run and joins
+
+    virtual const OpenOptions& options() const = 0;
+    virtual std::shared_ptr<const GraphView> graph() const = 0;
+    virtual std::vector<TaskView> tasks() const = 0; ///< a snapshot with the latest figures
+    virtual std::vector<UntunedView> untuned() const = 0;
+    virtual std::vector<std::string> notices() const = 0; ///< "project is read-only because ...", "batch set to 1"
+    /// True if the project holds a run that can go on.
+    virtual bool canResume() const = 0;
+
+    /// One observer; set before start(), null to remove. Returns when no call is in flight any more.
+    virtual void setObserver(SessionObserver* observer) = 0;
+    virtual Result<> start(TuneOptions options) = 0;
+    virtual void pause() = 0;
+    virtual void resumeRun() = 0;
+    virtual void stop() = 0;
+    virtual void wait() = 0; ///< until the run has ended
+    virtual RunState state() const = 0;
+
+    /// Best record of a task; NotFound if it has none.
+    virtual Result<ScheduleView> bestSchedule(std::int32_t task) const = 0;
+    /// Pages of trials, newest last.
+    virtual Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const = 0;
+
+    using Progress = std::function<void(std::string_view step, double fraction)>;
+    /// Compile with the best records, verify, benchmark, export. Errors: Incompatible if a task has no record and allowDefault
+    /// is off (names them all), BuildFailed, WrongAnswer, Cancelled.
+    virtual Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) = 0;
+};
+
+std::vector<DeviceView> listDevices();
+
+struct ZooView
+{
+    std::string name;
+    std::string description;
+    std::vector<std::string> layouts;
+};
+std::vector<ZooView> listZoo();
+
+} // namespace lathe::session

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lathe::session {
+
+/// Plain structs handed to app/ and ui/: snapshots, complete and never changed again. Unknown numbers are NaN.
+
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+struct TensorView
+{
+    std::string name;
+    std::string dtype;
+    std::vector<std::int64_t> shape;
+};
+
+struct NodeView
+{
+    std::int32_t id = 0; ///< index into GraphView::nodes
+    std::string name;
+    std::string op;
+    std::vector<std::pair<std::string, std::string>> attributes; ///< as text
+    std::vector<TensorView> inputs; ///< constants included
+    std::vector<TensorView> outputs;
+    std::int32_t task = -1; ///< index into the task list, -1: part of no task
+    std::int32_t subgraph = -1; ///< nodes of one fused function share it
+    std::string reason; ///< why it is in no task
+};
+
+struct EdgeView
+{
+    std::int32_t from = -1; ///< node, -1: a graph input
+    std::int32_t to = -1; ///< node, -1: a graph output
+    TensorView tensor;
+};
+
+struct GraphView
+{
+    std::string name;
+    std::vector<NodeView> nodes; ///< topological order
+    std::vector<EdgeView> edges; ///< activations only
+    std::vector<TensorView> inputs;
+    std::vector<TensorView> outputs;
+};
+
+struct WorkloadView
+{
+    std::string key;
+    std::string dag;
+};
+
+enum class TaskState : std::uint8_t
+{
+    Untuned,
+    Waiting,
+    Active, ///< has the current round
+    Exhausted
+};
+
+struct TaskView
+{
+    std::int32_t id = 0;
+    std::string key;
+    std::string name;
+    std::string description;
+    std::int32_t weight = 1;
+    double flop = 0;
+    std::vector<TensorView> inputs;
+    std::vector<TensorView> outputs;
+    std::vector<std::string> alternatives;
+    std::vector<std::int32_t> nodes; ///< of all occurrences
+    std::map<std::string, WorkloadView> workloads; ///< "flat", "nested", "hash"
+    // Moving with the run:
+    double bestMs = kUnknown;
+    double gflops = kUnknown;
+    double share = kUnknown; ///< of the estimated total, 0..1
+    std::int64_t trials = 0;
+    std::int64_t errors = 0;
+    std::string bestAlternative;
+    TaskState state = TaskState::Untuned;
+};
+
+struct UntunedView
+{
+    std::string name;
+    std::string reason;
+};
+
+struct DeviceView
+{
+    std::string key;
+    std::string kind;
+    std::string name;
+    std::string state; ///< "ready", "absent: why", "busy"
+    struct Limit
+    {
+        std::string name;
+        std::int64_t value = 0;
+        std::string origin;
+    };
+    std::vector<Limit> hardware;
+};
+
+/// One row of the trial list.
+struct TrialView
+{
+    std::string id;
+    std::int32_t round = 0;
+    std::int32_t index = 0;
+    std::int32_t task = -1;
+    std::string candidate; ///< hash
+    std::string sketch;
+    double costMs = kUnknown;
+    std::string stage; ///< where it ended; "done"
+    std::string code; ///< Errc, "Ok"
+    std::string text;
+};
+
+/// What the best record of a task is made of.
+struct ScheduleView
+{
+    std::string alternative;
+    std::string sketch;
+    std::string steps; ///< JSON, a step a line
+    std::string loops; ///< loop tree
+};
+
+} // namespace lathe::session

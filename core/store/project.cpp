@@ -1,0 +1,307 @@
+#include "core/store/project.h"
+
+#include "core/store/record_rows.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sqlite3.h>
+
+#include <cmath>
+
+namespace lathe::store {
+
+namespace {
+
+constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kApplicationId = 0x4c746865; // "Lthe"
+
+// Readable with `sqlite3`: names in full, times in the unit that the column ends in.
+constexpr const char* kSchema = R"sql(
+CREATE TABLE models(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, options TEXT NOT NULL,
+    UNIQUE(hash, options));
+CREATE TABLE tasks(model INTEGER NOT NULL REFERENCES models(id), position INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL,
+    weight INTEGER NOT NULL, flop REAL NOT NULL, compatible_keys TEXT NOT NULL, PRIMARY KEY(model, key)) WITHOUT ROWID;
+CREATE TABLE sessions(id INTEGER PRIMARY KEY, model INTEGER NOT NULL REFERENCES models(id), target TEXT NOT NULL, options TEXT NOT NULL,
+    started_ms INTEGER NOT NULL, active_s REAL NOT NULL, state TEXT NOT NULL);
+CREATE TABLE records(id INTEGER PRIMARY KEY, trial TEXT NOT NULL UNIQUE, session INTEGER NOT NULL, round INTEGER NOT NULL,
+    position INTEGER NOT NULL, task TEXT NOT NULL, alternative TEXT NOT NULL, edges TEXT NOT NULL, kind TEXT NOT NULL, sketch TEXT NOT NULL,
+    genome TEXT NOT NULL, steps TEXT NOT NULL, hash TEXT NOT NULL, stage TEXT NOT NULL, code TEXT NOT NULL, text TEXT NOT NULL,
+    mean_ns REAL, costs_ns TEXT NOT NULL, verified INTEGER NOT NULL, durations_ms TEXT NOT NULL, conditions TEXT NOT NULL,
+    device TEXT NOT NULL, time_ms INTEGER NOT NULL);
+CREATE INDEX records_by_cost ON records(task, mean_ns) WHERE code = 'Ok';
+CREATE INDEX records_by_place ON records(session, round, position);
+CREATE TABLE rounds(session INTEGER NOT NULL, position INTEGER NOT NULL, task TEXT NOT NULL, trials INTEGER NOT NULL, terms TEXT NOT NULL,
+    durations_ms TEXT NOT NULL, at_s REAL NOT NULL, estimate_ms REAL, PRIMARY KEY(session, position)) WITHOUT ROWID;
+CREATE TABLE events(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, at_s REAL NOT NULL, kind TEXT NOT NULL, json TEXT NOT NULL);
+CREATE TABLE snapshots(session INTEGER NOT NULL, kind TEXT NOT NULL, round INTEGER NOT NULL, bytes BLOB NOT NULL,
+    PRIMARY KEY(session, kind)) WITHOUT ROWID;
+CREATE TABLE notes(subject TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE VIEW best AS SELECT * FROM records r WHERE code = 'Ok' AND id = (SELECT id FROM records s WHERE s.task = r.task AND s.code = 'Ok'
+    ORDER BY mean_ns, id LIMIT 1);
+)sql";
+
+Result<std::int64_t> pragma(const Database& db, const std::string& name)
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(db, "PRAGMA " + name));
+    LATHE_TRY_ASSIGN(const bool row, s.step());
+    return row ? s.integer(0) : 0;
+}
+
+} // namespace
+
+Result<Project> Project::open(const std::filesystem::path& file, Access access)
+{
+    Project project;
+    project.m_file = file;
+    project.m_readOnly = access == Access::Read;
+    if (access == Access::Write) {
+        auto lock = WriteLock::tryAcquire(file.string() + "-lock");
+        if (!lock && std::filesystem::exists(file)) {
+            project.m_readOnly = true;
+            project.m_reason = fmt::format("{} is opened read-only: its folder cannot be written", file.string());
+        } else if (!lock) {
+            return std::move(lock).error();
+        } else if (!lock->held()) {
+            project.m_readOnly = true;
+            project.m_reason = fmt::format("{} is opened read-only: another Lathe is writing to it", file.string());
+        } else {
+            project.m_lock = *std::move(lock);
+        }
+    }
+    LATHE_TRY_ASSIGN(Database db, Database::open(file, project.m_readOnly ? Database::Mode::ReadOnly : Database::Mode::ReadWrite));
+    project.m_db = std::make_unique<Database>(std::move(db));
+    LATHE_TRY(project.migrate());
+    return project;
+}
+
+Result<> Project::migrate()
+{
+    LATHE_TRY_ASSIGN(const std::int64_t application, pragma(*m_db, "application_id"));
+    LATHE_TRY_ASSIGN(const std::int64_t version, pragma(*m_db, "user_version"));
+    LATHE_TRY_ASSIGN(const std::int64_t tables, pragma(*m_db, "schema_version"));
+    if (tables != 0 && application != kApplicationId)
+        return makeError(Errc::BadFile, fmt::format("{} is a database, but not a Lathe project", m_file.string()));
+    if (version > kSchemaVersion)
+        return makeError(Errc::Incompatible, fmt::format("{} was written by a newer Lathe (schema {}, this one knows {})", m_file.string(),
+                                                         version, kSchemaVersion));
+    if (m_readOnly) {
+        if (tables == 0)
+            return makeError(Errc::BadFile, fmt::format("{} is empty", m_file.string()));
+        return {};
+    }
+    LATHE_TRY(m_db->execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON"));
+    if (version == kSchemaVersion)
+        return {};
+    LATHE_TRY_ASSIGN(Transaction transaction, Transaction::begin(*m_db));
+    LATHE_TRY(m_db->execute(kSchema));
+    LATHE_TRY(m_db->execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kSchemaVersion)));
+    return transaction.commit();
+}
+
+Project::~Project()
+{
+    if (m_db && m_db->handle() != nullptr && !m_readOnly)
+        (void)m_db->execute("PRAGMA wal_checkpoint(TRUNCATE)"); // a failure here loses nothing: the WAL stays and is read next time
+}
+
+Result<std::int64_t> Project::addModel(const ModelRow& model)
+{
+    LATHE_TRY_ASSIGN(Statement find, Statement::prepare(*m_db, "SELECT id FROM models WHERE hash = ? AND options = ?"));
+    LATHE_TRY_ASSIGN(const bool there, find.bind(model.hash).bind(model.options).step());
+    if (there)
+        return find.integer(0);
+    LATHE_TRY_ASSIGN(Statement add, Statement::prepare(*m_db, "INSERT INTO models(hash, source, name, options) VALUES(?, ?, ?, ?)"));
+    LATHE_TRY(add.bind(model.hash).bind(model.source).bind(model.name).bind(model.options).run());
+    return std::int64_t{sqlite3_last_insert_rowid(m_db->handle())};
+}
+
+Result<std::vector<ModelRow>> Project::models() const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT id, hash, source, name, options FROM models ORDER BY id"));
+    std::vector<ModelRow> rows;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return rows;
+        rows.push_back({s.integer(0), s.text(1), s.text(2), s.text(3), s.text(4)});
+    }
+}
+
+Result<> Project::addTasks(std::int64_t model, const std::vector<TaskRow>& tasks)
+{
+    LATHE_TRY_ASSIGN(Transaction transaction, Transaction::begin(*m_db));
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO tasks(model, position, key, name, weight, flop, compatible_keys) "
+                                                            "VALUES(?, ?, ?, ?, ?, ?, ?)"));
+    std::int64_t position = 0;
+    for (const TaskRow& task : tasks)
+        LATHE_TRY(s.bind(model).bind(position++).bind(task.key).bind(task.name).bind(std::int64_t{task.weight}).bind(task.flop).bind(task.compatibleKeys).run());
+    return transaction.commit();
+}
+
+Result<std::vector<TaskRow>> Project::tasks(std::int64_t model) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT key, name, weight, flop, compatible_keys FROM tasks WHERE model = ? ORDER BY position"));
+    s.bind(model);
+    std::vector<TaskRow> rows;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return rows;
+        rows.push_back({s.text(0), s.text(1), static_cast<std::int32_t>(s.integer(2)), s.real(3), s.text(4)});
+    }
+}
+
+Result<std::int64_t> Project::addSession(const SessionRow& session)
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT INTO sessions(model, target, options, started_ms, active_s, state) VALUES(?, ?, ?, ?, ?, ?)"));
+    LATHE_TRY(s.bind(session.model).bind(session.target).bind(session.options).bind(session.startedMs).bind(session.activeSeconds).bind(session.state).run());
+    return std::int64_t{sqlite3_last_insert_rowid(m_db->handle())};
+}
+
+Result<> Project::updateSession(std::int64_t id, std::string_view state, double activeSeconds)
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "UPDATE sessions SET state = ?, active_s = ? WHERE id = ?"));
+    return s.bind(state).bind(activeSeconds).bind(id).run();
+}
+
+Result<std::vector<SessionRow>> Project::sessions() const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT id, model, target, options, started_ms, active_s, state FROM sessions ORDER BY id"));
+    std::vector<SessionRow> rows;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return rows;
+        rows.push_back({s.integer(0), s.integer(1), s.text(2), s.text(3), s.integer(4), s.real(5), s.text(6)});
+    }
+}
+
+Result<> Project::addRecords(std::span<const Record> records)
+{
+    LATHE_TRY_ASSIGN(Transaction transaction, Transaction::begin(*m_db));
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, kInsertRecord));
+    for (const Record& record : records)
+        LATHE_TRY(bindRecord(s, record).run());
+    return transaction.commit();
+}
+
+Result<> Project::addRound(const RoundRow& round)
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO rounds(session, position, task, trials, terms, durations_ms, at_s, "
+                                                            "estimate_ms) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
+    s.bind(round.session).bind(std::int64_t{round.index}).bind(round.task).bind(std::int64_t{round.trials}).bind(round.terms).bind(round.durations).bind(round.atSeconds);
+    if (std::isfinite(round.estimateMs))
+        s.bind(round.estimateMs);
+    else
+        s.bindNull();
+    return s.run();
+}
+
+Result<std::vector<RoundRow>> Project::rounds(std::int64_t session) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT position, task, trials, terms, durations_ms, at_s, estimate_ms FROM rounds "
+                                                            "WHERE session = ? ORDER BY position"));
+    s.bind(session);
+    std::vector<RoundRow> rows;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return rows;
+        rows.push_back({session, static_cast<std::int32_t>(s.integer(0)), s.text(1), static_cast<std::int32_t>(s.integer(2)), s.text(3), s.text(4), s.real(5), s.real(6)});
+    }
+}
+
+Result<> Project::addEvent(std::int64_t session, double atSeconds, std::string_view kind, std::string_view json)
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT INTO events(session, at_s, kind, json) VALUES(?, ?, ?, ?)"));
+    return s.bind(session).bind(atSeconds).bind(kind).bind(json).run();
+}
+
+Result<> Project::forEachEvent(std::int64_t session, const std::function<void(std::string_view, double, std::string_view)>& visit) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT kind, at_s, json FROM events WHERE session = ? ORDER BY id"));
+    s.bind(session);
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return {};
+        visit(s.text(0), s.real(1), s.text(2));
+    }
+}
+
+Result<> Project::putSnapshot(std::int64_t session, std::string_view kind, std::int32_t round, std::span<const std::byte> bytes)
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO snapshots(session, kind, round, bytes) VALUES(?, ?, ?, ?)"));
+    return s.bind(session).bind(kind).bind(std::int64_t{round}).bindBlob(bytes).run();
+}
+
+Result<std::optional<std::vector<std::byte>>> Project::snapshot(std::int64_t session, std::string_view kind) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT bytes FROM snapshots WHERE session = ? AND kind = ?"));
+    LATHE_TRY_ASSIGN(const bool row, s.bind(session).bind(kind).step());
+    return row ? std::optional(s.blob(0)) : std::nullopt;
+}
+
+Result<> Project::forEachRecord(const RecordFilter& filter, const std::function<void(const Record&)>& visit) const
+{
+    std::string sql = fmt::format("SELECT {} FROM records WHERE 1", kRecordColumns);
+    if (!filter.task.empty())
+        sql += " AND task = ?";
+    if (filter.ok)
+        sql += *filter.ok ? " AND code = 'Ok'" : " AND code <> 'Ok'";
+    sql += filter.bestFirst ? " ORDER BY mean_ns IS NULL, mean_ns, id" : " ORDER BY id";
+    sql += " LIMIT ? OFFSET ?";
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, sql));
+    if (!filter.task.empty())
+        s.bind(filter.task);
+    s.bind(filter.limit).bind(filter.offset);
+    return readRecords(s, visit);
+}
+
+Result<std::vector<Record>> Project::sessionRecords(std::int64_t session) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, fmt::format("SELECT {} FROM records WHERE session = ? ORDER BY round, position", kRecordColumns)));
+    s.bind(session);
+    std::vector<Record> records;
+    LATHE_TRY(readRecords(s, [&records](const Record& r) { records.push_back(r); }));
+    return records;
+}
+
+Result<std::vector<BestRow>> Project::best() const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, fmt::format("SELECT {} FROM best ORDER BY task", kRecordColumns)));
+    std::vector<BestRow> rows;
+    LATHE_TRY(readRecords(s, [&rows](const Record& r) {
+        rows.push_back({r.candidate.task, r.candidate.alternative, r.result.meanNs(), r});
+    }));
+    return rows;
+}
+
+Result<TaskTotals> Project::totals(std::string_view task) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT count(*), coalesce(sum(code <> 'Ok'), 0) FROM records WHERE task = ?"));
+    LATHE_TRY(s.bind(task).step());
+    return TaskTotals{s.integer(0), s.integer(1)};
+}
+
+Result<std::int64_t> Project::recordCount() const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT count(*) FROM records"));
+    LATHE_TRY(s.step());
+    return s.integer(0);
+}
+
+Result<> Project::setNote(std::string_view subject, std::string_view text)
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO notes(subject, text) VALUES(?, ?)"));
+    return s.bind(subject).bind(text).run();
+}
+
+Result<std::string> Project::note(std::string_view subject) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT text FROM notes WHERE subject = ?"));
+    LATHE_TRY_ASSIGN(const bool row, s.bind(subject).step());
+    return row ? s.text(0) : std::string();
+}
+
+} // namespace lathe::store

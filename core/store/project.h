@@ -1,0 +1,136 @@
+#pragma once
+
+#include "core/record/record.h"
+#include "core/store/sqlite.h"
+#include "core/store/write_lock.h"
+
+#include <functional>
+#include <optional>
+
+namespace lathe::store {
+
+struct ModelRow
+{
+    std::int64_t id = 0;
+    std::string hash; ///< of the file's or the zoo network's contents
+    std::string source; ///< path as given, or "zoo:NAME"
+    std::string name;
+    std::string options; ///< JSON of batch, shapes, layout, partition, hardware
+};
+
+struct TaskRow
+{
+    std::string key;
+    std::string name;
+    std::int32_t weight = 1;
+    double flop = 0;
+    std::string compatibleKeys; ///< JSON array: the reference's workload keys
+};
+
+struct SessionRow
+{
+    std::int64_t id = 0;
+    std::int64_t model = 0;
+    std::string target;
+    std::string options; ///< JSON of the tuning options, seed included
+    std::int64_t startedMs = 0;
+    double activeSeconds = 0; ///< time spent running, over all resumptions
+    std::string state; ///< "running", "paused", "stopped", "finished"
+};
+
+/// One scheduler decision.
+struct RoundRow
+{
+    std::int64_t session = 0;
+    std::int32_t index = 0;
+    std::string task;
+    std::int32_t trials = 0;
+    std::string terms; ///< JSON: why this task
+    std::string durations; ///< JSON, ms by activity
+    double atSeconds = 0; ///< session time at its end
+    double estimateMs = 0; ///< after it; NaN while unknown
+};
+
+struct BestRow
+{
+    std::string task;
+    std::string alternative;
+    double costNs = 0;
+    Record record;
+};
+
+struct TaskTotals
+{
+    std::int64_t trials = 0;
+    std::int64_t errors = 0;
+};
+
+struct RecordFilter
+{
+    std::string task; ///< empty: any
+    std::optional<bool> ok;
+    std::int64_t offset = 0;
+    std::int64_t limit = -1;
+    bool bestFirst = false; ///< else in time order
+};
+
+/// The project database: one SQLite file, WAL, synchronous=FULL (design.md 6). All writes of one call are one transaction,
+/// on disk when it returns. Threads: one at a time. A second process gets it read-only.
+/// Errors of every call: StoreFailed or BadFile in one sentence; what was readable stays untouched.
+class Project
+{
+public:
+    enum class Access
+    {
+        Write, ///< creates; becomes read-only, and says so, while another process writes
+        Read
+    };
+    static Result<Project> open(const std::filesystem::path& file, Access access);
+    Project(Project&&) noexcept = default;
+    Project& operator=(Project&&) = delete;
+    ~Project(); ///< a writer checkpoints the WAL away
+
+    bool readOnly() const { return m_readOnly; }
+    /// Why it is read-only; empty if it is not, or if that was asked for.
+    const std::string& readOnlyReason() const { return m_reason; }
+    const std::filesystem::path& file() const { return m_file; }
+
+    Result<std::int64_t> addModel(const ModelRow& model); ///< id of the equal one if there is
+    Result<std::vector<ModelRow>> models() const;
+    Result<> addTasks(std::int64_t model, const std::vector<TaskRow>& tasks);
+    Result<std::vector<TaskRow>> tasks(std::int64_t model) const;
+
+    Result<std::int64_t> addSession(const SessionRow& session);
+    Result<> updateSession(std::int64_t id, std::string_view state, double activeSeconds);
+    Result<std::vector<SessionRow>> sessions() const;
+
+    /// Ignores trial ids that it has. Durable when it returns.
+    Result<> addRecords(std::span<const Record> records);
+    Result<> addRound(const RoundRow& round);
+    Result<std::vector<RoundRow>> rounds(std::int64_t session) const;
+    Result<> addEvent(std::int64_t session, double atSeconds, std::string_view kind, std::string_view json);
+    /// kind, atSeconds, json in time order.
+    Result<> forEachEvent(std::int64_t session, const std::function<void(std::string_view kind, double at, std::string_view json)>& visit) const;
+    Result<> putSnapshot(std::int64_t session, std::string_view kind, std::int32_t round, std::span<const std::byte> bytes);
+    Result<std::optional<std::vector<std::byte>>> snapshot(std::int64_t session, std::string_view kind) const;
+
+    Result<> forEachRecord(const RecordFilter& filter, const std::function<void(const Record&)>& visit) const;
+    Result<std::vector<Record>> sessionRecords(std::int64_t session) const; ///< by (round, index)
+    /// The best valid record of each task (target kind does not matter: a project's tasks are keyed by it).
+    Result<std::vector<BestRow>> best() const;
+    Result<TaskTotals> totals(std::string_view task) const;
+    Result<std::int64_t> recordCount() const;
+    Result<> setNote(std::string_view subject, std::string_view text);
+    Result<std::string> note(std::string_view subject) const;
+
+private:
+    Project() = default;
+    Result<> migrate();
+    std::filesystem::path m_file;
+    std::unique_ptr<Database> m_db;
+    WriteLock m_lock; ///< NAME.lathe-lock
+    bool m_readOnly = false;
+    std::string m_reason;
+};
+
+} // namespace lathe::store
