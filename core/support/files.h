@@ -1,0 +1,67 @@
+#pragma once
+
+#include "core/support/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe {
+
+/// Whole contents. Errors: NotFound, or BadFile if it is no regular file, unreadable or larger than maxBytes.
+Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t maxBytes = UINT64_MAX);
+
+/// Writes beside the target, syncs and renames, so that a reader sees the old contents or the new ones, also after a power
+/// loss. Errors: InvalidArgument (no such folder, not permitted), StoreFailed (disk full ...).
+Result<> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+Result<> writeFileAtomically(const std::filesystem::path& path, std::string_view text);
+
+/// Read-only view of a file; empty files give an empty span.
+class MappedFile
+{
+public:
+    static Result<MappedFile> open(const std::filesystem::path& path);
+    MappedFile() = default;
+    ~MappedFile();
+    MappedFile(MappedFile&& other) noexcept;
+    MappedFile& operator=(MappedFile&& other) noexcept;
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+    std::span<const std::byte> bytes() const { return {m_data, m_size}; }
+
+private:
+    const std::byte* m_data = nullptr;
+    std::size_t m_size = 0;
+};
+
+/// A fresh folder, removed with all that is in it.
+class TempDir
+{
+public:
+    static Result<TempDir> create(std::string_view prefix = "lathe");
+    ~TempDir();
+    TempDir(TempDir&& other) noexcept;
+    TempDir& operator=(TempDir&& other) noexcept;
+    TempDir(const TempDir&) = delete;
+    TempDir& operator=(const TempDir&) = delete;
+    const std::filesystem::path& path() const { return m_path; }
+
+private:
+    explicit TempDir(std::filesystem::path path) : m_path(std::move(path)) { }
+    std::filesystem::path m_path;
+};
+
+// Places relative to the running program, equal in the build tree and when installed: PREFIX/bin/lathe-*,
+// PREFIX/lib/lathe/plugins, PREFIX/share/lathe. Test programs lie in PREFIX/tests.
+std::filesystem::path executablePath();
+std::filesystem::path installPrefix();
+/// Errors: NotFound, with the places that were tried.
+Result<std::filesystem::path> findProgram(std::string_view name); ///< "lathe-runner"
+/// $LATHE_PLUGIN_PATH (one folder), else PREFIX/lib/lathe/plugins.
+std::filesystem::path pluginDir();
+
+} // namespace lathe
