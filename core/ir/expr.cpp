@@ -250,7 +250,7 @@ bool equal(const Expr& a, const Expr& b)
 {
     if (a.same(b))
         return true;
-    if (!a || !b || a->kind != b->kind || a->dtype != b->dtype || a->kind == ExprKind::Var)
+    if (a.get() == nullptr || b.get() == nullptr || a->kind != b->kind || a->dtype != b->dtype || a->kind == ExprKind::Var)
         return false;
     if (a->intValue != b->intValue || a->source != b->source || a->output != b->output || a->combiner != b->combiner
         || a->operands.size() != b->operands.size() || a->axes.size() != b->axes.size() || a->name != b->name)
