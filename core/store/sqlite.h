@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 struct sqlite3;
@@ -36,6 +37,7 @@ public:
     Error failure(std::string_view doing) const;
 
 private:
+    Database() = default;
     struct Closer
     {
         void operator()(sqlite3* db) const;

@@ -1,0 +1,219 @@
+#include "core/store/project.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+
+using namespace lathe;
+using store::Project;
+
+namespace {
+
+Record trial(int i, double ns, Errc code = Errc::Ok)
+{
+    Record r;
+    r.trial = contentHash("trial " + std::to_string(i)).hex();
+    r.session = 1;
+    r.round = i / 4;
+    r.index = i % 4;
+    r.candidate.task = i % 2 == 0 ? "even" : "odd";
+    r.candidate.alternative = "direct";
+    r.candidate.sketch = "test/1:a";
+    r.candidate.genome = {i, 2, 3};
+    r.candidate.steps = "[]";
+    r.result.code = code;
+    if (code == Errc::Ok)
+        r.result.costsNs = {ns, ns + 2};
+    else {
+        r.result.stage = TrialStage::Run;
+        r.result.text = "the kernel crashed: \"signal 11\"\nsecond line";
+    }
+    r.result.durationsMs["build"] = 12.5;
+    r.timeMs = 1700000000000 + i;
+    return r;
+}
+
+template<typename T>
+T must(Result<T> result)
+{
+    if (!result)
+        qFatal("%s", result.error().message.c_str());
+    return *std::move(result);
+}
+
+} // namespace
+
+class TestProject : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
+
+private slots:
+    void recordsComeBackAsTheyWereStored()
+    {
+        const Record good = trial(0, 100);
+        const Record bad = trial(1, 0, Errc::WorkerCrashed);
+        {
+            Project p = must(Project::open(file("a.lathe"), Project::Access::Write));
+            must(p.addRecords(std::vector{good, bad}));
+            must(p.addRecords(std::vector{good})); // at least once delivery: known ids are ignored
+        }
+        QVERIFY(!std::filesystem::exists(file("a.lathe-wal")) || std::filesystem::file_size(file("a.lathe-wal")) == 0);
+        QVERIFY(!std::filesystem::exists(file("a.lathe-lock")));
+        Project p = must(Project::open(file("a.lathe"), Project::Access::Read));
+        const auto records = must(p.sessionRecords(1));
+        QCOMPARE(records.size(), std::size_t{2});
+        QVERIFY(records[0].candidate.hash() == good.candidate.hash());
+        QCOMPARE(records[0].result.costsNs, good.result.costsNs);
+        QVERIFY(records[1].result.code == Errc::WorkerCrashed);
+        QCOMPARE(records[1].result.text, bad.result.text);
+        QVERIFY(records[1].result.stage == TrialStage::Run);
+        QVERIFY(!p.addRecords(std::vector{good})); // read-only
+    }
+
+    void bestIsTheFastestValidTrialOfEachTask()
+    {
+        Project p = must(Project::open(file("b.lathe"), Project::Access::Write));
+        must(p.addRecords(std::vector{trial(0, 300), trial(2, 200), trial(4, 250), trial(6, 0, Errc::RunTimeout), trial(1, 0, Errc::BuildFailed)}));
+        const auto best = must(p.best());
+        QCOMPARE(best.size(), std::size_t{1});
+        QCOMPARE(best[0].task, std::string("even"));
+        QCOMPARE(best[0].costNs, 201.0);
+        QCOMPARE(must(p.totals("even")).trials, 4);
+        QCOMPARE(must(p.totals("even")).errors, 1);
+        QCOMPARE(must(p.totals("odd")).errors, 1);
+    }
+
+    void aSecondWriterGetsItReadOnlyAndIsToldWhy()
+    {
+        Project first = must(Project::open(file("c.lathe"), Project::Access::Write));
+        Project second = must(Project::open(file("c.lathe"), Project::Access::Write));
+        QVERIFY(!first.readOnly());
+        QVERIFY(second.readOnly());
+        QVERIFY(second.readOnlyReason().find("another Lathe") != std::string::npos);
+        must(first.addRecords(std::vector{trial(0, 1)}));
+        QCOMPARE(must(second.recordCount()), 1);
+    }
+
+    void whatWasAcknowledgedSurvivesKill()
+    {
+        int pipes[2];
+        QCOMPARE(::pipe(pipes), 0);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            auto p = Project::open(file("d.lathe"), Project::Access::Write);
+            for (int i = 0; p; ++i) {
+                if (!p->addRecords(std::vector{trial(i, i + 1)}))
+                    break;
+                if (::write(pipes[1], &i, sizeof i) != sizeof i)
+                    break;
+            }
+            ::_exit(1);
+        }
+        ::close(pipes[1]);
+        int last = -1;
+        for (int n = 0; n < 20; ++n)
+            QCOMPARE(::read(pipes[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        while (::read(pipes[0], &last, sizeof last) == sizeof last) { }
+        ::close(pipes[0]);
+        Project p = must(Project::open(file("d.lathe"), Project::Access::Write));
+        QVERIFY2(!p.readOnly(), "the dead writer's lock must be gone");
+        QVERIFY(must(p.recordCount()) >= last + 1);
+    }
+
+    void otherFilesAreRefused_data()
+    {
+        QTest::addColumn<QByteArray>("contents");
+        QTest::addColumn<int>("code");
+        QTest::newRow("text") << QByteArray(4096, 'x') << int(Errc::BadFile);
+        QTest::newRow("truncated") << QByteArray("SQLite format 3\0garbage after the magic", 39) << int(Errc::BadFile);
+    }
+    void otherFilesAreRefused()
+    {
+        QFETCH(QByteArray, contents);
+        QFETCH(int, code);
+        {
+            std::ofstream out(file("e.lathe"), std::ios::binary | std::ios::trunc);
+            out.write(contents.data(), contents.size());
+        }
+        auto p = Project::open(file("e.lathe"), Project::Access::Write);
+        QVERIFY(!p);
+        QCOMPARE(int(p.error().code), code);
+        std::ifstream in(file("e.lathe"), std::ios::binary);
+        const std::string after((std::istreambuf_iterator<char>(in)), {});
+        QCOMPARE(QByteArray::fromStdString(after), contents); // untouched
+    }
+
+    void aNewerSchemaIsRefused()
+    {
+        {
+            Project p = must(Project::open(file("f.lathe"), Project::Access::Write));
+        }
+        {
+            auto db = must(store::Database::open(file("f.lathe"), store::Database::Mode::ReadWrite));
+            must(db.execute("PRAGMA user_version=99"));
+        }
+        auto p = Project::open(file("f.lathe"), Project::Access::Write);
+        QVERIFY(!p);
+        QVERIFY(p.error().code == Errc::Incompatible);
+    }
+
+    void aFullDiskIsOneSentenceAndLosesNothing()
+    {
+        must(must(Project::open(file("g.lathe"), Project::Access::Write)).addRecords(std::vector{trial(0, 1)}));
+        const pid_t child = ::fork();
+        if (child == 0) {
+            std::signal(SIGXFSZ, SIG_IGN);
+            const rlimit limit{200000, 200000};
+            ::setrlimit(RLIMIT_FSIZE, &limit);
+            auto p = Project::open(file("g.lathe"), Project::Access::Write);
+            if (!p)
+                ::_exit(2);
+            for (int i = 1; i < 5000; ++i)
+                if (auto added = p->addRecords(std::vector{trial(i, i)}); !added)
+                    ::_exit(added.error().code == Errc::StoreFailed && added.error().message.find('\n') == std::string::npos ? 0 : 3);
+            ::_exit(4);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        QCOMPARE(WEXITSTATUS(status), 0);
+        QVERIFY(must(must(Project::open(file("g.lathe"), Project::Access::Read)).recordCount()) > 1);
+    }
+
+    void sessionsRoundsEventsAndSnapshotsComeBack()
+    {
+        Project p = must(Project::open(file("h.lathe"), Project::Access::Write));
+        const auto model = must(p.addModel({0, "hash", "zoo:mlp", "mlp", "{}"}));
+        QCOMPARE(must(p.addModel({0, "hash", "zoo:mlp", "mlp", "{}"})), model);
+        must(p.addTasks(model, {{"even", "dense", 2, 10, "[]"}}));
+        QCOMPARE(must(p.tasks(model)).at(0).weight, 2);
+        const auto session = must(p.addSession({0, model, "cpu", "{}", 5, 0, "running"}));
+        must(p.addRound({session, 0, "even", 4, "{}", "{}", 1.5, store::SessionRow{}.activeSeconds + 2.5}));
+        must(p.updateSession(session, "stopped", 7.25));
+        must(p.addEvent(session, 0.5, "measured", "{\"ms\":1}"));
+        must(p.putSnapshot(session, "model", 3, std::as_bytes(std::span("abc", 3))));
+        QCOMPARE(must(p.sessions()).at(0).activeSeconds, 7.25);
+        QCOMPARE(must(p.rounds(session)).at(0).estimateMs, 2.5);
+        int events = 0;
+        must(p.forEachEvent(session, [&](std::string_view kind, double at, std::string_view) { events += kind == "measured" && at == 0.5; }));
+        QCOMPARE(events, 1);
+        QCOMPARE(must(p.snapshot(session, "model"))->size(), std::size_t{3});
+        QVERIFY(!must(p.snapshot(session, "other")));
+        must(p.setNote("even", "slow on Tuesdays"));
+        QCOMPARE(must(p.note("even")), std::string("slow on Tuesdays"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestProject)
+#include "tst_project.moc"
