@@ -1,0 +1,87 @@
+#pragma once
+
+#include "core/record/record.h"
+#include "core/search/cost_model.h"
+#include "core/search/search_task.h"
+#include "core/search/sketch.h"
+#include "core/support/executor.h"
+#include "core/support/result.h"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace lathe::search {
+
+/// A candidate and what came of measuring it.
+struct Measured
+{
+    Candidate candidate;
+    TrialResult result;
+};
+
+/// Features and costs of all trials of a run, with the model trained on them; shared by the policies of its tasks, so that
+/// a new task profits from those before it. Not thread-safe: one round at a time.
+class SharedModel
+{
+public:
+    SharedModel(std::unique_ptr<CostModel> model, std::int32_t columns, std::size_t warmup);
+
+    /// Rows of one program. Call trainIfDue() after a round.
+    void add(std::string_view task, std::span<const float> rows, double seconds);
+    Result<> trainIfDue(std::stop_token stop = {});
+    bool ready() const { return m_model->trained(); }
+    const CostModel& model() const { return *m_model; }
+    CostModel& model() { return *m_model; }
+    const TrainingSet& data() const { return m_data; }
+    std::uint64_t version() const { return m_version; } ///< how often it was trained
+
+private:
+    std::unique_ptr<CostModel> m_model;
+    TrainingSet m_data;
+    std::map<std::string, std::int32_t, std::less<>> m_taskIds;
+    std::size_t m_warmup;
+    std::size_t m_trainedOn = 0;
+    std::uint64_t m_version = 0;
+};
+
+/// Proposes candidates for one task and is told their results. Ask/tell: it never measures. Same seed, rounds and results
+/// give the same candidates on any number of threads. Calls come from one thread at a time.
+class Policy
+{
+public:
+    virtual ~Policy() = default;
+
+    /// Up to `count` complete candidates, best guesses first, none proposed before. Empty: the space is exhausted.
+    /// `round` is the run's round number, part of the random seed. Errors: Cancelled, Unsupported (no sketch fits the task),
+    /// Internal.
+    virtual Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor,
+                                                   std::stop_token stop = {}) = 0;
+
+    /// Results in the order in which they were proposed, also those of an earlier run that is continued. Trains the model.
+    virtual Result<> tell(std::span<const Measured> results, std::stop_token stop = {}) = 0;
+
+    /// For display: sketches, population, best score ... of the latest round.
+    virtual std::map<std::string, double> statistics() const { return {}; }
+};
+
+/// How many trials of an algorithm went how; a policy's view of the alternatives, for display.
+struct PolicyOptions
+{
+    std::uint64_t seed = 1;
+    std::int32_t trialsPerRound = 64;
+};
+
+/// "sketch" (Lathe's own), "reference", "random", "evolution" (sketch without a model). Errors: InvalidArgument names them.
+Result<std::shared_ptr<SharedModel>> makeSharedModel(std::string_view policy, std::size_t tasks, const PolicyOptions& options);
+Result<std::unique_ptr<Policy>> makePolicy(std::string_view policy, const SearchTask& task,
+                                           std::shared_ptr<SharedModel> model, const PolicyOptions& options);
+
+/// A complete candidate without measuring: the one that the analytical estimate ranks first. Used where nothing was tuned.
+/// `steps` are good for any DAG, reductions or not. Errors: Unsupported.
+Result<Candidate> defaultCandidate(const SearchTask& task);
+
+} // namespace lathe::search
