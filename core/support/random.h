@@ -16,11 +16,12 @@ public:
     }
     std::uint64_t next() { return mix(m_state += 0x9e3779b97f4a7c15ULL); }
     /// Uniform in [0, bound), bound >= 1 (multiply-shift; the bias is below 2^-32 for bounds below 2^32).
-    std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64); }
+    std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64); }
     /// Uniform in [0, 1).
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
 private:
+    __extension__ using Wide = unsigned __int128;
     static std::uint64_t mix(std::uint64_t z)
     {
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -1,0 +1,9 @@
+#pragma once
+
+/// The generated messages. For .cpp files of rooms that speak the protocol; no other header includes it.
+
+#if defined(__GNUC__)
+#pragma GCC system_header
+#endif
+
+#include "core/wire/lathe.pb.h"
