@@ -1,0 +1,84 @@
+#include "app/cli/event_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace lathe::cli {
+
+using namespace session;
+using nlohmann::json;
+
+namespace {
+
+void put(json& out, const char* key, double value)
+{
+    if (std::isfinite(value))
+        out[key] = value;
+}
+
+struct Writer
+{
+    json& out;
+
+    void operator()(const TrialEvent& e) const
+    {
+        const TrialView& t = e.trial;
+        out.update({{"event", "trial"}, {"id", t.id}, {"round", t.round}, {"index", t.index}, {"task", t.task}, {"candidate", t.candidate}, {"sketch", t.sketch}});
+        if (t.code == "Ok")
+            put(out, "cost_ms", t.costMs);
+        else
+            out.update({{"stage", t.stage}, {"code", t.code}, {"text", t.text}});
+    }
+    void operator()(const RoundEvent& e) const
+    {
+        out.update({{"event", "round"}, {"index", e.index}, {"task", e.task}, {"trials", e.trials}});
+        json terms = json::object();
+        for (const auto& [name, value] : e.terms)
+            put(terms, name.c_str(), value);
+        out["terms"] = terms;
+    }
+    void operator()(const BestEvent& e) const
+    {
+        out.update({{"event", "best"}, {"task", e.task}, {"alternative", e.alternative}});
+        put(out, "cost_ms", e.costMs);
+    }
+    void operator()(const EstimateEvent& e) const
+    {
+        out["event"] = "estimate";
+        put(out, "ms", e.ms);
+        if (std::isfinite(e.low) && std::isfinite(e.high))
+            out["band"] = {e.low, e.high};
+        put(out, "eta_s", e.etaSeconds);
+    }
+    void operator()(const MeasuredEvent& e) const
+    {
+        out["event"] = "measured";
+        out["untuned"] = e.untuned;
+        put(out, "ms", e.ms);
+        put(out, "max_rel_error", e.maxRelError);
+    }
+    void operator()(const ErrorEvent& e) const { out.update({{"event", "error"}, {"code", toString(e.code)}, {"text", e.text}}); }
+    void operator()(const LogEvent& e) const { out.update({{"event", "log"}, {"text", e.text}}); }
+    void operator()(const StateEvent& e) const { out.update({{"event", "state"}, {"state", toString(e.state)}, {"text", e.text}}); }
+    void operator()(const DoneEvent& e) const
+    {
+        out.update({{"event", "done"}, {"trials", e.trials}, {"errors", e.errors}, {"time_s", e.timeSeconds}});
+        put(out, "seconds", e.seconds);
+        put(out, "trials_per_s", static_cast<double>(e.trials) / e.seconds);
+        put(out, "estimated_ms", e.estimatedMs);
+        put(out, "measured_ms", e.measuredMs);
+    }
+};
+
+} // namespace
+
+std::string eventLine(const Event& event)
+{
+    json out = json::object();
+    std::visit(Writer{out}, event.what);
+    out["at_s"] = event.atSeconds;
+    return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+} // namespace lathe::cli

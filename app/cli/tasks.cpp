@@ -1,0 +1,104 @@
+#include "app/cli/command.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lathe::cli {
+
+namespace {
+
+std::string shapeText(const session::TensorView& tensor)
+{
+    return fmt::format("[{}]", fmt::join(tensor.shape, ", "));
+}
+
+void printTable(const session::TuningSession& session, const std::string& dag)
+{
+    double flop = 0;
+    int weight = 0;
+    const auto tasks = session.tasks();
+    fmt::print("{:>4}  {:>6}  {:>9}  {}\n", "ID", "Weight", "MFLOP", "Task");
+    for (const auto& task : tasks) {
+        fmt::print("{:>4}  {:>6}  {:>9.2f}  {}\n", task.id, task.weight, task.flop / 1e6, task.name);
+        flop += task.flop * task.weight;
+        weight += task.weight;
+        if (dag.empty())
+            continue;
+        const auto workload = task.workloads.find(dag);
+        if (workload != task.workloads.end())
+            fmt::print("\nWorkload key: {}\n{}\n", workload->second.key, workload->second.dag);
+    }
+    fmt::print("{} tasks of weight {}, {:.3f} GFLOP", tasks.size(), weight, flop / 1e9);
+    if (const auto untuned = session.untuned(); !untuned.empty()) {
+        fmt::print("; {} functions are no task:\n", untuned.size());
+        for (const auto& function : untuned)
+            fmt::print("      {}: {}\n", function.name, function.reason);
+    } else {
+        fmt::print("\n");
+    }
+}
+
+void printJson(const session::TuningSession& session)
+{
+    using nlohmann::json;
+    json tasks = json::array();
+    for (const auto& task : session.tasks()) {
+        json workloads = json::object();
+        for (const auto& [era, workload] : task.workloads)
+            workloads[era] = {{"key", workload.key}, {"dag", workload.dag}};
+        json inputs = json::array();
+        for (const auto& input : task.inputs)
+            inputs.push_back({{"name", input.name}, {"dtype", input.dtype}, {"shape", input.shape}});
+        json outputs = json::array();
+        for (const auto& output : task.outputs)
+            outputs.push_back({{"name", output.name}, {"dtype", output.dtype}, {"shape", output.shape}});
+        std::vector<std::string> nodes;
+        for (const int node : task.nodes)
+            nodes.push_back(session.graph()->nodes[static_cast<std::size_t>(node)].name);
+        tasks.push_back({{"id", task.id}, {"name", task.name}, {"description", task.description}, {"weight", task.weight}, {"flop", task.flop},
+                         {"key", task.key}, {"workloads", workloads}, {"alternatives", task.alternatives}, {"nodes", nodes},
+                         {"inputs", inputs}, {"outputs", outputs}});
+    }
+    json untuned = json::array();
+    for (const auto& function : session.untuned())
+        untuned.push_back({{"name", function.name}, {"reason", function.reason}});
+    const json out = {{"model", session.options().model.source}, {"target", session.options().target}, {"tasks", tasks}, {"untuned", untuned}};
+    fmt::print("{}\n", out.dump(2));
+}
+
+} // namespace
+
+void addTasks(CLI::App& app, Action& run)
+{
+    struct Arguments
+    {
+        ModelArguments model;
+        std::string dag;
+        bool json = false;
+    };
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("tasks", "The network as tasks with weights");
+    arguments->model.addTo(*command, true);
+    command->add_option("--print-dag", arguments->dag, "Print each task's compute DAG and workload key: flat, nested or hash")
+        ->expected(0, 1)
+        ->default_str("nested")
+        ->check(CLI::IsMember({"flat", "nested", "hash"}));
+    command->add_flag("--json", arguments->json, "One JSON object");
+    command->callback([arguments, command, &run] {
+        if (command->count("--print-dag") > 0 && arguments->dag.empty())
+            arguments->dag = "nested";
+        run = [arguments]() -> Result<> {
+            LATHE_TRY_ASSIGN(session::OpenOptions options, arguments->model.openOptions());
+            options.readOnly = true;
+            options.project.clear();
+            LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
+            if (arguments->json)
+                printJson(*session);
+            else
+                printTable(*session, arguments->dag);
+            return {};
+        };
+    });
+}
+
+} // namespace lathe::cli

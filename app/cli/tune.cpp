@@ -1,0 +1,102 @@
+#include "app/cli/command.h"
+#include "app/cli/tune_output.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+namespace lathe::cli {
+
+namespace {
+
+std::atomic<int> g_interrupts{0}; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has no other place
+
+void onInterrupt(int)
+{
+    ++g_interrupts;
+}
+
+/// The first Ctrl+C stops the run in order (everything measured is kept), the second ends the program.
+void installInterrupt()
+{
+    struct sigaction action{};
+    action.sa_handler = onInterrupt;
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+struct Arguments
+{
+    ModelArguments model;
+    session::TuneOptions tune;
+    std::string time;
+    std::int64_t trials = 0;
+    bool json = false;
+};
+
+Result<> tune(Arguments& arguments)
+{
+    if (!arguments.time.empty()) {
+        LATHE_TRY_ASSIGN(arguments.tune.seconds, parseDuration(arguments.time));
+    }
+    arguments.tune.trials = arguments.trials;
+    if (arguments.tune.seconds == 0 && arguments.tune.trials == 0 && !arguments.tune.resume)
+        return makeError(Errc::InvalidArgument, "say how long to tune: --time 20m, or --trials 1000");
+    LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());
+    LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
+    for (const std::string& notice : session->notices())
+        fmt::print(stderr, "lathe-cli: {}\n", notice);
+    installInterrupt();
+    TuneOutput output(*session, arguments.json, arguments.tune.verbose);
+    session->setObserver(&output);
+    LATHE_TRY(session->start(arguments.tune));
+    bool stopping = false;
+    while (!output.ended()) {
+        if (g_interrupts > 0 && !stopping) {
+            stopping = true;
+            session->stop();
+        }
+        output.waitFor(std::chrono::milliseconds(100));
+    }
+    session->wait();
+    session->setObserver(nullptr);
+    return output.result();
+}
+
+} // namespace
+
+void addTune(CLI::App& app, Action& run)
+{
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("tune", "Searches and measures schedules for the network's tasks");
+    arguments->model.addTo(*command, false);
+    session::TuneOptions& tuneOptions = arguments->tune;
+    command->add_option("--time", arguments->time, "Budget: 90s, 20m, 1.5h");
+    command->add_option("--trials", arguments->trials, "Budget in trials");
+    command->add_option("--trials-per-task", tuneOptions.trialsPerTask, "No task gets more");
+    command->add_option("--trials-per-round", tuneOptions.trialsPerRound, "")->check(CLI::Range(1, 4096))->capture_default_str();
+    command->add_option("--policy", tuneOptions.policy, "")
+        ->check(CLI::IsMember({"sketch", "reference", "random", "evolution", "template"}))
+        ->capture_default_str();
+    command->add_option("--tuner", tuneOptions.tuner, "")->check(CLI::IsMember({"xgb", "ga", "random", "grid"}))->capture_default_str();
+    command->add_option("--device", tuneOptions.devices, "Device keys to measure on");
+    command->add_option("--seed", tuneOptions.seed, "")->capture_default_str();
+    command->add_flag("--resume", tuneOptions.resume, "Continue the project's latest run");
+    command->add_option("--repeat", tuneOptions.repeat, "")->check(CLI::Range(1, 1000))->capture_default_str();
+    command->add_option("--number", tuneOptions.number, "")->check(CLI::Range(1, 1000000))->capture_default_str();
+    command->add_option("--min-repeat-ms", tuneOptions.minRepeatMs, "")->capture_default_str();
+    command->add_option("--timeout", tuneOptions.timeoutSeconds, "Seconds that one build or run may take")->capture_default_str();
+    command->add_option("--cooldown-ms", tuneOptions.cooldownMs, "")->capture_default_str();
+    command->add_option("--early-stop", tuneOptions.earlyStop, "Stop after this many trials without a gain");
+    command->add_option("--build-jobs", tuneOptions.buildJobs, "Builder processes; 0: one per core")->capture_default_str();
+    command->add_option("--cache", tuneOptions.cache, "")->check(CLI::IsMember({"warm", "cold", "network"}))->capture_default_str();
+    command->add_flag("--strict", tuneOptions.strict, "No winograd, no reassociation");
+    command->add_flag("--verbose", tuneOptions.verbose, "A line per trial");
+    command->add_flag("--json", arguments->json, "A JSON object per line and event");
+    command->callback([arguments, &run] { run = [arguments] { return tune(*arguments); }; });
+}
+
+} // namespace lathe::cli

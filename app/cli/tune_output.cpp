@@ -1,0 +1,157 @@
+#include "app/cli/tune_output.h"
+
+#include "app/cli/event_json.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace lathe::cli {
+
+using namespace session;
+
+namespace {
+
+std::string number(double value, int decimals)
+{
+    return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : std::string("-");
+}
+
+std::string clock(double seconds)
+{
+    const auto whole = static_cast<long>(seconds);
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+} // namespace
+
+TuneOutput::TuneOutput(const TuningSession& session, bool json, bool verbose)
+    : m_session(session)
+    , m_json(json)
+    , m_verbose(verbose)
+    , m_terminal(!json && ::isatty(STDOUT_FILENO) == 1)
+    , m_tasks(session.tasks())
+{
+}
+
+bool TuneOutput::ended() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_state == RunState::Stopped || m_state == RunState::Finished || m_state == RunState::Failed;
+}
+
+void TuneOutput::waitFor(std::chrono::milliseconds time)
+{
+    std::unique_lock lock(m_mutex);
+    m_changed.wait_for(lock, time);
+}
+
+Result<> TuneOutput::result() const
+{
+    const std::scoped_lock lock(m_mutex);
+    if (m_state == RunState::Failed)
+        return makeError(Errc::Internal, m_failure);
+    return {};
+}
+
+void TuneOutput::onEvents(std::span<const Event> events)
+{
+    const std::scoped_lock lock(m_mutex);
+    for (const Event& event : events) {
+        m_atSeconds = event.atSeconds;
+        if (const auto* trial = std::get_if<TrialEvent>(&event.what)) {
+            ++m_trials;
+            auto& task = m_tasks[static_cast<std::size_t>(trial->trial.task)];
+            ++task.trials;
+            if (trial->trial.code != "Ok") {
+                ++m_errors;
+                ++task.errors;
+            }
+        } else if (const auto* best = std::get_if<BestEvent>(&event.what)) {
+            auto& task = m_tasks[static_cast<std::size_t>(best->task)];
+            task.bestMs = best->costMs;
+            task.bestAlternative = best->alternative;
+            task.gflops = task.flop / best->costMs / 1e6;
+        } else if (const auto* estimate = std::get_if<EstimateEvent>(&event.what)) {
+            m_estimate = *estimate;
+        } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
+            (measured->untuned ? m_untunedMs : m_measuredMs) = measured->ms;
+        } else if (const auto* round = std::get_if<RoundEvent>(&event.what)) {
+            m_next = round->task;
+        } else if (const auto* state = std::get_if<StateEvent>(&event.what)) {
+            m_state = state->state;
+            m_failure = state->text;
+        }
+        if (m_json)
+            std::fputs((eventLine(event) + "\n").c_str(), stdout);
+        else
+            printText(event);
+    }
+    std::fflush(stdout);
+    m_changed.notify_all();
+}
+
+void TuneOutput::printText(const Event& event)
+{
+    if (const auto* trial = std::get_if<TrialEvent>(&event.what)) {
+        if (m_verbose) {
+            const TrialView& t = trial->trial;
+            fmt::print("{} task {} {} {}\n", clock(event.atSeconds), t.task, t.candidate.substr(0, 8),
+                       t.code == "Ok" ? number(t.costMs, 4) + " ms" : t.stage + " " + t.code + ": " + t.text);
+            m_drawnLines = 0;
+        }
+    } else if (const auto* round = std::get_if<RoundEvent>(&event.what)) {
+        if (m_terminal && !m_verbose) {
+            printTable();
+        } else {
+            const auto& task = m_tasks[static_cast<std::size_t>(round->task)];
+            fmt::print("{}  round {:3}  task {:2} {}  {} trials, best {} ms | estimated {} ms, measured {} ms, {:.1f} trials/s, {} failed\n",
+                       clock(event.atSeconds), round->index, round->task, task.name, round->trials, number(task.bestMs, 4),
+                       number(m_estimate.ms, 3), number(m_measuredMs, 3), static_cast<double>(m_trials) / std::max(event.atSeconds, 0.001), m_errors);
+        }
+    } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
+        fmt::print("{}  whole network{}: {} ms\n", clock(event.atSeconds), measured->untuned ? ", untuned" : "", number(measured->ms, 3));
+        m_drawnLines = 0;
+    } else if (const auto* log = std::get_if<LogEvent>(&event.what)) {
+        fmt::print("{}\n", log->text);
+        m_drawnLines = 0;
+    } else if (const auto* error = std::get_if<ErrorEvent>(&event.what)) {
+        fmt::print(stderr, "lathe-cli: {}\n", error->text);
+        m_drawnLines = 0;
+    } else if (const auto* done = std::get_if<DoneEvent>(&event.what)) {
+        m_drawnLines = 0;
+        printTable();
+        std::string activities;
+        for (const auto& [name, seconds] : done->timeSeconds)
+            activities += fmt::format("{}{} {:.1f} s", activities.empty() ? "" : ", ", name, seconds);
+        std::string errors;
+        for (const auto& [code, count] : done->errors)
+            errors += fmt::format(", {} {}", count, code);
+        fmt::print("{} trials in {:.0f} s ({:.1f}/s){}\n", done->trials, done->seconds, static_cast<double>(done->trials) / std::max(done->seconds, 0.001), errors);
+        if (!activities.empty())
+            fmt::print("time: {}\n", activities);
+        fmt::print("estimated {} ms, measured {} ms, untuned {} ms\n", number(done->estimatedMs, 3), number(done->measuredMs, 3), number(m_untunedMs, 3));
+    }
+}
+
+void TuneOutput::printTable()
+{
+    if (m_drawnLines > 0)
+        fmt::print("\033[{}A\033[J", m_drawnLines);
+    double total = 0;
+    for (const auto& task : m_tasks)
+        total += std::isfinite(task.bestMs) ? task.bestMs * task.weight : 0;
+    fmt::print("{:>4} {:>3} {:>10} {:>8} {:>6} {:>7} {:>6}  {}\n", "ID", "x", "ms", "GFLOP/s", "share", "trials", "failed", "task");
+    for (const auto& task : m_tasks)
+        fmt::print("{}{:>3} {:>3} {:>10} {:>8} {:>5}% {:>7} {:>6}  {}{}\n", task.id == m_next ? ">" : " ", task.id, task.weight, number(task.bestMs, 4),
+                   number(task.gflops, 1), number(100 * task.bestMs * task.weight / total, 1), task.trials, task.errors, task.name,
+                   task.bestAlternative.empty() || task.bestAlternative == "direct" ? "" : " (" + task.bestAlternative + ")");
+    fmt::print("{}  estimated {} ms  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds), number(m_estimate.ms, 3),
+               number(m_measuredMs, 3), number(m_untunedMs, 3), m_trials, static_cast<double>(m_trials) / std::max(m_atSeconds, 0.001), m_errors,
+               std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");
+    m_drawnLines = m_terminal ? static_cast<int>(m_tasks.size()) + 2 : 0;
+}
+
+} // namespace lathe::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/session/session.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+namespace lathe::cli {
+
+/// Prints a run as it goes: lines of JSON, or a table that is redrawn on a terminal and a line per round elsewhere.
+/// onEvents comes on the session's threads, all else on the main thread.
+class TuneOutput final : public session::SessionObserver
+{
+public:
+    TuneOutput(const session::TuningSession& session, bool json, bool verbose);
+    void onEvents(std::span<const session::Event> events) override;
+
+    bool ended() const;
+    void waitFor(std::chrono::milliseconds time);
+    /// The run's failure, if it failed.
+    Result<> result() const;
+
+private:
+    void printText(const session::Event& event);
+    void printTable();
+
+    const session::TuningSession& m_session;
+    const bool m_json, m_verbose, m_terminal;
+    mutable std::mutex m_mutex;
+    std::condition_variable m_changed;
+    session::RunState m_state = session::RunState::Starting;
+    std::string m_failure;
+    std::vector<session::TaskView> m_tasks; ///< for names; figures are kept up to date from events
+    session::EstimateEvent m_estimate;
+    double m_measuredMs = session::kUnknown, m_untunedMs = session::kUnknown;
+    std::int64_t m_trials = 0, m_errors = 0;
+    std::int32_t m_next = -1;
+    double m_atSeconds = 0;
+    int m_drawnLines = 0;
+};
+
+} // namespace lathe::cli
