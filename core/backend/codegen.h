@@ -77,13 +77,16 @@ public:
     virtual Result<> linkLibrary(const LibraryRequest& request) = 0;
 };
 
-/// Exported by a codegen plugin as lathe_codegen_create; `buildId` must equal backend::buildId().
+/// What a codegen plugin exports:
+///     extern "C" const lathe::backend::CodegenPlugin* lathe_codegen_plugin();
+/// `buildId` must equal backend::buildId().
 struct CodegenPlugin
 {
     const char* buildId;
     const char* kind; ///< "cpu", "sim"
     Result<std::unique_ptr<Codegen>> (*create)(const Target& target);
 };
+using CodegenPluginFn = const CodegenPlugin* (*)();
 const char* buildId();
 
 } // namespace lathe::backend

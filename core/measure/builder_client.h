@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/backend/codegen.h"
+#include "core/measure/types.h"
+#include "core/support/deadline.h"
+#include "core/support/result.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lathe::measure {
+
+/// A kernel to build: the DAG, its schedule, its name.
+struct KernelJob
+{
+    std::string name; ///< prefix of its symbols
+    std::string dagJson;
+    std::string steps; ///< JSON; "[]": none
+    std::vector<bool> constantInputs;
+};
+
+struct KernelStatus
+{
+    TrialStage stage = TrialStage::Done; ///< or where it failed
+    Errc code = Errc::Ok;
+    std::string text;
+    std::int32_t kernel = -1; ///< index in the descriptor
+    backend::EmitInfo info;
+    double lowerMs = 0;
+};
+
+struct BuiltProduct
+{
+    std::string bytes; ///< artifact, relocatable object, or the text of a listing; empty if no kernel was built
+    ArtifactDescriptor descriptor; ///< of the kernels that were built, in order; also for objects
+    std::vector<KernelStatus> kernels; ///< one per job
+};
+
+enum class Product : std::uint8_t
+{
+    Artifact,
+    Object, ///< phases as symbols "<name>_p<i>", for LibraryRequest
+    LlvmIr, ///< texts of all kernels, one after another
+    Assembly,
+    Source
+};
+
+/// One lathe-builder, used step by step: what deploy, listings and tests need. Code generators run in that process alone.
+class BuilderClient
+{
+public:
+    static Result<std::unique_ptr<BuilderClient>> start(std::string target, const WorkerPrograms& programs = {});
+    ~BuilderClient();
+    BuilderClient(const BuilderClient&) = delete;
+    BuilderClient& operator=(const BuilderClient&) = delete;
+
+    /// Errors of single kernels are in the product; of the call: BuildTimeout, WorkerCrashed, Incompatible, NotFound.
+    /// After an error the process is started afresh at the next call.
+    Result<BuiltProduct> build(std::span<const KernelJob> kernels, Product product, Deadline deadline);
+    Result<> link(const backend::LibraryRequest& request, Deadline deadline);
+
+private:
+    struct Impl;
+    explicit BuilderClient(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace lathe::measure

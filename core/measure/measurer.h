@@ -1,0 +1,63 @@
+#pragma once
+
+#include "core/measure/types.h"
+#include "core/support/result.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace lathe::measure {
+
+struct MeasurerOptions
+{
+    std::string target = "cpu";
+    std::uint32_t builders = 0; ///< processes; 0: one per processor
+    std::vector<DeviceSpec> devices; ///< one runner process each; empty: the target's kind with its words
+    double buildTimeoutSeconds = 15; ///< per candidate
+    double runTimeoutSeconds = 10; ///< per candidate
+    std::uint32_t candidatesPerBuild = 0; ///< in one artifact; 0: as the batch and the builders suggest
+    std::uint32_t retireAfter = 5000; ///< requests after which a worker is replaced
+    /// Builders are stopped and `onQuiet` is called around timing. Right where the runner shares this machine's cores.
+    bool quietGate = true;
+    std::function<void(bool quiet)> onQuiet; ///< park and unpark what else uses the cores; on the measuring thread
+    WorkerPrograms programs;
+};
+
+/// Pools of builder and runner processes under one supervisor, which is the calling thread: it waits with poll, starts
+/// workers when they are needed, kills their process group at a deadline, and charges a crash to the candidate that
+/// caused it (a batch whose builder died is built again one by one). A worker that dies while idle costs nothing.
+/// Not thread safe; call from a thread that outlives the Measurer (the kernel kills workers when it ends).
+class Measurer
+{
+public:
+    /// Starts the runners to learn what the devices are. Errors: NotFound (program, plugin, device), Incompatible, ...
+    static Result<std::unique_ptr<Measurer>> create(MeasurerOptions options);
+    ~Measurer();
+    Measurer(const Measurer&) = delete;
+    Measurer& operator=(const Measurer&) = delete;
+
+    /// `onResult(i, result)` is called on this thread in request order, each as soon as it and all before it are known.
+    /// Every failure of a candidate is a result. Errors: Cancelled (results not yet given are lost), or what keeps workers
+    /// from running at all.
+    using ResultCallback = std::function<void(std::size_t index, TrialResult result)>;
+    Result<> measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult, std::stop_token stop = {});
+
+    /// JSON of each opened device as its plugin describes it: {"kind","key","name","hardware",...}.
+    const std::vector<std::string>& devices() const;
+    /// JSON of clocks, temperature, calibration of a device now. Errors: DeviceLost, RunTimeout.
+    Result<std::string> health(std::size_t device);
+
+private:
+    struct Impl;
+    explicit Measurer(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// All devices that this machine's plugins offer, as a JSON array; plugins that do not load are in it with "error".
+Result<std::string> listDevices(const WorkerPrograms& programs);
+
+} // namespace lathe::measure

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "core/compute/dag.h"
+#include "core/measure/types.h"
+
+namespace lathe::measure {
+
+struct CheckOptions
+{
+    std::int32_t pointsPerOutput = 64; ///< corners first, then points from the seed; 0: outputs are not checked
+    double tolerance = 1e-4;
+    std::vector<wire::SeededRange> ranges;
+};
+
+/// Serializes the DAG and computes the expected points with compute::Interpreter. Errors: those of the interpreter.
+Result<TaskDataPtr> makeTaskData(const compute::DagPtr& dag, std::vector<bool> constantInputs, std::uint64_t seed,
+                                 const CheckOptions& options);
+
+} // namespace lathe::measure
