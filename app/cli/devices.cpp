@@ -1,0 +1,35 @@
+#include "app/cli/command.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lathe::cli {
+
+void addDevices(CLI::App& app, Action& run)
+{
+    auto json = std::make_shared<bool>(false);
+    CLI::App* command = app.add_subcommand("devices", "What can measure here");
+    command->add_flag("--json", *json, "One JSON array");
+    command->callback([json, &run] {
+        run = [json]() -> Result<> {
+            nlohmann::json rows = nlohmann::json::array();
+            for (const auto& device : session::listDevices()) {
+                nlohmann::json hardware = nlohmann::json::object();
+                for (const auto& limit : device.hardware)
+                    hardware[limit.name] = {{"value", limit.value}, {"origin", limit.origin}};
+                if (*json) {
+                    rows.push_back({{"key", device.key}, {"kind", device.kind}, {"name", device.name}, {"state", device.state}, {"hardware", hardware}});
+                    continue;
+                }
+                fmt::print("{:<12} {:<6} {:<10} {}\n", device.key, device.kind, device.state, device.name);
+                for (const auto& limit : device.hardware)
+                    fmt::print("{:>16} {:<32} {:>12}  ({})\n", "", limit.name, limit.value, limit.origin);
+            }
+            if (*json)
+                fmt::print("{}\n", rows.dump(2));
+            return {};
+        };
+    });
+}
+
+} // namespace lathe::cli

@@ -1,0 +1,62 @@
+#include "app/cli/command.h"
+#include "core/frontend/onnx_export.h"
+#include "core/frontend/zoo.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lathe::cli {
+
+namespace {
+
+Result<> list(bool json)
+{
+    nlohmann::json rows = nlohmann::json::array();
+    for (const auto& network : session::listZoo()) {
+        if (json)
+            rows.push_back({{"name", network.name}, {"description", network.description}, {"layouts", network.layouts}});
+        else
+            fmt::print("{:<18} {:<10} {}\n", network.name, fmt::join(network.layouts, ","), network.description);
+    }
+    if (json)
+        fmt::print("{}\n", rows.dump(2));
+    return {};
+}
+
+} // namespace
+
+void addZoo(CLI::App& app, Action& run)
+{
+    struct Arguments
+    {
+        std::string name, output, layout;
+        std::int64_t batch = 1;
+        std::uint32_t seed = 0;
+        bool json = false;
+    };
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* zoo = app.add_subcommand("zoo", "The networks that come with Lathe");
+    zoo->require_subcommand(1);
+    CLI::App* listing = zoo->add_subcommand("list", "Names, layouts, descriptions");
+    listing->add_flag("--json", arguments->json, "One JSON array");
+    listing->callback([arguments, &run] { run = [arguments] { return list(arguments->json); }; });
+    CLI::App* exporting = zoo->add_subcommand("export", "Writes a network as ONNX");
+    exporting->add_option("NAME", arguments->name, "")->required();
+    exporting->add_option("-o,--output", arguments->output, "FILE.onnx")->required();
+    exporting->add_option("--batch", arguments->batch, "")->check(CLI::PositiveNumber)->capture_default_str();
+    exporting->add_option("--layout", arguments->layout, "NHWC or NCHW")->check(CLI::IsMember({"NHWC", "NCHW"}));
+    exporting->add_option("--seed", arguments->seed, "Of the weights")->capture_default_str();
+    exporting->callback([arguments, &run] {
+        run = [arguments]() -> Result<> {
+            frontend::ZooOptions options;
+            options.batch = arguments->batch;
+            options.layout = arguments->layout;
+            options.seed = arguments->seed;
+            const std::string name = arguments->name.starts_with("zoo:") ? arguments->name.substr(4) : arguments->name;
+            LATHE_TRY_ASSIGN(const graph::Graph network, frontend::buildZoo(name, options));
+            return frontend::exportOnnx(network, arguments->output);
+        };
+    });
+}
+
+} // namespace lathe::cli

@@ -1,0 +1,73 @@
+#include "core/session/loaded_model.h"
+
+#include "core/frontend/onnx.h"
+#include "core/frontend/zoo.h"
+#include "core/graph/passes.h"
+#include "core/support/hash.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace lathe::session {
+
+namespace {
+
+Result<std::string> hashFile(const std::filesystem::path& file)
+{
+    // Content hash by blocks: model files reach gigabytes.
+    std::ifstream in(file, std::ios::binary);
+    if (!in)
+        return makeError(Errc::NotFound, fmt::format("{} cannot be read", file.string()));
+    std::string digest;
+    std::vector<char> block(1 << 22);
+    while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
+        digest = contentHash(digest + contentHash(std::string_view(block.data(), static_cast<std::size_t>(in.gcount()))).hex()).hex();
+    return digest;
+}
+
+Result<graph::Graph> importModel(LoadedModel& model)
+{
+    const ModelSpec& spec = model.spec;
+    if (spec.source.starts_with("zoo:")) {
+        frontend::ZooOptions options;
+        options.batch = spec.batch.value_or(1);
+        options.layout = spec.layout;
+        options.seed = static_cast<std::uint32_t>(spec.seed);
+        if (!spec.shapes.empty())
+            return makeError(Errc::InvalidArgument, "--shape is for model files: a network of the zoo has fixed shapes, but takes --batch");
+        model.hash = contentHash(fmt::format("{} {} {} {}", spec.source, options.batch, options.layout, options.seed)).hex();
+        return frontend::buildZoo(spec.source.substr(4), options);
+    }
+    LATHE_TRY_ASSIGN(model.hash, hashFile(spec.source));
+    frontend::ImportOptions options;
+    options.batch = spec.batch;
+    for (const auto& [name, shape] : spec.shapes)
+        options.shapes[name] = shape;
+    return frontend::importOnnx(spec.source, options);
+}
+
+} // namespace
+
+Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std::string_view target)
+{
+    auto model = std::make_shared<LoadedModel>();
+    model->spec = spec;
+    LATHE_TRY_ASSIGN(model->target, Target::parse(target));
+    model->hardware = defaultHardware(model->target);
+    LATHE_TRY_ASSIGN(model->imported, importModel(*model));
+    graph::Graph g = model->imported;
+    // Lathe's own plans on CPUs work on channels-last tensors: vectors along the channels, windows without gathers
+    // (cpu-kernels.md 5 and 6 found NHWC within 3 % of NCHW16c). A layout that was asked for is kept.
+    std::string layout = spec.layout;
+    if (layout.empty() && spec.partition == "lathe" && model->target.family() == "cpu")
+        layout = "NHWC";
+    if (!layout.empty()) {
+        LATHE_TRY_ASSIGN(g, graph::convertLayout(std::move(g), layout));
+    }
+    LATHE_TRY_ASSIGN(model->graph, graph::optimize(std::move(g), model->target));
+    LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition));
+    return std::shared_ptr<const LoadedModel>(std::move(model));
+}
+
+} // namespace lathe::session

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "core/graph/task.h"
+#include "core/session/session.h"
+#include "core/target/target.h"
+
+namespace lathe::session {
+
+/// A network, from file to tasks: what every command on a MODEL starts with.
+struct LoadedModel
+{
+    ModelSpec spec;
+    Target target;
+    Hardware hardware;
+    graph::Graph imported; ///< as read: what the reference executor runs
+    graph::Graph graph; ///< after the passes: what the partition's ids refer to
+    graph::Partition partition;
+    std::string hash; ///< of the file's bytes, or of the zoo network's name and options
+    std::vector<std::string> notices;
+};
+
+/// Errors: those of the importer, the passes and the partition; InvalidArgument for an unknown target, layout or zoo name.
+Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std::string_view target);
+
+std::shared_ptr<const GraphView> viewGraph(const LoadedModel& model);
+std::vector<TaskView> viewTasks(const LoadedModel& model);
+std::vector<UntunedView> viewUntuned(const LoadedModel& model);
+
+} // namespace lathe::session

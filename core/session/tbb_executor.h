@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/support/executor.h"
+
+#include <memory>
+
+namespace lathe::session {
+
+/// oneTBB behind the Executor interface; the only file that sees TBB is tbb_executor.cpp. 0: one thread per core.
+std::unique_ptr<Executor> makeTbbExecutor(unsigned threads = 0);
+
+} // namespace lathe::session
