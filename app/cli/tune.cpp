@@ -77,7 +77,7 @@ void addTune(CLI::App& app, Action& run)
     command->add_option("--time", arguments->time, "Budget: 90s, 20m, 1.5h");
     command->add_option("--trials", arguments->trials, "Budget in trials");
     command->add_option("--trials-per-task", tuneOptions.trialsPerTask, "No task gets more");
-    command->add_option("--trials-per-round", tuneOptions.trialsPerRound, "")->check(CLI::Range(1, 4096))->capture_default_str();
+    command->add_option("--trials-per-round", tuneOptions.trialsPerRound, "0: 64, fewer where the budget is small")->check(CLI::Range(0, 4096))->capture_default_str();
     command->add_option("--policy", tuneOptions.policy, "")
         ->check(CLI::IsMember({"sketch", "reference", "random", "evolution", "template"}))
         ->capture_default_str();

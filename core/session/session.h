@@ -40,7 +40,7 @@ struct TuneOptions
     double seconds = 0; ///< 0: no limit in time
     std::int64_t trials = 0; ///< 0: no limit in trials
     std::int64_t trialsPerTask = 0; ///< cap
-    std::int32_t trialsPerRound = 64;
+    std::int32_t trialsPerRound = 0; ///< 0: 64, fewer where the budget in time is small
     std::string policy = "sketch"; ///< sketch, reference, random, evolution, template
     std::string tuner = "xgb";
     std::string scheduler = "gradient";

@@ -1,0 +1,104 @@
+#include "core/session/options_json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lathe::session {
+
+using nlohmann::json;
+
+namespace {
+
+/// Reads fields of one object; remembers the first that is off.
+class Reader
+{
+public:
+    Reader(std::string_view text, std::string_view what) : m_json(json::parse(text, nullptr, false)), m_what(what)
+    {
+        if (!m_json.is_object())
+            m_bad = "it is no JSON object";
+    }
+    template<typename T>
+    Reader& get(const char* key, T& field)
+    {
+        if (!m_bad.empty() || !m_json.contains(key))
+            return *this;
+        const json& value = m_json[key];
+        bool good = false;
+        if constexpr (std::is_same_v<T, bool>)
+            good = value.is_boolean();
+        else if constexpr (std::is_floating_point_v<T>)
+            good = value.is_number();
+        else if constexpr (std::is_arithmetic_v<T>)
+            good = value.is_number_integer();
+        else if constexpr (std::is_same_v<T, std::string>)
+            good = value.is_string();
+        else
+            good = value.is_array();
+        try {
+            if (good)
+                field = value.template get<T>();
+        } catch (const json::exception&) {
+            good = false;
+        }
+        if (!good)
+            m_bad = fmt::format("key {} has the wrong type", key);
+        return *this;
+    }
+    Result<> done() const
+    {
+        if (m_bad.empty())
+            return {};
+        return makeError(Errc::BadFile, fmt::format("the project's {} cannot be read: {}", m_what, m_bad));
+    }
+
+private:
+    json m_json;
+    std::string m_what, m_bad;
+};
+
+} // namespace
+
+json toJson(const TuneOptions& o)
+{
+    return {{"seconds", o.seconds}, {"trials", o.trials}, {"trials_per_task", o.trialsPerTask}, {"trials_per_round", o.trialsPerRound},
+            {"policy", o.policy}, {"tuner", o.tuner}, {"scheduler", o.scheduler}, {"devices", o.devices}, {"seed", o.seed},
+            {"repeat", o.repeat}, {"number", o.number}, {"min_repeat_ms", o.minRepeatMs}, {"timeout_s", o.timeoutSeconds},
+            {"cooldown_ms", o.cooldownMs}, {"early_stop", o.earlyStop}, {"build_jobs", o.buildJobs}, {"cache", o.cache}, {"strict", o.strict}};
+}
+
+Result<TuneOptions> tuneOptionsFromJson(std::string_view text)
+{
+    TuneOptions o;
+    Reader reader(text, "tuning options");
+    reader.get("seconds", o.seconds).get("trials", o.trials).get("trials_per_task", o.trialsPerTask).get("trials_per_round", o.trialsPerRound);
+    reader.get("policy", o.policy).get("tuner", o.tuner).get("scheduler", o.scheduler).get("devices", o.devices).get("seed", o.seed);
+    reader.get("repeat", o.repeat).get("number", o.number).get("min_repeat_ms", o.minRepeatMs).get("timeout_s", o.timeoutSeconds);
+    reader.get("cooldown_ms", o.cooldownMs).get("early_stop", o.earlyStop).get("build_jobs", o.buildJobs).get("cache", o.cache).get("strict", o.strict);
+    LATHE_TRY(reader.done());
+    return o;
+}
+
+json toJson(const ModelSpec& s)
+{
+    json shapes = json::array();
+    for (const auto& [name, shape] : s.shapes)
+        shapes.push_back({name, shape});
+    return {{"source", s.source}, {"batch", s.batch.value_or(0)}, {"shapes", shapes}, {"layout", s.layout}, {"partition", s.partition},
+            {"hardware", s.hardware}, {"seed", s.seed}};
+}
+
+Result<ModelSpec> modelSpecFromJson(std::string_view text)
+{
+    ModelSpec s;
+    std::int64_t batch = 0;
+    Reader reader(text, "model options");
+    reader.get("source", s.source).get("batch", batch).get("shapes", s.shapes).get("layout", s.layout);
+    reader.get("partition", s.partition).get("hardware", s.hardware).get("seed", s.seed);
+    LATHE_TRY(reader.done());
+    if (batch > 0)
+        s.batch = batch;
+    return s;
+}
+
+} // namespace lathe::session

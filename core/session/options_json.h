@@ -1,0 +1,15 @@
+#pragma once
+
+#include "core/session/session.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace lathe::session {
+
+// Options as the project stores them. Reading ignores unknown keys, keeps defaults for absent ones; a wrong type is BadFile.
+nlohmann::json toJson(const TuneOptions& options);
+Result<TuneOptions> tuneOptionsFromJson(std::string_view text);
+nlohmann::json toJson(const ModelSpec& spec);
+Result<ModelSpec> modelSpecFromJson(std::string_view text);
+
+} // namespace lathe::session
