@@ -1,0 +1,113 @@
+#include "core/graph/node_types.h"
+#include "core/graph/operators/rules.h"
+#include "core/graph/passes.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+namespace lathe::graph {
+namespace {
+
+/// Tensors beyond this are refused before memory is asked for: 64 GiB.
+constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 36;
+
+} // namespace
+
+Result<HostTensor> tensorOf(const Value& constant)
+{
+    LATHE_TRY_ASSIGN(const std::int64_t elements, operators::elementCount(constant.shape));
+    const auto bytes = static_cast<std::size_t>(elements * sizeOf(constant.dtype));
+    if (!constant.constant || constant.constant->bytes != bytes) {
+        return makeError(Errc::InvalidArgument, fmt::format("constant \"{}\" of type {} must hold {} bytes, it holds {}", constant.name,
+                                                            typeText({constant.dtype, constant.shape}), bytes,
+                                                            constant.constant ? constant.constant->bytes : 0));
+    }
+    HostTensor tensor{{constant.dtype, constant.shape}, std::vector<std::byte>(bytes)};
+    if (bytes > 0)
+        std::memcpy(tensor.bytes.data(), constant.constant->data, bytes);
+    return tensor;
+}
+
+Result<std::vector<HostTensor>> evaluateNode(const Node& node, std::span<const HostTensor* const> inputs)
+{
+    std::vector<TensorType> types;
+    for (const HostTensor* input : inputs)
+        types.push_back(input->type);
+    const std::vector<const ConstData*> constants(inputs.size(), nullptr);
+    LATHE_TRY_ASSIGN(const std::vector<TensorType> outputTypes, nodeTypes(node, types, constants));
+    std::vector<HostTensor> outputs;
+    for (const TensorType& type : outputTypes) {
+        LATHE_TRY_ASSIGN(const std::int64_t elements, operators::elementCount(type.shape));
+        if (elements * sizeOf(type.dtype) > kMaxTensorBytes)
+            return makeError(Errc::Unsupported, fmt::format("{} \"{}\": its result {} is too large to evaluate", node.op, node.name, typeText(type)));
+        outputs.push_back(HostTensor::zeros(type));
+    }
+    if (auto done = findOperator(node.op)->evaluate(node, inputs, outputs); !done)
+        return std::move(done).error().note(fmt::format("{} \"{}\"", node.op, node.name));
+    return outputs;
+}
+
+Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTensor> inputs)
+{
+    if (inputs.size() != graph.inputs.size())
+        return makeError(Errc::InvalidArgument, fmt::format("the network takes {} inputs, {} were given", graph.inputs.size(), inputs.size()));
+    std::vector<std::optional<HostTensor>> tensors(graph.values.size());
+    std::vector<std::int32_t> uses(graph.values.size(), 0); // a value is freed behind its last use
+    for (const Node& node : graph.nodes) {
+        for (const ValueId id : node.inputs)
+            uses[static_cast<std::size_t>(id.value)] += 1;
+    }
+    for (const ValueId id : graph.outputs)
+        uses[static_cast<std::size_t>(id.value)] += 1;
+
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const Value& value = graph.value(graph.inputs[i]);
+        const TensorType wanted{value.dtype, value.shape};
+        if (inputs[i].type != wanted) {
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("input \"{}\" must be {}, it is {}", value.name, typeText(wanted), typeText(inputs[i].type)));
+        }
+        tensors[static_cast<std::size_t>(graph.inputs[i].value)] = std::move(inputs[i]);
+    }
+    const auto ready = [&](ValueId id) -> Result<> {
+        auto& slot = tensors[static_cast<std::size_t>(id.value)];
+        if (slot)
+            return {};
+        const Value& value = graph.value(id);
+        if (!value.constant)
+            return makeError(Errc::InvalidArgument, fmt::format("value \"{}\" is used before it is computed", value.name));
+        LATHE_TRY_ASSIGN(HostTensor tensor, tensorOf(value));
+        slot = std::move(tensor);
+        return {};
+    };
+    for (const Node& node : graph.nodes) {
+        std::vector<const HostTensor*> arguments;
+        for (const ValueId id : node.inputs) {
+            LATHE_TRY(ready(id));
+            arguments.push_back(&*tensors[static_cast<std::size_t>(id.value)]);
+        }
+        LATHE_TRY_ASSIGN(std::vector<HostTensor> results, evaluateNode(node, arguments));
+        for (const ValueId id : node.inputs) {
+            if (--uses[static_cast<std::size_t>(id.value)] == 0)
+                tensors[static_cast<std::size_t>(id.value)].reset();
+        }
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            if (uses[static_cast<std::size_t>(node.outputs[i].value)] > 0)
+                tensors[static_cast<std::size_t>(node.outputs[i].value)] = std::move(results[i]);
+        }
+    }
+    std::vector<HostTensor> outputs;
+    for (const ValueId id : graph.outputs) {
+        LATHE_TRY(ready(id));
+        auto& slot = tensors[static_cast<std::size_t>(id.value)];
+        if (--uses[static_cast<std::size_t>(id.value)] == 0) // a value may be an output twice
+            outputs.push_back(std::move(*slot));
+        else
+            outputs.push_back(*slot);
+    }
+    return outputs;
+}
+
+} // namespace lathe::graph

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "core/graph/operator.h"
+
+namespace lathe::graph {
+
+/// Output types of one node by its operator's shape rule. Checks the operator's name, the counts of inputs and outputs and
+/// the size of the result. Errors name the node, its inputs' types and the rule that is broken: Unsupported for an unknown
+/// operator, else InvalidArgument.
+Result<std::vector<TensorType>> nodeTypes(const Node& node, std::span<const TensorType> inputs, std::span<const ConstData* const> constants);
+
+/// Evaluates one node; allocates the outputs. Inputs have the types that nodeTypes was asked with.
+Result<std::vector<HostTensor>> evaluateNode(const Node& node, std::span<const HostTensor* const> inputs);
+
+/// "float32 [1, 64, 56, 56]".
+std::string typeText(const TensorType& type);
+
+/// A constant's contents as a tensor; InvalidArgument if the size does not fit the type.
+Result<HostTensor> tensorOf(const Value& constant);
+
+} // namespace lathe::graph

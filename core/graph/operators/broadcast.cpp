@@ -1,0 +1,190 @@
+// Functions of several tensors that broadcast together, element by element.
+
+#include "core/graph/operators/element.h"
+#include "core/graph/operators/families.h"
+#include "core/graph/operators/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lathe::graph::operators {
+namespace {
+
+using Unsigned = std::uint64_t;
+
+// Integers wrap; divisions are guarded by the caller.
+std::int64_t addInt(std::int64_t a, std::int64_t b) { return static_cast<std::int64_t>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b)); }
+std::int64_t subtractInt(std::int64_t a, std::int64_t b) { return static_cast<std::int64_t>(static_cast<Unsigned>(a) - static_cast<Unsigned>(b)); }
+std::int64_t multiplyInt(std::int64_t a, std::int64_t b) { return static_cast<std::int64_t>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b)); }
+std::int64_t divideInt(std::int64_t a, std::int64_t b) { return b == -1 ? subtractInt(0, a) : a / b; } // towards zero
+std::int64_t modInt(std::int64_t a, std::int64_t b)
+{
+    if (b == -1)
+        return 0;
+    const std::int64_t rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+std::int64_t powInt(std::int64_t base, std::int64_t exponent)
+{
+    if (exponent < 0)
+        return base == 1 ? 1 : (base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0);
+    std::int64_t result = 1;
+    for (; exponent > 0; exponent /= 2) {
+        if (exponent % 2 == 1)
+            result = multiplyInt(result, base);
+        base = multiplyInt(base, base);
+    }
+    return result;
+}
+
+// Largest and smallest pass NaN on, as the field does.
+double maximumOf(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+double minimumOf(double a, double b) { return std::isnan(a) || a < b ? a : b; }
+
+using FloatFunction = double (*)(double, double);
+using IntFunction = std::int64_t (*)(std::int64_t, std::int64_t);
+
+enum class Domain
+{
+    Number, ///< numbers to the same type
+    Comparison, ///< numbers (or bool) to bool
+    Logic ///< bool to bool
+};
+
+template<typename T, typename F>
+std::vector<T> applyBroadcast(const TensorType& out, const TensorType& a, const TensorType& b, const std::vector<T>& x, const std::vector<T>& y, F function)
+{
+    const std::array strides = {broadcastStrides(a.shape, out.shape), broadcastStrides(b.shape, out.shape)};
+    const std::int64_t stepX = rowStride(strides[0]), stepY = rowStride(strides[1]), length = rowLength(out.shape);
+    std::int64_t count = 1;
+    for (const std::int64_t extent : out.shape)
+        count *= extent;
+    std::vector<T> values(static_cast<std::size_t>(count));
+    forEachRow<2>(out.shape, strides, [&](std::int64_t position, const std::array<std::int64_t, 2>& offsets) {
+        for (std::int64_t i = 0; i < length; ++i)
+            values[position + i] = function(x[offsets[0] + i * stepX], y[offsets[1] + i * stepY]);
+    });
+    return values;
+}
+
+Result<Types> inferBinary(Domain domain, InputTypes inputs)
+{
+    LATHE_TRY(needSameType(inputs));
+    if (domain == Domain::Number && inputs[0].dtype == DType::Bool)
+        return brokenRule("the inputs must be numbers, they are bool");
+    if (domain == Domain::Logic && inputs[0].dtype != DType::Bool)
+        return brokenRule(fmt::format("the inputs must be bool, they are {}", toString(inputs[0].dtype)));
+    LATHE_TRY_ASSIGN(Shape shape, broadcastShape(inputs[0].shape, inputs[1].shape));
+    return Types{{domain == Domain::Number ? inputs[0].dtype : DType::Bool, std::move(shape)}};
+}
+
+OpDef binary(std::string_view name, Domain domain, FloatFunction function, IntFunction intFunction)
+{
+    const bool divides = name == "divide" || name == "mod";
+    return {name, Pattern::Broadcast, 2, 2,
+            [domain](const Node&, InputTypes inputs, Constants) { return inferBinary(domain, inputs); },
+            nullptr,
+            [function, intFunction, divides](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+                const TensorType& a = inputs[0]->type;
+                const TensorType& b = inputs[1]->type;
+                if (isFloat(a.dtype)) {
+                    writeFloats(outputs[0], applyBroadcast<double>(outputs[0].type, a, b, readFloats(*inputs[0]), readFloats(*inputs[1]), function));
+                    return {};
+                }
+                const std::vector<std::int64_t> divisors = readInts(*inputs[1]);
+                if (divides && std::ranges::find(divisors, 0) != divisors.end())
+                    return brokenRule("integers are divided by zero");
+                writeInts(outputs[0], applyBroadcast<std::int64_t>(outputs[0].type, a, b, readInts(*inputs[0]), divisors, intFunction));
+                return {};
+            }};
+}
+
+template<typename Relation>
+OpDef comparison(std::string_view name)
+{
+    return binary(name, Domain::Comparison, [](double a, double b) { return Relation{}(a, b) ? 1.0 : 0.0; },
+                  [](std::int64_t a, std::int64_t b) -> std::int64_t { return Relation{}(a, b) ? 1 : 0; });
+}
+
+OpDef logic(std::string_view name, IntFunction function)
+{
+    return binary(name, Domain::Logic, nullptr, function);
+}
+
+Result<Types> inferWhere(const Node&, InputTypes inputs, Constants)
+{
+    if (inputs[0].dtype != DType::Bool)
+        return brokenRule(fmt::format("the condition must be bool, it is {}", toString(inputs[0].dtype)));
+    LATHE_TRY(needSameType(inputs.subspan(1)));
+    LATHE_TRY_ASSIGN(const Shape values, broadcastShape(inputs[1].shape, inputs[2].shape));
+    LATHE_TRY_ASSIGN(Shape shape, broadcastShape(inputs[0].shape, values));
+    return Types{{inputs[1].dtype, std::move(shape)}};
+}
+
+Result<> evaluateWhere(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    const Shape& out = outputs[0].type.shape;
+    const std::array strides = {broadcastStrides(inputs[0]->type.shape, out), broadcastStrides(inputs[1]->type.shape, out),
+                                broadcastStrides(inputs[2]->type.shape, out)};
+    const auto size = sizeOf(outputs[0].type.dtype);
+    const std::array steps = {rowStride(strides[0]), rowStride(strides[1]), rowStride(strides[2])};
+    forEachRow<3>(out, strides, [&](std::int64_t position, const std::array<std::int64_t, 3>& offsets) {
+        for (std::int64_t i = 0; i < rowLength(out); ++i) {
+            const bool first = inputs[0]->bytes[static_cast<std::size_t>(offsets[0] + i * steps[0])] != std::byte{0};
+            const std::size_t k = first ? 1 : 2;
+            std::memcpy(outputs[0].bytes.data() + (position + i) * size, inputs[k]->bytes.data() + (offsets[k] + i * steps[k]) * size,
+                        static_cast<std::size_t>(size));
+        }
+    });
+    return {};
+}
+
+Result<Types> inferPrelu(const Node&, InputTypes inputs, Constants)
+{
+    LATHE_TRY(needFloat(inputs[0]));
+    LATHE_TRY(needSameType(inputs));
+    LATHE_TRY_ASSIGN(const Shape shape, broadcastShape(inputs[0].shape, inputs[1].shape));
+    if (shape != inputs[0].shape)
+        return brokenRule(fmt::format("the slope {} must broadcast into data {}", shapeText(inputs[1].shape), shapeText(inputs[0].shape)));
+    return Types{inputs[0]};
+}
+
+Result<> evaluatePrelu(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    writeFloats(outputs[0], applyBroadcast<double>(outputs[0].type, inputs[0]->type, inputs[1]->type, readFloats(*inputs[0]), readFloats(*inputs[1]),
+                                                   [](double x, double slope) { return x < 0 ? slope * x : x; }));
+    return {};
+}
+
+} // namespace
+
+std::span<const OpDef> broadcastOperators()
+{
+    static const std::vector<OpDef> table = {
+        binary("add", Domain::Number, [](double a, double b) { return a + b; }, addInt),
+        binary("subtract", Domain::Number, [](double a, double b) { return a - b; }, subtractInt),
+        binary("multiply", Domain::Number, [](double a, double b) { return a * b; }, multiplyInt),
+        binary("divide", Domain::Number, [](double a, double b) { return a / b; }, divideInt),
+        binary("mod", Domain::Number, [](double a, double b) { return std::fmod(a, b); }, modInt),
+        binary("pow", Domain::Number, [](double a, double b) { return std::pow(a, b); }, powInt),
+        binary("maximum", Domain::Number, maximumOf, [](std::int64_t a, std::int64_t b) { return std::max(a, b); }),
+        binary("minimum", Domain::Number, minimumOf, [](std::int64_t a, std::int64_t b) { return std::min(a, b); }),
+        comparison<std::equal_to<>>("equal"),
+        comparison<std::not_equal_to<>>("not_equal"),
+        comparison<std::less<>>("less"),
+        comparison<std::less_equal<>>("less_equal"),
+        comparison<std::greater<>>("greater"),
+        comparison<std::greater_equal<>>("greater_equal"),
+        logic("logical_and", [](std::int64_t a, std::int64_t b) { return a & b; }),
+        logic("logical_or", [](std::int64_t a, std::int64_t b) { return a | b; }),
+        logic("logical_xor", [](std::int64_t a, std::int64_t b) { return a ^ b; }),
+        {"where", Pattern::Broadcast, 3, 3, inferWhere, nullptr, evaluateWhere},
+        {"prelu", Pattern::Broadcast, 2, 2, inferPrelu, nullptr, evaluatePrelu},
+    };
+    return table;
+}
+
+} // namespace lathe::graph::operators

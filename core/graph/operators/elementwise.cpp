@@ -1,0 +1,257 @@
+// Functions of one tensor, element by element.
+
+#include "core/graph/operators/element.h"
+#include "core/graph/operators/families.h"
+#include "core/graph/operators/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace lathe::graph::operators {
+namespace {
+
+double clampTo(double value, double low, double high)
+{
+    return value < low ? low : (value > high ? high : value);
+}
+
+double softplus(double x)
+{
+    return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
+
+double reluOf(double x) { return x < 0 ? 0.0 : x; } // keeps NaN
+double negativeOf(double x) { return -x; }
+double absOf(double x) { return std::fabs(x); }
+double signOf(double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : x); }
+double expOf(double x) { return std::exp(x); }
+double logOf(double x) { return std::log(x); }
+double sqrtOf(double x) { return std::sqrt(x); }
+double rsqrtOf(double x) { return 1.0 / std::sqrt(x); }
+double reciprocalOf(double x) { return 1.0 / x; }
+double tanhOf(double x) { return std::tanh(x); }
+double erfOf(double x) { return std::erf(x); }
+double sigmoidOf(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+double sinOf(double x) { return std::sin(x); }
+double cosOf(double x) { return std::cos(x); }
+double floorOf(double x) { return std::floor(x); }
+double ceilOf(double x) { return std::ceil(x); }
+double roundOf(double x) { return std::nearbyint(x); }
+double siluOf(double x) { return x * sigmoidOf(x); }
+double geluOf(double x) { return 0.5 * x * (1.0 + std::erf(x / std::numbers::sqrt2)); }
+double geluTanhOf(double x) { return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x))); }
+double hardSwishOf(double x) { return x * clampTo(x / 6.0 + 0.5, 0.0, 1.0); }
+double mishOf(double x) { return x * std::tanh(softplus(x)); }
+
+std::int64_t negated(std::int64_t x) { return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x)); } // wraps
+std::int64_t reluInt(std::int64_t x) { return std::max<std::int64_t>(x, 0); }
+std::int64_t absInt(std::int64_t x) { return x < 0 ? negated(x) : x; }
+std::int64_t signInt(std::int64_t x) { return x > 0 ? 1 : (x < 0 ? -1 : 0); }
+std::int64_t notInt(std::int64_t x) { return x == 0 ? 1 : 0; }
+
+using FloatFunction = double (*)(double);
+using IntFunction = std::int64_t (*)(std::int64_t);
+
+Result<Types> inferFloat(const Node&, InputTypes inputs, Constants)
+{
+    LATHE_TRY(needFloat(inputs[0]));
+    return Types{inputs[0]};
+}
+
+Result<Types> inferNumber(const Node&, InputTypes inputs, Constants)
+{
+    if (inputs[0].dtype == DType::Bool)
+        return brokenRule("the input must be a number, it is bool");
+    return Types{inputs[0]};
+}
+
+Result<Types> inferBool(const Node&, InputTypes inputs, Constants)
+{
+    if (inputs[0].dtype != DType::Bool)
+        return brokenRule(fmt::format("the input must be bool, it is {}", toString(inputs[0].dtype)));
+    return Types{inputs[0]};
+}
+
+OpDef floatUnary(std::string_view name, FloatFunction function)
+{
+    return {name, Pattern::Elementwise, 1, 1, inferFloat, nullptr,
+            [function](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+                std::vector<double> values = readFloats(*inputs[0]);
+                for (double& value : values)
+                    value = function(value);
+                writeFloats(outputs[0], values);
+                return {};
+            }};
+}
+
+OpDef numberUnary(std::string_view name, FloatFunction function, IntFunction intFunction)
+{
+    OpDef entry = floatUnary(name, function);
+    entry.inferTypes = inferNumber;
+    entry.evaluate = [function, intFunction](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+        if (isFloat(inputs[0]->type.dtype)) {
+            std::vector<double> values = readFloats(*inputs[0]);
+            for (double& value : values)
+                value = function(value);
+            writeFloats(outputs[0], values);
+        } else {
+            std::vector<std::int64_t> values = readInts(*inputs[0]);
+            for (std::int64_t& value : values)
+                value = intFunction(value);
+            writeInts(outputs[0], values);
+        }
+        return {};
+    };
+    return entry;
+}
+
+/// A function with up to two numbers from attributes.
+struct Parameters
+{
+    std::string_view first, second;
+    double firstFallback = 0, secondFallback = 0;
+};
+using ParametricFunction = double (*)(double x, double a, double b);
+
+OpDef parametric(std::string_view name, Parameters parameters, ParametricFunction function)
+{
+    const auto read = [parameters](const Node& node) -> Result<std::pair<double, double>> {
+        std::pair<double, double> values{parameters.firstFallback, parameters.secondFallback};
+        LATHE_TRY_ASSIGN(values.first, floatAttr(node, parameters.first, values.first));
+        if (!parameters.second.empty()) {
+            LATHE_TRY_ASSIGN(values.second, floatAttr(node, parameters.second, values.second));
+        }
+        return values;
+    };
+    return {name, Pattern::Elementwise, 1, 1,
+            [read](const Node& node, InputTypes inputs, Constants) -> Result<Types> {
+                LATHE_TRY(needFloat(inputs[0]));
+                LATHE_TRY(read(node));
+                return Types{inputs[0]};
+            },
+            nullptr,
+            [read, function](const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+                LATHE_TRY_ASSIGN(const auto ab, read(node));
+                std::vector<double> values = readFloats(*inputs[0]);
+                for (double& value : values)
+                    value = function(value, ab.first, ab.second);
+                writeFloats(outputs[0], values);
+                return {};
+            }};
+}
+
+Result<Types> inferClip(const Node& node, InputTypes inputs, Constants constants)
+{
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    LATHE_TRY_ASSIGN(const double low, floatAttr(node, "min", -kInfinity));
+    LATHE_TRY_ASSIGN(const double high, floatAttr(node, "max", kInfinity));
+    if (std::isnan(low) || std::isnan(high))
+        return brokenRule("min and max must be numbers");
+    return inferNumber(node, inputs, constants);
+}
+
+Result<> evaluateClip(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    LATHE_TRY_ASSIGN(const double low, floatAttr(node, "min", -kInfinity));
+    LATHE_TRY_ASSIGN(const double high, floatAttr(node, "max", kInfinity));
+    std::vector<double> values = readFloats(*inputs[0]);
+    // An empty interval gives its upper end, as ONNX says.
+    for (double& value : values)
+        value = value < low ? std::min(low, high) : (value > high ? high : value);
+    writeFloats(outputs[0], values);
+    return {};
+}
+
+Result<Types> inferCast(const Node& node, InputTypes inputs, Constants)
+{
+    if (!node.attrs.contains("dtype"))
+        return brokenRule("attribute dtype is missing");
+    LATHE_TRY_ASSIGN(const DType dtype, dtypeAttr(node, "dtype", DType::F32));
+    return Types{{dtype, inputs[0].shape}};
+}
+
+Result<> evaluateCast(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    const DType from = inputs[0]->type.dtype;
+    const DType to = outputs[0].type.dtype;
+    if (isFloat(from)) {
+        std::vector<double> values = readFloats(*inputs[0]);
+        if (to == DType::Bool)
+            std::ranges::for_each(values, [](double& value) { value = value != 0 ? 1.0 : 0.0; });
+        writeFloats(outputs[0], values);
+    } else {
+        std::vector<std::int64_t> values = readInts(*inputs[0]);
+        if (to == DType::Bool)
+            std::ranges::for_each(values, [](std::int64_t& value) { value = value != 0 ? 1 : 0; });
+        writeInts(outputs[0], values);
+    }
+    return {};
+}
+
+Result<Types> inferSame(const Node&, InputTypes inputs, Constants)
+{
+    return Types{inputs[0]};
+}
+
+Result<> evaluateCopy(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    outputs[0].bytes = inputs[0]->bytes;
+    return {};
+}
+
+} // namespace
+
+std::span<const OpDef> elementwiseOperators()
+{
+    static const std::vector<OpDef> table = {
+        numberUnary("relu", reluOf, reluInt),
+        numberUnary("negative", negativeOf, negated),
+        numberUnary("abs", absOf, absInt),
+        numberUnary("sign", signOf, signInt),
+        floatUnary("exp", expOf),
+        floatUnary("log", logOf),
+        floatUnary("sqrt", sqrtOf),
+        floatUnary("rsqrt", rsqrtOf),
+        floatUnary("reciprocal", reciprocalOf),
+        floatUnary("tanh", tanhOf),
+        floatUnary("erf", erfOf),
+        floatUnary("sigmoid", sigmoidOf),
+        floatUnary("sin", sinOf),
+        floatUnary("cos", cosOf),
+        floatUnary("floor", floorOf),
+        floatUnary("ceil", ceilOf),
+        floatUnary("round", roundOf),
+        floatUnary("softplus", softplus),
+        floatUnary("silu", siluOf),
+        floatUnary("gelu", geluOf),
+        floatUnary("gelu_tanh", geluTanhOf),
+        floatUnary("hard_swish", hardSwishOf),
+        floatUnary("mish", mishOf),
+        parametric("leaky_relu", {"alpha", "", 0.01, 0}, [](double x, double a, double) { return x < 0 ? a * x : x; }),
+        parametric("elu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }),
+        parametric("selu", {"alpha", "gamma", 1.67326319217681884765625, 1.05070102214813232421875},
+                   [](double x, double a, double g) { return g * (x < 0 ? a * std::expm1(x) : x); }),
+        parametric("celu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; }),
+        parametric("hard_sigmoid", {"alpha", "beta", 0.2, 0.5}, [](double x, double a, double b) { return clampTo(a * x + b, 0.0, 1.0); }),
+        parametric("thresholded_relu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x > a ? x : 0.0; }),
+        {"logical_not", Pattern::Elementwise, 1, 1, inferBool, nullptr,
+         [](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+             std::vector<std::int64_t> values = readInts(*inputs[0]);
+             std::ranges::transform(values, values.begin(), notInt);
+             writeInts(outputs[0], values);
+             return {};
+         }},
+        {"clip", Pattern::Elementwise, 1, 1, inferClip, nullptr, evaluateClip},
+        {"cast", Pattern::Elementwise, 1, 1, inferCast, nullptr, evaluateCast},
+        {"identity", Pattern::Elementwise, 1, 1, inferSame, nullptr, evaluateCopy},
+        // Inference only: dropout passes its input on. A pass removes it; it is never fused.
+        {"dropout", Pattern::Opaque, 1, 1, inferSame, nullptr, evaluateCopy},
+    };
+    return table;
+}
+
+} // namespace lathe::graph::operators

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/graph/operator.h"
+
+namespace lathe::graph::operators {
+
+/// The tables of the operator families. Each is built on first use and lives until the process ends.
+std::span<const OpDef> convolutionOperators();
+std::span<const OpDef> elementwiseOperators();
+std::span<const OpDef> broadcastOperators();
+std::span<const OpDef> matmulOperators();
+std::span<const OpDef> normOperators();
+std::span<const OpDef> poolOperators();
+std::span<const OpDef> reduceOperators();
+std::span<const OpDef> reshapeOperators();
+std::span<const OpDef> sliceOperators();
+
+} // namespace lathe::graph::operators

@@ -1,0 +1,135 @@
+// Biases, batch normalisation and softmax: functions along one axis.
+
+#include "core/graph/operators/element.h"
+#include "core/graph/operators/families.h"
+#include "core/graph/operators/rules.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace lathe::graph::operators {
+namespace {
+
+/// A tensor as [outer, extent of the axis, inner].
+struct Along
+{
+    std::int64_t outer = 1, extent = 1, inner = 1;
+};
+
+Result<Along> along(const Node& node, const TensorType& data, std::int64_t fallback)
+{
+    LATHE_TRY_ASSIGN(const std::int64_t given, intAttr(node, "axis", fallback));
+    LATHE_TRY_ASSIGN(const std::int64_t axis, normalAxis(given, data.shape.size()));
+    Along result;
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(data.shape.size()); ++i)
+        (i < axis ? result.outer : (i == axis ? result.extent : result.inner)) *= data.shape[static_cast<std::size_t>(i)];
+    return result;
+}
+
+Result<Types> inferPerChannel(const Node& node, InputTypes inputs, Constants)
+{
+    LATHE_TRY(needSameType(inputs));
+    if (inputs[0].dtype == DType::Bool)
+        return brokenRule("data must be numbers");
+    LATHE_TRY_ASSIGN(const Along split, along(node, inputs[0], 1));
+    if (node.op == "batch_norm") {
+        LATHE_TRY(needFloat(inputs[0]));
+        LATHE_TRY(floatAttr(node, "epsilon", 1e-5));
+        LATHE_TRY(boolAttr(node, "center", true));
+        LATHE_TRY(boolAttr(node, "scale", true));
+    }
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+        if (inputs[i].shape != Shape{split.extent}) {
+            return brokenRule(fmt::format("input {} must have one value for each of the {} entries of the axis, its shape is {}", i,
+                                          split.extent, shapeText(inputs[i].shape)));
+        }
+    }
+    return Types{inputs[0]};
+}
+
+Result<> evaluateBiasAdd(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    LATHE_TRY_ASSIGN(const Along split, along(node, inputs[0]->type, 1));
+    if (!isFloat(inputs[0]->type.dtype)) {
+        std::vector<std::int64_t> values = readInts(*inputs[0]);
+        const std::vector<std::int64_t> bias = readInts(*inputs[1]);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto c = static_cast<std::size_t>(static_cast<std::int64_t>(i) / split.inner % split.extent);
+            values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) + static_cast<std::uint64_t>(bias[c])); // wraps
+        }
+        writeInts(outputs[0], values);
+        return {};
+    }
+    std::vector<double> values = readFloats(*inputs[0]);
+    const std::vector<double> bias = readFloats(*inputs[1]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] += bias[static_cast<std::size_t>(static_cast<std::int64_t>(i) / split.inner % split.extent)];
+    writeFloats(outputs[0], values);
+    return {};
+}
+
+Result<> evaluateBatchNorm(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    LATHE_TRY_ASSIGN(const Along split, along(node, inputs[0]->type, 1));
+    LATHE_TRY_ASSIGN(const double epsilon, floatAttr(node, "epsilon", 1e-5));
+    LATHE_TRY_ASSIGN(const bool center, boolAttr(node, "center", true));
+    LATHE_TRY_ASSIGN(const bool scale, boolAttr(node, "scale", true));
+    std::vector<double> values = readFloats(*inputs[0]);
+    const std::vector<double> gamma = readFloats(*inputs[1]), beta = readFloats(*inputs[2]);
+    const std::vector<double> mean = readFloats(*inputs[3]), variance = readFloats(*inputs[4]);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto c = static_cast<std::size_t>(static_cast<std::int64_t>(i) / split.inner % split.extent);
+        values[i] = (values[i] - mean[c]) / std::sqrt(variance[c] + epsilon) * (scale ? gamma[c] : 1.0) + (center ? beta[c] : 0.0);
+    }
+    writeFloats(outputs[0], values);
+    return {};
+}
+
+Result<Types> inferSoftmax(const Node& node, InputTypes inputs, Constants)
+{
+    LATHE_TRY(needFloat(inputs[0]));
+    LATHE_TRY_ASSIGN(const Along split, along(node, inputs[0], -1));
+    if (split.extent < 1)
+        return brokenRule("the axis must not be empty");
+    return Types{inputs[0]};
+}
+
+template<bool Log>
+Result<> evaluateSoftmax(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    LATHE_TRY_ASSIGN(const Along split, along(node, inputs[0]->type, -1));
+    std::vector<double> values = readFloats(*inputs[0]);
+    for (std::int64_t o = 0; o < split.outer; ++o) {
+        for (std::int64_t i = 0; i < split.inner; ++i) {
+            double* const first = values.data() + o * split.extent * split.inner + i;
+            double largest = first[0];
+            for (std::int64_t k = 1; k < split.extent; ++k)
+                largest = std::max(largest, first[k * split.inner]);
+            double sum = 0;
+            for (std::int64_t k = 0; k < split.extent; ++k)
+                sum += std::exp(first[k * split.inner] - largest);
+            for (std::int64_t k = 0; k < split.extent; ++k) {
+                double& value = first[k * split.inner];
+                value = Log ? value - largest - std::log(sum) : std::exp(value - largest) / sum;
+            }
+        }
+    }
+    writeFloats(outputs[0], values);
+    return {};
+}
+
+} // namespace
+
+std::span<const OpDef> normOperators()
+{
+    static const std::vector<OpDef> table = {
+        {"bias_add", Pattern::Broadcast, 2, 2, inferPerChannel, nullptr, evaluateBiasAdd},
+        {"batch_norm", Pattern::OutElementwiseFusable, 5, 5, inferPerChannel, nullptr, evaluateBatchNorm},
+        {"softmax", Pattern::OutElementwiseFusable, 1, 1, inferSoftmax, nullptr, evaluateSoftmax<false>},
+        {"log_softmax", Pattern::OutElementwiseFusable, 1, 1, inferSoftmax, nullptr, evaluateSoftmax<true>},
+    };
+    return table;
+}
+
+} // namespace lathe::graph::operators

@@ -1,0 +1,172 @@
+// Reductions over axes.
+
+#include "core/graph/operators/element.h"
+#include "core/graph/operators/families.h"
+#include "core/graph/operators/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::graph::operators {
+namespace {
+
+enum class Kind
+{
+    Sum,
+    Mean,
+    Prod,
+    Max,
+    Min
+};
+
+struct Reduced
+{
+    Shape kept; ///< the input's shape with the reduced dimensions as 1
+    Shape outShape;
+    std::int64_t count = 1; ///< elements that meet in one
+    std::int64_t axis = 0; ///< the first
+};
+
+Result<Reduced> reducedOf(const Node& node, const TensorType& data)
+{
+    LATHE_TRY_ASSIGN(const Shape given, intsAttr(node, "axes", {}));
+    LATHE_TRY_ASSIGN(Shape axes, normalAxes(given, data.shape.size()));
+    LATHE_TRY_ASSIGN(const bool keepDims, boolAttr(node, "keepdims", false));
+    if (axes.empty()) { // all of them
+        for (std::size_t i = 0; i < data.shape.size(); ++i)
+            axes.push_back(static_cast<std::int64_t>(i));
+    }
+    Reduced result;
+    result.kept = data.shape;
+    result.axis = axes.empty() ? 0 : axes.front();
+    for (const std::int64_t axis : axes) {
+        std::int64_t& extent = result.kept[static_cast<std::size_t>(axis)];
+        result.count *= extent;
+        extent = 1;
+    }
+    for (std::size_t i = 0; i < result.kept.size(); ++i) {
+        if (keepDims || std::ranges::find(axes, static_cast<std::int64_t>(i)) == axes.end())
+            result.outShape.push_back(result.kept[i]);
+    }
+    return result;
+}
+
+template<typename T, Kind K>
+std::vector<T> reduceValues(const std::vector<T>& values, const Shape& shape, const Reduced& reduced)
+{
+    std::int64_t outputs = 1;
+    for (const std::int64_t extent : reduced.kept)
+        outputs *= extent;
+    std::vector<T> result(static_cast<std::size_t>(outputs), K == Kind::Prod ? T{1} : T{0});
+    std::vector<bool> seen(K == Kind::Max || K == Kind::Min ? result.size() : 0, false);
+    const auto strides = broadcastStrides(reduced.kept, shape);
+    const std::int64_t step = rowStride(strides), length = rowLength(shape);
+    forEachRow<1>(shape, {strides}, [&](std::int64_t position, const std::array<std::int64_t, 1>& offsets) {
+        for (std::int64_t i = 0; i < length; ++i) {
+            const T value = values[static_cast<std::size_t>(position + i)];
+            const auto at = static_cast<std::size_t>(offsets[0] + i * step);
+            T& target = result[at];
+            if constexpr (K == Kind::Sum || K == Kind::Mean) {
+                if constexpr (std::is_integral_v<T>)
+                    target = static_cast<T>(static_cast<std::uint64_t>(target) + static_cast<std::uint64_t>(value)); // wraps
+                else
+                    target += value;
+            } else if constexpr (K == Kind::Prod) {
+                if constexpr (std::is_integral_v<T>)
+                    target = static_cast<T>(static_cast<std::uint64_t>(target) * static_cast<std::uint64_t>(value));
+                else
+                    target *= value;
+            } else {
+                if (!seen[at] || (K == Kind::Max ? value > target : value < target) || value != value) // NaN is passed on
+                    target = value;
+                seen[at] = true;
+            }
+        }
+    });
+    if constexpr (K == Kind::Mean) {
+        for (T& value : result)
+            value /= static_cast<T>(reduced.count);
+    }
+    return result;
+}
+
+template<Kind K>
+Result<Types> inferReduce(const Node& node, InputTypes inputs, Constants)
+{
+    if (inputs[0].dtype == DType::Bool)
+        return brokenRule("the input must be a number, it is bool");
+    LATHE_TRY_ASSIGN(Reduced reduced, reducedOf(node, inputs[0]));
+    if (reduced.count == 0 && K != Kind::Sum && K != Kind::Prod)
+        return brokenRule(fmt::format("the reduced dimensions of {} must not be empty", shapeText(inputs[0].shape)));
+    return Types{{inputs[0].dtype, std::move(reduced.outShape)}};
+}
+
+template<Kind K>
+Result<> evaluateReduce(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    const TensorType& type = inputs[0]->type;
+    LATHE_TRY_ASSIGN(const Reduced reduced, reducedOf(node, type));
+    if (isFloat(type.dtype))
+        writeFloats(outputs[0], reduceValues<double, K>(readFloats(*inputs[0]), type.shape, reduced));
+    else
+        writeInts(outputs[0], reduceValues<std::int64_t, K>(readInts(*inputs[0]), type.shape, reduced));
+    return {};
+}
+
+Result<Types> inferArg(const Node& node, InputTypes inputs, Constants)
+{
+    LATHE_TRY_ASSIGN(const Shape axes, intsAttr(node, "axes", {}));
+    if (axes.size() != 1)
+        return brokenRule(fmt::format("attribute axes must name one dimension, it names {}", axes.size()));
+    LATHE_TRY_ASSIGN(Reduced reduced, reducedOf(node, inputs[0]));
+    if (reduced.count == 0)
+        return brokenRule(fmt::format("the reduced dimension of {} must not be empty", shapeText(inputs[0].shape)));
+    return Types{{DType::I64, std::move(reduced.outShape)}};
+}
+
+/// Index of the first largest (or smallest) element.
+template<bool Largest>
+Result<> evaluateArg(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    const Shape& shape = inputs[0]->type.shape;
+    LATHE_TRY_ASSIGN(const Reduced reduced, reducedOf(node, inputs[0]->type));
+    const std::int64_t inner = denseStrides(shape)[static_cast<std::size_t>(reduced.axis)];
+    std::vector<std::int64_t> result(outputs[0].bytes.size() / sizeof(std::int64_t), 0);
+    const auto search = [&](const auto& values) {
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            const std::int64_t first = static_cast<std::int64_t>(i) / inner * inner * reduced.count + static_cast<std::int64_t>(i) % inner;
+            for (std::int64_t k = 1; k < reduced.count; ++k) {
+                const auto best = values[static_cast<std::size_t>(first + result[i] * inner)];
+                const auto value = values[static_cast<std::size_t>(first + k * inner)];
+                if (Largest ? value > best : value < best)
+                    result[i] = k;
+            }
+        }
+    };
+    if (isFloat(inputs[0]->type.dtype))
+        search(readFloats(*inputs[0]));
+    else
+        search(readInts(*inputs[0]));
+    writeInts(outputs[0], result);
+    return {};
+}
+
+} // namespace
+
+std::span<const OpDef> reduceOperators()
+{
+    static const std::vector<OpDef> table = {
+        {"sum", Pattern::CommReduce, 1, 1, inferReduce<Kind::Sum>, nullptr, evaluateReduce<Kind::Sum>},
+        {"mean", Pattern::CommReduce, 1, 1, inferReduce<Kind::Mean>, nullptr, evaluateReduce<Kind::Mean>},
+        {"prod", Pattern::CommReduce, 1, 1, inferReduce<Kind::Prod>, nullptr, evaluateReduce<Kind::Prod>},
+        {"max", Pattern::CommReduce, 1, 1, inferReduce<Kind::Max>, nullptr, evaluateReduce<Kind::Max>},
+        {"min", Pattern::CommReduce, 1, 1, inferReduce<Kind::Min>, nullptr, evaluateReduce<Kind::Min>},
+        {"argmax", Pattern::CommReduce, 1, 1, inferArg, nullptr, evaluateArg<true>},
+        {"argmin", Pattern::CommReduce, 1, 1, inferArg, nullptr, evaluateArg<false>},
+    };
+    return table;
+}
+
+} // namespace lathe::graph::operators

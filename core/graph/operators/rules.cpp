@@ -1,0 +1,196 @@
+#include "core/graph/operators/rules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace lathe::graph::operators {
+namespace {
+
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+
+template<typename T>
+Result<T> typedAttr(const Node& node, std::string_view key, T fallback, std::string_view kind)
+{
+    const auto found = node.attrs.find(key);
+    if (found == node.attrs.end())
+        return fallback;
+    if (const T* value = std::get_if<T>(&found->second))
+        return *value;
+    return brokenRule(fmt::format("attribute {} must be {}", key, kind));
+}
+
+} // namespace
+
+Error brokenRule(std::string text, std::source_location where)
+{
+    return makeError(Errc::InvalidArgument, std::move(text), where);
+}
+
+std::string shapeText(std::span<const std::int64_t> shape)
+{
+    return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+Result<std::int64_t> intAttr(const Node& node, std::string_view key, std::int64_t fallback)
+{
+    return typedAttr<std::int64_t>(node, key, fallback, "an integer");
+}
+
+Result<bool> boolAttr(const Node& node, std::string_view key, bool fallback)
+{
+    LATHE_TRY_ASSIGN(const std::int64_t value, intAttr(node, key, fallback ? 1 : 0));
+    return value != 0;
+}
+
+Result<double> floatAttr(const Node& node, std::string_view key, double fallback)
+{
+    const auto found = node.attrs.find(key);
+    if (found != node.attrs.end()) {
+        if (const auto* value = std::get_if<std::int64_t>(&found->second))
+            return static_cast<double>(*value);
+    }
+    return typedAttr<double>(node, key, fallback, "a number");
+}
+
+Result<std::string> stringAttr(const Node& node, std::string_view key, std::string_view fallback)
+{
+    return typedAttr<std::string>(node, key, std::string(fallback), "a string");
+}
+
+Result<Shape> intsAttr(const Node& node, std::string_view key, Shape fallback)
+{
+    return typedAttr<Shape>(node, key, std::move(fallback), "a list of integers");
+}
+
+Result<Shape> sizedAttr(const Node& node, std::string_view key, std::size_t count, std::int64_t lowest, Shape fallback)
+{
+    LATHE_TRY_ASSIGN(Shape values, intsAttr(node, key, std::move(fallback)));
+    if (values.size() != count)
+        return brokenRule(fmt::format("attribute {} must have {} entries, it has {}", key, count, values.size()));
+    for (const std::int64_t value : values) {
+        if (value < lowest || value > 0x7fffffff)
+            return brokenRule(fmt::format("attribute {} must hold values of at least {}, it holds {}", key, lowest, value));
+    }
+    return values;
+}
+
+DType dtypeFromString(std::string_view name, bool& known)
+{
+    for (int i = 0; i <= static_cast<int>(DType::F64); ++i) {
+        if (name == toString(static_cast<DType>(i))) {
+            known = true;
+            return static_cast<DType>(i);
+        }
+    }
+    known = false;
+    return DType::F32;
+}
+
+Result<DType> dtypeAttr(const Node& node, std::string_view key, DType fallback)
+{
+    LATHE_TRY_ASSIGN(const std::string name, stringAttr(node, key, toString(fallback)));
+    bool known = false;
+    const DType dtype = dtypeFromString(name, known);
+    if (!known)
+        return brokenRule(fmt::format("attribute {} must name an element type, it is \"{}\"", key, name));
+    return dtype;
+}
+
+Result<std::int64_t> normalAxis(std::int64_t axis, std::size_t rank)
+{
+    const auto count = static_cast<std::int64_t>(rank);
+    if (axis < -count || axis >= count)
+        return brokenRule(fmt::format("axis {} is outside of a tensor with {} dimensions", axis, rank));
+    return axis < 0 ? axis + count : axis;
+}
+
+Result<Shape> normalAxes(std::span<const std::int64_t> axes, std::size_t rank)
+{
+    Shape result;
+    for (const std::int64_t axis : axes) {
+        LATHE_TRY_ASSIGN(const std::int64_t normal, normalAxis(axis, rank));
+        result.push_back(normal);
+    }
+    std::ranges::sort(result);
+    if (std::ranges::adjacent_find(result) != result.end())
+        return brokenRule(fmt::format("axes {} name one dimension twice", shapeText(axes)));
+    return result;
+}
+
+Result<Shape> broadcastShape(std::span<const std::int64_t> a, std::span<const std::int64_t> b)
+{
+    Shape result(std::max(a.size(), b.size()), 1);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        const std::int64_t da = i < a.size() ? a[a.size() - 1 - i] : 1;
+        const std::int64_t db = i < b.size() ? b[b.size() - 1 - i] : 1;
+        if (da != db && da != 1 && db != 1)
+            return brokenRule(fmt::format("shapes {} and {} do not broadcast: {} meets {}", shapeText(a), shapeText(b), da, db));
+        result[result.size() - 1 - i] = da == 1 ? db : da;
+    }
+    return result;
+}
+
+Result<std::int64_t> elementCount(std::span<const std::int64_t> shape)
+{
+    std::int64_t count = 1;
+    bool empty = false;
+    for (const std::int64_t extent : shape) {
+        if (extent < 0)
+            return brokenRule(fmt::format("shape {} has a negative dimension", shapeText(shape)));
+        empty = empty || extent == 0;
+        // A zero elsewhere makes the tensor empty, yet absurd extents beside it are still refused.
+        const std::int64_t factor = std::max<std::int64_t>(extent, 1);
+        if (factor > kMaxElements / count)
+            return brokenRule(fmt::format("shape {} has more than 2^40 elements", shapeText(shape)));
+        count *= factor;
+    }
+    return empty ? 0 : count;
+}
+
+Result<> needRank(const TensorType& type, std::size_t rank, std::string_view what)
+{
+    if (type.shape.size() != rank)
+        return brokenRule(fmt::format("{} must have {} dimensions, its shape is {}", what, rank, shapeText(type.shape)));
+    return {};
+}
+
+Result<> needFloat(const TensorType& type)
+{
+    if (!isFloat(type.dtype))
+        return brokenRule(fmt::format("the input must be floating point, it is {}", toString(type.dtype)));
+    return {};
+}
+
+Result<> needSameType(InputTypes inputs)
+{
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+        if (inputs[i].dtype != inputs[0].dtype) {
+            return brokenRule(fmt::format("all inputs must have one element type, input 0 is {} and input {} is {}",
+                                          toString(inputs[0].dtype), i, toString(inputs[i].dtype)));
+        }
+    }
+    return {};
+}
+
+Result<ImageAxes> imageAxes(std::string_view layout)
+{
+    if (layout == "NCHW")
+        return ImageAxes{0, 1, 2, 3};
+    if (layout == "NHWC")
+        return ImageAxes{0, 3, 1, 2};
+    return brokenRule(fmt::format("layout must be NCHW or NHWC, it is \"{}\"", layout));
+}
+
+Result<Window> windowOf(const Node& node, Shape size)
+{
+    Window window;
+    window.size = std::move(size);
+    LATHE_TRY_ASSIGN(window.strides, sizedAttr(node, "strides", 2, 1, {1, 1}));
+    LATHE_TRY_ASSIGN(window.padding, sizedAttr(node, "padding", 4, 0, {0, 0, 0, 0}));
+    LATHE_TRY_ASSIGN(window.dilations, sizedAttr(node, "dilations", 2, 1, {1, 1}));
+    return window;
+}
+
+} // namespace lathe::graph::operators
