@@ -1,0 +1,201 @@
+#include "core/frontend/zoo_builder.h"
+
+#include "core/graph/rewrite.h"
+
+#include <fmt/format.h>
+
+namespace lathe::frontend {
+
+using graph::Attrs;
+using graph::ValueId;
+using Ints = std::vector<std::int64_t>;
+
+namespace {
+
+/// A large image makes the first dense layer of some networks larger than any memory.
+Result<> checkSize(const graph::Graph& graph)
+{
+    constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+    for (const graph::Value& value : graph.values) {
+        if (!value.producer.valid() && graph::elementCount(value.shape) > kMostElements)
+            return makeError(Errc::InvalidArgument, fmt::format("{}: '{}' would have {} elements; the image is too large", graph.name, value.name,
+                                                                graph::elementCount(value.shape)));
+    }
+    return {};
+}
+
+} // namespace
+
+ZooBuilder::ZooBuilder(std::string name, const ZooOptions& options)
+    : m_options(options)
+    , m_nhwc(options.layout == "NHWC")
+{
+    m_graph.name = std::move(name);
+}
+
+std::int64_t ZooBuilder::channels(ValueId x) const
+{
+    return shape(x)[static_cast<std::size_t>(channelAxis())];
+}
+
+Ints ZooBuilder::imageShape(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const
+{
+    return m_nhwc ? Ints{n, h, w, c} : Ints{n, c, h, w};
+}
+
+ValueId ZooBuilder::node(const std::string& name, std::string op, std::vector<ValueId> inputs, Attrs attrs, Ints outputShape)
+{
+    graph::Node n;
+    n.name = name;
+    n.op = std::move(op);
+    n.attrs = std::move(attrs);
+    n.inputs = std::move(inputs);
+    n.origin = name;
+    const ValueId output = m_graph.addValue(name, DType::F32, std::move(outputShape));
+    n.outputs.push_back(output);
+    m_graph.addNode(std::move(n));
+    return output;
+}
+
+ValueId ZooBuilder::parameter(const std::string& name, Ints parameterShape)
+{
+    return m_graph.addValue(name, DType::F32, std::move(parameterShape));
+}
+
+std::int64_t ZooBuilder::windowed(const std::string& name, std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t pad)
+{
+    if (size + 2 * pad < kernel) {
+        if (m_problem.empty())
+            m_problem = fmt::format("the image is too small for {}: {} rows and columns are left where {} are needed", name, size + 2 * pad, kernel);
+        return 1; // keeps the remaining sizes positive; finish() reports
+    }
+    return (size + 2 * pad - kernel) / stride + 1;
+}
+
+ValueId ZooBuilder::image(std::int64_t channelCount, std::int64_t size)
+{
+    const ValueId id = m_graph.addValue("data", DType::F32, imageShape(m_options.batch, channelCount, size, size));
+    m_graph.inputs.push_back(id);
+    return id;
+}
+
+ValueId ZooBuilder::conv(ValueId x, const std::string& name, const std::string& weightName, const ZooConv& c)
+{
+    const std::int64_t in = channels(x);
+    const std::int64_t kh = c.kernel[0];
+    const std::int64_t kw = c.kernel[1];
+    const std::int64_t out = c.depthwise ? in : c.channels;
+    Ints weightShape;
+    std::string kernelLayout;
+    if (m_nhwc) {
+        weightShape = c.depthwise ? Ints{kh, kw, in, 1} : Ints{kh, kw, in, out};
+        kernelLayout = c.depthwise ? "HWOI" : "HWIO";
+    } else {
+        weightShape = c.depthwise ? Ints{in, 1, kh, kw} : Ints{out, in, kh, kw};
+        kernelLayout = "OIHW";
+    }
+    const Attrs attrs{{"strides", Ints{c.stride, c.stride}},
+                      {"padding", Ints{c.pad[0], c.pad[1], c.pad[0], c.pad[1]}},
+                      {"dilations", Ints{1, 1}},
+                      {"groups", c.depthwise ? in : std::int64_t{1}},
+                      {"layout", std::string(m_nhwc ? "NHWC" : "NCHW")},
+                      {"kernel_layout", kernelLayout}};
+    const std::int64_t h = windowed(name, height(x), kh, c.stride, c.pad[0]);
+    const std::int64_t w = windowed(name, width(x), kw, c.stride, c.pad[1]);
+    return node(name, "conv2d", {x, parameter(weightName, weightShape)}, attrs, imageShape(shape(x)[0], out, h, w));
+}
+
+ValueId ZooBuilder::batchNorm(ValueId x, const std::string& name, const ZooNorm& norm)
+{
+    const std::int64_t axis = norm.ignoreLayout ? 1 : channelAxis();
+    const std::int64_t length = shape(x)[static_cast<std::size_t>(axis)];
+    std::vector<ValueId> inputs{x};
+    for (const char* suffix : {"_gamma", "_beta", "_moving_mean", "_moving_var"})
+        inputs.push_back(parameter(name + suffix, {length}));
+    return node(name, "batch_norm", std::move(inputs),
+                {{"axis", axis}, {"epsilon", norm.epsilon}, {"center", std::int64_t{1}}, {"scale", std::int64_t{norm.scale}}}, shape(x));
+}
+
+ValueId ZooBuilder::biasAdd(ValueId x, const std::string& biasName, std::int64_t axis)
+{
+    const ValueId bias = parameter(biasName, {shape(x)[static_cast<std::size_t>(axis)]});
+    return node(biasName + "_add", "bias_add", {x, bias}, {{"axis", axis}}, shape(x));
+}
+
+ValueId ZooBuilder::relu(ValueId x, const std::string& name)
+{
+    return node(name, "relu", {x}, {}, shape(x));
+}
+
+ValueId ZooBuilder::clip(ValueId x, const std::string& name, double low, double high)
+{
+    return node(name, "clip", {x}, {{"min", low}, {"max", high}}, shape(x));
+}
+
+ValueId ZooBuilder::add(ValueId a, ValueId b, const std::string& name)
+{
+    return node(name, "add", {a, b}, {}, shape(a));
+}
+
+ValueId ZooBuilder::concat(ValueId a, ValueId b, const std::string& name)
+{
+    Ints result = shape(a);
+    result[static_cast<std::size_t>(channelAxis())] += channels(b);
+    return node(name, "concatenate", {a, b}, {{"axis", channelAxis()}}, std::move(result));
+}
+
+ValueId ZooBuilder::maxPool(ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad)
+{
+    const std::int64_t h = windowed(name, height(x), size, stride, pad);
+    const std::int64_t w = windowed(name, width(x), size, stride, pad);
+    return node(name, "max_pool2d", {x},
+                {{"pool_size", Ints{size, size}},
+                 {"strides", Ints{stride, stride}},
+                 {"padding", Ints{pad, pad, pad, pad}},
+                 {"layout", std::string(m_nhwc ? "NHWC" : "NCHW")},
+                 {"ceil_mode", std::int64_t{0}}},
+                imageShape(shape(x)[0], channels(x), h, w));
+}
+
+ValueId ZooBuilder::globalAvgPool(ValueId x, const std::string& name)
+{
+    return node(name, "global_avg_pool2d", {x}, {{"layout", std::string(m_nhwc ? "NHWC" : "NCHW")}}, imageShape(shape(x)[0], channels(x), 1, 1));
+}
+
+ValueId ZooBuilder::flatten(ValueId x, const std::string& name)
+{
+    const Ints& s = shape(x);
+    return node(name, "batch_flatten", {x}, {}, {s[0], s[0] == 0 ? 0 : graph::elementCount(s) / s[0]});
+}
+
+ValueId ZooBuilder::dropout(ValueId x, const std::string& name, double rate)
+{
+    return node(name, "dropout", {x}, {{"rate", rate}}, shape(x));
+}
+
+ValueId ZooBuilder::dense(ValueId x, const std::string& name, std::int64_t units)
+{
+    const ValueId weight = parameter(name + "_weight", {units, shape(x)[1]});
+    const ValueId product = node(name, "dense", {x, weight}, {}, {shape(x)[0], units});
+    return biasAdd(product, name + "_bias", 1);
+}
+
+ValueId ZooBuilder::softmax(ValueId x, const std::string& name)
+{
+    return node(name, "softmax", {x}, {{"axis", std::int64_t{-1}}}, shape(x));
+}
+
+Result<graph::Graph> ZooBuilder::finish(ValueId output) &&
+{
+    if (!m_problem.empty())
+        return makeError(Errc::InvalidArgument, fmt::format("{}: {}", m_graph.name, m_problem));
+    m_graph.outputs.push_back(output);
+    // Orders the parameters by their first appearance from the output, which is the order in which they draw their weights.
+    LATHE_TRY_ASSIGN(graph::Graph result, graph::compact(m_graph));
+    LATHE_TRY(checkSize(result));
+    initialiseParameters(result, m_options);
+    LATHE_TRY(graph::verify(result));
+    return result;
+}
+
+} // namespace lathe::frontend

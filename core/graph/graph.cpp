@@ -1,0 +1,116 @@
+#include "core/graph/graph.h"
+
+#include "core/support/check.h"
+
+#include <cstring>
+
+namespace lathe::graph {
+
+ValueId Graph::addValue(std::string valueName, DType dtype, std::vector<std::int64_t> shape)
+{
+    Value v;
+    v.name = std::move(valueName);
+    v.dtype = dtype;
+    v.shape = std::move(shape);
+    values.push_back(std::move(v));
+    return ValueId(static_cast<std::int64_t>(values.size()) - 1);
+}
+
+ValueId Graph::addConstant(std::string valueName, DType dtype, std::vector<std::int64_t> shape, std::shared_ptr<const ConstData> data)
+{
+    const ValueId id = addValue(std::move(valueName), dtype, std::move(shape));
+    value(id).constant = std::move(data);
+    return id;
+}
+
+NodeId Graph::addNode(Node added)
+{
+    const NodeId id(static_cast<std::int64_t>(nodes.size()));
+    for (const ValueId output : added.outputs)
+        value(output).producer = id;
+    nodes.push_back(std::move(added));
+    return id;
+}
+
+std::vector<std::vector<NodeId>> Graph::consumers() const
+{
+    std::vector<std::vector<NodeId>> result(values.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const NodeId id(static_cast<std::int64_t>(i));
+        for (const ValueId input : nodes[i].inputs) {
+            if (!input.valid())
+                continue;
+            auto& list = result[static_cast<std::size_t>(input.value)];
+            // A node that reads a value twice (x * x) is one consumer.
+            if (list.empty() || list.back() != id)
+                list.push_back(id);
+        }
+    }
+    return result;
+}
+
+std::shared_ptr<const ConstData> makeConst(const void* data, std::size_t bytes)
+{
+    auto storage = std::make_shared<std::vector<std::byte>>(bytes);
+    if (bytes != 0)
+        std::memcpy(storage->data(), data, bytes);
+    auto result = std::make_shared<ConstData>();
+    result->data = storage->data();
+    result->bytes = bytes;
+    result->owner = std::move(storage);
+    return result;
+}
+
+namespace {
+
+const Attr* find(const Node& node, std::string_view key)
+{
+    const auto it = node.attrs.find(key);
+    return it == node.attrs.end() ? nullptr : &it->second;
+}
+
+} // namespace
+
+std::int64_t attrInt(const Node& node, std::string_view key, std::int64_t fallback)
+{
+    const Attr* attr = find(node, key);
+    if (!attr)
+        return fallback;
+    const auto* v = std::get_if<std::int64_t>(attr);
+    LATHE_CHECK(v) << node.name << ": attribute " << std::string(key) << " is no integer";
+    return *v;
+}
+
+double attrFloat(const Node& node, std::string_view key, double fallback)
+{
+    const Attr* attr = find(node, key);
+    if (!attr)
+        return fallback;
+    if (const auto* i = std::get_if<std::int64_t>(attr))
+        return static_cast<double>(*i);
+    const auto* v = std::get_if<double>(attr);
+    LATHE_CHECK(v) << node.name << ": attribute " << std::string(key) << " is no number";
+    return *v;
+}
+
+std::string attrString(const Node& node, std::string_view key, std::string_view fallback)
+{
+    const Attr* attr = find(node, key);
+    if (!attr)
+        return std::string(fallback);
+    const auto* v = std::get_if<std::string>(attr);
+    LATHE_CHECK(v) << node.name << ": attribute " << std::string(key) << " is no text";
+    return *v;
+}
+
+std::vector<std::int64_t> attrInts(const Node& node, std::string_view key, std::vector<std::int64_t> fallback)
+{
+    const Attr* attr = find(node, key);
+    if (!attr)
+        return fallback;
+    const auto* v = std::get_if<std::vector<std::int64_t>>(attr);
+    LATHE_CHECK(v) << node.name << ": attribute " << std::string(key) << " is no list of integers";
+    return *v;
+}
+
+} // namespace lathe::graph

@@ -1,0 +1,251 @@
+#include "core/graph/rewrite.h"
+
+#include "core/support/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace lathe::graph {
+
+void replaceUses(Graph& graph, ValueId from, ValueId to)
+{
+    for (Node& node : graph.nodes)
+        std::replace(node.inputs.begin(), node.inputs.end(), from, to);
+    std::replace(graph.outputs.begin(), graph.outputs.end(), from, to);
+}
+
+namespace {
+
+enum class Mark : std::uint8_t
+{
+    New,
+    Open,
+    Done
+};
+
+/// Depth-first order of the nodes that the outputs need; without recursion, since networks may be deep.
+Result<std::vector<NodeId>> neededOrder(const Graph& graph)
+{
+    struct Frame
+    {
+        NodeId node;
+        std::size_t next = 0;
+    };
+    std::vector<Mark> marks(graph.nodes.size(), Mark::New);
+    std::vector<NodeId> order;
+    std::vector<Frame> stack;
+    for (const ValueId output : graph.outputs) {
+        const NodeId root = graph.value(output).producer;
+        if (root.valid() && marks[static_cast<std::size_t>(root.value)] == Mark::New) {
+            marks[static_cast<std::size_t>(root.value)] = Mark::Open;
+            stack.push_back({root});
+        }
+        while (!stack.empty()) {
+            Frame& frame = stack.back();
+            const Node& node = graph.node(frame.node);
+            if (frame.next == node.inputs.size()) {
+                marks[static_cast<std::size_t>(frame.node.value)] = Mark::Done;
+                order.push_back(frame.node);
+                stack.pop_back();
+                continue;
+            }
+            const ValueId input = node.inputs[frame.next++];
+            const NodeId producer = input.valid() ? graph.value(input).producer : NodeId();
+            if (!producer.valid())
+                continue;
+            Mark& mark = marks[static_cast<std::size_t>(producer.value)];
+            if (mark == Mark::Open)
+                return makeError(Errc::Internal, fmt::format("nodes '{}' and '{}' are on a cycle", node.name, graph.node(producer).name));
+            if (mark == Mark::New) {
+                mark = Mark::Open;
+                stack.push_back({producer});
+            }
+        }
+    }
+    return order;
+}
+
+} // namespace
+
+Result<Graph> compact(const Graph& graph)
+{
+    LATHE_TRY_ASSIGN(const std::vector<NodeId> order, neededOrder(graph));
+    Graph result;
+    result.name = graph.name;
+    std::vector<ValueId> newIds(graph.values.size());
+    const auto mapped = [&](ValueId old) {
+        if (!old.valid())
+            return ValueId();
+        ValueId& id = newIds[static_cast<std::size_t>(old.value)];
+        if (!id.valid()) {
+            id = ValueId(static_cast<std::int64_t>(result.values.size()));
+            result.values.push_back(graph.value(old));
+            result.values.back().producer = NodeId();
+        }
+        return id;
+    };
+    for (const ValueId input : graph.inputs)
+        result.inputs.push_back(mapped(input));
+    for (const NodeId id : order) {
+        Node node = graph.node(id);
+        for (ValueId& input : node.inputs)
+            input = mapped(input);
+        for (ValueId& output : node.outputs)
+            output = mapped(output);
+        result.addNode(std::move(node));
+    }
+    for (const ValueId output : graph.outputs)
+        result.outputs.push_back(mapped(output));
+    return result;
+}
+
+std::string uniqueNodeName(const Graph& graph, const std::string& wanted)
+{
+    const auto taken = [&](const std::string& name) {
+        return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) { return node.name == name; });
+    };
+    if (!taken(wanted))
+        return wanted;
+    for (int i = 1;; ++i) {
+        std::string name = fmt::format("{}_{}", wanted, i);
+        if (!taken(name))
+            return name;
+    }
+}
+
+ValueId append(Graph& graph, std::string name, std::string op, std::vector<ValueId> inputs, Attrs attrs, DType dtype,
+               std::vector<std::int64_t> shape, std::string origin)
+{
+    Node node;
+    node.name = uniqueNodeName(graph, name);
+    node.op = std::move(op);
+    node.attrs = std::move(attrs);
+    node.inputs = std::move(inputs);
+    node.origin = std::move(origin);
+    const ValueId output = graph.addValue(node.name, dtype, std::move(shape));
+    node.outputs.push_back(output);
+    graph.addNode(std::move(node));
+    return output;
+}
+
+std::vector<std::int32_t> useCounts(const Graph& graph)
+{
+    std::vector<std::int32_t> counts(graph.values.size(), 0);
+    for (const Node& node : graph.nodes) {
+        for (const ValueId input : node.inputs) {
+            if (input.valid())
+                ++counts[static_cast<std::size_t>(input.value)];
+        }
+    }
+    for (const ValueId output : graph.outputs)
+        ++counts[static_cast<std::size_t>(output.value)];
+    return counts;
+}
+
+std::int64_t elementCount(const std::vector<std::int64_t>& shape)
+{
+    std::int64_t count = 1;
+    for (const std::int64_t extent : shape)
+        count *= extent;
+    return count;
+}
+
+std::optional<std::vector<float>> constFloats(const Value& value)
+{
+    if (!value.constant || value.dtype != DType::F32)
+        return std::nullopt;
+    std::vector<float> contents(static_cast<std::size_t>(elementCount(value.shape)));
+    if (!contents.empty())
+        std::memcpy(contents.data(), value.constant->data, contents.size() * sizeof(float));
+    return contents;
+}
+
+ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, const std::vector<float>& contents)
+{
+    LATHE_CHECK(elementCount(shape) == static_cast<std::int64_t>(contents.size())) << "constant " << name << " does not fit its shape";
+    return graph.addConstant(std::move(name), DType::F32, std::move(shape), makeConst(contents.data(), contents.size() * sizeof(float)));
+}
+
+namespace {
+
+/// Copies a permuted tensor row by row; `strides` are those of the source, in elements, in the order of the result.
+template<typename T>
+void copyPermuted(const std::byte* from, std::byte* to, const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& strides)
+{
+    const std::size_t rank = extents.size();
+    std::vector<std::int64_t> index(rank, 0);
+    const std::int64_t inner = extents[rank - 1];
+    const std::int64_t innerStride = strides[rank - 1];
+    std::int64_t offset = 0;
+    const std::int64_t rows = elementCount(extents) / std::max<std::int64_t>(inner, 1);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t i = 0; i < inner; ++i) {
+            std::memcpy(to, from + (offset + i * innerStride) * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+            to += sizeof(T);
+        }
+        for (std::size_t d = rank - 1; d-- > 0;) {
+            offset += strides[d];
+            if (++index[d] < extents[d])
+                break;
+            offset -= strides[d] * extents[d];
+            index[d] = 0;
+        }
+    }
+}
+
+} // namespace
+
+std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType dtype, const std::vector<std::int64_t>& shape,
+                                              const std::vector<std::int64_t>& axes)
+{
+    const std::size_t rank = shape.size();
+    LATHE_CHECK(axes.size() == rank) << "permutation of rank " << axes.size() << " for a tensor of rank " << rank;
+    if (rank == 0)
+        return makeConst(contents.data, contents.bytes);
+    std::vector<std::int64_t> sourceStrides(rank, 1);
+    for (std::size_t d = rank - 1; d-- > 0;)
+        sourceStrides[d] = sourceStrides[d + 1] * shape[d + 1];
+    std::vector<std::int64_t> extents(rank);
+    std::vector<std::int64_t> strides(rank);
+    for (std::size_t d = 0; d < rank; ++d) {
+        extents[d] = shape[static_cast<std::size_t>(axes[d])];
+        strides[d] = sourceStrides[static_cast<std::size_t>(axes[d])];
+    }
+    auto storage = std::make_shared<std::vector<std::byte>>(contents.bytes);
+    if (contents.bytes != 0) {
+        switch (sizeOf(dtype)) {
+        case 1: copyPermuted<std::uint8_t>(contents.data, storage->data(), extents, strides); break;
+        case 2: copyPermuted<std::uint16_t>(contents.data, storage->data(), extents, strides); break;
+        case 4: copyPermuted<std::uint32_t>(contents.data, storage->data(), extents, strides); break;
+        default: copyPermuted<std::uint64_t>(contents.data, storage->data(), extents, strides); break;
+        }
+    }
+    auto result = std::make_shared<ConstData>();
+    result->data = storage->data();
+    result->bytes = contents.bytes;
+    result->owner = std::move(storage);
+    return result;
+}
+
+std::vector<std::int64_t> padRank(const std::vector<std::int64_t>& shape, std::size_t rank)
+{
+    std::vector<std::int64_t> result(rank > shape.size() ? rank - shape.size() : 0, 1);
+    result.insert(result.end(), shape.begin(), shape.end());
+    return result;
+}
+
+bool broadcastsAlong(const std::vector<std::int64_t>& shape, std::size_t rank, std::size_t axis, std::int64_t extent)
+{
+    if (shape.size() > rank || axis >= rank)
+        return false;
+    const std::vector<std::int64_t> full = padRank(shape, rank);
+    for (std::size_t d = 0; d < rank; ++d) {
+        if (full[d] != (d == axis ? extent : 1))
+            return false;
+    }
+    return true;
+}
+
+} // namespace lathe::graph

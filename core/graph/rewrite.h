@@ -1,0 +1,45 @@
+#pragma once
+
+#include "core/graph/graph.h"
+
+#include <optional>
+
+namespace lathe::graph {
+
+// What passes share: they edit a copy in place (append nodes, redirect uses) and end with compact().
+
+/// Every consumer of `from`, and the graph's outputs, read `to` instead.
+void replaceUses(Graph& graph, ValueId from, ValueId to);
+
+/// Drops nodes and values that no output needs, and orders the rest depth first from the outputs, arguments left to right:
+/// the order in which the reference numbers expressions. Graph inputs stay even when unused. Errors: Internal on a cycle.
+Result<Graph> compact(const Graph& graph);
+
+/// Appends a node with one output of the given type. `name` is made unique by a suffix.
+ValueId append(Graph& graph, std::string name, std::string op, std::vector<ValueId> inputs, Attrs attrs, DType dtype,
+               std::vector<std::int64_t> shape, std::string origin = {});
+
+/// A name that no node of the graph has: `wanted`, else wanted_1, wanted_2 ...
+std::string uniqueNodeName(const Graph& graph, const std::string& wanted);
+
+/// Times that a value is read: by nodes (each argument counts) and as a graph output.
+std::vector<std::int32_t> useCounts(const Graph& graph);
+
+std::int64_t elementCount(const std::vector<std::int64_t>& shape);
+
+/// Contents of a float32 constant; empty for values that are no constant of that type.
+std::optional<std::vector<float>> constFloats(const Value& value);
+ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, const std::vector<float>& contents);
+
+/// `contents` of a row-major tensor with its dimensions permuted: result dimension i is input dimension axes[i].
+std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType dtype, const std::vector<std::int64_t>& shape,
+                                              const std::vector<std::int64_t>& axes);
+
+/// `shape` with leading ones up to `rank`.
+std::vector<std::int64_t> padRank(const std::vector<std::int64_t>& shape, std::size_t rank);
+
+/// The only axis of a rank-`rank` tensor along which `shape` broadcasts, when its extent there is `extent` and 1 elsewhere.
+/// Leading dimensions may be missing. A shape of ones alone has none.
+bool broadcastsAlong(const std::vector<std::int64_t>& shape, std::size_t rank, std::size_t axis, std::int64_t extent);
+
+} // namespace lathe::graph
