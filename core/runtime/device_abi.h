@@ -34,11 +34,14 @@ typedef struct LatheLaunch
     uint32_t timed; /* 1: counts towards the reported time; 0: runs before or between untimed */
 } LatheLaunch;
 
+/* The time is of a model and the outputs were not computed (a simulator told not to interpret). */
+#define LATHE_TIMING_NOT_COMPUTED 1u
+
 typedef struct LatheTiming
 {
     uint64_t nanoseconds; /* of all timed launches of `iterations` passes over the list */
     uint32_t clock; /* 0 wall, 1 device, 2 model time (simulators) */
-    uint32_t reserved;
+    uint32_t flags; /* LATHE_TIMING_... */
 } LatheTiming;
 
 typedef struct LatheDeviceApi

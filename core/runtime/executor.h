@@ -1,0 +1,151 @@
+#pragma once
+
+/// Runs a model description: the one executor of deploy libraries and of the runner's whole-network measurement.
+
+#include "core/runtime/image.h"
+#include "core/runtime/layout_transform.h"
+#include "core/runtime/memory.h"
+#include "core/runtime/pool.h"
+
+namespace lathe::runtime {
+
+/// Outcomes; equal to the constants of the C interface (resources/deploy/model.h.in).
+enum class Status : std::int32_t
+{
+    Ok = 0,
+    InvalidArgument = 1,
+    Damaged = 2,
+    NoMemory = 3,
+    KernelFailed = 4
+};
+
+/// What a library is made of. All of it must outlive the Model.
+struct ModelSource
+{
+    const std::byte* description = nullptr;
+    std::size_t descriptionBytes = 0;
+    const std::byte* weights = nullptr; ///< 64-byte aligned
+    std::size_t weightsBytes = 0;
+    const LathePhase* phases = nullptr;
+    std::size_t phaseCount = 0;
+};
+
+/// A checked description with its weights; shared by instances, never changed after open().
+class Model
+{
+public:
+    Model() = default;
+    Model(const Model&) = delete;
+    Model& operator=(const Model&) = delete;
+
+    /// @param copyWeights  into memory with 2 MiB pages advised; else they are read where they are.
+    Status open(const ModelSource& source, bool copyWeights, ErrorText& error);
+
+    const Image& image() const { return m_image; }
+    const std::byte* weights() const { return m_weights; }
+    const LathePhase* phases() const { return m_phases; }
+
+private:
+    Image m_image;
+    Pages m_copy;
+    const std::byte* m_weights = nullptr;
+    const LathePhase* m_phases = nullptr;
+};
+
+/// Calls body(context, part) for every part in [0, parts) and returns when all have returned.
+using ParallelFor = void (*)(void* user, std::uint32_t parts, void (*body)(void* context, std::uint32_t part), void* context);
+
+struct ExecutorOptions
+{
+    PoolOptions pool;
+    ParallelFor parallelFor = nullptr; ///< instead of a pool; pool.threads is then the number of parts
+    void* parallelForUser = nullptr;
+};
+
+struct Profile
+{
+    std::uint64_t calls = 0;
+    std::uint64_t totalNs = 0;
+    std::uint64_t minNs = 0;
+};
+
+/// Called on the running thread for each tensor that an instruction wrote; `data` is plain (row-major, dense) and lives as
+/// long as the call.
+using Observer = void (*)(void* user, std::uint32_t instruction, const ImageTensor& tensor, const void* data);
+
+/// One network ready to run: its arena, scratch, bindings and threads. One caller at a time.
+class Executor
+{
+public:
+    /// Null with a reason; `model` must outlive it.
+    static Executor* create(const Model& model, const ExecutorOptions& options, Status& status, ErrorText& error);
+    static void destroy(Executor* executor);
+    Executor(const Executor&) = delete;
+    Executor& operator=(const Executor&) = delete;
+
+    const Model& model() const { return *m_model; }
+    std::uint32_t parts() const { return m_parts; }
+    const ErrorText& lastError() const { return m_error; }
+
+    /// Buffers that start at a multiple of 64 bytes are used in place, others are copied at each run.
+    Status bindInput(std::uint32_t index, const void* data, std::size_t bytes);
+    Status bindOutput(std::uint32_t index, void* data, std::size_t bytes);
+    /// What is bound, else a buffer of the executor's own, bound by this call. Null: no such port, or no memory.
+    void* inputBuffer(std::uint32_t index);
+    void* outputBuffer(std::uint32_t index);
+
+    Status run();
+
+    void setProfiling(bool on);
+    const Profile& profile(std::uint32_t instruction) const { return m_profiles[instruction]; }
+    void setObserver(Observer observer, void* user);
+
+private:
+    struct Port
+    {
+        std::byte* bound = nullptr; ///< the caller's, or own
+        std::byte* used = nullptr; ///< what kernels see: bound, or staging if bound is not aligned
+        std::size_t bytes = 0;
+        Pages staging;
+    };
+    struct Step; ///< what runs between two barriers
+    struct Run;
+
+    Executor() = default;
+    ~Executor();
+    Status prepare(const Model& model, const ExecutorOptions& options);
+    Status prepareSteps();
+    Status bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes, const char* what);
+    Status portBuffer(Port* ports, std::uint64_t count, std::uint32_t index);
+    void refreshPointers();
+    std::int32_t runStep(const Step& step, std::uint32_t part, std::uint32_t parts) const;
+    static void poolTask(void* context, std::uint32_t part, std::uint32_t parts);
+    static void partTask(void* context, std::uint32_t part);
+    void runOnCaller(Run& run);
+    void finishInstruction(Run& run, std::uint32_t instruction);
+    Status observe(std::uint32_t instruction);
+    Status fail(Status status, const char* format, ...) __attribute__((format(printf, 3, 4)));
+
+    const Model* m_model = nullptr;
+    std::uint32_t m_parts = 1;
+    Pool* m_pool = nullptr;
+    ParallelFor m_parallelFor = nullptr;
+    void* m_parallelForUser = nullptr;
+    Pages m_arena, m_teamScratch, m_partScratch;
+    std::size_t m_partScratchStride = 0;
+    Port* m_inputs = nullptr;
+    Port* m_outputs = nullptr;
+    void** m_pointers = nullptr; ///< one per argument of the description
+    LatheArgs* m_args = nullptr; ///< one per instruction
+    LayoutTransform* m_transforms = nullptr; ///< one per instruction; prepared for transforms
+    Step* m_steps = nullptr;
+    std::uint32_t m_stepCount = 0;
+    Profile* m_profiles = nullptr;
+    bool m_profiling = false;
+    bool m_stalePointers = true;
+    Observer m_observer = nullptr;
+    void* m_observerUser = nullptr;
+    ErrorText m_error;
+};
+
+} // namespace lathe::runtime

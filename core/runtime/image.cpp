@@ -1,0 +1,243 @@
+#include "core/runtime/image.h"
+
+#include "core/runtime/layout_transform.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace lathe::runtime {
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "descriptions are little endian and read in place");
+
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;
+
+/// Looks at a table only after its place in the block is known to be inside it.
+class Checker
+{
+public:
+    Checker(const std::byte* description, std::size_t bytes, Image& image, ErrorText& error)
+        : m_data(description), m_bytes(bytes), m_image(image), m_error(error)
+    {
+    }
+
+    bool run() { return header() && tables() && tensors() && ports() && instructions(); }
+
+private:
+    bool header()
+    {
+        if (m_bytes < sizeof(ImageHeader) || reinterpret_cast<std::uintptr_t>(m_data) % 8 != 0)
+            return fail("the model description is shorter than its header");
+        const auto& h = *reinterpret_cast<const ImageHeader*>(m_data);
+        m_image.header = &h;
+        if (std::memcmp(h.magic, kImageMagic, sizeof kImageMagic) != 0)
+            return fail("this is no model description");
+        if (h.version != kImageVersion || h.headerBytes != sizeof(ImageHeader)) {
+            m_error.set("the model description has version %u, this runtime reads version %u", h.version, kImageVersion);
+            return false;
+        }
+        if (h.totalBytes != m_bytes)
+            return fail("the model description is cut short or too long");
+        if (h.checksum != imageChecksum(m_data, m_bytes))
+            return fail("the model description is damaged: its checksum differs");
+        if (h.arenaBytes > kMostBytes || h.weightsBytes > kMostBytes || h.teamScratchBytes > kMostBytes
+            || h.partScratchBytes > kMostBytes || h.partScratchBytes % kTensorAlignment != 0)
+            return fail("the model description asks for absurd amounts of memory");
+        return true;
+    }
+
+    template<typename T>
+    bool table(const ImageTable& where, const T*& start, const char* what)
+    {
+        if (where.offset % 8 != 0 || where.offset > m_bytes || where.count > (m_bytes - where.offset) / sizeof(T)
+            || where.count > UINT32_MAX) {
+            m_error.set("the model description is damaged: its table of %s lies outside", what);
+            return false;
+        }
+        start = reinterpret_cast<const T*>(m_data + where.offset);
+        return true;
+    }
+
+    bool tables()
+    {
+        const ImageHeader& h = *m_image.header;
+        if (!table(h.tensors, m_image.tensors, "tensors") || !table(h.axes, m_image.axes, "axes")
+            || !table(h.instructions, m_image.instructions, "instructions") || !table(h.arguments, m_image.arguments, "arguments")
+            || !table(h.inputs, m_image.inputs, "inputs") || !table(h.outputs, m_image.outputs, "outputs")
+            || !table(h.strings, m_image.strings, "strings"))
+            return false;
+        if (h.strings.count == 0 || m_image.strings[h.strings.count - 1] != '\0' || h.name >= h.strings.count)
+            return fail("the model description is damaged: its strings do not end");
+        return true;
+    }
+
+    bool tensors()
+    {
+        const ImageHeader& h = *m_image.header;
+        for (std::uint64_t i = 0; i < h.tensors.count; ++i) {
+            const ImageTensor& t = m_image.tensors[i];
+            if (t.name >= h.strings.count || t.dtype > static_cast<std::uint32_t>(DType::F64) || t.logicalRank < 0
+                || t.logicalRank > kMaxRank || t.physicalRank < 0 || t.physicalRank > kMaxPhysicalRank || t.firstAxis > h.axes.count
+                || static_cast<std::uint64_t>(t.physicalRank) > h.axes.count - t.firstAxis)
+                return failAt("tensor", i);
+            for (std::uint64_t j = t.firstAxis; j < t.firstAxis + static_cast<std::uint64_t>(t.physicalRank); ++j)
+                if (m_image.axes[j].dim < 0 || m_image.axes[j].dim >= t.logicalRank)
+                    return failAt("tensor", i);
+            const IndexMap map = m_image.map(t);
+            if (!isWellFormed(map)
+                || t.bytes != static_cast<std::uint64_t>(map.elementCount()) * static_cast<std::uint64_t>(sizeOf(static_cast<DType>(t.dtype))))
+                return failAt("tensor", i);
+            bool inside = false;
+            switch (static_cast<Storage>(t.storage)) {
+            case Storage::Arena: inside = holds(h.arenaBytes, t); break;
+            case Storage::Weights: inside = holds(h.weightsBytes, t); break;
+            case Storage::Input: inside = t.offset < h.inputs.count; break;
+            case Storage::Output: inside = t.offset < h.outputs.count; break;
+            }
+            if (!inside)
+                return failAt("tensor", i);
+        }
+        return true;
+    }
+
+    static bool holds(std::uint64_t room, const ImageTensor& t)
+    {
+        return t.offset % kTensorAlignment == 0 && t.offset <= room && t.bytes <= room - t.offset;
+    }
+
+    bool ports(const ImagePort* first, std::uint64_t count, Storage storage, const char* what)
+    {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const ImagePort& port = first[i];
+            if (port.tensor >= m_image.header->tensors.count || port.layout >= m_image.header->strings.count)
+                return failAt(what, i);
+            const ImageTensor& t = m_image.tensors[port.tensor];
+            if (t.storage != static_cast<std::uint32_t>(storage) || t.offset != i || !m_image.map(t).isPlain())
+                return failAt(what, i);
+        }
+        // Other views of a port's buffer (its reshapes) must fit into it.
+        for (std::uint64_t i = 0; i < m_image.header->tensors.count; ++i) {
+            const ImageTensor& t = m_image.tensors[i];
+            if (t.storage == static_cast<std::uint32_t>(storage) && t.bytes > m_image.tensors[first[t.offset].tensor].bytes)
+                return failAt("tensor", i);
+        }
+        return true;
+    }
+    bool ports()
+    {
+        const ImageHeader& h = *m_image.header;
+        return ports(m_image.inputs, h.inputs.count, Storage::Input, "input")
+            && ports(m_image.outputs, h.outputs.count, Storage::Output, "output");
+    }
+
+    bool instructions()
+    {
+        const ImageHeader& h = *m_image.header;
+        for (std::uint64_t i = 0; i < h.arguments.count; ++i)
+            if (m_image.arguments[i] >= h.tensors.count)
+                return failAt("argument", i);
+        for (std::uint64_t i = 0; i < h.instructions.count; ++i) {
+            const ImageInstruction& in = m_image.instructions[i];
+            if (in.name >= h.strings.count || in.firstArgument > h.arguments.count
+                || in.argumentCount > h.arguments.count - in.firstArgument || in.outputCount > in.argumentCount || in.reserved != 0)
+                return failAt("instruction", i);
+            const std::uint32_t* const arguments = m_image.arguments + in.firstArgument;
+            for (std::uint32_t k = in.argumentCount - in.outputCount; k < in.argumentCount; ++k) {
+                const auto storage = static_cast<Storage>(m_image.tensors[arguments[k]].storage);
+                if (storage == Storage::Weights || storage == Storage::Input)
+                    return failAt("instruction", i);
+            }
+            switch (static_cast<InstructionKind>(in.kind)) {
+            case InstructionKind::Kernel:
+                if (in.phaseCount == 0 || in.firstPhase > h.phaseCount || in.phaseCount > h.phaseCount - in.firstPhase)
+                    return failAt("instruction", i);
+                break;
+            case InstructionKind::Copy:
+            case InstructionKind::Transform: {
+                if (in.argumentCount != 2 || in.outputCount != 1 || in.phaseCount != 0)
+                    return failAt("instruction", i);
+                const ImageTensor& from = m_image.tensors[arguments[0]];
+                const ImageTensor& to = m_image.tensors[arguments[1]];
+                bool equal = from.dtype == to.dtype && from.logicalRank == to.logicalRank;
+                for (int d = 0; equal && d < from.logicalRank; ++d)
+                    equal = from.shape[d] == to.shape[d];
+                const bool overlap = from.storage == to.storage && (from.storage == static_cast<std::uint32_t>(Storage::Output)
+                        ? from.offset == to.offset : from.offset < to.offset + to.bytes && to.offset < from.offset + from.bytes);
+                if (overlap || (static_cast<InstructionKind>(in.kind) == InstructionKind::Copy ? from.bytes != to.bytes : !equal))
+                    return failAt("instruction", i);
+                break;
+            }
+            default: return failAt("instruction", i);
+            }
+        }
+        return true;
+    }
+
+    bool fail(const char* sentence)
+    {
+        m_error.set("%s", sentence);
+        return false;
+    }
+    bool failAt(const char* what, std::uint64_t index)
+    {
+        m_error.set("the model description is damaged: its %s %llu does not hold together", what, static_cast<unsigned long long>(index));
+        return false;
+    }
+
+    const std::byte* m_data;
+    std::size_t m_bytes;
+    Image& m_image;
+    ErrorText& m_error;
+};
+
+} // namespace
+
+void ErrorText::set(const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+}
+
+IndexMap Image::map(const ImageTensor& tensor) const
+{
+    IndexMap map;
+    map.logicalRank = tensor.logicalRank;
+    map.physicalRank = tensor.physicalRank;
+    for (int d = 0; d < tensor.logicalRank; ++d)
+        map.logicalShape[d] = tensor.shape[d];
+    for (int j = 0; j < tensor.physicalRank; ++j) {
+        const ImageAxis& axis = axes[tensor.firstAxis + static_cast<std::uint32_t>(j)];
+        map.axes[j] = IndexMap::Axis{static_cast<std::int32_t>(axis.dim), axis.div, axis.extent, axis.stride};
+    }
+    return map;
+}
+
+bool openImage(const std::byte* description, std::size_t bytes, Image& image, ErrorText& error)
+{
+    image = Image{};
+    if (Checker(description, bytes, image, error).run())
+        return true;
+    image = Image{};
+    return false;
+}
+
+std::uint64_t imageChecksum(const std::byte* description, std::size_t bytes)
+{
+    constexpr std::size_t kHole = offsetof(ImageHeader, checksum);
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (std::size_t i = 0; i < bytes; i += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, description + i, bytes - i < 8 ? bytes - i : 8);
+        if (i == kHole)
+            word = 0;
+        hash = (hash ^ word) * 0x100000001b3u;
+        hash ^= hash >> 32; // high bits of a word would never reach the low half otherwise
+    }
+    return hash;
+}
+
+} // namespace lathe::runtime

@@ -1,0 +1,272 @@
+// The C interface of a deploy library. Linked into every one of them under the name "model"; the linker gives each function
+// its public name (lathe_NAME_run = lathe_model_run) and hides everything else. What it runs stands in sections and a table
+// of phases that core/deploy adds.
+
+#include "core/runtime/lathe_model.h"
+
+#include "core/runtime/array.h"
+#include "core/runtime/executor.h"
+
+#include <pthread.h>
+
+#include <cstdio>
+
+using namespace lathe;
+using namespace lathe::runtime;
+
+static_assert(LATHE_OK == static_cast<int>(Status::Ok) && LATHE_INVALID_ARGUMENT == static_cast<int>(Status::InvalidArgument)
+              && LATHE_DAMAGED == static_cast<int>(Status::Damaged) && LATHE_NO_MEMORY == static_cast<int>(Status::NoMemory)
+              && LATHE_KERNEL_FAILED == static_cast<int>(Status::KernelFailed));
+static_assert(LATHE_BOOL == static_cast<int>(DType::Bool) && LATHE_FLOAT64 == static_cast<int>(DType::F64));
+
+extern "C" {
+extern const std::byte lathe_model_description[];
+extern const std::byte lathe_model_description_end[];
+extern const std::byte lathe_model_weights[];
+extern const std::byte lathe_model_weights_end[];
+extern const LathePhase lathe_model_phases[];
+extern const std::uint64_t lathe_model_phase_count;
+}
+
+struct lathe_instance
+{
+    Executor* executor = nullptr;
+    lathe_observer observer = nullptr;
+    void* observerUser = nullptr;
+};
+
+namespace {
+
+/// Weights and description are opened by the first instance and dropped with the last.
+struct SharedModel
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    std::uint32_t users = 0;
+    Model* model = nullptr;
+};
+constinit SharedModel g_shared;
+
+ModelSource source()
+{
+    ModelSource s;
+    s.description = lathe_model_description;
+    s.descriptionBytes = static_cast<std::size_t>(lathe_model_description_end - lathe_model_description);
+    s.weights = lathe_model_weights;
+    s.weightsBytes = static_cast<std::size_t>(lathe_model_weights_end - lathe_model_weights);
+    s.phases = lathe_model_phases;
+    s.phaseCount = lathe_model_phase_count;
+    return s;
+}
+
+const Model* acquireModel(bool copyWeights, ErrorText& error)
+{
+    pthread_mutex_lock(&g_shared.lock);
+    if (g_shared.users == 0) {
+        g_shared.model = makeArray<Model>(1);
+        if (g_shared.model == nullptr) {
+            error.set("no memory for the model");
+        } else if (g_shared.model->open(source(), copyWeights, error) != Status::Ok) {
+            freeArray(g_shared.model, 1);
+            g_shared.model = nullptr;
+        }
+    }
+    const Model* const model = g_shared.model;
+    g_shared.users += model != nullptr ? 1 : 0;
+    pthread_mutex_unlock(&g_shared.lock);
+    return model;
+}
+
+void releaseModel()
+{
+    pthread_mutex_lock(&g_shared.lock);
+    if (--g_shared.users == 0) {
+        freeArray(g_shared.model, 1);
+        g_shared.model = nullptr;
+    }
+    pthread_mutex_unlock(&g_shared.lock);
+}
+
+void describe(const Image& image, const ImageTensor& tensor, const char* layout, lathe_tensor_info& info)
+{
+    const auto dtype = static_cast<DType>(tensor.dtype);
+    info = lathe_tensor_info{};
+    info.name = image.string(tensor.name);
+    info.dtype_name = toString(dtype);
+    info.layout = layout;
+    info.dtype = static_cast<std::int32_t>(dtype);
+    info.rank = tensor.logicalRank;
+    std::int64_t count = 1;
+    for (int d = 0; d < tensor.logicalRank; ++d) {
+        info.shape[d] = tensor.shape[d];
+        count *= tensor.shape[d];
+    }
+    info.bytes = static_cast<std::size_t>(count * sizeOf(dtype));
+}
+
+std::int32_t portInfo(bool input, std::uint32_t index, lathe_tensor_info* info)
+{
+    Image image;
+    ErrorText error;
+    if (!openImage(source().description, source().descriptionBytes, image, error))
+        return LATHE_DAMAGED;
+    if (info == nullptr || index >= (input ? image.header->inputs.count : image.header->outputs.count))
+        return LATHE_INVALID_ARGUMENT;
+    const ImagePort& port = (input ? image.inputs : image.outputs)[index];
+    describe(image, image.tensors[port.tensor], image.string(port.layout), *info);
+    return LATHE_OK;
+}
+
+void passOn(void* user, std::uint32_t instruction, const ImageTensor& tensor, const void* data)
+{
+    const lathe_instance& instance = *static_cast<const lathe_instance*>(user);
+    const Image& image = instance.executor->model().image();
+    lathe_tensor_info info;
+    describe(image, tensor, "", info);
+    instance.observer(instance.observerUser, instruction, image.string(image.instructions[instruction].name), &info, data);
+}
+
+} // namespace
+
+std::uint32_t lathe_model_api_version(void)
+{
+    return LATHE_MODEL_API_VERSION;
+}
+
+std::uint32_t lathe_model_input_count(void)
+{
+    Image image;
+    ErrorText error;
+    return openImage(source().description, source().descriptionBytes, image, error) ? static_cast<std::uint32_t>(image.header->inputs.count) : 0;
+}
+
+std::uint32_t lathe_model_output_count(void)
+{
+    Image image;
+    ErrorText error;
+    return openImage(source().description, source().descriptionBytes, image, error) ? static_cast<std::uint32_t>(image.header->outputs.count) : 0;
+}
+
+std::int32_t lathe_model_input_info(std::uint32_t index, lathe_tensor_info* info)
+{
+    return portInfo(true, index, info);
+}
+
+std::int32_t lathe_model_output_info(std::uint32_t index, lathe_tensor_info* info)
+{
+    return portInfo(false, index, info);
+}
+
+lathe_instance* lathe_model_create(const lathe_options* options, char* error, std::size_t errorSize)
+{
+    ErrorText text;
+    ExecutorOptions wanted;
+    bool copyWeights = true;
+    lathe_instance* instance = nullptr;
+    if (options != nullptr && options->struct_size != sizeof(lathe_options)) {
+        text.set("lathe_options.struct_size is %u, this library knows %zu", options->struct_size, sizeof(lathe_options));
+    } else {
+        if (options != nullptr) {
+            wanted.pool.threads = options->threads;
+            wanted.pool.pin = options->pin_threads != 0;
+            if (options->idle_spin_us != 0)
+                wanted.pool.idleSpinMicroseconds = options->idle_spin_us;
+            wanted.parallelFor = options->parallel_for;
+            wanted.parallelForUser = options->parallel_for_user;
+            copyWeights = options->keep_weights_mapped == 0;
+        }
+        const Model* const model = acquireModel(copyWeights, text);
+        if (model != nullptr) {
+            instance = makeArray<lathe_instance>(1);
+            if (instance == nullptr) {
+                text.set("no memory for an instance");
+            } else {
+                Status status = Status::Ok;
+                instance->executor = Executor::create(*model, wanted, status, text);
+            }
+            if (instance == nullptr || instance->executor == nullptr) {
+                freeArray(instance, 1);
+                instance = nullptr;
+                releaseModel();
+            }
+        }
+    }
+    if (instance == nullptr && error != nullptr && errorSize > 0)
+        std::snprintf(error, errorSize, "%s", text.text);
+    return instance;
+}
+
+void lathe_model_destroy(lathe_instance* instance)
+{
+    if (instance == nullptr)
+        return;
+    Executor::destroy(instance->executor);
+    freeArray(instance, 1);
+    releaseModel();
+}
+
+std::int32_t lathe_model_bind_input(lathe_instance* instance, std::uint32_t index, const void* data, std::size_t bytes)
+{
+    return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->bindInput(index, data, bytes));
+}
+
+std::int32_t lathe_model_bind_output(lathe_instance* instance, std::uint32_t index, void* data, std::size_t bytes)
+{
+    return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->bindOutput(index, data, bytes));
+}
+
+void* lathe_model_input_buffer(lathe_instance* instance, std::uint32_t index)
+{
+    return instance == nullptr ? nullptr : instance->executor->inputBuffer(index);
+}
+
+void* lathe_model_output_buffer(lathe_instance* instance, std::uint32_t index)
+{
+    return instance == nullptr ? nullptr : instance->executor->outputBuffer(index);
+}
+
+std::int32_t lathe_model_run(lathe_instance* instance)
+{
+    return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->run());
+}
+
+const char* lathe_model_last_error(const lathe_instance* instance)
+{
+    return instance == nullptr ? "there is no instance" : instance->executor->lastError().text;
+}
+
+std::uint32_t lathe_model_threads(const lathe_instance* instance)
+{
+    return instance == nullptr ? 0 : instance->executor->parts();
+}
+
+void lathe_model_set_profiling(lathe_instance* instance, std::int32_t on)
+{
+    if (instance != nullptr)
+        instance->executor->setProfiling(on != 0);
+}
+
+std::uint32_t lathe_model_profile_count(const lathe_instance* instance)
+{
+    return instance == nullptr ? 0 : static_cast<std::uint32_t>(instance->executor->model().image().header->instructions.count);
+}
+
+std::int32_t lathe_model_profile_entry(const lathe_instance* instance, std::uint32_t index, lathe_profile_entry* entry)
+{
+    if (entry == nullptr || index >= lathe_model_profile_count(instance))
+        return LATHE_INVALID_ARGUMENT;
+    static const char* const kKinds[] = {"kernel", "copy", "transform"};
+    const Image& image = instance->executor->model().image();
+    const Profile& profile = instance->executor->profile(index);
+    *entry = lathe_profile_entry{image.string(image.instructions[index].name), kKinds[image.instructions[index].kind], profile.calls,
+                                 profile.totalNs, profile.minNs};
+    return LATHE_OK;
+}
+
+void lathe_model_set_observer(lathe_instance* instance, lathe_observer observer, void* user)
+{
+    if (instance == nullptr)
+        return;
+    instance->observer = observer;
+    instance->observerUser = user;
+    instance->executor->setObserver(observer != nullptr ? &passOn : nullptr, instance);
+}
