@@ -1,0 +1,492 @@
+#include "core/session/tuning_run.h"
+
+#include "core/session/options_json.h"
+#include "core/support/hash.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <random>
+
+namespace lathe::session {
+
+using nlohmann::json;
+using std::chrono::steady_clock;
+
+namespace {
+
+double secondsSince(steady_clock::time_point start)
+{
+    return std::chrono::duration<double>(steady_clock::now() - start).count();
+}
+
+std::int64_t unixMs()
+{
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Adds the time until it dies to an activity.
+class Activity
+{
+public:
+    explicit Activity(double& total) : m_total(total), m_start(steady_clock::now()) { }
+    ~Activity() { m_total += secondsSince(m_start); }
+    Activity(const Activity&) = delete;
+    Activity& operator=(const Activity&) = delete;
+
+private:
+    double& m_total;
+    steady_clock::time_point m_start;
+};
+
+search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict)
+{
+    search::SearchTask s;
+    s.key = task.key;
+    s.name = task.name;
+    s.flop = task.flop;
+    s.target = model.target;
+    s.hardware = model.hardware;
+    for (const graph::Alternative& alternative : task.alternatives) {
+        if (strict && alternative.name.starts_with("winograd") && task.alternatives.size() > 1)
+            continue;
+        search::SearchAlternative a;
+        a.name = alternative.name;
+        a.dag = alternative.dag;
+        a.isReference = alternative.isReference;
+        for (const graph::InputBinding& binding : alternative.bindings)
+            a.constantInputs.push_back(task.inputs[static_cast<std::size_t>(binding.taskInput)].constant);
+        s.alternatives.push_back(std::move(a));
+    }
+    return s;
+}
+
+/// Rounds of 64, as the reference; where the budget in time is small, so few trials that each task gets some four rounds.
+std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
+{
+    if (options.trialsPerRound > 0)
+        return options.trialsPerRound;
+    double expected = std::numeric_limits<double>::infinity();
+    if (options.seconds > 0)
+        expected = options.seconds * 12; // trials a second, cautiously
+    if (options.trials > 0)
+        expected = std::min(expected, static_cast<double>(options.trials));
+    return static_cast<std::int32_t>(std::clamp(expected / (4.0 * static_cast<double>(tasks)), 8.0, 64.0));
+}
+
+} // namespace
+
+TuningRun::TuningRun(RunSetup setup) : m_setup(std::move(setup)), m_options(m_setup.options) { }
+
+bool TuningRun::modelTime() const
+{
+    return m_setup.model->target.kind() == "sim";
+}
+
+double TuningRun::atSeconds() const
+{
+    return m_resumedSeconds + std::chrono::duration<double>(steady_clock::now() - m_start - m_paused).count();
+}
+
+bool TuningRun::budgetLeft() const
+{
+    if (m_options.seconds > 0 && atSeconds() >= m_options.seconds)
+        return false;
+    if (m_options.trials > 0 && m_trials >= m_options.trials)
+        return false;
+    return m_options.earlyStop <= 0 || m_trialsSinceGain < m_options.earlyStop;
+}
+
+void TuningRun::emit(std::vector<Event> events)
+{
+    m_setup.control->emit(events);
+}
+
+void TuningRun::emitOne(decltype(Event::what) what)
+{
+    emit({Event{atSeconds(), std::move(what)}});
+}
+
+void TuningRun::setState(RunState state, std::string text)
+{
+    m_setup.control->setState(state);
+    emitOne(StateEvent{state, std::move(text)});
+    if (m_setup.project != nullptr && m_session != 0 && !m_setup.project->readOnly())
+        (void)m_setup.project->updateSession(m_session, toString(state), atSeconds()); // a failing disk shows at the next trial
+}
+
+Result<> TuningRun::prepare()
+{
+    const LoadedModel& model = *m_setup.model;
+    if (model.partition.tasks.empty())
+        return makeError(Errc::Unsupported, "the network has no task to tune");
+    m_options.trialsPerRound = roundSize(m_options, model.partition.tasks.size());
+
+    measure::MeasurerOptions measureOptions;
+    measureOptions.target = model.target.text();
+    measureOptions.builders = static_cast<std::uint32_t>(m_options.buildJobs);
+    measureOptions.runTimeoutSeconds = m_options.timeoutSeconds;
+    for (const std::string& key : m_options.devices)
+        measureOptions.devices.push_back({model.target.kind(), key, {}});
+    measureOptions.quietGate = model.target.kind() == "cpu";
+    LATHE_TRY_ASSIGN(m_measurer, measure::Measurer::create(measureOptions));
+    m_device = m_measurer->devices().empty() ? std::string("{}") : m_measurer->devices().front();
+
+    search::PolicyOptions policyOptions;
+    policyOptions.seed = m_options.seed;
+    policyOptions.trialsPerRound = m_options.trialsPerRound;
+    LATHE_TRY_ASSIGN(m_model, search::makeSharedModel(m_options.policy, model.partition.tasks.size(), policyOptions));
+    std::vector<search::ScheduledTask> scheduled;
+    for (const graph::Task& task : model.partition.tasks) {
+        Task t;
+        t.search = searchTask(task, model, m_options.strict);
+        LATHE_TRY_ASSIGN(t.policy, search::makePolicy(m_options.policy, t.search, m_model, policyOptions));
+        m_taskOfKey[task.key] = static_cast<std::int32_t>(m_tasks.size());
+        scheduled.push_back({task.name, static_cast<double>(task.weight), task.flop, {}, 0});
+        m_tasks.push_back(std::move(t));
+    }
+    search::SchedulerOptions schedulerOptions;
+    schedulerOptions.trialsPerRound = m_options.trialsPerRound;
+    schedulerOptions.seed = m_options.seed;
+    LATHE_TRY_ASSIGN(m_scheduler, search::TaskScheduler::create(m_options.scheduler, scheduled, schedulerOptions));
+    for (std::size_t i = 0; i < m_tasks.size() && m_options.trialsPerTask > 0; ++i)
+        m_scheduler->setTrialCap(static_cast<std::int32_t>(i), m_options.trialsPerTask);
+    return {};
+}
+
+Result<> TuningRun::restore(std::stop_token stop)
+{
+    store::Project& project = *m_setup.project;
+    LATHE_TRY_ASSIGN(const std::vector<Record> records, project.sessionRecords(m_session));
+    LATHE_TRY_ASSIGN(const std::vector<store::RoundRow> rounds, project.rounds(m_session));
+    std::size_t at = 0;
+    for (const store::RoundRow& round : rounds) {
+        std::vector<Record> told;
+        for (; at < records.size() && records[at].round == round.index; ++at)
+            told.push_back(records[at]);
+        const auto task = m_taskOfKey.find(round.task);
+        if (task == m_taskOfKey.end() || round.index != m_round)
+            return makeError(Errc::Incompatible, "the project's latest run was made for other tasks: start a new one without --resume");
+        std::vector<Event> events;
+        for (const Record& record : told)
+            emitRecord(record, events);
+        const json durations = json::parse(round.durations, nullptr, false);
+        const double elapsed = durations.is_object() ? durations.value("elapsed_s", 0.0) : 0.0;
+        LATHE_TRY(tellRound(task->second, told, elapsed, stop));
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, "stopped");
+        ++m_round;
+    }
+    m_partial.assign(records.begin() + static_cast<std::ptrdiff_t>(at), records.end());
+    return {};
+}
+
+Result<> TuningRun::run(std::stop_token stop)
+{
+    m_start = steady_clock::now();
+    setState(RunState::Starting);
+    const auto body = [&]() -> Result<> {
+        store::Project* project = m_setup.project;
+        std::optional<store::SessionRow> resumed;
+        if (m_options.resume) {
+            if (project == nullptr)
+                return makeError(Errc::InvalidArgument, "there is nothing to resume without a project");
+            LATHE_TRY_ASSIGN(const auto sessions, project->sessions());
+            for (const store::SessionRow& row : sessions)
+                if (row.model == m_setup.modelRow && row.target == m_setup.model->target.text())
+                    resumed = row;
+            if (!resumed)
+                return makeError(Errc::NotFound, fmt::format("{} holds no run of this model and target to resume", project->file().string()));
+            // The run goes on with its own options; only the budget and how much is shown may be given anew.
+            LATHE_TRY_ASSIGN(TuneOptions stored, tuneOptionsFromJson(resumed->options));
+            if (m_options.seconds > 0 || m_options.trials > 0) {
+                stored.seconds = m_options.seconds;
+                stored.trials = m_options.trials;
+            }
+            stored.verbose = m_options.verbose;
+            m_options = stored;
+        }
+        LATHE_TRY(prepare());
+        if (project != nullptr && resumed) {
+            m_session = resumed->id;
+            m_resumedSeconds = resumed->activeSeconds;
+            const json options = json::parse(resumed->options, nullptr, false);
+            m_nonce = options.value("nonce", std::string());
+            LATHE_TRY(restore(stop));
+        } else {
+            std::random_device device;
+            m_nonce = contentHash(fmt::format("{} {} {}", device(), device(), unixMs())).hex();
+            if (project != nullptr) {
+                json options = toJson(m_options);
+                options["nonce"] = m_nonce;
+                LATHE_TRY_ASSIGN(m_session, project->addSession({0, m_setup.modelRow, m_setup.model->target.text(), options.dump(), unixMs(), 0, "running"}));
+            }
+        }
+        setState(RunState::Running);
+        if (!resumed)
+            LATHE_TRY(measureWhole(true, stop));
+        while (!stop.stop_requested() && budgetLeft()) {
+            if (m_setup.control->pauseRequested()) {
+                setState(RunState::Paused);
+                const auto since = steady_clock::now();
+                m_setup.control->waitWhilePaused(stop);
+                m_paused += steady_clock::now() - since;
+                if (!stop.stop_requested())
+                    setState(RunState::Running);
+                continue;
+            }
+            const std::int32_t task = m_scheduler->next();
+            if (task < 0)
+                break;
+            auto round = oneRound(task, stop);
+            if (!round && round.error().code == Errc::Cancelled)
+                break;
+            LATHE_TRY(std::move(round));
+            // The whole network about once a minute, and only if the estimate has moved.
+            if (atSeconds() - m_networkAt > 60 && m_scheduler->estimatedLatency() < 0.97 * m_networkEstimate)
+                LATHE_TRY(measureWhole(false, stop));
+        }
+        if (!stop.stop_requested())
+            LATHE_TRY(measureWhole(false, stop));
+        return {};
+    };
+    auto result = body();
+    if (!result && result.error().code == Errc::Cancelled && stop.stop_requested())
+        result = {};
+    emitDone();
+    if (!result)
+        setState(RunState::Failed, result.error().message);
+    else
+        setState(stop.stop_requested() ? RunState::Stopped : RunState::Finished);
+    return result;
+}
+
+Result<measure::TaskDataPtr> TuningRun::taskData(Task& task, const std::string& alternative)
+{
+    if (const auto known = task.data.find(alternative); known != task.data.end())
+        return known->second;
+    for (const search::SearchAlternative& a : task.search.alternatives) {
+        if (a.name != alternative)
+            continue;
+        const Activity activity(m_timeSeconds["reference"]);
+        measure::CheckOptions check;
+        // A point of a winograd DAG costs tile^4 x channels: fewer points, all of them in different tiles.
+        check.pointsPerOutput = alternative.starts_with("winograd") ? 12 : 48;
+        LATHE_TRY_ASSIGN(auto data, measure::makeTaskData(a.dag, a.constantInputs, 1, check));
+        return task.data[alternative] = std::move(data);
+    }
+    return makeError(Errc::Internal, fmt::format("{} has no alternative {}", task.search.name, alternative));
+}
+
+Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
+{
+    Task& task = m_tasks[static_cast<std::size_t>(taskIndex)];
+    const auto roundStart = steady_clock::now();
+    const search::Terms terms = m_scheduler->terms()[static_cast<std::size_t>(taskIndex)];
+    std::int32_t count = m_options.trialsPerRound;
+    if (m_options.trials > 0)
+        count = static_cast<std::int32_t>(std::min<std::int64_t>(count, m_options.trials - m_trials));
+    std::vector<Candidate> candidates;
+    {
+        const Activity activity(m_timeSeconds["search"]);
+        LATHE_TRY_ASSIGN(candidates, task.policy->propose(static_cast<std::uint64_t>(m_round), count, *m_setup.executor, stop));
+    }
+
+    // Trials of this round that an earlier life of the run has stored are taken from there.
+    std::vector<Record> records(candidates.size());
+    std::vector<measure::MeasureRequest> requests;
+    std::vector<std::size_t> places;
+    std::vector<Event> known;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        Record& record = records[i];
+        record.trial = contentHash(fmt::format("{} {} {}", m_nonce, m_round, i)).hex();
+        record.session = m_session;
+        record.round = m_round;
+        record.index = static_cast<std::int32_t>(i);
+        record.candidate = candidates[i];
+        record.device = m_device;
+        const auto stored = std::find_if(m_partial.begin(), m_partial.end(), [&](const Record& r) { return r.trial == record.trial; });
+        if (stored != m_partial.end()) {
+            if (stored->candidate.hash() != record.candidate.hash())
+                return makeError(Errc::Incompatible, "the run cannot be continued by this version of Lathe: it would choose other candidates");
+            record = *stored;
+            emitRecord(record, known);
+            continue;
+        }
+        measure::MeasureRequest request;
+        request.trial = record.trial;
+        request.candidate = record.candidate;
+        LATHE_TRY_ASSIGN(request.task, taskData(task, record.candidate.alternative));
+        request.plan.number = static_cast<std::uint32_t>(m_options.number);
+        request.plan.repeat = static_cast<std::uint32_t>(m_options.repeat);
+        request.plan.minRepeatMs = m_options.minRepeatMs;
+        request.plan.cooldownMs = m_options.cooldownMs;
+        request.plan.loserFactor = 1.5;
+        request.bestNs = task.bestNs;
+        request.ordinal = m_trials + static_cast<std::int64_t>(i);
+        requests.push_back(std::move(request));
+        places.push_back(i);
+    }
+    m_partial.clear();
+    emitOne(RoundEvent{m_round, taskIndex, static_cast<std::int32_t>(candidates.size()), terms});
+
+    // On disk first, then acknowledged; in small batches, since each transaction waits for the disk.
+    std::vector<Record> pending;
+    Result<> stored;
+    auto lastFlush = steady_clock::now();
+    const auto flush = [&] {
+        if (pending.empty() || !stored)
+            return;
+        const Activity activity(m_timeSeconds["store"]);
+        if (m_setup.project != nullptr)
+            stored = m_setup.project->addRecords(pending);
+        std::vector<Event> events;
+        if (stored)
+            for (const Record& record : pending)
+                emitRecord(record, events);
+        emit(std::move(events));
+        pending.clear();
+        lastFlush = steady_clock::now();
+    };
+    {
+        const Activity activity(m_timeSeconds["build and measure"]);
+        auto measured = m_measurer->measure(requests, [&](std::size_t i, TrialResult result) {
+            Record& record = records[places[i]];
+            record.result = std::move(result);
+            record.timeMs = unixMs();
+            pending.push_back(record);
+            if (pending.size() >= 16 || secondsSince(lastFlush) > 0.1)
+                flush();
+        }, stop);
+        flush();
+        LATHE_TRY(std::move(stored));
+        LATHE_TRY(std::move(measured));
+    }
+    double elapsed = secondsSince(roundStart);
+    if (modelTime())
+        elapsed = 0.01 * static_cast<double>(std::max<std::size_t>(records.size(), 1));
+    LATHE_TRY(tellRound(taskIndex, records, elapsed, stop));
+    if (m_setup.project != nullptr) {
+        const json durations = {{"elapsed_s", elapsed}};
+        const double estimate = m_scheduler->estimatedLatency();
+        LATHE_TRY(m_setup.project->addRound({m_session, m_round, task.search.key, static_cast<std::int32_t>(records.size()), json(terms).dump(), durations.dump(),
+                                             atSeconds(), std::isfinite(estimate) ? estimate * 1e3 : kUnknown}));
+        LATHE_TRY(m_setup.project->updateSession(m_session, "running", atSeconds()));
+    }
+    ++m_round;
+    emitEstimate();
+    return {};
+}
+
+Result<> TuningRun::tellRound(std::int32_t taskIndex, const std::vector<Record>& records, double elapsedSeconds, std::stop_token stop)
+{
+    Task& task = m_tasks[static_cast<std::size_t>(taskIndex)];
+    std::vector<search::Measured> results;
+    search::RoundOutcome outcome;
+    outcome.trials = static_cast<std::int64_t>(records.size());
+    outcome.elapsedSeconds = elapsedSeconds;
+    outcome.exhausted = records.empty();
+    for (const Record& record : records) {
+        results.push_back({record.candidate, record.result});
+        if (record.result.ok())
+            outcome.bestSeconds = std::min(outcome.bestSeconds, record.result.meanNs() * 1e-9);
+    }
+    {
+        const Activity activity(m_timeSeconds["train"]);
+        LATHE_TRY(task.policy->tell(results, stop));
+    }
+    m_scheduler->tell(taskIndex, outcome);
+    return {};
+}
+
+void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
+{
+    const auto found = m_taskOfKey.find(record.candidate.task);
+    if (found == m_taskOfKey.end())
+        return;
+    const std::int32_t task = found->second;
+    TrialView view;
+    view.id = record.trial;
+    view.round = record.round;
+    view.index = record.index;
+    view.task = task;
+    view.candidate = record.candidate.hash().hex();
+    view.sketch = record.candidate.sketch;
+    view.stage = toString(record.result.stage);
+    view.code = toString(record.result.code);
+    view.text = record.result.text;
+    ++m_trials;
+    ++m_trialsSinceGain;
+    const double at = atSeconds();
+    if (!record.result.ok()) {
+        ++m_errors[view.code];
+        events.push_back({at, TrialEvent{std::move(view)}});
+        return;
+    }
+    const double ns = record.result.meanNs();
+    view.costMs = ns * 1e-6;
+    events.push_back({at, TrialEvent{std::move(view)}});
+    Task& t = m_tasks[static_cast<std::size_t>(task)];
+    if (ns < t.bestNs) {
+        t.bestNs = ns;
+        m_trialsSinceGain = 0;
+        events.push_back({at, BestEvent{task, ns * 1e-6, record.candidate.alternative}});
+    }
+}
+
+void TuningRun::emitEstimate()
+{
+    EstimateEvent event;
+    const double estimate = m_scheduler->estimatedLatency();
+    if (std::isfinite(estimate))
+        event.ms = estimate * 1e3;
+    const double at = atSeconds();
+    if (m_options.seconds > 0)
+        event.etaSeconds = std::max(0.0, m_options.seconds - at);
+    if (m_options.trials > 0 && m_trials > 0) {
+        const double byTrials = at / static_cast<double>(m_trials) * static_cast<double>(m_options.trials - m_trials);
+        event.etaSeconds = std::isfinite(event.etaSeconds) ? std::min(event.etaSeconds, byTrials) : byTrials;
+    }
+    emitOne(event);
+}
+
+Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
+{
+    if (!m_setup.measureNetwork)
+        return {};
+    const Activity activity(m_timeSeconds["whole network"]);
+    auto measured = m_setup.measureNetwork(untuned, stop);
+    m_networkAt = atSeconds();
+    m_networkEstimate = m_scheduler->estimatedLatency();
+    if (!measured) {
+        // The search does not depend on it: said, and gone on.
+        emitOne(ErrorEvent{measured.error().code, "measuring the whole network: " + measured.error().message});
+        return {};
+    }
+    if (!untuned)
+        m_measuredMs = measured->ms;
+    emitOne(*measured);
+    if (m_setup.project != nullptr)
+        LATHE_TRY(m_setup.project->addEvent(m_session, m_networkAt, untuned ? "untuned" : "measured",
+                                            json({{"ms", measured->ms}, {"max_rel_error", measured->maxRelError}}).dump()));
+    return {};
+}
+
+void TuningRun::emitDone()
+{
+    DoneEvent done;
+    done.trials = m_trials;
+    done.seconds = atSeconds();
+    if (m_scheduler) {
+        const double estimate = m_scheduler->estimatedLatency();
+        if (std::isfinite(estimate))
+            done.estimatedMs = estimate * 1e3;
+    }
+    done.measuredMs = m_measuredMs;
+    done.errors = m_errors;
+    done.timeSeconds = m_timeSeconds;
+    emitOne(std::move(done));
+}
+
+} // namespace lathe::session

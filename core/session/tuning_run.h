@@ -1,0 +1,93 @@
+#pragma once
+
+#include "core/measure/measurer.h"
+#include "core/measure/task_data.h"
+#include "core/search/policy.h"
+#include "core/search/task_scheduler.h"
+#include "core/session/loaded_model.h"
+#include "core/session/run_control.h"
+#include "core/store/project.h"
+#include "core/support/executor.h"
+
+#include <chrono>
+
+namespace lathe::session {
+
+/// Measures the whole network with the best records (or, untuned, with default schedules); called between rounds.
+using NetworkMeasure = std::function<Result<MeasuredEvent>(bool untuned, std::stop_token stop)>;
+
+struct RunSetup
+{
+    std::shared_ptr<const LoadedModel> model;
+    store::Project* project = nullptr; ///< null: nothing is kept
+    std::int64_t modelRow = 0;
+    TuneOptions options;
+    Executor* executor = nullptr;
+    RunControl* control = nullptr;
+    NetworkMeasure measureNetwork; ///< may be empty
+};
+
+/// The tuning loop: joins search (ask/tell), measure and store. One object per run, used on one thread.
+///
+/// What a round sees is fixed by its number: results of all rounds before it, the seed, and recorded durations. So a run
+/// that was killed goes on as if nothing had happened: stored rounds are told again in order, a round that was cut short is
+/// proposed again (the same candidates) and only its missing trials are measured.
+class TuningRun
+{
+public:
+    explicit TuningRun(RunSetup setup);
+
+    /// Runs until the budget is used, nothing is left, or `stop`. Emits all events, StateEvents too.
+    Result<> run(std::stop_token stop);
+
+private:
+    struct Task
+    {
+        search::SearchTask search;
+        std::unique_ptr<search::Policy> policy;
+        std::map<std::string, measure::TaskDataPtr> data; ///< by alternative
+        double bestNs = std::numeric_limits<double>::infinity();
+    };
+
+    Result<> prepare();
+    Result<> restore(std::stop_token stop);
+    Result<> oneRound(std::int32_t task, std::stop_token stop);
+    Result<measure::TaskDataPtr> taskData(Task& task, const std::string& alternative);
+    Result<> tellRound(std::int32_t task, const std::vector<Record>& records, double elapsedSeconds, std::stop_token stop);
+    Result<> measureWhole(bool untuned, std::stop_token stop);
+    void emitRecord(const Record& record, std::vector<Event>& events);
+    void emit(std::vector<Event> events);
+    void emitOne(decltype(Event::what) what);
+    void emitEstimate();
+    void emitDone();
+    void setState(RunState state, std::string text = {});
+    double atSeconds() const; ///< active time, over all resumptions
+    bool budgetLeft() const;
+    bool modelTime() const; ///< simulators: durations come from results, so that runs replay
+
+    RunSetup m_setup;
+    TuneOptions& m_options;
+    std::int64_t m_session = 0;
+    std::string m_nonce; ///< trial ids are hashes of it, round and index
+    std::vector<Task> m_tasks;
+    std::map<std::string, std::int32_t> m_taskOfKey;
+    std::shared_ptr<search::SharedModel> m_model;
+    std::unique_ptr<search::TaskScheduler> m_scheduler;
+    std::unique_ptr<measure::Measurer> m_measurer;
+    std::string m_device;
+
+    std::int32_t m_round = 0;
+    std::vector<Record> m_partial; ///< stored trials of the round that was cut short
+    std::int64_t m_trials = 0;
+    std::int64_t m_trialsSinceGain = 0;
+    std::map<std::string, std::int64_t> m_errors;
+    std::map<std::string, double> m_timeSeconds;
+    double m_measuredMs = kUnknown;
+    double m_resumedSeconds = 0;
+    std::chrono::steady_clock::time_point m_start;
+    std::chrono::steady_clock::duration m_paused{};
+    double m_networkAt = 0; ///< when the whole network was last measured
+    double m_networkEstimate = std::numeric_limits<double>::infinity();
+};
+
+} // namespace lathe::session
