@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace lathe::session {
@@ -32,12 +33,16 @@ Result<graph::Graph> importModel(LoadedModel& model)
     if (spec.source.starts_with("zoo:")) {
         frontend::ZooOptions options;
         options.batch = spec.batch.value_or(1);
-        options.layout = spec.layout;
+        // A network that is not written in the wanted layout is converted afterwards.
+        const std::string name = spec.source.substr(4);
+        const frontend::ZooEntry* entry = frontend::findZoo(name);
+        if (entry != nullptr && std::find(entry->layouts.begin(), entry->layouts.end(), spec.layout) != entry->layouts.end())
+            options.layout = spec.layout;
         options.seed = static_cast<std::uint32_t>(spec.seed);
         if (!spec.shapes.empty())
             return makeError(Errc::InvalidArgument, "--shape is for model files: a network of the zoo has fixed shapes, but takes --batch");
         model.hash = contentHash(fmt::format("{} {} {} {}", spec.source, options.batch, options.layout, options.seed)).hex();
-        return frontend::buildZoo(spec.source.substr(4), options);
+        return frontend::buildZoo(name, options);
     }
     LATHE_TRY_ASSIGN(model.hash, hashFile(spec.source));
     frontend::ImportOptions options;

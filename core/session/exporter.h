@@ -1,0 +1,16 @@
+#pragma once
+
+#include "core/session/loaded_model.h"
+#include "core/session/session.h"
+#include "core/store/project.h"
+
+namespace lathe::session {
+
+/// Compiles the network with the best records of `project` (null: default schedules), verifies, benchmarks, writes.
+Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project, const CompileOptions& options,
+                                    const TuningSession::Progress& progress, std::stop_token stop);
+
+/// Latency of the whole network with the best records so far (null: default schedules), in a process of its own.
+Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, std::stop_token stop);
+
+} // namespace lathe::session

@@ -1,0 +1,325 @@
+#include "core/session/session.h"
+
+#include "core/frontend/zoo.h"
+#include "core/measure/measurer.h"
+#include "core/schedule/state.h"
+#include "core/session/exporter.h"
+#include "core/session/loaded_model.h"
+#include "core/session/options_json.h"
+#include "core/session/tbb_executor.h"
+#include "core/session/tuning_run.h"
+#include "core/store/project.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <thread>
+
+namespace lathe::session {
+
+using nlohmann::json;
+
+namespace {
+
+class Session final : public TuningSession
+{
+public:
+    Session(OpenOptions options, std::shared_ptr<const LoadedModel> model, std::optional<store::Project> project)
+        : m_options(std::move(options)), m_model(std::move(model)), m_graph(viewGraph(*m_model)), m_executor(makeTbbExecutor())
+    {
+        if (project)
+            m_project = std::make_unique<store::Project>(*std::move(project));
+    }
+    ~Session() override
+    {
+        if (m_thread.joinable()) {
+            m_thread.request_stop();
+            m_control.requestPause(false);
+            m_thread.join();
+        }
+    }
+
+    Result<> registerModel();
+
+    const OpenOptions& options() const override { return m_options; }
+    std::shared_ptr<const GraphView> graph() const override { return m_graph; }
+    std::vector<TaskView> tasks() const override;
+    std::vector<UntunedView> untuned() const override { return viewUntuned(*m_model); }
+    std::vector<std::string> notices() const override
+    {
+        std::vector<std::string> notices = m_model->notices;
+        if (m_project && !m_project->readOnlyReason().empty())
+            notices.push_back(m_project->readOnlyReason());
+        return notices;
+    }
+    bool canResume() const override;
+
+    void setObserver(SessionObserver* observer) override { m_control.setObserver(observer); }
+    Result<> start(TuneOptions options) override;
+    void pause() override { m_control.requestPause(true); }
+    void resumeRun() override { m_control.requestPause(false); }
+    void stop() override
+    {
+        m_thread.request_stop();
+        m_control.requestPause(false);
+    }
+    void wait() override
+    {
+        if (m_thread.joinable())
+            m_thread.join();
+    }
+    RunState state() const override { return m_control.state(); }
+
+    Result<ScheduleView> bestSchedule(std::int32_t task) const override;
+    Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const override;
+    Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) override;
+
+private:
+    /// A reader's own connection, so that views never wait for the run's writer.
+    Result<store::Project> reader() const { return store::Project::open(m_project->file(), store::Project::Access::Read); }
+    std::map<std::string, std::int32_t> taskIndices() const;
+
+    OpenOptions m_options;
+    std::shared_ptr<const LoadedModel> m_model;
+    std::shared_ptr<const GraphView> m_graph;
+    std::unique_ptr<Executor> m_executor;
+    std::unique_ptr<store::Project> m_project;
+    std::int64_t m_modelRow = 0;
+    RunControl m_control;
+    std::jthread m_thread;
+};
+
+std::map<std::string, std::int32_t> Session::taskIndices() const
+{
+    std::map<std::string, std::int32_t> indices;
+    for (std::size_t i = 0; i < m_model->partition.tasks.size(); ++i)
+        indices[m_model->partition.tasks[i].key] = static_cast<std::int32_t>(i);
+    return indices;
+}
+
+Result<> Session::registerModel()
+{
+    if (!m_project)
+        return {};
+    const store::ModelRow row{0, m_model->hash, m_model->spec.source, m_model->graph.name, toJson(m_model->spec).dump()};
+    if (m_project->readOnly()) {
+        LATHE_TRY_ASSIGN(const auto rows, m_project->models());
+        for (const store::ModelRow& there : rows)
+            if (there.hash == row.hash && there.options == row.options)
+                m_modelRow = there.id;
+        return {};
+    }
+    LATHE_TRY_ASSIGN(m_modelRow, m_project->addModel(row));
+    std::vector<store::TaskRow> tasks;
+    for (const graph::Task& task : m_model->partition.tasks) {
+        json keys = json::array();
+        for (const auto* workload : {&task.flat, &task.nested, &task.hash})
+            if (*workload)
+                keys.push_back((*workload)->key);
+        tasks.push_back({task.key, task.name, task.weight, task.flop, keys.dump()});
+    }
+    return m_project->addTasks(m_modelRow, tasks);
+}
+
+std::vector<TaskView> Session::tasks() const
+{
+    std::vector<TaskView> views = viewTasks(*m_model);
+    if (!m_project)
+        return views;
+    auto project = reader();
+    if (!project)
+        return views;
+    const auto indices = taskIndices();
+    double total = 0;
+    if (const auto best = project->best()) {
+        for (const store::BestRow& row : *best) {
+            const auto index = indices.find(row.task);
+            if (index == indices.end())
+                continue;
+            TaskView& view = views[static_cast<std::size_t>(index->second)];
+            view.bestMs = row.costNs * 1e-6;
+            view.gflops = view.flop / row.costNs;
+            view.bestAlternative = row.alternative;
+            view.state = TaskState::Waiting;
+            total += view.bestMs * view.weight;
+        }
+    }
+    for (TaskView& view : views) {
+        view.share = view.bestMs * view.weight / total;
+        if (const auto totals = project->totals(view.key)) {
+            view.trials = totals->trials;
+            view.errors = totals->errors;
+        }
+    }
+    return views;
+}
+
+bool Session::canResume() const
+{
+    if (!m_project || m_project->readOnly())
+        return false;
+    const auto project = reader();
+    if (!project)
+        return false;
+    const auto sessions = project->sessions();
+    if (!sessions)
+        return false;
+    for (const store::SessionRow& row : *sessions)
+        if (row.model == m_modelRow && row.target == m_model->target.text() && row.state != "finished")
+            return true;
+    return false;
+}
+
+Result<> Session::start(TuneOptions options)
+{
+    const RunState now = m_control.state();
+    if (now != RunState::Idle && now != RunState::Stopped && now != RunState::Finished && now != RunState::Failed)
+        return makeError(Errc::InvalidArgument, "a run is going on already");
+    if (m_project && m_project->readOnly())
+        return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
+    if (options.policy == "template")
+        return makeError(Errc::Unsupported, "the template policy is not part of this version: choose sketch, reference, evolution or random");
+    if (m_thread.joinable())
+        m_thread.join();
+    RunSetup setup;
+    setup.model = m_model;
+    setup.project = m_project.get();
+    setup.modelRow = m_modelRow;
+    setup.options = std::move(options);
+    setup.executor = m_executor.get();
+    setup.control = &m_control;
+    if (m_model->target.kind() == "cpu")
+        setup.measureNetwork = [this](bool untuned, std::stop_token stop) { return measureNetwork(*m_model, untuned ? nullptr : m_project.get(), stop); };
+    m_control.requestPause(false);
+    m_control.setState(RunState::Starting);
+    m_thread = std::jthread([this, setup = std::move(setup)](std::stop_token stop) mutable {
+        TuningRun run(std::move(setup));
+        (void)run.run(stop); // a failure is the run's last StateEvent
+    });
+    return {};
+}
+
+Result<ScheduleView> Session::bestSchedule(std::int32_t task) const
+{
+    if (task < 0 || task >= static_cast<std::int32_t>(m_model->partition.tasks.size()))
+        return makeError(Errc::InvalidArgument, fmt::format("there is no task {}", task));
+    const graph::Task& t = m_model->partition.tasks[static_cast<std::size_t>(task)];
+    if (!m_project)
+        return makeError(Errc::NotFound, "without a project there are no records");
+    LATHE_TRY_ASSIGN(const auto project, reader());
+    LATHE_TRY_ASSIGN(const auto best, project.best());
+    for (const store::BestRow& row : best) {
+        if (row.task != t.key)
+            continue;
+        ScheduleView view;
+        view.alternative = row.alternative;
+        view.sketch = row.record.candidate.sketch;
+        const json steps = json::parse(row.record.candidate.steps, nullptr, false);
+        LATHE_TRY_ASSIGN(const auto list, schedule::stepsFromJson(steps));
+        for (const json& step : steps)
+            view.steps += step.dump() + "\n";
+        for (const graph::Alternative& alternative : t.alternatives) {
+            if (alternative.name != row.alternative)
+                continue;
+            LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(alternative.dag, list));
+            LATHE_TRY(state.inferBounds());
+            view.loops = state.print();
+        }
+        return view;
+    }
+    return makeError(Errc::NotFound, fmt::format("{} has no valid record yet", t.name));
+}
+
+Result<std::vector<TrialView>> Session::trials(std::int64_t offset, std::int64_t limit) const
+{
+    std::vector<TrialView> views;
+    if (!m_project)
+        return views;
+    LATHE_TRY_ASSIGN(const auto project, reader());
+    const auto indices = taskIndices();
+    store::RecordFilter filter;
+    filter.offset = offset;
+    filter.limit = limit;
+    LATHE_TRY(project.forEachRecord(filter, [&](const Record& record) {
+        TrialView view;
+        view.id = record.trial;
+        view.round = record.round;
+        view.index = record.index;
+        const auto index = indices.find(record.candidate.task);
+        view.task = index == indices.end() ? -1 : index->second;
+        view.candidate = record.candidate.hash().hex();
+        view.sketch = record.candidate.sketch;
+        if (record.result.ok())
+            view.costMs = record.result.meanNs() * 1e-6;
+        view.stage = toString(record.result.stage);
+        view.code = toString(record.result.code);
+        view.text = record.result.text;
+        views.push_back(std::move(view));
+    }));
+    return views;
+}
+
+Result<CompileReport> Session::compile(const CompileOptions& options, const Progress& progress, std::stop_token stop)
+{
+    std::optional<store::Project> project;
+    if (m_project) {
+        LATHE_TRY_ASSIGN(project, reader());
+    }
+    return exportLibrary(*m_model, project ? &*project : nullptr, options, progress, stop);
+}
+
+} // namespace
+
+Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
+{
+    std::optional<store::Project> project;
+    if (!options.project.empty()) {
+        const auto access = options.readOnly ? store::Project::Access::Read : store::Project::Access::Write;
+        LATHE_TRY_ASSIGN(project, store::Project::open(options.project, access));
+    }
+    if (options.model.source.empty()) {
+        if (!project)
+            return makeError(Errc::InvalidArgument, "say which model: an ONNX file or zoo:NAME");
+        LATHE_TRY_ASSIGN(const auto models, project->models());
+        if (models.empty())
+            return makeError(Errc::NotFound, fmt::format("{} holds no model yet: name one", options.project.string()));
+        LATHE_TRY_ASSIGN(options.model, modelSpecFromJson(models.back().options));
+    }
+    LATHE_TRY_ASSIGN(auto model, loadModel(options.model, options.target));
+    auto session = std::make_unique<Session>(std::move(options), std::move(model), std::move(project));
+    LATHE_TRY(session->registerModel());
+    return std::unique_ptr<TuningSession>(std::move(session));
+}
+
+std::vector<ZooView> listZoo()
+{
+    std::vector<ZooView> views;
+    for (const frontend::ZooEntry& entry : frontend::zooList())
+        views.push_back({entry.name, entry.description, entry.layouts});
+    return views;
+}
+
+std::vector<DeviceView> listDevices()
+{
+    std::vector<DeviceView> views;
+    const auto text = measure::listDevices({});
+    if (!text) {
+        views.push_back({"", "", "", "absent: " + text.error().message, {}});
+        return views;
+    }
+    const json list = json::parse(*text, nullptr, false);
+    for (const json& device : list) {
+        DeviceView view;
+        view.kind = device.value("kind", std::string());
+        view.key = device.value("key", std::string());
+        view.name = device.value("name", std::string());
+        view.state = device.contains("error") ? "absent: " + device.value("error", std::string()) : "ready";
+        if (device.contains("hardware") && device["hardware"].is_object())
+            for (const auto& [name, limit] : device["hardware"].items())
+                view.hardware.push_back({name, limit.value("value", std::int64_t{0}), limit.value("origin", std::string())});
+        views.push_back(std::move(view));
+    }
+    return views;
+}
+
+} // namespace lathe::session
