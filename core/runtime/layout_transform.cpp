@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 46; ///< elements; far above any tensor, far below overflow
 
+constexpr std::int64_t kNowhere = 0; ///< table of a loop that is none
+
 bool multiply(std::int64_t& product, std::int64_t factor)
 {
     return !__builtin_mul_overflow(product, factor, &product) && product <= kLargest;
@@ -172,8 +174,7 @@ void LayoutTransform::zero(void* dst, std::uint32_t part, std::uint32_t parts) c
 template<typename T>
 void LayoutTransform::copyAs(const T* src, T* dst, std::int64_t first, std::int64_t last) const
 {
-    static const std::int64_t kNone[1] = {0};
-    const Loop scalar{1, kNone, kNone};
+    const Loop scalar{1, &kNowhere, &kNowhere};
     const Loop& inner = m_loopCount > 0 ? m_loops[m_loopCount - 1] : scalar;
     const Loop& middle = m_loopCount > 1 ? m_loops[m_loopCount - 2] : scalar;
     // [first, last) counts rows of (outer, middle): parts may cut an image in the middle of its rows.

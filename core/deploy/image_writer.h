@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/runtime/image.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe::deploy {
+
+/// Builds the model description that core/runtime/image.h defines. Adds nothing of its own and checks nothing:
+/// runtime::openImage() is the judge of the result.
+class ImageWriter
+{
+public:
+    explicit ImageWriter(std::string_view networkName);
+
+    struct Tensor
+    {
+        std::string name;
+        DType dtype = DType::F32;
+        runtime::Storage storage = runtime::Storage::Arena;
+        std::uint64_t offset = 0; ///< bytes in arena or weights; the port's index of inputs and outputs
+        IndexMap map;
+    };
+    std::uint32_t addTensor(const Tensor& tensor); ///< returns its index
+    /// Phases are taken from the library's table in the order of the calls unless firstPhase says otherwise.
+    void addKernel(std::string_view name, std::span<const std::uint32_t> arguments, std::uint32_t outputCount, std::uint32_t firstPhase,
+                   std::uint32_t phaseCount);
+    void addCopy(std::string_view name, std::uint32_t from, std::uint32_t to);
+    void addTransform(std::string_view name, std::uint32_t from, std::uint32_t to);
+    void addInput(std::uint32_t tensor, std::string_view layout);
+    void addOutput(std::uint32_t tensor, std::string_view layout);
+
+    struct Sizes
+    {
+        std::uint64_t arena = 0;
+        std::uint64_t weights = 0;
+        std::uint64_t teamScratch = 0;
+        std::uint64_t partScratch = 0; ///< rounded up to 64
+        std::uint64_t phases = 0;
+    };
+    std::vector<std::byte> finish(const Sizes& sizes) const;
+
+private:
+    std::uint32_t addString(std::string_view text);
+    void addInstruction(runtime::InstructionKind kind, std::string_view name, std::span<const std::uint32_t> arguments,
+                        std::uint32_t outputCount, std::uint32_t firstPhase, std::uint32_t phaseCount);
+
+    std::vector<runtime::ImageTensor> m_tensors;
+    std::vector<runtime::ImageAxis> m_axes;
+    std::vector<runtime::ImageInstruction> m_instructions;
+    std::vector<std::uint32_t> m_arguments;
+    std::vector<runtime::ImagePort> m_inputs, m_outputs;
+    std::string m_strings;
+    std::uint32_t m_name = 0;
+};
+
+/// Writes the checksum into a finished description (again, after a change).
+void sealImage(std::span<std::byte> description);
+
+} // namespace lathe::deploy

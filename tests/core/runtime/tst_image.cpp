@@ -1,0 +1,170 @@
+#include "core/deploy/image_writer.h"
+
+#include <QTest>
+
+#include <cstring>
+#include <functional>
+#include <random>
+
+using namespace lathe;
+using namespace lathe::runtime;
+using deploy::ImageWriter;
+
+namespace {
+
+IndexMap plain(std::vector<std::int64_t> shape)
+{
+    return IndexMap::plain(shape.data(), static_cast<int>(shape.size()));
+}
+
+/// input -> kernel (with weights) -> arena -> transform -> output
+std::vector<std::byte> smallImage()
+{
+    ImageWriter writer("small");
+    IndexMap transposed = plain({4, 8});
+    std::swap(transposed.axes[0], transposed.axes[1]);
+    transposed.makeDense();
+    const auto in = writer.addTensor({"x", DType::F32, Storage::Input, 0, plain({4, 8})});
+    const auto weights = writer.addTensor({"w", DType::F32, Storage::Weights, 64, plain({8})});
+    const auto middle = writer.addTensor({"m", DType::F32, Storage::Arena, 128, transposed});
+    const auto out = writer.addTensor({"y", DType::F32, Storage::Output, 0, plain({4, 8})});
+    const std::uint32_t arguments[] = {in, weights, middle};
+    writer.addKernel("scale", arguments, 1, 0, 2);
+    writer.addTransform("back", middle, out);
+    writer.addInput(in, "NC");
+    writer.addOutput(out, "NC");
+    return writer.finish({.arena = 256, .weights = 96, .teamScratch = 64, .partScratch = 10, .phases = 2});
+}
+
+/// A description at an address that is a multiple of 8, as sections are, in a block of exactly its size.
+bool opens(const std::vector<std::byte>& bytes, ErrorText* why = nullptr)
+{
+    std::vector<std::uint64_t> aligned(bytes.size() / 8 + 1);
+    std::memcpy(aligned.data(), bytes.data(), bytes.size());
+    Image image;
+    ErrorText error;
+    const bool good = openImage(reinterpret_cast<const std::byte*>(aligned.data()), bytes.size(), image, error);
+    if (why != nullptr)
+        *why = error;
+    return good;
+}
+
+ImageHeader& header(std::vector<std::byte>& bytes)
+{
+    return *reinterpret_cast<ImageHeader*>(bytes.data());
+}
+template<typename T>
+T& record(std::vector<std::byte>& bytes, const ImageTable& table, std::size_t index)
+{
+    return *reinterpret_cast<T*>(bytes.data() + table.offset + index * sizeof(T));
+}
+
+} // namespace
+
+class TestImage : public QObject
+{
+    Q_OBJECT
+private slots:
+    void aWrittenDescriptionOpens()
+    {
+        const std::vector<std::byte> bytes = smallImage();
+        ErrorText error;
+        QVERIFY2(opens(bytes, &error), error.text);
+    }
+
+    void everyTruncationIsRefused()
+    {
+        const std::vector<std::byte> whole = smallImage();
+        for (std::size_t n = 0; n < whole.size(); ++n) {
+            ErrorText error;
+            QVERIFY2(!opens({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)}, &error), qPrintable(QString::number(n)));
+            QVERIFY(error.text[0] != '\0');
+        }
+        std::vector<std::byte> longer = whole;
+        longer.resize(longer.size() + 8);
+        QVERIFY(!opens(longer));
+    }
+
+    void everyChangedByteIsRefused()
+    {
+        const std::vector<std::byte> whole = smallImage();
+        for (std::size_t i = 0; i < whole.size(); ++i)
+            for (const unsigned flip : {0x01U, 0x80U, 0xFFU}) {
+                std::vector<std::byte> bytes = whole;
+                bytes[i] ^= static_cast<std::byte>(flip);
+                QVERIFY2(!opens(bytes), qPrintable(QString::number(i)));
+            }
+    }
+
+    /// With a right checksum, as somebody who means harm would write it: what opens must hold together.
+    void garbageWithARightChecksumIsHarmless()
+    {
+        const std::vector<std::byte> whole = smallImage();
+        std::mt19937_64 random(7);
+        int opened = 0;
+        for (std::size_t i = 0; i < whole.size(); ++i)
+            for (int kind = 0; kind < 5; ++kind) {
+                std::vector<std::byte> bytes = whole;
+                bytes[i] = kind == 0 ? std::byte{0} : kind == 1 ? std::byte{0xFF} : kind == 2 ? std::byte{0x80} : static_cast<std::byte>(random());
+                deploy::sealImage(bytes);
+                std::vector<std::uint64_t> aligned(bytes.size() / 8 + 1);
+                std::memcpy(aligned.data(), bytes.data(), bytes.size());
+                Image image;
+                ErrorText error;
+                if (!openImage(reinterpret_cast<const std::byte*>(aligned.data()), bytes.size(), image, error))
+                    continue;
+                ++opened;
+                const ImageHeader& h = *image.header;
+                for (std::uint64_t t = 0; t < h.tensors.count; ++t) {
+                    const ImageTensor& tensor = image.tensors[t];
+                    if (tensor.storage == static_cast<std::uint32_t>(Storage::Arena))
+                        QVERIFY(tensor.offset + tensor.bytes <= h.arenaBytes);
+                    if (tensor.storage == static_cast<std::uint32_t>(Storage::Weights))
+                        QVERIFY(tensor.offset + tensor.bytes <= h.weightsBytes);
+                    QVERIFY(std::strlen(image.string(tensor.name)) < h.strings.count);
+                }
+            }
+        QVERIFY(opened > 0); // names may change
+    }
+
+    void whatDoesNotHoldTogetherIsRefused_data()
+    {
+        using Damage = std::function<void(std::vector<std::byte>&)>;
+        QTest::addColumn<Damage>("damage");
+        const auto row = [](const char* name, Damage damage) { QTest::newRow(name) << damage; };
+        row("another version", [](auto& b) { header(b).version = 2; });
+        row("arena too small", [](auto& b) { header(b).arenaBytes = 128; });
+        row("weights too small", [](auto& b) { header(b).weightsBytes = 64; });
+        row("phases too few", [](auto& b) { header(b).phaseCount = 1; });
+        row("absurd arena", [](auto& b) { header(b).arenaBytes = UINT64_MAX; });
+        row("unaligned offset", [](auto& b) { record<ImageTensor>(b, header(b).tensors, 2).offset = 100; });
+        row("unknown dtype", [](auto& b) { record<ImageTensor>(b, header(b).tensors, 2).dtype = 13; });
+        row("bytes that differ from the map", [](auto& b) { record<ImageTensor>(b, header(b).tensors, 2).bytes = 64; });
+        row("negative extent", [](auto& b) { record<ImageTensor>(b, header(b).tensors, 2).shape[0] = -4; });
+        row("overlapping strides", [](auto& b) { record<ImageAxis>(b, header(b).axes, 0).stride = 1; });
+        row("huge extent", [](auto& b) { record<ImageAxis>(b, header(b).axes, 0).extent = INT64_MAX; });
+        row("unknown instruction", [](auto& b) { record<ImageInstruction>(b, header(b).instructions, 0).kind = 3; });
+        row("argument outside", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 0) = 4; });
+        row("kernel writes a weight", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 2) = 1; });
+        row("kernel writes an input", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 2) = 0; });
+        row("transform onto itself", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 3) = 3; });
+        row("transform of another shape", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 3) = 1; });
+        row("input port that is no input", [](auto& b) { record<ImagePort>(b, header(b).inputs, 0).tensor = 2; });
+        row("strings without an end", [](auto& b) { b[header(b).strings.offset + header(b).strings.count - 1] = std::byte{'x'}; });
+        row("table outside", [](auto& b) { header(b).tensors.count = 1U << 20; });
+        row("table at an odd place", [](auto& b) { header(b).axes.offset += 4; });
+    }
+    void whatDoesNotHoldTogetherIsRefused()
+    {
+        QFETCH(std::function<void(std::vector<std::byte>&)>, damage);
+        std::vector<std::byte> bytes = smallImage();
+        damage(bytes);
+        deploy::sealImage(bytes);
+        ErrorText error;
+        QVERIFY(!opens(bytes, &error));
+        QVERIFY(error.text[0] != '\0');
+    }
+};
+
+QTEST_APPLESS_MAIN(TestImage)
+#include "tst_image.moc"

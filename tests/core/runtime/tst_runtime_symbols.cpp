@@ -1,0 +1,63 @@
+#include <QProcess>
+#include <QSet>
+#include <QTest>
+
+class TestRuntimeSymbols : public QObject
+{
+    Q_OBJECT
+private slots:
+    void theArchiveNeedsNothingButTheCLibrary()
+    {
+        // Each is in glibc 2.28 under a version that the linker finds on any later one; those whose default version is
+        // newer must carry the old one in their name.
+        static const QSet<QString> allowed = {
+            "clock_gettime", "free", "madvise", "malloc", "memcmp", "memcpy", "memmove", "memset", "mmap", "mmap64", "munmap", "nanosleep",
+            "posix_memalign", "pthread_mutex_lock", "pthread_mutex_unlock", "sched_getaffinity", "sched_setaffinity", "sched_yield",
+            "snprintf", "strlen", "syscall", "sysconf", "vsnprintf", "__sched_cpucount", "_GLOBAL_OFFSET_TABLE_"};
+        static const QSet<QString> pinned = {"pthread_create", "pthread_join"};
+        static const QSet<QString> ofTheLibrary = {"lathe_model_description", "lathe_model_description_end", "lathe_model_weights",
+                                                   "lathe_model_weights_end", "lathe_model_phases", "lathe_model_phase_count"};
+        QProcess nm;
+        nm.start(LATHE_NM, {"-P", LATHE_RUNTIME_ARCHIVE});
+        QVERIFY(nm.waitForFinished());
+        QCOMPARE(nm.exitCode(), 0);
+        QSet<QString> defined, needed;
+        for (const QString& line : QString::fromUtf8(nm.readAllStandardOutput()).split('\n')) {
+            const QStringList words = line.split(' ', Qt::SkipEmptyParts);
+            if (words.size() < 2 || line.endsWith(':'))
+                continue;
+            (words[1] == "U" || words[1] == "w" ? needed : defined).insert(words[0]);
+        }
+        QVERIFY(defined.contains("lathe_model_run"));
+        QStringList bad;
+        int pins = 0;
+        for (const QString& symbol : needed - defined) {
+            const QStringList parts = symbol.split('@');
+            if (parts.size() > 1 && pinned.contains(parts[0])) {
+                ++pins;
+                continue;
+            }
+            if (!allowed.contains(symbol) && !ofTheLibrary.contains(symbol))
+                bad.append(symbol);
+        }
+        QCOMPARE(bad, QStringList());
+        QCOMPARE(pins, static_cast<int>(pinned.size()));
+    }
+
+    void onlyTheInterfaceHasACName()
+    {
+        QProcess nm;
+        nm.start(LATHE_NM, {"-P", "--defined-only", "--extern-only", LATHE_RUNTIME_ARCHIVE});
+        QVERIFY(nm.waitForFinished());
+        for (const QString& line : QString::fromUtf8(nm.readAllStandardOutput()).split('\n')) {
+            const QString symbol = line.section(' ', 0, 0);
+            if (symbol.isEmpty() || line.endsWith(':'))
+                continue;
+            QVERIFY2(symbol.startsWith("lathe_model_") || symbol.startsWith("_ZN") || symbol.startsWith("_ZT"), qPrintable(symbol));
+            QVERIFY2(!symbol.startsWith("_ZT"), qPrintable(symbol)); // run-time types and virtual tables
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TestRuntimeSymbols)
+#include "tst_runtime_symbols.moc"
