@@ -112,10 +112,16 @@ Result<> Session::registerModel()
     LATHE_TRY_ASSIGN(m_modelRow, m_project->addModel(row));
     std::vector<store::TaskRow> tasks;
     for (const graph::Task& task : m_model->partition.tasks) {
-        json keys = json::array();
-        for (const auto* workload : {&task.flat, &task.nested, &task.hash})
-            if (*workload)
-                keys.push_back((*workload)->key);
+        json keys = json::object();
+        if (task.flat)
+            keys["flat"] = task.flat->key;
+        if (task.nested)
+            keys["nested"] = task.nested->key;
+        if (task.hash)
+            keys["hash"] = task.hash->key;
+        for (const graph::Alternative& alternative : task.alternatives)
+            if (alternative.isReference)
+                keys["reference"] = alternative.name;
         tasks.push_back({task.key, task.name, task.weight, task.flop, keys.dump()});
     }
     return m_project->addTasks(m_modelRow, tasks);

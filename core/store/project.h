@@ -24,7 +24,7 @@ struct TaskRow
     std::string name;
     std::int32_t weight = 1;
     double flop = 0;
-    std::string compatibleKeys; ///< JSON array: the reference's workload keys
+    std::string compatibleKeys; ///< JSON: {"flat", "nested", "hash": workload keys; "reference": the alternative that they describe}
 };
 
 struct SessionRow
@@ -87,7 +87,7 @@ public:
     };
     static Result<Project> open(const std::filesystem::path& file, Access access);
     Project(Project&&) noexcept = default;
-    Project& operator=(Project&&) = delete;
+    Project& operator=(Project&&) noexcept = default;
     ~Project(); ///< a writer checkpoints the WAL away
 
     bool readOnly() const { return m_readOnly; }

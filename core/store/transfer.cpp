@@ -1,0 +1,178 @@
+#include "core/store/transfer.h"
+
+#include "core/record/record_json.h"
+#include "core/schedule/step.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+
+namespace lathe::store {
+
+using nlohmann::json;
+
+namespace {
+
+/// Lines into a file that takes its name only when it is whole.
+class LineFile
+{
+public:
+    static Result<LineFile> create(const std::filesystem::path& file)
+    {
+        LineFile out;
+        out.m_name = file;
+        out.m_file.reset(std::fopen(out.partName().c_str(), "wb"));
+        if (!out.m_file)
+            return makeError(Errc::StoreFailed, fmt::format("{} cannot be written", file.string()));
+        return out;
+    }
+    void line(const std::string& text)
+    {
+        m_good = m_good && std::fputs(text.c_str(), m_file.get()) >= 0 && std::fputc('\n', m_file.get()) >= 0;
+    }
+    Result<> close()
+    {
+        m_good = m_good && std::fflush(m_file.get()) == 0;
+        m_good = std::fclose(m_file.release()) == 0 && m_good;
+        if (m_good && std::rename(partName().c_str(), m_name.c_str()) == 0)
+            return {};
+        std::remove(partName().c_str());
+        return makeError(Errc::StoreFailed, fmt::format("writing {} failed: is the disk full?", m_name.string()));
+    }
+
+private:
+    struct Closer
+    {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    std::string partName() const { return m_name.string() + ".part"; }
+    std::filesystem::path m_name;
+    std::unique_ptr<std::FILE, Closer> m_file;
+    bool m_good = true;
+};
+
+std::string firstOwnStep(const std::vector<schedule::Step>& steps)
+{
+    for (const schedule::Step& step : steps)
+        if (!schedule::isReferenceStep(step))
+            return toJson(step).at(0).get<std::string>();
+    return {};
+}
+
+} // namespace
+
+Result<TransferCount> copyRecords(const Project& from, Project& to, bool bestOnly)
+{
+    TransferCount count;
+    LATHE_TRY_ASSIGN(const auto models, from.models());
+    for (const ModelRow& model : models) {
+        LATHE_TRY_ASSIGN(const std::int64_t id, to.addModel(model));
+        LATHE_TRY_ASSIGN(const auto tasks, from.tasks(model.id));
+        LATHE_TRY(to.addTasks(id, tasks));
+    }
+    std::vector<Record> batch;
+    LATHE_TRY_ASSIGN(const std::int64_t before, to.recordCount());
+    std::int64_t met = 0;
+    Result<> added;
+    const auto flush = [&] {
+        if (added && !batch.empty())
+            added = to.addRecords(batch);
+        batch.clear();
+    };
+    const auto take = [&](Record record) {
+        record.session = 0; // runs stay in the project that made them
+        batch.push_back(std::move(record));
+        ++met;
+        if (batch.size() >= 1000)
+            flush();
+    };
+    if (bestOnly) {
+        LATHE_TRY_ASSIGN(const auto best, from.best());
+        for (const BestRow& row : best)
+            take(row.record);
+    } else {
+        LATHE_TRY(from.forEachRecord({}, take));
+    }
+    flush();
+    LATHE_TRY(std::move(added));
+    LATHE_TRY_ASSIGN(const std::int64_t after, to.recordCount());
+    count.written = after - before;
+    if (met > count.written)
+        count.skipped["already there"] = met - count.written;
+    return count;
+}
+
+Result<TransferCount> exportJsonLines(const Project& project, const std::filesystem::path& file)
+{
+    LATHE_TRY_ASSIGN(LineFile out, LineFile::create(file));
+    TransferCount count;
+    LATHE_TRY(project.forEachRecord({}, [&](const Record& record) {
+        out.line(toJson(record).dump(-1, ' ', false, json::error_handler_t::replace));
+        ++count.written;
+    }));
+    LATHE_TRY(out.close());
+    return count;
+}
+
+Result<TransferCount> exportReferenceLog(const Project& project, const std::filesystem::path& file, std::string_view target,
+                                         const std::vector<std::int64_t>& hardware)
+{
+    struct Workload
+    {
+        std::string key, alternative;
+    };
+    std::map<std::string, Workload> workloads;
+    LATHE_TRY_ASSIGN(const auto models, project.models());
+    for (const ModelRow& model : models) {
+        LATHE_TRY_ASSIGN(const auto tasks, project.tasks(model.id));
+        for (const TaskRow& task : tasks) {
+            const json keys = json::parse(task.compatibleKeys, nullptr, false);
+            if (keys.is_object() && keys.contains("nested"))
+                workloads[task.key] = {keys.value("nested", std::string()), keys.value("reference", std::string())};
+        }
+    }
+    LATHE_TRY_ASSIGN(LineFile out, LineFile::create(file));
+    TransferCount count;
+    LATHE_TRY(project.forEachRecord({}, [&](const Record& record) {
+        const auto workload = workloads.find(record.candidate.task);
+        if (workload == workloads.end()) {
+            ++count.skipped["the task has no workload key of the reference"];
+            return;
+        }
+        if (workload->second.alternative != record.candidate.alternative) {
+            ++count.skipped[fmt::format("computed as {}, which the reference would not pick", record.candidate.alternative)];
+            return;
+        }
+        const json steps = json::parse(record.candidate.steps, nullptr, false);
+        const auto list = schedule::stepsFromJson(steps);
+        if (!list) {
+            ++count.skipped["its steps cannot be read"];
+            return;
+        }
+        if (const std::string own = firstOwnStep(*list); !own.empty()) {
+            ++count.skipped[fmt::format("uses step {}, which the reference does not have", own)];
+            return;
+        }
+        if (!record.result.ok()) {
+            ++count.skipped["failed"];
+            return;
+        }
+        json costs = json::array();
+        for (const double ns : record.result.costsNs)
+            costs.push_back(ns * 1e-9);
+        const double allMs = std::accumulate(record.result.durationsMs.begin(), record.result.durationsMs.end(), 0.0,
+                                             [](double sum, const auto& activity) { return sum + activity.second; });
+        const json task = {workload->second.key, target, hardware, "", 0, json::array()};
+        const json line = {{"i", {task, {json::array(), steps}}}, {"r", {costs, 0, allMs * 1e-3, record.timeMs / 1000}}, {"v", "v0.6"}};
+        out.line(line.dump());
+        ++count.written;
+    }));
+    LATHE_TRY(out.close());
+    return count;
+}
+
+} // namespace lathe::store
