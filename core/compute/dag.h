@@ -70,6 +70,8 @@ public:
     ir::Expr at(Tensor t, std::vector<ir::Expr> indices) const;
     const std::vector<std::int64_t>& shape(Tensor t) const;
     DType dtype(Tensor t) const;
+    const std::string& name(Tensor t) const;
+    bool isPlaceholder(Tensor t) const;
     void setAttr(Tensor t, std::string key, AttrValue value);
 
     /// Orders the operations, drops unreachable ones, checks index counts and names. Errors: Internal, with the operation.

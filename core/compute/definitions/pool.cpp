@@ -1,0 +1,190 @@
+#include "core/compute/definitions/pool.h"
+
+#include "core/compute/definitions/spatial.h"
+#include "core/compute/walk.h"
+
+#include <limits>
+
+namespace lathe::compute {
+
+namespace {
+
+using Exprs = std::vector<ir::Expr>;
+
+const std::vector<std::string> kAxisNames{"ax0", "ax1", "ax2", "ax3"};
+
+ir::Expr lowest(DType t)
+{
+    if (t == DType::F16)
+        return ir::floatImm(-65504.0, t);
+    if (t == DType::BF16)
+        return ir::floatImm(-3.3895313892515355e38, t);
+    if (isFloat(t))
+        return ir::floatImm(t == DType::F32 ? std::numeric_limits<float>::lowest() : std::numeric_limits<double>::lowest(), t);
+    if (!isSigned(t))
+        return ir::intImm(0, t);
+    return ir::intImm(-(std::int64_t{1} << (sizeOf(t) * 8 - 2)) * 2, t);
+}
+
+/// How far the last window reaches beyond the padded image.
+std::int64_t overrun(std::int64_t n, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t before, std::int64_t after, std::int64_t dilation)
+{
+    return std::max<std::int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - (n + before + after));
+}
+
+/// A select that stays even where its condition is a literal: the reference's texts have it.
+ir::Expr literalSelect(bool condition, const ir::Expr& ifTrue, const ir::Expr& ifFalse)
+{
+    ir::Node node;
+    node.kind = ir::ExprKind::Select;
+    node.dtype = ifTrue->dtype;
+    node.operands = {ir::boolImm(condition), ifTrue, ifFalse};
+    return makeNode(std::move(node));
+}
+
+} // namespace
+
+std::int64_t pooledExtent(std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t before, std::int64_t after, std::int64_t dilation, bool ceilMode)
+{
+    const std::int64_t room = n + before + after - dilation * (kernel - 1) - 1;
+    if (room < 0)
+        return 0;
+    std::int64_t out = (ceilMode ? (room + stride - 1) / stride : room / stride) + 1;
+    if (ceilMode && (out - 1) * stride >= n + before)
+        --out;
+    return out;
+}
+
+Tensor pool2d(DagBuilder& b, Tensor data, PoolKind kind, const Pool2dParams& p)
+{
+    const ImageAxes dims = imageAxes(p.layout);
+    const std::array<std::size_t, 2> spatial{dims.height, dims.width};
+    const std::vector<std::int64_t> in = b.shape(data);
+    const DType type = b.dtype(data);
+    std::vector<std::int64_t> outShape = in;
+    std::vector<std::int64_t> paddedShape = in;
+    std::array<std::int64_t, 2> extra{};
+    bool padded = false;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const std::int64_t n = in[spatial[i]];
+        const std::int64_t out = pooledExtent(n, p.kernel[i], p.strides[i], p.padding[i], p.padding[i + 2], p.dilation[i], p.ceilMode);
+        outShape[spatial[i]] = out;
+        extra[i] = overrun(n, out, p.kernel[i], p.strides[i], p.padding[i], p.padding[i + 2], p.dilation[i]);
+        paddedShape[spatial[i]] = n + p.padding[i] + p.padding[i + 2] + extra[i];
+        padded |= paddedShape[spatial[i]] != n;
+    }
+
+    Tensor source = data;
+    if (padded)
+        source = b.compute("pad_temp", paddedShape, kAxisNames, "injective,pad", [&](const Exprs& a) {
+            Exprs at = a;
+            ir::Expr inside;
+            const auto require = [&](const ir::Expr& condition) { inside = inside ? inside && condition : condition; };
+            for (std::size_t i = 0; i < 2; ++i) {
+                const std::size_t dim = spatial[i];
+                at[dim] = a[dim] - index(p.padding[i]);
+                if (p.padding[i] > 0)
+                    require(a[dim] >= index(p.padding[i]));
+                if (p.padding[i + 2] + extra[i] > 0)
+                    require(a[dim] < index(in[dim] + p.padding[i]));
+            }
+            return ir::ifThenElse(inside, b.at(data, at), kind == PoolKind::Max ? lowest(type) : zero(type));
+        });
+
+    const ir::Combiner combiner = kind == PoolKind::Max ? ir::Combiner::Max : ir::Combiner::Sum;
+    const Tensor pooled = b.reduce("tensor", outShape, kAxisNames, kind == PoolKind::Max ? "pool_max" : "pool_sum", combiner,
+                                   {{"dh", p.kernel[0]}, {"dw", p.kernel[1]}}, [&](const Exprs& a, const Exprs& r) {
+                                       Exprs at = a;
+                                       for (std::size_t i = 0; i < 2; ++i)
+                                           at[spatial[i]] = a[spatial[i]] * index(p.strides[i]) + r[i] * index(p.dilation[i]);
+                                       return b.at(source, at);
+                                   });
+    if (kind == PoolKind::Max)
+        return pooled;
+
+    return b.compute("tensor", outShape, kAxisNames, "elemwise", [&](const Exprs& a) {
+        ir::Expr count = index(1);
+        for (std::size_t i = 0; i < 2; ++i) {
+            const std::int64_t n = in[spatial[i]];
+            // Positions that count: the image, with countIncludePad also its explicit padding.
+            const std::int64_t first = p.countIncludePad ? -p.padding[i] : 0;
+            const std::int64_t end = p.countIncludePad ? n + p.padding[i + 2] : n;
+            const std::int64_t out = outShape[spatial[i]];
+            const bool whole = -p.padding[i] >= first && (out - 1) * p.strides[i] - p.padding[i] + p.dilation[i] * (p.kernel[i] - 1) < end;
+            if (whole) {
+                count = count * index(p.kernel[i]);
+                continue;
+            }
+            const ir::Expr start = a[spatial[i]] * index(p.strides[i]) - index(p.padding[i]);
+            if (p.dilation[i] == 1) {
+                count = count * (ir::min(start + index(p.kernel[i]), index(end)) - ir::max(start, index(first)));
+                continue;
+            }
+            ir::Expr inside = index(0);
+            for (std::int64_t k = 0; k < p.kernel[i]; ++k) {
+                const ir::Expr at = start + index(k * p.dilation[i]);
+                inside = inside + ir::select(at >= index(first) && at < index(end), index(1), index(0));
+            }
+            count = count * inside;
+        }
+        return ir::div(b.at(pooled, a), ir::cast(type, ir::max(count, index(1))));
+    });
+}
+
+Tensor globalPool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout)
+{
+    return adaptivePool2d(b, data, kind, layout, {1, 1});
+}
+
+Tensor adaptivePool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout, std::array<std::int64_t, 2> size)
+{
+    const ImageAxes dims = imageAxes(layout);
+    const std::array<std::size_t, 2> spatial{dims.height, dims.width};
+    const std::vector<std::int64_t> in = b.shape(data);
+    const DType type = b.dtype(data);
+    std::vector<std::int64_t> outShape = in;
+    std::array<bool, 2> even{};
+    std::vector<std::pair<std::string, std::int64_t>> reduceAxes;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const std::int64_t n = in[spatial[i]];
+        outShape[spatial[i]] = size[i];
+        even[i] = n % size[i] == 0;
+        // Windows of uneven division differ by one or two; the loop has the longest.
+        std::int64_t longest = 0;
+        for (std::int64_t o = 0; o < size[i]; ++o)
+            longest = std::max(longest, ((o + 1) * n + size[i] - 1) / size[i] - o * n / size[i]);
+        reduceAxes.emplace_back("rv" + std::to_string(i), longest);
+    }
+    const auto startOf = [&](const Exprs& a, std::size_t i) { return ir::floorDiv(a[spatial[i]] * index(in[spatial[i]]), index(size[i])); };
+    const auto endOf = [&](const Exprs& a, std::size_t i) {
+        const ir::Expr scaled = (a[spatial[i]] + index(1)) * index(in[spatial[i]]);
+        const ir::Expr low = ir::floorDiv(scaled, index(size[i]));
+        if (size[i] == 1)
+            return literalSelect(true, low, low + index(1));
+        return ir::select(ir::eq(ir::floorMod(scaled, index(size[i])), index(0)), low, low + index(1));
+    };
+
+    const ir::Expr outside = kind == PoolKind::Max ? lowest(type) : zero(type);
+    const Tensor pooled = b.reduce("tensor", outShape, kAxisNames, kind == PoolKind::Max ? "adaptive_pool_max" : "adaptive_pool_sum",
+                                   kind == PoolKind::Max ? ir::Combiner::Max : ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) {
+                                       Exprs at = a;
+                                       ir::Expr inside;
+                                       for (std::size_t i = 0; i < 2; ++i) {
+                                           at[spatial[i]] = startOf(a, i) + r[i];
+                                           if (even[i])
+                                               continue;
+                                           const ir::Expr within = at[spatial[i]] < endOf(a, i);
+                                           inside = inside ? inside && within : within;
+                                       }
+                                       const ir::Expr value = b.at(data, at);
+                                       return inside ? ir::ifThenElse(inside, value, outside) : value;
+                                   });
+    if (kind == PoolKind::Max)
+        return pooled;
+    return b.compute("tensor", outShape, kAxisNames, "elemwise", [&](const Exprs& a) {
+        const auto extent = [&](std::size_t i) { return ir::cast(type, endOf(a, i) - startOf(a, i)); };
+        return ir::div(b.at(pooled, a), extent(0) * extent(1));
+    });
+}
+
+} // namespace lathe::compute

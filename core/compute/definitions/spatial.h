@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/compute/dag.h"
+#include "core/compute/definitions/layout.h"
+
+#include <array>
+
+namespace lathe::compute {
+
+/// Helpers that the definitions of convolutions and pools share.
+
+/// Positions of the height and width dimensions of an image tensor.
+struct ImageAxes
+{
+    std::size_t channel = 1;
+    std::size_t height = 2;
+    std::size_t width = 3;
+};
+
+constexpr ImageAxes imageAxes(ImageLayout layout)
+{
+    return layout == ImageLayout::Nchw ? ImageAxes{1, 2, 3} : ImageAxes{3, 1, 2};
+}
+
+/// Zero of a type.
+ir::Expr zero(DType dtype);
+/// A constant of a type.
+ir::Expr constant(double value, DType dtype);
+
+/// Copies `data` into a larger image with `value` around it; always adds a stage, even where nothing is padded.
+Tensor padImage(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 4>& padding, const std::string& name);
+
+/// Marks `weight` as an input of `t` whose memory layout the schedule may choose, if it is a placeholder.
+void markLayoutFree(DagBuilder& b, Tensor t, Tensor weight);
+
+/// Output extent of a convolution along one dimension.
+constexpr std::int64_t convExtent(std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t before, std::int64_t after, std::int64_t dilation)
+{
+    return (n + before + after - dilation * (kernel - 1) - 1) / stride + 1;
+}
+
+inline ir::Expr index(std::int64_t value)
+{
+    return ir::intImm(value);
+}
+
+} // namespace lathe::compute
