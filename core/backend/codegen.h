@@ -78,7 +78,7 @@ public:
 };
 
 /// What a codegen plugin exports:
-///     extern "C" const lathe::backend::CodegenPlugin* lathe_codegen_plugin();
+///     extern "C" const lathe::backend::CodegenPlugin* lathe_codegen_create();
 /// `buildId` must equal backend::buildId().
 struct CodegenPlugin
 {

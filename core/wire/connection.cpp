@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -149,6 +150,16 @@ void toWire(const Hash128& hash, Hash* out)
 {
     out->set_high(hash.high);
     out->set_low(hash.low);
+}
+
+StandardStreams claimStandardStreams()
+{
+    StandardStreams streams = {::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)};
+    const int devNull = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::dup2(devNull, STDIN_FILENO);
+    ::close(devNull);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    return streams;
 }
 
 std::string protocolVersion()

@@ -52,6 +52,15 @@ private:
 Hash128 fromWire(const Hash& hash);
 void toWire(const Hash128& hash, Hash* out);
 
+/// Takes a worker's standard input and output for messages: whatever else writes to standard output (a kernel, a
+/// driver) lands on standard error instead of in the middle of a message.
+struct StandardStreams
+{
+    int input = -1;
+    int output = -1;
+};
+StandardStreams claimStandardStreams();
+
 /// What a Hello must carry: "0.1.0/1", product and protocol.
 std::string protocolVersion();
 

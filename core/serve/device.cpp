@@ -1,0 +1,204 @@
+#include "core/serve/device.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <dlfcn.h>
+
+namespace lathe::serve {
+
+namespace {
+
+using nlohmann::json;
+constexpr std::string_view kSuffix = "_device.so";
+
+Error toError(const LatheDeviceError& error, std::string_view doing)
+{
+    const auto length = ::strnlen(error.text, sizeof error.text);
+    const bool known = error.code > 0 && error.code <= static_cast<std::uint32_t>(Errc::Internal);
+    return makeError(known ? static_cast<Errc>(error.code) : Errc::Internal,
+                     length ? std::string(error.text, length) : fmt::format("the device failed {} without a reason", doing));
+}
+
+Result<const LatheDeviceApi*> loadLibrary(const std::filesystem::path& path)
+{
+    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return makeError(Errc::Incompatible, fmt::format("{} does not load: {}", path.string(), ::dlerror()));
+    const auto entry = reinterpret_cast<LatheDeviceApiFn>(::dlsym(library, "lathe_device_api"));
+    const LatheDeviceApi* api = entry ? entry() : nullptr;
+    if (!api)
+        return makeError(Errc::Incompatible, fmt::format("{} is no device half: it has no lathe_device_api", path.string()));
+    if (api->abiVersion != LATHE_DEVICE_ABI_VERSION || api->structSize != sizeof(LatheDeviceApi))
+        return makeError(Errc::Incompatible, fmt::format("{} speaks version {} of the device interface, this program {}",
+                                                         path.string(), api->abiVersion, LATHE_DEVICE_ABI_VERSION));
+    return api;
+}
+
+json enumerate(const LatheDeviceApi* api)
+{
+    const char* text = api->enumerate();
+    json devices = json::parse(text ? text : "[]", nullptr, false);
+    if (!devices.is_array())
+        return json::array();
+    for (json& device : devices)
+        if (device.is_object())
+            device["kind"] = api->kind;
+    return devices;
+}
+
+} // namespace
+
+Result<const LatheDeviceApi*> loadDeviceApi(const std::filesystem::path& pluginDir, std::string_view kind)
+{
+    const bool plain = !kind.empty() && std::all_of(kind.begin(), kind.end(), [](unsigned char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    const std::filesystem::path path = pluginDir / fmt::format("{}{}", kind, kSuffix);
+    std::error_code ignored;
+    if (!plain || !std::filesystem::exists(path, ignored))
+        return makeError(Errc::NotFound, fmt::format("there is no plugin for devices of kind \"{}\" in {}", kind,
+                                                     pluginDir.string()));
+    LATHE_TRY_ASSIGN(const LatheDeviceApi* api, loadLibrary(path));
+    if (api->kind != kind)
+        return makeError(Errc::Incompatible, fmt::format("{} is of kind \"{}\"", path.string(), api->kind));
+    return api;
+}
+
+std::string listDevices(const std::filesystem::path& pluginDir)
+{
+    std::vector<std::filesystem::path> plugins;
+    std::error_code code;
+    for (const auto& entry : std::filesystem::directory_iterator(pluginDir, code))
+        if (entry.path().filename().string().ends_with(kSuffix))
+            plugins.push_back(entry.path());
+    std::sort(plugins.begin(), plugins.end());
+    json all = json::array();
+    for (const auto& path : plugins) {
+        const auto api = loadLibrary(path);
+        if (api)
+            for (const json& device : enumerate(*api))
+                all.push_back(device);
+        else
+            all.push_back({{"plugin", path.filename().string()}, {"error", api.error().message}});
+    }
+    return all.dump();
+}
+
+Result<std::shared_ptr<Device>> Device::open(const LatheDeviceApi* api, const std::string& key, const std::string& options)
+{
+    const json devices = enumerate(api);
+    const auto found = std::find_if(devices.begin(), devices.end(), [&](const json& d) {
+        return d.is_object() && (key.empty() || d.value("key", std::string()) == key);
+    });
+    if (found == devices.end())
+        return makeError(Errc::NotFound, key.empty() ? fmt::format("this machine has no {} device", api->kind)
+                                                     : fmt::format("this machine has no {} device \"{}\"", api->kind, key));
+    LatheDevice* handle = nullptr;
+    LatheDeviceError error = {};
+    const std::string chosen = found->value("key", std::string());
+    if (api->open(chosen.c_str(), options.c_str(), &handle, &error) != 0)
+        return toError(error, "to open");
+    std::shared_ptr<Device> device(new Device(api, handle));
+    device->m_description = found->dump();
+    return device;
+}
+
+Device::~Device()
+{
+    m_api->close(m_handle);
+}
+
+Result<DeviceBuffer> Device::allocate(std::size_t bytes)
+{
+    void* pointer = nullptr;
+    LatheDeviceError error = {};
+    if (m_api->allocate(m_handle, bytes, &pointer, &error) != 0)
+        return toError(error, "to allocate");
+    return DeviceBuffer(this, pointer, bytes);
+}
+
+Result<> Device::copyIn(const DeviceBuffer& buffer, std::span<const std::byte> host)
+{
+    LatheDeviceError error = {};
+    if (m_api->copyIn(m_handle, buffer.get(), 0, host.data(), host.size(), &error) != 0)
+        return toError(error, "to copy in");
+    return {};
+}
+
+Result<> Device::copyOut(std::span<std::byte> host, const DeviceBuffer& buffer)
+{
+    LatheDeviceError error = {};
+    if (m_api->copyOut(m_handle, host.data(), buffer.get(), 0, host.size(), &error) != 0)
+        return toError(error, "to copy out");
+    return {};
+}
+
+Result<DeviceModule> Device::load(std::span<const std::byte> artifact, const std::string& descriptor)
+{
+    LatheModule* module = nullptr;
+    LatheDeviceError error = {};
+    if (m_api->load(m_handle, artifact.data(), artifact.size(), descriptor.c_str(), &module, &error) != 0)
+        return toError(error, "to load");
+    return DeviceModule(this, module);
+}
+
+Result<LatheTiming> Device::run(std::span<const LatheLaunch> launches, std::uint32_t iterations, std::uint64_t coldBytes)
+{
+    LatheTiming timing = {};
+    LatheDeviceError error = {};
+    if (m_api->run(m_handle, launches.data(), static_cast<std::uint32_t>(launches.size()), iterations, coldBytes, &timing,
+                   &error) != 0)
+        return toError(error, "to run");
+    return timing;
+}
+
+std::string Device::health()
+{
+    const char* text = m_api->health(m_handle);
+    return text ? text : "{}";
+}
+
+DeviceBuffer::~DeviceBuffer()
+{
+    if (m_device)
+        m_device->m_api->release(m_device->m_handle, m_pointer);
+}
+
+DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
+    : m_device(std::exchange(other.m_device, nullptr)), m_pointer(std::exchange(other.m_pointer, nullptr)),
+      m_bytes(std::exchange(other.m_bytes, 0))
+{
+}
+
+DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept
+{
+    std::swap(m_device, other.m_device);
+    std::swap(m_pointer, other.m_pointer);
+    std::swap(m_bytes, other.m_bytes);
+    return *this;
+}
+
+DeviceModule::~DeviceModule()
+{
+    if (m_device)
+        m_device->m_api->unload(m_device->m_handle, m_module);
+}
+
+DeviceModule::DeviceModule(DeviceModule&& other) noexcept
+    : m_device(std::exchange(other.m_device, nullptr)), m_module(std::exchange(other.m_module, nullptr))
+{
+}
+
+DeviceModule& DeviceModule::operator=(DeviceModule&& other) noexcept
+{
+    std::swap(m_device, other.m_device);
+    std::swap(m_module, other.m_module);
+    return *this;
+}
+
+} // namespace lathe::serve

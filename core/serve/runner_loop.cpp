@@ -1,0 +1,149 @@
+#include "core/serve/runner_loop.h"
+
+#include "core/serve/device.h"
+#include "core/serve/trial_run.h"
+#include "core/support/log.h"
+#include "core/wire/connection.h"
+#include "core/wire/messages.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace lathe::serve {
+
+namespace {
+
+void setFailure(wire::Failure* failure, const Error& error)
+{
+    failure->set_code(static_cast<std::uint32_t>(error.code));
+    failure->set_text(error.message);
+}
+
+class Runner
+{
+public:
+    explicit Runner(const RunnerOptions& options) : m_options(options), m_connection(options.input, options.output) { }
+
+    Result<> serve()
+    {
+        wire::Message hello;
+        hello.mutable_hello()->set_version(wire::protocolVersion());
+        hello.mutable_hello()->set_program("lathe-runner");
+        LATHE_TRY(m_connection.send(hello, Deadline::never()));
+        LATHE_TRY_ASSIGN(const wire::Message greeting, m_connection.receive(Deadline::never()));
+        if (!greeting.has_hello())
+            return makeError(Errc::BadFile, "the other side did not say hello");
+        if (greeting.hello().version() != wire::protocolVersion())
+            return makeError(Errc::Incompatible, fmt::format("the other side is version {}, this runner {}",
+                                                             greeting.hello().version(), wire::protocolVersion()));
+        while (true) {
+            LATHE_TRY_ASSIGN(const wire::Message message, m_connection.receive(Deadline::never()));
+            LATHE_TRY(handle(message));
+        }
+    }
+
+private:
+    Result<> reply(const wire::Message& message) { return m_connection.send(message, Deadline::never()); }
+
+    Result<> handle(const wire::Message& message)
+    {
+        switch (message.body_case()) {
+        case wire::Message::kBlob:
+            return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(), message.blob().offset(),
+                                    message.blob().data());
+        case wire::Message::kListDevices: {
+            wire::Message answer;
+            answer.mutable_device_list()->set_id(message.list_devices().id());
+            answer.mutable_device_list()->set_json(listDevices(m_options.pluginDir));
+            return reply(answer);
+        }
+        case wire::Message::kOpenDevice: return openDevice(message.open_device());
+        case wire::Message::kHealth: {
+            wire::Message answer;
+            wire::HealthReport& report = *answer.mutable_health_report();
+            report.set_id(message.health().id());
+            if (m_device)
+                report.set_json(m_device->health());
+            else
+                setFailure(report.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
+            return reply(answer);
+        }
+        case wire::Message::kRunJob: return runJob(message.run_job());
+        default: return makeError(Errc::BadFile, "a runner does not take this message");
+        }
+    }
+
+    Result<> openDevice(const wire::OpenDevice& request)
+    {
+        wire::Message answer;
+        wire::DeviceOpened& opened = *answer.mutable_device_opened();
+        opened.set_id(request.id());
+        m_trials.reset();
+        m_device.reset();
+        auto api = loadDeviceApi(m_options.pluginDir, request.kind());
+        auto device = api ? Device::open(*api, request.key(), request.options()) : Result<std::shared_ptr<Device>>(api.error());
+        if (device) {
+            m_device = *device;
+            m_trials.emplace(m_device);
+            opened.set_json(m_device->description());
+        } else {
+            setFailure(opened.mutable_failure(), device.error());
+        }
+        return reply(answer);
+    }
+
+    Result<> runJob(const wire::RunJob& job)
+    {
+        wire::Message answer;
+        if (!m_trials) {
+            wire::RunResult& result = *answer.mutable_run_result();
+            result.set_id(job.id());
+            *result.mutable_trial() = job.trial();
+            setFailure(result.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
+            return reply(answer);
+        }
+        if (const auto missing = TrialRunner::missing(job, m_blobs); !missing.empty()) {
+            answer.mutable_missing()->set_id(job.id());
+            for (const Hash128& hash : missing)
+                wire::toWire(hash, answer.mutable_missing()->add_blobs());
+            return reply(answer);
+        }
+        Result<> sent;
+        const auto progress = [&](std::uint32_t stage, const std::string& what) {
+            wire::Message note;
+            note.mutable_progress()->set_id(job.id());
+            note.mutable_progress()->set_stage(stage);
+            note.mutable_progress()->set_what(what);
+            if (sent)
+                sent = m_connection.send(note, Deadline::never());
+        };
+        wire::RunResult result = m_trials->run(job, m_blobs, progress);
+        LATHE_TRY(std::move(sent));
+        result.set_health(m_device->health());
+        for (const wire::Hash& hash : result.fetched())
+            if (const wire::Blob blob = m_blobs.find(wire::fromWire(hash)))
+                m_connection.queueBlob(wire::fromWire(hash), *blob);
+        *answer.mutable_run_result() = std::move(result);
+        return reply(answer);
+    }
+
+    RunnerOptions m_options;
+    wire::Connection m_connection;
+    wire::BlobStore m_blobs;
+    std::shared_ptr<Device> m_device;
+    std::optional<TrialRunner> m_trials;
+};
+
+} // namespace
+
+int runRunner(const RunnerOptions& options)
+{
+    const Result<> ended = Runner(options).serve();
+    if (ended.error().code == Errc::WorkerCrashed)
+        return 0; // the stream was closed: the usual end
+    log(LogLevel::Error, "runner", ended.error().message);
+    return 1;
+}
+
+} // namespace lathe::serve

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/serve/device.h"
+#include "core/support/hash.h"
+#include "core/wire/blob_store.h"
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lathe::wire {
+class RunJob;
+class RunResult;
+} // namespace lathe::wire
+
+namespace lathe::serve {
+
+/// Carries out run jobs on one device: loads artifacts, makes inputs in their physical layouts, warms up, checks, times.
+class TrialRunner
+{
+public:
+    explicit TrialRunner(std::shared_ptr<Device> device);
+    ~TrialRunner();
+
+    /// Blobs that the job needs and `blobs` does not have.
+    static std::vector<Hash128> missing(const wire::RunJob& job, wire::BlobStore& blobs);
+    /// `progress` is told before each stage (a TrialStage and what is about to happen), so that a supervisor can explain a
+    /// crash. Fetched buffers are put into `blobs`.
+    wire::RunResult run(const wire::RunJob& job, wire::BlobStore& blobs,
+                        const std::function<void(std::uint32_t stage, const std::string& what)>& progress);
+
+private:
+    struct Module;
+    struct Plan;
+    struct LogicalTensor;
+    Result<Module*> load(const Hash128& hash, const wire::Blob& blob, const std::string& descriptor);
+    Result<Plan> prepare(const wire::RunJob& job, wire::BlobStore& blobs);
+    Result<> fill(const wire::RunJob& job, int buffer, Plan& plan, wire::BlobStore& blobs);
+    const std::string& seeded(std::uint64_t seed, std::uint8_t dtype, double low, double high, std::int64_t count);
+    Result<double> check(const wire::RunJob& job, const Plan& plan, wire::BlobStore& blobs);
+    Result<> time(const wire::RunJob& job, const Plan& plan, wire::RunResult& result);
+    Result<std::string> plainValues(const Plan& plan, std::size_t buffer);
+
+    std::shared_ptr<Device> m_device;
+    std::list<Module> m_modules; ///< most recently used first; a few
+    std::list<LogicalTensor> m_tensors; ///< seeded data, for the next candidates of the same task
+    std::size_t m_tensorBytes = 0;
+};
+
+} // namespace lathe::serve

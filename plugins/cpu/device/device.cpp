@@ -1,0 +1,309 @@
+#include "core/runtime/clock.h"
+#include "core/runtime/device_abi.h"
+#include "core/runtime/memory.h"
+#include "core/runtime/pool.h"
+#include "plugins/cpu/device/errors.h"
+#include "plugins/cpu/device/machine.h"
+#include "plugins/cpu/device/memory.h"
+#include "plugins/cpu/device/module.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace lathe::cpu {
+
+int fail(LatheDeviceError* error, DeviceErrc code, std::string_view text)
+{
+    if (error) {
+        error->code = static_cast<std::uint32_t>(code);
+        const std::size_t size = std::min(text.size(), sizeof error->text - 1);
+        std::memcpy(error->text, text.data(), size);
+        error->text[size] = '\0';
+    }
+    return 1;
+}
+
+} // namespace lathe::cpu
+
+using namespace lathe::cpu;
+namespace runtime = lathe::runtime;
+
+struct LatheModule
+{
+    Module module;
+};
+
+struct LatheDevice
+{
+    bool guarded = true;
+    std::uint32_t threads = 0;
+    bool pin = true;
+    std::unique_ptr<runtime::Pool, runtime::PoolDeleter> pool;
+    Buffer* teamScratch = nullptr;
+    runtime::Pages partScratch;
+    std::size_t partStride = 0;
+    runtime::Pages cold;
+    std::string health;
+
+    ~LatheDevice() { Buffer::destroy(teamScratch); }
+
+    int setOptions(std::string_view options, LatheDeviceError* error)
+    {
+        while (!options.empty()) {
+            const std::size_t end = std::min(options.find(' '), options.size());
+            const std::string_view word = options.substr(0, end);
+            options.remove_prefix(std::min(end + 1, options.size()));
+            if (word.empty())
+                continue;
+            const std::size_t equals = word.find('=');
+            if (word[0] != '-' || equals == std::string_view::npos)
+                return fail(error, DeviceErrc::InvalidArgument,
+                            "an option of the cpu device is -key=value, not \"" + std::string(word) + "\"");
+            const std::string_view key = word.substr(1, equals - 1);
+            const std::string_view value = word.substr(equals + 1);
+            if (key == "threads") {
+                const auto parsed = std::from_chars(value.data(), value.data() + value.size(), threads);
+                if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || threads < 1 || threads > 1024)
+                    return fail(error, DeviceErrc::InvalidArgument, "-threads takes a number from 1 to 1024");
+            } else if (key == "guard" || key == "pin") {
+                if (value != "on" && value != "off")
+                    return fail(error, DeviceErrc::InvalidArgument, "-" + std::string(key) + " takes on or off");
+                (key == "guard" ? guarded : pin) = value == "on";
+            } // other words of the target concern code generation
+        }
+        return 0;
+    }
+
+    /// Scratch for a kernel; grows and stays.
+    bool reserve(const Kernel& kernel)
+    {
+        if (!teamScratch || teamScratch->bytes() < kernel.teamScratchBytes) {
+            Buffer::destroy(teamScratch);
+            teamScratch = Buffer::create(std::max<std::size_t>(kernel.teamScratchBytes, 64), guarded);
+            if (!teamScratch)
+                return false;
+        }
+        // Not a multiple of a page: the scratch of two parts does not fall onto the same cache sets.
+        const std::size_t stride = (kernel.partScratchBytes + 4095) / 4096 * 4096 + 192;
+        if (stride > partStride) {
+            if (!partScratch.allocate(stride * pool->parts(), stride * pool->parts() >= (std::size_t(1) << 20)))
+                return false;
+            partStride = stride;
+        }
+        return true;
+    }
+
+    /// Every core reads its share of memory that no kernel uses.
+    bool chill(std::uint64_t bytes)
+    {
+        if (cold.bytes() < bytes) {
+            if (!cold.allocate(bytes, false))
+                return false;
+            std::memset(cold.data(), 1, cold.bytes()); // else all of it would be one shared page of zeros
+        }
+        const std::span<const std::byte> all(cold.data(), bytes);
+        pool->run(
+            [](void* context, std::uint32_t part, std::uint32_t parts) {
+                const auto memory = *static_cast<const std::span<const std::byte>*>(context);
+                const std::size_t begin = memory.size() * part / parts;
+                const std::size_t end = memory.size() * (part + 1) / parts;
+                unsigned sum = 0;
+                for (std::size_t i = begin; i < end; i += 64)
+                    sum += static_cast<unsigned>(memory[i]);
+                asm volatile("" : : "r"(sum));
+            },
+            const_cast<std::span<const std::byte>*>(&all));
+        return true;
+    }
+};
+
+namespace {
+
+int openDevice(const char* key, const char* options, LatheDevice** out, LatheDeviceError* error)
+{
+    if (std::string_view(key) != "cpu")
+        return fail(error, DeviceErrc::InvalidArgument, "this machine's only cpu device has the key cpu");
+    auto device = std::make_unique<LatheDevice>();
+    if (const int status = device->setOptions(options ? options : "", error))
+        return status;
+    runtime::PoolOptions poolOptions;
+    poolOptions.threads = device->threads;
+    const std::uint32_t processors = runtime::processorCount();
+    poolOptions.pin = device->pin && (device->threads ? device->threads : processors) <= processors;
+    device->pool.reset(runtime::Pool::create(poolOptions));
+    if (!device->pool)
+        return fail(error, DeviceErrc::DeviceLost, "the system refuses threads or memory for the cpu device");
+    if (poolOptions.pin)
+        runtime::pinThisThread(0);
+    installCrashReport();
+    *out = device.release();
+    return 0;
+}
+
+void closeDevice(LatheDevice* device)
+{
+    delete device;
+}
+
+const char* health(LatheDevice* device)
+{
+    device->health = machineHealth(device->pool->parts());
+    return device->health.c_str();
+}
+
+int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error)
+{
+    Buffer* created = Buffer::create(bytes, device->guarded);
+    if (!created)
+        return fail(error, DeviceErrc::DeviceLost, "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
+    *buffer = created->data();
+    return 0;
+}
+
+void release(LatheDevice*, void* buffer)
+{
+    Buffer::destroy(Buffer::find(buffer));
+}
+
+int copy(const void* buffer, size_t offset, size_t bytes, LatheDeviceError* error)
+{
+    const Buffer* known = Buffer::find(buffer);
+    if (!known || offset > known->bytes() || bytes > known->bytes() - offset)
+        return fail(error, DeviceErrc::InvalidArgument, "a copy reaches outside its buffer");
+    return 0;
+}
+
+int copyIn(LatheDevice*, void* buffer, size_t offset, const void* host, size_t bytes, LatheDeviceError* error)
+{
+    if (const int status = copy(buffer, offset, bytes, error))
+        return status;
+    std::memcpy(static_cast<char*>(buffer) + offset, host, bytes);
+    return 0;
+}
+
+int copyOut(LatheDevice*, void* host, const void* buffer, size_t offset, size_t bytes, LatheDeviceError* error)
+{
+    if (const int status = copy(buffer, offset, bytes, error))
+        return status;
+    std::memcpy(host, static_cast<const char*>(buffer) + offset, bytes);
+    return 0;
+}
+
+int load(LatheDevice*, const void* artifact, size_t bytes, const char* descriptor, LatheModule** module,
+         LatheDeviceError* error)
+{
+    auto loaded = std::make_unique<LatheModule>();
+    if (const int status = loaded->module.load(artifact, bytes, descriptor, error))
+        return status;
+    *module = loaded.release();
+    return 0;
+}
+
+void unload(LatheDevice*, LatheModule* module)
+{
+    delete module;
+}
+
+int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError* error)
+{
+    const auto& kernels = launch.module->module.kernels();
+    if (launch.kernel >= kernels.size())
+        return fail(error, DeviceErrc::InvalidArgument, "a launch names a kernel that its module does not have");
+    const Kernel& kernel = kernels[launch.kernel];
+    if (launch.bufferCount != kernel.parameters.size())
+        return fail(error, DeviceErrc::InvalidArgument, "a launch of " + kernel.name + " has the wrong number of buffers");
+    for (std::uint32_t i = 0; i < launch.bufferCount; ++i) {
+        const Buffer* buffer = Buffer::find(launch.buffers[i]);
+        if (!buffer || buffer->bytes() < kernel.parameterBytes[i])
+            return fail(error, DeviceErrc::InvalidArgument,
+                        "the buffer for \"" + kernel.parameters[i] + "\" of " + kernel.name + " is too small");
+    }
+    if (!device->reserve(kernel))
+        return fail(error, DeviceErrc::DeviceLost, "there is no memory for the scratch of " + kernel.name);
+    return 0;
+}
+
+/// Runs one launch; the kernel's code.
+std::int32_t launchKernel(LatheDevice* device, const LatheLaunch& launch)
+{
+    const Kernel& kernel = launch.module->module.kernels()[launch.kernel];
+    const LatheArgs args = {launch.buffers, device->teamScratch->data()};
+    runtime::KernelCall call;
+    call.phases = kernel.phases.data();
+    call.phaseCount = static_cast<std::uint32_t>(kernel.phases.size());
+    call.args = &args;
+    call.partScratch = device->partScratch.data();
+    call.partScratchStride = device->partStride;
+    setRunningKernel({kernel.name.c_str(), kernel.parameterNames.data(), launch.buffers, launch.bufferCount});
+    return device->pool->run(call);
+}
+
+int checkMargins(const LatheLaunch& launch, LatheDeviceError* error)
+{
+    const Kernel& kernel = launch.module->module.kernels()[launch.kernel];
+    for (std::uint32_t i = 0; i < launch.bufferCount; ++i)
+        if (!Buffer::find(launch.buffers[i])->marginsIntact())
+            return fail(error, DeviceErrc::WrongAnswer,
+                        "kernel " + kernel.name + " wrote outside of \"" + kernel.parameters[i] + "\", right beside it");
+    return 0;
+}
+
+int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t coldBytes,
+        LatheTiming* timing, LatheDeviceError* error)
+{
+    const std::span<const LatheLaunch> list(launches, count);
+    for (const LatheLaunch& launch : list)
+        if (const int status = checkLaunch(device, launch, error))
+            return status;
+    // Where everything is timed the clock is read twice in all, not twice a launch.
+    const bool whole = coldBytes == 0 && std::all_of(list.begin(), list.end(), [](const LatheLaunch& l) { return l.timed != 0; });
+    std::uint64_t total = 0;
+    const std::uint64_t begin = runtime::nowNanoseconds();
+    for (std::uint32_t i = 0; i < iterations; ++i) {
+        if (coldBytes > 0 && !device->chill(coldBytes))
+            return fail(error, DeviceErrc::DeviceLost, "there is no memory to make the caches cold with");
+        for (const LatheLaunch& launch : list) {
+            const std::uint64_t start = whole ? 0 : runtime::nowNanoseconds();
+            if (const std::int32_t code = launchKernel(device, launch))
+                return fail(error, DeviceErrc::DeviceLost, "kernel " + launch.module->module.kernels()[launch.kernel].name +
+                                                               " ended with code " + std::to_string(code));
+            if (!whole && launch.timed)
+                total += runtime::nowNanoseconds() - start;
+        }
+    }
+    if (whole)
+        total = runtime::nowNanoseconds() - begin;
+    for (const LatheLaunch& launch : list)
+        if (const int status = checkMargins(launch, error))
+            return status;
+    if (timing)
+        *timing = {total, 0, 0};
+    return 0;
+}
+
+constexpr LatheDeviceApi kApi = {LATHE_DEVICE_ABI_VERSION,
+                                 sizeof(LatheDeviceApi),
+                                 "cpu",
+                                 describeMachine,
+                                 openDevice,
+                                 closeDevice,
+                                 nullptr,
+                                 health,
+                                 allocate,
+                                 release,
+                                 copyIn,
+                                 copyOut,
+                                 load,
+                                 unload,
+                                 run};
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const LatheDeviceApi* lathe_device_api()
+{
+    return &kApi;
+}

@@ -1,0 +1,102 @@
+#include "plugins/cpu/device/machine.h"
+
+#include "core/runtime/clock.h"
+#include "core/runtime/pool.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace lathe::cpu {
+
+namespace {
+
+using nlohmann::json;
+
+std::string processorName()
+{
+    std::ifstream info("/proc/cpuinfo");
+    std::string line;
+    while (std::getline(info, line))
+        if (line.starts_with("model name")) {
+            const auto colon = line.find(": ");
+            return colon == std::string::npos ? std::string("processor") : line.substr(colon + 2);
+        }
+    return "processor";
+}
+
+int vectorBytes()
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return 64;
+    return __builtin_cpu_supports("avx2") ? 32 : 16;
+#else
+    return 16;
+#endif
+}
+
+/// A fixed chain of dependent operations: its time follows the clock rate and whoever else takes the core.
+std::uint64_t calibrate()
+{
+    std::uint64_t best = UINT64_MAX;
+    for (int round = 0; round < 3; ++round) {
+        const std::uint64_t start = runtime::nowNanoseconds();
+        std::uint64_t x = 88172645463325252ULL;
+        for (int i = 0; i < 60'000; ++i) {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+        }
+        asm volatile("" : : "r"(x));
+        best = std::min(best, runtime::nowNanoseconds() - start);
+    }
+    return best;
+}
+
+bool readNumber(const char* path, double& value)
+{
+    std::ifstream file(path);
+    return static_cast<bool>(file >> value);
+}
+
+} // namespace
+
+const char* describeMachine()
+{
+    static const std::string text = [] {
+        const auto limit = [](std::int64_t value) { return json{{"value", value}, {"origin", "detected"}}; };
+        json hardware;
+        hardware["num_cores"] = limit(runtime::processorCount());
+        hardware["vector_unit_bytes"] = limit(vectorBytes());
+        const auto detected = [&](const char* name, int what) {
+            if (const long value = ::sysconf(what); value > 0)
+                hardware[name] = limit(value);
+        };
+        detected("cache_line_bytes", _SC_LEVEL1_DCACHE_LINESIZE);
+        detected("l1d_bytes", _SC_LEVEL1_DCACHE_SIZE);
+        detected("l2_bytes", _SC_LEVEL2_CACHE_SIZE);
+        detected("l3_bytes", _SC_LEVEL3_CACHE_SIZE);
+        return json::array({{{"key", "cpu"}, {"name", processorName()}, {"hardware", std::move(hardware)}}}).dump();
+    }();
+    return text.c_str();
+}
+
+std::string machineHealth(std::uint32_t threads)
+{
+    json health = {{"clock", "wall"}, {"threads", threads}, {"calibration_ns", calibrate()}};
+    double value = 0;
+    if (double load[1]; ::getloadavg(load, 1) == 1)
+        health["load"] = load[0];
+    if (readNumber("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", value))
+        health["mhz"] = value / 1000;
+    if (readNumber("/sys/class/thermal/thermal_zone0/temp", value))
+        health["celsius"] = value / 1000;
+    return health.dump();
+}
+
+} // namespace lathe::cpu

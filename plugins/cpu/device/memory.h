@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lathe::cpu {
+
+/// A buffer of a kernel. Guarded: its end lies against inaccessible memory, its start within 64 bytes of it at page
+/// granularity, and what alignment leaves between end and guard is filled with a pattern that run() looks at.
+class Buffer
+{
+public:
+    /// Null if there is no memory.
+    static Buffer* create(std::size_t bytes, bool guarded);
+    static void destroy(Buffer* buffer);
+    /// By the pointer that create()'s data() gave out; null if there is none.
+    static Buffer* find(const void* data);
+
+    void* data() const { return m_data; }
+    std::size_t bytes() const { return m_bytes; }
+    /// False if something was written just before or behind it. The pattern is put back.
+    bool marginsIntact();
+
+private:
+    Buffer() = default;
+    void fillMargins();
+    unsigned char* m_region = nullptr;
+    std::size_t m_regionBytes = 0;
+    unsigned char* m_low = nullptr; ///< accessible bytes: [m_low, m_high)
+    unsigned char* m_high = nullptr;
+    unsigned char* m_data = nullptr;
+    std::size_t m_bytes = 0;
+};
+
+/// What runs now, for the sentence that a crashing kernel leaves on standard error.
+struct RunningKernel
+{
+    const char* name = "";
+    const char* const* parameterNames = nullptr;
+    void* const* buffers = nullptr;
+    std::uint32_t bufferCount = 0;
+};
+void setRunningKernel(const RunningKernel& kernel);
+
+/// On SIGSEGV and SIGBUS: says which buffer was left, by how much, then lets the signal end the process.
+void installCrashReport();
+
+} // namespace lathe::cpu
