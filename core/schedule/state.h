@@ -21,6 +21,19 @@ struct Iterator
     std::int64_t extent = -1; ///< range [0, extent); -1: unknown until bounds are inferred
     IterKind kind = IterKind::Spatial;
     Annotation annotation = Annotation::None;
+    bool partition = false; ///< PT
+    std::int32_t id = -1; ///< in the stage's derivation: root axes first, then what relations made
+};
+
+/// One split (one parent, several children) or fuse (several parents, one child) of a stage's iterators, by Iterator::id.
+struct IterRelation
+{
+    std::vector<std::int32_t> parents;
+    std::vector<std::int32_t> children;
+    /// Split: lengths of all children but the one that takes the rest (the first if innerToOuter, else the last).
+    std::vector<std::optional<std::int64_t>> lengths;
+    bool innerToOuter = true;
+    bool isSplit() const { return parents.size() == 1 && !lengths.empty(); }
 };
 
 enum class Location : std::uint8_t
@@ -37,6 +50,19 @@ struct Stage
     Location location = Location::Root;
     std::int32_t attachStage = -1, attachIter = -1; ///< Location::At
     std::int32_t autoUnrollMaxStep = 0;
+
+    /// How the iterators came from the operation's axes (spatial, then reduce: ids 0, 1, ...), in order of application.
+    std::vector<IterRelation> relations;
+    std::int32_t nextIterId = 0;
+    std::string scope; ///< of cache stages: "local", "shared"; empty: decided by where the stage is computed
+    std::vector<LayoutStep::Axis> layout; ///< LY; empty: plain
+    struct Prefetch { std::int32_t iterId, source; std::int64_t distanceBytes; };
+    std::vector<Prefetch> prefetches; ///< PF
+    std::vector<std::pair<std::int32_t, std::int64_t>> strideParts; ///< PS: (dimension, elements)
+    struct Alignment { std::int32_t dim, factor, offset; };
+    std::vector<Alignment> alignments; ///< SA: the stride of `dim` is a multiple of factor, plus offset
+    std::int32_t foldDim = -1; ///< FD
+    std::int64_t foldRows = 0;
 };
 
 /// The loop structure that a schedule yields: stages with iterators, attach relations, and the steps that made it.
@@ -64,6 +90,8 @@ public:
     std::string print() const;
 
 private:
+    friend class StateEdit;
+
     compute::DagPtr m_base, m_dag;
     std::vector<Stage> m_stages;
     std::vector<Step> m_steps;

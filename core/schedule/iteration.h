@@ -1,0 +1,32 @@
+#pragma once
+
+#include "core/ir/bounds.h"
+#include "core/ir/expr.h"
+#include "core/schedule/state.h"
+
+#include <vector>
+
+namespace lathe::schedule {
+
+/// Extents of a stage's iterators by id, from those of its root axes through splits and fuses. An inner part is never
+/// longer than what it splits. -1: unknown, because an axis is or a length is open.
+std::vector<std::int64_t> propagateExtents(const Stage& stage, const std::vector<std::int64_t>& axisExtents);
+
+/// The iterator values of a stage as expressions over its leaf iterators (Stage::iters).
+struct IterValues
+{
+    std::vector<ir::Expr> values; ///< by id
+    /// What must hold for an iteration to be real: splits that do not divide overshoot.
+    std::vector<ir::Expr> guards;
+};
+/// @param extents from propagateExtents, all known. @param leaves one variable per iterator of the stage.
+IterValues valuesOverLeaves(const Stage& stage, const std::vector<std::int64_t>& extents, const std::vector<ir::Expr>& leaves,
+                            const ir::Ranges& ranges);
+
+/// Copies extents by id into the stage's iterators.
+void assignExtents(Stage& stage, const std::vector<std::int64_t>& extents);
+
+/// Extents of the operation's axes, spatial then reduce.
+std::vector<std::int64_t> axisExtents(const compute::Op& op);
+
+} // namespace lathe::schedule

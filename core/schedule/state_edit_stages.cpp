@@ -1,0 +1,165 @@
+#include "core/ir/substitute.h"
+#include "core/schedule/dag_rewrite.h"
+#include "core/schedule/state_edit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lathe::schedule {
+
+namespace {
+
+template<typename... Args>
+Error illegal(fmt::format_string<Args...> text, Args&&... args)
+{
+    return makeError(Errc::IllegalSchedule, fmt::format(text, std::forward<Args>(args)...));
+}
+
+constexpr std::size_t kMaxStages = 256; ///< more is a damaged record
+
+} // namespace
+
+void StateEdit::insertStage(compute::DagPtr dag, std::int32_t position)
+{
+    m_state.m_dag = std::move(dag);
+    m_stages.insert(m_stages.begin() + position, freshStage(*m_state.m_dag, position));
+    for (std::size_t i = 0; i < m_stages.size(); ++i) {
+        Stage& stage = m_stages[i];
+        stage.op = static_cast<std::int32_t>(i);
+        if (static_cast<std::int32_t>(i) == position)
+            continue;
+        if (stage.attachStage >= position)
+            stage.attachStage += 1;
+        for (Stage::Prefetch& prefetch : stage.prefetches)
+            prefetch.source += prefetch.source >= position ? 1 : 0;
+    }
+}
+
+Result<> StateEdit::operator()(const CacheReadStep& step)
+{
+    LATHE_TRY(checkStage(step.stage));
+    if (m_stages[step.stage].location == Location::Inlined)
+        return illegal("'{}' is inlined", name(step.stage));
+    if (m_stages.size() >= kMaxStages || step.readers.empty() || step.scope.empty())
+        return illegal("a cache of '{}' needs a scope and readers", name(step.stage));
+    for (const std::int32_t reader : step.readers)
+        LATHE_TRY(checkStage(reader));
+    LATHE_TRY_ASSIGN(compute::DagPtr dag, cacheRead(m_state.m_dag, step.stage, step.scope, step.readers));
+    insertStage(std::move(dag), step.stage + 1);
+    m_stages[step.stage + 1].scope = step.scope;
+    return {};
+}
+
+Result<> StateEdit::operator()(const CacheWriteStep& step)
+{
+    LATHE_TRY(checkComputed(step.stage));
+    if (m_stages.size() >= kMaxStages || step.scope.empty())
+        return illegal("a cache of '{}' needs a scope", name(step.stage));
+    if (attachedAnywhere(step.stage))
+        return illegal("a stage is attached to '{}' before its cache was made", name(step.stage));
+    LATHE_TRY_ASSIGN(compute::DagPtr dag, cacheWrite(m_state.m_dag, step.stage, step.scope));
+    insertStage(std::move(dag), step.stage);
+    m_stages[step.stage].scope = step.scope;
+    // The copy starts anew; how its tensor lies in memory was said of the tensor and stays.
+    Stage& old = m_stages[step.stage + 1];
+    Stage copy = freshStage(*m_state.m_dag, step.stage + 1);
+    copy.layout = std::move(old.layout);
+    copy.strideParts = std::move(old.strideParts);
+    old = std::move(copy);
+    return {};
+}
+
+Result<> StateEdit::operator()(const RfactorStep& step)
+{
+    LATHE_TRY(checkIter(step.stage, step.iter));
+    if (attachedAnywhere(step.stage) || m_stages.size() >= kMaxStages)
+        return illegal("a stage is attached to '{}' before it was factored", name(step.stage));
+    // An open split before an rfactor counts as 1 until a genome fills it: a sketch only needs the stages that come of it.
+    Stage factored = m_stages[step.stage];
+    for (IterRelation& relation : factored.relations)
+        for (auto& length : relation.lengths)
+            length = length.value_or(1);
+    LATHE_TRY_ASSIGN(compute::DagPtr dag, rfactor(m_state.m_dag, factored, step.iter, step.factorIter));
+    insertStage(std::move(dag), step.stage);
+    m_stages[step.stage + 1] = freshStage(*m_state.m_dag, step.stage + 1);
+    return {};
+}
+
+Result<> StateEdit::operator()(const LayoutStep& step)
+{
+    LATHE_TRY(checkStage(step.stage));
+    const std::vector<std::int64_t>& shape = m_state.m_dag->ops[step.stage].shape;
+    if (step.axes.empty() || step.axes.size() > 24)
+        return illegal("a layout of '{}' has 1 to 24 axes", name(step.stage));
+    // Each dimension must be covered: sorted by div, every axis begins where the one inside it ends.
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        std::vector<LayoutStep::Axis> axes;
+        std::copy_if(step.axes.begin(), step.axes.end(), std::back_inserter(axes),
+                     [d](const LayoutStep::Axis& a) { return a.dim == static_cast<std::int32_t>(d); });
+        std::sort(axes.begin(), axes.end(), [](const auto& a, const auto& b) {
+            return a.div != b.div ? a.div < b.div : a.extent < b.extent;
+        });
+        std::int64_t reach = 1;
+        for (const LayoutStep::Axis& axis : axes) {
+            if (axis.extent == 1)
+                continue;
+            if (axis.div != reach)
+                return illegal("the layout of '{}' leaves a hole or overlaps in dimension {}", name(step.stage), d);
+            reach *= axis.extent;
+        }
+        if (reach < shape[d])
+            return illegal("the layout of '{}' covers {} of {} in dimension {}", name(step.stage), reach, shape[d], d);
+    }
+    for (const LayoutStep::Axis& axis : step.axes)
+        if (axis.dim < 0 || axis.dim >= static_cast<std::int32_t>(shape.size()) || axis.div < 1 || axis.extent < 1)
+            return illegal("the layout of '{}' has an axis of dimension {}", name(step.stage), axis.dim);
+    m_stages[step.stage].layout = step.axes;
+    return {};
+}
+
+Result<> StateEdit::operator()(const PartitionStep& step)
+{
+    LATHE_TRY(checkIter(step.stage, step.iter));
+    m_stages[step.stage].iters[step.iter].partition = true;
+    return {};
+}
+
+Result<> StateEdit::operator()(const PrefetchStep& step)
+{
+    LATHE_TRY(checkIter(step.stage, step.iter));
+    LATHE_TRY(checkStage(step.source));
+    bool reads = false;
+    for (const ir::Expr& body : m_state.m_dag->ops[step.stage].bodies)
+        ir::visit(body, [&](const ir::Expr& e) { reads |= e->kind == ir::ExprKind::Load && e->source == step.source; });
+    if (!reads)
+        return illegal("'{}' does not read '{}', so there is nothing to prefetch", name(step.stage), name(step.source));
+    Stage& stage = m_stages[step.stage];
+    stage.prefetches.push_back({stage.iters[step.iter].id, step.source, step.distanceBytes});
+    return {};
+}
+
+Result<> StateEdit::operator()(const PadStrideStep& step)
+{
+    LATHE_TRY(checkStage(step.stage));
+    const std::size_t rank = m_stages[step.stage].layout.empty() ? m_state.m_dag->ops[step.stage].shape.size()
+                                                                 : m_stages[step.stage].layout.size();
+    if (step.dim < 0 || step.dim >= static_cast<std::int32_t>(rank) || step.elements < 0)
+        return illegal("'{}' has no dimension {} to pad", name(step.stage), step.dim);
+    m_stages[step.stage].strideParts.emplace_back(step.dim, step.elements);
+    return {};
+}
+
+Result<> StateEdit::operator()(const FoldStep& step)
+{
+    LATHE_TRY(checkComputed(step.stage));
+    if (m_stages[step.stage].location != Location::At)
+        return illegal("'{}' is folded but not attached to a consumer's loop", name(step.stage));
+    if (step.dim < 0 || step.dim >= static_cast<std::int32_t>(m_state.m_dag->ops[step.stage].shape.size()) || step.rows < 1)
+        return illegal("'{}' has no dimension {} to fold", name(step.stage), step.dim);
+    m_stages[step.stage].foldDim = step.dim;
+    m_stages[step.stage].foldRows = step.rows;
+    return {};
+}
+
+} // namespace lathe::schedule
