@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/session/session.h"
+
+#include <QObject>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace lathe::ui {
+
+/// Carries a session's events to the GUI thread in batches, about ten times a second however fast they come, and runs the
+/// session's blocking calls on threads of their own. Lives on the GUI thread; owns the session.
+///
+/// To close: the destructor removes itself as the observer, stops the run and joins.
+class SessionBridge final : public QObject, private session::SessionObserver
+{
+    Q_OBJECT
+
+public:
+    explicit SessionBridge(QObject* parent = nullptr);
+    ~SessionBridge() override;
+
+    /// Opens a model or project on a thread; opened() or openFailed() follows. A later call makes an earlier one stale.
+    void open(const session::OpenOptions& options);
+    bool isOpening() const { return m_opening; }
+    void close();
+
+    /// Null while nothing is open. Its non-blocking calls may be used directly.
+    session::TuningSession* session() const { return m_session.get(); }
+
+    void start(const session::TuneOptions& options);
+    void pause();
+    void resumeRun();
+    void stop();
+
+    /// Compiles on a thread; compileProgressed(), then compiled() or compileFailed().
+    void compile(const session::CompileOptions& options);
+    void cancelCompile();
+    bool isCompiling() const { return m_compiling; }
+
+signals:
+    void opening(const QString& what);
+    void opened();
+    void openFailed(const QString& what, const QString& text, int code);
+    void closed();
+    /// All events since the last batch, in order.
+    void eventsArrived(const std::vector<lathe::session::Event>& events);
+    void startFailed(const QString& text, int code);
+    void compileProgressed(const QString& step, double fraction);
+    void compiled(const lathe::session::CompileReport& report);
+    void compileFailed(const QString& text, int code);
+
+private:
+    void onEvents(std::span<const session::Event> events) override; // any thread
+    void flush();
+    void finishOpen(quint64 token, std::shared_ptr<Result<std::unique_ptr<session::TuningSession>>> result, const QString& what);
+
+    std::shared_ptr<session::TuningSession> m_session; ///< shared with a compile that is still ending
+    quint64 m_openToken = 0;
+    bool m_opening = false;
+    bool m_compiling = false;
+    std::stop_source m_compileStop;
+    std::mutex m_mutex;
+    std::vector<session::Event> m_pending;
+    bool m_flushQueued = false;
+};
+
+} // namespace lathe::ui
