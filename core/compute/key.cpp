@@ -1,5 +1,6 @@
 #include "core/compute/key.h"
 
+#include "core/compute/analysis.h"
 #include "core/compute/print.h"
 
 #include <fmt/format.h>
@@ -35,8 +36,11 @@ const char* combinerText(ir::Combiner combiner)
 std::string reduceText(const Dag& dag, const Op& op, const ir::Expr& body)
 {
     std::string axes;
-    for (std::size_t i = 0; i < op.reduceAxes.size(); ++i)
-        axes += fmt::format("{}iter_var({}, range(min=0, ext={}))", i ? ", " : "", op.reduceAxes[i]->name, op.reduceExtents[i]);
+    const std::vector<std::string> texts = attrNames(op, "reduce_extent_texts"); // of adaptive pooling
+    for (std::size_t i = 0; i < op.reduceAxes.size(); ++i) {
+        const std::string extent = i < texts.size() ? texts[i] : std::to_string(op.reduceExtents[i]);
+        axes += fmt::format("{}iter_var({}, range(min=0, ext={}))", i ? ", " : "", op.reduceAxes[i]->name, extent);
+    }
     return fmt::format("reduce(combiner=comm_reducer(result=[{}], lhs=[x], rhs=[y], identity_element=[{}]), source=[{}], init=[], "
                        "axis=[{}], where=(bool)1, value_index=0)",
                        combinerText(body->combiner), printExpr(dag, body->operands[1]), printExpr(dag, body->operands[0]), axes);

@@ -1,6 +1,7 @@
 #include "core/compute/definitions/pool.h"
 
 #include "core/compute/definitions/spatial.h"
+#include "core/compute/print.h"
 #include "core/compute/walk.h"
 
 #include <limits>
@@ -165,6 +166,7 @@ Tensor adaptivePool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout lay
     };
 
     const ir::Expr outside = kind == PoolKind::Max ? lowest(type) : zero(type);
+    std::vector<std::string> extentTexts;
     const Tensor pooled = b.reduce("tensor", outShape, kAxisNames, kind == PoolKind::Max ? "adaptive_pool_max" : "adaptive_pool_sum",
                                    kind == PoolKind::Max ? ir::Combiner::Max : ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) {
                                        Exprs at = a;
@@ -176,9 +178,13 @@ Tensor adaptivePool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout lay
                                            const ir::Expr within = at[spatial[i]] < endOf(a, i);
                                            inside = inside ? inside && within : within;
                                        }
+                                       for (std::size_t i = 0; i < 2; ++i)
+                                           extentTexts.push_back(printExpr(Dag{}, endOf(a, i) - startOf(a, i)));
                                        const ir::Expr value = b.at(data, at);
                                        return inside ? ir::ifThenElse(inside, value, outside) : value;
                                    });
+    // The reference leaves these extents symbolic, and its hash-only keys show them.
+    b.setAttr(pooled, "reduce_extent_texts", extentTexts);
     if (kind == PoolKind::Max)
         return pooled;
     return b.compute("tensor", outShape, kAxisNames, "elemwise", [&](const Exprs& a) {
