@@ -56,9 +56,6 @@ struct LibraryRequest
     std::vector<BinarySection> sections;
     std::filesystem::path runtimeArchive; ///< core/runtime for this triple
     std::vector<std::string> exports; ///< the only dynamic symbols
-    /// First = a further name of second (lld --defsym first=second): lathe_NAME_run = lathe_model_run of the archive.
-    /// The archive's members that define `second` are pulled in by this.
-    std::vector<std::pair<std::string, std::string>> aliases;
     std::filesystem::path output;
 };
 
