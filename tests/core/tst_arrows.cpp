@@ -1,0 +1,140 @@
+#include <QDirIterator>
+#include <QFile>
+#include <QRegularExpression>
+#include <QtTest>
+
+/// Keeps the arrows of the house true (core/README.md): who may include what.
+class TestArrows : public QObject
+{
+    Q_OBJECT
+
+    struct Include
+    {
+        QString file; ///< relative to the root
+        QString what; ///< between the quotes or brackets
+        bool system = false;
+    };
+    QVector<Include> m_includes;
+    const QStringList m_core = {"runtime", "support", "wire", "serve", "ir", "target", "compute", "graph", "frontend", "schedule", "record",
+                                "search", "templates", "backend", "measure", "store", "deploy", "session"};
+
+    /// Rank of core/<folder>/..., -1: not in core.
+    int rank(const QString& path) const { return path.startsWith("core/") ? static_cast<int>(m_core.indexOf(path.section('/', 1, 1))) : -1; }
+
+    template<typename Allowed>
+    void check(Allowed allowed)
+    {
+        QStringList wrong;
+        for (const Include& include : m_includes)
+            if (!allowed(include))
+                wrong << include.file + " includes " + include.what;
+        QVERIFY2(wrong.isEmpty(), qPrintable("\n" + wrong.join('\n')));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const QDir root(LATHE_SOURCE_DIR);
+        const QRegularExpression line(QStringLiteral("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"]"), QRegularExpression::MultilineOption);
+        for (const char* top : {"app", "core", "ui", "plugins"}) {
+            QDirIterator it(root.filePath(QString::fromLatin1(top)), {"*.h", "*.cpp", "*.c"}, QDir::Files, QDirIterator::Subdirectories);
+            while (it.hasNext()) {
+                QFile file(it.next());
+                QVERIFY(file.open(QIODevice::ReadOnly));
+                const QString name = root.relativeFilePath(file.fileName());
+                auto match = line.globalMatch(QString::fromUtf8(file.readAll()));
+                while (match.hasNext()) {
+                    const auto m = match.next();
+                    m_includes.push_back({name, m.captured(2), m.captured(1) == "<"});
+                }
+            }
+        }
+        QVERIFY2(m_includes.size() > 500, "the walk must find the tree");
+    }
+
+    void ourHeadersAreIncludedByFullPath()
+    {
+        check([](const Include& i) {
+            return i.system || i.what.contains('/') || i.what.endsWith(".moc") || i.what.startsWith("ui_") || i.what.endsWith(".pb.h");
+        });
+    }
+
+    void coreIncludesOnlyFoldersAboveInTheList()
+    {
+        for (const Include& i : m_includes)
+            QVERIFY2(!i.file.startsWith("core/") || rank(i.file) >= 0, qPrintable(i.file + " is in no folder of the list"));
+        check([this](const Include& i) { return rank(i.file) < 0 || rank(i.what) < 0 || rank(i.what) <= rank(i.file); });
+    }
+
+    void runtimeDependsOnNothing()
+    {
+        check([](const Include& i) { return !i.file.startsWith("core/runtime/") || !i.what.startsWith("core/") || i.what.startsWith("core/runtime/"); });
+    }
+
+    void nothingIncludesTheWindowOrPrograms()
+    {
+        check([](const Include& i) {
+            const bool inUi = i.file.startsWith("ui/") || i.file.startsWith("app/workbench/");
+            return (!i.what.startsWith("ui/") || inUi) && (!i.what.startsWith("app/") || i.file.startsWith("app/"));
+        });
+    }
+
+    void theWindowSeesSessionAndRecordAlone()
+    {
+        check([](const Include& i) {
+            return !i.file.startsWith("ui/") || !i.what.startsWith("core/") || i.what.startsWith("core/session/") || i.what.startsWith("core/record/")
+                || i.what == "core/support/result.h" || i.what == "core/support/errc.h";
+        });
+    }
+
+    void uiArrowsRunFromShellToBridge()
+    {
+        const QStringList order = {"bridge", "models", "views", "commands", "dialogs", "pages", "shell"};
+        check([&order](const Include& i) {
+            if (!i.file.startsWith("ui/") || !i.what.startsWith("ui/"))
+                return true;
+            return order.indexOf(i.what.section('/', 1, 1)) <= order.indexOf(i.file.section('/', 1, 1));
+        });
+    }
+
+    void qtStaysInTheWindow()
+    {
+        const QRegularExpression qt(QStringLiteral("^Q[A-Z]|^Qt"));
+        check([&qt](const Include& i) {
+            return !qt.match(i.what).hasMatch() || i.file.startsWith("ui/") || i.file.startsWith("app/workbench/");
+        });
+    }
+
+    void llvmStaysInPluginsCpu()
+    {
+        check([](const Include& i) { return !(i.what.startsWith("llvm/") || i.what.startsWith("lld/")) || i.file.startsWith("plugins/cpu/codegen/"); });
+    }
+
+    void heavyLibrariesHaveOneRoomEach()
+    {
+        const QMap<QString, QString> rooms = {{"sqlite3.h", "core/store/"}, {"xgboost/", "core/search/"}, {"tbb/", "core/session/"},
+                                              {"oneapi/", "core/session/"}, {"QtCharts", "ui/views/"}};
+        check([&rooms](const Include& i) {
+            for (auto room = rooms.begin(); room != rooms.end(); ++room)
+                if (i.what.startsWith(room.key()) && !i.file.startsWith(room.value()))
+                    return false;
+            return true;
+        });
+    }
+
+    void deviceHalvesSeeTheRuntimeAlone()
+    {
+        const QRegularExpression device(QStringLiteral("^plugins/[a-z]+/device/"));
+        check([&device](const Include& i) {
+            return !device.match(i.file).hasMatch() || !i.what.startsWith("core/") || i.what.startsWith("core/runtime/");
+        });
+    }
+
+    void theRunnerSeesServeAndAbove()
+    {
+        check([this](const Include& i) { return !i.file.startsWith("app/runner/") || rank(i.what) <= m_core.indexOf("serve"); });
+    }
+};
+
+QTEST_APPLESS_MAIN(TestArrows)
+#include "tst_arrows.moc"
