@@ -1,5 +1,6 @@
 #include "core/session/tuning_run.h"
 
+#include "core/session/kernel_choices.h"
 #include "core/session/options_json.h"
 #include "core/support/hash.h"
 
@@ -39,28 +40,6 @@ private:
     double& m_total;
     steady_clock::time_point m_start;
 };
-
-search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict)
-{
-    search::SearchTask s;
-    s.key = task.key;
-    s.name = task.name;
-    s.flop = task.flop;
-    s.target = model.target;
-    s.hardware = model.hardware;
-    for (const graph::Alternative& alternative : task.alternatives) {
-        if (strict && alternative.name.starts_with("winograd") && task.alternatives.size() > 1)
-            continue;
-        search::SearchAlternative a;
-        a.name = alternative.name;
-        a.dag = alternative.dag;
-        a.isReference = alternative.isReference;
-        for (const graph::InputBinding& binding : alternative.bindings)
-            a.constantInputs.push_back(task.inputs[static_cast<std::size_t>(binding.taskInput)].constant);
-        s.alternatives.push_back(std::move(a));
-    }
-    return s;
-}
 
 /// Rounds of 64, as the reference; where the budget in time is small, so few trials that each task gets some four rounds.
 std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)

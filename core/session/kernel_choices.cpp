@@ -1,0 +1,120 @@
+#include "core/session/kernel_choices.h"
+
+#include "core/schedule/step.h"
+#include "core/search/policy.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lathe::session {
+
+namespace {
+
+search::SearchAlternative searchAlternative(const graph::Alternative& alternative, const std::vector<bool>& taskInputConstant)
+{
+    search::SearchAlternative a;
+    a.name = alternative.name;
+    a.dag = alternative.dag;
+    a.isReference = alternative.isReference;
+    for (const graph::InputBinding& binding : alternative.bindings)
+        a.constantInputs.push_back(taskInputConstant[static_cast<std::size_t>(binding.taskInput)]);
+    return a;
+}
+
+/// An untuned function, dressed as a task.
+search::SearchTask untunedTask(const graph::Subgraph& subgraph, const LoadedModel& model)
+{
+    search::SearchTask s;
+    s.key = subgraph.name;
+    s.name = subgraph.name;
+    s.target = model.target;
+    s.hardware = model.hardware;
+    std::vector<bool> constant;
+    for (const graph::ValueId id : subgraph.inputs)
+        constant.push_back(model.graph.value(id).constant != nullptr);
+    s.alternatives.push_back(searchAlternative(*subgraph.untuned, constant));
+    return s;
+}
+
+const graph::Alternative* findAlternative(const graph::Task& task, std::string_view name)
+{
+    for (const graph::Alternative& alternative : task.alternatives)
+        if (alternative.name == name)
+            return &alternative;
+    return nullptr;
+}
+
+} // namespace
+
+search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict)
+{
+    search::SearchTask s;
+    s.key = task.key;
+    s.name = task.name;
+    s.flop = task.flop;
+    s.target = model.target;
+    s.hardware = model.hardware;
+    std::vector<bool> constant;
+    for (const graph::TaskInput& input : task.inputs)
+        constant.push_back(input.constant);
+    for (const graph::Alternative& alternative : task.alternatives)
+        if (!strict || !alternative.name.starts_with("winograd") || task.alternatives.size() == 1)
+            s.alternatives.push_back(searchAlternative(alternative, constant));
+    return s;
+}
+
+Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, bool strict)
+{
+    std::map<std::string, store::BestRow> best;
+    if (project != nullptr) {
+        LATHE_TRY_ASSIGN(auto rows, project->best());
+        for (store::BestRow& row : rows)
+            best[row.task] = std::move(row);
+    }
+    KernelChoices out;
+    // The plan of one task serves all its occurrences.
+    std::vector<deploy::KernelChoice> ofTask;
+    for (const graph::Task& task : model.partition.tasks) {
+        deploy::KernelChoice choice;
+        const auto row = best.find(task.key);
+        if (row == best.end())
+            choice.reason = project == nullptr ? "tuning was left out" : "it has no valid record";
+        else if (choice.alternative = findAlternative(task, row->second.alternative); choice.alternative == nullptr)
+            choice.reason = fmt::format("its best record is for the alternative {}, which this version does not offer", row->second.alternative);
+        else if (strict && choice.alternative->name.starts_with("winograd"))
+            choice.reason = "its best record uses winograd, which --strict forbids";
+        if (choice.reason.empty()) {
+            choice.steps = row->second.record.candidate.steps;
+            choice.record = row->second.record.trial;
+            choice.estimatedMs = row->second.costNs * 1e-6;
+            out.estimatedTasksMs += choice.estimatedMs * task.weight;
+        } else {
+            const search::SearchTask s = searchTask(task, model, strict);
+            LATHE_TRY_ASSIGN(const Candidate candidate, search::defaultCandidate(s));
+            choice.alternative = findAlternative(task, candidate.alternative);
+            choice.steps = candidate.steps;
+            out.estimatedTasksMs = kUnknown;
+            out.fallbacks.push_back(task.name);
+        }
+        ofTask.push_back(std::move(choice));
+    }
+    for (const graph::Subgraph& subgraph : model.partition.subgraphs) {
+        deploy::KernelChoice choice;
+        if (subgraph.task >= 0) {
+            choice = ofTask[static_cast<std::size_t>(subgraph.task)];
+        } else if (!subgraph.noop) {
+            if (!subgraph.untuned)
+                return makeError(Errc::Unsupported, fmt::format("{} has no compute definition", subgraph.name));
+            LATHE_TRY_ASSIGN(const Candidate candidate, search::defaultCandidate(untunedTask(subgraph, model)));
+            choice.alternative = &*subgraph.untuned;
+            choice.steps = candidate.steps;
+            choice.reason = subgraph.reason;
+        }
+        if (!subgraph.noop)
+            out.reports.push_back({subgraph.name, subgraph.task, choice.record, choice.reason, choice.estimatedMs < 0 ? kUnknown : choice.estimatedMs, kUnknown});
+        out.choices.push_back(std::move(choice));
+    }
+    return out;
+}
+
+} // namespace lathe::session
