@@ -12,6 +12,10 @@ Result<Graph> inferTypes(Graph graph); ///< fills every value's dtype and shape 
 Result<Graph> foldConstants(Graph graph);
 Result<Graph> simplifyInference(Graph graph); ///< batch norm to multiply and add, dropout away
 Result<Graph> foldScaleAxis(Graph graph); ///< backward, forward, constants
+Result<Graph> simplifyExpressions(Graph graph); ///< neutral elements, chains of reshapes, transposes and constant operands
+/// bias_add to add of a full-rank bias, matmul by a constant to dense, split to slices, constants to the right and to full rank.
+Result<Graph> canonicalizeOperators(Graph graph);
+Result<Graph> foldPadding(Graph graph); ///< zero padding before a convolution goes into it
 Result<Graph> removeDead(Graph graph);
 Result<Graph> eliminateCommonSubexpressions(Graph graph);
 /// "NHWC" or "NCHW": converts convolutions and what adopts their layout; memoised transposes at the borders, cancelled in pairs.

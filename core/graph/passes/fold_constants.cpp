@@ -1,0 +1,69 @@
+#include "core/graph/node_types.h"
+#include "core/graph/passes.h"
+#include "core/graph/rewrite.h"
+
+#include <algorithm>
+
+namespace lathe::graph {
+namespace {
+
+/// Results larger than this and than what they are made from stay computed: a broadcast constant is cheaper as it was.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 20;
+
+std::int64_t bytesOf(const Value& value)
+{
+    return elementCount(value.shape) * sizeOf(value.dtype);
+}
+
+bool isFoldable(const Graph& graph, const Node& node)
+{
+    std::int64_t in = 0;
+    for (const ValueId id : node.inputs) {
+        if (!id.valid() || !graph.value(id).constant)
+            return false;
+        in += bytesOf(graph.value(id));
+    }
+    std::int64_t out = 0;
+    for (const ValueId id : node.outputs)
+        out += bytesOf(graph.value(id));
+    return out <= std::max(in, kMostBytes);
+}
+
+std::shared_ptr<const ConstData> takeContents(HostTensor&& tensor)
+{
+    auto storage = std::make_shared<std::vector<std::byte>>(std::move(tensor.bytes));
+    auto data = std::make_shared<ConstData>();
+    data->data = storage->data();
+    data->bytes = storage->size();
+    data->owner = std::move(storage);
+    return data;
+}
+
+} // namespace
+
+Result<Graph> foldConstants(Graph graph)
+{
+    for (const Node& node : graph.nodes) {
+        if (!isFoldable(graph, node))
+            continue;
+        std::vector<HostTensor> inputs;
+        for (const ValueId id : node.inputs) {
+            LATHE_TRY_ASSIGN(HostTensor tensor, tensorOf(graph.value(id)));
+            inputs.push_back(std::move(tensor));
+        }
+        std::vector<const HostTensor*> views;
+        for (const HostTensor& tensor : inputs)
+            views.push_back(&tensor);
+        LATHE_TRY_ASSIGN(std::vector<HostTensor> outputs, evaluateNode(node, views));
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            Value& value = graph.value(node.outputs[i]);
+            value.dtype = outputs[i].type.dtype;
+            value.shape = outputs[i].type.shape;
+            value.constant = takeContents(std::move(outputs[i]));
+            value.producer = NodeId(); // compact() drops the node
+        }
+    }
+    return compact(graph);
+}
+
+} // namespace lathe::graph

@@ -1,0 +1,290 @@
+#include "core/frontend/zoo.h"
+#include "core/graph/rewrite.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+using namespace lathe;
+
+namespace {
+
+struct Figures
+{
+    int parameterTensors = 0;
+    std::int64_t parameters = 0;
+    std::int64_t withoutMovingStatistics = 0;
+    std::int64_t macs = 0;
+    int convolutionsAndDense = 0;
+    int batchNorms = 0;
+};
+
+Figures figuresOf(const graph::Graph& g)
+{
+    Figures f;
+    for (const graph::Value& value : g.values) {
+        if (!value.constant)
+            continue;
+        ++f.parameterTensors;
+        const std::int64_t count = graph::elementCount(value.shape);
+        f.parameters += count;
+        if (!value.name.ends_with("_moving_mean") && !value.name.ends_with("_moving_var"))
+            f.withoutMovingStatistics += count;
+    }
+    for (const graph::Node& node : g.nodes) {
+        f.batchNorms += node.op == "batch_norm";
+        if (node.op != "conv2d" && node.op != "dense")
+            continue;
+        ++f.convolutionsAndDense;
+        const graph::Value& weight = g.value(node.inputs[1]);
+        const graph::Value& output = g.value(node.outputs[0]);
+        const std::int64_t outputChannels = node.op == "dense" ? output.shape[1] : output.shape[graph::attrString(node, "layout", "") == "NHWC" ? 3 : 1];
+        f.macs += graph::elementCount(output.shape) * (graph::elementCount(weight.shape) / outputChannels);
+    }
+    return f;
+}
+
+const graph::Value* findValue(const graph::Graph& g, std::string_view name)
+{
+    for (const graph::Value& value : g.values) {
+        if (value.name == name)
+            return &value;
+    }
+    return nullptr;
+}
+
+std::vector<float> firstFloats(const graph::Value& value, std::size_t count)
+{
+    std::vector<float> floats(count);
+    std::memcpy(floats.data(), value.constant->data, count * sizeof(float));
+    return floats;
+}
+
+} // namespace
+
+class TestZoo : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void networksHaveTheirPublishedSizes_data();
+    void networksHaveTheirPublishedSizes();
+    void weightsAreTheReferencesBitForBit_data();
+    void weightsAreTheReferencesBitForBit();
+    void anotherSeedGivesOtherWeights();
+    void everyNetworkIsAValidGraphInEveryLayoutItOffers();
+    void aliasesNameTheSameNetwork();
+    void layoutsChangeShapesButNotTheWork();
+    void onlyTheReferencesMobilenetNormalisesRows();
+    void parametersComeInOrderOfFirstUse();
+    void unknownNamesAreRefusedWithTheList();
+    void optionsThatDoNotWorkAreRefused_data();
+    void optionsThatDoNotWorkAreRefused();
+};
+
+void TestZoo::networksHaveTheirPublishedSizes_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("layout");
+    QTest::addColumn<int>("imageSize");
+    QTest::addColumn<int>("tensors");
+    QTest::addColumn<qint64>("parameters");
+    QTest::addColumn<qint64>("withoutMovingStatistics");
+    QTest::addColumn<qint64>("macs");
+    const auto row = [](const char* name, const char* layout, int size, int tensors, qint64 parameters, qint64 without, qint64 macs) {
+        QTest::addRow("%s %s %d", name, layout, size) << QString(name) << QString(layout) << size << tensors << parameters << without << macs;
+    };
+    row("resnet-18", "NHWC", 0, 99, 11699892, 11691950, 1826918400);
+    row("resnet-34", "NHWC", 0, 179, 21815476, 21800110, 3676606464);
+    row("resnet-50", "NCHW", 0, 259, 25595060, 25549486, 3857973248);
+    row("resnet-101", "NCHW", 0, 514, 44639412, 44541614, 7570194432);
+    row("resnet-152", "NHWC", 0, 769, 60329140, 60185262, 11282415616);
+    row("resnet-200", "NCHW", 0, 1009, 64834740, 64666286, 14776270848);
+    row("resnet-18", "NCHW", 32, 95, 11691956, 11684142, 560123904);
+    row("mobilenet", "NCHW", 0, 137, 4253864, 4231976, 568740352);
+    row("mobilenet", "NHWC", 0, 137, 4254184, 4232136, 568740352);
+    row("mobilenet-fixed", "NHWC", 0, 137, 4253864, 4231976, 568740352);
+    row("squeezenet-1.1", "NCHW", 0, 52, 1235496, 1235496, 349537280);
+    row("squeezenet-1.0", "NCHW", 0, 52, 1248424, 1248424, 835814912);
+    row("vgg-11", "NCHW", 0, 22, 132863336, 132863336, 7609090048);
+    row("vgg-13", "NCHW", 0, 26, 133047848, 133047848, 11308466176);
+    row("vgg-16", "NCHW", 0, 32, 138357544, 138357544, 15470264320);
+    row("vgg-19", "NCHW", 0, 38, 143667240, 143667240, 19632062464);
+    row("mlp", "NCHW", 0, 6, 109386, 109386, 109184);
+    // The published counts of torchvision's and the other framework's models.
+    row("mobilenet-v2", "NCHW", 0, 262, 3538984, 3504872, 300774272);
+    row("mobilenet-v2", "NHWC", 0, 262, 3538984, 3504872, 300774272);
+    row("resnet18_v1", "NCHW", 0, 102, 11699112, 11689512, 1814073344);
+}
+
+void TestZoo::networksHaveTheirPublishedSizes()
+{
+    QFETCH(QString, name);
+    QFETCH(QString, layout);
+    QFETCH(int, imageSize);
+    const auto g = frontend::buildZoo(name.toStdString(), {.layout = layout.toStdString(), .imageSize = imageSize, .weights = false});
+    QVERIFY2(g, g ? "" : g.error().message.c_str());
+    const Figures f = figuresOf(*g);
+    QTEST(f.parameterTensors, "tensors");
+    QTEST(static_cast<qint64>(f.parameters), "parameters");
+    QTEST(static_cast<qint64>(f.withoutMovingStatistics), "withoutMovingStatistics");
+    QTEST(static_cast<qint64>(f.macs), "macs");
+}
+
+void TestZoo::weightsAreTheReferencesBitForBit_data()
+{
+    QTest::addColumn<QString>("network");
+    QTest::addColumn<QString>("layout");
+    QTest::addColumn<QString>("parameter");
+    QTest::addColumn<QList<float>>("first");
+    QTest::newRow("resnet NCHW") << "resnet-18" << "NCHW" << "conv0_weight" << QList<float>{0.0041735936f, 0.018398862f, 0.0087863505f, 0.003837548f};
+    QTest::newRow("resnet NHWC") << "resnet-18" << "NHWC" << "conv0_weight" << QList<float>{0.0046124426f};
+    QTest::newRow("mobilenet NCHW") << "mobilenet" << "NCHW" << "conv_block_1_conv_weight" << QList<float>{0.013473807f, 0.05939791f};
+}
+
+void TestZoo::weightsAreTheReferencesBitForBit()
+{
+    QFETCH(QString, network);
+    QFETCH(QString, layout);
+    QFETCH(QString, parameter);
+    QFETCH(QList<float>, first);
+    const auto g = frontend::buildZoo(network.toStdString(), {.layout = layout.toStdString()});
+    QVERIFY(g);
+    const graph::Value* value = findValue(*g, parameter.toStdString());
+    QVERIFY(value);
+    const std::vector<float> floats = firstFloats(*value, static_cast<std::size_t>(first.size()));
+    for (qsizetype i = 0; i < first.size(); ++i)
+        QCOMPARE(std::bit_cast<std::uint32_t>(floats[static_cast<std::size_t>(i)]), std::bit_cast<std::uint32_t>(first[i]));
+}
+
+void TestZoo::anotherSeedGivesOtherWeights()
+{
+    const auto a = frontend::buildZoo("mlp", {.seed = 0});
+    const auto b = frontend::buildZoo("mlp", {.seed = 1});
+    const auto again = frontend::buildZoo("mlp", {.seed = 1});
+    QVERIFY(a && b && again);
+    QVERIFY(firstFloats(*findValue(*a, "fc1_weight"), 8) != firstFloats(*findValue(*b, "fc1_weight"), 8));
+    QCOMPARE(firstFloats(*findValue(*again, "fc3_weight"), 8), firstFloats(*findValue(*b, "fc3_weight"), 8));
+}
+
+void TestZoo::everyNetworkIsAValidGraphInEveryLayoutItOffers()
+{
+    QVERIFY(frontend::zooList().size() >= 17);
+    for (const frontend::ZooEntry& entry : frontend::zooList()) {
+        QVERIFY(!entry.description.empty());
+        for (const std::string& layout : entry.layouts) {
+            const auto g = frontend::buildZoo(entry.name, {.batch = 2, .layout = layout, .weights = false});
+            QVERIFY2(g, entry.name.c_str());
+            const auto valid = graph::verify(*g);
+            QVERIFY2(valid, valid ? "" : valid.error().message.c_str());
+            QCOMPARE(g->inputs.size(), std::size_t{1});
+            QCOMPARE(g->value(g->inputs[0]).name, std::string("data"));
+            QCOMPARE(g->value(g->outputs[0]).shape, (std::vector<std::int64_t>{2, entry.name == "mlp" ? 10 : 1000}));
+        }
+    }
+}
+
+void TestZoo::aliasesNameTheSameNetwork()
+{
+    for (const char* spelling : {"squeezenet_v1.1", "resnet_18", "resnet-18", "vgg16", "mobilenet_v2"})
+        QVERIFY2(frontend::findZoo(spelling), spelling);
+    QCOMPARE(frontend::findZoo("squeezenet_v1.1")->name, std::string("squeezenet-1.1"));
+    const auto g = frontend::buildZoo("resnet_18", {.weights = false});
+    QVERIFY(g);
+    QCOMPARE(g->name, std::string("resnet-18"));
+    // No spelling names two networks.
+    std::vector<std::string> all;
+    for (const frontend::ZooEntry& entry : frontend::zooList()) {
+        all.push_back(entry.name);
+        all.insert(all.end(), entry.aliases.begin(), entry.aliases.end());
+    }
+    std::sort(all.begin(), all.end());
+    QVERIFY(std::adjacent_find(all.begin(), all.end()) == all.end());
+}
+
+void TestZoo::layoutsChangeShapesButNotTheWork()
+{
+    const auto nchw = frontend::buildZoo("resnet-18", {.layout = "NCHW", .weights = false});
+    const auto nhwc = frontend::buildZoo("resnet-18", {.layout = "NHWC", .weights = false});
+    QVERIFY(nchw && nhwc);
+    QCOMPARE(nchw->nodes.size(), nhwc->nodes.size());
+    QCOMPARE(findValue(*nchw, "data")->shape, (std::vector<std::int64_t>{1, 3, 224, 224}));
+    QCOMPARE(findValue(*nhwc, "data")->shape, (std::vector<std::int64_t>{1, 224, 224, 3}));
+    QCOMPARE(findValue(*nhwc, "conv0_weight")->shape, (std::vector<std::int64_t>{7, 7, 3, 64}));
+    const auto depthwise = frontend::buildZoo("mobilenet", {.layout = "NHWC", .weights = false});
+    QVERIFY(depthwise);
+    QCOMPARE(findValue(*depthwise, "separable_conv_block_1_weight")->shape, (std::vector<std::int64_t>{3, 3, 32, 1}));
+    QCOMPARE(figuresOf(*nchw).macs, figuresOf(*nhwc).macs);
+    QCOMPARE(figuresOf(*nchw).convolutionsAndDense, 22);
+    QCOMPARE(figuresOf(*nchw).batchNorms, 19);
+}
+
+void TestZoo::onlyTheReferencesMobilenetNormalisesRows()
+{
+    const auto reference = frontend::buildZoo("mobilenet", {.layout = "NHWC", .weights = false});
+    const auto fixed = frontend::buildZoo("mobilenet-fixed", {.layout = "NHWC", .weights = false});
+    QVERIFY(reference && fixed);
+    QCOMPARE(findValue(*reference, "conv_block_1_bn_gamma")->shape, (std::vector<std::int64_t>{112}));
+    QCOMPARE(findValue(*fixed, "conv_block_1_bn_gamma")->shape, (std::vector<std::int64_t>{32}));
+    QCOMPARE(findValue(*reference, "separable_conv_block_1_bn1_gamma")->shape, (std::vector<std::int64_t>{32}));
+}
+
+void TestZoo::parametersComeInOrderOfFirstUse()
+{
+    const auto g = frontend::buildZoo("resnet-18", {.layout = "NCHW", .weights = false});
+    QVERIFY(g);
+    std::vector<std::string> names;
+    for (const graph::Value& value : g->values) {
+        if (value.constant)
+            names.push_back(value.name);
+    }
+    QCOMPARE(names[0], std::string("bn_data_gamma"));
+    QCOMPARE(names[3], std::string("bn_data_moving_var"));
+    QCOMPARE(names[4], std::string("conv0_weight"));
+    // A unit's second convolution draws before its shortcut.
+    const auto position = [&](const char* name) { return std::find(names.begin(), names.end(), name) - names.begin(); };
+    QVERIFY(position("stage1_unit1_conv2_weight") < position("stage1_unit1_sc_weight"));
+    QVERIFY(position("stage1_unit1_sc_weight") < position("stage1_unit2_bn1_gamma"));
+    QCOMPARE(names.back(), std::string("fc1_bias"));
+}
+
+void TestZoo::unknownNamesAreRefusedWithTheList()
+{
+    const auto g = frontend::buildZoo("resnet-19");
+    QVERIFY(!g);
+    QCOMPARE(g.error().code, Errc::NotFound);
+    QVERIFY(g.error().message.find("resnet-18") != std::string::npos);
+}
+
+void TestZoo::optionsThatDoNotWorkAreRefused_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("layout");
+    QTest::addColumn<int>("batch");
+    QTest::addColumn<int>("imageSize");
+    QTest::addColumn<int>("code");
+    QTest::newRow("layout that the network has not") << "squeezenet-1.1" << "NHWC" << 1 << 0 << int(Errc::Unsupported);
+    QTest::newRow("no layout at all") << "resnet-18" << "CHWN" << 1 << 0 << int(Errc::InvalidArgument);
+    QTest::newRow("no batch") << "resnet-18" << "NHWC" << 0 << 0 << int(Errc::InvalidArgument);
+    QTest::newRow("negative batch") << "mlp" << "" << -3 << 0 << int(Errc::InvalidArgument);
+    QTest::newRow("image too small for the pools") << "vgg-16" << "" << 1 << 16 << int(Errc::InvalidArgument);
+    QTest::newRow("image too large for memory") << "vgg-16" << "" << 1 << 16384 << int(Errc::InvalidArgument);
+    QTest::newRow("variant that small images have not") << "resnet-18" << "" << 1 << 28 << int(Errc::InvalidArgument);
+}
+
+void TestZoo::optionsThatDoNotWorkAreRefused()
+{
+    QFETCH(QString, name);
+    QFETCH(QString, layout);
+    QFETCH(int, batch);
+    QFETCH(int, imageSize);
+    const auto g = frontend::buildZoo(name.toStdString(), {.batch = batch, .layout = layout.toStdString(), .imageSize = imageSize, .weights = false});
+    QVERIFY(!g);
+    QTEST(int(g.error().code), "code");
+    QVERIFY(!g.error().message.empty());
+}
+
+QTEST_APPLESS_MAIN(TestZoo)
+#include "tst_zoo.moc"
