@@ -1,0 +1,179 @@
+#include "ui/models/task_model.h"
+
+#include <cmath>
+
+namespace lathe::ui {
+
+namespace {
+
+QString number(double value, int decimals)
+{
+    return std::isfinite(value) ? QString::number(value, 'f', decimals) : QStringLiteral("–");
+}
+
+QString shapes(const std::vector<session::TensorView>& tensors)
+{
+    QStringList parts;
+    for (const auto& tensor : tensors) {
+        QStringList dims;
+        for (const auto dim : tensor.shape)
+            dims << QString::number(dim);
+        parts << dims.join(QStringLiteral("×"));
+    }
+    return parts.join(QStringLiteral(", "));
+}
+
+} // namespace
+
+void TaskModel::setTasks(std::vector<session::TaskView> tasks)
+{
+    beginResetModel();
+    m_tasks = std::move(tasks);
+    updateShares();
+    endResetModel();
+}
+
+double TaskModel::estimatedMs() const
+{
+    double total = 0;
+    for (const auto& task : m_tasks)
+        total += task.bestMs * task.weight;
+    return m_tasks.empty() ? session::kUnknown : total;
+}
+
+void TaskModel::updateShares()
+{
+    double total = 0;
+    for (const auto& task : m_tasks)
+        total += std::isfinite(task.bestMs) ? task.bestMs * task.weight : 0;
+    for (auto& task : m_tasks)
+        task.share = task.bestMs * task.weight / total;
+}
+
+void TaskModel::apply(const std::vector<session::Event>& events)
+{
+    bool changed = false;
+    for (const session::Event& event : events) {
+        if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
+            if (trial->trial.task < 0 || trial->trial.task >= rowCount())
+                continue;
+            auto& task = m_tasks[static_cast<std::size_t>(trial->trial.task)];
+            ++task.trials;
+            task.errors += trial->trial.code != "Ok";
+            changed = true;
+        } else if (const auto* best = std::get_if<session::BestEvent>(&event.what)) {
+            auto& task = m_tasks[static_cast<std::size_t>(best->task)];
+            task.bestMs = best->costMs;
+            task.gflops = task.flop / best->costMs / 1e6;
+            task.bestAlternative = best->alternative;
+            changed = true;
+        } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {
+            for (auto& task : m_tasks)
+                if (task.state == session::TaskState::Active)
+                    task.state = session::TaskState::Waiting;
+            m_tasks[static_cast<std::size_t>(round->task)].state = session::TaskState::Active;
+            changed = true;
+        } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
+            if (state->state != session::RunState::Running)
+                for (auto& task : m_tasks)
+                    if (task.state == session::TaskState::Active)
+                        task.state = session::TaskState::Waiting;
+            changed = true;
+        }
+    }
+    if (!changed)
+        return;
+    updateShares();
+    emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+}
+
+int TaskModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_tasks.size());
+}
+
+int TaskModel::columnCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+QVariant TaskModel::text(const session::TaskView& task, int column) const
+{
+    switch (column) {
+    case NameColumn: return QString::fromStdString(task.name);
+    case WeightColumn: return QString::number(task.weight);
+    case ShapeColumn: return shapes(task.inputs) + QStringLiteral(" → ") + shapes(task.outputs);
+    case FlopColumn: return number(task.flop / 1e6, 1);
+    case LatencyColumn: return number(task.bestMs, 4);
+    case ShareColumn: return std::isfinite(task.share) ? number(task.share * 100, 1) + QStringLiteral(" %") : number(task.share, 1);
+    case GflopsColumn: return number(task.gflops, 1);
+    case TrialsColumn: return QString::number(task.trials);
+    case ErrorsColumn: return QString::number(task.errors);
+    case StateColumn:
+        switch (task.state) {
+        case session::TaskState::Untuned: return tr("untuned");
+        case session::TaskState::Waiting: return tr("waiting");
+        case session::TaskState::Active: return tr("active");
+        case session::TaskState::Exhausted: return tr("exhausted");
+        }
+    }
+    return {};
+}
+
+QVariant TaskModel::sortValue(const session::TaskView& task, int column) const
+{
+    switch (column) {
+    case WeightColumn: return task.weight;
+    case FlopColumn: return task.flop;
+    case LatencyColumn: return std::isfinite(task.bestMs) ? task.bestMs : 1e30;
+    case ShareColumn: return std::isfinite(task.share) ? task.share : -1.0;
+    case GflopsColumn: return std::isfinite(task.gflops) ? task.gflops : -1.0;
+    case TrialsColumn: return static_cast<qlonglong>(task.trials);
+    case ErrorsColumn: return static_cast<qlonglong>(task.errors);
+    default: return text(task, column);
+    }
+}
+
+QVariant TaskModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
+        return {};
+    const session::TaskView& task = m_tasks[static_cast<std::size_t>(index.row())];
+    const int column = index.column();
+    switch (role) {
+    case Qt::DisplayRole: return text(task, column);
+    case SortRole: return sortValue(task, column);
+    case TaskIdRole: return task.id;
+    case Qt::TextAlignmentRole:
+        if (column == NameColumn || column == ShapeColumn || column == StateColumn)
+            return QVariant::fromValue(Qt::AlignLeft | Qt::AlignVCenter);
+        return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
+    case Qt::ToolTipRole:
+        return tr("%1\n%2\nbest: %3 ms%4\nkey: %5")
+            .arg(QString::fromStdString(task.name), QString::fromStdString(task.description), number(task.bestMs, 4),
+                 task.bestAlternative.empty() ? QString() : QStringLiteral(" (%1)").arg(QString::fromStdString(task.bestAlternative)),
+                 QString::fromStdString(task.key));
+    default: return {};
+    }
+}
+
+QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
+        return {};
+    switch (section) {
+    case NameColumn: return tr("Task");
+    case WeightColumn: return tr("Weight");
+    case ShapeColumn: return tr("Shapes");
+    case FlopColumn: return tr("MFLOP");
+    case LatencyColumn: return tr("Best (ms)");
+    case ShareColumn: return tr("Share");
+    case GflopsColumn: return tr("GFLOP/s");
+    case TrialsColumn: return tr("Trials");
+    case ErrorsColumn: return tr("Failed");
+    case StateColumn: return tr("State");
+    default: return {};
+    }
+}
+
+} // namespace lathe::ui

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "core/session/events.h"
+#include "core/session/views.h"
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace lathe::ui {
+
+/// The tasks of the open network with their moving figures. One reset per model opened; a run changes cells in place, one
+/// dataChanged per batch of events.
+class TaskModel final : public QAbstractTableModel
+{
+    Q_OBJECT
+
+public:
+    enum Column
+    {
+        NameColumn,
+        WeightColumn,
+        ShapeColumn,
+        FlopColumn,
+        LatencyColumn,
+        ShareColumn,
+        GflopsColumn,
+        TrialsColumn,
+        ErrorsColumn,
+        StateColumn,
+        ColumnCount
+    };
+    enum Role
+    {
+        SortRole = Qt::UserRole, ///< a number where the column holds one
+        TaskIdRole
+    };
+
+    using QAbstractTableModel::QAbstractTableModel;
+
+    void setTasks(std::vector<session::TaskView> tasks);
+    void apply(const std::vector<session::Event>& events);
+
+    const session::TaskView& task(int row) const { return m_tasks[static_cast<std::size_t>(row)]; }
+    /// Sum of weight x best; NaN while some task has no valid program.
+    double estimatedMs() const;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    QVariant text(const session::TaskView& task, int column) const;
+    QVariant sortValue(const session::TaskView& task, int column) const;
+    void updateShares();
+    std::vector<session::TaskView> m_tasks;
+};
+
+} // namespace lathe::ui
