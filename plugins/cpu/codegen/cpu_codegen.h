@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/backend/codegen.h"
+#include "plugins/cpu/codegen/cpu_target.h"
+
+namespace lathe::cpu {
+
+/// Codegen half of the CPU back end: loop nests through LLVM IR and LLD to shared objects. One instance per thread.
+class CpuCodegen final : public backend::Codegen
+{
+public:
+    static Result<std::unique_ptr<backend::Codegen>> create(const Target& target);
+
+    Result<backend::Artifact> build(std::span<const schedule::LoweredKernel> kernels) override;
+    Result<std::string> listing(const schedule::LoweredKernel& kernel, backend::Listing kind) override;
+    Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) override;
+    Result<> linkLibrary(const backend::LibraryRequest& request) override;
+
+private:
+    CpuCodegen(CpuTarget target, std::string text) : m_target(std::move(target)), m_targetText(std::move(text)) { }
+
+    CpuTarget m_target;
+    std::string m_targetText;
+};
+
+} // namespace lathe::cpu

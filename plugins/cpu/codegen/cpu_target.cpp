@@ -1,0 +1,101 @@
+#include "plugins/cpu/codegen/cpu_target.h"
+
+#include <fmt/format.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/SubtargetFeature.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <mutex>
+
+namespace lathe::cpu {
+
+namespace {
+
+void initializeTargetsOnce()
+{
+    static std::once_flag once;
+    std::call_once(once, [] {
+        llvm::InitializeAllTargetInfos();
+        llvm::InitializeAllTargets();
+        llvm::InitializeAllTargetMCs();
+        llvm::InitializeAllAsmPrinters();
+        llvm::InitializeAllAsmParsers();
+    });
+}
+
+std::string hostFeatures()
+{
+    llvm::SubtargetFeatures features;
+    for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures())
+        features.AddFeature(name, enabled);
+    return features.getString();
+}
+
+void setVectorFacts(CpuTarget& target, const llvm::Triple& triple)
+{
+    const llvm::MCSubtargetInfo& info = *target.machine->getMCSubtargetInfo();
+    const auto has = [&](const char* feature) { return info.checkFeatures(feature); };
+    if (triple.isX86()) {
+        target.vectorBytes = has("+avx512f") && has("+avx512vl") ? 64 : has("+avx2") ? 32 : 16;
+        target.hasFma = has("+fma") || has("+avx512f");
+        target.hasHalfConversion = has("+f16c") || has("+avx512f");
+    } else if (triple.isAArch64()) {
+        target.vectorBytes = 16;
+        target.hasFma = true;
+        target.hasHalfConversion = true;
+    } else if (triple.isARM()) {
+        target.vectorBytes = has("+neon") ? 16 : 4;
+        target.hasFma = has("+vfp4");
+        target.hasHalfConversion = has("+fp16");
+    }
+}
+
+} // namespace
+
+Result<CpuTarget> CpuTarget::create(const Target& target)
+{
+    initializeTargetsOnce();
+    if (target.kind() != "cpu")
+        return makeError(Errc::InvalidArgument, fmt::format("the CPU back end cannot make code for '{}'", target.kind()));
+    CpuTarget out;
+    const std::string hostTriple = llvm::sys::getDefaultTargetTriple();
+    out.triple = llvm::Triple::normalize(target.attribute("mtriple").value_or(hostTriple));
+    const llvm::Triple triple(out.triple);
+    const llvm::Triple host(hostTriple);
+    const bool hostArch = triple.getArch() == host.getArch();
+    if (!triple.isOSBinFormatELF())
+        return makeError(Errc::Unsupported, fmt::format("'{}' is not an ELF platform", out.triple));
+    const std::optional<std::string> cpu = target.attribute("mcpu");
+    const bool native = hostArch && (!cpu || *cpu == "native");
+    out.cpu = native ? std::string(llvm::sys::getHostCPUName()) : cpu.value_or("");
+    if (native)
+        out.features = hostFeatures();
+    if (const auto extra = target.attribute("mattr"))
+        out.features += (out.features.empty() ? "" : ",") + *extra;
+    const std::string strict = target.attribute("strict").value_or("0");
+    out.reassociate = target.attribute("reassoc").value_or("0") == "1" && strict != "1";
+    out.isHost = hostArch && triple.getOS() == host.getOS();
+
+    std::string error;
+    const llvm::Target* registered = llvm::TargetRegistry::lookupTarget(out.triple, error);
+    if (registered == nullptr)
+        return makeError(Errc::InvalidArgument, fmt::format("LLVM does not know the triple '{}'", out.triple));
+    llvm::TargetOptions options;
+    options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+    out.machine.reset(registered->createTargetMachine(out.triple, out.cpu, out.features, options, llvm::Reloc::PIC_,
+                                                      std::nullopt, llvm::CodeGenOptLevel::Default));
+    if (!out.machine)
+        return makeError(Errc::InvalidArgument, fmt::format("LLVM has no code generator for '{}'", out.triple));
+    if (!out.cpu.empty() && !out.machine->getMCSubtargetInfo()->isCPUStringValid(out.cpu))
+        return makeError(Errc::InvalidArgument, fmt::format("'{}' is not a processor that LLVM knows for {}", out.cpu,
+                                                            out.triple));
+    setVectorFacts(out, triple);
+    return out;
+}
+
+} // namespace lathe::cpu

@@ -1,0 +1,303 @@
+#include "plugins/cpu/codegen/vector_math.h"
+
+#include <cmath>
+#include <numbers>
+#include <span>
+
+// Each function reduces its argument to a short interval and evaluates a polynomial there, near-minimax by Chebyshev
+// interpolation in 40 digits:
+//   exp   x = n ln2 + r, |r| <= ln2/2;   e^x = 2^n (1 + r + r^2 P(r)), 2^n applied in two halves so that subnormals survive
+//   log   x = 2^k m, m in [sqrt(1/2), sqrt 2); f = m - 1, s = f / (2 + f); log m = f - f^2/2 + s (f^2/2 + s^2 P(s^2))
+//   tanh  x + x^3 P(x^2) for x^2 < 0.4, else 1 - 2 / (e^2x + 1)
+//   erf   x P(x^2) for |x| < 1, else 1 - e^q(x) where q = log erfc
+// Selections take the place of branches, so that lanes stay together.
+
+namespace lathe::cpu {
+
+namespace {
+
+constexpr double kExp32[] = {0.5, 0.1666657666611992831, 0.04166655421298415031, 0.008363232883682618204,
+                             0.001392625083149761172};
+constexpr double kExp64[] = {0.5, 0.1666666666666667103, 0.04166666666666666978, 0.00833333333332608312,
+                             0.001388888888888371117, 0.0001984126987500227879, 0.0000248015873256774619,
+                             2.755725517000088744e-6, 2.755727347871858047e-7, 2.510531272962210179e-8,
+                             2.09147553258932022e-9};
+constexpr double kTanh32[] = {-0.3333333314937450713, 0.1333330014618891471, -0.05395846162745220143,
+                              0.02176250290735926388, -0.008323187058278774515, 0.002269501684162353986};
+constexpr double kTanh64[] = {-0.3333333333333333331, 0.1333333333333331699, -0.05396825396823102659,
+                              0.02186948853488775748, -0.008863235493441450841, 0.003592127410695316183,
+                              -0.001455827466845426599, 0.00058997591921439729, -0.0002388646478854995136,
+                              0.00009597236318160513073, -0.00003696052230333825706, 0.00001208868722621689826,
+                              -2.385579311170425163e-6};
+constexpr double kLog32[] = {0.6666666655404201243, 0.400001222118106494, 0.2855077863319196543, 0.2333161447184349923};
+constexpr double kLog64[] = {0.6666666666666666667, 0.3999999999999999244, 0.285714285714354076, 0.222222222198442311,
+                             0.1818181859576906468, 0.1538457496646090682, 0.1333564584194937711,
+                             0.1168796299754215568, 0.1188345239410785973};
+constexpr double kErf32[] = {1.128379165848350946, -0.3761262666672033102, 0.1128359471516021773,
+                             -0.02685421201062641244, 0.005189087423433973986, -0.0008016864287165869529,
+                             0.00007875875062685488341};
+constexpr double kErf64[] = {1.128379167095512574, -0.3761263890318375238, 0.1128379167095512024,
+                             -0.02686617064512984081, 0.005223977625423298309, -0.0008548327021934829596,
+                             0.0001205533290288873541, -0.00001492564756751933213, 1.646204544146841894e-6,
+                             -1.63646421581676153e-7, 1.4792401209404813e-8, -1.216456005728345008e-9,
+                             8.70904512905310669e-11, -4.230945824295337817e-12};
+/// log erfc(x) in t = (x - centre) / half-width: [1, 4] for f32, [1, 2.5] and [2.5, 6] for f64.
+constexpr double kLogErfc32[] = {-7.806815272727264359, -8.029021011336730763, -2.123760833123964123,
+                                 -0.03664757804477678401, 0.01096184921763525595, -0.003190305413141666808,
+                                 0.0008803970815024042964, -0.0002274995038041568569, 0.00004195840012167537277};
+constexpr double kLogErfc64Near[] = {-4.317863525433222667, -2.969708175610061511, -0.5118413436544143276,
+                                     -0.008664823286005638664, 0.001463356915660468588, -0.0002287851286064465713,
+                                     0.00003106135597007541952, -3.169102833468905954e-6, 8.2845384179061874e-8,
+                                     6.68900707331106328e-8, -2.263405357432219916e-8, 4.77701449515448793e-9,
+                                     -7.309100919071604868e-10, 6.800017089297161559e-11, 4.187203462982160587e-12,
+                                     -4.586386562635802151e-12, 1.14243008165568649e-12};
+constexpr double kLogErfc64Far[] = {-20.10776990146970691, -15.26660750216341799, -2.989259015215454616,
+                                    -0.01749162949503900752, 0.004506834156977217403, -0.001187976477925715803,
+                                    0.0003124836663016822989, -0.00008076233630872768137, 0.00002024899879386896903,
+                                    -4.856436904792214036e-6, 1.091435427914965126e-6, -2.203614525684901577e-7,
+                                    3.659438005184073791e-8, -4.245910604686771934e-9, -6.819559129468748307e-10,
+                                    1.268895051165806744e-9, -4.600890175771062121e-10};
+
+using llvm::Value;
+
+class Maths
+{
+public:
+    Maths(llvm::IRBuilder<>& builder, llvm::Type* type, bool hasFma)
+        : b(builder)
+        , m_type(type)
+        , m_isDouble(type->getScalarType()->isDoubleTy())
+        , m_hasFma(hasFma)
+    {
+        const llvm::Type* scalar = type->getScalarType();
+        llvm::Type* integer = scalar->isDoubleTy() ? b.getInt64Ty() : b.getInt32Ty();
+        const auto* vector = llvm::dyn_cast<llvm::VectorType>(type);
+        m_integer = vector != nullptr ? llvm::VectorType::get(integer, vector->getElementCount()) : integer;
+    }
+
+    Value* exp(Value* x) { return exponential(x, std::numbers::log2e, false); }
+    Value* exp2(Value* x) { return exponential(x, 1.0, true); }
+
+    Value* log(Value* x)
+    {
+        // Subnormals are scaled up first.
+        const int mantissaBits = m_isDouble ? 52 : 23;
+        const double smallest = m_isDouble ? 0x1p-1022 : 0x1p-126;
+        Value* isSmall = b.CreateFCmpOLT(x, real(smallest));
+        Value* scaled = b.CreateSelect(isSmall, b.CreateFMul(x, real(std::ldexp(1.0, mantissaBits + 1))), x);
+        Value* bits = b.CreateBitCast(scaled, m_integer);
+        // Exponent such that the mantissa falls into [sqrt(1/2), sqrt 2): shift the bits by those of sqrt(1/2).
+        const std::int64_t half = m_isDouble ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
+        Value* shifted = b.CreateSub(bits, integer(half));
+        Value* k = b.CreateAShr(shifted, static_cast<std::uint64_t>(mantissaBits));
+        Value* mantissa = b.CreateSub(bits, b.CreateShl(k, static_cast<std::uint64_t>(mantissaBits)));
+        Value* f = b.CreateFSub(b.CreateBitCast(mantissa, m_type), real(1.0));
+        k = b.CreateSub(k, b.CreateSelect(isSmall, integer(mantissaBits + 1), integer(0)));
+        Value* kReal = smallIntegerToReal(k);
+        Value* s = b.CreateFDiv(f, b.CreateFAdd(f, real(2.0)));
+        Value* z = b.CreateFMul(s, s);
+        Value* r = b.CreateFMul(z, polynomial(z, m_isDouble ? std::span<const double>(kLog64) : kLog32));
+        Value* halfSquare = b.CreateFMul(b.CreateFMul(f, real(0.5)), f);
+        const double ln2High = m_isDouble ? 0x1.62e42fee00000p-1 : 0x1.62e300p-1;
+        const double ln2Low = m_isDouble ? 0x1.a39ef35793c76p-33 : 0x1.2fefa2p-17;
+        Value* tail = fma(s, b.CreateFAdd(halfSquare, r), b.CreateFMul(kReal, real(ln2Low)));
+        Value* result = fma(kReal, real(ln2High), b.CreateFSub(f, b.CreateFSub(halfSquare, tail)));
+        const double infinity = std::numeric_limits<double>::infinity();
+        result = b.CreateSelect(b.CreateFCmpOEQ(x, real(infinity)), x, result);
+        result = b.CreateSelect(b.CreateFCmpOEQ(x, real(0.0)), real(-infinity), result);
+        return b.CreateSelect(b.CreateFCmpULT(x, real(0.0)), real(std::numeric_limits<double>::quiet_NaN()), result);
+    }
+
+    Value* tanh(Value* x)
+    {
+        Value* a = absolute(x);
+        Value* z = b.CreateFMul(x, x);
+        Value* small = fma(b.CreateFMul(x, z), polynomial(z, m_isDouble ? std::span<const double>(kTanh64) : kTanh32), x);
+        Value* e = exp(b.CreateFAdd(a, a));
+        Value* large = b.CreateFSub(real(1.0), b.CreateFDiv(real(2.0), b.CreateFAdd(e, real(1.0))));
+        large = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
+        return b.CreateSelect(b.CreateFCmpOLT(z, real(0.4)), small, large);
+    }
+
+    Value* sigmoid(Value* x)
+    {
+        // With e = exp(-|x|) <= 1 nothing overflows: 1 / (1 + e), or e / (1 + e) on the negative side.
+        Value* e = exp(b.CreateFNeg(absolute(x)));
+        Value* numerator = b.CreateSelect(b.CreateFCmpOLT(x, real(0.0)), e, real(1.0));
+        return b.CreateFDiv(numerator, b.CreateFAdd(e, real(1.0)));
+    }
+
+    Value* erf(Value* x)
+    {
+        Value* a = absolute(x);
+        Value* z = b.CreateFMul(x, x);
+        Value* small = b.CreateFMul(x, polynomial(z, m_isDouble ? std::span<const double>(kErf64) : kErf32));
+        Value* q = nullptr;
+        if (m_isDouble) {
+            Value* near = polynomial(b.CreateFMul(b.CreateFSub(a, real(1.75)), real(1.0 / 0.75)), kLogErfc64Near);
+            Value* clamped = b.CreateSelect(b.CreateFCmpOGT(a, real(6.0)), real(6.0), a);
+            Value* far = polynomial(b.CreateFMul(b.CreateFSub(clamped, real(4.25)), real(1.0 / 1.75)), kLogErfc64Far);
+            q = b.CreateSelect(b.CreateFCmpOLT(a, real(2.5)), near, far);
+        } else {
+            Value* clamped = b.CreateSelect(b.CreateFCmpOGT(a, real(4.0)), real(4.0), a);
+            q = polynomial(b.CreateFMul(b.CreateFSub(clamped, real(2.5)), real(1.0 / 1.5)), kLogErfc32);
+        }
+        Value* large = b.CreateFSub(real(1.0), exp(q));
+        large = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
+        Value* result = b.CreateSelect(b.CreateFCmpOLT(a, real(1.0)), small, large);
+        return b.CreateSelect(b.CreateFCmpUNO(x, x), x, result);
+    }
+
+    Value* pow(Value* x, Value* y)
+    {
+        Value* a = absolute(x);
+        Value* magnitude = exp(b.CreateFMul(y, log(a)));
+        // Negative base: a number for integer exponents alone, negative for odd ones.
+        Value* whole = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, y);
+        Value* isWhole = b.CreateFCmpOEQ(whole, y);
+        Value* halved = b.CreateFMul(y, real(0.5));
+        Value* isOdd = b.CreateAnd(isWhole, b.CreateFCmpUNE(b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, halved), halved));
+        Value* isNegative = b.CreateFCmpOLT(x, real(0.0));
+        Value* withSign = b.CreateSelect(b.CreateAnd(isNegative, isOdd), b.CreateFNeg(magnitude), magnitude);
+        Value* undefined = b.CreateAnd(isNegative, b.CreateNot(isWhole));
+        Value* result = b.CreateSelect(undefined, real(std::numeric_limits<double>::quiet_NaN()), withSign);
+        return b.CreateSelect(b.CreateFCmpOEQ(y, real(0.0)), real(1.0), result);
+    }
+
+    Value* fma(Value* x, Value* y, Value* z)
+    {
+        if (m_hasFma)
+            return b.CreateIntrinsic(llvm::Intrinsic::fma, {m_type}, {x, y, z});
+        return b.CreateFAdd(b.CreateFMul(x, y), z);
+    }
+
+    Value* real(double v) { return llvm::ConstantFP::get(m_type, v); }
+    Value* absolute(Value* x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+
+private:
+    llvm::IRBuilder<>& b;
+    llvm::Type* m_type;
+    llvm::Type* m_integer;
+    bool m_isDouble;
+    bool m_hasFma;
+
+    Value* integer(std::int64_t v) { return llvm::ConstantInt::get(m_integer, static_cast<std::uint64_t>(v), true); }
+
+    Value* polynomial(Value* x, std::span<const double> coefficients)
+    {
+        Value* sum = real(coefficients.back());
+        for (std::size_t i = coefficients.size() - 1; i-- > 0;)
+            sum = fma(sum, x, real(coefficients[i]));
+        return sum;
+    }
+
+    /// Adding it to a number of moderate size leaves that number, rounded to an integer, in the lowest mantissa bits.
+    double rounder() const { return m_isDouble ? 0x1.8p52 : 0x1.8p23; }
+
+    /// By the same token: exact for small integers, and vectorises where 64-bit conversions do not exist.
+    Value* smallIntegerToReal(Value* k)
+    {
+        if (!m_isDouble)
+            return b.CreateSIToFP(k, m_type);
+        Value* bits = b.CreateAdd(b.CreateBitCast(real(rounder()), m_integer), k);
+        return b.CreateFSub(b.CreateBitCast(bits, m_type), real(rounder()));
+    }
+
+    Value* powerOfTwo(Value* n)
+    {
+        const int mantissaBits = m_isDouble ? 52 : 23;
+        Value* biased = b.CreateAdd(n, integer(m_isDouble ? 1023 : 127));
+        return b.CreateBitCast(b.CreateShl(biased, static_cast<std::uint64_t>(mantissaBits)), m_type);
+    }
+
+    Value* exponential(Value* x, double perUnit, bool isBase2)
+    {
+        const double natural = isBase2 ? std::numbers::log2e : 1.0;
+        const double low = (m_isDouble ? -760.0 : -105.0) * natural;
+        const double high = (m_isDouble ? 720.0 : 90.0) * natural;
+        // In this order a NaN stays one.
+        Value* clamped = b.CreateSelect(b.CreateFCmpOLT(x, real(low)), real(low), x);
+        clamped = b.CreateSelect(b.CreateFCmpOGT(clamped, real(high)), real(high), clamped);
+        Value* shifted = fma(clamped, real(perUnit), real(rounder()));
+        Value* n = b.CreateSub(b.CreateBitCast(shifted, m_integer), b.CreateBitCast(real(rounder()), m_integer));
+        Value* nReal = b.CreateFSub(shifted, real(rounder()));
+        Value* r = nullptr;
+        if (isBase2) {
+            r = b.CreateFMul(b.CreateFSub(clamped, nReal), real(std::numbers::ln2));
+        } else {
+            const double ln2High = m_isDouble ? 0x1.62e42fee00000p-1 : 0x1.62e300p-1;
+            const double ln2Low = m_isDouble ? 0x1.a39ef35793c76p-33 : 0x1.2fefa2p-17;
+            r = fma(nReal, real(-ln2Low), fma(nReal, real(-ln2High), clamped));
+        }
+        Value* p = polynomial(r, m_isDouble ? std::span<const double>(kExp64) : kExp32);
+        p = b.CreateFAdd(fma(b.CreateFMul(r, r), p, r), real(1.0));
+        Value* firstHalf = b.CreateAShr(n, 1);
+        Value* secondHalf = b.CreateSub(n, firstHalf);
+        return b.CreateFMul(b.CreateFMul(p, powerOfTwo(firstHalf)), powerOfTwo(secondHalf));
+    }
+};
+
+} // namespace
+
+Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std::vector<Value*>& operands, bool hasFma)
+{
+    const llvm::IRBuilderBase::FastMathFlagGuard saved(builder);
+    llvm::FastMathFlags exact; // the reductions cancel on purpose
+    builder.setFastMathFlags(exact);
+    llvm::Type* type = operands[0]->getType();
+    Maths m(builder, type, hasFma);
+    if (operands.size() == 1) {
+        Value* x = operands[0];
+        if (name == "exp")
+            return m.exp(x);
+        if (name == "exp2")
+            return m.exp2(x);
+        if (name == "log")
+            return m.log(x);
+        if (name == "log2")
+            return builder.CreateFMul(m.log(x), m.real(std::numbers::log2e));
+        if (name == "tanh")
+            return m.tanh(x);
+        if (name == "sigmoid")
+            return m.sigmoid(x);
+        if (name == "erf")
+            return m.erf(x);
+        if (name == "sqrt")
+            return builder.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+        if (name == "rsqrt")
+            return builder.CreateFDiv(m.real(1.0), builder.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+        if (name == "abs" || name == "fabs")
+            return m.absolute(x);
+        if (name == "floor")
+            return builder.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x);
+        if (name == "ceil")
+            return builder.CreateUnaryIntrinsic(llvm::Intrinsic::ceil, x);
+        if (name == "trunc")
+            return builder.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, x);
+        if (name == "round")
+            return builder.CreateUnaryIntrinsic(llvm::Intrinsic::round, x);
+        return nullptr;
+    }
+    if (operands.size() == 2) {
+        if (name == "max")
+            return builder.CreateSelect(builder.CreateFCmpOGT(operands[0], operands[1]), operands[0], operands[1]);
+        if (name == "min")
+            return builder.CreateSelect(builder.CreateFCmpOLT(operands[0], operands[1]), operands[0], operands[1]);
+        if (name != "pow")
+            return nullptr;
+        if (!type->getScalarType()->isFloatTy())
+            return m.pow(operands[0], operands[1]);
+        // f32 through f64: y log x needs the digits.
+        const auto* vector = llvm::dyn_cast<llvm::VectorType>(type);
+        llvm::Type* wide = builder.getDoubleTy();
+        if (vector != nullptr)
+            wide = llvm::VectorType::get(wide, vector->getElementCount());
+        Maths d(builder, wide, hasFma);
+        return builder.CreateFPTrunc(d.pow(builder.CreateFPExt(operands[0], wide), builder.CreateFPExt(operands[1], wide)), type);
+    }
+    if (operands.size() == 3 && name == "fma")
+        return m.fma(operands[0], operands[1], operands[2]);
+    return nullptr;
+}
+
+} // namespace lathe::cpu

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <string_view>
+#include <vector>
+
+namespace lathe::cpu {
+
+/// Emits a mathematical function of f32 or f64, scalar or vector, as arithmetic: nothing calls a library.
+///
+/// Largest errors, in units of the last place of a correctly rounded result, tested by tests/plugins/cpu/tst_vector_math:
+///   f32: exp 1, exp2 1, log 1.5, tanh 2, sigmoid 2.5, erf 2, pow 1 (through f64), rsqrt 1, sqrt exact
+///   f64: exp 2, log 2, tanh 3, sigmoid 3, pow 1e-13 relative; erf 4e-16 absolute
+/// Subnormal results of exp are kept; exp overflows to infinity, log of 0 is -infinity, of a negative number NaN.
+///
+/// Known: abs ceil erf exp exp2 fabs floor fma log log2 max min pow round rsqrt sigmoid sqrt tanh trunc.
+/// @return null if `name` is unknown or takes another number of operands.
+llvm::Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std::vector<llvm::Value*>& operands,
+                          bool hasFma);
+
+} // namespace lathe::cpu
