@@ -1,0 +1,51 @@
+#pragma once
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace lathe::ui {
+
+/// What went wrong, one row per (stage, code, text): repeats are counted. Failed trials, import problems, failed commands.
+class IssueModel final : public QAbstractTableModel
+{
+    Q_OBJECT
+
+public:
+    enum Column
+    {
+        CodeColumn,
+        CountColumn,
+        WhereColumn,
+        TextColumn,
+        ColumnCount
+    };
+    enum Role
+    {
+        TaskIdRole = Qt::UserRole ///< of the first; -1: none
+    };
+
+    struct Issue
+    {
+        QString code; ///< Errc
+        QString where; ///< a task's name, a file
+        QString text;
+        int task = -1;
+        int count = 1;
+    };
+
+    using QAbstractTableModel::QAbstractTableModel;
+    void clear();
+    /// Adds, or counts up the equal one.
+    void add(const Issue& issue);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    std::vector<Issue> m_issues;
+};
+
+} // namespace lathe::ui
