@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/support/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lathe::frontend {
+
+struct ImportOptions
+{
+    /// Value of symbolic batch dimensions: the first dimension of each input. Unset: 1, with a note.
+    std::optional<std::int64_t> batch;
+    /// Whole shapes by input name; they set every other use of the same symbol too.
+    std::map<std::string, std::vector<std::int64_t>> shapes;
+    /// Remarks for people, such as a batch that was chosen. May be null.
+    std::vector<std::string>* notes = nullptr;
+};
+
+/// Reads an ONNX model: opsets 7 and later, weights inside the file or in external files of the same folder. The graph
+/// has all types set, holds Lathe's own operators, and arithmetic on shapes is folded into constants.
+///
+/// Errors: NotFound, BadFile (truncated, hostile, inconsistent: one sentence naming the place), Unsupported (one error that
+/// names every operator and attribute that Lathe lacks, with the nodes), InvalidArgument (an input's shape is open or
+/// contradicts the options; a node breaks a shape rule). Memory is bounded by the sizes of the files.
+Result<graph::Graph> importOnnx(const std::filesystem::path& path, const ImportOptions& options = {});
+
+/// The same from memory. `folder` is where external weights are looked for; empty: a model that has some is refused.
+Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOptions& options = {}, const std::filesystem::path& folder = {});
+
+} // namespace lathe::frontend

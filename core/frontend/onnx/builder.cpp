@@ -1,0 +1,208 @@
+#include "core/frontend/onnx/importer.h"
+#include "core/frontend/onnx/schema.h"
+
+#include "core/graph/node_types.h"
+#include "core/graph/operators/element.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lathe::frontend::onnx_detail {
+namespace {
+
+constexpr std::int64_t kFoldLimit = std::int64_t{1} << 20;
+
+Result<graph::HostTensor> contents(const graph::Value& value, std::string_view what)
+{
+    if (!value.constant)
+        return makeError(Errc::Unsupported, fmt::format("{} that depends on the network's inputs", what));
+    return graph::tensorOf(value);
+}
+
+} // namespace
+
+Result<ValueId> Builder::input(const NodeReader& node, std::int64_t index) const
+{
+    if (!node.hasInput(index))
+        return makeError(Errc::BadFile, fmt::format("input {} is absent", index));
+    const ValueId id = find(node.proto().input(static_cast<int>(index)));
+    if (!id.valid())
+        return makeError(Errc::BadFile, fmt::format("input \"{}\" does not exist", node.proto().input(static_cast<int>(index))));
+    return id;
+}
+
+Result<Ints> Builder::constantInts(const NodeReader& node, std::int64_t index, std::string_view what) const
+{
+    LATHE_TRY_ASSIGN(const ValueId id, input(node, index));
+    if (!isInteger(dtype(id)))
+        return makeError(Errc::BadFile, fmt::format("{} must be integers, they are {}", what, toString(dtype(id))));
+    LATHE_TRY_ASSIGN(const graph::HostTensor tensor, contents(m_graph.value(id), what));
+    return graph::operators::readInts(tensor);
+}
+
+Result<std::vector<double>> Builder::constantNumbers(const NodeReader& node, std::int64_t index, std::string_view what) const
+{
+    LATHE_TRY_ASSIGN(const ValueId id, input(node, index));
+    LATHE_TRY_ASSIGN(const graph::HostTensor tensor, contents(m_graph.value(id), what));
+    return graph::operators::readFloats(tensor);
+}
+
+ValueId Builder::constant(DType dtype, std::vector<std::int64_t> shape, std::span<const double> values)
+{
+    graph::HostTensor tensor = graph::HostTensor::zeros({dtype, shape});
+    graph::operators::writeFloats(tensor, values);
+    return addConstant({}, {dtype, std::move(shape), graph::makeConst(tensor.bytes.data(), tensor.bytes.size())});
+}
+
+ValueId Builder::ints(const Ints& values)
+{
+    return addConstant({}, {DType::I64, {static_cast<std::int64_t>(values.size())}, graph::makeConst(values.data(), values.size() * sizeof(std::int64_t))});
+}
+
+ValueId Builder::addConstant(std::string name, ConstTensor tensor)
+{
+    if (name.empty())
+        name = uniqueName(m_current.empty() ? "constant" : m_current + "_constant");
+    return m_graph.addConstant(std::move(name), tensor.dtype, std::move(tensor.shape), std::move(tensor.data));
+}
+
+Result<> Builder::charge(std::int64_t bytes)
+{
+    if (bytes > m_budget)
+        return makeError(Errc::BadFile, "the constants that it asks for are out of proportion to the file");
+    m_budget -= bytes;
+    return {};
+}
+
+void Builder::begin(std::string name)
+{
+    m_current = std::move(name);
+}
+
+std::string Builder::uniqueName(const std::string& base)
+{
+    std::string name = base;
+    while (!m_names.insert(name).second)
+        name = fmt::format("{}_{}", base, ++m_suffixes[base]);
+    return name;
+}
+
+Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs, std::vector<ValueId> inputs, std::size_t outputs)
+{
+    graph::Node node;
+    node.op = op;
+    node.attrs = std::move(attrs);
+    node.origin = m_current;
+    node.name = m_current;
+    std::vector<graph::TensorType> types;
+    std::vector<const graph::ConstData*> constants;
+    bool allConstant = !inputs.empty();
+    std::int64_t inputBytes = 0;
+    for (const ValueId id : inputs) {
+        const graph::Value& value = m_graph.value(id);
+        types.push_back({value.dtype, value.shape});
+        constants.push_back(value.constant.get());
+        allConstant = allConstant && value.constant;
+        inputBytes += value.constant ? static_cast<std::int64_t>(value.constant->bytes) : 0;
+    }
+    node.outputs.resize(outputs);
+    LATHE_TRY_ASSIGN(std::vector<graph::TensorType> results, graph::nodeTypes(node, types, constants));
+    node.outputs.clear();
+
+    std::int64_t outputBytes = 0;
+    for (const graph::TensorType& type : results) {
+        std::int64_t bytes = sizeOf(type.dtype);
+        for (const std::int64_t extent : type.shape)
+            bytes *= extent;
+        outputBytes += bytes;
+    }
+    std::vector<ValueId> ids;
+    if (allConstant && outputBytes <= std::max(kFoldLimit, inputBytes)) {
+        LATHE_TRY(charge(outputBytes));
+        std::vector<graph::HostTensor> tensors;
+        for (const ValueId id : inputs) {
+            LATHE_TRY_ASSIGN(graph::HostTensor tensor, graph::tensorOf(m_graph.value(id)));
+            tensors.push_back(std::move(tensor));
+        }
+        std::vector<const graph::HostTensor*> pointers;
+        for (const graph::HostTensor& tensor : tensors)
+            pointers.push_back(&tensor);
+        node.outputs.resize(outputs);
+        LATHE_TRY_ASSIGN(const std::vector<graph::HostTensor> folded, graph::evaluateNode(node, pointers));
+        for (const graph::HostTensor& tensor : folded)
+            ids.push_back(addConstant({}, {tensor.type.dtype, tensor.type.shape, graph::makeConst(tensor.bytes.data(), tensor.bytes.size())}));
+        return ids;
+    }
+    node.name = uniqueName(m_current);
+    node.inputs = std::move(inputs);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        ids.push_back(m_graph.addValue(results.size() == 1 ? node.name + ":out" : fmt::format("{}:out{}", node.name, i), results[i].dtype,
+                                       std::move(results[i].shape)));
+    }
+    node.outputs = ids;
+    m_graph.addNode(std::move(node));
+    return ids;
+}
+
+Result<ValueId> Builder::emit(std::string_view op, Attrs attrs, std::vector<ValueId> inputs)
+{
+    LATHE_TRY_ASSIGN(const std::vector<ValueId> outputs, emitMany(op, std::move(attrs), std::move(inputs), 1));
+    return outputs[0];
+}
+
+Result<ValueId> Builder::cast(ValueId value, DType dtype)
+{
+    if (this->dtype(value) == dtype)
+        return value;
+    return emit("cast", {{"dtype", std::string(toString(dtype))}}, {value});
+}
+
+Result<ValueId> Builder::reshape(ValueId value, Ints target)
+{
+    if (shape(value) == target)
+        return value;
+    return emit("reshape", {{"newshape", std::move(target)}}, {value});
+}
+
+Result<> Builder::bind(const std::string& name, ValueId value)
+{
+    if (!m_values.emplace(name, value).second)
+        return makeError(Errc::BadFile, fmt::format("the value \"{}\" is defined twice", name));
+    // Values that converters made carry made-up names until the file's name is known.
+    graph::Value& stored = m_graph.value(value);
+    if (stored.producer.valid() && stored.name.find(":out") != std::string::npos)
+        stored.name = name;
+    return {};
+}
+
+ValueId Builder::find(const std::string& name) const
+{
+    const auto found = m_values.find(name);
+    return found == m_values.end() ? ValueId() : found->second;
+}
+
+Converter findConverter(std::string_view op)
+{
+    for (const auto table :
+         {imageConverters(), mathConverters(), matrixConverters(), normConverters(), shapeConverters(), sliceConverters()}) {
+        const auto found = std::ranges::find(table, op, &ConverterEntry::op);
+        if (found != table.end())
+            return found->convert;
+    }
+    return nullptr;
+}
+
+Result<std::optional<Ints>> attributeOrInput(Builder& b, NodeReader& node, std::string_view attribute, std::int64_t input)
+{
+    if (node.has(attribute)) {
+        LATHE_TRY_ASSIGN(Ints values, node.integers(attribute));
+        return std::optional(std::move(values));
+    }
+    if (!node.hasInput(input))
+        return std::optional<Ints>();
+    LATHE_TRY_ASSIGN(Ints values, b.constantInts(node, input, attribute));
+    return std::optional(std::move(values));
+}
+
+} // namespace lathe::frontend::onnx_detail

@@ -1,0 +1,245 @@
+// Operators that work element by element.
+
+#include "core/frontend/onnx/importer.h"
+#include "core/frontend/onnx/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace lathe::frontend::onnx_detail {
+namespace {
+
+using Names = std::pair<std::string_view, std::string_view>;
+
+std::string_view lookUp(std::span<const Names> table, std::string_view op)
+{
+    return std::ranges::find(table, op, &Names::first)->second;
+}
+
+constexpr Names kUnary[] = {
+    {"Abs", "abs"}, {"Ceil", "ceil"}, {"Cos", "cos"}, {"Erf", "erf"}, {"Exp", "exp"}, {"Floor", "floor"}, {"HardSwish", "hard_swish"},
+    {"Log", "log"}, {"Mish", "mish"}, {"Neg", "negative"}, {"Not", "logical_not"}, {"Reciprocal", "reciprocal"},
+    {"Relu", "relu"}, {"Round", "round"}, {"Sigmoid", "sigmoid"}, {"Sign", "sign"}, {"Sin", "sin"}, {"Softplus", "softplus"}, {"Sqrt", "sqrt"},
+    {"Tanh", "tanh"},
+};
+
+Result<std::vector<ValueId>> convertUnary(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit(lookUp(kUnary, node.op()), {}, {x}));
+    return std::vector{y};
+}
+
+/// Needs no node: both names stand for one value.
+Result<std::vector<ValueId>> convertIdentity(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    return std::vector{x};
+}
+
+constexpr Names kBinary[] = {
+    {"Add", "add"}, {"And", "logical_and"}, {"Div", "divide"}, {"Equal", "equal"}, {"Greater", "greater"}, {"GreaterOrEqual", "greater_equal"},
+    {"Less", "less"}, {"LessOrEqual", "less_equal"}, {"Mul", "multiply"}, {"Or", "logical_or"}, {"PRelu", "prelu"}, {"Sub", "subtract"},
+    {"Xor", "logical_xor"},
+};
+
+Result<std::vector<ValueId>> convertBinary(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const ValueId y, b.input(node, 1));
+    LATHE_TRY_ASSIGN(const ValueId z, b.emit(lookUp(kBinary, node.op()), {}, {x, y}));
+    return std::vector{z};
+}
+
+Result<std::vector<ValueId>> convertPow(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(ValueId exponent, b.input(node, 1));
+    LATHE_TRY_ASSIGN(exponent, b.cast(exponent, b.dtype(x))); // the exponent may have another type
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit("pow", {}, {x, exponent}));
+    return std::vector{y};
+}
+
+Result<std::vector<ValueId>> convertMod(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const ValueId y, b.input(node, 1));
+    LATHE_TRY_ASSIGN(const std::int64_t fmod, node.integer("fmod", 0));
+    if ((fmod != 0) != isFloat(b.dtype(x)))
+        return makeError(Errc::Unsupported, fmt::format("attribute fmod {} on {}", fmod, toString(b.dtype(x))));
+    LATHE_TRY_ASSIGN(const ValueId z, b.emit("mod", {}, {x, y}));
+    return std::vector{z};
+}
+
+/// Max, Min, Sum, Mean of any number of tensors.
+Result<std::vector<ValueId>> convertVariadic(Builder& b, NodeReader& node)
+{
+    const std::string_view op = node.op() == "Max" ? "maximum" : (node.op() == "Min" ? "minimum" : "add");
+    LATHE_TRY_ASSIGN(ValueId result, b.input(node, 0));
+    for (std::int64_t i = 1; i < node.inputCount(); ++i) {
+        LATHE_TRY_ASSIGN(const ValueId next, b.input(node, i));
+        LATHE_TRY_ASSIGN(result, b.emit(op, {}, {result, next}));
+    }
+    if (node.op() == "Mean") {
+        LATHE_TRY_ASSIGN(result, b.emit("divide", {}, {result, b.scalar(b.dtype(result), static_cast<double>(node.inputCount()))}));
+    }
+    return std::vector{result};
+}
+
+Result<std::vector<ValueId>> convertWhere(Builder& b, NodeReader& node)
+{
+    std::vector<ValueId> inputs;
+    for (std::int64_t i = 0; i < 3; ++i) {
+        LATHE_TRY_ASSIGN(const ValueId input, b.input(node, i));
+        inputs.push_back(input);
+    }
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit("where", {}, inputs));
+    return std::vector{y};
+}
+
+/// The bounds of Clip are attributes up to opset 10, optional inputs since; given as constants they become attributes again.
+Result<std::vector<ValueId>> convertClip(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(ValueId x, b.input(node, 0));
+    Attrs attrs;
+    for (const auto& [name, index] : {std::pair{"min", 1}, std::pair{"max", 2}}) {
+        if (node.has(name)) {
+            LATHE_TRY_ASSIGN(attrs[name], node.number(name, 0));
+        } else if (node.hasInput(index)) {
+            LATHE_TRY_ASSIGN(const ValueId bound, b.input(node, index));
+            if (!b.isConstant(bound)) {
+                LATHE_TRY_ASSIGN(x, b.emit(index == 1 ? "maximum" : "minimum", {}, {x, bound}));
+                continue;
+            }
+            LATHE_TRY_ASSIGN(const std::vector<double> values, b.constantNumbers(node, index, name));
+            if (values.size() != 1)
+                return makeError(Errc::BadFile, fmt::format("{} must be a scalar, it has {} values", name, values.size()));
+            attrs[name] = values[0];
+        }
+    }
+    if (attrs.empty())
+        return std::vector{x};
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit("clip", std::move(attrs), {x}));
+    return std::vector{y};
+}
+
+Result<std::vector<ValueId>> convertCast(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    std::optional<DType> dtype;
+    if (node.op() == "CastLike") {
+        LATHE_TRY_ASSIGN(const ValueId like, b.input(node, 1));
+        dtype = b.dtype(like);
+    } else {
+        LATHE_TRY_ASSIGN(const std::int64_t to, node.integer("to", 0));
+        dtype = dtypeOf(to);
+        if (!dtype)
+            return makeError(Errc::Unsupported, fmt::format("the element type {}", dataTypeText(to)));
+    }
+    node.ignore("saturate"); // of 8-bit floats alone
+    node.ignore("round_mode");
+    LATHE_TRY_ASSIGN(const ValueId y, b.cast(x, *dtype));
+    return std::vector{y};
+}
+
+struct Parameter
+{
+    std::string_view onnx, ours;
+    double fallback;
+};
+struct Parametric
+{
+    std::string_view onnx, ours;
+    Parameter first, second;
+};
+constexpr Parametric kParametric[] = {
+    {"Celu", "celu", {"alpha", "alpha", 1.0}, {}},
+    {"Elu", "elu", {"alpha", "alpha", 1.0}, {}},
+    {"HardSigmoid", "hard_sigmoid", {"alpha", "alpha", 0.2}, {"beta", "beta", 0.5}},
+    {"LeakyRelu", "leaky_relu", {"alpha", "alpha", 0.01}, {}},
+    {"Selu", "selu", {"alpha", "alpha", 1.67326319217681884765625}, {"gamma", "gamma", 1.05070102214813232421875}},
+    {"ThresholdedRelu", "thresholded_relu", {"alpha", "alpha", 1.0}, {}},
+};
+
+Result<std::vector<ValueId>> convertParametric(Builder& b, NodeReader& node)
+{
+    const Parametric& entry = *std::ranges::find(kParametric, std::string_view(node.op()), &Parametric::onnx);
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    Attrs attrs;
+    for (const Parameter& parameter : {entry.first, entry.second}) {
+        if (parameter.onnx.empty())
+            continue;
+        LATHE_TRY_ASSIGN(attrs[std::string(parameter.ours)], node.number(parameter.onnx, parameter.fallback));
+    }
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit(entry.ours, std::move(attrs), {x}));
+    return std::vector{y};
+}
+
+Result<std::vector<ValueId>> convertGelu(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const std::string approximate, node.text("approximate", "none"));
+    if (approximate != "none" && approximate != "tanh")
+        return makeError(Errc::Unsupported, fmt::format("attribute approximate \"{}\"", approximate.substr(0, 40)));
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit(approximate == "tanh" ? "gelu_tanh" : "gelu", {}, {x}));
+    return std::vector{y};
+}
+
+Result<std::vector<ValueId>> convertSwish(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const double alpha, node.number("alpha", 1.0));
+    if (alpha != 1.0)
+        return makeError(Errc::Unsupported, fmt::format("attribute alpha {}", alpha));
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit("silu", {}, {x}));
+    return std::vector{y};
+}
+
+Result<std::vector<ValueId>> convertSoftsign(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const ValueId magnitude, b.emit("abs", {}, {x}));
+    LATHE_TRY_ASSIGN(const ValueId divisor, b.emit("add", {}, {magnitude, b.scalar(b.dtype(x), 1.0)}));
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit("divide", {}, {x, divisor}));
+    return std::vector{y};
+}
+
+Result<std::vector<ValueId>> convertDropout(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    node.ignore("ratio");
+    node.ignore("seed");
+    if (node.hasInput(2)) {
+        LATHE_TRY_ASSIGN(const ValueId training, b.input(node, 2));
+        if (!b.isConstant(training) || *b.graph().value(training).constant->data != std::byte{0})
+            return makeError(Errc::Unsupported, "training_mode");
+    }
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit("dropout", {}, {x}));
+    return std::vector{y};
+}
+
+} // namespace
+
+std::span<const ConverterEntry> mathConverters()
+{
+    static const std::vector<ConverterEntry> table = [] {
+        std::vector<ConverterEntry> entries = {
+            {"Cast", convertCast}, {"CastLike", convertCast}, {"Clip", convertClip}, {"Dropout", convertDropout}, {"Gelu", convertGelu}, {"Identity", convertIdentity},
+            {"Max", convertVariadic}, {"Mean", convertVariadic}, {"Min", convertVariadic}, {"Mod", convertMod}, {"Pow", convertPow},
+            {"Softsign", convertSoftsign}, {"Sum", convertVariadic}, {"Swish", convertSwish}, {"Where", convertWhere},
+        };
+        for (const Names& names : kUnary)
+            entries.push_back({names.first, convertUnary});
+        for (const Names& names : kBinary)
+            entries.push_back({names.first, convertBinary});
+        for (const Parametric& parametric : kParametric)
+            entries.push_back({parametric.onnx, convertParametric});
+        return entries;
+    }();
+    return table;
+}
+
+} // namespace lathe::frontend::onnx_detail

@@ -1,0 +1,127 @@
+// Matrix products and reductions.
+
+#include "core/frontend/onnx/importer.h"
+#include "core/frontend/onnx/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lathe::frontend::onnx_detail {
+namespace {
+
+/// alpha * A' * B' + beta * C. Weights become [N, K], the order of dense.
+Result<std::vector<ValueId>> convertGemm(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(ValueId data, b.input(node, 0));
+    LATHE_TRY_ASSIGN(ValueId weight, b.input(node, 1));
+    LATHE_TRY_ASSIGN(const double alpha, node.number("alpha", 1.0));
+    LATHE_TRY_ASSIGN(const double beta, node.number("beta", 1.0));
+    LATHE_TRY_ASSIGN(const std::int64_t transA, node.integer("transA", 0));
+    LATHE_TRY_ASSIGN(const std::int64_t transB, node.integer("transB", 0));
+    node.ignore("broadcast"); // always on since opset 7
+    if (transA != 0) {
+        LATHE_TRY_ASSIGN(data, b.emit("transpose", {{"axes", Ints{1, 0}}}, {data}));
+    }
+    if (transB == 0) {
+        LATHE_TRY_ASSIGN(weight, b.emit("transpose", {{"axes", Ints{1, 0}}}, {weight}));
+    }
+    if (alpha != 1.0) {
+        LATHE_TRY_ASSIGN(weight, b.emit("multiply", {}, {weight, b.scalar(b.dtype(weight), alpha)}));
+    }
+    LATHE_TRY_ASSIGN(ValueId result, b.emit("dense", {}, {data, weight}));
+    if (!node.hasInput(2) || beta == 0.0)
+        return std::vector{result};
+    LATHE_TRY_ASSIGN(ValueId bias, b.input(node, 2));
+    if (beta != 1.0) {
+        LATHE_TRY_ASSIGN(bias, b.emit("multiply", {}, {bias, b.scalar(b.dtype(bias), beta)}));
+    }
+    const std::int64_t columns = b.shape(result)[1];
+    if (b.shape(bias) == Ints{1, columns}) {
+        LATHE_TRY_ASSIGN(bias, b.reshape(bias, {columns}));
+    }
+    if (b.shape(bias) == Ints{columns}) {
+        LATHE_TRY_ASSIGN(result, b.emit("bias_add", {{"axis", std::int64_t{1}}}, {result, bias}));
+    } else {
+        LATHE_TRY_ASSIGN(result, b.emit("add", {}, {result, bias}));
+    }
+    return std::vector{result};
+}
+
+/// A constant matrix on the right makes a dense layer, with the dimensions before the last folded into rows; anything else
+/// is a general product.
+Result<std::vector<ValueId>> convertMatMul(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId left, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const ValueId right, b.input(node, 1));
+    if (b.rank(left) >= 2 && b.rank(right) == 2 && (b.isConstant(right) || b.rank(left) == 2) && b.shape(left).back() == b.shape(right)[0]) {
+        Ints outShape = b.shape(left);
+        std::int64_t rows = 1;
+        for (std::size_t i = 0; i + 1 < outShape.size(); ++i)
+            rows *= outShape[i];
+        LATHE_TRY_ASSIGN(const ValueId weight, b.emit("transpose", {{"axes", Ints{1, 0}}}, {right}));
+        LATHE_TRY_ASSIGN(const ValueId flat, b.reshape(left, {rows, outShape.back()}));
+        LATHE_TRY_ASSIGN(const ValueId product, b.emit("dense", {}, {flat, weight}));
+        outShape.back() = b.shape(right)[1];
+        LATHE_TRY_ASSIGN(const ValueId result, b.reshape(product, outShape));
+        return std::vector{result};
+    }
+    LATHE_TRY_ASSIGN(const ValueId result, b.emit("matmul", {}, {left, right}));
+    return std::vector{result};
+}
+
+/// Reductions take their axes as attribute or, from opset 13 (ReduceSum) and 18 on, as input.
+Result<std::vector<ValueId>> convertReduce(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const std::optional<Ints> axes, attributeOrInput(b, node, "axes", 1));
+    LATHE_TRY_ASSIGN(const std::int64_t keepDims, node.integer("keepdims", 1));
+    LATHE_TRY_ASSIGN(const std::int64_t noop, node.integer("noop_with_empty_axes", 0));
+    const std::string_view op = std::string_view(node.op()).substr(6);
+    const bool skip = noop != 0 && (!axes || axes->empty());
+    const Attrs attrs{{"axes", axes.value_or(Ints{})}, {"keepdims", keepDims}};
+    const auto reduce = [&](std::string_view name, ValueId value) -> Result<ValueId> {
+        if (skip)
+            return value;
+        return b.emit(name, attrs, {value});
+    };
+    if (op == "L1") {
+        LATHE_TRY_ASSIGN(x, b.emit("abs", {}, {x}));
+    } else if (op == "L2" || op == "SumSquare") {
+        LATHE_TRY_ASSIGN(x, b.emit("multiply", {}, {x, x}));
+    }
+    const std::string_view name = op == "Mean" ? "mean" : op == "Max" ? "max" : op == "Min" ? "min" : op == "Prod" ? "prod" : "sum";
+    LATHE_TRY_ASSIGN(ValueId y, reduce(name, x));
+    if (op == "L2") {
+        LATHE_TRY_ASSIGN(y, b.emit("sqrt", {}, {y}));
+    } else if (op == "LogSum") {
+        LATHE_TRY_ASSIGN(y, b.emit("log", {}, {y}));
+    }
+    return std::vector{y};
+}
+
+Result<std::vector<ValueId>> convertArg(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const std::int64_t axis, node.integer("axis", 0));
+    LATHE_TRY_ASSIGN(const std::int64_t keepDims, node.integer("keepdims", 1));
+    LATHE_TRY_ASSIGN(const std::int64_t last, node.integer("select_last_index", 0));
+    if (last != 0)
+        return makeError(Errc::Unsupported, "attribute select_last_index 1");
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit(node.op() == "ArgMax" ? "argmax" : "argmin", {{"axes", Ints{axis}}, {"keepdims", keepDims}}, {x}));
+    return std::vector{y};
+}
+
+} // namespace
+
+std::span<const ConverterEntry> matrixConverters()
+{
+    static constexpr ConverterEntry kTable[] = {
+        {"ArgMax", convertArg}, {"ArgMin", convertArg}, {"Gemm", convertGemm}, {"MatMul", convertMatMul}, {"ReduceL1", convertReduce},
+        {"ReduceL2", convertReduce}, {"ReduceLogSum", convertReduce}, {"ReduceMax", convertReduce}, {"ReduceMean", convertReduce},
+        {"ReduceMin", convertReduce}, {"ReduceProd", convertReduce}, {"ReduceSum", convertReduce}, {"ReduceSumSquare", convertReduce},
+    };
+    return kTable;
+}
+
+} // namespace lathe::frontend::onnx_detail

@@ -1,0 +1,431 @@
+#include "core/frontend/onnx.h"
+
+#include "core/frontend/onnx/importer.h"
+#include "core/frontend/onnx/schema.h"
+#include "core/frontend/onnx/wire_check.h"
+#include "core/graph/passes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+namespace lathe::frontend {
+namespace {
+
+using namespace onnx_detail;
+using ::onnx::GraphProto;
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+
+constexpr std::int64_t kOldestOpset = 7;
+constexpr std::int64_t kNewestOpset = 26; ///< the newest whose definitions the converters were checked against
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+constexpr std::size_t kMaxNamed = 50; ///< nodes that a message lists for one unsupported thing
+
+std::string labelOf(const NodeProto& node, int index)
+{
+    return node.name().empty() ? fmt::format("{}_{}", node.op_type(), index) : node.name();
+}
+
+std::string operatorOf(const NodeProto& node)
+{
+    const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+    return (standard ? node.op_type() : fmt::format("{}::{}", node.domain(), node.op_type())).substr(0, 100);
+}
+
+/// What Lathe lacks, with the nodes that need it, in the order of discovery.
+class Missing
+{
+public:
+    void add(const std::string& what, const std::string& node)
+    {
+        auto found = std::ranges::find(m_entries, what, &Entry::what);
+        if (found == m_entries.end())
+            found = m_entries.insert(m_entries.end(), {what, {}, 0});
+        found->count += 1;
+        if (found->nodes.size() < kMaxNamed)
+            found->nodes.push_back(fmt::format("\"{}\"", node.substr(0, 100)));
+    }
+    bool empty() const { return m_entries.empty(); }
+    Error error() const
+    {
+        std::string text;
+        for (const Entry& entry : m_entries) {
+            const std::size_t more = entry.count - entry.nodes.size();
+            text += fmt::format("{}{} ({} {}{})", text.empty() ? "" : "; ", entry.what, entry.count == 1 ? "node" : "nodes",
+                                fmt::join(entry.nodes, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+        }
+        return makeError(Errc::Unsupported, fmt::format("the model needs what is not supported: {}", text));
+    }
+
+private:
+    struct Entry
+    {
+        std::string what;
+        std::vector<std::string> nodes;
+        std::size_t count;
+    };
+    std::vector<Entry> m_entries;
+};
+
+/// Nodes in an order in which each value is produced before it is read. Files should be in such an order, but need not be
+/// trusted to. Errors: BadFile for cycles, values produced twice, values that nothing produces.
+Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder)
+{
+    std::unordered_map<std::string, int> producers;
+    for (int i = 0; i < graph.node_size(); ++i) {
+        for (const std::string& output : graph.node(i).output()) {
+            if (output.empty())
+                continue;
+            if (!producers.emplace(output, i).second || builder.find(output).valid())
+                return makeError(Errc::BadFile, fmt::format("the value \"{}\" is defined twice, the second time by node \"{}\"", output, labelOf(graph.node(i), i)));
+        }
+    }
+    enum class Mark : std::uint8_t
+    {
+        Unseen,
+        Open,
+        Done
+    };
+    std::vector<Mark> marks(static_cast<std::size_t>(graph.node_size()), Mark::Unseen);
+    std::vector<int> order;
+    std::vector<std::pair<int, int>> stack; // node, next input: an explicit stack, for chains may be very long
+    for (int root = 0; root < graph.node_size(); ++root) {
+        if (marks[static_cast<std::size_t>(root)] != Mark::Unseen)
+            continue;
+        stack.emplace_back(root, 0);
+        marks[static_cast<std::size_t>(root)] = Mark::Open;
+        while (!stack.empty()) {
+            auto& [index, next] = stack.back();
+            const NodeProto& node = graph.node(index);
+            if (next == node.input_size()) {
+                marks[static_cast<std::size_t>(index)] = Mark::Done;
+                order.push_back(index);
+                stack.pop_back();
+                continue;
+            }
+            const std::string& name = node.input(next++);
+            if (name.empty() || builder.find(name).valid())
+                continue;
+            const auto producer = producers.find(name);
+            if (producer == producers.end())
+                return makeError(Errc::BadFile, fmt::format("node \"{}\" reads the value \"{}\", which nothing produces", labelOf(node, index), name));
+            Mark& mark = marks[static_cast<std::size_t>(producer->second)];
+            if (mark == Mark::Open)
+                return makeError(Errc::BadFile, fmt::format("the graph has a cycle through node \"{}\"", labelOf(node, index)));
+            if (mark == Mark::Unseen) {
+                mark = Mark::Open;
+                stack.emplace_back(producer->second, 0);
+            }
+        }
+    }
+    return order;
+}
+
+class Importer
+{
+public:
+    Importer(ModelProto& model, const ImportOptions& options, std::filesystem::path folder, std::int64_t opset, std::int64_t budget)
+        : m_proto(*model.mutable_graph()), m_options(options), m_builder(std::move(folder), opset, budget)
+    {
+        m_builder.graph().name = m_proto.name();
+    }
+
+    Result<graph::Graph> run()
+    {
+        LATHE_TRY(addInitializers());
+        LATHE_TRY(addInputs());
+        LATHE_TRY_ASSIGN(const std::vector<int> order, orderOf(m_proto, m_builder));
+        for (const int index : order)
+            LATHE_TRY(addNode(index));
+        if (!m_missing.empty())
+            return m_missing.error();
+        LATHE_TRY(addOutputs());
+        if (m_options.notes)
+            *m_options.notes = std::move(m_builder.notes());
+        graph::Graph result = withoutUnused(std::move(m_builder.graph()));
+        LATHE_TRY(graph::verify(result));
+        return result;
+    }
+
+private:
+    Result<> addInitializers()
+    {
+        for (::onnx::TensorProto& proto : *m_proto.mutable_initializer()) {
+            if (proto.name().empty())
+                return makeError(Errc::BadFile, "an initializer has no name");
+            const std::string name = proto.name();
+            auto tensor = m_builder.tensors().read(proto);
+            if (!tensor && tensor.error().code == Errc::Unsupported) {
+                m_missing.add(tensor.error().message, name);
+                LATHE_TRY(m_builder.bind(name, m_builder.scalar(DType::F32, 0)));
+                m_unknown.insert(name);
+                continue;
+            }
+            if (!tensor)
+                return std::move(tensor).error();
+            LATHE_TRY(m_builder.bind(name, m_builder.addConstant(name, *std::move(tensor))));
+        }
+        for (const auto& sparse : m_proto.sparse_initializer())
+            m_missing.add("sparse initializers", sparse.values().name());
+        return {};
+    }
+
+    /// Binds symbols from the options first, so that the order of inputs does not matter.
+    Result<> addInputs()
+    {
+        for (const auto& [name, shape] : m_options.shapes) {
+            const auto found = std::ranges::find_if(m_proto.input(), [&](const auto& input) { return input.name() == name; });
+            if (found == m_proto.input().end() || m_builder.find(name).valid())
+                return makeError(Errc::InvalidArgument, fmt::format("the model has no input \"{}\" whose shape could be set", name));
+            const auto& dims = found->type().tensor_type().shape();
+            if (found->type().tensor_type().has_shape() && dims.dim_size() != static_cast<int>(shape.size()))
+                return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" has {} dimensions, the shape [{}] has {}", name, dims.dim_size(), fmt::join(shape, ", "), shape.size()));
+            for (int d = 0; d < dims.dim_size(); ++d) {
+                if (!dims.dim(d).dim_param().empty())
+                    m_symbols.emplace(dims.dim(d).dim_param(), shape[static_cast<std::size_t>(d)]);
+            }
+        }
+        for (const auto& input : m_proto.input()) {
+            if (m_builder.find(input.name()).valid() && isInitializer(input.name()))
+                continue; // older files list their weights as inputs too
+            LATHE_TRY(addInput(input));
+        }
+        return {};
+    }
+
+    bool isInitializer(const std::string& name) const
+    {
+        const graph::ValueId id = m_builder.find(name);
+        return id.valid() && m_builder.isConstant(id);
+    }
+
+    Result<> addInput(const ::onnx::ValueInfoProto& input)
+    {
+        if (input.name().empty())
+            return makeError(Errc::BadFile, "an input has no name");
+        if (!input.type().has_tensor_type())
+            return makeError(Errc::Unsupported, fmt::format("input \"{}\" is no tensor", input.name()));
+        const auto& type = input.type().tensor_type();
+        const std::optional<DType> dtype = dtypeOf(type.elem_type());
+        if (!dtype)
+            return makeError(Errc::Unsupported, fmt::format("input \"{}\" has the element type {}", input.name(), dataTypeText(type.elem_type())));
+        const auto given = m_options.shapes.find(input.name());
+        std::vector<std::int64_t> shape;
+        if (!type.has_shape()) {
+            if (given == m_options.shapes.end())
+                return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" has no shape: set one with --shape", input.name()));
+            shape = given->second;
+        }
+        for (int d = 0; type.has_shape() && d < type.shape().dim_size(); ++d) {
+            LATHE_TRY_ASSIGN(const std::int64_t extent, extentOf(input.name(), type.shape().dim(d), d,
+                                                                  given == m_options.shapes.end() ? std::nullopt : std::optional(given->second[static_cast<std::size_t>(d)])));
+            shape.push_back(extent);
+        }
+        for (const std::int64_t extent : shape) {
+            if (extent < 1 || extent > kMaxExtent)
+                return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" has the shape [{}]: each dimension must be from 1 to 2^31", input.name(), fmt::join(shape, ", ")));
+        }
+        const graph::ValueId id = m_builder.graph().addValue(input.name(), *dtype, std::move(shape));
+        m_builder.graph().inputs.push_back(id);
+        return m_builder.bind(input.name(), id);
+    }
+
+    Result<std::int64_t> extentOf(const std::string& input, const ::onnx::TensorShapeProto_Dimension& dim, int position, std::optional<std::int64_t> given)
+    {
+        if (dim.has_dim_value() && dim.dim_value() > 0) {
+            const std::int64_t fixed = dim.dim_value();
+            if (given && *given != fixed)
+                return makeError(Errc::InvalidArgument, fmt::format("dimension {} of input \"{}\" is fixed at {}, {} was asked for", position, input, fixed, *given));
+            if (!given && position == 0 && m_options.batch && *m_options.batch != fixed)
+                return makeError(Errc::InvalidArgument, fmt::format("the model has the fixed batch {} (input \"{}\"), {} was asked for", fixed, input, *m_options.batch));
+            return fixed;
+        }
+        const std::string& symbol = dim.dim_param();
+        if (given)
+            return *given;
+        if (const auto known = m_symbols.find(symbol); !symbol.empty() && known != m_symbols.end())
+            return known->second;
+        if (position != 0)
+            return makeError(Errc::InvalidArgument, fmt::format("dimension {}{} of input \"{}\" is open: set it with --shape", position,
+                                                                symbol.empty() ? "" : fmt::format(" ({})", symbol), input));
+        if (!m_options.batch)
+            m_builder.note(fmt::format("the batch of input \"{}\" is open and was set to 1", input));
+        const std::int64_t batch = m_options.batch.value_or(1);
+        if (!symbol.empty())
+            m_symbols.emplace(symbol, batch);
+        return batch;
+    }
+
+    Result<> addNode(int index)
+    {
+        NodeProto& proto = *m_proto.mutable_node(index);
+        const std::string label = labelOf(proto, index);
+        const auto lacks = [&](const std::string& what) {
+            m_missing.add(what, label);
+            for (const std::string& output : proto.output())
+                m_unknown.insert(output);
+        };
+        const bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
+        const Converter convert = standard ? findConverter(proto.op_type()) : nullptr;
+        if (!convert) {
+            lacks(fmt::format("operator {}", operatorOf(proto)));
+            return {};
+        }
+        const bool unknown = std::ranges::any_of(proto.input(), [&](const std::string& name) { return m_unknown.contains(name); });
+        if (unknown) { // behind something that is not supported: types are not known, so only operators are checked
+            m_unknown.insert(proto.output().begin(), proto.output().end());
+            return {};
+        }
+        m_builder.begin(label);
+        NodeReader reader(proto);
+        auto values = convert(m_builder, reader);
+        if (values) {
+            if (auto unread = reader.finish(); !unread) {
+                values = std::move(unread).error();
+            } else if (static_cast<std::int64_t>(values->size()) < reader.outputCount()) {
+                for (std::int64_t i = static_cast<std::int64_t>(values->size()); i < reader.outputCount(); ++i) {
+                    if (reader.hasOutput(i))
+                        values = makeError(Errc::Unsupported, fmt::format("output {}", i));
+                    if (!values)
+                        break;
+                }
+            }
+        }
+        if (!values && values.error().code == Errc::Unsupported) {
+            lacks(fmt::format("{} of {}", values.error().message, operatorOf(proto)));
+            return {};
+        }
+        if (!values)
+            return std::move(values).error().note(fmt::format("node \"{}\" ({})", label, operatorOf(proto)));
+        for (std::int64_t i = 0; i < reader.outputCount() && i < static_cast<std::int64_t>(values->size()); ++i) {
+            if (reader.hasOutput(i))
+                LATHE_TRY(m_builder.bind(proto.output(static_cast<int>(i)), (*values)[static_cast<std::size_t>(i)]));
+        }
+        return {};
+    }
+
+    Result<> addOutputs()
+    {
+        for (const auto& output : m_proto.output()) {
+            const graph::ValueId id = m_builder.find(output.name());
+            if (!id.valid())
+                return makeError(Errc::BadFile, fmt::format("the output \"{}\" is not computed", output.name()));
+            m_builder.graph().outputs.push_back(id);
+        }
+        if (m_builder.graph().outputs.empty())
+            return makeError(Errc::BadFile, "the model has no outputs");
+        return {};
+    }
+
+    /// Shape arithmetic leaves constants that nobody reads.
+    static graph::Graph withoutUnused(graph::Graph graph)
+    {
+        std::vector<bool> used(graph.values.size(), false);
+        const auto mark = [&used](const std::vector<graph::ValueId>& ids) {
+            for (const graph::ValueId id : ids)
+                used[static_cast<std::size_t>(id.value)] = true;
+        };
+        mark(graph.inputs);
+        mark(graph.outputs);
+        for (const graph::Node& node : graph.nodes) {
+            mark(node.inputs);
+            mark(node.outputs);
+        }
+        std::vector<graph::ValueId> moved(graph.values.size());
+        std::vector<graph::Value> values;
+        for (std::size_t i = 0; i < used.size(); ++i) {
+            if (!used[i])
+                continue;
+            moved[i] = graph::ValueId(static_cast<std::int64_t>(values.size()));
+            values.push_back(std::move(graph.values[i]));
+        }
+        graph.values = std::move(values);
+        const auto move = [&moved](std::vector<graph::ValueId>& ids) {
+            for (graph::ValueId& id : ids)
+                id = moved[static_cast<std::size_t>(id.value)];
+        };
+        move(graph.inputs);
+        move(graph.outputs);
+        for (graph::Node& node : graph.nodes) {
+            move(node.inputs);
+            move(node.outputs);
+        }
+        return graph;
+    }
+
+    GraphProto& m_proto;
+    const ImportOptions& m_options;
+    Builder m_builder;
+    Missing m_missing;
+    std::unordered_set<std::string> m_unknown; ///< values behind unsupported nodes
+    std::map<std::string, std::int64_t> m_symbols;
+};
+
+Result<std::int64_t> opsetOf(const ModelProto& model, std::vector<std::string>* notes)
+{
+    std::int64_t version = 0;
+    for (const auto& import : model.opset_import()) {
+        if (import.domain().empty() || import.domain() == "ai.onnx")
+            version = std::max(version, import.version());
+    }
+    if (version == 0)
+        return makeError(Errc::BadFile, "the model does not say which ONNX opset it uses");
+    if (version < kOldestOpset)
+        return makeError(Errc::Unsupported, fmt::format("the model uses ONNX opset {}, the oldest that is read is {}", version, kOldestOpset));
+    if (version > kNewestOpset && notes)
+        notes->push_back(fmt::format("the model uses ONNX opset {}; operators are read by their definitions of opset {}", version, kNewestOpset));
+    return version;
+}
+
+Result<graph::Graph> importModel(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder)
+{
+    if (bytes.empty())
+        return makeError(Errc::BadFile, "the file is empty");
+    if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+        return makeError(Errc::BadFile, "the file is larger than 2 GiB: keep the weights in external files");
+    if (options.batch && (*options.batch < 1 || *options.batch > kMaxExtent))
+        return makeError(Errc::InvalidArgument, fmt::format("the batch must be at least 1, it is {}", *options.batch));
+    LATHE_TRY(checkWire(bytes));
+    ModelProto model;
+    if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model.has_graph())
+        return makeError(Errc::BadFile, "this is no valid ONNX file: its fields do not make a model");
+    std::vector<std::string> notes;
+    LATHE_TRY_ASSIGN(const std::int64_t opset, opsetOf(model, &notes));
+    constexpr std::int64_t kFreeBudget = std::int64_t{256} << 20;
+    const std::int64_t budget = kFreeBudget + 4 * static_cast<std::int64_t>(bytes.size());
+    auto result = Importer(model, options, folder, opset, budget).run();
+    if (result && options.notes)
+        options.notes->insert(options.notes->begin(), notes.begin(), notes.end());
+    return result;
+}
+
+} // namespace
+
+Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder)
+{
+    try {
+        return importModel(bytes, options, folder);
+    } catch (const std::bad_alloc&) {
+        return makeError(Errc::BadFile, "the model does not fit into memory");
+    } catch (const std::exception& exception) { // protobuf and the file system throw
+        return makeError(Errc::Internal, fmt::format("reading the model failed: {}", exception.what()));
+    }
+}
+
+Result<graph::Graph> importOnnx(const std::filesystem::path& path, const ImportOptions& options)
+{
+    LATHE_TRY_ASSIGN(const MappedFile file, MappedFile::open(path));
+    std::filesystem::path folder = path.parent_path();
+    auto result = importOnnx(file.bytes(), options, folder.empty() ? std::filesystem::path(".") : folder);
+    if (!result)
+        return std::move(result).error().note(path.filename().string());
+    if (result->name.empty())
+        result->name = path.stem().string();
+    return result;
+}
+
+} // namespace lathe::frontend

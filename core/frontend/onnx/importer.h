@@ -1,0 +1,106 @@
+#pragma once
+
+#include "core/frontend/onnx.h"
+#include "core/frontend/onnx/node_reader.h"
+#include "core/frontend/onnx/tensor_data.h"
+#include "core/graph/operator.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace lathe::frontend::onnx_detail {
+
+using graph::Attrs;
+using graph::ValueId;
+using Ints = std::vector<std::int64_t>;
+
+/// The graph under construction: what the converters of single operators need.
+class Builder
+{
+public:
+    /// `budget`: bytes of constants that import itself may make (folded arithmetic, filled tensors).
+    Builder(std::filesystem::path folder, std::int64_t opsetVersion, std::int64_t budget)
+        : m_reader(std::move(folder)), m_opset(opsetVersion), m_budget(budget)
+    {
+    }
+
+    std::int64_t opset() const { return m_opset; }
+    graph::Graph& graph() { return m_graph; }
+    TensorReader& tensors() { return m_reader; }
+
+    /// The value of an input. Errors: BadFile if it is absent.
+    Result<ValueId> input(const NodeReader& node, std::int64_t index) const;
+    /// Contents of an input that must be known at import, as integers. Errors: Unsupported if it is computed from the network's inputs.
+    Result<Ints> constantInts(const NodeReader& node, std::int64_t index, std::string_view what) const;
+    Result<std::vector<double>> constantNumbers(const NodeReader& node, std::int64_t index, std::string_view what) const;
+
+    const std::vector<std::int64_t>& shape(ValueId id) const { return m_graph.value(id).shape; }
+    std::int64_t rank(ValueId id) const { return static_cast<std::int64_t>(shape(id).size()); }
+    DType dtype(ValueId id) const { return m_graph.value(id).dtype; }
+    bool isConstant(ValueId id) const { return m_graph.value(id).constant != nullptr; }
+
+    ValueId constant(DType dtype, std::vector<std::int64_t> shape, std::span<const double> values);
+    ValueId scalar(DType dtype, double value) { return constant(dtype, {}, std::span(&value, 1)); }
+    ValueId ints(const Ints& values); ///< I64 vector
+    ValueId addConstant(std::string name, ConstTensor tensor);
+
+    /// Before constants of that size are made. Errors: BadFile once they outgrow the file.
+    Result<> charge(std::int64_t bytes);
+
+    /// Adds one node of Lathe's set, types inferred. A node of constants is evaluated at once, if the result is not larger
+    /// than 1 MiB or what went in. Errors: those of the shape rule.
+    Result<ValueId> emit(std::string_view op, Attrs attrs, std::vector<ValueId> inputs);
+    Result<std::vector<ValueId>> emitMany(std::string_view op, Attrs attrs, std::vector<ValueId> inputs, std::size_t outputs);
+    Result<ValueId> cast(ValueId value, DType dtype); ///< no node if it has the type
+    Result<ValueId> reshape(ValueId value, Ints shape); ///< no node if it has the shape
+
+    /// Names the values that stand for a node's outputs.
+    Result<> bind(const std::string& name, ValueId value);
+    ValueId find(const std::string& name) const; ///< invalid: not there (yet)
+
+    /// Origin and base name of the nodes that follow.
+    void begin(std::string name);
+    void note(std::string text) { m_notes.push_back(std::move(text)); }
+    std::vector<std::string>& notes() { return m_notes; }
+
+private:
+    std::string uniqueName(const std::string& base);
+
+    TensorReader m_reader;
+    std::int64_t m_opset;
+    std::int64_t m_budget;
+    graph::Graph m_graph;
+    std::unordered_map<std::string, ValueId> m_values;
+    std::unordered_set<std::string> m_names;
+    std::unordered_map<std::string, std::int64_t> m_suffixes;
+    std::string m_current;
+    std::vector<std::string> m_notes;
+};
+
+/// Converts one node; returns a value for each output that it was asked for (fewer than the node names: not supported).
+using Converter = Result<std::vector<ValueId>> (*)(Builder&, NodeReader&);
+
+struct ConverterEntry
+{
+    std::string_view op;
+    Converter convert;
+};
+
+std::span<const ConverterEntry> imageConverters(); ///< convolutions, pools
+std::span<const ConverterEntry> mathConverters(); ///< element by element
+std::span<const ConverterEntry> matrixConverters(); ///< products, reductions
+std::span<const ConverterEntry> normConverters(); ///< normalisations, softmax
+std::span<const ConverterEntry> shapeConverters(); ///< shapes and order
+std::span<const ConverterEntry> sliceConverters(); ///< parts, constants
+
+/// Null if Lathe cannot convert the operator.
+Converter findConverter(std::string_view op);
+
+/// The value of an integer option that may come as an attribute (older opsets) or as a constant input.
+Result<std::optional<Ints>> attributeOrInput(Builder& b, NodeReader& node, std::string_view attribute, std::int64_t input);
+
+} // namespace lathe::frontend::onnx_detail

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/support/files.h"
+#include "core/support/result.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace onnx {
+class TensorProto;
+}
+
+namespace lathe::frontend::onnx_detail {
+
+/// Lathe's element type for a number of the schema's TensorProto.DataType; empty if there is none.
+std::optional<DType> dtypeOf(std::int64_t dataType);
+/// Name of a data type of the schema, for messages: "STRING", or its number.
+std::string dataTypeText(std::int64_t dataType);
+/// Number of the schema for an element type.
+int dataTypeOf(DType dtype);
+
+struct ConstTensor
+{
+    DType dtype = DType::F32;
+    std::vector<std::int64_t> shape;
+    std::shared_ptr<const graph::ConstData> data;
+};
+
+/// Turns TensorProtos into constants. Files with external data are mapped once and kept by the constants.
+class TensorReader
+{
+public:
+    explicit TensorReader(std::filesystem::path folder) : m_folder(std::move(folder)) { }
+
+    /// Takes the raw bytes out of `proto` instead of copying them. Errors: BadFile where sizes, counts or paths do not fit;
+    /// Unsupported for element types that Lathe lacks.
+    Result<ConstTensor> read(::onnx::TensorProto& proto);
+
+private:
+    Result<std::shared_ptr<const graph::ConstData>> external(const ::onnx::TensorProto& proto, std::size_t bytes);
+    Result<std::shared_ptr<const MappedFile>> mapped(const std::string& location);
+
+    std::filesystem::path m_folder;
+    std::map<std::string, std::shared_ptr<const MappedFile>> m_files;
+};
+
+} // namespace lathe::frontend::onnx_detail
