@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/backend/codegen.h"
+#include "core/backend/fault_script.h"
+#include "core/wire/blob_store.h"
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace lathe::wire {
+class BuildCandidate;
+class BuildJob;
+class BuildResult;
+class BuiltCandidate;
+class LinkJob;
+} // namespace lathe::wire
+
+namespace lathe::backend {
+
+/// Carries out build jobs: DAG and steps to State, loop nest, artifact. Every failure is of its candidate alone.
+class JobBuilder
+{
+public:
+    JobBuilder(std::filesystem::path pluginDir, FaultScript faults);
+    ~JobBuilder();
+
+    static std::vector<Hash128> missing(const wire::BuildJob& job, wire::BlobStore& blobs);
+    static std::vector<Hash128> missing(const wire::LinkJob& job, wire::BlobStore& blobs);
+    using Progress = std::function<void(std::uint32_t stage, const std::string& what)>;
+    /// The product is put into `product`, its hash is set.
+    wire::BuildResult build(const wire::BuildJob& job, wire::BlobStore& blobs, const Progress& progress, std::string& product);
+    Result<> link(const wire::LinkJob& job, wire::BlobStore& blobs);
+
+private:
+    struct Lowered;
+    Result<Codegen*> codegen(const std::string& target);
+    Result<compute::DagPtr> dag(const Hash128& hash, wire::BlobStore& blobs);
+    Result<schedule::LoweredKernel> lowerOne(const wire::BuildCandidate& candidate, wire::BlobStore& blobs);
+    Result<> generate(const wire::BuildJob& job, Codegen& generator, Lowered& lowered, wire::BuildResult& result,
+                      std::string& product);
+    Result<> generateArtifact(Codegen& generator, Lowered& lowered, wire::BuildResult& result, std::string& product);
+
+    std::filesystem::path m_pluginDir;
+    FaultScript m_faults;
+    std::map<std::string, std::unique_ptr<Codegen>> m_codegens; ///< by target
+    std::list<std::pair<Hash128, compute::DagPtr>> m_dags; ///< most recently used first
+};
+
+} // namespace lathe::backend

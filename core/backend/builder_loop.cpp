@@ -1,0 +1,142 @@
+#include "core/backend/builder_loop.h"
+
+#include "core/backend/build_job.h"
+#include "core/support/files.h"
+#include "core/support/log.h"
+#include "core/wire/connection.h"
+#include "core/wire/messages.h"
+
+#include <fmt/format.h>
+
+namespace lathe::backend {
+
+namespace {
+
+void setFailure(wire::Failure* failure, const Error& error)
+{
+    failure->set_code(static_cast<std::uint32_t>(error.code));
+    failure->set_text(error.message);
+}
+
+class Builder
+{
+public:
+    Builder(const BuilderOptions& options, FaultScript faults)
+        : m_connection(options.input, options.output), m_builder(options.pluginDir, std::move(faults))
+    {
+    }
+
+    Result<> serve()
+    {
+        wire::Message hello;
+        hello.mutable_hello()->set_version(wire::protocolVersion());
+        hello.mutable_hello()->set_build_id(buildId());
+        hello.mutable_hello()->set_program("lathe-builder");
+        LATHE_TRY(reply(hello));
+        LATHE_TRY_ASSIGN(const wire::Message greeting, m_connection.receive(Deadline::never()));
+        if (!greeting.has_hello())
+            return makeError(Errc::BadFile, "the other side did not say hello");
+        if (greeting.hello().version() != wire::protocolVersion() || greeting.hello().build_id() != buildId())
+            return makeError(Errc::Incompatible,
+                             fmt::format("the other side is {} ({}), this builder {} ({})", greeting.hello().version(),
+                                         greeting.hello().build_id(), wire::protocolVersion(), buildId()));
+        while (true) {
+            LATHE_TRY_ASSIGN(const wire::Message message, m_connection.receive(Deadline::never()));
+            LATHE_TRY(handle(message));
+        }
+    }
+
+private:
+    Result<> reply(const wire::Message& message) { return m_connection.send(message, Deadline::never()); }
+
+    Result<> handle(const wire::Message& message)
+    {
+        switch (message.body_case()) {
+        case wire::Message::kBlob:
+            return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(), message.blob().offset(),
+                                    message.blob().data());
+        case wire::Message::kBuildJob: return build(message.build_job());
+        case wire::Message::kLinkJob: return link(message.link_job());
+        default: return makeError(Errc::BadFile, "a builder does not take this message");
+        }
+    }
+
+    /// Asks for blobs that are not here (any more). True if some are.
+    Result<bool> askForMissing(std::uint64_t id, const std::vector<Hash128>& missing)
+    {
+        if (missing.empty())
+            return false;
+        wire::Message answer;
+        answer.mutable_missing()->set_id(id);
+        for (const Hash128& hash : missing)
+            wire::toWire(hash, answer.mutable_missing()->add_blobs());
+        LATHE_TRY(reply(answer));
+        return true;
+    }
+
+    Result<> build(const wire::BuildJob& job)
+    {
+        LATHE_TRY_ASSIGN(const bool asked, askForMissing(job.id(), JobBuilder::missing(job, m_blobs)));
+        if (asked)
+            return {};
+        Result<> sent;
+        const auto progress = [&](std::uint32_t stage, const std::string& what) {
+            wire::Message note;
+            note.mutable_progress()->set_id(job.id());
+            note.mutable_progress()->set_stage(stage);
+            note.mutable_progress()->set_what(what);
+            if (sent)
+                sent = reply(note);
+        };
+        std::string product;
+        wire::Message answer;
+        *answer.mutable_build_result() = m_builder.build(job, m_blobs, progress, product);
+        LATHE_TRY(std::move(sent));
+        if (!product.empty())
+            m_connection.queueBlob(wire::fromWire(answer.build_result().product()), product);
+        return reply(answer);
+    }
+
+    Result<> link(const wire::LinkJob& job)
+    {
+        LATHE_TRY_ASSIGN(const bool asked, askForMissing(job.id(), JobBuilder::missing(job, m_blobs)));
+        if (asked)
+            return {};
+        wire::Message answer;
+        answer.mutable_link_result()->set_id(job.id());
+        if (const auto linked = m_builder.link(job, m_blobs); !linked)
+            setFailure(answer.mutable_link_result()->mutable_failure(), linked.error());
+        return reply(answer);
+    }
+
+    wire::Connection m_connection;
+    wire::BlobStore m_blobs;
+    JobBuilder m_builder;
+};
+
+Result<FaultScript> readFaults(const std::filesystem::path& path)
+{
+    if (path.empty())
+        return FaultScript();
+    LATHE_TRY_ASSIGN(const std::string text, readFile(path, 16 << 20));
+    return FaultScript::parse(text);
+}
+
+Result<> serve(const BuilderOptions& options)
+{
+    LATHE_TRY_ASSIGN(FaultScript faults, readFaults(options.faultScript));
+    return Builder(options, std::move(faults)).serve();
+}
+
+} // namespace
+
+int runBuilder(const BuilderOptions& options)
+{
+    const Result<> ended = serve(options);
+    if (ended.error().code == Errc::WorkerCrashed)
+        return 0; // the stream was closed: the usual end
+    log(LogLevel::Error, "builder", ended.error().message);
+    return 1;
+}
+
+} // namespace lathe::backend
