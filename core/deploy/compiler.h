@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/backend/codegen.h"
+#include "core/compute/dag.h"
+#include "core/support/deadline.h"
+#include "core/wire/artifact.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lathe::measure {
+class BuilderClient;
+}
+
+namespace lathe::deploy {
+
+/// A kernel to compile: what it computes and by which schedule.
+struct KernelSource
+{
+    std::string name; ///< prefix of its symbols, unique in the library
+    compute::DagPtr dag;
+    std::string steps; ///< JSON text of schedule::Step lists
+    std::vector<bool> constantInputs; ///< by position in Dag::inputs
+};
+
+struct CompiledKernels
+{
+    std::vector<std::byte> object; ///< relocatable
+    std::vector<KernelInfo> kernels; ///< one per source
+};
+
+/// Where code is generated: lathe-builder in programs, in-process in tests.
+class Compiler
+{
+public:
+    virtual ~Compiler() = default;
+    /// Errors: IllegalSchedule, Unsupported, BuildFailed, BuildTimeout ..., naming the kernel.
+    virtual Result<CompiledKernels> compile(std::span<const KernelSource> kernels) = 0;
+    virtual Result<> link(const backend::LibraryRequest& request) = 0;
+};
+
+/// Over a lathe-builder. `timeout` is for each of the two calls.
+std::unique_ptr<Compiler> makeBuilderCompiler(std::unique_ptr<measure::BuilderClient> client, std::chrono::nanoseconds timeout);
+
+} // namespace lathe::deploy

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "core/deploy/compiler.h"
+#include "core/graph/task.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lathe::deploy {
+
+/// What one subgraph runs. Empty for a noop.
+struct KernelChoice
+{
+    const graph::Alternative* alternative = nullptr; ///< of the subgraph's task, or its untuned definition
+    std::string steps; ///< JSON
+    std::string record; ///< trial id of the record that gave the steps; empty: a default schedule
+    std::string reason; ///< why it has no record
+    double estimatedMs = -1; ///< as measured alone; negative: unknown
+};
+
+/// Kernels of a network without repetition: equal definitions with equal schedules are compiled once.
+struct KernelSet
+{
+    std::vector<KernelSource> sources;
+    std::vector<std::int32_t> ofSubgraph; ///< index into sources; -1: a noop
+};
+
+/// `choices` has one entry per subgraph. Errors: InvalidArgument naming a subgraph without an alternative.
+Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices);
+
+/// One instruction, for reports.
+struct InstructionReport
+{
+    std::string name;
+    std::string kind; ///< "kernel", "copy", "transform"
+    std::int32_t subgraph = -1; ///< -1: made by the planner
+};
+
+/// What the executor runs, ready to become sections of a library.
+struct ModelImage
+{
+    std::vector<std::byte> description; ///< core/runtime/image.h
+    std::vector<std::byte> weights; ///< packed, 64-byte aligned parts
+    std::vector<std::string> phases; ///< symbols, in the order of the description's phase indices
+    std::vector<InstructionReport> instructions;
+    std::uint64_t arenaBytes = 0;
+    std::uint64_t unsharedBytes = 0; ///< what the arena would take without reuse
+};
+
+struct PlanOptions
+{
+    std::string name = "model";
+    std::vector<std::string> inputLayouts; ///< "NCHW" ..., one per graph input, or empty
+    std::vector<std::string> outputLayouts;
+    bool inPlace = true; ///< let kernels overwrite inputs that nobody reads later
+};
+
+/// Turns a partitioned graph into instructions over tensors with storage: liveness and best fit for activations, packed
+/// constants, layout transforms where a producer's layout is not its consumer's, kernels that write outputs in place.
+/// `kernels[i]` describes source i of `set`. Errors: Unsupported or Internal, naming subgraph and parameter.
+Result<ModelImage> planModel(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
+                             const KernelSet& set, std::span<const KernelInfo> kernels, const PlanOptions& options);
+
+} // namespace lathe::deploy
