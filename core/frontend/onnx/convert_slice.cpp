@@ -23,7 +23,7 @@ Result<std::vector<ValueId>> convertConcat(Builder& b, NodeReader& node)
     return std::vector{y};
 }
 
-/// Sizes as attribute, or as input since opset 13; without them equal parts, the last one smaller where num_outputs is
+/// A slice for each part. Sizes as attribute, or as input since opset 13; without them equal parts, the last one smaller where num_outputs is
 /// given (opset 18).
 Result<std::vector<ValueId>> convertSplit(Builder& b, NodeReader& node)
 {
@@ -44,18 +44,18 @@ Result<std::vector<ValueId>> convertSplit(Builder& b, NodeReader& node)
         for (std::int64_t i = 0; i < parts; ++i)
             sizes.push_back(std::clamp<std::int64_t>(extent - i * size, 0, size));
     }
-    Ints points;
+    std::vector<ValueId> results;
     std::int64_t sum = 0;
     for (const std::int64_t size : sizes) {
         if (size < 0 || size > extent - sum)
             return makeError(Errc::BadFile, fmt::format("sizes [{}] do not add up to the {} entries of the axis", fmt::join(sizes, ", "), extent));
+        LATHE_TRY_ASSIGN(const ValueId part, b.emit("strided_slice", {{"begin", Ints{sum}}, {"end", Ints{sum + size}}, {"axes", Ints{axis}}}, {x}));
+        results.push_back(part);
         sum += size;
-        points.push_back(sum);
     }
-    if (sum != extent || points.empty())
+    if (sum != extent || sizes.empty())
         return makeError(Errc::BadFile, fmt::format("sizes [{}] do not add up to the {} entries of the axis", fmt::join(sizes, ", "), extent));
-    points.pop_back();
-    return b.emitMany("split", {{"axis", axis}, {"indices", points}}, {x}, sizes.size());
+    return results;
 }
 
 /// begin, end, axes and steps as attributes up to opset 9, as inputs since.

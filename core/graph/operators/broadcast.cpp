@@ -1,5 +1,6 @@
 // Functions of several tensors that broadcast together, element by element.
 
+#include "core/compute/definitions/elementwise.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -44,6 +45,8 @@ std::int64_t powInt(std::int64_t base, std::int64_t exponent)
 double maximumOf(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimumOf(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
+using compute::Binary;
+using Tensors = std::span<const compute::Tensor>;
 using FloatFunction = double (*)(double, double);
 using IntFunction = std::int64_t (*)(std::int64_t, std::int64_t);
 
@@ -81,12 +84,14 @@ Result<Types> inferBinary(Domain domain, InputTypes inputs)
     return Types{{domain == Domain::Number ? inputs[0].dtype : DType::Bool, std::move(shape)}};
 }
 
-OpDef binary(std::string_view name, Domain domain, FloatFunction function, IntFunction intFunction)
+OpDef binary(std::string_view name, Binary definition, Domain domain, FloatFunction function, IntFunction intFunction)
 {
     const bool divides = name == "divide" || name == "mod";
     return {name, Pattern::Broadcast, 2, 2,
             [domain](const Node&, InputTypes inputs, Constants) { return inferBinary(domain, inputs); },
-            nullptr,
+            [definition](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
+                return compute::binary(context.builder, definition, inputs[0], inputs[1]);
+            },
             [function, intFunction, divides](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
                 const TensorType& a = inputs[0]->type;
                 const TensorType& b = inputs[1]->type;
@@ -103,15 +108,15 @@ OpDef binary(std::string_view name, Domain domain, FloatFunction function, IntFu
 }
 
 template<typename Relation>
-OpDef comparison(std::string_view name)
+OpDef comparison(std::string_view name, Binary definition)
 {
-    return binary(name, Domain::Comparison, [](double a, double b) { return Relation{}(a, b) ? 1.0 : 0.0; },
+    return binary(name, definition, Domain::Comparison, [](double a, double b) { return Relation{}(a, b) ? 1.0 : 0.0; },
                   [](std::int64_t a, std::int64_t b) -> std::int64_t { return Relation{}(a, b) ? 1 : 0; });
 }
 
-OpDef logic(std::string_view name, IntFunction function)
+OpDef logic(std::string_view name, Binary definition, IntFunction function)
 {
-    return binary(name, Domain::Logic, nullptr, function);
+    return binary(name, definition, Domain::Logic, nullptr, function);
 }
 
 Result<Types> inferWhere(const Node&, InputTypes inputs, Constants)
@@ -164,25 +169,33 @@ Result<> evaluatePrelu(const Node&, std::span<const HostTensor* const> inputs, s
 std::span<const OpDef> broadcastOperators()
 {
     static const std::vector<OpDef> table = {
-        binary("add", Domain::Number, [](double a, double b) { return a + b; }, addInt),
-        binary("subtract", Domain::Number, [](double a, double b) { return a - b; }, subtractInt),
-        binary("multiply", Domain::Number, [](double a, double b) { return a * b; }, multiplyInt),
-        binary("divide", Domain::Number, [](double a, double b) { return a / b; }, divideInt),
-        binary("mod", Domain::Number, [](double a, double b) { return std::fmod(a, b); }, modInt),
-        binary("pow", Domain::Number, [](double a, double b) { return std::pow(a, b); }, powInt),
-        binary("maximum", Domain::Number, maximumOf, [](std::int64_t a, std::int64_t b) { return std::max(a, b); }),
-        binary("minimum", Domain::Number, minimumOf, [](std::int64_t a, std::int64_t b) { return std::min(a, b); }),
-        comparison<std::equal_to<>>("equal"),
-        comparison<std::not_equal_to<>>("not_equal"),
-        comparison<std::less<>>("less"),
-        comparison<std::less_equal<>>("less_equal"),
-        comparison<std::greater<>>("greater"),
-        comparison<std::greater_equal<>>("greater_equal"),
-        logic("logical_and", [](std::int64_t a, std::int64_t b) { return a & b; }),
-        logic("logical_or", [](std::int64_t a, std::int64_t b) { return a | b; }),
-        logic("logical_xor", [](std::int64_t a, std::int64_t b) { return a ^ b; }),
-        {"where", Pattern::Broadcast, 3, 3, inferWhere, nullptr, evaluateWhere},
-        {"prelu", Pattern::Broadcast, 2, 2, inferPrelu, nullptr, evaluatePrelu},
+        binary("add", Binary::Add, Domain::Number, [](double a, double b) { return a + b; }, addInt),
+        binary("subtract", Binary::Subtract, Domain::Number, [](double a, double b) { return a - b; }, subtractInt),
+        binary("multiply", Binary::Multiply, Domain::Number, [](double a, double b) { return a * b; }, multiplyInt),
+        binary("divide", Binary::Divide, Domain::Number, [](double a, double b) { return a / b; }, divideInt),
+        binary("mod", Binary::Mod, Domain::Number, [](double a, double b) { return std::fmod(a, b); }, modInt),
+        binary("pow", Binary::Power, Domain::Number, [](double a, double b) { return std::pow(a, b); }, powInt),
+        binary("maximum", Binary::Maximum, Domain::Number, maximumOf, [](std::int64_t a, std::int64_t b) { return std::max(a, b); }),
+        binary("minimum", Binary::Minimum, Domain::Number, minimumOf, [](std::int64_t a, std::int64_t b) { return std::min(a, b); }),
+        comparison<std::equal_to<>>("equal", Binary::Equal),
+        comparison<std::not_equal_to<>>("not_equal", Binary::NotEqual),
+        comparison<std::less<>>("less", Binary::Less),
+        comparison<std::less_equal<>>("less_equal", Binary::LessEqual),
+        comparison<std::greater<>>("greater", Binary::Greater),
+        comparison<std::greater_equal<>>("greater_equal", Binary::GreaterEqual),
+        logic("logical_and", Binary::LogicalAnd, [](std::int64_t a, std::int64_t b) { return a & b; }),
+        logic("logical_or", Binary::LogicalOr, [](std::int64_t a, std::int64_t b) { return a | b; }),
+        logic("logical_xor", Binary::LogicalXor, [](std::int64_t a, std::int64_t b) { return a ^ b; }),
+        {"where", Pattern::Broadcast, 3, 3, inferWhere,
+         [](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
+             return compute::where(context.builder, inputs[0], inputs[1], inputs[2]);
+         },
+         evaluateWhere},
+        {"prelu", Pattern::Broadcast, 2, 2, inferPrelu,
+         [](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
+             return compute::prelu(context.builder, inputs[0], inputs[1]);
+         },
+         evaluatePrelu},
     };
     return table;
 }

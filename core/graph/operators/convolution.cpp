@@ -6,6 +6,8 @@
 // plane is a sum of shifted vectors: out[i] += weight * plane[i + offset], over long contiguous runs, in double. Columns
 // past the output's width hold sums that nobody reads.
 
+#include "core/compute/definitions/conv2d.h"
+#include "core/compute/definitions/winograd.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -321,13 +323,79 @@ Result<> evaluateConv2dTranspose(const Node& node, std::span<const HostTensor* c
     return {};
 }
 
+using Tensors = std::span<const compute::Tensor>;
+
+Error noDefinition(std::string_view layout, std::string_view kernelLayout)
+{
+    return makeError(Errc::Unsupported, fmt::format("a convolution of {} data with {} weights has no kernel", layout, kernelLayout));
+}
+
+/// "winograd:m" takes the transformed weight; everything else the weight itself.
+Result<compute::Tensor> computeConv2d(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const std::string layout, stringAttr(node, "layout", "NCHW"));
+    const bool channelsLast = layout == "NHWC";
+    LATHE_TRY_ASSIGN(const std::string kernelLayout, stringAttr(node, "kernel_layout", channelsLast ? "HWIO" : "OIHW"));
+    LATHE_TRY_ASSIGN(const Window w, windowOf(node, {}));
+    const DType dataType = context.builder.dtype(inputs[0]);
+    const Shape weight = context.builder.shape(inputs[1]);
+    compute::Conv2dParams p;
+    p.layout = channelsLast ? compute::ImageLayout::Nhwc : compute::ImageLayout::Nchw;
+    p.strides = {w.strides[0], w.strides[1]};
+    p.padding = {w.padding[0], w.padding[1], w.padding[2], w.padding[3]};
+    p.dilation = {w.dilations[0], w.dilations[1]};
+    LATHE_TRY_ASSIGN(p.groups, intAttr(node, "groups", 1));
+    LATHE_TRY_ASSIGN(p.outType, dtypeAttr(node, "out_dtype", dataType));
+
+    constexpr std::string_view kWinograd = "winograd:";
+    if (context.algorithm.starts_with(kWinograd)) {
+        const std::string m = context.algorithm.substr(kWinograd.size());
+        if (m != "2" && m != "4")
+            return brokenRule(fmt::format("there is no algorithm \"{}\" for conv2d", context.algorithm));
+        // Its weight is [m + 2, m + 2, CO, CI]: the kernel is 3x3, or the recipe of the weight would have refused it.
+        if (!compute::winogradApplies(dataType, 3, 3, p))
+            return makeError(Errc::Unsupported, "winograd is for 3x3 convolutions of stride 1 in one group");
+        return compute::conv2dWinograd(context.builder, inputs[0], inputs[1], m == "2" ? 2 : 4, p, context.era);
+    }
+    if (!context.algorithm.empty() && context.algorithm != "direct")
+        return brokenRule(fmt::format("there is no algorithm \"{}\" for conv2d", context.algorithm));
+    const std::int64_t channels = context.builder.shape(inputs[0])[channelsLast ? 3 : 1];
+    const std::int64_t weightOut = kernelLayout == "OIHW" ? weight[0] : (kernelLayout == "HWIO" ? weight[3] : weight[2]);
+    const bool depthwise = p.groups > 1 && p.groups == channels && weightOut == channels;
+    if (depthwise && kernelLayout == (channelsLast ? "HWOI" : "OIHW"))
+        return compute::depthwiseConv2d(context.builder, inputs[0], inputs[1], p, context.era);
+    if (kernelLayout != (channelsLast ? "HWIO" : "OIHW"))
+        return noDefinition(layout, kernelLayout);
+    return compute::conv2d(context.builder, inputs[0], inputs[1], p, context.era);
+}
+
+Result<compute::Tensor> computeConv2dTranspose(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const std::string layout, stringAttr(node, "layout", "NCHW"));
+    const bool channelsLast = layout == "NHWC";
+    const std::string_view wanted = channelsLast ? "HWIO" : "IOHW";
+    LATHE_TRY_ASSIGN(const std::string kernelLayout, stringAttr(node, "kernel_layout", wanted));
+    if (kernelLayout != wanted)
+        return noDefinition(layout, kernelLayout);
+    LATHE_TRY_ASSIGN(const Window w, windowOf(node, {}));
+    LATHE_TRY_ASSIGN(const Shape outputPadding, sizedAttr(node, "output_padding", 2, 0, {0, 0}));
+    compute::ConvTranspose2dParams p;
+    p.layout = channelsLast ? compute::ImageLayout::Nhwc : compute::ImageLayout::Nchw;
+    p.strides = {w.strides[0], w.strides[1]};
+    p.padding = {w.padding[0], w.padding[1], w.padding[2], w.padding[3]};
+    p.dilation = {w.dilations[0], w.dilations[1]};
+    p.outputPadding = {outputPadding[0], outputPadding[1]};
+    LATHE_TRY_ASSIGN(p.groups, intAttr(node, "groups", 1));
+    return compute::convTranspose2d(context.builder, inputs[0], inputs[1], p, context.era);
+}
+
 } // namespace
 
 std::span<const OpDef> convolutionOperators()
 {
     static const std::vector<OpDef> table = {
-        {"conv2d", Pattern::OutElementwiseFusable, 2, 2, inferConvolution<false>, nullptr, evaluateConv2d},
-        {"conv2d_transpose", Pattern::OutElementwiseFusable, 2, 2, inferConvolution<true>, nullptr, evaluateConv2dTranspose},
+        {"conv2d", Pattern::OutElementwiseFusable, 2, 2, inferConvolution<false>, computeConv2d, evaluateConv2d},
+        {"conv2d_transpose", Pattern::OutElementwiseFusable, 2, 2, inferConvolution<true>, computeConv2dTranspose, evaluateConv2dTranspose},
     };
     return table;
 }

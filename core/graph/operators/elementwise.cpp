@@ -1,5 +1,6 @@
 // Functions of one tensor, element by element.
 
+#include "core/compute/definitions/elementwise.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -52,6 +53,8 @@ std::int64_t absInt(std::int64_t x) { return x < 0 ? negated(x) : x; }
 std::int64_t signInt(std::int64_t x) { return x > 0 ? 1 : (x < 0 ? -1 : 0); }
 std::int64_t notInt(std::int64_t x) { return x == 0 ? 1 : 0; }
 
+using compute::Unary;
+using Tensors = std::span<const compute::Tensor>;
 using FloatFunction = double (*)(double);
 using IntFunction = std::int64_t (*)(std::int64_t);
 
@@ -75,9 +78,12 @@ Result<Types> inferBool(const Node&, InputTypes inputs, Constants)
     return Types{inputs[0]};
 }
 
-OpDef floatUnary(std::string_view name, FloatFunction function)
+OpDef floatUnary(std::string_view name, FloatFunction function, Unary definition)
 {
-    return {name, Pattern::Elementwise, 1, 1, inferFloat, nullptr,
+    return {name, Pattern::Elementwise, 1, 1, inferFloat,
+            [definition](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
+                return compute::unary(context.builder, definition, inputs[0]);
+            },
             [function](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
                 std::vector<double> values = readFloats(*inputs[0]);
                 for (double& value : values)
@@ -87,9 +93,9 @@ OpDef floatUnary(std::string_view name, FloatFunction function)
             }};
 }
 
-OpDef numberUnary(std::string_view name, FloatFunction function, IntFunction intFunction)
+OpDef numberUnary(std::string_view name, FloatFunction function, IntFunction intFunction, Unary definition)
 {
-    OpDef entry = floatUnary(name, function);
+    OpDef entry = floatUnary(name, function, definition);
     entry.inferTypes = inferNumber;
     entry.evaluate = [function, intFunction](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
         if (isFloat(inputs[0]->type.dtype)) {
@@ -115,8 +121,9 @@ struct Parameters
     double firstFallback = 0, secondFallback = 0;
 };
 using ParametricFunction = double (*)(double x, double a, double b);
+using ParametricDefinition = compute::Tensor (*)(compute::DagBuilder&, compute::Tensor, double a, double b);
 
-OpDef parametric(std::string_view name, Parameters parameters, ParametricFunction function)
+OpDef parametric(std::string_view name, Parameters parameters, ParametricFunction function, ParametricDefinition definition)
 {
     const auto read = [parameters](const Node& node) -> Result<std::pair<double, double>> {
         std::pair<double, double> values{parameters.firstFallback, parameters.secondFallback};
@@ -132,7 +139,10 @@ OpDef parametric(std::string_view name, Parameters parameters, ParametricFunctio
                 LATHE_TRY(read(node));
                 return Types{inputs[0]};
             },
-            nullptr,
+            [read, definition](const Node& node, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
+                LATHE_TRY_ASSIGN(const auto ab, read(node));
+                return definition(context.builder, inputs[0], ab.first, ab.second);
+            },
             [read, function](const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
                 LATHE_TRY_ASSIGN(const auto ab, read(node));
                 std::vector<double> values = readFloats(*inputs[0]);
@@ -166,6 +176,18 @@ Result<> evaluateClip(const Node& node, std::span<const HostTensor* const> input
     return {};
 }
 
+Result<compute::Tensor> computeClip(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    std::optional<double> low, high;
+    if (node.attrs.contains("min")) {
+        LATHE_TRY_ASSIGN(low, floatAttr(node, "min", 0));
+    }
+    if (node.attrs.contains("max")) {
+        LATHE_TRY_ASSIGN(high, floatAttr(node, "max", 0));
+    }
+    return compute::clip(context.builder, inputs[0], low, high);
+}
+
 Result<Types> inferCast(const Node& node, InputTypes inputs, Constants)
 {
     if (!node.attrs.contains("dtype"))
@@ -192,6 +214,12 @@ Result<> evaluateCast(const Node&, std::span<const HostTensor* const> inputs, st
     return {};
 }
 
+/// Also of identity, whose output has the input's type.
+Result<compute::Tensor> computeCast(const Node&, Tensors inputs, ComputeContext& context)
+{
+    return compute::cast(context.builder, inputs[0], context.outputTypes[0].dtype);
+}
+
 Result<Types> inferSame(const Node&, InputTypes inputs, Constants)
 {
     return Types{inputs[0]};
@@ -208,46 +236,54 @@ Result<> evaluateCopy(const Node&, std::span<const HostTensor* const> inputs, st
 std::span<const OpDef> elementwiseOperators()
 {
     static const std::vector<OpDef> table = {
-        numberUnary("relu", reluOf, reluInt),
-        numberUnary("negative", negativeOf, negated),
-        numberUnary("abs", absOf, absInt),
-        numberUnary("sign", signOf, signInt),
-        floatUnary("exp", expOf),
-        floatUnary("log", logOf),
-        floatUnary("sqrt", sqrtOf),
-        floatUnary("rsqrt", rsqrtOf),
-        floatUnary("reciprocal", reciprocalOf),
-        floatUnary("tanh", tanhOf),
-        floatUnary("erf", erfOf),
-        floatUnary("sigmoid", sigmoidOf),
-        floatUnary("sin", sinOf),
-        floatUnary("cos", cosOf),
-        floatUnary("floor", floorOf),
-        floatUnary("ceil", ceilOf),
-        floatUnary("round", roundOf),
-        floatUnary("softplus", softplus),
-        floatUnary("silu", siluOf),
-        floatUnary("gelu", geluOf),
-        floatUnary("gelu_tanh", geluTanhOf),
-        floatUnary("hard_swish", hardSwishOf),
-        floatUnary("mish", mishOf),
-        parametric("leaky_relu", {"alpha", "", 0.01, 0}, [](double x, double a, double) { return x < 0 ? a * x : x; }),
-        parametric("elu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }),
+        numberUnary("relu", reluOf, reluInt, Unary::Relu),
+        numberUnary("negative", negativeOf, negated, Unary::Negative),
+        numberUnary("abs", absOf, absInt, Unary::Abs),
+        numberUnary("sign", signOf, signInt, Unary::Sign),
+        floatUnary("exp", expOf, Unary::Exp),
+        floatUnary("log", logOf, Unary::Log),
+        floatUnary("sqrt", sqrtOf, Unary::Sqrt),
+        floatUnary("rsqrt", rsqrtOf, Unary::Rsqrt),
+        floatUnary("reciprocal", reciprocalOf, Unary::Reciprocal),
+        floatUnary("tanh", tanhOf, Unary::Tanh),
+        floatUnary("erf", erfOf, Unary::Erf),
+        floatUnary("sigmoid", sigmoidOf, Unary::Sigmoid),
+        floatUnary("sin", sinOf, Unary::Sin),
+        floatUnary("cos", cosOf, Unary::Cos),
+        floatUnary("floor", floorOf, Unary::Floor),
+        floatUnary("ceil", ceilOf, Unary::Ceil),
+        floatUnary("round", roundOf, Unary::Round),
+        floatUnary("softplus", softplus, Unary::Softplus),
+        floatUnary("silu", siluOf, Unary::Silu),
+        floatUnary("gelu", geluOf, Unary::Gelu),
+        floatUnary("gelu_tanh", geluTanhOf, Unary::GeluTanh),
+        floatUnary("hard_swish", hardSwishOf, Unary::HardSwish),
+        floatUnary("mish", mishOf, Unary::Mish),
+        parametric("leaky_relu", {"alpha", "", 0.01, 0}, [](double x, double a, double) { return x < 0 ? a * x : x; },
+                   [](compute::DagBuilder& builder, compute::Tensor x, double a, double) { return compute::leakyRelu(builder, x, a); }),
+        parametric("elu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; },
+                   [](compute::DagBuilder& builder, compute::Tensor x, double a, double) { return compute::elu(builder, x, a); }),
         parametric("selu", {"alpha", "gamma", 1.67326319217681884765625, 1.05070102214813232421875},
-                   [](double x, double a, double g) { return g * (x < 0 ? a * std::expm1(x) : x); }),
-        parametric("celu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; }),
-        parametric("hard_sigmoid", {"alpha", "beta", 0.2, 0.5}, [](double x, double a, double b) { return clampTo(a * x + b, 0.0, 1.0); }),
-        parametric("thresholded_relu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x > a ? x : 0.0; }),
-        {"logical_not", Pattern::Elementwise, 1, 1, inferBool, nullptr,
+                   [](double x, double a, double g) { return g * (x < 0 ? a * std::expm1(x) : x); }, compute::selu),
+        parametric("celu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; },
+                   [](compute::DagBuilder& builder, compute::Tensor x, double a, double) { return compute::celu(builder, x, a); }),
+        parametric("hard_sigmoid", {"alpha", "beta", 0.2, 0.5}, [](double x, double a, double b) { return clampTo(a * x + b, 0.0, 1.0); },
+                   compute::hardSigmoid),
+        parametric("thresholded_relu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x > a ? x : 0.0; },
+                   [](compute::DagBuilder& builder, compute::Tensor x, double a, double) { return compute::thresholdedRelu(builder, x, a); }),
+        {"logical_not", Pattern::Elementwise, 1, 1, inferBool,
+         [](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
+             return compute::unary(context.builder, Unary::LogicalNot, inputs[0]);
+         },
          [](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
              std::vector<std::int64_t> values = readInts(*inputs[0]);
              std::ranges::transform(values, values.begin(), notInt);
              writeInts(outputs[0], values);
              return {};
          }},
-        {"clip", Pattern::Elementwise, 1, 1, inferClip, nullptr, evaluateClip},
-        {"cast", Pattern::Elementwise, 1, 1, inferCast, nullptr, evaluateCast},
-        {"identity", Pattern::Elementwise, 1, 1, inferSame, nullptr, evaluateCopy},
+        {"clip", Pattern::Elementwise, 1, 1, inferClip, computeClip, evaluateClip},
+        {"cast", Pattern::Elementwise, 1, 1, inferCast, computeCast, evaluateCast},
+        {"identity", Pattern::Elementwise, 1, 1, inferSame, computeCast, evaluateCopy},
         // Inference only: dropout passes its input on. A pass removes it; it is never fused.
         {"dropout", Pattern::Opaque, 1, 1, inferSame, nullptr, evaluateCopy},
     };

@@ -1,5 +1,6 @@
 // Matrix products: dense (weight as [N, K]), matmul (any rank, broadcast batches) and batch_matmul (rank 3).
 
+#include "core/compute/definitions/dense.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -148,14 +149,26 @@ Result<> evaluateProduct(const Node& node, std::span<const HostTensor* const> in
     return {};
 }
 
+Result<compute::Tensor> computeProduct(const Node& node, std::span<const compute::Tensor> inputs, ComputeContext& context)
+{
+    const TensorType a{context.builder.dtype(inputs[0]), context.builder.shape(inputs[0])};
+    const TensorType b{context.builder.dtype(inputs[1]), context.builder.shape(inputs[1])};
+    LATHE_TRY_ASSIGN(const Product p, productOf(node, a, b));
+    if (node.op == "dense")
+        return compute::dense(context.builder, inputs[0], inputs[1], context.era, p.outType);
+    if (a.shape.size() < 2 || b.shape.size() < 2)
+        return makeError(Errc::Unsupported, "a product with a vector has no kernel");
+    return compute::matmul(context.builder, inputs[0], inputs[1], {p.transposeA, p.transposeB, p.outType}, context.era);
+}
+
 } // namespace
 
 std::span<const OpDef> matmulOperators()
 {
     static const std::vector<OpDef> table = {
-        {"dense", Pattern::OutElementwiseFusable, 2, 2, inferProduct, nullptr, evaluateProduct},
-        {"matmul", Pattern::OutElementwiseFusable, 2, 2, inferProduct, nullptr, evaluateProduct},
-        {"batch_matmul", Pattern::OutElementwiseFusable, 2, 2, inferProduct, nullptr, evaluateProduct},
+        {"dense", Pattern::OutElementwiseFusable, 2, 2, inferProduct, computeProduct, evaluateProduct},
+        {"matmul", Pattern::OutElementwiseFusable, 2, 2, inferProduct, computeProduct, evaluateProduct},
+        {"batch_matmul", Pattern::OutElementwiseFusable, 2, 2, inferProduct, computeProduct, evaluateProduct},
     };
     return table;
 }

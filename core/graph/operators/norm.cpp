@@ -1,5 +1,7 @@
 // Biases, batch normalisation and softmax: functions along one axis.
 
+#include "core/compute/definitions/dense.h"
+#include "core/compute/definitions/softmax.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -119,15 +121,32 @@ Result<> evaluateSoftmax(const Node& node, std::span<const HostTensor* const> in
     return {};
 }
 
+using Tensors = std::span<const compute::Tensor>;
+
+Result<compute::Tensor> computeBiasAdd(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const std::int64_t given, intAttr(node, "axis", 1));
+    LATHE_TRY_ASSIGN(const std::int64_t axis, normalAxis(given, context.builder.shape(inputs[0]).size()));
+    return compute::biasAdd(context.builder, inputs[0], inputs[1], axis);
+}
+
+template<bool Log>
+Result<compute::Tensor> computeSoftmax(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const std::int64_t axis, intAttr(node, "axis", -1));
+    return Log ? compute::logSoftmax(context.builder, inputs[0], axis) : compute::softmax(context.builder, inputs[0], axis);
+}
+
 } // namespace
 
 std::span<const OpDef> normOperators()
 {
     static const std::vector<OpDef> table = {
-        {"bias_add", Pattern::Broadcast, 2, 2, inferPerChannel, nullptr, evaluateBiasAdd},
+        {"bias_add", Pattern::Broadcast, 2, 2, inferPerChannel, computeBiasAdd, evaluateBiasAdd},
+        // Batch norms become arithmetic before tasks are cut (simplifyInference), so they need no definition.
         {"batch_norm", Pattern::OutElementwiseFusable, 5, 5, inferPerChannel, nullptr, evaluateBatchNorm},
-        {"softmax", Pattern::OutElementwiseFusable, 1, 1, inferSoftmax, nullptr, evaluateSoftmax<false>},
-        {"log_softmax", Pattern::OutElementwiseFusable, 1, 1, inferSoftmax, nullptr, evaluateSoftmax<true>},
+        {"softmax", Pattern::OutElementwiseFusable, 1, 1, inferSoftmax, computeSoftmax<false>, evaluateSoftmax<false>},
+        {"log_softmax", Pattern::OutElementwiseFusable, 1, 1, inferSoftmax, computeSoftmax<true>, evaluateSoftmax<true>},
     };
     return table;
 }

@@ -1,5 +1,6 @@
 // Pooling over windows and over whole images.
 
+#include "core/compute/definitions/pool.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -133,15 +134,36 @@ Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> input
     return {};
 }
 
+template<bool Whole, bool Average>
+Result<compute::Tensor> computePool(const Node& node, std::span<const compute::Tensor> inputs, ComputeContext& context)
+{
+    constexpr auto kKind = Average ? compute::PoolKind::Average : compute::PoolKind::Max;
+    const TensorType data{context.builder.dtype(inputs[0]), context.builder.shape(inputs[0])};
+    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, data, Whole));
+    const auto layout = g.axes.c == 1 ? compute::ImageLayout::Nchw : compute::ImageLayout::Nhwc;
+    if (Whole)
+        return compute::globalPool2d(context.builder, inputs[0], kKind, layout);
+    const Window& w = g.window;
+    compute::Pool2dParams p;
+    p.layout = layout;
+    p.kernel = {w.size[0], w.size[1]};
+    p.strides = {w.strides[0], w.strides[1]};
+    p.padding = {w.padding[0], w.padding[1], w.padding[2], w.padding[3]};
+    p.dilation = {w.dilations[0], w.dilations[1]};
+    LATHE_TRY_ASSIGN(p.ceilMode, boolAttr(node, "ceil_mode", false));
+    LATHE_TRY_ASSIGN(p.countIncludePad, boolAttr(node, "count_include_pad", false));
+    return compute::pool2d(context.builder, inputs[0], kKind, p);
+}
+
 } // namespace
 
 std::span<const OpDef> poolOperators()
 {
     static const std::vector<OpDef> table = {
-        {"max_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<false>, nullptr, evaluatePool<false, false>},
-        {"avg_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<false>, nullptr, evaluatePool<false, true>},
-        {"global_max_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<true>, nullptr, evaluatePool<true, false>},
-        {"global_avg_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<true>, nullptr, evaluatePool<true, true>},
+        {"max_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<false>, computePool<false, false>, evaluatePool<false, false>},
+        {"avg_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<false>, computePool<false, true>, evaluatePool<false, true>},
+        {"global_max_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<true>, computePool<true, false>, evaluatePool<true, false>},
+        {"global_avg_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<true>, computePool<true, true>, evaluatePool<true, true>},
     };
     return table;
 }

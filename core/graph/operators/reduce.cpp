@@ -1,5 +1,6 @@
 // Reductions over axes.
 
+#include "core/compute/definitions/reduction.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -153,18 +154,37 @@ Result<> evaluateArg(const Node& node, std::span<const HostTensor* const> inputs
     return {};
 }
 
+using Tensors = std::span<const compute::Tensor>;
+
+template<compute::Reduction R>
+Result<compute::Tensor> computeReduce(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(Shape axes, intsAttr(node, "axes", {}));
+    LATHE_TRY_ASSIGN(const bool keepDims, boolAttr(node, "keepdims", false));
+    return compute::reduction(context.builder, R, inputs[0], std::move(axes), keepDims);
+}
+
+template<bool Largest>
+Result<compute::Tensor> computeArg(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const Shape axes, intsAttr(node, "axes", {}));
+    LATHE_TRY_ASSIGN(const bool keepDims, boolAttr(node, "keepdims", false));
+    LATHE_TRY_ASSIGN(const std::int64_t axis, normalAxis(axes.at(0), context.builder.shape(inputs[0]).size()));
+    return compute::argReduction(context.builder, Largest, inputs[0], axis, keepDims);
+}
+
 } // namespace
 
 std::span<const OpDef> reduceOperators()
 {
     static const std::vector<OpDef> table = {
-        {"sum", Pattern::CommReduce, 1, 1, inferReduce<Kind::Sum>, nullptr, evaluateReduce<Kind::Sum>},
-        {"mean", Pattern::CommReduce, 1, 1, inferReduce<Kind::Mean>, nullptr, evaluateReduce<Kind::Mean>},
-        {"prod", Pattern::CommReduce, 1, 1, inferReduce<Kind::Prod>, nullptr, evaluateReduce<Kind::Prod>},
-        {"max", Pattern::CommReduce, 1, 1, inferReduce<Kind::Max>, nullptr, evaluateReduce<Kind::Max>},
-        {"min", Pattern::CommReduce, 1, 1, inferReduce<Kind::Min>, nullptr, evaluateReduce<Kind::Min>},
-        {"argmax", Pattern::CommReduce, 1, 1, inferArg, nullptr, evaluateArg<true>},
-        {"argmin", Pattern::CommReduce, 1, 1, inferArg, nullptr, evaluateArg<false>},
+        {"sum", Pattern::CommReduce, 1, 1, inferReduce<Kind::Sum>, computeReduce<compute::Reduction::Sum>, evaluateReduce<Kind::Sum>},
+        {"mean", Pattern::CommReduce, 1, 1, inferReduce<Kind::Mean>, computeReduce<compute::Reduction::Mean>, evaluateReduce<Kind::Mean>},
+        {"prod", Pattern::CommReduce, 1, 1, inferReduce<Kind::Prod>, computeReduce<compute::Reduction::Prod>, evaluateReduce<Kind::Prod>},
+        {"max", Pattern::CommReduce, 1, 1, inferReduce<Kind::Max>, computeReduce<compute::Reduction::Max>, evaluateReduce<Kind::Max>},
+        {"min", Pattern::CommReduce, 1, 1, inferReduce<Kind::Min>, computeReduce<compute::Reduction::Min>, evaluateReduce<Kind::Min>},
+        {"argmax", Pattern::CommReduce, 1, 1, inferArg, computeArg<true>, evaluateArg<true>},
+        {"argmin", Pattern::CommReduce, 1, 1, inferArg, computeArg<false>, evaluateArg<false>},
     };
     return table;
 }

@@ -1,5 +1,6 @@
 // The same elements in another shape or order.
 
+#include "core/compute/definitions/transform.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -134,17 +135,40 @@ Result<> evaluateBroadcastTo(const Node&, std::span<const HostTensor* const> inp
     return {};
 }
 
+using Tensors = std::span<const compute::Tensor>;
+
+Result<compute::Tensor> computeReshape(const Node&, Tensors inputs, ComputeContext& context)
+{
+    return compute::reshape(context.builder, inputs[0], context.outputTypes[0].shape);
+}
+
+Result<compute::Tensor> computeFlatten(const Node&, Tensors inputs, ComputeContext& context)
+{
+    return compute::batchFlatten(context.builder, inputs[0]);
+}
+
+Result<compute::Tensor> computeTranspose(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const Shape axes, permutationOf(node, context.builder.shape(inputs[0]).size()));
+    return compute::transpose(context.builder, inputs[0], axes);
+}
+
+Result<compute::Tensor> computeBroadcastTo(const Node&, Tensors inputs, ComputeContext& context)
+{
+    return compute::broadcastTo(context.builder, inputs[0], context.outputTypes[0].shape);
+}
+
 } // namespace
 
 std::span<const OpDef> reshapeOperators()
 {
     static const std::vector<OpDef> table = {
-        {"reshape", Pattern::Injective, 1, 1, inferReshape, nullptr, evaluateSameBytes},
-        {"batch_flatten", Pattern::Injective, 1, 1, inferFlatten, nullptr, evaluateSameBytes},
-        {"squeeze", Pattern::Injective, 1, 1, inferSqueeze, nullptr, evaluateSameBytes},
-        {"expand_dims", Pattern::Broadcast, 1, 1, inferExpandDims, nullptr, evaluateSameBytes},
-        {"transpose", Pattern::Injective, 1, 1, inferTranspose, nullptr, evaluateTranspose},
-        {"broadcast_to", Pattern::Broadcast, 1, 1, inferBroadcastTo, nullptr, evaluateBroadcastTo},
+        {"reshape", Pattern::Injective, 1, 1, inferReshape, computeReshape, evaluateSameBytes},
+        {"batch_flatten", Pattern::Injective, 1, 1, inferFlatten, computeFlatten, evaluateSameBytes},
+        {"squeeze", Pattern::Injective, 1, 1, inferSqueeze, computeReshape, evaluateSameBytes},
+        {"expand_dims", Pattern::Broadcast, 1, 1, inferExpandDims, computeReshape, evaluateSameBytes},
+        {"transpose", Pattern::Injective, 1, 1, inferTranspose, computeTranspose, evaluateTranspose},
+        {"broadcast_to", Pattern::Broadcast, 1, 1, inferBroadcastTo, computeBroadcastTo, evaluateBroadcastTo},
     };
     return table;
 }

@@ -1,5 +1,6 @@
 // Parts of tensors: joining, splitting, padding, slicing, looking up.
 
+#include "core/compute/definitions/transform.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -278,16 +279,58 @@ Result<> evaluateTake(const Node& node, std::span<const HostTensor* const> input
     return {};
 }
 
+using Tensors = std::span<const compute::Tensor>;
+
+TensorType typeOf(compute::Tensor tensor, const ComputeContext& context)
+{
+    return {context.builder.dtype(tensor), context.builder.shape(tensor)};
+}
+
+Result<compute::Tensor> computeConcatenate(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, typeOf(inputs[0], context), 0));
+    return compute::concatenate(context.builder, inputs, static_cast<std::int64_t>(axis));
+}
+
+Result<compute::Tensor> computePad(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const PadMode mode, padMode(node));
+    LATHE_TRY_ASSIGN(const double value, floatAttr(node, "value", 0));
+    LATHE_TRY_ASSIGN(const Shape width, intsAttr(node, "pad_width", {}));
+    Shape before, after;
+    for (std::size_t i = 0; i + 1 < width.size(); i += 2) {
+        before.push_back(width[i]);
+        after.push_back(width[i + 1]);
+    }
+    const auto definition = mode == PadMode::Constant ? compute::PadMode::Constant
+        : mode == PadMode::Edge                       ? compute::PadMode::Edge
+                                                      : compute::PadMode::Reflect;
+    return compute::pad(context.builder, inputs[0], before, after, definition, value);
+}
+
+Result<compute::Tensor> computeSlice(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const Slice slice, sliceOf(node, typeOf(inputs[0], context)));
+    return compute::stridedSlice(context.builder, inputs[0], slice.begin, slice.stride, slice.extent);
+}
+
+Result<compute::Tensor> computeTake(const Node& node, Tensors inputs, ComputeContext& context)
+{
+    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, typeOf(inputs[0], context), 0));
+    return compute::take(context.builder, inputs[0], inputs[1], static_cast<std::int64_t>(axis));
+}
+
 } // namespace
 
 std::span<const OpDef> sliceOperators()
 {
     static const std::vector<OpDef> table = {
-        {"concatenate", Pattern::Injective, 1, -1, inferConcatenate, nullptr, evaluateConcatenate},
+        {"concatenate", Pattern::Injective, 1, -1, inferConcatenate, computeConcatenate, evaluateConcatenate},
+        // Has several outputs, so no definition of its own: importers write a strided_slice for each part.
         {"split", Pattern::Injective, 1, 1, inferSplit, nullptr, evaluateSplit},
-        {"pad", Pattern::Injective, 1, 1, inferPad, nullptr, evaluatePad},
-        {"strided_slice", Pattern::Injective, 1, 1, inferSlice, nullptr, evaluateSlice},
-        {"take", Pattern::Injective, 2, 2, inferTake, nullptr, evaluateTake},
+        {"pad", Pattern::Injective, 1, 1, inferPad, computePad, evaluatePad},
+        {"strided_slice", Pattern::Injective, 1, 1, inferSlice, computeSlice, evaluateSlice},
+        {"take", Pattern::Injective, 2, 2, inferTake, computeTake, evaluateTake},
     };
     return table;
 }
