@@ -1,0 +1,26 @@
+#include "ui/shell/appearance.h"
+#include "ui/shell/main_window.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+
+int main(int argc, char** argv)
+{
+    QApplication app(argc, argv);
+    QApplication::setOrganizationName(QStringLiteral("Lathe"));
+    QApplication::setApplicationName(QStringLiteral("Lathe"));
+    QApplication::setApplicationVersion(QStringLiteral(LATHE_VERSION));
+    QCommandLineParser parser;
+    parser.setApplicationDescription(QStringLiteral("Tunes neural networks for the device they will run on."));
+    parser.addHelpOption();
+    parser.addVersionOption();
+    parser.addPositionalArgument(QStringLiteral("PROJECT|MODEL"), QStringLiteral("A project (NAME.lathe), an ONNX file, or zoo:NAME"));
+    parser.process(app);
+
+    lathe::ui::applyAppearance(lathe::ui::storedAppearance());
+    lathe::ui::MainWindow window;
+    window.show();
+    if (!parser.positionalArguments().isEmpty())
+        window.openSource(parser.positionalArguments().first());
+    return QApplication::exec();
+}

@@ -1,0 +1,129 @@
+#include "ui/pages/run_bar.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QStyle>
+#include <QToolButton>
+
+namespace lathe::ui {
+
+RunBar::RunBar(QWidget* parent) : QToolBar(parent)
+{
+    setObjectName(QStringLiteral("runBar"));
+    setWindowTitle(tr("Run"));
+    setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    setMovable(false);
+    const auto action = [this](const char* name, const QString& text, QStyle::StandardPixmap icon, const QKeySequence& keys, const QString& tip) {
+        auto* a = addAction(style()->standardIcon(icon), text);
+        a->setObjectName(QLatin1String(name));
+        a->setShortcut(keys);
+        a->setToolTip(QStringLiteral("%1 (%2)").arg(tip, keys.toString(QKeySequence::NativeText)));
+        if (QWidget* button = widgetForAction(a))
+            button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
+        return a;
+    };
+    m_open = action("actionOpen", tr("Open"), QStyle::SP_DialogOpenButton, QKeySequence::Open, tr("Open a model or project"));
+    m_start = action("actionStart", tr("Start"), QStyle::SP_MediaPlay, Qt::Key_F5, tr("Tune the network from here on"));
+    m_resume = action("actionResume", tr("Resume"), QStyle::SP_MediaSkipForward, Qt::Key_F6, tr("Continue the project's latest run"));
+    m_pause = action("actionPause", tr("Pause"), QStyle::SP_MediaPause, Qt::Key_F7, tr("Pause after the current round"));
+    m_pause->setCheckable(true);
+    m_stop = action("actionStop", tr("Stop"), QStyle::SP_MediaStop, Qt::SHIFT | Qt::Key_F5, tr("Stop; everything measured is kept"));
+    m_export = action("actionExport", tr("Export…"), QStyle::SP_DialogSaveButton, Qt::CTRL | Qt::Key_E, tr("Export a deploy library"));
+    addSeparator();
+
+    m_target = new QComboBox(this);
+    m_target->setObjectName(QStringLiteral("targetPicker"));
+    m_target->setAccessibleName(tr("Target"));
+    m_target->setToolTip(tr("What code is made for"));
+    m_target->addItem(tr("this CPU"), QStringLiteral("cpu"));
+    m_target->addItem(tr("this CPU, 1 thread"), QStringLiteral("cpu -threads=1"));
+    m_target->addItem(tr("simulated device"), QStringLiteral("sim"));
+    m_device = new QComboBox(this);
+    m_device->setObjectName(QStringLiteral("devicePicker"));
+    m_device->setAccessibleName(tr("Device"));
+    m_device->setToolTip(tr("Where candidates are measured"));
+    m_budget = new QComboBox(this);
+    m_budget->setObjectName(QStringLiteral("budgetPicker"));
+    m_budget->setAccessibleName(tr("Budget in minutes"));
+    m_budget->setToolTip(tr("How long to tune, in minutes"));
+    m_budget->setEditable(true);
+    m_budget->setMinimumContentsLength(4);
+    for (const char* minutes : {"2", "5", "10", "20", "60", "480"})
+        m_budget->addItem(QLatin1String(minutes));
+    const auto labelled = [this](const QString& text, QWidget* widget) {
+        auto* label = new QLabel(text, this);
+        label->setBuddy(widget);
+        label->setContentsMargins(8, 0, 4, 0);
+        addWidget(label);
+        addWidget(widget);
+    };
+    labelled(tr("Target:"), m_target);
+    labelled(tr("Device:"), m_device);
+    labelled(tr("Minutes:"), m_budget);
+    m_remaining = new QLabel(this);
+    m_remaining->setObjectName(QStringLiteral("remainingLabel"));
+    m_remaining->setContentsMargins(12, 0, 8, 0);
+    addWidget(m_remaining);
+    const auto showDevices = [this] {
+        // Local devices of the target's kind; remote ones join the list when a broker is named.
+        m_device->clear();
+        m_device->addItem(target().startsWith(QStringLiteral("sim")) ? tr("simulator") : tr("this machine"));
+    };
+    connect(m_target, &QComboBox::currentIndexChanged, this, [this, showDevices] {
+        showDevices();
+        emit targetChanged(target());
+    });
+    showDevices();
+    setState(false, session::RunState::Idle, false);
+}
+
+QString RunBar::target() const
+{
+    return m_target->currentData().toString();
+}
+
+void RunBar::setTarget(const QString& target)
+{
+    const QSignalBlocker blocker(m_target);
+    int index = m_target->findData(target);
+    if (index < 0) {
+        m_target->addItem(target, target);
+        index = m_target->count() - 1;
+    }
+    m_target->setCurrentIndex(index);
+}
+
+void RunBar::setState(bool modelOpen, session::RunState state, bool canResume)
+{
+    using session::RunState;
+    const bool active = state == RunState::Starting || state == RunState::Running || state == RunState::Pausing || state == RunState::Paused
+        || state == RunState::Stopping;
+    m_open->setEnabled(!active);
+    m_start->setEnabled(modelOpen && !active);
+    m_resume->setEnabled(modelOpen && !active && canResume);
+    m_pause->setEnabled(active && state != RunState::Stopping);
+    m_pause->setChecked(state == RunState::Pausing || state == RunState::Paused);
+    m_stop->setEnabled(active);
+    m_export->setEnabled(modelOpen);
+    m_target->setEnabled(!active);
+    m_device->setEnabled(!active);
+    m_budget->setEnabled(!active);
+}
+
+void RunBar::setRemaining(const QString& text)
+{
+    m_remaining->setText(text);
+}
+
+session::TuneOptions RunBar::tuneOptions() const
+{
+    session::TuneOptions options;
+    bool good = false;
+    const double minutes = m_budget->currentText().toDouble(&good);
+    options.seconds = good && minutes > 0 ? minutes * 60 : 0;
+    return options;
+}
+
+} // namespace lathe::ui

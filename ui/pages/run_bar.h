@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/session/session.h"
+
+#include <QToolBar>
+
+QT_BEGIN_NAMESPACE
+class QAction;
+class QComboBox;
+class QLabel;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+/// The toolbar of a run: target, device, budget; start, pause, stop, export; what is left.
+class RunBar final : public QToolBar
+{
+    Q_OBJECT
+
+public:
+    explicit RunBar(QWidget* parent = nullptr);
+
+    QString target() const;
+    void setTarget(const QString& target);
+    void setState(bool modelOpen, session::RunState state, bool canResume);
+    void setRemaining(const QString& text);
+    session::TuneOptions tuneOptions() const;
+
+    QAction* openAction() const { return m_open; }
+    QAction* startAction() const { return m_start; }
+    QAction* pauseAction() const { return m_pause; }
+    QAction* stopAction() const { return m_stop; }
+    QAction* resumeAction() const { return m_resume; }
+    QAction* exportAction() const { return m_export; }
+
+signals:
+    void targetChanged(const QString& target);
+
+private:
+    QAction* m_open = nullptr;
+    QAction* m_start = nullptr;
+    QAction* m_resume = nullptr;
+    QAction* m_pause = nullptr;
+    QAction* m_stop = nullptr;
+    QAction* m_export = nullptr;
+    QComboBox* m_target = nullptr;
+    QComboBox* m_device = nullptr;
+    QComboBox* m_budget = nullptr;
+    QLabel* m_remaining = nullptr;
+};
+
+} // namespace lathe::ui

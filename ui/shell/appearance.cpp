@@ -1,0 +1,78 @@
+#include "ui/shell/appearance.h"
+
+#include <QApplication>
+#include <QCoreApplication>
+#include <QPalette>
+#include <QSettings>
+#include <QStyleFactory>
+
+namespace lathe::ui {
+
+namespace {
+
+QPalette lightPalette()
+{
+    QPalette p(QColor(0xf2, 0xf2, 0xf2));
+    p.setColor(QPalette::Base, Qt::white);
+    p.setColor(QPalette::AlternateBase, QColor(0xf6, 0xf7, 0xf9));
+    p.setColor(QPalette::WindowText, QColor(0x1c, 0x1c, 0x1c));
+    p.setColor(QPalette::Text, QColor(0x1c, 0x1c, 0x1c));
+    p.setColor(QPalette::ButtonText, QColor(0x1c, 0x1c, 0x1c));
+    p.setColor(QPalette::Highlight, QColor(0x1f, 0x6f, 0xb5));
+    p.setColor(QPalette::HighlightedText, Qt::white);
+    p.setColor(QPalette::PlaceholderText, QColor(0x60, 0x60, 0x60));
+    return p;
+}
+
+QPalette darkPalette()
+{
+    QPalette p(QColor(0x2b, 0x2d, 0x30));
+    p.setColor(QPalette::Window, QColor(0x2b, 0x2d, 0x30));
+    p.setColor(QPalette::Base, QColor(0x1f, 0x20, 0x22));
+    p.setColor(QPalette::AlternateBase, QColor(0x26, 0x28, 0x2a));
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::ToolTipText})
+        p.setColor(role, QColor(0xe4, 0xe6, 0xea));
+    p.setColor(QPalette::Button, QColor(0x36, 0x39, 0x3d));
+    p.setColor(QPalette::ToolTipBase, QColor(0x36, 0x39, 0x3d));
+    p.setColor(QPalette::Highlight, QColor(0x3d, 0x8f, 0xd6));
+    p.setColor(QPalette::HighlightedText, Qt::black);
+    p.setColor(QPalette::Link, QColor(0x6c, 0xb2, 0xf0));
+    p.setColor(QPalette::PlaceholderText, QColor(0xa0, 0xa4, 0xaa));
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        p.setColor(QPalette::Disabled, role, QColor(0x7c, 0x80, 0x86));
+    return p;
+}
+
+bool systemIsDark()
+{
+    static const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128; // before we set our own
+    return dark;
+}
+
+} // namespace
+
+QString appearanceName(Appearance appearance)
+{
+    switch (appearance) {
+    case Appearance::System: return QCoreApplication::translate("Appearance", "As the system");
+    case Appearance::Light: return QCoreApplication::translate("Appearance", "Light");
+    case Appearance::Dark: return QCoreApplication::translate("Appearance", "Dark");
+    }
+    return {};
+}
+
+Appearance storedAppearance()
+{
+    const QString stored = QSettings().value(QStringLiteral("appearance")).toString();
+    return stored == QStringLiteral("light") ? Appearance::Light : stored == QStringLiteral("dark") ? Appearance::Dark : Appearance::System;
+}
+
+void applyAppearance(Appearance appearance)
+{
+    const bool dark = appearance == Appearance::Dark || (appearance == Appearance::System && systemIsDark());
+    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    QApplication::setPalette(dark ? darkPalette() : lightPalette());
+    QSettings().setValue(QStringLiteral("appearance"), appearance == Appearance::Light ? QStringLiteral("light") : appearance == Appearance::Dark ? QStringLiteral("dark") : QStringLiteral("system"));
+}
+
+} // namespace lathe::ui
