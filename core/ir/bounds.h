@@ -51,6 +51,32 @@ private:
     std::unordered_map<const Node*, Interval> m_ranges;
 };
 
+/// Narrows a variable for a while and restores what was known of it.
+class RangeScope
+{
+public:
+    RangeScope(Ranges& ranges, const Expr& variable, Interval range)
+        : m_ranges(ranges), m_variable(variable), m_known(ranges.knows(variable.get())), m_old(ranges.of(variable.get()))
+    {
+        ranges.set(variable, range);
+    }
+    ~RangeScope()
+    {
+        if (m_known)
+            m_ranges.set(m_variable, m_old);
+        else
+            m_ranges.forget(m_variable);
+    }
+    RangeScope(const RangeScope&) = delete;
+    RangeScope& operator=(const RangeScope&) = delete;
+
+private:
+    Ranges& m_ranges;
+    Expr m_variable;
+    bool m_known;
+    Interval m_old;
+};
+
 /// Range of an integer or bool expression, by interval arithmetic on its linear form; never too narrow.
 Interval boundsOf(const Expr& e, const Ranges& ranges);
 

@@ -91,18 +91,15 @@ Stmt simplifyLoop(const Stmt& s, Ranges& ranges)
         return nullptr;
     if (count.isPoint() && count.lo == 1 && s->loop != LoopKind::Parallel) {
         if (min->kind == ExprKind::IntImm) {
-            ranges.set(s->variable, Interval::point(min->intValue));
-            Stmt body = simplify(s->body[0], ranges);
-            ranges.forget(s->variable);
-            return body;
+            const RangeScope scope(ranges, s->variable, Interval::point(min->intValue));
+            return simplify(s->body[0], ranges);
         }
         return simplify(substitute(s->body[0], {{s->variable.get(), min}}), ranges);
     }
     LinearForm last = linearForm(min, ranges);
     last.add(linearForm(extent, ranges), 1);
-    ranges.set(s->variable, {boundsOf(min, ranges).lo, boundsOf(last, ranges).hi - 1});
+    const RangeScope scope(ranges, s->variable, {boundsOf(min, ranges).lo, boundsOf(last, ranges).hi - 1});
     Stmt body = simplify(s->body[0], ranges);
-    ranges.forget(s->variable);
     if (!body)
         return nullptr;
     auto copy = std::make_shared<StmtNode>(*s);

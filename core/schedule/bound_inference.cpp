@@ -190,25 +190,24 @@ private:
             map[(spatial ? op.axes[a] : op.reduceAxes[a - op.shape.size()]).get()] = bounds.axes[a];
         }
         for (const Expr& guard : values.guards)
-            addGuard(bounds, guard);
+            addGuard(bounds, bounds.splitGuards, guard);
         for (std::size_t d = 0; d < op.shape.size(); ++d) {
-            addGuard(bounds, bounds.axes[d] < ir::intImm(op.shape[d]));
-            addGuard(bounds, bounds.axes[d] >= ir::intImm(0));
+            addGuard(bounds, bounds.shapeGuards, bounds.axes[d] < ir::intImm(op.shape[d]));
+            addGuard(bounds, bounds.shapeGuards, bounds.axes[d] >= ir::intImm(0));
         }
         for (const Expr& body : m_bodies[id])
             bounds.bodies.push_back(ir::simplify(ir::substitute(body, map), m_program.ranges));
         return {};
     }
 
-    void addGuard(StageBounds& bounds, const Expr& guard) const
+    void addGuard(const StageBounds& bounds, std::vector<Expr>& guards, const Expr& guard) const
     {
         const Expr condition = ir::simplify(guard, m_program.ranges);
         if (ir::isConst(condition, 1))
             return;
-        for (const Expr& other : bounds.guards)
-            if (ir::equal(other, condition))
-                return;
-        bounds.guards.push_back(condition);
+        const auto same = [&condition](const Expr& other) { return ir::equal(other, condition); };
+        if (std::none_of(bounds.splitGuards.begin(), bounds.splitGuards.end(), same) && std::none_of(guards.begin(), guards.end(), same))
+            guards.push_back(condition);
     }
 
     /// True if stage `c` is computed inside iterator `iter` of stage `target`.

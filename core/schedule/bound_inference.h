@@ -19,7 +19,8 @@ struct StageBounds
     std::vector<std::int64_t> region;
     std::vector<ir::Expr> local; ///< axis values relative to mins, over `leaves`; spatial then reduce
     std::vector<ir::Expr> axes; ///< mins + local: what the operation's axis variables stand for
-    std::vector<ir::Expr> guards; ///< conditions under which an iteration is real (overshoot of splits and of regions)
+    std::vector<ir::Expr> splitGuards; ///< an iteration is real: splits that do not divide overshoot the box
+    std::vector<ir::Expr> shapeGuards; ///< the box of an attached stage may reach over the edge of the tensor
     std::vector<ir::Expr> bodies; ///< producers inlined, axes replaced; a Reduce keeps its combiner and identity
 };
 

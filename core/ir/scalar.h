@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/runtime/dtype.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace lathe::ir {
+
+/// One value under interpretation: `f` for floats, `i` for integers and bool.
+struct Scalar
+{
+    double f = 0;
+    std::int64_t i = 0;
+};
+
+Scalar loadScalar(const std::byte* at, DType t);
+void storeScalar(std::byte* at, DType t, Scalar value);
+/// Rounds or wraps to what `t` can hold.
+Scalar roundTo(Scalar value, DType t);
+Scalar convert(Scalar value, DType from, DType to);
+
+/// Pure intrinsics by name, on floats of up to three arguments; nullptr if the name is not known.
+using Intrinsic = double (*)(double, double, double);
+Intrinsic findIntrinsic(const std::string& name);
+
+} // namespace lathe::ir

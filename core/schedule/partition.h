@@ -1,0 +1,21 @@
+#pragma once
+
+#include "core/ir/bounds.h"
+#include "core/ir/loop_nest.h"
+
+#include <unordered_set>
+
+namespace lathe::schedule {
+
+/// Divides the loops whose variable is in `partitioned` (PT steps): iterations for which boundary conditions inside are
+/// decided one and the same way become one loop without them (the steady state); those before and after are emitted one by
+/// one, and there the small serial loops on which a condition of an unrolled pixel depends are unrolled, so that each
+/// condition is constant when the loop is emitted. A loop that is divided among parts keeps its shape: the steady state and
+/// the rest are the branches of a condition.
+ir::Stmt partitionLoops(const ir::Stmt& s, const std::unordered_set<const ir::Node*>& partitioned, ir::Ranges& ranges);
+
+/// Makes vector loops whose stores are guarded by lane into: if the guard holds for all lanes, the vector loop without it,
+/// else one lane at a time.
+ir::Stmt splitVectorTails(const ir::Stmt& s, ir::Ranges& ranges);
+
+} // namespace lathe::schedule

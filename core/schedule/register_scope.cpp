@@ -1,0 +1,150 @@
+#include "core/schedule/register_scope.h"
+
+#include "core/ir/substitute.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+namespace lathe::schedule {
+
+namespace {
+
+using ir::Expr;
+using ir::ExprKind;
+using ir::LoopKind;
+using ir::Stmt;
+using ir::StmtKind;
+
+constexpr std::int64_t kMaxRegisterElements = 1024; ///< 64 vectors of 16
+constexpr std::int64_t kMaxCopies = 256; ///< emitted copies of one access
+
+struct Candidate
+{
+    bool possible = false;
+    std::vector<const ir::StmtNode*> toUnroll; ///< serial loops that must be unrolled for it
+};
+
+bool isStraight(const Stmt& s)
+{
+    if (!s)
+        return true;
+    if (s->kind == StmtKind::For && s->loop != LoopKind::Unrolled && s->loop != LoopKind::Vectorized)
+        return false;
+    return std::all_of(s->body.begin(), s->body.end(), &isStraight);
+}
+
+class Analysis
+{
+public:
+    explicit Analysis(const ir::LoopNest& nest) : m_candidates(nest.buffers.size())
+    {
+        for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+            std::int64_t elements = 1;
+            for (const std::int64_t extent : nest.buffers[b].shape)
+                elements *= extent;
+            m_candidates[b].possible = nest.buffers[b].scope == ir::Scope::Part && elements <= kMaxRegisterElements;
+        }
+        for (const Stmt& phase : nest.phases)
+            walk(phase);
+    }
+
+    const std::vector<Candidate>& candidates() const { return m_candidates; }
+
+private:
+    void walk(const Stmt& s)
+    {
+        if (!s)
+            return;
+        for (const Expr* e : {&s->min, &s->extent, &s->value, &s->condition})
+            if (*e)
+                loads(*e);
+        for (const Expr& index : s->indices)
+            loads(index);
+        if (s->kind == StmtKind::Store)
+            access(s->buffer, s->indices);
+        if (s->kind == StmtKind::For)
+            m_loops.push_back(s.get());
+        for (const Stmt& inner : s->body)
+            walk(inner);
+        if (s->kind == StmtKind::For)
+            m_loops.pop_back();
+    }
+
+    void loads(const Expr& e)
+    {
+        if (e->kind == ExprKind::Load)
+            access(e->source, e->operands);
+        for (const Expr& operand : e->operands)
+            loads(operand);
+    }
+
+    void access(std::int32_t buffer, const std::vector<Expr>& indices)
+    {
+        Candidate& candidate = m_candidates[buffer];
+        if (!candidate.possible)
+            return;
+        std::int64_t copies = 1;
+        for (const ir::StmtNode* loop : m_loops) {
+            const bool used = std::any_of(indices.begin(), indices.end(), [&](const Expr& i) { return ir::uses(i, loop->variable); });
+            const bool constant = loop->extent->kind == ExprKind::IntImm && loop->min->kind == ExprKind::IntImm;
+            if (!used || (loop->loop == LoopKind::Vectorized && constant))
+                continue;
+            copies *= constant ? loop->extent->intValue : kMaxCopies + 1;
+            if (loop->loop == LoopKind::Serial && isStraight(loop->body[0]))
+                candidate.toUnroll.push_back(loop);
+            else if (loop->loop != LoopKind::Unrolled)
+                copies = kMaxCopies + 1;
+        }
+        for (const Expr& index : indices)
+            ir::visit(index, [&](const Expr& e) {
+                if (e->kind == ExprKind::Load)
+                    copies = kMaxCopies + 1;
+            });
+        candidate.possible = copies <= kMaxCopies;
+    }
+
+    std::vector<Candidate> m_candidates;
+    std::vector<const ir::StmtNode*> m_loops;
+};
+
+Stmt unrollLoops(const Stmt& s, const std::unordered_set<const ir::StmtNode*>& loops)
+{
+    if (!s || s->body.empty())
+        return s;
+    bool changed = loops.contains(s.get());
+    std::vector<Stmt> body;
+    for (const Stmt& inner : s->body) {
+        body.push_back(unrollLoops(inner, loops));
+        changed |= body.back() != inner;
+    }
+    if (!changed)
+        return s;
+    auto copy = std::make_shared<ir::StmtNode>(*s);
+    copy->body = std::move(body);
+    if (loops.contains(s.get()))
+        copy->loop = LoopKind::Unrolled;
+    return copy;
+}
+
+} // namespace
+
+void promoteRegisters(ir::LoopNest& nest)
+{
+    std::unordered_set<const ir::StmtNode*> toUnroll;
+    {
+        const Analysis analysis(nest);
+        for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+            const Candidate& candidate = analysis.candidates()[b];
+            if (!candidate.possible)
+                continue;
+            nest.buffers[b].scope = ir::Scope::Register;
+            toUnroll.insert(candidate.toUnroll.begin(), candidate.toUnroll.end());
+        }
+    }
+    if (!toUnroll.empty())
+        for (Stmt& phase : nest.phases)
+            phase = unrollLoops(phase, toUnroll);
+}
+
+} // namespace lathe::schedule

@@ -1,0 +1,404 @@
+#include "core/ir/linear_form.h"
+#include "core/ir/simplify.h"
+#include "core/ir/substitute.h"
+#include "core/schedule/conditions.h"
+#include "core/schedule/lowering.h"
+#include "core/schedule/prefetch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+// The loops of one stage. A reduction is an initialisation at its outermost reduce loop and an update inside it:
+//
+//     for spatial loops before the first reduce loop
+//         for the spatial loops that follow: buffer = identity
+//         for all loops that follow: buffer = combine(buffer, source)
+//
+// Where all spatial loops inside some point are unrolled or vectorized, the tile is accumulated in a buffer of its own that
+// becomes registers, and copied out once after the reduce loops inside that point (loaded first, if reduce loops are outside).
+// An attached stage whose whole box is such a tile needs none: its own buffer becomes registers (register_scope.h).
+
+namespace lathe::schedule {
+
+namespace {
+
+using ir::Expr;
+using ir::ExprKind;
+using ir::LoopKind;
+using ir::Stmt;
+
+constexpr std::int64_t kMaxTileElements = 1024; ///< of an accumulator tile, by lanes: 64 vectors of 16
+
+Expr combine(ir::Combiner combiner, const Expr& a, const Expr& b)
+{
+    switch (combiner) {
+    case ir::Combiner::Prod: return a * b;
+    case ir::Combiner::Max: return ir::max(a, b);
+    case ir::Combiner::Min: return ir::min(a, b);
+    default: return a + b;
+    }
+}
+
+LoopKind loopKind(Annotation annotation)
+{
+    switch (annotation) {
+    case Annotation::None: return LoopKind::Serial;
+    case Annotation::Unroll: return LoopKind::Unrolled;
+    case Annotation::Vectorize: return LoopKind::Vectorized;
+    case Annotation::Parallel: return LoopKind::Parallel;
+    case Annotation::VThread: return LoopKind::VThread;
+    case Annotation::BlockX: return LoopKind::BlockX;
+    case Annotation::ThreadX: return LoopKind::ThreadX;
+    case Annotation::BlockY: return LoopKind::BlockY;
+    case Annotation::ThreadY: return LoopKind::ThreadY;
+    case Annotation::BlockZ: return LoopKind::BlockZ;
+    case Annotation::ThreadZ: return LoopKind::ThreadZ;
+    case Annotation::Tensorize: return LoopKind::Tensorized;
+    }
+    return LoopKind::Serial;
+}
+
+class StageEmitter
+{
+public:
+    StageEmitter(Lowering& lowering, std::int32_t id)
+        : m_lowering(lowering), m_id(id), m_stage(lowering.stage(id)), m_bounds(lowering.bounds(id)), m_op(lowering.op(id))
+    {
+    }
+
+    Result<Stmt> run()
+    {
+        if (m_stage.foldDim >= 0)
+            return refuse("keeps rows in a ring, which lowering has no form for yet");
+        if (isReduction() && m_bounds.bodies.size() > 1)
+            return refuse("reduces to several outputs, which lowering has no form for");
+        for (const Iterator& iter : m_stage.iters) {
+            m_kinds.push_back(loopKind(iter.annotation));
+            if (iter.annotation == Annotation::Tensorize)
+                return refuse("is tensorized, but there is no intrinsic to call");
+            if (iter.partition)
+                m_lowering.partitioned.insert(m_bounds.leaves[m_kinds.size() - 1].get());
+        }
+        autoUnroll();
+        if (!isReduction())
+            return emitPlain();
+        return emitReduction();
+    }
+
+private:
+    Error refuse(const char* why) const { return makeError(Errc::IllegalSchedule, fmt::format("'{}' {}", m_op.name, why)); }
+
+    std::size_t loops() const { return m_stage.iters.size(); }
+    std::int64_t extent(std::size_t i) const { return m_bounds.extents[m_stage.iters[i].id]; }
+    bool isReduceLoop(std::size_t i) const { return m_stage.iters[i].kind == IterKind::Reduction; }
+    bool isReduction() const { return m_bounds.bodies[0]->kind == ExprKind::Reduce; }
+
+    bool hasAttached(std::size_t i) const
+    {
+        const auto& stages = m_lowering.state.stages();
+        return std::any_of(stages.begin(), stages.end(), [&](const Stage& other) {
+            return other.location == Location::At && other.attachStage == m_id && other.attachIter == static_cast<std::int32_t>(i);
+        });
+    }
+
+    /// auto_unroll_max_step (auto-scheduler.md 3.2): inside out, while no loop that stays is inside, up to 8 deep, and the
+    /// stores so far times the extent are within the limit.
+    void autoUnroll()
+    {
+        std::int64_t steps = 1;
+        int depth = 0;
+        for (std::size_t i = loops(); i-- > 0;) {
+            if (hasAttached(i))
+                return;
+            const bool vector = m_kinds[i] == LoopKind::Vectorized;
+            if (extent(i) == 1 || vector)
+                continue;
+            if (m_kinds[i] == LoopKind::Serial) {
+                if (depth > 8 || steps * extent(i) > m_stage.autoUnrollMaxStep)
+                    return;
+                m_kinds[i] = LoopKind::Unrolled;
+            } else if (m_kinds[i] != LoopKind::Unrolled)
+                return;
+            steps *= extent(i);
+            ++depth;
+        }
+    }
+
+    // ---- statements -----------------------------------------------------------------------------------------------
+
+    /// Statements of the stages that are computed at loop i, in stage order.
+    Result<> emitAttached(std::size_t i, std::vector<Stmt>& into)
+    {
+        const auto& stages = m_lowering.state.stages();
+        for (std::size_t other = 0; other < stages.size(); ++other) {
+            const Stage& s = stages[other];
+            if (s.location != Location::At || s.attachStage != m_id || s.attachIter != static_cast<std::int32_t>(i))
+                continue;
+            LATHE_TRY_ASSIGN(Stmt attached, emitStage(m_lowering, static_cast<std::int32_t>(other)));
+            into.push_back(std::move(attached));
+        }
+        return {};
+    }
+
+    Stmt loop(std::size_t i, Stmt body) const
+    {
+        return ir::makeFor(m_bounds.leaves[i], 0, ir::intImm(extent(i)), m_kinds[i], std::move(body));
+    }
+
+    /// Loops [first, end) around `inner`, with attached stages and prefetches at the top of each.
+    Result<Stmt> nest(std::size_t first, std::size_t end, Stmt inner)
+    {
+        for (std::size_t i = end; i-- > first;) {
+            std::vector<Stmt> body;
+            emitPrefetches(m_lowering, m_id, i, body);
+            LATHE_TRY(emitAttached(i, body));
+            body.push_back(std::move(inner));
+            inner = loop(i, ir::makeBlock(std::move(body)));
+        }
+        return inner;
+    }
+
+    /// Only the spatial loops of [first, end) around `inner`: initialisations and copies out.
+    Stmt spatialNest(std::size_t first, Stmt inner) const
+    {
+        for (std::size_t i = loops(); i-- > first;)
+            if (!isReduceLoop(i))
+                inner = loop(i, std::move(inner));
+        return inner;
+    }
+
+    bool usesReduceLoop(const Expr& e) const
+    {
+        return ir::usesAny(e, [this](const ir::Node* v) {
+            for (std::size_t i = 0; i < loops(); ++i)
+                if (m_bounds.leaves[i].get() == v)
+                    return isReduceLoop(i);
+            return false;
+        });
+    }
+
+    bool usesVectorLoop(const Expr& e) const
+    {
+        return ir::usesAny(e, [this](const ir::Node* v) {
+            for (std::size_t i = 0; i < loops(); ++i)
+                if (m_bounds.leaves[i].get() == v)
+                    return m_kinds[i] == LoopKind::Vectorized && extent(i) > 1;
+            return false;
+        });
+    }
+
+    static Stmt guarded(const std::vector<Expr>& conditions, Stmt inner)
+    {
+        Expr all;
+        for (const Expr& c : conditions)
+            all = all ? all && c : c;
+        return all ? ir::makeIf(all, std::move(inner)) : inner;
+    }
+
+    std::vector<Expr> guards(bool spatialOnly, bool withShape) const
+    {
+        std::vector<Expr> result;
+        for (const Expr& g : m_bounds.splitGuards)
+            if (!spatialOnly || !usesReduceLoop(g))
+                result.push_back(g);
+        if (withShape)
+            result.insert(result.end(), m_bounds.shapeGuards.begin(), m_bounds.shapeGuards.end());
+        return result;
+    }
+
+    std::vector<Expr> ownIndices() const
+    {
+        const std::vector<Expr> logical(m_bounds.axes.begin(), m_bounds.axes.begin() + static_cast<std::ptrdiff_t>(m_op.shape.size()));
+        return physicalIndices(m_lowering, m_id, logical);
+    }
+
+    Result<Stmt> emitPlain()
+    {
+        std::vector<Stmt> stores;
+        for (std::size_t body = 0; body < m_bounds.bodies.size(); ++body)
+            stores.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), resolveLoads(m_lowering, m_bounds.bodies[body])));
+        return nest(0, loops(), guarded(guards(false, true), ir::makeBlock(std::move(stores))));
+    }
+
+    // ---- reductions -----------------------------------------------------------------------------------------------
+
+    /// Outermost loop position from which all spatial loops are unrolled or vectorized and the tile is small.
+    std::size_t tileStart() const
+    {
+        std::int64_t tile = 1;
+        std::size_t start = loops();
+        for (std::size_t i = loops(); i-- > 0;) {
+            if (!isReduceLoop(i) && extent(i) > 1) {
+                const bool unrolled = m_kinds[i] == LoopKind::Unrolled || m_kinds[i] == LoopKind::Vectorized;
+                tile *= extent(i);
+                if (!unrolled || tile > kMaxTileElements)
+                    return start;
+            }
+            start = i;
+        }
+        return start;
+    }
+
+    /// The accumulator tile's buffer: one dimension per spatial loop from `start` on.
+    std::int32_t makeTile(std::size_t start, std::size_t body, std::vector<Expr>& indices)
+    {
+        ir::Buffer tile;
+        tile.name = m_lowering.nest.buffers[m_lowering.buffers[m_id][body]].name + ".acc";
+        tile.dtype = m_bounds.bodies[body]->dtype;
+        tile.scope = ir::Scope::Part; // promoteRegisters decides
+        for (std::size_t i = start; i < loops(); ++i) {
+            if (isReduceLoop(i) || extent(i) == 1)
+                continue;
+            tile.shape.push_back(extent(i));
+            indices.push_back(m_bounds.leaves[i]);
+        }
+        tile.strides.assign(tile.shape.size(), 1);
+        for (std::size_t d = tile.shape.size(); d-- > 1;)
+            tile.strides[d - 1] = tile.strides[d] * tile.shape[d];
+        m_lowering.nest.buffers.push_back(std::move(tile));
+        return static_cast<std::int32_t>(m_lowering.nest.buffers.size()) - 1;
+    }
+
+    Result<Stmt> emitReduction()
+    {
+        std::size_t firstReduce = loops();
+        for (std::size_t i = loops(); i-- > 0;)
+            if (isReduceLoop(i) && (extent(i) > 1 || hasAttached(i)))
+                firstReduce = i;
+        for (const Iterator& iter : m_stage.iters)
+            if (iter.kind == IterKind::Mixed)
+                return refuse("fuses spatial and reduce iterators");
+        for (std::size_t i = 0; i < loops(); ++i)
+            if (isReduceLoop(i) && (m_kinds[i] == LoopKind::Parallel || m_kinds[i] == LoopKind::Vectorized) && extent(i) > 1)
+                return refuse("has a parallel or vectorized reduce loop; factor it first");
+
+        std::size_t lastReduce = 0;
+        for (std::size_t i = firstReduce; i < loops(); ++i)
+            if (isReduceLoop(i) && extent(i) > 1)
+                lastReduce = i;
+        const bool atRoot = m_stage.location == Location::Root;
+        const std::size_t start = tileStart();
+        // The whole box of an attached stage in unrolled loops: its own buffer becomes registers.
+        const bool ownTile = m_stage.location == Location::At && start == 0;
+        const bool tiled = !isIndex() && !ownTile && firstReduce < loops() && start <= lastReduce;
+
+        std::vector<std::vector<Expr>> indices(m_bounds.bodies.size(), ownIndices());
+        std::vector<std::int32_t> targets = m_lowering.buffers[m_id];
+        if (tiled) {
+            for (std::size_t body = 0; body < targets.size(); ++body) {
+                indices[body].clear();
+                targets[body] = makeTile(start, body, indices[body]);
+            }
+        }
+        if (isIndex()) {
+            const Stmt init = guarded(guards(true, atRoot), indexInit()); // makes the buffer that the update uses
+            return nestFrom(firstReduce, init, indexUpdate(), nullptr);
+        }
+        Stmt update = updateStatement(targets[0], indices[0]);
+
+        std::vector<Stmt> inits;
+        for (std::size_t body = 0; body < targets.size(); ++body)
+            inits.push_back(ir::makeStore(targets[body], indices[body], m_bounds.bodies[body]->operands[1]));
+        Stmt init = ir::makeBlock(std::move(inits));
+        if (!tiled)
+            return nestFrom(firstReduce, guarded(guards(true, atRoot), init), update, nullptr);
+
+        // Copies between the tile and the tensor.
+        std::vector<Stmt> stores;
+        std::vector<Stmt> loads;
+        for (std::size_t body = 0; body < targets.size(); ++body) {
+            const ir::DType t = m_bounds.bodies[body]->dtype;
+            stores.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), ir::load(targets[body], t, indices[body])));
+            loads.push_back(ir::makeStore(targets[body], indices[body], ir::load(m_lowering.buffers[m_id][body], t, ownIndices())));
+        }
+        const std::vector<Expr> spatial = guards(true, atRoot);
+        Stmt store = guarded(spatial, ir::makeBlock(std::move(stores)));
+        if (start <= firstReduce)
+            return nestFrom(start, init, update, store);
+
+        // Reduce loops outside of the tile: the tensor itself is initialised, the tile loaded and stored each time.
+        std::vector<Stmt> tensorInits;
+        for (std::size_t body = 0; body < targets.size(); ++body)
+            tensorInits.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), m_bounds.bodies[body]->operands[1]));
+        LATHE_TRY_ASSIGN(Stmt inner, nest(start, loops(), update));
+        inner = ir::makeBlock({spatialNest(start, guarded(spatial, ir::makeBlock(std::move(loads)))), inner, spatialNest(start, store)});
+        LATHE_TRY_ASSIGN(Stmt outer, nest(firstReduce, start, inner));
+        Stmt whole = ir::makeBlock({spatialNest(firstReduce, guarded(spatial, ir::makeBlock(std::move(tensorInits)))), outer});
+        return nest(0, firstReduce, whole);
+    }
+
+    /// Loops outside of `at`; there the initialisation, the loops of the update, and what follows them.
+    Result<Stmt> nestFrom(std::size_t at, Stmt init, Stmt update, Stmt after)
+    {
+        LATHE_TRY_ASSIGN(Stmt inner, nest(at, loops(), std::move(update)));
+        std::vector<Stmt> parts{spatialNest(at, std::move(init)), std::move(inner)};
+        if (after)
+            parts.push_back(spatialNest(at, std::move(after)));
+        return nest(0, at, ir::makeBlock(std::move(parts)));
+    }
+
+    Stmt updateStatement(std::int32_t target, const std::vector<Expr>& indices)
+    {
+        std::vector<Expr> conditions = guards(false, true);
+        const Expr& body = m_bounds.bodies[0];
+        // What adds nothing to the result is left out instead of added: padding becomes a condition.
+        GuardedTerm term = extractGuards(body->operands[0], body->combiner, body->operands[1]);
+        std::vector<Expr> lanes; // conditions that differ between lanes stay selects
+        for (const Expr& c : term.conditions)
+            (usesVectorLoop(c) ? lanes : conditions).push_back(c);
+        Expr value = term.value;
+        if (!lanes.empty())
+            value = ir::ifThenElse(conjunction(lanes), value, ir::cast(value->dtype, body->operands[1]));
+        value = ir::cast(body->dtype, resolveLoads(m_lowering, value));
+        for (Expr& c : conditions)
+            c = resolveLoads(m_lowering, c);
+        const Expr old = ir::load(target, body->dtype, indices);
+        return guarded(conditions, ir::makeStore(target, indices, combine(body->combiner, old, value)));
+    }
+
+    // ---- reductions to an index: beside it the value held is kept; where a value beats it, both are replaced ---------
+
+    bool isIndex() const { return m_bounds.bodies[0]->combiner >= ir::Combiner::ArgMax; }
+
+    Stmt indexInit()
+    {
+        ir::Buffer best = m_lowering.nest.buffers[m_lowering.buffers[m_id][0]];
+        best.name += ".best";
+        best.dtype = m_bounds.bodies[0]->operands[1]->dtype;
+        best.scope = m_stage.location == Location::Root ? ir::Scope::Team : ir::Scope::Part;
+        m_best = static_cast<std::int32_t>(m_lowering.nest.buffers.size());
+        m_lowering.nest.buffers.push_back(std::move(best));
+        return ir::makeBlock({ir::makeStore(m_best, ownIndices(), m_bounds.bodies[0]->operands[1]),
+                              ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), ir::intImm(0, m_op.dtype))});
+    }
+
+    Stmt indexUpdate()
+    {
+        const Expr& body = m_bounds.bodies[0];
+        const Expr value = resolveLoads(m_lowering, body->operands[0]);
+        Expr position = 0;
+        for (std::size_t r = 0; r < m_op.reduceExtents.size(); ++r)
+            position = position * ir::intImm(m_op.reduceExtents[r]) + m_bounds.axes[m_op.shape.size() + r];
+        position = ir::cast(m_op.dtype, ir::simplify(position, m_lowering.program.ranges));
+        const Expr held = ir::load(m_best, value->dtype, ownIndices());
+        std::vector<Expr> conditions = guards(false, true);
+        conditions.push_back(body->combiner == ir::Combiner::ArgMax ? value > held : value < held);
+        return guarded(conditions, ir::makeBlock({ir::makeStore(m_best, ownIndices(), value),
+                                                  ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), position)}));
+    }
+
+    Lowering& m_lowering;
+    std::int32_t m_id;
+    const Stage& m_stage;
+    const StageBounds& m_bounds;
+    const compute::Op& m_op;
+    std::vector<LoopKind> m_kinds;
+    std::int32_t m_best = -1;
+};
+
+} // namespace
+
+Result<Stmt> emitStage(Lowering& lowering, std::int32_t stage) { return StageEmitter(lowering, stage).run(); }
+
+} // namespace lathe::schedule
