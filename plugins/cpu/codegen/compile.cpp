@@ -138,7 +138,7 @@ Result<> optimize(llvm::Module& module, const CpuTarget& target)
     return {};
 }
 
-Result<MachineCode> generate(llvm::Module& module, const CpuTarget& target, CodeFormat format)
+Result<MachineCode> generate(llvm::Module& module, const CpuTarget& target, CodeFormat format, bool schedules)
 {
     MachineCode code;
     llvm::SmallVector<char, 0> bytes;
@@ -153,6 +153,8 @@ Result<MachineCode> generate(llvm::Module& module, const CpuTarget& target, Code
         auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
         llvm::TargetPassConfig* config = machine.createPassConfig(passes);
         config->setDisableVerify(true);
+        if (!schedules)
+            config->disablePass(&llvm::MachineSchedulerID);
         passes.add(config);
         passes.add(info);
         if (config->addISelPasses())

@@ -36,6 +36,8 @@ enum class CodeFormat : std::uint8_t
     Object,
     Assembly
 };
-Result<MachineCode> generate(llvm::Module& module, const CpuTarget& target, CodeFormat format);
+/// @param schedules  lets LLVM reorder instructions before registers are assigned. Off, they stay in the order in which
+///                   they were emitted, which keeps the lives of broadcasts short.
+Result<MachineCode> generate(llvm::Module& module, const CpuTarget& target, CodeFormat format, bool schedules);
 
 } // namespace lathe::cpu

@@ -42,31 +42,50 @@ std::int64_t spills(const MachineCode& code)
     return sum;
 }
 
+/// Ways to emit one kernel, tried in order until its vectors stay in registers.
+struct Variant
+{
+    bool schedules = false;
+    bool separatesSteps = false;
+};
+
 struct Compiled
 {
     MachineCode code;
-    bool separated = false;
+    Variant variant;
 };
 
-/// A kernel whose vectors spill is made a second time with its unrolled reduction steps kept apart, which shortens the
-/// lives of broadcasts; the better of the two stays.
+std::vector<Variant> variantsFor(const CpuTarget& target)
+{
+    // Cores that run out of order need no help with order; for others LLVM's scheduler goes first.
+    const bool schedules = !target.outOfOrder;
+    return {{schedules, false}, {!schedules, false}, {schedules, true}};
+}
+
+EmitOptions emitOptions(const CpuTarget& target, const Variant& variant)
+{
+    EmitOptions options;
+    options.reassociate = target.reassociate;
+    options.separateSteps = variant.separatesSteps;
+    return options;
+}
+
+/// Each kernel is made in the first way that spills no more than a few vectors, else in the way that spills least.
 Result<Compiled> compileKernel(const CpuTarget& target, const schedule::LoweredKernel& kernel, CodeFormat format)
 {
     constexpr std::int64_t kTolerated = 8;
-    Compiled best;
-    for (const bool separated : {false, true}) {
+    std::optional<Compiled> best;
+    for (const Variant& variant : variantsFor(target)) {
         llvm::LLVMContext context;
-        EmitOptions options;
-        options.reassociate = target.reassociate;
-        options.separateSteps = separated;
-        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module, emitModule(context, target, kernel, options));
-        LATHE_TRY_ASSIGN(MachineCode code, generate(*module, target, format));
-        if (!separated || spills(code) < spills(best.code))
-            best = {std::move(code), separated};
-        if (spills(best.code) <= kTolerated)
+        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module,
+                         emitModule(context, target, kernel, emitOptions(target, variant)));
+        LATHE_TRY_ASSIGN(MachineCode code, generate(*module, target, format, variant.schedules));
+        if (!best || spills(code) < spills(best->code))
+            best = Compiled{std::move(code), variant};
+        if (spills(best->code) <= kTolerated)
             break;
     }
-    return best;
+    return *std::move(best);
 }
 
 KernelInfo describe(const schedule::LoweredKernel& kernel)
@@ -137,10 +156,8 @@ Result<std::string> CpuCodegen::listing(const schedule::LoweredKernel& kernel, b
     }
     LATHE_TRY_ASSIGN(const Compiled compiled, compileKernel(m_target, kernel, CodeFormat::Object));
     llvm::LLVMContext context;
-    EmitOptions options;
-    options.reassociate = m_target.reassociate;
-    options.separateSteps = compiled.separated;
-    LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module, emitModule(context, m_target, kernel, options));
+    LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module,
+                     emitModule(context, m_target, kernel, emitOptions(m_target, compiled.variant)));
     std::string text;
     llvm::raw_string_ostream stream(text);
     module->print(stream, nullptr);
@@ -149,18 +166,14 @@ Result<std::string> CpuCodegen::listing(const schedule::LoweredKernel& kernel, b
 
 Result<std::vector<std::byte>> CpuCodegen::compileObject(std::span<const schedule::LoweredKernel> kernels)
 {
-    llvm::LLVMContext context;
-    std::unique_ptr<llvm::Module> module = makeModule(context, m_target);
+    std::vector<Bytes> objects;
     for (const schedule::LoweredKernel& kernel : kernels) {
-        LATHE_TRY_ASSIGN(const Compiled compiled, compileKernel(m_target, kernel, CodeFormat::Object));
-        EmitOptions options;
-        options.reassociate = m_target.reassociate;
-        options.separateSteps = compiled.separated;
-        LATHE_TRY(emitNest(*module, kernel.nest, m_target, options));
+        LATHE_TRY_ASSIGN(Compiled compiled, compileKernel(m_target, kernel, CodeFormat::Object));
+        objects.push_back(std::move(compiled.code.bytes));
     }
-    LATHE_TRY(optimize(*module, m_target));
-    LATHE_TRY_ASSIGN(MachineCode code, generate(*module, m_target, CodeFormat::Object));
-    return std::move(code.bytes);
+    if (objects.size() == 1)
+        return std::move(objects.front());
+    return linkRelocatable(objects);
 }
 
 Result<> CpuCodegen::linkLibrary(const backend::LibraryRequest& request)

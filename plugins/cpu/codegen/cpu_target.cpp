@@ -4,7 +4,9 @@
 #include <llvm/ADT/StringMap.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
@@ -25,6 +27,10 @@ void initializeTargetsOnce()
         llvm::InitializeAllTargetMCs();
         llvm::InitializeAllAsmPrinters();
         llvm::InitializeAllAsmParsers();
+        // Addresses are emitted as one base per loop and constant displacements: there is nothing left to reduce, and
+        // looking for it takes a third of code generation on unrolled bodies.
+        const char* const words[] = {"lathe", "-disable-lsr"};
+        llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(words)), words, "", &llvm::nulls());
     });
 }
 
@@ -39,6 +45,7 @@ std::string hostFeatures()
 void setVectorFacts(CpuTarget& target, const llvm::Triple& triple)
 {
     const llvm::MCSubtargetInfo& info = *target.machine->getMCSubtargetInfo();
+    target.outOfOrder = info.getSchedModel().isOutOfOrder();
     const auto has = [&](const char* feature) { return info.checkFeatures(feature); };
     if (triple.isX86()) {
         target.vectorBytes = has("+avx512f") && has("+avx512vl") ? 64 : has("+avx2") ? 32 : 16;

@@ -22,6 +22,7 @@ struct CpuTarget
     std::int64_t vectorBytes = 16; ///< of the widest register that arithmetic on f32 runs on
     bool hasFma = false;
     bool hasHalfConversion = false; ///< f16 <-> f32 in hardware
+    bool outOfOrder = true; ///< the core finds parallelism by itself
     bool reassociate = false;
     bool isHost = false; ///< what is built can be loaded here
     std::shared_ptr<llvm::TargetMachine> machine;

@@ -135,17 +135,12 @@ const std::vector<std::string> kCommonArguments = {
     "ld.lld", "-shared", "--threads=1", "--gc-sections", "-z", "defs", "-z", "now", "-z", "noexecstack", "--build-id=none",
     "--hash-style=gnu", "--eh-frame-hdr", "-O1"};
 
-} // namespace
-
-Result<Bytes> linkArtifact(std::span<const Bytes> objects, const std::vector<std::string>& exports)
+Result<Bytes> linkInMemory(std::span<const Bytes> objects, std::vector<std::string> arguments)
 {
     LATHE_TRY_ASSIGN(const ScratchDirectory scratch, ScratchDirectory::create());
-    const std::string script = versionScript(exports);
-    LATHE_TRY_ASSIGN(const MemoryFile scriptFile, MemoryFile::create("exports", script.data(), script.size()));
+    const std::filesystem::path output = scratch.path() / "linked";
+    arguments.insert(arguments.end(), {"-o", output.string()});
     std::vector<MemoryFile> files;
-    std::vector<std::string> arguments = kCommonArguments;
-    const std::filesystem::path output = scratch.path() / "artifact.so";
-    arguments.insert(arguments.end(), {"-o", output.string(), "--version-script=" + scriptFile.path()});
     for (const Bytes& object : objects) {
         LATHE_TRY_ASSIGN(MemoryFile file, MemoryFile::create("object", object.data(), object.size()));
         arguments.push_back(file.path());
@@ -153,6 +148,22 @@ Result<Bytes> linkArtifact(std::span<const Bytes> objects, const std::vector<std
     }
     LATHE_TRY(runLinker(arguments));
     return readFile(output);
+}
+
+} // namespace
+
+Result<Bytes> linkRelocatable(std::span<const Bytes> objects)
+{
+    return linkInMemory(objects, {"ld.lld", "-r", "--threads=1"});
+}
+
+Result<Bytes> linkArtifact(std::span<const Bytes> objects, const std::vector<std::string>& exports)
+{
+    const std::string script = versionScript(exports);
+    LATHE_TRY_ASSIGN(const MemoryFile scriptFile, MemoryFile::create("exports", script.data(), script.size()));
+    std::vector<std::string> arguments = kCommonArguments;
+    arguments.push_back("--version-script=" + scriptFile.path());
+    return linkInMemory(objects, std::move(arguments));
 }
 
 } // namespace lathe::cpu

@@ -16,6 +16,9 @@ using Bytes = std::vector<std::byte>;
 /// Errors: BuildFailed with the linker's words, among them the name of an undefined symbol.
 Result<Bytes> linkArtifact(std::span<const Bytes> objects, const std::vector<std::string>& exports);
 
+/// Several relocatable objects as one.
+Result<Bytes> linkRelocatable(std::span<const Bytes> objects);
+
 /// Links a deploy library at request.output. Errors: as above, StoreFailed if the file cannot be written.
 Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::string& triple);
 
