@@ -26,7 +26,7 @@ const ZooEntry* findZoo(std::string_view name);
 struct ZooOptions
 {
     std::int64_t batch = 1;
-    std::string layout; ///< "NCHW" or "NHWC"; empty: the network's default
+    std::string layout = {}; ///< "NCHW" or "NHWC"; empty: the network's default
     std::uint32_t seed = 0; ///< of the weights; 0 gives those of the reference bit for bit
     std::int64_t imageSize = 0; ///< height and width of the image; 0: the network's own (224, mlp 28)
     std::int64_t classes = 0; ///< 0: the network's own (1000, mlp 10)

@@ -254,7 +254,7 @@ void TestZoo::unknownNamesAreRefusedWithTheList()
 {
     const auto g = frontend::buildZoo("resnet-19");
     QVERIFY(!g);
-    QCOMPARE(g.error().code, Errc::NotFound);
+    QCOMPARE(int(g.error().code), int(Errc::NotFound));
     QVERIFY(g.error().message.find("resnet-18") != std::string::npos);
 }
 
