@@ -12,6 +12,7 @@
 
 #include <QAction>
 #include <QActionGroup>
+#include <QApplication>
 #include <QCheckBox>
 #include <QCloseEvent>
 #include <QDateTime>
@@ -304,10 +305,10 @@ QString MainWindow::projectFor(const QString& source) const
             return info.absoluteDir().filePath(info.completeBaseName() + QStringLiteral(".lathe"));
     }
     // Networks of the zoo, and models in folders that cannot be written.
-    const QDir data(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation));
-    data.mkpath(QStringLiteral("."));
+    const QDir folder(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation));
+    folder.mkpath(QStringLiteral("."));
     const QString stem = QFileInfo(QString(source).remove(QStringLiteral("zoo:"))).fileName();
-    return data.filePath(stem + QStringLiteral(".lathe"));
+    return folder.filePath(stem + QStringLiteral(".lathe"));
 }
 
 void MainWindow::openSource(const QString& source)
