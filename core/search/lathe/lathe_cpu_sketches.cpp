@@ -1,0 +1,169 @@
+#include "core/search/lathe/lathe_cpu_sketches.h"
+
+#include "core/compute/flop.h"
+#include "core/support/check.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::search {
+namespace {
+
+constexpr std::string_view kVersion = "lathe-cpu/1:";
+
+float logged(double x) { return static_cast<float>(std::log2(std::abs(x) + 1)); }
+
+/// "winograd:4" -> 4
+double tileOf(const std::string& alternative)
+{
+    const std::size_t colon = alternative.find(':');
+    return alternative.starts_with("winograd") && colon != std::string::npos ? std::atof(alternative.c_str() + colon + 1) : 0;
+}
+
+std::vector<bool> constantOps(const SearchAlternative& alternative)
+{
+    std::vector<bool> constant(alternative.dag->ops.size());
+    for (std::size_t i = 0; i < alternative.dag->inputs.size() && i < alternative.constantInputs.size(); ++i)
+        constant[static_cast<std::size_t>(alternative.dag->inputs[i])] = alternative.constantInputs[i];
+    return constant;
+}
+
+} // namespace
+
+const std::vector<std::string>& latheFeatureNames()
+{
+    static const std::vector<std::string> names = {
+        "lanes", "vectors", "tile_a", "tile_b", "pixels", "accumulators", "registers", "free_registers", "body", "steps", "unroll",
+        "kernel_unroll", "chunk", "order_pixels", "order_channels", "order_rows", "border_guarded", "border_divided",
+        "border_copied", "prefetch", "chunks", "balance", "flops", "bytes", "intensity", "traffic_l1", "traffic_l2", "traffic_l3",
+        "footprint_inner", "footprint_tile", "footprint_chunk", "inner_of_l1", "tile_of_l1", "tile_of_l2", "chunk_of_l2",
+        "weight_panel", "panel_of_l1", "panel_of_l2", "gathered", "compute_cycles", "memory_cycles", "memory_share",
+        "main_seconds", "other_seconds", "phases", "algorithm", "total_seconds"};
+    return names;
+}
+
+LatheSketch::LatheSketch(std::string name, const SearchAlternative& alternative, const Hardware& hardware)
+    : Sketch(std::move(name), alternative.name, alternative.dag), m_machine(hardware), m_analysis(alternative.dag),
+      m_plan(planNests(m_analysis)), m_constantOps(constantOps(alternative)), m_algorithm(tileOf(alternative.name))
+{
+}
+
+Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlternative& alternative, const Hardware& hardware)
+{
+    LATHE_CHECK(alternative.dag != nullptr) << alternative.name;
+    for (const compute::Op& op : alternative.dag->ops) {
+        if (op.bodies.size() > 1)
+            return makeError(Errc::Unsupported, "'" + op.name + "' has several outputs");
+        for (const std::int64_t extent : op.shape)
+            if (extent < 1)
+                return makeError(Errc::Unsupported, "'" + op.name + "' has an empty dimension");
+    }
+    std::shared_ptr<LatheSketch> sketch(new LatheSketch(std::string(kVersion) + alternative.name, alternative, hardware));
+    const NestContext context{sketch->m_analysis, sketch->m_machine, sketch->m_constantOps};
+    for (const Nest& nest : sketch->m_plan.nests) {
+        Part part{nest.owner, sketch->m_parameters.size(), 0, nullptr};
+        switch (nest.kind) {
+        case NestKind::Map: part.nest = makeMapPart(context, nest); break;
+        case NestKind::Tile: part.nest = makeTilePart(context, nest); break;
+        case NestKind::Transform: part.nest = makeTransformPart(context, nest); break;
+        }
+        const std::vector<Parameter> parameters = part.nest->parameters();
+        part.genes = parameters.size();
+        sketch->m_parameters.insert(sketch->m_parameters.end(), parameters.begin(), parameters.end());
+        sketch->m_parts.push_back(std::move(part));
+    }
+    return std::shared_ptr<const LatheSketch>(std::move(sketch));
+}
+
+Result<std::vector<schedule::Step>> LatheSketch::instantiate(const Genome& genome) const
+{
+    LATHE_TRY(check(genome));
+    const compute::Dag& dag = *this->dag();
+    StepEmitter emitter(dag.ops.size());
+    const auto genesOf = [&](const Part& part) { return std::span(genome).subspan(part.firstGene, part.genes); };
+    for (const Part& part : m_parts)
+        LATHE_TRY(part.nest->facts(genesOf(part)));
+    // Consumers before producers, so that stages still to come keep their numbers.
+    for (auto op = static_cast<std::int32_t>(dag.ops.size()) - 1; op >= 0; --op) {
+        switch (m_plan.roles[static_cast<std::size_t>(op)]) {
+        case Role::Inline: emitter.inlineOp(op); break;
+        case Role::Owner: {
+            const auto part = std::find_if(m_parts.begin(), m_parts.end(), [&](const Part& p) { return p.op == op; });
+            part->nest->emit(genesOf(*part), emitter);
+            break;
+        }
+        case Role::Border: {
+            bool copied = false;
+            for (std::size_t n = 0; n < m_parts.size(); ++n)
+                if (m_plan.nests[n].border == op)
+                    copied = m_parts[n].nest->copiesBorder(genesOf(m_parts[n]));
+            if (!copied) {
+                emitter.inlineOp(op);
+            } else {
+                const compute::Op& pad = dag.ops[static_cast<std::size_t>(op)];
+                const std::int64_t lanes = laneChoices(pad.shape.back(), sizeOf(pad.dtype), m_machine).front();
+                emitMap(emitter, emitter.stageOf(op), pad.shape, lanes, 1, 2);
+            }
+            break;
+        }
+        case Role::Gather: // with its reader
+        case Role::Anchor:
+        case Role::Placeholder: break;
+        }
+    }
+    return emitter.take();
+}
+
+Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
+{
+    LATHE_TRY(check(genome));
+    Analysis result;
+    NestFacts main;
+    double mainSeconds = -1;
+    for (const Part& part : m_parts) {
+        LATHE_TRY_ASSIGN(const NestFacts facts, part.nest->facts(std::span(genome).subspan(part.firstGene, part.genes)));
+        result.seconds += facts.seconds;
+        if (facts.flops > main.flops || mainSeconds < 0) {
+            main = facts;
+            mainSeconds = facts.seconds;
+        }
+    }
+    const double l1 = m_machine.cacheBytes[0], l2 = m_machine.cacheBytes[1];
+    const double cycles = main.computeCycles + main.memoryCycles;
+    result.features = {
+        logged(main.lanes), static_cast<float>(main.vectors), static_cast<float>(main.tileA), static_cast<float>(main.tileB),
+        static_cast<float>(main.tileA * main.tileB), static_cast<float>(main.accumulators), static_cast<float>(main.registers),
+        static_cast<float>(static_cast<double>(m_machine.registers) - main.registers), logged(main.bodySize),
+        logged(main.reduceSteps), logged(main.unroll), static_cast<float>(main.kernelUnroll), logged(main.chunk),
+        main.order == 0 ? 1.0f : 0.0f, main.order == 1 ? 1.0f : 0.0f, main.order == 2 ? 1.0f : 0.0f,
+        main.border == 0 ? 1.0f : 0.0f, main.border == 1 ? 1.0f : 0.0f, main.border == 2 ? 1.0f : 0.0f,
+        logged(main.prefetchBytes), logged(main.parallelChunks), static_cast<float>(main.balance), logged(main.flops),
+        logged(main.bytesTouched), logged(main.flops / std::max(1.0, main.bytesTouched)), logged(main.traffic[0]),
+        logged(main.traffic[1]), logged(main.traffic[2]), logged(main.footprint[0]), logged(main.footprint[1]),
+        logged(main.footprint[2]), logged(main.footprint[0] / l1), logged(main.footprint[1] / l1), logged(main.footprint[1] / l2),
+        logged(main.footprint[2] / l2), logged(main.weightPanel), logged(main.weightPanel / l1), logged(main.weightPanel / l2),
+        static_cast<float>(main.gathered), logged(main.computeCycles), logged(main.memoryCycles),
+        static_cast<float>(cycles > 0 ? main.memoryCycles / cycles : 0), logged(mainSeconds * 1e9),
+        logged((result.seconds - mainSeconds) * 1e9), static_cast<float>(m_parts.size()), static_cast<float>(m_algorithm),
+        logged(result.seconds * 1e9)};
+    LATHE_DCHECK(result.features.size() == static_cast<std::size_t>(kLatheFeatures)) << result.features.size();
+    return result;
+}
+
+Result<std::vector<std::shared_ptr<const LatheSketch>>> latheCpuSketches(const SearchTask& task)
+{
+    std::vector<std::shared_ptr<const LatheSketch>> sketches;
+    std::string reason = "it has no alternative";
+    for (const SearchAlternative& alternative : task.alternatives) {
+        auto sketch = LatheSketch::create(alternative, task.hardware);
+        if (sketch)
+            sketches.push_back(*std::move(sketch));
+        else
+            reason = sketch.error().message;
+    }
+    if (sketches.empty())
+        return makeError(Errc::Unsupported, "task " + task.name + " cannot be scheduled: " + reason);
+    return sketches;
+}
+
+} // namespace lathe::search

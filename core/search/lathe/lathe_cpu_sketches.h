@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/search/lathe/nest_part.h"
+#include "core/search/search_task.h"
+
+namespace lathe::search {
+
+/// Number of values in Lathe's feature row of a program.
+inline constexpr std::int32_t kLatheFeatures = 47;
+/// Their names, for display.
+const std::vector<std::string>& latheFeatureNames();
+
+/// A whole candidate by Lathe's rules for CPUs: one phase per nest, each with its own choices. All is known in closed form.
+class LatheSketch final : public Sketch
+{
+public:
+    /// Errors: Unsupported, with the operation that the rules have no loops for.
+    static Result<std::shared_ptr<const LatheSketch>> create(const SearchAlternative& alternative, const Hardware& hardware);
+
+    Result<std::vector<schedule::Step>> instantiate(const Genome& genome) const override;
+
+    /// Estimated seconds and the model's feature row, without any step. Errors: IllegalSchedule.
+    struct Analysis
+    {
+        double seconds = 0;
+        std::vector<float> features; ///< kLatheFeatures
+    };
+    Result<Analysis> analyse(const Genome& genome) const;
+
+    struct Part
+    {
+        std::int32_t op; ///< owner
+        std::size_t firstGene, genes;
+        std::unique_ptr<NestPart> nest;
+    };
+    const std::vector<Part>& parts() const { return m_parts; }
+
+private:
+    LatheSketch(std::string name, const SearchAlternative& alternative, const Hardware& hardware);
+
+    Machine m_machine;
+    compute::Analysis m_analysis;
+    NestPlan m_plan;
+    std::vector<bool> m_constantOps;
+    std::vector<Part> m_parts; ///< owners descending
+    double m_algorithm = 0; ///< 0 direct, m of winograd
+};
+
+/// One sketch per alternative that the rules can schedule. Errors: Unsupported when there is none.
+Result<std::vector<std::shared_ptr<const LatheSketch>>> latheCpuSketches(const SearchTask& task);
+
+} // namespace lathe::search

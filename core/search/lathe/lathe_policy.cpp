@@ -1,0 +1,298 @@
+#include "core/search/lathe/lathe_policy.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::search {
+namespace {
+
+constexpr std::size_t kPopulation = 512;
+constexpr int kGenerations = 5;
+constexpr std::size_t kElite = 64; ///< measured ones that take part
+constexpr int kTries = 16; ///< until a random genome obeys all limits
+constexpr double kRandomShare = 0.05;
+
+} // namespace
+
+Result<std::unique_ptr<LathePolicy>> LathePolicy::create(const SearchTask& task, Guidance guidance,
+                                                         std::shared_ptr<SharedModel> model, const PolicyOptions& options)
+{
+    if (task.target.family() != "cpu")
+        return makeError(Errc::Unsupported, "Lathe's own schedules are for CPUs; for target '" + task.target.text()
+                                                + "' there is the policy reference");
+    std::unique_ptr<LathePolicy> policy(new LathePolicy(task, guidance, std::move(model), options));
+    LATHE_TRY_ASSIGN(policy->m_sketches, latheCpuSketches(task));
+    return policy;
+}
+
+Random LathePolicy::random(std::uint64_t round, std::uint64_t index) const
+{
+    return Random(m_seed ^ contentHash(m_task.key).low, round, index);
+}
+
+bool LathePolicy::evaluate(Individual& individual) const
+{
+    const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
+    auto analysis = sketch.analyse(individual.genome);
+    if (!analysis)
+        return false;
+    individual.seconds = analysis->seconds;
+    individual.features = std::move(analysis->features);
+    individual.identity = sketch.identity(individual.genome);
+    return true;
+}
+
+LathePolicy::Individual LathePolicy::sample(Random& random) const
+{
+    Individual individual;
+    const auto which = static_cast<std::int32_t>(random.below(m_sketches.size()));
+    const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(which)];
+    individual.sketch = which;
+    individual.genome.resize(sketch.parameters().size());
+    // Phases do not restrict each other: each is drawn until it is legal, so that many phases are no harder than one.
+    for (const LatheSketch::Part& part : sketch.parts()) {
+        const std::span<std::int32_t> genes = std::span(individual.genome).subspan(part.firstGene, part.genes);
+        bool legal = false;
+        for (int t = 0; t < 8 * kTries && !legal; ++t) {
+            for (std::size_t g = 0; g < genes.size(); ++g)
+                genes[g] = static_cast<std::int32_t>(
+                    random.below(static_cast<std::uint64_t>(sketch.parameters()[part.firstGene + g].count)));
+            legal = part.nest->facts(genes).has_value();
+        }
+        if (!legal) {
+            individual.sketch = -1;
+            return individual;
+        }
+    }
+    if (!evaluate(individual))
+        individual.sketch = -1;
+    return individual;
+}
+
+LathePolicy::Individual LathePolicy::child(const std::vector<Individual>& parents, Random& random) const
+{
+    const auto tournament = [&]() -> const Individual& {
+        // The population is ranked: the least of three draws is the best of them.
+        std::uint64_t best = random.below(parents.size());
+        for (int i = 0; i < 2; ++i)
+            best = std::min(best, random.below(parents.size()));
+        return parents[static_cast<std::size_t>(best)];
+    };
+    for (int t = 0; t < kTries; ++t) {
+        const Individual& mother = tournament();
+        Individual individual{mother.sketch, mother.genome, {}, 0, {}, 0};
+        const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(mother.sketch)];
+        if (individual.genome.empty())
+            return Individual();
+        if (random.uniform() < 0.3) {
+            const Individual& father = tournament();
+            if (father.sketch == mother.sketch)
+                for (std::size_t g = 0; g < individual.genome.size(); ++g)
+                    if (random.below(2) == 1)
+                        individual.genome[g] = father.genome[g];
+        }
+        const std::uint64_t changes = 1 + random.below(3);
+        for (std::uint64_t c = 0; c < changes; ++c) {
+            const std::size_t g = random.below(individual.genome.size());
+            const std::int32_t count = sketch.parameters()[g].count;
+            // Values are ordered: a neighbour half of the time.
+            if (random.below(2) == 1 && count > 2)
+                individual.genome[g] = std::clamp(individual.genome[g] + (random.below(2) == 1 ? 1 : -1), 0, count - 1);
+            else
+                individual.genome[g] = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(count)));
+        }
+        if (evaluate(individual))
+            return individual;
+    }
+    return Individual();
+}
+
+std::vector<LathePolicy::Individual> LathePolicy::sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count,
+                                                             Executor& executor, std::stop_token stop) const
+{
+    std::vector<Individual> drawn(count);
+    executor.parallelFor(count, [&](std::size_t i) {
+        Random r = random(round, firstIndex + i);
+        drawn[i] = sample(r);
+    }, stop);
+    std::erase_if(drawn, [](const Individual& individual) { return individual.sketch < 0; });
+    return drawn;
+}
+
+Result<> LathePolicy::score(std::vector<Individual>& population) const
+{
+    if (m_guidance == Guidance::Model && m_model->ready()) {
+        FeatureMatrix features;
+        features.columns = kLatheFeatures;
+        for (const Individual& individual : population)
+            features.append(individual.features);
+        LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->model().predict(features));
+        for (std::size_t i = 0; i < population.size(); ++i)
+            population[i].score = scores[i];
+    } else if (m_guidance == Guidance::Model) {
+        for (Individual& individual : population)
+            individual.score = -std::log2(individual.seconds);
+    }
+    // Equal scores are ordered by identity, which no number of threads changes.
+    std::sort(population.begin(), population.end(), [](const Individual& a, const Individual& b) {
+        return a.score != b.score ? a.score > b.score : a.identity < b.identity;
+    });
+    const auto twins = std::unique(population.begin(), population.end(),
+                                   [](const Individual& a, const Individual& b) { return a.identity == b.identity; });
+    population.erase(twins, population.end());
+    return {};
+}
+
+Result<std::vector<LathePolicy::Individual>> LathePolicy::evolve(std::uint64_t round, std::int32_t wanted, Executor& executor,
+                                                                 std::stop_token stop)
+{
+    // Without a trained model the estimate leads alone; it is searched longer since it costs nothing.
+    const bool estimated = m_guidance == Guidance::Model && !m_model->ready();
+    const int generations = estimated ? 2 * kGenerations : kGenerations;
+    std::vector<Individual> population = sampleMany(round, 0, kPopulation, executor, stop);
+    for (std::size_t i = 0; i < std::min(kElite, m_known.size()); ++i) {
+        Individual individual{m_known[i].sketch, m_known[i].genome, {}, 0, {}, 0};
+        if (evaluate(individual)) {
+            individual.score = -std::log2(m_known[i].seconds);
+            population.push_back(std::move(individual));
+        }
+    }
+    std::vector<Individual> best; // not proposed yet
+    const std::size_t keep = static_cast<std::size_t>(wanted) * 4 + 64;
+    for (int generation = 0;; ++generation) {
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, "the search was stopped");
+        LATHE_TRY(score(population));
+        for (const Individual& individual : population)
+            if (!m_proposed.contains(individual.identity))
+                best.push_back(individual);
+        LATHE_TRY(score(best));
+        if (best.size() > keep)
+            best.resize(keep);
+        if (generation == generations || population.empty())
+            break;
+        const std::vector<Individual> parents(population.begin(),
+                                              population.begin() + static_cast<std::ptrdiff_t>(std::min(population.size(), kPopulation / 2)));
+        std::vector<Individual> children(kPopulation);
+        const std::uint64_t first = 1'000'000ULL * static_cast<std::uint64_t>(generation + 1);
+        executor.parallelFor(kPopulation, [&](std::size_t i) {
+            Random r = random(round, first + i);
+            children[i] = child(parents, r);
+        }, stop);
+        std::erase_if(children, [](const Individual& individual) { return individual.sketch < 0; });
+        // The best tenth lives on.
+        children.insert(children.end(), population.begin(),
+                        population.begin() + static_cast<std::ptrdiff_t>(std::min(population.size(), kPopulation / 10)));
+        population = std::move(children);
+    }
+    return best;
+}
+
+std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individual>& ranked, std::vector<Individual> randoms,
+                                                       std::size_t count, bool first) const
+{
+    std::vector<Individual> chosen;
+    std::unordered_set<Hash128> taken;
+    const auto take = [&](const Individual& individual) {
+        if (chosen.size() < count && !m_proposed.contains(individual.identity) && taken.insert(individual.identity).second)
+            chosen.push_back(individual);
+    };
+    // Algorithms compete by trials: in its first round each alternative gets a share, whatever the estimate thinks of it.
+    const std::size_t guests = first ? count / 2 : count / 16;
+    const std::size_t randomCount = m_guidance == Guidance::None ? count
+        : count < 8 ? 0 : static_cast<std::size_t>(std::ceil(kRandomShare * static_cast<double>(count)));
+    const std::size_t leaders = count - std::min(count, guests * (m_sketches.size() > 1 ? 1 : 0) + randomCount);
+    for (const Individual& individual : ranked)
+        if (chosen.size() < leaders)
+            take(individual);
+    if (m_sketches.size() > 1) {
+        const std::size_t each = std::max<std::size_t>(1, guests / m_sketches.size());
+        for (std::size_t s = 0; s < m_sketches.size(); ++s) {
+            auto have = static_cast<std::size_t>(std::count_if(chosen.begin(), chosen.end(), [&](const Individual& i) {
+                return static_cast<std::size_t>(i.sketch) == s;
+            }));
+            for (const Individual& individual : ranked)
+                if (static_cast<std::size_t>(individual.sketch) == s && have < each) {
+                    const std::size_t before = chosen.size();
+                    take(individual);
+                    have += chosen.size() - before;
+                }
+        }
+    }
+    for (const Individual& individual : randoms)
+        if (chosen.size() < leaders + guests + randomCount)
+            take(individual);
+    for (const Individual& individual : ranked)
+        take(individual);
+    for (const Individual& individual : randoms)
+        take(individual);
+    return chosen;
+}
+
+Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop)
+{
+    const bool first = m_proposed.empty();
+    std::vector<Individual> ranked;
+    const bool blind = m_guidance == Guidance::None || (m_guidance == Guidance::Measured && m_known.empty());
+    if (!blind) {
+        LATHE_TRY_ASSIGN(ranked, evolve(round, count, executor, stop));
+    }
+    const std::size_t draws = static_cast<std::size_t>(count) * (blind ? 4 : 1) + 16;
+    const std::vector<Individual> randoms = sampleMany(round, 900'000'000ULL, draws, executor, stop);
+    if (stop.stop_requested())
+        return makeError(Errc::Cancelled, "the search was stopped");
+    std::vector<Individual> chosen = pick(ranked, randoms, static_cast<std::size_t>(count), first);
+
+    std::vector<Candidate> candidates;
+    for (const Individual& individual : chosen) {
+        const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
+        LATHE_TRY_ASSIGN(const std::vector<schedule::Step> steps, sketch.instantiate(individual.genome));
+        Candidate candidate;
+        candidate.task = m_task.key;
+        candidate.alternative = sketch.alternative();
+        candidate.sketch = sketch.name();
+        candidate.genome = individual.genome;
+        candidate.steps = schedule::toJson(steps).dump();
+        m_proposed.insert(individual.identity);
+        candidates.push_back(std::move(candidate));
+    }
+    m_statistics = {{"sketches", static_cast<double>(m_sketches.size())},
+                    {"ranked", static_cast<double>(ranked.size())},
+                    {"proposed", static_cast<double>(m_proposed.size())},
+                    {"model_trained", m_model->ready() ? 1.0 : 0.0}};
+    if (!chosen.empty())
+        m_statistics["best_estimate_ms"] = chosen.front().seconds * 1e3;
+    if (!ranked.empty())
+        m_statistics["max_score"] = ranked.front().score;
+    return candidates;
+}
+
+Result<> LathePolicy::tell(std::span<const Measured> results, std::stop_token stop)
+{
+    for (const Measured& measured : results) {
+        const Candidate& candidate = measured.candidate;
+        const auto found = std::find_if(m_sketches.begin(), m_sketches.end(), [&](const auto& s) { return s->name() == candidate.sketch; });
+        if (candidate.task != m_task.key || found == m_sketches.end() || candidate.genome.size() != (*found)->parameters().size())
+            continue; // a record by other rules: it counts in the store, but has no features here
+        Individual individual{static_cast<std::int32_t>(found - m_sketches.begin()), candidate.genome, {}, 0, {}, 0};
+        if (!evaluate(individual))
+            continue;
+        m_proposed.insert(individual.identity);
+        const bool valid = measured.result.ok() && std::isfinite(measured.result.meanNs());
+        const double seconds = valid ? measured.result.meanNs() * 1e-9 : std::numeric_limits<double>::infinity();
+        if (measured.result.code != Errc::DeviceLost && measured.result.code != Errc::Cancelled)
+            m_model->add(m_task.key, individual.features, seconds);
+        if (valid) {
+            const auto at = std::upper_bound(m_known.begin(), m_known.end(), seconds,
+                                             [](double s, const Known& k) { return s < k.seconds; });
+            m_known.insert(at, Known{individual.sketch, candidate.genome, seconds});
+        }
+    }
+    if (m_guidance != Guidance::Model)
+        return {};
+    return m_model->trainIfDue(stop);
+}
+
+} // namespace lathe::search

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/search/lathe/lathe_cpu_sketches.h"
+#include "core/search/policy.h"
+#include "core/support/random.h"
+
+#include <unordered_set>
+
+namespace lathe::search {
+
+enum class Guidance : std::uint8_t
+{
+    Model, ///< evolution by the cost model, by the analytical estimate until it is trained
+    Measured, ///< evolution from what was measured alone
+    None ///< random sampling
+};
+
+/// Lathe's own search on a CPU: evolution over (sketch, genome) of all alternatives at once, scored without lowering.
+class LathePolicy final : public Policy
+{
+public:
+    static Result<std::unique_ptr<LathePolicy>> create(const SearchTask& task, Guidance guidance, std::shared_ptr<SharedModel> model,
+                                                       const PolicyOptions& options);
+
+    Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop) override;
+    Result<> tell(std::span<const Measured> results, std::stop_token stop) override;
+    std::map<std::string, double> statistics() const override { return m_statistics; }
+
+private:
+    struct Individual
+    {
+        std::int32_t sketch = -1; ///< -1: none (sampling failed)
+        Genome genome;
+        Hash128 identity;
+        double seconds = 0; ///< estimated
+        std::vector<float> features;
+        double score = 0;
+    };
+    struct Known
+    {
+        std::int32_t sketch;
+        Genome genome;
+        double seconds; ///< measured
+    };
+
+    LathePolicy(const SearchTask& task, Guidance guidance, std::shared_ptr<SharedModel> model, const PolicyOptions& options)
+        : m_task(task), m_guidance(guidance), m_model(std::move(model)), m_seed(options.seed)
+    {
+    }
+    Random random(std::uint64_t round, std::uint64_t index) const;
+    bool evaluate(Individual& individual) const;
+    Individual sample(Random& random) const;
+    Individual child(const std::vector<Individual>& parents, Random& random) const;
+    Result<> score(std::vector<Individual>& population) const;
+    Result<std::vector<Individual>> evolve(std::uint64_t round, std::int32_t wanted, Executor& executor, std::stop_token stop);
+    std::vector<Individual> sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count, Executor& executor,
+                                       std::stop_token stop) const;
+    std::vector<Individual> pick(const std::vector<Individual>& ranked, std::vector<Individual> randoms, std::size_t count, bool first) const;
+
+    SearchTask m_task;
+    Guidance m_guidance;
+    std::shared_ptr<SharedModel> m_model;
+    std::uint64_t m_seed;
+    std::vector<std::shared_ptr<const LatheSketch>> m_sketches;
+    std::unordered_set<Hash128> m_proposed;
+    std::vector<Known> m_known; ///< valid results, fastest first
+    std::map<std::string, double> m_statistics;
+};
+
+} // namespace lathe::search

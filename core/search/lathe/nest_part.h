@@ -1,0 +1,72 @@
+#pragma once
+
+#include "core/search/lathe/machine.h"
+#include "core/search/lathe/nests.h"
+#include "core/search/lathe/step_emitter.h"
+#include "core/search/sketch.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lathe::search {
+
+/// What is known of one phase without lowering it; the source of Lathe's features and of the analytical ranking.
+struct NestFacts
+{
+    double flops = 0; ///< of all iterations
+    double lanes = 1, vectors = 1, tileA = 1, tileB = 1;
+    double accumulators = 1; ///< vector registers that hold sums
+    double registers = 1; ///< all that are live in the innermost body
+    double bodySize = 1; ///< instructions of the unrolled innermost body
+    double reduceSteps = 1; ///< of one tile
+    double unroll = 1, kernelUnroll = 0, chunk = 0;
+    double order = 0, border = 0;
+    double prefetchBytes = 0;
+    double parallelChunks = 1;
+    double balance = 1; ///< busiest thread's share x threads, >= 1
+    double bytesTouched = 0; ///< all operands and the result, once
+    double traffic[3] = {0, 0, 0}; ///< bytes that come from beyond L1, L2, the last level, all threads
+    double footprint[3] = {0, 0, 0}; ///< bytes in use: innermost reduction, one tile, one parallel chunk
+    double weightPanel = 0; ///< bytes of packed weights that one tile reads
+    double gathered = 0; ///< vector loads that are no contiguous ones, per step
+    double computeCycles = 0, memoryCycles = 0; ///< of the busiest thread
+    double seconds = 0;
+};
+
+/// The open choices of one phase, their steps and their estimate. Immutable.
+class NestPart
+{
+public:
+    virtual ~NestPart() = default;
+    virtual std::vector<Parameter> parameters() const = 0;
+    /// Errors: IllegalSchedule with the limit that is broken. Cheap: called for every sampled genome.
+    virtual Result<NestFacts> facts(std::span<const std::int32_t> genes) const = 0;
+    /// Genes are valid for facts().
+    virtual void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const = 0;
+    /// Whether the padding that this phase reads is computed on its own.
+    virtual bool copiesBorder(std::span<const std::int32_t>) const { return false; }
+};
+
+struct NestContext
+{
+    const compute::Analysis& analysis;
+    const Machine& machine;
+    const std::vector<bool>& constantOps; ///< by operation: a placeholder that may be packed ahead of time
+};
+
+std::unique_ptr<NestPart> makeTilePart(const NestContext& context, const Nest& nest);
+std::unique_ptr<NestPart> makeMapPart(const NestContext& context, const Nest& nest);
+std::unique_ptr<NestPart> makeTransformPart(const NestContext& context, const Nest& nest);
+
+/// Lane counts for a dimension of `extent` elements: full vectors and halves of them where they divide, widest first.
+std::vector<std::int64_t> laneChoices(std::int64_t extent, std::int64_t elementBytes, const Machine& machine);
+/// Loops of a map over `shape`: vectors along the last dimension, the first `depth` loops that run at all in parallel.
+void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::int64_t>& shape, std::int64_t lanes,
+             std::int64_t vectors, std::int64_t depth);
+/// Busiest thread's share x threads.
+double imbalance(double chunks, std::int64_t threads);
+/// Fills seconds from the cycles, with what a phase costs in itself.
+void finishFacts(NestFacts& facts, const Machine& machine);
+
+} // namespace lathe::search
