@@ -1,0 +1,241 @@
+#include "core/graph/fuse.h"
+#include "core/graph/group.h"
+#include "core/graph/reference_rules.h"
+#include "core/graph/task.h"
+
+#include "core/compute/flop.h"
+#include "core/compute/key.h"
+#include "core/support/hash.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+
+namespace lathe::graph {
+namespace {
+
+bool isReshapeOnly(const Graph& graph, const Group& group)
+{
+    constexpr std::array kOps = {"reshape", "batch_flatten", "squeeze", "expand_dims", "identity", "dropout"};
+    return group.inputs.size() == 1 && !graph.value(group.inputs[0]).constant && std::all_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) {
+        return std::find(kOps.begin(), kOps.end(), graph.node(id).op) != kOps.end();
+    });
+}
+
+bool hasReduction(const compute::Dag& dag)
+{
+    return std::any_of(dag.ops.begin(), dag.ops.end(), [](const compute::Op& op) { return !op.reduceAxes.empty(); });
+}
+
+/// All operators that nobody knows, at once.
+Result<> checkOperators(const Graph& graph)
+{
+    std::vector<std::string> unknown;
+    for (const Node& node : graph.nodes) {
+        if (!findOperator(node.op))
+            unknown.push_back(fmt::format("{} (node '{}')", node.op, node.name));
+    }
+    if (unknown.empty())
+        return {};
+    return makeError(Errc::Unsupported, fmt::format("these operators are not supported: {}", fmt::join(unknown, ", ")));
+}
+
+class Partitioner
+{
+public:
+    Partitioner(const Graph& graph, const Target& target, std::string_view kind)
+        : m_graph(graph)
+        , m_target(target)
+        , m_reference(kind == "reference")
+    {
+        m_result.name = kind;
+    }
+
+    Result<Partition> run()
+    {
+        const auto consumers = m_graph.consumers();
+        for (const std::vector<NodeId>& nodes : fuse(m_graph)) {
+            m_groups.push_back(makeGroup(m_graph, nodes, consumers));
+            LATHE_TRY(addSubgraph(m_groups.back()));
+        }
+        LATHE_TRY(cutTasks());
+        makeNamesUnique();
+        return std::move(m_result);
+    }
+
+private:
+    /// What is known of one distinct structure.
+    struct Kernel
+    {
+        std::optional<Alternative> direct; ///< none: an operator without compute definition
+        std::int32_t task = -1;
+    };
+
+    Result<> addSubgraph(const Group& group)
+    {
+        Subgraph s;
+        s.nodes = group.nodes;
+        s.inputs = group.inputs;
+        s.outputs = group.outputs;
+        s.name = m_graph.node(group.anchor).name;
+        for (const NodeId id : group.nodes) {
+            if (id != group.anchor)
+                s.name += "+" + m_graph.node(id).op;
+        }
+        const std::string key = contentHash(fmt::format("{}\n{}", m_target.kind(), structureText(m_graph, group))).hex();
+        m_keys.push_back(key);
+        const auto [it, isNew] = m_kernels.try_emplace(key);
+        if (isNew && std::all_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) { return findOperator(m_graph.node(id).op)->compute != nullptr; })) {
+            LATHE_TRY_ASSIGN(it->second.direct, buildAlternative(m_graph, group, "direct", compute::NameEra::Nested));
+        }
+        const std::optional<Alternative>& direct = it->second.direct;
+        if (isReshapeOnly(m_graph, group)) {
+            s.noop = true;
+            s.reason = "a reshape alone: shares its input's storage";
+        } else if (!direct) {
+            s.reason = fmt::format("operator {} runs as a library function", m_graph.node(group.anchor).op);
+        } else if (!hasReduction(*direct->dag)) {
+            s.reason = "elementwise and injective operators alone: nothing to tile";
+            s.untuned = direct;
+        }
+        m_result.subgraphs.push_back(std::move(s));
+        return {};
+    }
+
+    /// Depth first from the network's outputs, arguments left to right: the main path down to the input, then the shortcuts.
+    Result<> cutTasks()
+    {
+        std::unordered_map<ValueId, std::size_t> producerOf;
+        for (std::size_t i = 0; i < m_groups.size(); ++i) {
+            for (const NodeId id : m_groups[i].nodes) {
+                for (const ValueId output : m_graph.node(id).outputs)
+                    producerOf[output] = i;
+            }
+        }
+        std::vector<ValueId> stack(m_graph.outputs.rbegin(), m_graph.outputs.rend());
+        std::vector<bool> visited(m_groups.size(), false);
+        while (!stack.empty()) {
+            const ValueId value = stack.back();
+            stack.pop_back();
+            const auto it = producerOf.find(value);
+            if (it == producerOf.end() || visited[it->second])
+                continue;
+            visited[it->second] = true;
+            if (const Subgraph& s = m_result.subgraphs[it->second]; s.reason.empty())
+                LATHE_TRY(countTask(it->second));
+            const std::vector<ValueId>& inputs = m_groups[it->second].inputs;
+            stack.insert(stack.end(), inputs.rbegin(), inputs.rend());
+        }
+        describeOccurrences();
+        return {};
+    }
+
+    Result<> countTask(std::size_t index)
+    {
+        Kernel& kernel = m_kernels.at(m_keys[index]);
+        if (kernel.task < 0) {
+            LATHE_TRY_ASSIGN(Task task, makeTask(index, *kernel.direct));
+            kernel.task = static_cast<std::int32_t>(m_result.tasks.size());
+            m_result.tasks.push_back(std::move(task));
+        }
+        m_result.subgraphs[index].task = kernel.task;
+        return {};
+    }
+
+    Result<Task> makeTask(std::size_t index, const Alternative& direct)
+    {
+        const Group& group = m_groups[index];
+        const Node& anchor = m_graph.node(group.anchor);
+        const bool conv = anchor.op == "conv2d";
+        std::string picked = conv ? referenceAlgorithm(m_graph, anchor, m_target) : "direct";
+        std::vector<std::string> algorithms{picked};
+        if (conv && !m_reference)
+            algorithms = algorithmsFor(m_graph, anchor);
+
+        Task task;
+        task.key = m_keys[index];
+        for (const std::string& algorithm : algorithms) {
+            if (algorithm == "direct") {
+                task.alternatives.push_back(direct);
+            } else {
+                auto alternative = buildAlternative(m_graph, group, algorithm, compute::NameEra::Nested);
+                if (!alternative && (alternative.error().code != Errc::Unsupported || m_reference))
+                    return std::move(alternative).error();
+                if (alternative)
+                    task.alternatives.push_back(*std::move(alternative));
+            }
+        }
+        for (Alternative& alternative : task.alternatives) {
+            alternative.isReference = alternative.name == picked;
+            if (alternative.isReference)
+                task.flop = compute::flop(*alternative.dag);
+        }
+        task.name = readableName(m_graph, group);
+        task.description = "vm_mod_" + functionName(m_graph, group, picked);
+        LATHE_TRY_ASSIGN(task.hash, workload(group, picked, compute::NameEra::Hash));
+        LATHE_TRY_ASSIGN(task.flat, workload(group, picked, compute::NameEra::Flat));
+        LATHE_TRY_ASSIGN(task.nested, workload(group, picked, compute::NameEra::Nested));
+        return task;
+    }
+
+    Result<std::optional<WorkloadText>> workload(const Group& group, const std::string& algorithm, compute::NameEra era) const
+    {
+        LATHE_TRY_ASSIGN(const Alternative alternative, buildAlternative(m_graph, group, algorithm, era));
+        return std::optional(WorkloadText{compute::workloadKey(*alternative.dag, era), compute::workloadText(*alternative.dag, era)});
+    }
+
+    /// Occurrences stand in the order of the network, and a task's inputs are those of the first.
+    void describeOccurrences()
+    {
+        for (std::size_t i = 0; i < m_result.subgraphs.size(); ++i) {
+            const Subgraph& s = m_result.subgraphs[i];
+            if (s.task < 0)
+                continue;
+            Task& task = m_result.tasks[static_cast<std::size_t>(s.task)];
+            if (task.occurrences.empty()) {
+                for (const ValueId id : s.inputs) {
+                    const Value& value = m_graph.value(id);
+                    task.inputs.push_back({id, {value.dtype, value.shape}, value.constant != nullptr});
+                }
+                for (const ValueId id : s.outputs)
+                    task.outputs.push_back({m_graph.value(id).dtype, m_graph.value(id).shape});
+            }
+            task.occurrences.push_back(s.nodes);
+            task.weight = static_cast<std::int32_t>(task.occurrences.size());
+        }
+    }
+
+    void makeNamesUnique()
+    {
+        std::map<std::string, int> seen;
+        for (Task& task : m_result.tasks) {
+            if (const int count = ++seen[task.name]; count > 1)
+                task.name += fmt::format(" #{}", count);
+        }
+    }
+
+    const Graph& m_graph;
+    const Target& m_target;
+    bool m_reference = false;
+    Partition m_result;
+    std::vector<Group> m_groups; ///< parallel to the subgraphs
+    std::vector<std::string> m_keys;
+    std::unordered_map<std::string, Kernel> m_kernels;
+};
+
+} // namespace
+
+Result<Partition> partition(const Graph& graph, const Target& target, std::string_view kind)
+{
+    if (kind != "reference" && kind != "lathe")
+        return makeError(Errc::InvalidArgument, fmt::format("'{}' is no partition; reference and lathe are", kind));
+    LATHE_TRY(verify(graph));
+    LATHE_TRY(checkOperators(graph));
+    return Partitioner(graph, target, kind).run();
+}
+
+} // namespace lathe::graph
