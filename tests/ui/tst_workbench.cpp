@@ -1,0 +1,148 @@
+#include "core/session/session.h"
+#include "ui/shell/main_window.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QStandardPaths>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <QtTest>
+
+/// The whole job in the window, by clicks and keys on widgets found by objectName alone: open a network, tune it, pause,
+/// stop, export a library.
+class TestWorkbench : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::unique_ptr<lathe::ui::MainWindow> m_window;
+
+    template<typename T>
+    T* find(const char* name, QWidget* in = nullptr) const
+    {
+        T* found = (in == nullptr ? static_cast<QWidget*>(m_window.get()) : in)->findChild<T*>(QLatin1String(name));
+        if (found == nullptr)
+            qFatal("no widget named %s", name);
+        return found;
+    }
+    int trials() const
+    {
+        auto* table = find<QTableView>("taskTable");
+        int sum = 0;
+        for (int row = 0; row < table->model()->rowCount(); ++row)
+            sum += table->model()->index(row, 7).data().toInt();
+        return sum;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        QStandardPaths::setTestModeEnabled(true);
+        qputenv("HOME", m_dir.path().toLocal8Bit());
+        qputenv("XDG_DATA_HOME", m_dir.path().toLocal8Bit());
+        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
+        QApplication::setOrganizationName("LatheTest");
+        QApplication::setApplicationName("LatheTest");
+        m_window = std::make_unique<lathe::ui::MainWindow>();
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+
+    void aNetworkOfTheZooOpensFromTheStartPage()
+    {
+        QVERIFY(!find<QToolButton>("actionStartButton")->isEnabled());
+        auto* zoo = find<QListWidget>("startZoo");
+        const auto rows = zoo->findItems("mlp", Qt::MatchExactly);
+        QCOMPARE(rows.size(), 1);
+        zoo->setFocus();
+        zoo->setCurrentItem(rows.first());
+        QTest::keyClick(zoo, Qt::Key_Return);
+        auto* tasks = find<QTableView>("taskTable");
+        QTRY_VERIFY_WITH_TIMEOUT(tasks->model()->rowCount() >= 2, 20000);
+        QVERIFY(find<QToolButton>("actionStartButton")->isEnabled());
+    }
+
+    void selectingATaskShowsItsProperties()
+    {
+        auto* tasks = find<QTableView>("taskTable");
+        tasks->setFocus();
+        tasks->selectRow(0);
+        QTest::keyClick(tasks, Qt::Key_Down);
+        auto* properties = find<QAbstractItemView>("properties");
+        QTRY_VERIFY(properties->model()->rowCount() > 4);
+    }
+
+    void tuningFillsTheTable()
+    {
+        auto* budget = find<QComboBox>("budgetPicker");
+        budget->setFocus();
+        budget->lineEdit()->selectAll();
+        QTest::keyClicks(budget->lineEdit(), "5");
+        QTest::mouseClick(find<QToolButton>("actionStartButton"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(trials() >= 8, 60000);
+        QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>("chartSummary")->text().contains("estimated"), 60000);
+    }
+
+    void pauseHoldsTheRunAndResumes()
+    {
+        auto* pause = find<QToolButton>("actionPauseButton");
+        QTest::mouseClick(pause, Qt::LeftButton);
+        auto* log = find<QWidget>("log");
+        QTRY_VERIFY_WITH_TIMEOUT(log->property("plainText").toString().contains("paused"), 60000);
+        const int held = trials();
+        QTest::qWait(400);
+        QCOMPARE(trials(), held);
+        QTest::mouseClick(pause, Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(trials() > held, 60000);
+    }
+
+    void stopKeepsWhatWasMeasured()
+    {
+        QTest::mouseClick(find<QToolButton>("actionStopButton"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(find<QToolButton>("actionStartButton")->isEnabled(), 60000);
+        QVERIFY(trials() > 0);
+        QVERIFY(find<QToolButton>("actionResumeButton")->isEnabled());
+    }
+
+    void exportWritesAVerifiedLibrary()
+    {
+        QTest::mouseClick(find<QToolButton>("actionExportButton"), Qt::LeftButton);
+        QWidget* dialog = nullptr;
+        QTRY_VERIFY((dialog = m_window->findChild<QWidget*>("exportDialog")) != nullptr);
+        const QString file = m_dir.filePath("libmlp.so");
+        auto* name = find<QLineEdit>("exportFile", dialog);
+        name->selectAll();
+        QTest::keyClicks(name, file);
+        QTest::keyClick(find<QWidget>("exportAllowDefault", dialog), Qt::Key_Space);
+        QTest::mouseClick(find<QPushButton>("exportButton", dialog), Qt::LeftButton);
+        auto* result = find<QLabel>("exportResult", dialog);
+        QTRY_VERIFY_WITH_TIMEOUT(!result->text().isEmpty(), 60000);
+        QVERIFY2(result->text().contains("Verified"), qPrintable(result->text()));
+        QVERIFY(QFile::exists(file));
+        QTest::mouseClick(find<QPushButton>("exportClose", dialog), Qt::LeftButton);
+    }
+
+    void aBrokenFileBecomesAnIssue()
+    {
+        const QString file = m_dir.filePath("broken.onnx");
+        QFile out(file);
+        QVERIFY(out.open(QIODevice::WriteOnly));
+        out.write(QByteArray(1000, 'x'));
+        out.close();
+        m_window->openSource(file);
+        auto* issues = find<QTableView>("issueTable");
+        QTRY_VERIFY_WITH_TIMEOUT(issues->model()->rowCount() == 1, 20000);
+        m_window->grab().save(m_dir.filePath("issues.png"));
+    }
+
+    void cleanupTestCase() { m_window.reset(); }
+};
+
+QTEST_MAIN(TestWorkbench)
+#include "tst_workbench.moc"
