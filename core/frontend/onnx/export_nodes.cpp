@@ -1,0 +1,446 @@
+// How each operator of Lathe is spelt in ONNX, opset 17.
+
+#include "core/frontend/onnx/exporter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lathe::frontend::onnx_detail {
+namespace {
+
+using graph::attrFloat;
+using graph::attrInt;
+using graph::attrInts;
+using graph::attrString;
+using graph::Node;
+using Ints = std::vector<std::int64_t>;
+using Names = std::pair<std::string_view, std::string_view>;
+
+constexpr Names kPlain[] = {
+    {"abs", "Abs"}, {"add", "Add"}, {"ceil", "Ceil"}, {"cos", "Cos"}, {"divide", "Div"}, {"dropout", "Dropout"}, {"equal", "Equal"},
+    {"erf", "Erf"}, {"exp", "Exp"}, {"floor", "Floor"}, {"greater", "Greater"}, {"greater_equal", "GreaterOrEqual"}, {"hard_swish", "HardSwish"},
+    {"identity", "Identity"}, {"less", "Less"}, {"less_equal", "LessOrEqual"}, {"log", "Log"}, {"logical_and", "And"}, {"logical_not", "Not"},
+    {"logical_or", "Or"}, {"logical_xor", "Xor"}, {"matmul", "MatMul"}, {"maximum", "Max"}, {"minimum", "Min"}, {"multiply", "Mul"},
+    {"negative", "Neg"}, {"pow", "Pow"}, {"prelu", "PRelu"}, {"reciprocal", "Reciprocal"}, {"relu", "Relu"}, {"round", "Round"},
+    {"sigmoid", "Sigmoid"}, {"sign", "Sign"}, {"sin", "Sin"}, {"softplus", "Softplus"}, {"sqrt", "Sqrt"}, {"subtract", "Sub"}, {"tanh", "Tanh"},
+    {"where", "Where"},
+};
+
+std::vector<std::string> inputsOf(Writer& w, const Node& node)
+{
+    std::vector<std::string> names;
+    for (const graph::ValueId id : node.inputs)
+        names.push_back(w.input(id));
+    return names;
+}
+
+Result<> exportPlain(Writer& w, const Node& node)
+{
+    if (attrInt(node, "transpose_a", 0) != 0 || attrInt(node, "transpose_b", 0) != 0)
+        return makeError(Errc::Unsupported, "a transposed matmul has no ONNX spelling");
+    const auto inputs = inputsOf(w, node);
+    w.node(std::ranges::find(kPlain, std::string_view(node.op), &Names::first)->second, inputs, w.outputName(node.outputs[0]));
+    return {};
+}
+
+Result<> exportNotEqual(Writer& w, const Node& node)
+{
+    const auto inputs = inputsOf(w, node);
+    const std::string same = w.fresh(node.name + "_equal");
+    w.node("Equal", inputs, same);
+    w.node("Not", {same}, w.outputName(node.outputs[0]));
+    return {};
+}
+
+Result<> exportRsqrt(Writer& w, const Node& node)
+{
+    const auto inputs = inputsOf(w, node);
+    const std::string root = w.fresh(node.name + "_sqrt");
+    w.node("Sqrt", inputs, root);
+    w.node("Reciprocal", {root}, w.outputName(node.outputs[0]));
+    return {};
+}
+
+Result<> exportSilu(Writer& w, const Node& node)
+{
+    const std::string x = w.input(node.inputs[0]);
+    const std::string gate = w.fresh(node.name + "_sigmoid");
+    w.node("Sigmoid", {x}, gate);
+    w.node("Mul", {x, gate}, w.outputName(node.outputs[0]));
+    return {};
+}
+
+/// x/2 * (1 + erf(x / sqrt 2)): opset 17 has no Gelu.
+Result<> exportGelu(Writer& w, const Node& node)
+{
+    const DType dtype = w.value(node.inputs[0]).dtype;
+    const std::string x = w.input(node.inputs[0]);
+    const auto step = [&](std::string_view op, const std::vector<std::string>& inputs) {
+        std::string name = w.fresh(node.name + "_part");
+        w.node(op, inputs, name);
+        return name;
+    };
+    const std::string scaled = step("Mul", {x, w.scalarInput(dtype, 0.70710678118654752)});
+    const std::string shifted = step("Add", {step("Erf", {scaled}), w.scalarInput(dtype, 1.0)});
+    const std::string half = step("Mul", {x, w.scalarInput(dtype, 0.5)});
+    w.node("Mul", {half, shifted}, w.outputName(node.outputs[0]));
+    return {};
+}
+
+struct Parametric
+{
+    std::string_view ours, onnx, first, second;
+    double firstFallback = 0, secondFallback = 0;
+};
+constexpr Parametric kParametric[] = {
+    {"celu", "Celu", "alpha", "", 1.0, 0},
+    {"elu", "Elu", "alpha", "", 1.0, 0},
+    {"hard_sigmoid", "HardSigmoid", "alpha", "beta", 0.2, 0.5},
+    {"leaky_relu", "LeakyRelu", "alpha", "", 0.01, 0},
+    {"selu", "Selu", "alpha", "gamma", 1.67326319217681884765625, 1.05070102214813232421875},
+    {"thresholded_relu", "ThresholdedRelu", "alpha", "", 1.0, 0},
+};
+
+Result<> exportParametric(Writer& w, const Node& node)
+{
+    const Parametric& entry = *std::ranges::find(kParametric, std::string_view(node.op), &Parametric::ours);
+    const auto inputs = inputsOf(w, node);
+    NodeWriter writer = w.node(entry.onnx, inputs, w.outputName(node.outputs[0]));
+    writer.number(std::string(entry.first), attrFloat(node, entry.first, entry.firstFallback));
+    if (!entry.second.empty())
+        writer.number(std::string(entry.second), attrFloat(node, entry.second, entry.secondFallback));
+    return {};
+}
+
+Result<> exportClip(Writer& w, const Node& node)
+{
+    const DType dtype = w.value(node.inputs[0]).dtype;
+    std::vector<std::string> inputs{w.input(node.inputs[0])};
+    inputs.push_back(node.attrs.contains("min") ? w.scalarInput(dtype, attrFloat(node, "min", 0)) : std::string());
+    if (node.attrs.contains("max"))
+        inputs.push_back(w.scalarInput(dtype, attrFloat(node, "max", 0)));
+    w.node("Clip", inputs, w.outputName(node.outputs[0]));
+    return {};
+}
+
+Result<> exportCast(Writer& w, const Node& node)
+{
+    const auto inputs = inputsOf(w, node);
+    w.node("Cast", inputs, w.outputName(node.outputs[0])).integer("to", dataTypeOf(w.value(node.outputs[0]).dtype));
+    return {};
+}
+
+bool channelsLast(const Node& node)
+{
+    return attrString(node, "layout", "NCHW") == "NHWC";
+}
+
+std::string imageIn(Writer& w, const Node& node)
+{
+    return channelsLast(node) ? w.image(node.inputs[0]) : w.input(node.inputs[0]);
+}
+
+std::string imageOut(Writer& w, const Node& node)
+{
+    return channelsLast(node) ? w.imageOutput(node.outputs[0]) : w.outputName(node.outputs[0]);
+}
+
+/// The weight in ONNX's order of dimensions; a constant gets its Transpose node too, which importers fold.
+std::string kernelIn(Writer& w, const Node& node, std::string_view wanted)
+{
+    const std::string usual = channelsLast(node) ? "HWIO" : std::string(wanted);
+    const std::string layout = attrString(node, "kernel_layout", usual);
+    std::string weight = w.input(node.inputs[1]);
+    if (layout == wanted)
+        return weight;
+    Ints perm;
+    for (const char letter : wanted)
+        perm.push_back(static_cast<std::int64_t>(layout.find(letter)));
+    std::string name = w.fresh(w.value(node.inputs[1]).name + "_oihw");
+    w.node("Transpose", {weight}, name).ints("perm", perm);
+    return name;
+}
+
+Result<> exportConv(Writer& w, const Node& node)
+{
+    const bool transposed = node.op == "conv2d_transpose";
+    if (node.attrs.contains("out_dtype") && attrString(node, "out_dtype", "") != toString(w.value(node.inputs[0]).dtype))
+        return makeError(Errc::Unsupported, "a convolution that widens its type has no ONNX spelling");
+    const std::string data = imageIn(w, node);
+    const std::string weight = kernelIn(w, node, transposed ? "IOHW" : "OIHW");
+    NodeWriter writer = w.node(transposed ? "ConvTranspose" : "Conv", {data, weight}, imageOut(w, node));
+    writer.ints("strides", attrInts(node, "strides", {1, 1}));
+    writer.ints("pads", attrInts(node, "padding", {0, 0, 0, 0}));
+    writer.ints("dilations", attrInts(node, "dilations", {1, 1}));
+    writer.integer("group", attrInt(node, "groups", 1));
+    if (transposed)
+        writer.ints("output_padding", attrInts(node, "output_padding", {0, 0}));
+    return {};
+}
+
+Result<> exportPool(Writer& w, const Node& node)
+{
+    const bool average = node.op == "avg_pool2d";
+    const Ints dilations = attrInts(node, "dilations", {1, 1});
+    if (average && dilations != Ints{1, 1})
+        return makeError(Errc::Unsupported, "a dilated average pool has no ONNX spelling in opset 17");
+    const std::string data = imageIn(w, node);
+    NodeWriter writer = w.node(average ? "AveragePool" : "MaxPool", {data}, imageOut(w, node));
+    writer.ints("kernel_shape", attrInts(node, "pool_size"));
+    writer.ints("strides", attrInts(node, "strides", {1, 1}));
+    writer.ints("pads", attrInts(node, "padding", {0, 0, 0, 0}));
+    writer.integer("ceil_mode", attrInt(node, "ceil_mode", 0));
+    if (average)
+        writer.integer("count_include_pad", attrInt(node, "count_include_pad", 0));
+    else
+        writer.ints("dilations", dilations);
+    return {};
+}
+
+Result<> exportGlobalPool(Writer& w, const Node& node)
+{
+    const std::string data = imageIn(w, node);
+    w.node(node.op == "global_avg_pool2d" ? "GlobalAveragePool" : "GlobalMaxPool", {data}, imageOut(w, node));
+    return {};
+}
+
+/// A per-channel vector [C] shaped so that it broadcasts along `axis`.
+std::string column(Writer& w, const std::string& vector, std::int64_t extent, std::int64_t axis, std::int64_t rank)
+{
+    if (axis == rank - 1)
+        return vector;
+    Ints shape(static_cast<std::size_t>(rank - axis), 1);
+    shape[0] = extent;
+    std::string name = w.fresh(vector + "_column");
+    w.node("Reshape", {vector, w.intsInput(shape)}, name);
+    return name;
+}
+
+std::int64_t axisOf(Writer& w, const Node& node, std::int64_t fallback)
+{
+    const std::int64_t axis = attrInt(node, "axis", fallback);
+    return axis < 0 ? axis + static_cast<std::int64_t>(w.value(node.inputs[0]).shape.size()) : axis;
+}
+
+Result<> exportBiasAdd(Writer& w, const Node& node)
+{
+    const auto rank = static_cast<std::int64_t>(w.value(node.inputs[0]).shape.size());
+    const std::string data = w.input(node.inputs[0]);
+    const std::string bias = column(w, w.input(node.inputs[1]), w.value(node.inputs[1]).shape[0], axisOf(w, node, 1), rank);
+    w.node("Add", {data, bias}, w.outputName(node.outputs[0]));
+    return {};
+}
+
+/// ONNX normalises along axis 1 and always scales and shifts: an unused gamma or beta becomes ones or zeros, another axis
+/// is moved to place 1 and back.
+Result<> exportBatchNorm(Writer& w, const Node& node)
+{
+    const graph::Value& data = w.value(node.inputs[0]);
+    const auto rank = static_cast<std::int64_t>(data.shape.size());
+    const std::int64_t axis = axisOf(w, node, 1);
+    std::vector<std::string> inputs = inputsOf(w, node);
+    const auto replace = [&](std::size_t index, double value) {
+        const std::string vector = w.fresh(node.name + "_constant");
+        const std::string shape = w.intsInput({w.value(node.inputs[index]).shape[0]});
+        w.node("Expand", {w.scalarInput(data.dtype, value), shape}, vector);
+        inputs[index] = vector;
+    };
+    if (attrInt(node, "scale", 1) == 0)
+        replace(1, 1.0);
+    if (attrInt(node, "center", 1) == 0)
+        replace(2, 0.0);
+    Ints there, back(static_cast<std::size_t>(rank), 0);
+    for (std::int64_t i = 0; i < rank; ++i) {
+        if (i != axis)
+            there.push_back(i);
+    }
+    there.insert(there.begin() + std::min<std::int64_t>(1, rank - 1), axis);
+    for (std::size_t i = 0; i < there.size(); ++i)
+        back[static_cast<std::size_t>(there[i])] = static_cast<std::int64_t>(i);
+    const bool moved = axis != 1;
+    if (rank < 2)
+        return makeError(Errc::Unsupported, "a batch norm of a vector has no ONNX spelling");
+    if (moved) {
+        const std::string turned = w.fresh(node.name + "_turned");
+        w.node("Transpose", {inputs[0]}, turned).ints("perm", there);
+        inputs[0] = turned;
+    }
+    const std::string result = moved ? w.fresh(node.name + "_normal") : w.outputName(node.outputs[0]);
+    w.node("BatchNormalization", inputs, result).number("epsilon", attrFloat(node, "epsilon", 1e-5));
+    if (moved)
+        w.node("Transpose", {result}, w.outputName(node.outputs[0])).ints("perm", back);
+    return {};
+}
+
+Result<> exportDense(Writer& w, const Node& node)
+{
+    const auto inputs = inputsOf(w, node);
+    w.node("Gemm", inputs, w.outputName(node.outputs[0])).integer("transB", 1);
+    return {};
+}
+
+Result<> exportBatchMatmul(Writer& w, const Node& node)
+{
+    std::vector<std::string> inputs = inputsOf(w, node);
+    for (const auto& [index, turned] : {std::pair{0U, attrInt(node, "transpose_a", 0)}, std::pair{1U, attrInt(node, "transpose_b", 1)}}) {
+        if (turned == 0)
+            continue;
+        const std::string name = w.fresh(node.name + "_turned");
+        w.node("Transpose", {inputs[index]}, name).ints("perm", {0, 2, 1});
+        inputs[index] = name;
+    }
+    w.node("MatMul", inputs, w.outputName(node.outputs[0]));
+    return {};
+}
+
+Result<> exportSoftmax(Writer& w, const Node& node)
+{
+    const auto inputs = inputsOf(w, node);
+    w.node(node.op == "softmax" ? "Softmax" : "LogSoftmax", inputs, w.outputName(node.outputs[0])).integer("axis", attrInt(node, "axis", -1));
+    return {};
+}
+
+/// Reshapes of all kinds: the result's shape is known.
+Result<> exportReshape(Writer& w, const Node& node)
+{
+    const std::string x = w.input(node.inputs[0]);
+    w.node("Reshape", {x, w.intsInput(w.value(node.outputs[0]).shape)}, w.outputName(node.outputs[0]));
+    return {};
+}
+
+Result<> exportFlatten(Writer& w, const Node& node)
+{
+    const std::string x = w.input(node.inputs[0]);
+    w.node("Flatten", {x}, w.outputName(node.outputs[0])).integer("axis", 1);
+    return {};
+}
+
+Result<> exportTranspose(Writer& w, const Node& node)
+{
+    Ints reversed;
+    for (std::size_t i = w.value(node.inputs[0]).shape.size(); i > 0; --i)
+        reversed.push_back(static_cast<std::int64_t>(i - 1));
+    const std::string x = w.input(node.inputs[0]);
+    w.node("Transpose", {x}, w.outputName(node.outputs[0])).ints("perm", attrInts(node, "axes", reversed));
+    return {};
+}
+
+Result<> exportBroadcastTo(Writer& w, const Node& node)
+{
+    const std::string x = w.input(node.inputs[0]);
+    w.node("Expand", {x, w.intsInput(w.value(node.outputs[0]).shape)}, w.outputName(node.outputs[0]));
+    return {};
+}
+
+Result<> exportConcatenate(Writer& w, const Node& node)
+{
+    const auto inputs = inputsOf(w, node);
+    w.node("Concat", inputs, w.outputName(node.outputs[0])).integer("axis", axisOf(w, node, 0));
+    return {};
+}
+
+Result<> exportSplit(Writer& w, const Node& node)
+{
+    const std::int64_t axis = axisOf(w, node, 0);
+    Ints sizes;
+    for (const graph::ValueId id : node.outputs)
+        sizes.push_back(w.value(id).shape[static_cast<std::size_t>(axis)]);
+    const std::string x = w.input(node.inputs[0]);
+    NodeWriter writer = w.node("Split", {x, w.intsInput(sizes)}, w.outputName(node.outputs[0]));
+    writer.integer("axis", axis);
+    for (std::size_t i = 1; i < node.outputs.size(); ++i)
+        writer.output(w.outputName(node.outputs[i]));
+    return {};
+}
+
+Result<> exportPad(Writer& w, const Node& node)
+{
+    const Ints width = attrInts(node, "pad_width");
+    Ints pads;
+    for (const std::size_t first : {0U, 1U}) {
+        for (std::size_t i = first; i < width.size(); i += 2)
+            pads.push_back(width[i]);
+    }
+    const std::string x = w.input(node.inputs[0]);
+    const std::string value = w.scalarInput(w.value(node.inputs[0]).dtype, attrFloat(node, "value", 0));
+    w.node("Pad", {x, w.intsInput(pads), value}, w.outputName(node.outputs[0])).text("mode", attrString(node, "mode", "constant"));
+    return {};
+}
+
+Result<> exportSlice(Writer& w, const Node& node)
+{
+    const Ints begin = attrInts(node, "begin");
+    Ints axes;
+    for (std::size_t i = 0; i < begin.size(); ++i)
+        axes.push_back(static_cast<std::int64_t>(i));
+    const std::string x = w.input(node.inputs[0]);
+    w.node("Slice",
+           {x, w.intsInput(begin), w.intsInput(attrInts(node, "end")), w.intsInput(attrInts(node, "axes", axes)),
+            w.intsInput(attrInts(node, "strides", Ints(begin.size(), 1)))},
+           w.outputName(node.outputs[0]));
+    return {};
+}
+
+Result<> exportTake(Writer& w, const Node& node)
+{
+    const auto inputs = inputsOf(w, node);
+    w.node("Gather", inputs, w.outputName(node.outputs[0])).integer("axis", axisOf(w, node, 0));
+    return {};
+}
+
+constexpr Names kReductions[] = {{"max", "ReduceMax"}, {"mean", "ReduceMean"}, {"min", "ReduceMin"}, {"prod", "ReduceProd"}, {"sum", "ReduceSum"}};
+
+/// In opset 17 the axes of ReduceSum are an input, those of the others an attribute.
+Result<> exportReduce(Writer& w, const Node& node)
+{
+    const Ints axes = attrInts(node, "axes");
+    std::vector<std::string> inputs = inputsOf(w, node);
+    if (node.op == "sum" && !axes.empty())
+        inputs.push_back(w.intsInput(axes));
+    NodeWriter writer = w.node(std::ranges::find(kReductions, std::string_view(node.op), &Names::first)->second, inputs, w.outputName(node.outputs[0]));
+    writer.integer("keepdims", attrInt(node, "keepdims", 0));
+    if (node.op != "sum" && !axes.empty())
+        writer.ints("axes", axes);
+    return {};
+}
+
+Result<> exportArg(Writer& w, const Node& node)
+{
+    const auto inputs = inputsOf(w, node);
+    NodeWriter writer = w.node(node.op == "argmax" ? "ArgMax" : "ArgMin", inputs, w.outputName(node.outputs[0]));
+    writer.integer("axis", attrInts(node, "axes").at(0)).integer("keepdims", attrInt(node, "keepdims", 0));
+    return {};
+}
+
+struct Entry
+{
+    std::string_view op;
+    NodeExporter convert;
+};
+constexpr Entry kSpecial[] = {
+    {"argmax", exportArg}, {"argmin", exportArg}, {"avg_pool2d", exportPool}, {"batch_flatten", exportFlatten}, {"batch_matmul", exportBatchMatmul},
+    {"batch_norm", exportBatchNorm}, {"bias_add", exportBiasAdd}, {"broadcast_to", exportBroadcastTo}, {"cast", exportCast}, {"clip", exportClip},
+    {"concatenate", exportConcatenate}, {"conv2d", exportConv}, {"conv2d_transpose", exportConv}, {"dense", exportDense}, {"expand_dims", exportReshape},
+    {"gelu", exportGelu}, {"global_avg_pool2d", exportGlobalPool}, {"global_max_pool2d", exportGlobalPool}, {"log_softmax", exportSoftmax},
+    {"max_pool2d", exportPool}, {"not_equal", exportNotEqual}, {"pad", exportPad}, {"reshape", exportReshape}, {"rsqrt", exportRsqrt},
+    {"silu", exportSilu}, {"softmax", exportSoftmax}, {"split", exportSplit}, {"squeeze", exportReshape}, {"strided_slice", exportSlice},
+    {"take", exportTake}, {"transpose", exportTranspose},
+};
+
+} // namespace
+
+NodeExporter findExporter(std::string_view op)
+{
+    if (const auto found = std::ranges::find(kSpecial, op, &Entry::op); found != std::end(kSpecial))
+        return found->convert;
+    if (std::ranges::find(kPlain, op, &Names::first) != std::end(kPlain))
+        return exportPlain;
+    if (std::ranges::find(kParametric, op, &Parametric::ours) != std::end(kParametric))
+        return exportParametric;
+    if (std::ranges::find(kReductions, op, &Names::first) != std::end(kReductions))
+        return exportReduce;
+    return nullptr;
+}
+
+} // namespace lathe::frontend::onnx_detail
