@@ -5,6 +5,7 @@
 #include "core/support/deadline.h"
 #include "core/wire/artifact.h"
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>

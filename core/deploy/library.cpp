@@ -1,0 +1,121 @@
+#include "core/deploy/library.h"
+
+#include "core/deploy/names.h"
+#include "core/deploy/stub_object.h"
+#include "core/deploy/templates.h"
+#include "core/support/files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace lathe::deploy {
+
+namespace {
+
+const char* thisMachine()
+{
+#if defined(__x86_64__)
+    return "x86_64";
+#elif defined(__aarch64__)
+    return "aarch64";
+#else
+    return "this machine";
+#endif
+}
+
+std::vector<PortInfo> portsOf(const graph::Graph& graph, const std::vector<graph::ValueId>& ids, const std::vector<std::string>& layouts)
+{
+    std::vector<PortInfo> ports;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        const graph::Value& value = graph.value(ids[i]);
+        ports.push_back({value.name, i < layouts.size() ? layouts[i] : "", {value.dtype, value.shape}});
+    }
+    return ports;
+}
+
+} // namespace
+
+StagedLibrary::~StagedLibrary()
+{
+    std::error_code ignored;
+    if (!file.empty())
+        std::filesystem::remove(file, ignored);
+}
+
+StagedLibrary::StagedLibrary(StagedLibrary&& other) noexcept
+{
+    *this = std::move(other);
+}
+
+StagedLibrary& StagedLibrary::operator=(StagedLibrary&& other) noexcept
+{
+    std::swap(file, other.file); // what was staged here goes away with `other`
+    output = std::move(other.output);
+    name = std::move(other.name);
+    inputs = std::move(other.inputs);
+    outputs = std::move(other.outputs);
+    image = std::move(other.image);
+    kernels = std::move(other.kernels);
+    return *this;
+}
+
+Result<std::filesystem::path> findRuntimeArchive(const std::string& machine)
+{
+    const std::filesystem::path archive = installPrefix() / "lib" / "lathe" / "runtime" / (machine + "-linux-gnu") / "liblathe_runtime.a";
+    std::error_code error;
+    if (!std::filesystem::exists(archive, error))
+        return makeError(Errc::NotFound, fmt::format("the runtime that libraries for {} are linked with is not at '{}'", machine, archive.string()));
+    return archive;
+}
+
+Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
+                                   Compiler& compiler, const LibraryOptions& options)
+{
+    if (options.output.filename().empty())
+        return makeError(Errc::InvalidArgument, fmt::format("'{}' names no file to write the library to", options.output.string()));
+    const std::string machine = options.machine.empty() ? thisMachine() : options.machine;
+    StagedLibrary staged;
+    staged.output = std::filesystem::absolute(options.output);
+    staged.name = libraryName(options.name, options.output);
+    std::error_code error;
+    if (!std::filesystem::is_directory(staged.output.parent_path(), error))
+        return makeError(Errc::InvalidArgument, fmt::format("there is no folder '{}'", staged.output.parent_path().string()));
+
+    staged.inputs = portsOf(graph, graph.inputs, options.inputLayouts);
+    staged.outputs = portsOf(graph, graph.outputs, options.outputLayouts);
+    LATHE_TRY_ASSIGN(staged.kernels, collectKernels(graph, partition, choices));
+    LATHE_TRY_ASSIGN(CompiledKernels compiled, compiler.compile(staged.kernels.sources));
+    PlanOptions planOptions;
+    planOptions.name = staged.name;
+    planOptions.inputLayouts = options.inputLayouts;
+    planOptions.outputLayouts = options.outputLayouts;
+    LATHE_TRY_ASSIGN(staged.image, planModel(graph, partition, choices, staged.kernels, compiled.kernels, planOptions));
+
+    StubRequest stubs;
+    stubs.machine = machine;
+    backend::LibraryRequest request;
+    for (const std::string& function : interfaceFunctions()) {
+        stubs.functions.emplace_back("lathe_" + staged.name + "_" + function, "lathe_model_" + function);
+        request.exports.push_back(stubs.functions.back().first);
+    }
+    stubs.phases = staged.image.phases;
+    LATHE_TRY_ASSIGN(std::vector<std::byte> stubObject, makeStubObject(stubs));
+    request.name = staged.name;
+    request.objects.push_back(std::move(compiled.object));
+    request.objects.push_back(std::move(stubObject));
+    request.sections.push_back({"lathe_model_description", std::exchange(staged.image.description, {}), 64});
+    request.sections.push_back({"lathe_model_weights", std::exchange(staged.image.weights, {}), 4096}); // may be used as mapped
+    if (options.runtimeArchive.empty()) {
+        LATHE_TRY_ASSIGN(request.runtimeArchive, findRuntimeArchive(machine));
+    } else {
+        request.runtimeArchive = options.runtimeArchive;
+    }
+    staged.file = staged.output.parent_path() / fmt::format(".{}.{}.so", staged.name, getpid());
+    request.output = staged.file;
+    LATHE_TRY(compiler.link(request));
+    return staged;
+}
+
+} // namespace lathe::deploy

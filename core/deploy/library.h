@@ -1,0 +1,84 @@
+#pragma once
+
+#include "core/deploy/plan.h"
+#include "core/deploy/port_info.h"
+
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace lathe::deploy {
+
+struct LibraryOptions
+{
+    std::filesystem::path output; ///< NAME.so; everything else goes beside it
+    std::string name; ///< empty: from the file (names.h)
+    std::filesystem::path runtimeArchive; ///< empty: findRuntimeArchive()
+    std::string machine; ///< "x86_64", "aarch64"; empty: this one
+    std::vector<std::string> inputLayouts, outputLayouts; ///< "NCHW" ..., or empty
+};
+
+/// A library that is linked but not yet at its place, so that it can be verified first. Removed with this object unless
+/// publishLibrary() moved it.
+class StagedLibrary
+{
+public:
+    StagedLibrary() = default;
+    ~StagedLibrary();
+    StagedLibrary(StagedLibrary&& other) noexcept;
+    StagedLibrary& operator=(StagedLibrary&& other) noexcept;
+    StagedLibrary(const StagedLibrary&) = delete;
+    StagedLibrary& operator=(const StagedLibrary&) = delete;
+
+    std::filesystem::path file; ///< a complete shared object, in the folder of `output`
+    std::filesystem::path output;
+    std::string name;
+    std::vector<PortInfo> inputs, outputs;
+    ModelImage image; ///< without its bytes: they are in the file
+    KernelSet kernels;
+};
+
+/// PREFIX/lib/lathe/runtime/MACHINE-linux-gnu/liblathe_runtime.a. Errors: NotFound with the place.
+Result<std::filesystem::path> findRuntimeArchive(const std::string& machine);
+
+/// Collects, compiles, plans, links. Errors: InvalidArgument (a folder that cannot be written), those of the compiler and
+/// of the planner.
+Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
+                                   Compiler& compiler, const LibraryOptions& options);
+
+inline constexpr double kUnknownFigure = std::numeric_limits<double>::quiet_NaN();
+
+struct SubgraphFacts
+{
+    std::string name;
+    std::string record; ///< trial id; empty: default schedule or no work
+    std::string reason;
+    double estimatedMs = kUnknownFigure;
+    double measuredMs = kUnknownFigure; ///< inside the library
+};
+
+/// What is known of the library, for its JSON description. Unknown figures are NaN and come out as null.
+struct LibraryFacts
+{
+    std::string network;
+    std::string target;
+    std::string device; ///< on which it was measured
+    std::vector<SubgraphFacts> subgraphs;
+    unsigned threads = 0;
+    double maxRelError = kUnknownFigure;
+    double medianMs = kUnknownFigure, meanMs = kUnknownFigure, stdMs = kUnknownFigure, minMs = kUnknownFigure, p95Ms = kUnknownFigure;
+    double estimatedTasksMs = kUnknownFigure, estimatedTotalMs = kUnknownFigure;
+};
+
+struct ExportedFiles
+{
+    std::filesystem::path library, header, description;
+    std::vector<std::filesystem::path> examples; ///< C, C++, Python
+};
+
+/// Moves the library to its place and writes header (NAME.h), description (NAME.json) and examples (NAME_example.c, .cpp,
+/// .py) beside it, each file whole or not at all; the library last. Errors: InvalidArgument, StoreFailed.
+Result<ExportedFiles> publishLibrary(StagedLibrary& staged, const LibraryFacts& facts);
+
+} // namespace lathe::deploy

@@ -1,0 +1,223 @@
+#include "core/deploy/loaded_library.h"
+
+#include "core/deploy/shared_object.h"
+#include "core/runtime/lathe_model.h"
+#include "core/wire/seeded.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+
+namespace lathe::deploy {
+
+namespace {
+
+PortInfo portInfo(const lathe_tensor_info& info)
+{
+    PortInfo port;
+    port.name = info.name;
+    port.layout = info.layout;
+    port.type.dtype = static_cast<DType>(info.dtype);
+    port.type.shape.assign(info.shape, info.shape + info.rank);
+    return port;
+}
+
+} // namespace
+
+struct LoadedLibrary::Impl
+{
+    void* handle = nullptr;
+    std::string name;
+    lathe_instance* instance = nullptr;
+    std::vector<PortInfo> inputs, outputs;
+
+    decltype(&lathe_model_api_version) apiVersion = nullptr;
+    decltype(&lathe_model_input_count) inputCount = nullptr;
+    decltype(&lathe_model_output_count) outputCount = nullptr;
+    decltype(&lathe_model_input_info) inputInfo = nullptr;
+    decltype(&lathe_model_output_info) outputInfo = nullptr;
+    decltype(&lathe_model_create) create = nullptr;
+    decltype(&lathe_model_destroy) destroy = nullptr;
+    decltype(&lathe_model_input_buffer) inputBuffer = nullptr;
+    decltype(&lathe_model_output_buffer) outputBuffer = nullptr;
+    decltype(&lathe_model_run) run = nullptr;
+    decltype(&lathe_model_last_error) lastError = nullptr;
+    decltype(&lathe_model_threads) threads = nullptr;
+    decltype(&lathe_model_set_profiling) setProfiling = nullptr;
+    decltype(&lathe_model_profile_count) profileCount = nullptr;
+    decltype(&lathe_model_profile_entry) profileEntry = nullptr;
+    decltype(&lathe_model_set_observer) setObserver = nullptr;
+
+    ~Impl()
+    {
+        if (instance != nullptr)
+            destroy(instance);
+        if (handle != nullptr)
+            dlclose(handle);
+    }
+
+    template<typename F>
+    bool find(F& function, const char* suffix)
+    {
+        void* const symbol = dlsym(handle, fmt::format("lathe_{}_{}", name, suffix).c_str());
+        std::memcpy(&function, &symbol, sizeof function);
+        return symbol != nullptr;
+    }
+    bool findAll()
+    {
+        return find(inputCount, "input_count") && find(outputCount, "output_count") && find(inputInfo, "input_info")
+            && find(outputInfo, "output_info") && find(create, "create") && find(destroy, "destroy") && find(inputBuffer, "input_buffer")
+            && find(outputBuffer, "output_buffer") && find(run, "run") && find(lastError, "last_error") && find(threads, "threads")
+            && find(setProfiling, "set_profiling") && find(profileCount, "profile_count") && find(profileEntry, "profile_entry")
+            && find(setObserver, "set_observer");
+    }
+    Error failure(const char* what) const { return makeError(Errc::Internal, fmt::format("{}: {}", what, lastError(instance))); }
+};
+
+LoadedLibrary::LoadedLibrary(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
+LoadedLibrary::~LoadedLibrary() = default;
+
+Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem::path& file, const Options& options)
+{
+    auto impl = std::make_unique<Impl>();
+    LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
+    impl->handle = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (impl->handle == nullptr)
+        return makeError(Errc::Incompatible, fmt::format("'{}' cannot be loaded: {}", file.string(), dlerror()));
+    if (!impl->find(impl->apiVersion, "api_version") || impl->apiVersion() != LATHE_MODEL_API_VERSION || !impl->findAll())
+        return makeError(Errc::Incompatible, fmt::format("'{}' was exported by another version of Lathe; export it again", file.string()));
+    lathe_options wanted{};
+    wanted.struct_size = sizeof wanted;
+    wanted.threads = options.threads;
+    wanted.pin_threads = options.pin ? 1 : 0;
+    wanted.keep_weights_mapped = options.mapWeights ? 1 : 0;
+    char error[512] = {};
+    impl->instance = impl->create(&wanted, error, sizeof error);
+    if (impl->instance == nullptr)
+        return makeError(Errc::Internal, fmt::format("'{}' cannot be set up: {}", file.string(), error));
+    lathe_tensor_info info;
+    for (std::uint32_t i = 0; i < impl->inputCount(); ++i)
+        if (impl->inputInfo(i, &info) == LATHE_OK)
+            impl->inputs.push_back(portInfo(info));
+    for (std::uint32_t i = 0; i < impl->outputCount(); ++i)
+        if (impl->outputInfo(i, &info) == LATHE_OK)
+            impl->outputs.push_back(portInfo(info));
+    return std::unique_ptr<LoadedLibrary>(new LoadedLibrary(std::move(impl)));
+}
+
+const std::string& LoadedLibrary::name() const
+{
+    return m_impl->name;
+}
+
+const std::vector<PortInfo>& LoadedLibrary::inputs() const
+{
+    return m_impl->inputs;
+}
+
+const std::vector<PortInfo>& LoadedLibrary::outputs() const
+{
+    return m_impl->outputs;
+}
+
+unsigned LoadedLibrary::threads() const
+{
+    return m_impl->threads(m_impl->instance);
+}
+
+Result<> LoadedLibrary::setInput(std::size_t index, const graph::HostTensor& tensor)
+{
+    if (index >= m_impl->inputs.size())
+        return makeError(Errc::InvalidArgument, fmt::format("there is no input {}, the network has {}", index, m_impl->inputs.size()));
+    const PortInfo& port = m_impl->inputs[index];
+    if (!(tensor.type == port.type))
+        return makeError(Errc::InvalidArgument, fmt::format("input '{}' is {} {}, what was given is {} {}", port.name, toString(port.type.dtype),
+                                                            port.type.shape, toString(tensor.type.dtype), tensor.type.shape));
+    void* const buffer = m_impl->inputBuffer(m_impl->instance, static_cast<std::uint32_t>(index));
+    if (buffer == nullptr)
+        return m_impl->failure("no input buffer");
+    std::memcpy(buffer, tensor.bytes.data(), tensor.bytes.size());
+    return {};
+}
+
+Result<> LoadedLibrary::fillInputs(std::uint64_t seed)
+{
+    for (std::size_t i = 0; i < m_impl->inputs.size(); ++i) {
+        graph::HostTensor tensor = graph::HostTensor::zeros(m_impl->inputs[i].type);
+        wire::fillSeeded(wire::inputSeed(seed, i), tensor.type.dtype, {}, tensor.bytes);
+        LATHE_TRY(setInput(i, tensor));
+    }
+    return {};
+}
+
+graph::HostTensor LoadedLibrary::input(std::size_t index) const
+{
+    graph::HostTensor tensor = graph::HostTensor::zeros(m_impl->inputs[index].type);
+    if (const void* const buffer = m_impl->inputBuffer(m_impl->instance, static_cast<std::uint32_t>(index)); buffer != nullptr)
+        std::memcpy(tensor.bytes.data(), buffer, tensor.bytes.size());
+    return tensor;
+}
+
+graph::HostTensor LoadedLibrary::output(std::size_t index) const
+{
+    graph::HostTensor tensor = graph::HostTensor::zeros(m_impl->outputs[index].type);
+    if (const void* const buffer = m_impl->outputBuffer(m_impl->instance, static_cast<std::uint32_t>(index)); buffer != nullptr)
+        std::memcpy(tensor.bytes.data(), buffer, tensor.bytes.size());
+    return tensor;
+}
+
+Result<> LoadedLibrary::run()
+{
+    if (m_impl->run(m_impl->instance) != LATHE_OK)
+        return m_impl->failure("the network did not run");
+    return {};
+}
+
+Result<> LoadedLibrary::observe(const Observer& see)
+{
+    m_impl->setObserver(
+        m_impl->instance,
+        [](void* user, std::uint32_t, const char* instruction, const lathe_tensor_info* tensor, const void* data) {
+            (*static_cast<const Observer*>(user))(instruction, portInfo(*tensor), data);
+        },
+        const_cast<Observer*>(&see));
+    auto result = run();
+    m_impl->setObserver(m_impl->instance, nullptr, nullptr);
+    return result;
+}
+
+Result<std::vector<double>> LoadedLibrary::time(const runtime::RepeatPlan& plan)
+{
+    std::vector<double> results(plan.repeat);
+    const auto call = [](void* context) {
+        const Impl& impl = *static_cast<const Impl*>(context);
+        return impl.run(impl.instance);
+    };
+    if (runtime::timeRepeats(plan, call, m_impl.get(), results.data()) != 0)
+        return m_impl->failure("the network did not run");
+    return results;
+}
+
+Result<std::vector<ProfileRow>> LoadedLibrary::profile(int runs)
+{
+    LATHE_TRY(run());
+    m_impl->setProfiling(m_impl->instance, 1);
+    Result<> result;
+    for (int i = 0; i < runs && result; ++i)
+        result = run();
+    std::vector<ProfileRow> rows;
+    for (std::uint32_t i = 0; i < m_impl->profileCount(m_impl->instance); ++i) {
+        lathe_profile_entry entry;
+        if (m_impl->profileEntry(m_impl->instance, i, &entry) != LATHE_OK)
+            continue;
+        const double calls = entry.calls > 0 ? static_cast<double>(entry.calls) : 1;
+        rows.push_back({entry.name, entry.kind, entry.calls, static_cast<double>(entry.total_ns) / calls / 1e6, static_cast<double>(entry.min_ns) / 1e6});
+    }
+    m_impl->setProfiling(m_impl->instance, 0);
+    LATHE_TRY(std::move(result));
+    return rows;
+}
+
+} // namespace lathe::deploy

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/support/result.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lathe::deploy {
+
+/// What joins the pieces of a library: its public functions and the table of its kernels' phases.
+struct StubRequest
+{
+    std::string machine; ///< "x86_64", "aarch64"
+    /// Public name and what it jumps to: {"lathe_NAME_run", "lathe_model_run"}.
+    std::vector<std::pair<std::string, std::string>> functions;
+    std::vector<std::string> phases; ///< symbols; become lathe_model_phases[] and lathe_model_phase_count
+};
+
+/// A relocatable ELF object. Errors: Unsupported naming the machine.
+Result<std::vector<std::byte>> makeStubObject(const StubRequest& request);
+
+} // namespace lathe::deploy

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "core/deploy/loaded_library.h"
+#include "core/graph/graph.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace lathe::deploy {
+
+/// One tensor against its reference.
+struct TensorComparison
+{
+    std::string name;
+    double maxRelError = 0; ///< max |y - r| / max |r|; infinite where one of both is no number and the other is one
+    std::int64_t worst = -1; ///< row-major index of the largest difference; -1: none
+    double value = 0, reference = 0; ///< there
+};
+
+/// Errors: InvalidArgument if types differ.
+Result<TensorComparison> compareTensors(std::string name, const graph::HostTensor& tensor, const graph::HostTensor& reference);
+
+struct VerifyReport
+{
+    double maxRelError = 0; ///< over outputs, and over what goes into a softmax that gives an output
+    std::vector<TensorComparison> outputs;
+    std::string firstDifferent; ///< name of the first tensor beyond the tolerance, in the order of execution; empty: none
+    std::string text; ///< one sentence for people
+    bool passed = false;
+};
+
+struct VerifyOptions
+{
+    double tolerance = 1e-4;
+    std::uint64_t seed = 1; ///< of the inputs, if none are given
+    std::vector<graph::HostTensor> inputs; ///< in the order of the reference graph, or empty
+    std::vector<graph::HostTensor> expected; ///< outputs from elsewhere, in order; empty: the reference executor's
+};
+
+/// Runs the library and the reference executor (graph::interpret) on the same inputs.
+/// @param reference  the network as imported.
+/// @param executed   the network as partitioned, to find the first tensor inside that differs; null: outputs only.
+/// Errors: InvalidArgument if library and network have other inputs or outputs; those of the executor. A wrong result is
+/// no error: passed is false.
+Result<VerifyReport> verifyLibrary(LoadedLibrary& library, const graph::Graph& reference, const graph::Graph* executed,
+                                   const VerifyOptions& options);
+
+} // namespace lathe::deploy
