@@ -58,10 +58,12 @@ public:
             LATHE_TRY_ASSIGN(out.extent, expression(s->extent));
             out.slot = slotOf(s->variable);
         }
-        if (s->value)
+        if (s->value) {
             LATHE_TRY_ASSIGN(out.value, expression(s->value));
-        if (s->condition)
+        }
+        if (s->condition) {
             LATHE_TRY_ASSIGN(out.condition, expression(s->condition));
+        }
         for (const Expr& index : s->indices) {
             LATHE_TRY_ASSIGN(Code code, expression(index));
             out.indices.push_back(std::move(code));

@@ -270,7 +270,7 @@ Expr toExpr(const LinearForm& form)
     for (const LinearForm::Term& term : form.terms)
         if (term.coefficient > 0)
             sum = sum ? sum + scaled(term, term.coefficient) : scaled(term, term.coefficient);
-    if (!sum) {
+    if (sum.get() == nullptr) {
         sum = intImm(form.constant, form.dtype);
         for (const LinearForm::Term& term : form.terms)
             sum = sum - scaled(term, -term.coefficient);

@@ -148,7 +148,7 @@ private:
         {
             const ir::RangeScope scope(m_ranges, s->variable,
                                        {boundsOf(s->min, m_ranges).lo, boundsOf(last, m_ranges).hi - 1});
-            body = (*this)(s->body[0]);
+            body = gatherHints((*this)(s->body[0]));
             if (!body || body->kind != StmtKind::If || body->body.size() != 1 || s->loop == LoopKind::Parallel)
                 return withBody(s, body);
             std::vector<Expr> conjuncts;
@@ -167,6 +167,19 @@ private:
         if (!limits.lower.empty() || !limits.upper.empty())
             result = bounded(result, limits);
         return outward.empty() ? result : ir::makeIf(conjunction(outward), result);
+    }
+
+    /// A condition after prefetches may cover them as well: they are hints.
+    static Stmt gatherHints(const Stmt& s)
+    {
+        if (!s || s->kind != StmtKind::Block || s->body.back()->kind != StmtKind::If || s->body.back()->body.size() != 1)
+            return s;
+        const auto isHint = [](const Stmt& inner) { return inner->kind == StmtKind::Prefetch; };
+        if (!std::all_of(s->body.begin(), s->body.end() - 1, isHint))
+            return s;
+        std::vector<Stmt> inner(s->body.begin(), s->body.end() - 1);
+        inner.push_back(s->body.back()->body[0]);
+        return ir::makeIf(s->body.back()->condition, ir::makeBlock(std::move(inner)));
     }
 
     static bool containsLoad(const Expr& e)

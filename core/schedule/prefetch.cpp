@@ -44,10 +44,10 @@ void emitPrefetches(const Lowering& lowering, std::int32_t id, std::size_t iter,
         Expr load;
         for (const Expr& body : bounds.bodies)
             ir::visit(body, [&](const Expr& e) {
-                if (!load && e->kind == ir::ExprKind::Load && e->source == prefetch.source)
+                if (load.get() == nullptr && e->kind == ir::ExprKind::Load && e->source == prefetch.source)
                     load = e;
             });
-        if (!load)
+        if (load.get() == nullptr)
             continue;
         const ir::Buffer& buffer = lowering.nest.buffers[lowering.buffers[prefetch.source][0]];
         std::vector<Expr> indices = physicalIndices(lowering, prefetch.source, load->operands);

@@ -308,7 +308,7 @@ private:
         std::vector<Stmt> stores;
         std::vector<Stmt> loads;
         for (std::size_t body = 0; body < targets.size(); ++body) {
-            const ir::DType t = m_bounds.bodies[body]->dtype;
+            const DType t = m_bounds.bodies[body]->dtype;
             stores.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), ir::load(targets[body], t, indices[body])));
             loads.push_back(ir::makeStore(targets[body], indices[body], ir::load(m_lowering.buffers[m_id][body], t, ownIndices())));
         }
