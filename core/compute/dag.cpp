@@ -253,7 +253,7 @@ void DagBuilder::setAttr(Tensor t, std::string key, AttrValue value)
     m_ops[static_cast<std::size_t>(t.id)].attrs.insert_or_assign(std::move(key), std::move(value));
 }
 
-Result<DagPtr> DagBuilder::finish(const std::vector<Tensor>& outputs) &&
+Result<DagPtr> DagBuilder::finish(const std::vector<Tensor>& outputs, std::vector<Tensor>* inputs) &&
 {
     if (outputs.empty())
         return makeError(Errc::Internal, "a compute DAG needs an output");
@@ -300,8 +300,11 @@ Result<DagPtr> DagBuilder::finish(const std::vector<Tensor>& outputs) &&
         Op op = std::move(m_ops[static_cast<std::size_t>(old)]);
         for (ir::Expr& body : op.bodies)
             body = renumber(body);
-        if (op.kind == OpKind::Placeholder)
+        if (op.kind == OpKind::Placeholder) {
             dag.inputs.push_back(static_cast<std::int32_t>(dag.ops.size()));
+            if (inputs)
+                inputs->push_back(Tensor{old});
+        }
         dag.ops.push_back(std::move(op));
     }
     for (const Tensor t : outputs)

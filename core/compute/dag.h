@@ -75,7 +75,8 @@ public:
     void setAttr(Tensor t, std::string key, AttrValue value);
 
     /// Orders the operations, drops unreachable ones, checks index counts and names. Errors: Internal, with the operation.
-    Result<DagPtr> finish(const std::vector<Tensor>& outputs) &&;
+    /// `inputs` receives the placeholders in the order of Dag::inputs (they share names, and unused ones are dropped).
+    Result<DagPtr> finish(const std::vector<Tensor>& outputs, std::vector<Tensor>* inputs = nullptr) &&;
 
 private:
     std::vector<Op> m_ops;

@@ -63,7 +63,13 @@ inline Floats evaluate(const std::vector<std::vector<std::int64_t>>& shapes, con
     for (const auto& shape : shapes)
         tensors.push_back(b.placeholder("placeholder", shape, DType::F32));
     const compute::Tensor out = define(b, tensors);
-    return runFloats(finish(std::move(b), out), inputs);
+    std::vector<compute::Tensor> order;
+    Result<compute::DagPtr> dag = std::move(b).finish({out}, &order);
+    LATHE_CHECK(dag.has_value()) << dag.error().message;
+    std::vector<Floats> ordered;
+    for (const compute::Tensor t : order)
+        ordered.push_back(inputs[static_cast<std::size_t>(t.id)]);
+    return runFloats(*dag, ordered);
 }
 
 } // namespace lathe::test

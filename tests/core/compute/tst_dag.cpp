@@ -52,8 +52,12 @@ private slots:
         Q_UNUSED(unused);
         const Tensor twice = b.compute("twice", {4}, {}, "", [&](const Exprs& a) { return b.at(x, a) * ir::floatImm(2); });
         const Tensor sum = b.compute("sum", {4}, {}, "", [&](const Exprs& a) { return b.at(twice, a) + b.at(bias, a); });
-        const auto dag = std::move(b).finish({sum});
+        std::vector<Tensor> inputs;
+        const auto dag = std::move(b).finish({sum}, &inputs);
         QVERIFY(dag.has_value());
+        QCOMPARE(inputs.size(), std::size_t{2});
+        QCOMPARE(inputs[0].id, x.id);
+        QCOMPARE(inputs[1].id, bias.id);
         QCOMPARE(q(print(**dag)), QString("x = PLACEHOLDER [4]\n"
                                           "twice(i0) = (x[i0]*2f)\n"
                                           "bias = PLACEHOLDER [4]\n"
