@@ -110,7 +110,7 @@ private:
     }
 
     wire::Connection m_connection;
-    wire::BlobStore m_blobs;
+    wire::BlobStore m_blobs{std::uint64_t(16) << 30}; // a link job brings all weights of a network
     JobBuilder m_builder;
 };
 

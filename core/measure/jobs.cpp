@@ -1,0 +1,113 @@
+#include "core/measure/jobs.h"
+
+#include "core/backend/fault_script.h"
+#include "core/wire/connection.h"
+#include "core/wire/messages.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::measure {
+
+std::string kernelNameOf(const MeasureRequest& request)
+{
+    return backend::kernelName(request.ordinal, request.candidate.hash().high);
+}
+
+Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact, std::int32_t kernel, wire::RunJob& job)
+{
+    if (kernel < 0 || static_cast<std::size_t>(kernel) >= artifact.descriptor.kernels.size())
+        return makeError(Errc::Internal, "the artifact does not have the kernel that the builder named");
+    const KernelInfo& info = artifact.descriptor.kernels[static_cast<std::size_t>(kernel)];
+    const TaskData& task = *request.task;
+    if (const auto id = Hash128::fromHex(request.trial))
+        wire::toWire(*id, job.mutable_trial());
+    auto& ref = *job.add_artifacts();
+    wire::toWire(artifact.hash, ref.mutable_blob());
+    ref.set_descriptor(artifact.descriptorJson);
+    auto& launch = *job.add_launches();
+    launch.set_kernel(static_cast<std::uint32_t>(kernel));
+    launch.set_timed(true);
+    std::vector<std::uint32_t> outputs;
+    std::size_t inputs = 0;
+    for (std::size_t i = 0; i < info.parameters.size(); ++i) {
+        const ArgSpec& spec = info.parameters[i];
+        auto& buffer = *job.add_buffers();
+        buffer.set_spec(toJson(spec).dump());
+        launch.add_buffers(static_cast<std::uint32_t>(i));
+        if (spec.role == ArgRole::Output) {
+            buffer.set_fill(wire::Buffer::POISON);
+            outputs.push_back(static_cast<std::uint32_t>(i));
+            continue;
+        }
+        buffer.set_fill(wire::Buffer::SEED);
+        buffer.set_seed(wire::inputSeed(task.seed, inputs));
+        if (inputs < task.ranges.size()) {
+            buffer.set_low(task.ranges[inputs].low);
+            buffer.set_high(task.ranges[inputs].high);
+        }
+        ++inputs;
+    }
+    for (const ExpectedOutput& expected : task.expected) {
+        if (expected.output < 0 || static_cast<std::size_t>(expected.output) >= outputs.size())
+            return makeError(Errc::Internal, "an expected output is none of the kernel's");
+        auto& check = *job.add_checks();
+        check.set_buffer(outputs[static_cast<std::size_t>(expected.output)]);
+        check.set_tolerance(expected.tolerance);
+        for (const std::int64_t point : expected.points)
+            check.add_points(static_cast<std::uint64_t>(point));
+        for (const double value : expected.values)
+            check.add_values(value);
+    }
+    wire::RunPlan& plan = *job.mutable_plan();
+    plan.set_number(request.plan.number);
+    plan.set_repeat(request.plan.repeat);
+    plan.set_min_repeat_ms(request.plan.minRepeatMs);
+    plan.set_cooldown_ms(request.plan.cooldownMs);
+    plan.set_cold_bytes(request.plan.coldBytes);
+    if (request.plan.loserFactor > 0 && std::isfinite(request.bestNs))
+        plan.set_stop_above_ns(request.plan.loserFactor * request.bestNs);
+    return {};
+}
+
+TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
+                          std::map<std::string, double> durations)
+{
+    TrialResult result;
+    result.stage = static_cast<TrialStage>(std::min<std::uint32_t>(run.stage(), static_cast<std::uint32_t>(TrialStage::Transport)));
+    result.code = static_cast<Errc>(std::min<std::uint32_t>(run.failure().code(), static_cast<std::uint32_t>(Errc::Internal)));
+    result.text = run.failure().text();
+    result.costsNs.assign(run.costs_ns().begin(), run.costs_ns().end());
+    result.verified = run.verified();
+    durations["upload"] = run.prepare_ms();
+    durations["measure"] = run.measure_ms();
+    result.durationsMs = std::move(durations);
+    nlohmann::json conditions = nlohmann::json::parse(run.health(), nullptr, false);
+    if (!conditions.is_object())
+        conditions = nlohmann::json::object();
+    conditions["number"] = run.number();
+    conditions["cold_bytes"] = request.plan.coldBytes;
+    conditions["vector_spills"] = facts.vectorSpills;
+    conditions["code_bytes"] = facts.codeBytes;
+    if (run.stopped_early())
+        conditions["stopped_early"] = true;
+    if (run.verified())
+        conditions["max_rel_error"] = run.max_rel_error();
+    result.conditions = conditions.dump();
+    return result;
+}
+
+TrialResult failedTrial(TrialStage stage, Errc code, std::string text, std::map<std::string, double> durations)
+{
+    TrialResult result;
+    result.stage = stage;
+    result.code = code;
+    result.text = std::move(text);
+    result.durationsMs = std::move(durations);
+    result.conditions = "{}";
+    return result;
+}
+
+} // namespace lathe::measure

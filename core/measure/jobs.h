@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/measure/types.h"
+#include "core/wire/artifact.h"
+
+#include <memory>
+#include <string>
+
+namespace lathe::wire {
+class RunJob;
+class RunResult;
+} // namespace lathe::wire
+
+namespace lathe::measure {
+
+/// A built artifact, shared by the candidates in it.
+struct BuiltArtifact
+{
+    std::string bytes;
+    Hash128 hash;
+    ArtifactDescriptor descriptor;
+    std::string descriptorJson;
+};
+using BuiltArtifactPtr = std::shared_ptr<const BuiltArtifact>;
+
+/// Static facts of a built kernel that go into a trial's conditions.
+struct BuildFacts
+{
+    std::int64_t vectorSpills = 0;
+    std::int64_t codeBytes = 0;
+};
+
+std::string kernelNameOf(const MeasureRequest& request);
+
+/// The run of kernel number `kernel`. Errors: Internal if its parameters are not the DAG's inputs and outputs.
+Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact, std::int32_t kernel, wire::RunJob& job);
+
+/// What a runner's answer says about the trial. `durations` has what came before.
+TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
+                          std::map<std::string, double> durations);
+
+TrialResult failedTrial(TrialStage stage, Errc code, std::string text, std::map<std::string, double> durations);
+
+} // namespace lathe::measure

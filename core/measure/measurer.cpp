@@ -1,0 +1,93 @@
+#include "core/measure/measurer.h"
+
+#include "core/measure/batch.h"
+#include "core/target/target.h"
+#include "core/wire/messages.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace lathe::measure {
+
+struct Measurer::Impl
+{
+    MeasurerOptions options;
+    std::vector<Slot> builders;
+    std::vector<Slot> runners;
+    std::vector<std::string> devices;
+};
+
+Measurer::Measurer(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
+Measurer::~Measurer() = default;
+
+Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
+{
+    LATHE_TRY_ASSIGN(const Target target, Target::parse(options.target));
+    auto impl = std::make_unique<Impl>();
+    if (options.builders == 0)
+        options.builders = std::max(1u, std::thread::hardware_concurrency());
+    if (options.devices.empty()) {
+        const std::string text = target.text();
+        options.devices.push_back({target.kind(), "", text.substr(std::min(text.size(), target.kind().size() + 1))});
+    }
+    impl->options = std::move(options);
+    for (std::uint32_t i = 0; i < impl->options.builders; ++i) {
+        Slot& slot = impl->builders.emplace_back();
+        slot.worker = std::make_unique<Worker>(Worker::Kind::Builder, impl->options.programs);
+    }
+    for (const DeviceSpec& device : impl->options.devices) {
+        Slot& slot = impl->runners.emplace_back();
+        slot.worker = std::make_unique<Worker>(Worker::Kind::Runner, impl->options.programs, device);
+        LATHE_TRY(slot.worker->ensureStarted());
+        impl->devices.push_back(slot.worker->deviceJson());
+    }
+    return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
+}
+
+Result<> Measurer::measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult, std::stop_token stop)
+{
+    if (requests.empty())
+        return {};
+    for (const MeasureRequest& request : requests)
+        if (!request.task)
+            return makeError(Errc::InvalidArgument, "a candidate to measure has no task data");
+    return Batch(m_impl->options, m_impl->builders, m_impl->runners, requests, onResult).run(std::move(stop));
+}
+
+const std::vector<std::string>& Measurer::devices() const
+{
+    return m_impl->devices;
+}
+
+Result<std::string> Measurer::health(std::size_t device)
+{
+    if (device >= m_impl->runners.size())
+        return makeError(Errc::InvalidArgument, "there is no such device");
+    Worker& worker = *m_impl->runners[device].worker;
+    LATHE_TRY(worker.ensureStarted());
+    wire::Message message;
+    message.mutable_health()->set_id(1);
+    worker.connection().queue(message);
+    auto answer = worker.receive(Deadline::inSeconds(m_impl->options.runTimeoutSeconds));
+    if (!answer)
+        worker.stop();
+    LATHE_TRY_ASSIGN(const wire::Message report, std::move(answer));
+    if (!report.has_health_report() || report.health_report().failure().code() != 0)
+        return makeError(Errc::DeviceLost, report.health_report().failure().text());
+    return report.health_report().json();
+}
+
+Result<std::string> listDevices(const WorkerPrograms& programs)
+{
+    Worker worker(Worker::Kind::Runner, programs);
+    LATHE_TRY(worker.ensureStarted());
+    wire::Message message;
+    message.mutable_list_devices()->set_id(1);
+    worker.connection().queue(message);
+    LATHE_TRY_ASSIGN(const wire::Message answer, worker.receive(Deadline::inSeconds(30)));
+    if (!answer.has_device_list())
+        return makeError(Errc::Internal, "the runner answered something else than was asked");
+    return answer.device_list().json();
+}
+
+} // namespace lathe::measure
