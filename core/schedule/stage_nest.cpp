@@ -278,9 +278,10 @@ private:
             if (isReduceLoop(i) && extent(i) > 1)
                 lastReduce = i;
         const bool atRoot = m_stage.location == Location::Root;
-        const std::size_t start = tileStart();
+        // A tile needs no more than the loops inside the outermost reduce loop.
+        const std::size_t start = std::max(tileStart(), firstReduce);
         // The whole box of an attached stage in unrolled loops: its own buffer becomes registers.
-        const bool ownTile = m_stage.location == Location::At && start == 0;
+        const bool ownTile = m_stage.location == Location::At && tileStart() == 0;
         const bool tiled = !isIndex() && !ownTile && firstReduce < loops() && start <= lastReduce;
 
         std::vector<std::vector<Expr>> indices(m_bounds.bodies.size(), ownIndices());

@@ -1,0 +1,229 @@
+#include "core/schedule/reduction_plan.h"
+
+#include "core/ir/linear_form.h"
+#include "core/ir/substitute.h"
+
+#include <algorithm>
+
+namespace lathe::schedule {
+
+namespace {
+
+using ir::Expr;
+using ir::ExprKind;
+
+std::int64_t countOf(const std::vector<std::int64_t>& shape)
+{
+    std::int64_t n = 1;
+    for (const std::int64_t extent : shape)
+        n *= extent;
+    return n;
+}
+
+class Planner
+{
+public:
+    Planner(const State& state, const ProgramBounds& program, std::int32_t id, const DefaultScheduleOptions& options)
+        : m_state(state), m_ranges(program.ranges), m_bounds(program.stages[id]), m_op(state.dag()->ops[id]), m_options(options)
+    {
+        for (const Expr& body : m_bounds.bodies)
+            ir::visit(body, [this](const Expr& e) {
+                if (e->kind == ExprKind::Load)
+                    m_loads.push_back(e);
+                else if (e->kind == ExprKind::IfThenElse || e->kind == ExprKind::Select)
+                    m_conditions.push_back(e->operands[0]);
+            });
+    }
+
+    ReductionPlan run()
+    {
+        const auto rank = static_cast<std::int32_t>(m_op.shape.size());
+        int best = 0;
+        for (std::int32_t d = rank; d-- > 0;) {
+            const int score = vectorScore(d);
+            if (score > best) {
+                best = score;
+                m_plan.vectorDim = d;
+            }
+        }
+        if (m_plan.vectorDim >= 0)
+            m_plan.lanes = pickLanes(m_op.shape[m_plan.vectorDim], m_options.vectorLanes);
+        pickPixelDim();
+        pickTile();
+        orderReduceAxes();
+        pickPacked();
+        m_plan.partition = m_plan.pixelDim >= 0 && inConditions(axis(m_plan.pixelDim));
+        return m_plan;
+    }
+
+private:
+    const Expr& axis(std::int32_t d) const { return m_bounds.leaves[d]; }
+    bool reads(const Expr& load, const Expr& v) const { return ir::uses(load, v); }
+    bool inConditions(const Expr& v) const
+    {
+        return std::any_of(m_conditions.begin(), m_conditions.end(), [&v](const Expr& c) { return ir::uses(c, v); });
+    }
+    std::int64_t reduceSize() const { return countOf(m_op.reduceExtents); }
+
+    bool isPackable(const Expr& load) const
+    {
+        const auto& inputs = m_state.dag()->inputs;
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (inputs[i] == load->source && i < m_options.constantInputs.size() && m_options.constantInputs[i])
+                return std::all_of(load->operands.begin(), load->operands.end(), [](const Expr& index) {
+                    return index->kind == ExprKind::Var || index->kind == ExprKind::IntImm;
+                });
+        return false;
+    }
+
+    /// Along `v`: not read, or next to each other.
+    bool isContiguous(const Expr& load, const Expr& v) const
+    {
+        for (std::size_t i = 0; i < load->operands.size(); ++i) {
+            if (!ir::uses(load->operands[i], v))
+                continue;
+            const ir::LinearForm form = linearForm(load->operands[i], m_ranges);
+            if (i + 1 != load->operands.size() || form.coefficientOf(v) != 1)
+                return false;
+        }
+        return true;
+    }
+
+    int vectorScore(std::int32_t d) const
+    {
+        const std::int64_t extent = m_op.shape[d];
+        if (extent < 4 || inConditions(axis(d)))
+            return 0;
+        for (const Expr& load : m_loads)
+            if (reads(load, axis(d)) && !isContiguous(load, axis(d)) && !isPackable(load))
+                return 0;
+        const bool divides = extent % 4 == 0;
+        const bool last = d + 1 == static_cast<std::int32_t>(m_op.shape.size());
+        if (last)
+            return divides ? 4 : 2;
+        // Stores then scatter: fine where a long reduction stands before each.
+        return reduceSize() >= 32 ? (divides ? 3 : 1) : 0;
+    }
+
+    void pickPixelDim()
+    {
+        // Pixels share what is read along the vector dimension (weights).
+        for (std::int32_t d = static_cast<std::int32_t>(m_op.shape.size()); d-- > 0;) {
+            if (d == m_plan.vectorDim || m_op.shape[d] == 1)
+                continue;
+            const bool shares = std::any_of(m_loads.begin(), m_loads.end(), [&](const Expr& load) {
+                return !reads(load, axis(d)) && (m_plan.vectorDim < 0 || reads(load, axis(m_plan.vectorDim)));
+            });
+            if (shares) {
+                m_plan.pixelDim = d;
+                return;
+            }
+        }
+    }
+
+    /// Fewest loads per multiply-add among tiles that fit the registers and keep enough sums in flight.
+    void pickTile()
+    {
+        const std::int64_t groups = m_plan.vectorDim < 0 ? 1 : ir::ceilDivide(m_op.shape[m_plan.vectorDim], m_plan.lanes);
+        const std::int64_t width = m_plan.pixelDim < 0 ? 1 : m_op.shape[m_plan.pixelDim];
+        const std::int64_t sums = m_options.vectorRegisters - m_options.vectorRegisters / 8;
+        double best = -1;
+        for (std::int64_t v = 1; v <= 8 && v <= groups; ++v) {
+            if (groups % v != 0)
+                continue;
+            for (std::int64_t p = 1; p <= sums && p <= width; ++p) {
+                if (width % p != 0 || p * v > sums || p * v + v + 1 > m_options.vectorRegisters || (v > 6 && p > 1))
+                    continue;
+                const double count = static_cast<double>(p * v);
+                const double perLoad = count / static_cast<double>(p + v);
+                const double busy = std::min(1.0, count / 12.0);
+                const double score = busy * std::min(perLoad, 1.75) + 0.001 * count;
+                if (score > best) {
+                    best = score;
+                    m_plan.vectors = v;
+                    m_plan.pixels = p;
+                }
+            }
+        }
+    }
+
+    /// Taps outside, channels inside: an axis that stands alone in an index moves along memory.
+    void orderReduceAxes()
+    {
+        const auto rank = static_cast<std::int32_t>(m_op.shape.size());
+        std::vector<std::int32_t> alone;
+        for (std::int32_t r = 0; r < static_cast<std::int32_t>(m_op.reduceExtents.size()); ++r) {
+            const Expr& v = m_bounds.leaves[rank + r];
+            bool shared = false;
+            for (const Expr& load : m_loads)
+                for (const Expr& index : load->operands)
+                    shared |= ir::uses(index, v) && index->kind != ExprKind::Var;
+            if (shared)
+                m_plan.reduceOrder.push_back(r);
+            else
+                alone.push_back(r);
+        }
+        m_plan.reduceOrder.insert(m_plan.reduceOrder.end(), alone.begin(), alone.end());
+    }
+
+    void pickPacked()
+    {
+        for (const Expr& load : m_loads) {
+            const std::int64_t bytes = countOf(m_state.dag()->ops[load->source].shape) * sizeOf(load->dtype);
+            const bool alongVectors = m_plan.vectorDim >= 0 && reads(load, axis(m_plan.vectorDim));
+            if (m_plan.packedInput < 0 && alongVectors && isPackable(load) && readOnce(load->source)) {
+                m_plan.packedInput = load->source;
+                m_plan.packedBytes = bytes;
+            } else
+                m_plan.otherBytes += bytes;
+        }
+    }
+
+    /// By one load of one operation, with distinct variables: then the loops decide the layout alone.
+    bool readOnce(std::int32_t source) const
+    {
+        int count = 0;
+        for (const compute::Op& op : m_state.dag()->ops)
+            for (const Expr& body : op.bodies)
+                ir::visit(body, [&](const Expr& e) { count += e->kind == ExprKind::Load && e->source == source ? 1 : 0; });
+        std::vector<const ir::Node*> seen;
+        for (const Expr& load : m_loads) {
+            if (load->source != source)
+                continue;
+            for (const Expr& index : load->operands)
+                if (index->kind == ExprKind::Var)
+                    seen.push_back(index.get());
+        }
+        std::sort(seen.begin(), seen.end());
+        return count == 1 && std::adjacent_find(seen.begin(), seen.end()) == seen.end();
+    }
+
+    const State& m_state;
+    const ir::Ranges& m_ranges;
+    const StageBounds& m_bounds;
+    const compute::Op& m_op;
+    const DefaultScheduleOptions& m_options;
+    std::vector<Expr> m_loads;
+    std::vector<Expr> m_conditions;
+    ReductionPlan m_plan;
+};
+
+} // namespace
+
+std::int64_t pickLanes(std::int64_t extent, std::int64_t lanes)
+{
+    for (std::int64_t l = lanes; l >= 4 && l >= lanes / 4; l /= 2)
+        if (extent % l == 0)
+            return l;
+    std::int64_t l = lanes;
+    while (l > extent)
+        l /= 2;
+    return l >= 4 ? l : 1;
+}
+
+ReductionPlan planReduction(const State& state, const ProgramBounds& bounds, std::int32_t id, const DefaultScheduleOptions& options)
+{
+    return Planner(state, bounds, id, options).run();
+}
+
+} // namespace lathe::schedule

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "core/schedule/bound_inference.h"
+#include "core/schedule/default_schedule.h"
+
+namespace lathe::schedule {
+
+/// How a reduction is tiled in registers.
+struct ReductionPlan
+{
+    std::int32_t vectorDim = -1; ///< -1: no vectors
+    std::int64_t lanes = 1;
+    std::int64_t vectors = 1; ///< of the vector dimension, side by side in a tile
+    std::int32_t pixelDim = -1; ///< -1: none
+    std::int64_t pixels = 1;
+    bool partition = false; ///< conditions (padding) depend on the pixel dimension
+    std::vector<std::int32_t> reduceOrder; ///< reduce axes, outermost first
+    std::int32_t packedInput = -1; ///< constant operation whose layout follows the loops
+    std::int64_t packedBytes = 0;
+    std::int64_t otherBytes = 0; ///< of what is read besides
+};
+
+/// Plans stage `id` of a state in which only inlining was decided. `bounds` is of that state.
+ReductionPlan planReduction(const State& state, const ProgramBounds& bounds, std::int32_t id, const DefaultScheduleOptions& options);
+
+/// The largest of lanes, lanes/2, lanes/4 that divides the extent; `lanes` if none does and the extent is large; else 1.
+std::int64_t pickLanes(std::int64_t extent, std::int64_t lanes);
+
+} // namespace lathe::schedule
