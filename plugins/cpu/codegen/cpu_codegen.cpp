@@ -1,4 +1,5 @@
 #include "plugins/cpu/codegen/cpu_codegen.h"
+#include "core/ir/scratch.h"
 #include "plugins/cpu/codegen/compile.h"
 #include "plugins/cpu/codegen/emit.h"
 #include "plugins/cpu/codegen/link.h"
@@ -94,7 +95,7 @@ KernelInfo describe(const schedule::LoweredKernel& kernel)
     info.name = kernel.nest.name;
     for (std::size_t phase = 0; phase < kernel.nest.phases.size(); ++phase)
         info.phases.push_back(phaseSymbol(kernel.nest, phase));
-    const ScratchLayout scratch = scratchLayout(kernel.nest);
+    const ir::ScratchLayout scratch = ir::scratchLayout(kernel.nest);
     info.teamScratchBytes = std::max(kernel.teamScratchBytes, scratch.teamBytes);
     info.partScratchBytes = std::max(kernel.partScratchBytes, scratch.partBytes);
     info.parameters = kernel.parameters;

@@ -9,7 +9,6 @@ namespace lathe::cpu {
 
 namespace {
 
-constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kMaxRegisterBytes = 64 * 1024;
 
 const char* nameOf(ir::Scope scope)
@@ -56,28 +55,6 @@ void collectBuffers(const ir::Stmt& stmt, std::unordered_set<std::int32_t>& used
 
 } // namespace
 
-std::int64_t bufferBytes(const ir::Buffer& buffer)
-{
-    std::int64_t last = 0;
-    for (std::size_t d = 0; d < buffer.shape.size(); ++d)
-        last += (buffer.shape[d] - 1) * buffer.strides[d];
-    return (last + 1) * sizeOf(buffer.dtype);
-}
-
-ScratchLayout scratchLayout(const ir::LoopNest& nest)
-{
-    ScratchLayout layout;
-    for (const ir::Buffer& buffer : nest.buffers) {
-        std::int64_t* total = buffer.scope == ir::Scope::Team ? &layout.teamBytes
-            : buffer.scope == ir::Scope::Part                 ? &layout.partBytes
-                                                              : nullptr;
-        layout.offsets.push_back(total != nullptr ? *total : 0);
-        if (total != nullptr)
-            *total += (bufferBytes(buffer) + kLine - 1) / kLine * kLine;
-    }
-    return layout;
-}
-
 std::string phaseSymbol(const ir::LoopNest& nest, std::size_t phase)
 {
     return fmt::format("{}_p{}", nest.name, phase);
@@ -89,7 +66,7 @@ PhaseEmitter::PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const
     , m_nest(nest)
     , m_target(target)
     , m_options(options)
-    , m_scratch(scratchLayout(nest))
+    , m_scratch(ir::scratchLayout(nest))
     , m_context(module.getContext())
     , m_builder(m_context)
 {

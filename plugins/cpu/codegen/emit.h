@@ -22,17 +22,6 @@ struct EmitOptions
     std::int64_t maxStatements = 60000;
 };
 
-/// Bytes of scratch that the phases address: buffers of one scope lie one after the other in the order of nest.buffers,
-/// each on a 64-byte line.
-struct ScratchLayout
-{
-    std::vector<std::int64_t> offsets; ///< per buffer, meaningful for Team and Part
-    std::int64_t teamBytes = 0;
-    std::int64_t partBytes = 0;
-};
-ScratchLayout scratchLayout(const ir::LoopNest& nest);
-std::int64_t bufferBytes(const ir::Buffer& buffer);
-
 std::string phaseSymbol(const ir::LoopNest& nest, std::size_t phase);
 
 /// Emits every phase of `nest` as one function `phaseSymbol(nest, i)` of core/runtime/kernel_abi.h's LathePhase type.

@@ -282,8 +282,14 @@ llvm::Value* PhaseEmitter::convert(llvm::Value* v, DType from, DType to)
             v = m_builder.CreateFPExt(v, type);
         return roundTo(v, to);
     }
-    if (isFloat(from))
-        return isSigned(to) ? m_builder.CreateFPToSI(v, type) : m_builder.CreateFPToUI(v, type);
+    if (isFloat(from)) {
+        // Towards zero into a type that holds every narrower one, then wrapped.
+        if (to == DType::U64)
+            return m_builder.CreateFPToUI(v, type);
+        const bool isWide = to == DType::I64 || to == DType::U32;
+        llvm::Value* whole = m_builder.CreateFPToSI(v, shaped(isWide ? m_builder.getInt64Ty() : m_builder.getInt32Ty()));
+        return m_builder.CreateTrunc(whole, type);
+    }
     if (isFloat(to)) {
         v = from != DType::Bool && isSigned(from) ? m_builder.CreateSIToFP(v, type) : m_builder.CreateUIToFP(v, type);
         return roundTo(v, to);

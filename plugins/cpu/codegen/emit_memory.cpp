@@ -9,8 +9,6 @@ namespace lathe::cpu {
 
 namespace {
 
-constexpr std::int64_t kLine = 64; ///< every buffer starts on one
-
 const ir::Buffer& bufferAt(const ir::LoopNest& nest, std::int32_t b)
 {
     return nest.buffers[static_cast<std::size_t>(b)];

@@ -457,8 +457,8 @@ void PhaseEmitter::emitPrefetch(const ir::StmtNode& node)
     const std::int64_t span = stride * (m_lanes - 1) * sizeOf(m_nest.buffers[static_cast<std::size_t>(node.buffer)].dtype);
     const std::int64_t first = offset.lanes.empty() ? 0 : offset.lanes.front();
     IndexForm line{offset.constant + first, offset.terms, {}};
-    const std::int64_t elementsPerLine = 64 / sizeOf(m_nest.buffers[static_cast<std::size_t>(node.buffer)].dtype);
-    for (std::int64_t at = 0; at <= span; at += 64) {
+    const std::int64_t elementsPerLine = kLine / sizeOf(m_nest.buffers[static_cast<std::size_t>(node.buffer)].dtype);
+    for (std::int64_t at = 0; at <= span; at += kLine) {
         const Access target = access(node.buffer, line, 0);
         m_builder.CreateIntrinsic(llvm::Intrinsic::prefetch, {m_builder.getPtrTy()},
                                   {target.pointer, m_builder.getInt32(0),

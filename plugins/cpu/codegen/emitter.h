@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/ir/scratch.h"
 #include "plugins/cpu/codegen/emit.h"
 #include "plugins/cpu/codegen/index_form.h"
 
@@ -12,6 +13,12 @@
 #include <vector>
 
 namespace lathe::cpu {
+
+inline constexpr std::int64_t kLine = 64; ///< bytes; every buffer starts on one
+inline std::int64_t bufferBytes(const ir::Buffer& buffer)
+{
+    return ir::elementCount(buffer) * sizeOf(buffer.dtype);
+}
 
 /// Emits one phase of a nest as one function.
 ///
@@ -121,8 +128,8 @@ private:
     llvm::Module& m_module;
     const ir::LoopNest& m_nest;
     const CpuTarget& m_target;
-    const EmitOptions& m_options;
-    ScratchLayout m_scratch;
+    const EmitOptions m_options;
+    ir::ScratchLayout m_scratch;
     llvm::LLVMContext& m_context;
     llvm::IRBuilder<> m_builder;
     llvm::Function* m_function = nullptr;
@@ -140,7 +147,6 @@ private:
     Guard m_guard;
     bool m_parallelAllowed = false;
     std::int64_t m_statements = 0;
-    std::int64_t m_epoch = 0; ///< of broadcasts: bases of different epochs are different values
 };
 
 } // namespace lathe::cpu

@@ -1,14 +1,70 @@
 #include "plugins/cpu/codegen/link.h"
+#include "plugins/cpu/codegen/linker.h"
 #include "plugins/cpu/codegen/section_object.h"
 
 #include <fmt/format.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <array>
 
 namespace lathe::cpu {
 
-Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::string& triple)
+namespace {
+
+/// Where a distribution keeps the C library of `triple`: its own, or that of its cross packages.
+Result<std::filesystem::path> findLibrary(const llvm::Triple& triple, const std::string& file)
 {
-    static_cast<void>(request);
-    return makeError(Errc::Unsupported, fmt::format("deploy libraries for '{}'", triple));
+    const std::string multiarch = fmt::format("{}-linux-{}", triple.getArchName().str(),
+                                              triple.getEnvironment() == llvm::Triple::UnknownEnvironment
+                                                  ? std::string("gnu")
+                                                  : triple.getEnvironmentName().str());
+    const bool isNative = llvm::Triple(LATHE_HOST_TRIPLE).getArch() == triple.getArch();
+    std::vector<std::filesystem::path> directories = {"/lib/" + multiarch, "/usr/lib/" + multiarch, "/usr/" + multiarch + "/lib"};
+    if (isNative)
+        directories.insert(directories.end(), {"/lib64", "/usr/lib64", "/lib", "/usr/lib"});
+    for (const std::filesystem::path& directory : directories) {
+        std::error_code ignored;
+        if (std::filesystem::exists(directory / file, ignored))
+            return directory / file;
+    }
+    return makeError(Errc::NotFound, fmt::format("the library {} for '{}' is not installed; it is looked for in {} and {}", file,
+                                                 triple.str(), directories[0].string(), directories[2].string()));
+}
+
+} // namespace
+
+Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::string& tripleText)
+{
+    const llvm::Triple triple(tripleText);
+    std::error_code ignored;
+    if (!std::filesystem::exists(request.runtimeArchive, ignored))
+        return makeError(Errc::NotFound, fmt::format("the runtime archive {} does not exist", request.runtimeArchive.string()));
+
+    std::vector<std::string> arguments = sharedObjectArguments();
+    const std::string script = versionScript(request.exports);
+    LATHE_TRY_ASSIGN(const MemoryFile scriptFile, MemoryFile::create("exports", script.data(), script.size()));
+    arguments.insert(arguments.end(), {"--version-script=" + scriptFile.path(), "--strip-all",
+                                       fmt::format("-soname=lib{}.so", request.name), "-o", request.output.string()});
+    std::vector<MemoryFile> files;
+    const auto addFile = [&](const char* name, const std::vector<std::byte>& bytes) -> Result<> {
+        LATHE_TRY_ASSIGN(MemoryFile file, MemoryFile::create(name, bytes.data(), bytes.size()));
+        arguments.push_back(file.path());
+        files.push_back(std::move(file));
+        return {};
+    };
+    for (const std::vector<std::byte>& object : request.objects)
+        LATHE_TRY(addFile("object", object));
+    if (!request.sections.empty()) {
+        LATHE_TRY_ASSIGN(const std::vector<std::byte> sections, makeSectionObject(request.sections, tripleText));
+        LATHE_TRY(addFile("sections", sections));
+    }
+    arguments.insert(arguments.end(), {"--whole-archive", request.runtimeArchive.string(), "--no-whole-archive"});
+    // Before glibc 2.34 threads were a library of their own: the library asks for it, wherever it was linked.
+    LATHE_TRY_ASSIGN(const std::filesystem::path libc, findLibrary(triple, "libc.so.6"));
+    LATHE_TRY_ASSIGN(const std::filesystem::path threads, findLibrary(triple, "libpthread.so.0"));
+    LATHE_TRY_ASSIGN(const std::filesystem::path maths, findLibrary(triple, "libm.so.6"));
+    arguments.insert(arguments.end(), {"--no-as-needed", threads.string(), libc.string(), "--as-needed", maths.string()});
+    return runLinker(arguments);
 }
 
 } // namespace lathe::cpu

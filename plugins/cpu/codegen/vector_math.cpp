@@ -275,7 +275,7 @@ Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std
         if (name == "trunc")
             return builder.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, x);
         if (name == "round")
-            return builder.CreateUnaryIntrinsic(llvm::Intrinsic::round, x);
+            return builder.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, x);
         return nullptr;
     }
     if (operands.size() == 2) {

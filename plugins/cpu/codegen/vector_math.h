@@ -14,6 +14,8 @@ namespace lathe::cpu {
 ///   f64: exp 2, log 2, tanh 3, sigmoid 3, pow 1e-13 relative; erf 4e-16 absolute
 /// Subnormal results of exp are kept; exp overflows to infinity, log of 0 is -infinity, of a negative number NaN.
 ///
+/// round goes to the nearest, ties to even.
+///
 /// Known: abs ceil erf exp exp2 fabs floor fma log log2 max min pow round rsqrt sigmoid sqrt tanh trunc.
 /// @return null if `name` is unknown or takes another number of operands.
 llvm::Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std::vector<llvm::Value*>& operands,

@@ -1,0 +1,85 @@
+#include "plugins/cpu/codegen/linker.h"
+
+#include <fmt/format.h>
+#include <lld/Common/Driver.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
+
+namespace lathe::cpu {
+
+Result<MemoryFile> MemoryFile::create(const char* name, const void* data, std::size_t bytes)
+{
+    MemoryFile file;
+    file.m_descriptor = memfd_create(name, MFD_CLOEXEC);
+    if (file.m_descriptor < 0)
+        return makeError(Errc::StoreFailed, fmt::format("no memory file for the linker: {}", std::strerror(errno)));
+    const char* at = static_cast<const char*>(data);
+    while (bytes > 0) {
+        const ssize_t done = write(file.m_descriptor, at, bytes);
+        if (done <= 0)
+            return makeError(Errc::StoreFailed, fmt::format("the linker's input cannot be written: {}", std::strerror(errno)));
+        at += done;
+        bytes -= static_cast<std::size_t>(done);
+    }
+    return file;
+}
+
+MemoryFile::~MemoryFile()
+{
+    if (m_descriptor >= 0)
+        close(m_descriptor);
+}
+
+std::string MemoryFile::path() const
+{
+    return fmt::format("/proc/self/fd/{}", m_descriptor);
+}
+
+Result<> runLinker(const std::vector<std::string>& arguments)
+{
+    static std::mutex mutex; // LLD keeps its state in globals
+    static bool usable = true;
+    const std::scoped_lock lock(mutex);
+    if (!usable)
+        return makeError(Errc::Internal, "the linker failed earlier and cannot run again in this process");
+    std::vector<const char*> list;
+    for (const std::string& argument : arguments)
+        list.push_back(argument.c_str());
+    std::string words;
+    llvm::raw_string_ostream output(words);
+    const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
+    const lld::Result result = lld::lldMain(list, output, output, drivers);
+    usable = result.canRunAgain;
+    if (result.retCode != 0) {
+        constexpr std::size_t kEnough = 600;
+        return makeError(Errc::BuildFailed, fmt::format("linking failed: {}", output.str().substr(0, kEnough)));
+    }
+    return {};
+}
+
+std::string versionScript(const std::vector<std::string>& exports)
+{
+    std::string script = "{\n";
+    if (!exports.empty()) {
+        script += "  global:\n";
+        for (const std::string& name : exports)
+            script += fmt::format("    {};\n", name);
+    }
+    return script + "  local: *;\n};\n";
+}
+
+std::vector<std::string> sharedObjectArguments()
+{
+    return {"ld.lld", "-shared", "--threads=1", "--gc-sections", "-z", "defs", "-z", "now", "-z", "noexecstack", "--build-id=none",
+            "--hash-style=gnu", "-O1"};
+}
+
+} // namespace lathe::cpu
