@@ -466,14 +466,22 @@ private:
 
 } // namespace
 
-Result<State> defaultSchedule(const compute::DagPtr& dag, const DefaultScheduleOptions& options)
+Result<State> planDefaultSchedule(const compute::DagPtr& dag, const DefaultScheduleOptions& options)
 {
-    Result<State> scheduled = DefaultScheduler(dag, options).run();
+    LATHE_TRY_ASSIGN(State state, DefaultScheduler(dag, options).run());
     LowerOptions check;
     check.constantInputs = options.constantInputs;
-    if (scheduled && lower(*scheduled, check))
-        return scheduled;
+    LATHE_TRY(lower(state, check));
+    return state;
+}
+
+Result<State> defaultSchedule(const compute::DagPtr& dag, const DefaultScheduleOptions& options)
+{
+    if (Result<State> planned = planDefaultSchedule(dag, options))
+        return planned;
     State plain = State::initial(dag);
+    LowerOptions check;
+    check.constantInputs = options.constantInputs;
     LATHE_TRY(lower(plain, check));
     return plain;
 }

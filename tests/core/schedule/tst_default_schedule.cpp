@@ -1,0 +1,185 @@
+#include "kernel_check.h"
+
+#include "core/compute/definitions/conv2d.h"
+#include "core/compute/definitions/dense.h"
+#include "core/compute/definitions/elementwise.h"
+#include "core/compute/definitions/pool.h"
+#include "core/compute/definitions/reduction.h"
+#include "core/compute/definitions/softmax.h"
+#include "core/compute/definitions/transform.h"
+#include "core/compute/definitions/winograd.h"
+#include "core/schedule/default_schedule.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace lathe;
+using namespace lathe::schedule;
+using compute::DagBuilder;
+using compute::ImageLayout;
+using compute::NameEra;
+using compute::Tensor;
+
+namespace {
+
+using Build = std::function<Tensor(DagBuilder&)>;
+struct Case
+{
+    const char* name;
+    Build build;
+};
+
+Tensor biasRelu(DagBuilder& b, Tensor x, std::int64_t channelDim)
+{
+    std::vector<std::int64_t> shape(b.shape(x).size(), 1);
+    shape[static_cast<std::size_t>(channelDim)] = b.shape(x)[static_cast<std::size_t>(channelDim)];
+    const Tensor bias = b.placeholder("bias", shape, DType::F32);
+    return compute::unary(b, compute::Unary::Relu, compute::binary(b, compute::Binary::Add, x, bias));
+}
+
+Build conv(ImageLayout layout, std::int64_t size, std::int64_t ci, std::int64_t co, std::int64_t k, std::int64_t stride, std::int64_t pad)
+{
+    return [=](DagBuilder& b) {
+        const bool nhwc = layout == ImageLayout::Nhwc;
+        const Tensor data = b.placeholder("data", nhwc ? std::vector<std::int64_t>{1, size, size, ci} : std::vector<std::int64_t>{1, ci, size, size}, DType::F32);
+        const Tensor weight = b.placeholder("weight", nhwc ? std::vector<std::int64_t>{k, k, ci, co} : std::vector<std::int64_t>{co, ci, k, k}, DType::F32);
+        compute::Conv2dParams p;
+        p.layout = layout;
+        p.strides = {stride, stride};
+        p.padding = {pad, pad, pad, pad};
+        return biasRelu(b, compute::conv2d(b, data, weight, p, NameEra::Nested), nhwc ? 3 : 1);
+    };
+}
+
+const std::vector<Case>& cases()
+{
+    static const std::vector<Case> kCases = {
+        {"conv 3x3 nhwc", conv(ImageLayout::Nhwc, 14, 8, 32, 3, 1, 1)},
+        {"conv 3x3 nhwc wide", conv(ImageLayout::Nhwc, 28, 8, 32, 3, 1, 1)},
+        {"conv 3x3 stride 2 nhwc", conv(ImageLayout::Nhwc, 15, 8, 24, 3, 2, 1)},
+        {"conv 3x3 nchw", conv(ImageLayout::Nchw, 14, 8, 32, 3, 1, 1)},
+        {"conv 7x7 stride 2 nchw", conv(ImageLayout::Nchw, 20, 3, 16, 7, 2, 3)},
+        {"conv 1x1 nchw", conv(ImageLayout::Nchw, 7, 16, 32, 1, 1, 0)},
+        {"conv odd channels", conv(ImageLayout::Nhwc, 9, 5, 19, 3, 1, 1)},
+        {"depthwise nhwc", [](DagBuilder& b) {
+             const Tensor data = b.placeholder("data", {1, 14, 14, 32}, DType::F32);
+             const Tensor weight = b.placeholder("weight", {3, 3, 32, 1}, DType::F32);
+             compute::Conv2dParams p;
+             p.layout = ImageLayout::Nhwc;
+             p.padding = {1, 1, 1, 1};
+             return biasRelu(b, compute::depthwiseConv2d(b, data, weight, p, NameEra::Nested), 3);
+         }},
+        {"depthwise nchw stride 2", [](DagBuilder& b) {
+             const Tensor data = b.placeholder("data", {1, 8, 14, 14}, DType::F32);
+             const Tensor weight = b.placeholder("weight", {8, 1, 3, 3}, DType::F32);
+             compute::Conv2dParams p;
+             p.strides = {2, 2};
+             p.padding = {1, 1, 1, 1};
+             return biasRelu(b, compute::depthwiseConv2d(b, data, weight, p, NameEra::Nested), 1);
+         }},
+        {"winograd nhwc", [](DagBuilder& b) {
+             const Tensor data = b.placeholder("data", {1, 8, 8, 16}, DType::F32);
+             const Tensor weight = b.placeholder("weight", {4, 4, 32, 16}, DType::F32);
+             compute::Conv2dParams p;
+             p.layout = ImageLayout::Nhwc;
+             p.padding = {1, 1, 1, 1};
+             return biasRelu(b, compute::conv2dWinograd(b, data, weight, 2, p, NameEra::Nested), 3);
+         }},
+        {"dense", [](DagBuilder& b) {
+             const Tensor data = b.placeholder("data", {1, 64}, DType::F32);
+             const Tensor weight = b.placeholder("weight", {40, 64}, DType::F32);
+             return compute::biasAdd(b, compute::dense(b, data, weight, NameEra::Nested), b.placeholder("bias", {40}, DType::F32), 1);
+         }},
+        {"max pool nhwc", [](DagBuilder& b) {
+             compute::Pool2dParams p;
+             p.layout = ImageLayout::Nhwc;
+             p.kernel = {3, 3};
+             p.strides = {2, 2};
+             p.padding = {1, 1, 1, 1};
+             return compute::pool2d(b, b.placeholder("data", {1, 14, 14, 16}, DType::F32), compute::PoolKind::Max, p);
+         }},
+        {"max pool nchw", [](DagBuilder& b) {
+             compute::Pool2dParams p;
+             p.kernel = {3, 3};
+             p.strides = {2, 2};
+             p.padding = {1, 1, 1, 1};
+             return compute::pool2d(b, b.placeholder("data", {1, 5, 15, 15}, DType::F32), compute::PoolKind::Max, p);
+         }},
+        {"global average pool", [](DagBuilder& b) {
+             return compute::globalPool2d(b, b.placeholder("data", {1, 32, 7, 7}, DType::F32), compute::PoolKind::Average, ImageLayout::Nchw);
+         }},
+        {"softmax", [](DagBuilder& b) { return compute::softmax(b, b.placeholder("data", {3, 50}, DType::F32), 1); }},
+        {"layer norm", [](DagBuilder& b) {
+             const Tensor x = b.placeholder("x", {4, 6, 32}, DType::F32);
+             return compute::layerNorm(b, x, b.placeholder("g", {32}, DType::F32), b.placeholder("b", {32}, DType::F32), 2, 1e-5);
+         }},
+        {"transpose", [](DagBuilder& b) { return compute::transpose(b, b.placeholder("x", {6, 40, 33}, DType::F32), {2, 0, 1}); }},
+        {"concat", [](DagBuilder& b) {
+             const std::vector<Tensor> xs{b.placeholder("x", {1, 5, 4, 4}, DType::F32), b.placeholder("y", {1, 16, 4, 4}, DType::F32)};
+             return compute::concatenate(b, xs, 1);
+         }},
+        {"argmax", [](DagBuilder& b) { return compute::argReduction(b, true, b.placeholder("x", {4, 17}, DType::F32), 1, false); }},
+        {"sum of all", [](DagBuilder& b) { return compute::reduction(b, compute::Reduction::Sum, b.placeholder("x", {4, 16}, DType::F32), {}, false); }},
+        {"batch matmul", [](DagBuilder& b) {
+             compute::MatmulParams p;
+             p.transposeB = true;
+             return compute::matmul(b, b.placeholder("a", {3, 12, 16}, DType::F32), b.placeholder("c", {3, 20, 16}, DType::F32), p, NameEra::Nested);
+         }},
+        {"flatten", [](DagBuilder& b) { return compute::batchFlatten(b, b.placeholder("x", {2, 8, 3, 3}, DType::F32)); }},
+        {"gelu", [](DagBuilder& b) {
+             const Tensor x = b.placeholder("x", {33, 48}, DType::F32);
+             return compute::binary(b, compute::Binary::Multiply, x, compute::unary(b, compute::Unary::Erf, x));
+         }},
+    };
+    return kCases;
+}
+
+DefaultScheduleOptions optionsFor(const compute::Dag& dag)
+{
+    DefaultScheduleOptions options;
+    options.vectorLanes = 8;
+    options.threads = 2;
+    for (const std::int32_t input : dag.inputs)
+        options.constantInputs.push_back(dag.ops[static_cast<std::size_t>(input)].name.find("weight") != std::string::npos);
+    return options;
+}
+
+} // namespace
+
+class TestDefaultSchedule : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void computesWhatTheDagSays_data();
+    void computesWhatTheDagSays();
+};
+
+void TestDefaultSchedule::computesWhatTheDagSays_data()
+{
+    QTest::addColumn<int>("index");
+    for (std::size_t i = 0; i < cases().size(); ++i)
+        QTest::newRow(cases()[i].name) << static_cast<int>(i);
+}
+
+void TestDefaultSchedule::computesWhatTheDagSays()
+{
+    QFETCH(int, index);
+    DagBuilder b;
+    const Tensor out = cases()[static_cast<std::size_t>(index)].build(b);
+    const auto dag = std::move(b).finish({out});
+    QVERIFY2(dag, dag ? "" : dag.error().message.c_str());
+    const DefaultScheduleOptions options = optionsFor(**dag);
+    const auto state = planDefaultSchedule(*dag, options);
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    LowerOptions lowerOptions;
+    lowerOptions.constantInputs = options.constantInputs;
+    const std::string wrong = test::checkKernel(*state, 7, lowerOptions);
+    if (qEnvironmentVariableIsSet("LATHE_TEST_PRINT"))
+        qInfo("%s", ir::print(lower(*state, lowerOptions)->nest).c_str());
+    QCOMPARE(QString::fromStdString(wrong), QString());
+}
+
+QTEST_APPLESS_MAIN(TestDefaultSchedule)
+#include "tst_default_schedule.moc"
