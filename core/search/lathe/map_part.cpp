@@ -69,7 +69,7 @@ void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::in
     }
     if (count > 0 && depth > 0) {
         loops.fuseOuter(count);
-        loops.annotate({0, 0}, Annotation::Parallel);
+        loops.annotateOutermost(Annotation::Parallel);
     }
     if (blocked)
         loops.annotate({last, 1}, Annotation::Unroll);

@@ -68,6 +68,8 @@ void StageLoops::annotate(LoopPart loop, Annotation annotation)
     m_emitter.add(AnnotateStep{m_stage, position(loop), annotation});
 }
 
+void StageLoops::annotateOutermost(Annotation annotation) { m_emitter.add(AnnotateStep{m_stage, 0, annotation}); }
+
 void StageLoops::fuseOuter(std::int32_t count)
 {
     if (count < 2)

@@ -46,6 +46,7 @@ public:
     void reorder(std::vector<LoopPart> order); ///< all loops, outermost first
     std::int32_t position(LoopPart loop) const;
     void annotate(LoopPart loop, schedule::Annotation annotation);
+    void annotateOutermost(schedule::Annotation annotation);
     /// Fuses the outermost `count` loops; what they were is found at position 0.
     void fuseOuter(std::int32_t count);
 

@@ -161,7 +161,13 @@ std::vector<TilePart::Outer> TilePart::outerLoops(const Choice& c) const
     std::vector<Outer> channels;
     if (m_last >= 0)
         channels.push_back({{m_last, 0}, extent(m_last) / (c.lanes * c.vectors)});
-    std::vector<Outer> order = others;
+    // Loops of one iteration go innermost: what is shared out needs no fusing with them.
+    std::vector<Outer> order, idle;
+    for (std::vector<Outer>* group : {&others, &pixels, &channels}) {
+        std::copy_if(group->begin(), group->end(), std::back_inserter(idle), [](const Outer& o) { return o.extent == 1; });
+        std::erase_if(*group, [](const Outer& o) { return o.extent == 1; });
+    }
+    order = others;
     switch (c.order) {
     case 0: // pixels outermost: all weights stream past every tile
         order.insert(order.end(), pixels.begin(), pixels.end());
@@ -178,6 +184,7 @@ std::vector<TilePart::Outer> TilePart::outerLoops(const Choice& c) const
         for (std::size_t i = 1; i < pixels.size(); ++i)
             order.push_back(pixels[i]);
     }
+    order.insert(order.end(), idle.begin(), idle.end());
     return order;
 }
 
@@ -308,7 +315,8 @@ void TilePart::emit(std::span<const std::int32_t> genes, StepEmitter& emitter) c
     while (static_cast<std::size_t>(count) < outer.size() && running < c.depth)
         running += outer[static_cast<std::size_t>(count++)].extent > 1 ? 1 : 0;
     if (m_border >= 0 && c.border == Divided)
-        for (std::size_t i = static_cast<std::size_t>(count); i < outer.size(); ++i)
+        // A single loop that is shared out keeps its shape and can be divided; a fused one cannot.
+        for (std::size_t i = count == 1 ? 0 : static_cast<std::size_t>(count); i < outer.size(); ++i)
             if (outer[i].extent > 1 && (outer[i].loop.axis == m_axisA || outer[i].loop.axis == m_axisB))
                 emitter.add(PartitionStep{ownerStage, owner.position(outer[i].loop)});
     if (m_weight >= 0 && c.pack != 0)
@@ -318,7 +326,7 @@ void TilePart::emit(std::span<const std::int32_t> genes, StepEmitter& emitter) c
                                  emitter.stageOf(m_operands[static_cast<std::size_t>(m_weight)].producer), c.prefetch});
     if (c.depth > 0) {
         owner.fuseOuter(count);
-        owner.annotate({0, 0}, Annotation::Parallel);
+        owner.annotateOutermost(Annotation::Parallel);
     }
 }
 

@@ -119,7 +119,7 @@ public:
             running += extentOf(outer[static_cast<std::size_t>(count++)], genes) > 1 ? 1 : 0;
         if (genes[2] > 0) {
             owner.fuseOuter(count);
-            owner.annotate({0, 0}, Annotation::Parallel);
+            owner.annotateOutermost(Annotation::Parallel);
         }
     }
 

@@ -1,0 +1,346 @@
+#include "core/search/lathe/lathe_policy.h"
+
+#include "core/compute/definitions/conv2d.h"
+#include "core/compute/definitions/dense.h"
+#include "core/compute/definitions/elementwise.h"
+#include "core/compute/definitions/pool.h"
+#include "core/compute/definitions/softmax.h"
+#include "core/compute/definitions/winograd.h"
+#include "core/schedule/lower.h"
+#include "core/schedule/state.h"
+#include "core/search/lathe/lathe_cpu_sketches.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <set>
+#include <thread>
+
+using namespace lathe;
+using namespace lathe::search;
+using compute::DagBuilder;
+using compute::NameEra;
+using compute::Tensor;
+
+namespace {
+
+Hardware avx512()
+{
+    return defaultHardware(*Target::parse("cpu -mcpu=emeraldrapids -threads=2"));
+}
+
+SearchAlternative finish(const char* name, DagBuilder&& builder, Tensor output)
+{
+    auto dag = std::move(builder).finish({output});
+    SearchAlternative alternative{name, dag ? *dag : nullptr, {}, true};
+    if (!alternative.dag)
+        qFatal("%s", dag.error().message.c_str());
+    // Everything but the first input is a weight here.
+    alternative.constantInputs.assign(alternative.dag->inputs.size(), true);
+    alternative.constantInputs[0] = false;
+    return alternative;
+}
+
+Tensor addBiasRelu(DagBuilder& b, Tensor x)
+{
+    const Tensor bias = b.placeholder("bias", {1, 1, 1, b.shape(x).back()}, DType::F32);
+    return unary(b, compute::Unary::Relu, binary(b, compute::Binary::Add, x, bias));
+}
+
+SearchAlternative conv(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, bool epilogue = true)
+{
+    DagBuilder b;
+    const Tensor data = b.placeholder("data", {1, size, size, in}, DType::F32);
+    const Tensor weight = b.placeholder("weight", {kernel, kernel, in, out}, DType::F32);
+    compute::Conv2dParams p;
+    p.layout = compute::ImageLayout::Nhwc;
+    p.strides = {stride, stride};
+    const std::int64_t pad = kernel / 2;
+    p.padding = {pad, pad, pad, pad};
+    Tensor y = conv2d(b, data, weight, p, NameEra::Nested);
+    if (epilogue)
+        y = addBiasRelu(b, y);
+    return finish("direct", std::move(b), y);
+}
+
+SearchAlternative winograd(std::int64_t size, std::int64_t channels, std::int64_t m)
+{
+    DagBuilder b;
+    const Tensor data = b.placeholder("data", {1, size, size, channels}, DType::F32);
+    const Tensor weight = b.placeholder("weight", {m + 2, m + 2, channels, channels}, DType::F32);
+    compute::Conv2dParams p;
+    p.layout = compute::ImageLayout::Nhwc;
+    p.padding = {1, 1, 1, 1};
+    const Tensor y = addBiasRelu(b, conv2dWinograd(b, data, weight, m, p, NameEra::Nested));
+    return finish(m == 2 ? "winograd:2" : "winograd:4", std::move(b), y);
+}
+
+SearchAlternative dense(std::int64_t in, std::int64_t out)
+{
+    DagBuilder b;
+    const Tensor data = b.placeholder("data", {1, in}, DType::F32), weight = b.placeholder("weight", {out, in}, DType::F32);
+    const Tensor bias = b.placeholder("bias", {1, out}, DType::F32);
+    const Tensor y = binary(b, compute::Binary::Add, compute::dense(b, data, weight, NameEra::Nested), bias);
+    return finish("direct", std::move(b), y);
+}
+
+SearchAlternative depthwise(std::int64_t size, std::int64_t channels, std::int64_t stride)
+{
+    DagBuilder b;
+    const Tensor data = b.placeholder("data", {1, size, size, channels}, DType::F32);
+    const Tensor weight = b.placeholder("weight", {3, 3, channels, 1}, DType::F32);
+    compute::Conv2dParams p;
+    p.layout = compute::ImageLayout::Nhwc;
+    p.strides = {stride, stride};
+    p.padding = {1, 1, 1, 1};
+    const Tensor y = addBiasRelu(b, depthwiseConv2d(b, data, weight, p, NameEra::Nested));
+    return finish("direct", std::move(b), y);
+}
+
+SearchAlternative maxPool()
+{
+    DagBuilder b;
+    compute::Pool2dParams p;
+    p.layout = compute::ImageLayout::Nhwc;
+    p.kernel = {3, 3};
+    p.strides = {2, 2};
+    p.padding = {1, 1, 1, 1};
+    const Tensor y = pool2d(b, b.placeholder("data", {1, 112, 112, 64}, DType::F32), compute::PoolKind::Max, p);
+    return finish("direct", std::move(b), y);
+}
+
+SearchAlternative globalPool()
+{
+    DagBuilder b;
+    const Tensor y = globalPool2d(b, b.placeholder("data", {1, 7, 7, 512}, DType::F32), compute::PoolKind::Average,
+                                  compute::ImageLayout::Nhwc);
+    return finish("direct", std::move(b), y);
+}
+
+SearchAlternative softmaxOf(std::int64_t n)
+{
+    DagBuilder b;
+    const Tensor y = softmax(b, b.placeholder("data", {1, n}, DType::F32), -1);
+    return finish("direct", std::move(b), y);
+}
+
+SearchTask task(std::vector<SearchAlternative> alternatives, const char* target = "cpu -mcpu=emeraldrapids -threads=2")
+{
+    SearchTask t;
+    t.key = t.name = "task";
+    t.alternatives = std::move(alternatives);
+    t.target = *Target::parse(target);
+    t.hardware = defaultHardware(t.target);
+    return t;
+}
+
+struct ThreadExecutor final : Executor
+{
+    void parallelFor(std::size_t count, const std::function<void(std::size_t)>& body, std::stop_token) override
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned t = 0; t < 2; ++t)
+            threads.emplace_back([&, t] {
+                for (std::size_t i = count; i-- > 0;)
+                    if (i % 2 == t)
+                        body(i);
+            });
+    }
+    unsigned concurrency() const override { return 2; }
+};
+
+std::vector<Candidate> proposals(Policy& policy, std::uint64_t round, std::int32_t count, Executor& executor)
+{
+    auto candidates = policy.propose(round, count, executor);
+    if (!candidates)
+        qFatal("%s", candidates.error().message.c_str());
+    return *std::move(candidates);
+}
+
+/// One best guess by the estimate.
+Candidate bestGuess(const SearchAlternative& alternative)
+{
+    const auto candidate = defaultCandidate(task({alternative}));
+    if (!candidate)
+        qFatal("%s", candidate.error().message.c_str());
+    return *candidate;
+}
+
+} // namespace
+
+class TstLatheSketches : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void everyProposalReplays_data()
+    {
+        QTest::addColumn<int>("which");
+        int i = 0;
+        for (const char* name : {"3x3", "3x3 to the output", "1x1", "stem", "7 pixels", "winograd 4", "winograd 2 of 7", "dense",
+                                 "depthwise", "depthwise /2", "max pool", "global pool", "softmax"})
+            QTest::newRow(name) << i++;
+    }
+    void everyProposalReplays()
+    {
+        QFETCH(int, which);
+        const std::function<SearchAlternative()> makers[] = {
+            [] { return conv(56, 64, 64, 3, 1); }, [] { return conv(28, 128, 128, 3, 2, false); }, [] { return conv(14, 256, 1024, 1, 1); },
+            [] { return conv(224, 3, 64, 7, 2); }, [] { return conv(7, 512, 512, 3, 1); }, [] { return winograd(56, 64, 4); },
+            [] { return winograd(7, 512, 2); }, [] { return dense(512, 1000); }, [] { return depthwise(56, 144, 1); },
+            [] { return depthwise(112, 96, 2); }, maxPool, globalPool, [] { return softmaxOf(1000); }};
+        const SearchAlternative alternative = makers[which]();
+        const auto sketch = LatheSketch::create(alternative, avx512());
+        QVERIFY(sketch);
+        const auto t = task({alternative});
+        PolicyOptions options;
+        const auto policy = makePolicy("random", t, *makeSharedModel("random", 1, options), options);
+        QVERIFY(policy);
+        SerialExecutor executor;
+        const auto candidates = (*policy)->propose(0, 8, executor);
+        QVERIFY(candidates);
+        QVERIFY(!candidates->empty());
+        for (const Candidate& candidate : *candidates) {
+            const auto steps = (*sketch)->instantiate(candidate.genome);
+            QVERIFY(steps);
+            auto state = schedule::State::replay(alternative.dag, *steps);
+            QVERIFY2(bool(state), state ? "" : (state.error().message + " in " + candidate.steps).c_str());
+            const auto bounds = state->inferBounds();
+            QVERIFY2(bool(bounds), bounds ? "" : (bounds.error().message + " in " + candidate.steps).c_str());
+            QVERIFY(state->concrete());
+        }
+        // What is used untuned also lowers.
+        const Candidate guess = bestGuess(alternative);
+        auto state = schedule::State::replay(alternative.dag, *(*sketch)->instantiate(guess.genome));
+        QVERIFY(state);
+        schedule::LowerOptions lowering;
+        lowering.constantInputs = alternative.constantInputs;
+        const auto kernel = schedule::lower(*std::move(state), lowering);
+        QVERIFY2(bool(kernel), kernel ? "" : (kernel.error().message + " in " + guess.steps).c_str());
+        QVERIFY(!kernel->nest.phases.empty());
+    }
+
+    void theFirstGuessHasAGoodTile()
+    {
+        const Candidate candidate = bestGuess(conv(56, 64, 64, 3, 1));
+        const auto sketch = LatheSketch::create(conv(56, 64, 64, 3, 1), avx512());
+        const auto& parameters = (*sketch)->parameters();
+        std::map<std::string, std::int64_t> value;
+        for (std::size_t g = 0; g < parameters.size(); ++g)
+            value[parameters[g].name.substr(0, parameters[g].name.find(" conv2d"))] =
+                parameters[g].values[static_cast<std::size_t>(candidate.genome[g])];
+        // cpu-kernels.md 4: full vectors, at least two of them, 12 to 28 sums.
+        QCOMPARE(value.at("lanes"), 16);
+        QVERIFY(value.at("vectors") >= 2);
+        const std::int64_t sums = value.at("vectors") * value.at("tile a") * value.at("tile b");
+        QVERIFY2(sums >= 12 && sums <= 28, qPrintable(QString::number(sums)));
+        QVERIFY(value.at("parallel") >= 1);
+    }
+
+    void limitsOfRegistersHold()
+    {
+        const auto sketch = LatheSketch::create(conv(56, 64, 64, 1, 1), avx512());
+        QVERIFY(sketch);
+        Genome genome((*sketch)->parameters().size(), 0);
+        const auto set = [&](std::string_view name, std::int64_t value) {
+            const auto& parameters = (*sketch)->parameters();
+            for (std::size_t g = 0; g < parameters.size(); ++g)
+                if (parameters[g].name.starts_with(name)) {
+                    const auto at = std::find(parameters[g].values.begin(), parameters[g].values.end(), value);
+                    QVERIFY(at != parameters[g].values.end());
+                    genome[g] = static_cast<std::int32_t>(at - parameters[g].values.begin());
+                }
+        };
+        set("lanes", 16);
+        set("vectors", 2);
+        set("tile a", 14);
+        QVERIFY((*sketch)->analyse(genome));
+        set("tile a", 28);
+        QVERIFY((*sketch)->analyse(genome).error().code == Errc::IllegalSchedule);
+        QVERIFY((*sketch)->instantiate(genome).error().code == Errc::IllegalSchedule);
+        genome[0] = 99;
+        QVERIFY((*sketch)->analyse(genome).error().code == Errc::InvalidArgument);
+        genome.pop_back();
+        QVERIFY((*sketch)->instantiate(genome).error().code == Errc::InvalidArgument);
+    }
+
+    void sameSeedSameProposalsOnAnyNumberOfThreads()
+    {
+        const SearchTask t = task({conv(28, 128, 128, 3, 1), winograd(28, 128, 4)});
+        const auto run = [&](Executor& executor, std::uint64_t seed) {
+            PolicyOptions options;
+            options.seed = seed;
+            auto model = *makeSharedModel("sketch", 1, options);
+            auto policy = *makePolicy("sketch", t, model, options);
+            std::vector<std::string> seen;
+            for (std::uint64_t round = 0; round < 3; ++round) {
+                const std::vector<Candidate> candidates = proposals(*policy, round, 16, executor);
+                std::vector<Measured> results;
+                for (const Candidate& c : candidates) {
+                    seen.push_back(c.hash().hex());
+                    Measured m{c, {}};
+                    m.result.costsNs = {1000.0 + static_cast<double>(contentHash(c.steps).low % 5000)};
+                    results.push_back(std::move(m));
+                }
+                if (!policy->tell(results))
+                    qFatal("tell failed");
+            }
+            return seen;
+        };
+        SerialExecutor serial;
+        ThreadExecutor threads;
+        const auto one = run(serial, 1);
+        QCOMPARE(one.size(), std::size_t(48));
+        QCOMPARE(std::set<std::string>(one.begin(), one.end()).size(), std::size_t(48));
+        QVERIFY(one == run(threads, 1));
+        QVERIFY(one != run(serial, 2));
+    }
+
+    void everyAlternativeIsTriedInTheFirstRound()
+    {
+        const SearchTask t = task({conv(14, 256, 256, 3, 1), winograd(14, 256, 2), winograd(14, 256, 4)});
+        PolicyOptions options;
+        auto policy = *makePolicy("sketch", t, *makeSharedModel("sketch", 1, options), options);
+        SerialExecutor executor;
+        std::map<std::string, int> count;
+        for (const Candidate& c : proposals(*policy, 0, 32, executor))
+            ++count[c.alternative];
+        QCOMPARE(count.size(), std::size_t(3));
+        for (const auto& [name, n] : count)
+            QVERIFY2(n >= 4, name.c_str());
+    }
+
+    void anExhaustedSpaceGivesNothing()
+    {
+        const SearchTask t = task({softmaxOf(3)});
+        PolicyOptions options;
+        auto policy = *makePolicy("random", t, *makeSharedModel("random", 1, options), options);
+        SerialExecutor executor;
+        std::size_t total = 0;
+        for (std::uint64_t round = 0; round < 200; ++round) {
+            const std::vector<Candidate> candidates = proposals(*policy, round, 64, executor);
+            total += candidates.size();
+            if (candidates.empty())
+                return;
+        }
+        QFAIL(qPrintable(QString("still going after %1").arg(total)));
+    }
+
+    void refusals()
+    {
+        PolicyOptions options;
+        QVERIFY(makeSharedModel("magic", 1, options).error().code == Errc::InvalidArgument);
+        const auto model = *makeSharedModel("sketch", 1, options);
+        QVERIFY(makePolicy("magic", task({softmaxOf(8)}), model, options).error().code == Errc::InvalidArgument);
+        QVERIFY(makePolicy("sketch", task({softmaxOf(8)}, "cuda"), model, options).error().code == Errc::Unsupported);
+        QVERIFY(makePolicy("sketch", task({}), model, options).error().code == Errc::Unsupported);
+        auto policy = *makePolicy("sketch", task({softmaxOf(8)}), model, options);
+        std::stop_source stop;
+        stop.request_stop();
+        SerialExecutor executor;
+        QVERIFY(policy->propose(0, 4, executor, stop.get_token()).error().code == Errc::Cancelled);
+    }
+};
+
+QTEST_APPLESS_MAIN(TstLatheSketches)
+#include "tst_lathe_sketches.moc"
