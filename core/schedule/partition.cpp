@@ -67,7 +67,7 @@ Interval loopRange(const Stmt& s, const ir::Ranges& ranges)
 }
 
 /// Unrolls, in the copy of an edge iteration, the small serial loops that undecided conditions of unrolled pixels use.
-Stmt unrollForConditions(const Stmt& s, ir::Ranges& ranges)
+Stmt unrollForConditions(const Stmt& s)
 {
     std::vector<Stmt> loops;
     collectLoops(s, loops);
@@ -106,7 +106,6 @@ Stmt unrollForConditions(const Stmt& s, ir::Ranges& ranges)
             copy->loop = LoopKind::Unrolled;
         return copy;
     };
-    (void)ranges;
     return rewrite(rewrite, s);
 }
 
@@ -165,7 +164,7 @@ private:
         const ir::RangeScope scope(m_ranges, s->variable, {first, first + count - 1});
         Stmt body = ir::simplify(s->body[0], m_ranges);
         if (edge)
-            body = unrollForConditions(body, m_ranges);
+            body = unrollForConditions(body);
         body = (*this)(body);
         if (!body)
             return nullptr;
@@ -226,7 +225,8 @@ private:
         const std::int64_t steadyFirst = first + static_cast<std::int64_t>(bestFirst);
         const std::int64_t steadyCount = static_cast<std::int64_t>(bestCount);
         edges(first, steadyFirst);
-        parts.push_back(copyAt(s, steadyFirst, steadyCount, false));
+        // A single iteration is specialised like an edge: its tile may reach over both.
+        parts.push_back(copyAt(s, steadyFirst, steadyCount, steadyCount == 1));
         edges(steadyFirst + steadyCount, end);
         return ir::makeBlock(std::move(parts));
     }

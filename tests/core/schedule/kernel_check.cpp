@@ -131,4 +131,25 @@ compute::DagPtr matmul(std::int64_t m, std::int64_t n, std::int64_t k)
     return *std::move(b).finish({c});
 }
 
+compute::DagPtr maxPool(std::int64_t height, std::int64_t width, std::int64_t channels, std::int64_t kernel, std::int64_t stride,
+                        std::int64_t padding)
+{
+    DagBuilder b;
+    const Tensor data = b.placeholder("data", {1, height, width, channels}, DType::F32);
+    const auto imm = [](std::int64_t v) { return ir::intImm(v); };
+    const Tensor pad = b.compute("pad", {1, height + 2 * padding, width + 2 * padding, channels}, {"ax0", "ax1", "ax2", "ax3"}, "",
+                                 [&](const Exprs& i) {
+                                     const Expr inside = i[1] >= imm(padding) && i[1] < imm(height + padding)
+                                         && i[2] >= imm(padding) && i[2] < imm(width + padding);
+                                     return ir::ifThenElse(inside, b.at(data, {i[0], i[1] - imm(padding), i[2] - imm(padding), i[3]}),
+                                                           ir::floatImm(-3.4028234663852886e38));
+                                 });
+    const Tensor pool = b.reduce("pool", {1, (height + 2 * padding - kernel) / stride + 1, (width + 2 * padding - kernel) / stride + 1, channels},
+                                 {"ax0", "ax1", "ax2", "ax3"}, "", ir::Combiner::Max, {{"dh", kernel}, {"dw", kernel}},
+                                 [&](const Exprs& i, const Exprs& r) {
+                                     return b.at(pad, {i[0], i[1] * imm(stride) + r[0], i[2] * imm(stride) + r[1], i[3]});
+                                 });
+    return *std::move(b).finish({pool});
+}
+
 } // namespace lathe::schedule::test
