@@ -1,25 +1,71 @@
-#include "plugins/cpu/codegen/cpu_codegen.h"
-#include "tests/plugins/cpu/loaded_kernel.h"
-#include "tests/plugins/cpu/nests.h"
+#include "tests/plugins/cpu/codegen_fixture.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
-#include <cmath>
+#include <dlfcn.h>
+#include <elf.h>
+
+#include <cstring>
+#include <fstream>
 
 using namespace lathe;
 using namespace lathe::test;
+using ir::Expr;
+using ir::LoopKind;
 
 namespace {
 
-std::unique_ptr<backend::Codegen> codegenFor(const char* text)
+/// Names in .dynsym: those that are undefined, or those that are defined; DT_NEEDED entries.
+struct DynamicSymbols
 {
-    const Result<Target> target = Target::parse(text);
-    if (!target)
-        qFatal("%s", target.error().message.c_str());
-    Result<std::unique_ptr<backend::Codegen>> codegen = cpu::CpuCodegen::create(*target);
-    if (!codegen)
-        qFatal("%s", codegen.error().message.c_str());
-    return *std::move(codegen);
+    std::vector<std::string> undefined, defined, needed;
+};
+
+DynamicSymbols dynamicSymbols(const std::vector<std::byte>& file)
+{
+    DynamicSymbols out;
+    const auto at = [&](std::size_t offset, auto& value) { std::memcpy(&value, file.data() + offset, sizeof value); };
+    Elf64_Ehdr header{};
+    at(0, header);
+    for (unsigned s = 0; s < header.e_shnum; ++s) {
+        Elf64_Shdr section{};
+        at(header.e_shoff + s * sizeof section, section);
+        if (section.sh_type != SHT_DYNSYM && section.sh_type != SHT_DYNAMIC)
+            continue;
+        Elf64_Shdr strings{};
+        at(header.e_shoff + section.sh_link * sizeof strings, strings);
+        const auto text = [&](std::uint64_t offset) { return std::string(reinterpret_cast<const char*>(file.data()) + strings.sh_offset + offset); };
+        for (std::uint64_t e = 0; e < section.sh_size / section.sh_entsize; ++e) {
+            if (section.sh_type == SHT_DYNSYM) {
+                Elf64_Sym symbol{};
+                at(section.sh_offset + e * sizeof symbol, symbol);
+                if (symbol.st_name != 0)
+                    (symbol.st_shndx == SHN_UNDEF ? out.undefined : out.defined).push_back(text(symbol.st_name));
+            } else {
+                Elf64_Dyn entry{};
+                at(section.sh_offset + e * sizeof entry, entry);
+                if (entry.d_tag == DT_NEEDED)
+                    out.needed.push_back(text(entry.d_un.d_val));
+            }
+        }
+    }
+    return out;
+}
+
+std::vector<std::byte> readFile(const std::string& path)
+{
+    std::ifstream in(path, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    std::vector<std::byte> bytes(text.size());
+    std::memcpy(bytes.data(), text.data(), text.size());
+    return bytes;
+}
+
+schedule::LoweredKernel withLoop(LoopKind kind)
+{
+    const ir::Stmt body = loop("i", 16, kind, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
+    return kernelOf("copy", {buffer("x", DType::F32, {16}), buffer("out", DType::F32, {16})}, {body});
 }
 
 } // namespace
@@ -28,41 +74,199 @@ class TstCpuCodegen : public QObject
 {
     Q_OBJECT
 private slots:
+    void initTestCase()
+    {
+        m_codegen = codegenFor();
+        QVERIFY(m_codegen);
+    }
     void aTiledMatmulIsRightForAnyNumberOfParts();
+    void artifactsNeedNothing();
+    void aKernelThatFailsLeavesTheOthers();
+    void loopKindsOfOtherDevicesAreRefusedByName();
+    void tooMuchUnrollingIsRefused();
+    void registerTilesLeaveNoStackBehind();
+    void spillsAreCounted();
+    void listingsShowVectorsAndAssembly();
+    void aarch64Compiles();
+    void unknownProcessorsAreRefused();
+    void emptyLoopsDoNothing();
+    void aLibraryHoldsSectionsAndExportsNamesAlone();
+    void anUndefinedSymbolIsNamed();
+
+private:
+    std::unique_ptr<backend::Codegen> m_codegen;
 };
 
 void TstCpuCodegen::aTiledMatmulIsRightForAnyNumberOfParts()
 {
-    constexpr int m = 12, n = 32, k = 17;
-    const schedule::LoweredKernel kernel = matmul(m, n, k, 4, 16);
-    const auto codegen = codegenFor("cpu");
-    const Result<backend::Artifact> artifact = codegen->build({&kernel, 1});
+    Comparison comparison;
+    comparison.parts = {1, 2, 5, 8};
+    QCOMPARE(compareWithInterpreter(matmul(12, 32, 17, 4, 16), *m_codegen, comparison), std::string());
+}
+
+void TstCpuCodegen::artifactsNeedNothing()
+{
+    std::vector<schedule::LoweredKernel> kernels{matmul(8, 32, 8, 4, 16), withLoop(LoopKind::Serial)};
+    const Result<backend::Artifact> artifact = m_codegen->build(kernels);
     QVERIFY2(artifact, artifact ? "" : artifact.error().message.c_str());
-    const Result<LoadedKernels> loaded = LoadedKernels::load(*artifact);
-    QVERIFY2(loaded, loaded ? "" : loaded.error().message.c_str());
-    GuardedBuffer a(m * k * 4);
-    GuardedBuffer b(k * n * 4);
-    GuardedBuffer c(m * n * 4);
-    auto* pa = static_cast<float*>(a.data());
-    auto* pb = static_cast<float*>(b.data());
-    auto* pc = static_cast<float*>(c.data());
-    for (int i = 0; i < m * k; ++i)
-        pa[i] = static_cast<float>(i % 7) - 3;
-    for (int i = 0; i < k * n; ++i)
-        pb[i] = static_cast<float>(i % 5) - 2;
-    for (const unsigned parts : {1U, 2U, 5U}) {
-        std::fill(pc, pc + m * n, -1.0F);
-        QCOMPARE(loaded->run(0, {pa, pb, pc}, parts), 0);
-        for (int i = 0; i < m; ++i) {
-            for (int j = 0; j < n; ++j) {
-                float want = 0;
-                for (int q = 0; q < k; ++q)
-                    want += pa[i * k + q] * pb[q * n + j];
-                QCOMPARE(pc[i * n + j], want);
-            }
-        }
-        QVERIFY(c.tailIntact());
+    const DynamicSymbols symbols = dynamicSymbols(artifact->bytes);
+    QVERIFY(symbols.undefined.empty());
+    QVERIFY(symbols.needed.empty());
+    QCOMPARE(symbols.defined.size(), std::size_t{2});
+    QCOMPARE(artifact->descriptor.format, std::string("cpu-so"));
+    QVERIFY((artifact->descriptor.kernels[0].phases == std::vector<std::string>{"matmul_p0"}));
+    QVERIFY(artifact->kernels[0].info.codeBytes > 0);
+}
+
+void TstCpuCodegen::aKernelThatFailsLeavesTheOthers()
+{
+    std::vector<schedule::LoweredKernel> kernels{withLoop(LoopKind::ThreadX), matmul(8, 32, 8, 4, 16)};
+    const Result<backend::Artifact> artifact = m_codegen->build(kernels);
+    QVERIFY(artifact);
+    QCOMPARE(artifact->kernels.size(), std::size_t{2});
+    QVERIFY(artifact->kernels[0].status.error().code == Errc::Unsupported);
+    QVERIFY(artifact->kernels[1].status);
+    QCOMPARE(artifact->descriptor.kernels.size(), std::size_t{1});
+    QCOMPARE(artifact->descriptor.kernels[0].name, std::string("matmul"));
+    QVERIFY(LoadedKernels::load(*artifact));
+}
+
+void TstCpuCodegen::loopKindsOfOtherDevicesAreRefusedByName()
+{
+    for (const auto& [kind, name] : {std::pair{LoopKind::BlockX, "blockIdx.x"}, {LoopKind::ThreadY, "threadIdx.y"}, {LoopKind::VThread, "vthread"},
+                                     {LoopKind::Tensorized, "tensorized"}}) {
+        const schedule::LoweredKernel kernel = withLoop(kind);
+        const Result<backend::Artifact> artifact = m_codegen->build({&kernel, 1});
+        QVERIFY(!artifact);
+        QVERIFY(artifact.error().code == Errc::Unsupported);
+        QVERIFY(artifact.error().message.find(name) != std::string::npos);
     }
+}
+
+void TstCpuCodegen::tooMuchUnrollingIsRefused()
+{
+    const ir::Stmt body = loop("i", 100000, LoopKind::Unrolled, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
+    const schedule::LoweredKernel kernel = kernelOf("huge", {buffer("x", DType::F32, {100000}), buffer("out", DType::F32, {100000})}, {body});
+    const Result<backend::Artifact> artifact = m_codegen->build({&kernel, 1});
+    QVERIFY(!artifact);
+    QVERIFY(artifact.error().code == Errc::BuildFailed);
+}
+
+void TstCpuCodegen::registerTilesLeaveNoStackBehind()
+{
+    const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=znver4");
+    QVERIFY(codegen);
+    const schedule::LoweredKernel kernel = matmul(28, 64, 64, 14, 32);
+    const Result<std::string> ir = codegen->listing(kernel, backend::Listing::LlvmIr);
+    QVERIFY(ir);
+    QVERIFY(ir->find("alloca") == std::string::npos);
+    const Result<backend::Artifact> artifact = codegen->build({&kernel, 1});
+    QVERIFY(artifact);
+    QCOMPARE(artifact->kernels[0].info.vectorSpills, std::int64_t{0});
+}
+
+void TstCpuCodegen::spillsAreCounted()
+{
+    // 48 accumulators do not fit 32 registers.
+    const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=znver4");
+    QVERIFY(codegen);
+    const schedule::LoweredKernel kernel = matmul(24, 32, 64, 24, 32);
+    const Result<backend::Artifact> artifact = codegen->build({&kernel, 1});
+    QVERIFY(artifact);
+    QVERIFY(artifact->kernels[0].info.vectorSpills > 16);
+}
+
+void TstCpuCodegen::listingsShowVectorsAndAssembly()
+{
+    const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=haswell");
+    QVERIFY(codegen);
+    const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
+    const Result<std::string> ir = codegen->listing(kernel, backend::Listing::LlvmIr);
+    QVERIFY(ir);
+    QVERIFY(ir->find("<8 x float>") != std::string::npos);
+    const Result<std::string> assembly = codegen->listing(kernel, backend::Listing::Assembly);
+    QVERIFY(assembly);
+    QVERIFY(assembly->find("vfmadd231ps") != std::string::npos);
+    QVERIFY(assembly->find("ymm") != std::string::npos);
+    const Result<std::string> source = codegen->listing(kernel, backend::Listing::Source);
+    QVERIFY(!source);
+    QVERIFY(source.error().code == Errc::Unsupported);
+}
+
+void TstCpuCodegen::aarch64Compiles()
+{
+    const auto codegen = codegenFor("cpu -mtriple=aarch64-linux-gnu -mcpu=cortex-a72");
+    QVERIFY(codegen);
+    const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
+    const Result<std::string> assembly = codegen->listing(kernel, backend::Listing::Assembly);
+    QVERIFY2(assembly, assembly ? "" : assembly.error().message.c_str());
+    QVERIFY(assembly->find("fmla") != std::string::npos);
+    const Result<backend::Artifact> artifact = codegen->build({&kernel, 1});
+    QVERIFY(artifact);
+    QVERIFY(dynamicSymbols(artifact->bytes).undefined.empty());
+}
+
+void TstCpuCodegen::unknownProcessorsAreRefused()
+{
+    for (const char* text : {"cpu -mcpu=pentium9", "cpu -mtriple=vax-linux-gnu"}) {
+        const Result<std::unique_ptr<backend::Codegen>> codegen = cpu::CpuCodegen::create(*Target::parse(text));
+        QVERIFY2(!codegen, text);
+        QVERIFY(codegen.error().code == Errc::InvalidArgument);
+    }
+}
+
+void TstCpuCodegen::emptyLoopsDoNothing()
+{
+    const ir::Stmt body = loop("i", 0, LoopKind::Serial, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
+    QCOMPARE(compareWithInterpreter(kernelOf("none", {buffer("x", DType::F32, {4}), buffer("out", DType::F32, {4})}, {body}), *m_codegen), std::string());
+}
+
+void TstCpuCodegen::aLibraryHoldsSectionsAndExportsNamesAlone()
+{
+    const QTemporaryDir directory;
+    const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
+    Result<std::vector<std::byte>> object = m_codegen->compileObject({&kernel, 1});
+    QVERIFY(object);
+    backend::LibraryRequest request;
+    request.name = "sample";
+    request.objects.push_back(*object);
+    backend::BinarySection section;
+    section.symbol = "sample_weights";
+    section.bytes.assign(1000, std::byte{7});
+    section.alignment = 4096;
+    request.sections.push_back(section);
+    request.runtimeArchive = LATHE_EMPTY_ARCHIVE;
+    request.exports = {"matmul_p0", "sample_weights", "sample_weights_end"};
+    request.output = directory.filePath("libsample.so").toStdString();
+    const Result<> linked = m_codegen->linkLibrary(request);
+    QVERIFY2(linked, linked ? "" : linked.error().message.c_str());
+    const DynamicSymbols symbols = dynamicSymbols(readFile(request.output.string()));
+    for (const std::string& needed : symbols.needed)
+        QVERIFY2(needed == "libc.so.6" || needed == "libpthread.so.0" || needed == "libm.so.6", needed.c_str());
+    // Sections are hidden: only functions that the script names come out.
+    QVERIFY((symbols.defined == std::vector<std::string>{"matmul_p0"}));
+    void* handle = dlopen(request.output.c_str(), RTLD_NOW | RTLD_LOCAL);
+    QVERIFY2(handle != nullptr, handle != nullptr ? "" : dlerror());
+    QVERIFY(dlsym(handle, "matmul_p0") != nullptr);
+    dlclose(handle);
+}
+
+void TstCpuCodegen::anUndefinedSymbolIsNamed()
+{
+    const QTemporaryDir directory;
+    backend::LibraryRequest request;
+    request.name = "broken";
+    request.runtimeArchive = LATHE_BROKEN_ARCHIVE;
+    request.exports = {"broken_entry"};
+    request.output = directory.filePath("libbroken.so").toStdString();
+    const Result<> linked = m_codegen->linkLibrary(request);
+    QVERIFY(!linked);
+    QVERIFY(linked.error().code == Errc::BuildFailed);
+    QVERIFY(linked.error().message.find("missing_function") != std::string::npos);
+    request.runtimeArchive = directory.filePath("absent.a").toStdString();
+    const Result<> absent = m_codegen->linkLibrary(request);
+    QVERIFY(!absent);
+    QVERIFY(absent.error().code == Errc::NotFound);
 }
 
 QTEST_APPLESS_MAIN(TstCpuCodegen)

@@ -1,0 +1,218 @@
+#include "tests/plugins/cpu/codegen_fixture.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace lathe;
+using namespace lathe::test;
+using ir::Expr;
+using ir::LoopKind;
+
+namespace {
+
+constexpr int kCount = 4096;
+
+template<typename T>
+constexpr DType dtypeOf()
+{
+    return sizeof(T) == 4 ? DType::F32 : DType::F64;
+}
+
+template<typename T>
+std::vector<T> evaluate(backend::Codegen& codegen, const std::string& name, std::vector<std::vector<T>> inputs)
+{
+    std::vector<ir::Buffer> buffers;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        buffers.push_back(buffer("x" + std::to_string(i), dtypeOf<T>(), {kCount}));
+    buffers.push_back(buffer("out", dtypeOf<T>(), {kCount}));
+    const auto out = static_cast<std::int32_t>(inputs.size());
+    const ir::Stmt split = loop("o", kCount / 16, LoopKind::Serial, [&](Expr o) {
+        return loop("l", 16, LoopKind::Vectorized, [&](Expr l) {
+            std::vector<Expr> arguments;
+            for (std::int32_t a = 0; a < out; ++a)
+                arguments.push_back(ir::load(a, dtypeOf<T>(), {o * 16 + l}));
+            return ir::makeStore(out, {o * 16 + l}, ir::call(name, dtypeOf<T>(), arguments));
+        });
+    });
+    const schedule::LoweredKernel kernel = kernelOf("maths", buffers, {split});
+    const Result<backend::Artifact> artifact = codegen.build({&kernel, 1});
+    if (!artifact)
+        qFatal("%s", artifact.error().message.c_str());
+    const Result<LoadedKernels> loaded = LoadedKernels::load(*artifact);
+    if (!loaded)
+        qFatal("%s", loaded.error().message.c_str());
+    std::vector<GuardedBuffer> memory;
+    std::vector<void*> tensors;
+    inputs.emplace_back(kCount);
+    for (const std::vector<T>& values : inputs) {
+        memory.emplace_back(kCount * sizeof(T));
+        std::memcpy(memory.back().data(), values.data(), kCount * sizeof(T));
+        tensors.push_back(memory.back().data());
+    }
+    loaded->run(0, tensors);
+    std::vector<T> result(kCount);
+    std::memcpy(result.data(), tensors.back(), kCount * sizeof(T));
+    return result;
+}
+
+template<typename T>
+std::vector<T> ramp(double low, double high)
+{
+    std::vector<T> x(kCount);
+    for (int i = 0; i < kCount; ++i)
+        x[static_cast<std::size_t>(i)] = static_cast<T>(low + (high - low) * i / (kCount - 1));
+    return x;
+}
+
+/// Distance in units of the last place of the wanted value.
+template<typename T>
+double ulps(T got, long double want)
+{
+    const T rounded = static_cast<T>(want);
+    if (std::isinf(rounded) || std::isnan(rounded))
+        return got == rounded || (std::isnan(got) && std::isnan(rounded)) ? 0 : 1e9;
+    const T next = std::nextafter(std::abs(rounded), std::numeric_limits<T>::infinity());
+    const long double unit = static_cast<long double>(next) - std::abs(rounded);
+    return static_cast<double>(std::abs(static_cast<long double>(got) - want) / unit);
+}
+
+long double reference(const std::string& name, long double x)
+{
+    if (name == "exp")
+        return std::exp(x);
+    if (name == "exp2")
+        return std::exp2(x);
+    if (name == "log")
+        return std::log(x);
+    if (name == "tanh")
+        return std::tanh(x);
+    if (name == "sigmoid")
+        return 1 / (1 + std::exp(-x));
+    if (name == "erf")
+        return std::erf(x);
+    if (name == "rsqrt")
+        return 1 / std::sqrt(x);
+    return std::sqrt(x);
+}
+
+template<typename T>
+double worst(backend::Codegen& codegen, const std::string& name, double low, double high)
+{
+    const std::vector<T> x = ramp<T>(low, high);
+    const std::vector<T> y = evaluate<T>(codegen, name, {x});
+    double largest = 0;
+    for (std::size_t i = 0; i < kCount; ++i)
+        largest = std::max(largest, ulps<T>(y[i], reference(name, x[i])));
+    return largest;
+}
+
+} // namespace
+
+class TstVectorMath : public QObject
+{
+    Q_OBJECT
+private slots:
+    void initTestCase() { m_codegen = codegenFor(); QVERIFY(m_codegen); }
+    void errorsStayWithinTheirBounds_data();
+    void errorsStayWithinTheirBounds();
+    void powersAgreeWithTheLibrary();
+    void specialValuesFollowTheRules();
+    void unknownFunctionsAreRefusedByName();
+
+private:
+    std::unique_ptr<backend::Codegen> m_codegen;
+};
+
+void TstVectorMath::errorsStayWithinTheirBounds_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<double>("low");
+    QTest::addColumn<double>("high");
+    QTest::addColumn<double>("bound32");
+    QTest::addColumn<double>("bound64");
+    const auto row = [](const char* name, double low, double high, double bound32, double bound64) {
+        QTest::addRow("%s on [%g, %g]", name, low, high) << QString(name) << low << high << bound32 << bound64;
+    };
+    row("exp", -1, 1, 1.1, 1.1);
+    row("exp", -87, 88, 1.1, 1.1);
+    row("exp", -103, -87, 1.1, 1.1);
+    row("exp", -700, 709, 1.1, 1.1);
+    row("exp2", -125, 127, 1.1, 1.1);
+    row("log", 0.5, 2, 1, 1);
+    row("log", 1e-30, 1e-3, 1, 1);
+    row("log", 1, 1e30, 1, 1);
+    row("tanh", -0.7, 0.7, 2, 2);
+    row("tanh", -10, 10, 2, 2);
+    row("sigmoid", -20, 20, 2.5, 2.5);
+    row("erf", -1.1, 1.1, 2.5, 3);
+    row("erf", -6.5, 6.5, 2.5, 3);
+    row("sqrt", 0, 1e6, 0.51, 0.51);
+    row("rsqrt", 1e-3, 1e6, 1.5, 1.5);
+}
+
+void TstVectorMath::errorsStayWithinTheirBounds()
+{
+    QFETCH(QString, name);
+    QFETCH(double, low);
+    QFETCH(double, high);
+    QFETCH(double, bound32);
+    QFETCH(double, bound64);
+    const double error32 = worst<float>(*m_codegen, name.toStdString(), low, high);
+    QVERIFY2(error32 <= bound32, qPrintable(QString("float32: %1 units of the last place").arg(error32)));
+    const double error64 = worst<double>(*m_codegen, name.toStdString(), low, high);
+    QVERIFY2(error64 <= bound64, qPrintable(QString("float64: %1 units of the last place").arg(error64)));
+}
+
+void TstVectorMath::powersAgreeWithTheLibrary()
+{
+    const std::vector<float> x = ramp<float>(-3, 9);
+    for (const double exponent : {-2.5, -1.0, 0.0, 0.5, 2.0, 3.0}) {
+        const std::vector<float> y(kCount, static_cast<float>(exponent));
+        const std::vector<float> z = evaluate<float>(*m_codegen, "pow", {x, y});
+        for (std::size_t i = 0; i < kCount; ++i)
+            QVERIFY2(ulps<float>(z[i], std::pow(static_cast<long double>(x[i]), static_cast<long double>(exponent))) <= 1,
+                     qPrintable(QString("%1 ^ %2 = %3").arg(x[i]).arg(exponent).arg(z[i])));
+    }
+}
+
+void TstVectorMath::specialValuesFollowTheRules()
+{
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> x(kCount, 0.0F);
+    x[0] = infinity;
+    x[1] = -infinity;
+    x[2] = nan;
+    x[3] = 0;
+    x[4] = -1;
+    x[5] = 1e-42F;
+    const std::vector<float> e = evaluate<float>(*m_codegen, "exp", {x});
+    QVERIFY(e[0] == infinity && e[1] == 0 && std::isnan(e[2]) && e[3] == 1);
+    const std::vector<float> l = evaluate<float>(*m_codegen, "log", {x});
+    QVERIFY(l[0] == infinity && std::isnan(l[1]) && std::isnan(l[2]) && l[3] == -infinity && std::isnan(l[4]));
+    QVERIFY(ulps<float>(l[5], std::log(static_cast<long double>(x[5]))) <= 1);
+    const std::vector<float> t = evaluate<float>(*m_codegen, "tanh", {x});
+    QVERIFY(t[0] == 1 && t[1] == -1 && std::isnan(t[2]) && t[3] == 0);
+    const std::vector<float> s = evaluate<float>(*m_codegen, "sigmoid", {x});
+    QVERIFY(s[0] == 1 && s[1] == 0 && std::isnan(s[2]) && s[3] == 0.5F);
+    const std::vector<float> f = evaluate<float>(*m_codegen, "erf", {x});
+    QVERIFY(f[0] == 1 && f[1] == -1 && std::isnan(f[2]) && f[3] == 0);
+}
+
+void TstVectorMath::unknownFunctionsAreRefusedByName()
+{
+    const ir::Stmt body = loop("i", 4, LoopKind::Vectorized, [&](Expr i) {
+        return ir::makeStore(1, {i}, ir::call("bessel", DType::F32, {ir::load(0, DType::F32, {i})}));
+    });
+    const schedule::LoweredKernel kernel = kernelOf("maths", {buffer("x", DType::F32, {4}), buffer("out", DType::F32, {4})}, {body});
+    const Result<backend::Artifact> artifact = m_codegen->build({&kernel, 1});
+    QVERIFY(!artifact);
+    QVERIFY(artifact.error().code == Errc::Unsupported);
+    QVERIFY(artifact.error().message.find("bessel") != std::string::npos);
+}
+
+QTEST_APPLESS_MAIN(TstVectorMath)
+#include "tst_vector_math.moc"
