@@ -1,0 +1,128 @@
+#include "app/cli/library_source.h"
+#include "core/runtime/clock.h"
+#include "core/runtime/pool.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace lathe::cli {
+
+namespace {
+
+struct Arguments
+{
+    ModelArguments model;
+    runtime::RepeatPlan plan{1, 30, 0, 0, 1};
+    unsigned threads = 0;
+    bool json = false;
+};
+
+struct Figures
+{
+    double median = 0, mean = 0, std = 0, min = 0, p95 = 0;
+};
+
+Figures summarize(std::vector<double> ns)
+{
+    std::sort(ns.begin(), ns.end());
+    const auto n = static_cast<double>(ns.size());
+    const auto at = [&](double q) { return ns[static_cast<std::size_t>(q * (n - 1) + 0.5)] * 1e-6; };
+    Figures f;
+    f.median = at(0.5);
+    f.p95 = at(0.95);
+    f.min = ns.front() * 1e-6;
+    f.mean = std::accumulate(ns.begin(), ns.end(), 0.0) / n * 1e-6;
+    double squares = 0;
+    for (const double value : ns)
+        squares += (value * 1e-6 - f.mean) * (value * 1e-6 - f.mean);
+    f.std = std::sqrt(squares / n);
+    return f;
+}
+
+/// Fork and join of an empty kernel by the runtime's own pool: what each kernel call adds.
+double dispatchMs(unsigned threads)
+{
+    runtime::PoolOptions options;
+    options.threads = threads;
+    runtime::Pool* pool = runtime::Pool::create(options);
+    if (pool == nullptr)
+        return std::nan("");
+    double ns = 0;
+    const runtime::RepeatPlan plan{2000, 1, 0, 0, 1};
+    runtime::timeRepeats(plan, [](void* p) -> std::int32_t {
+        static_cast<runtime::Pool*>(p)->run([](void*, std::uint32_t, std::uint32_t) { }, nullptr);
+        return 0;
+    }, pool, &ns);
+    runtime::Pool::destroy(pool);
+    return ns * 1e-6;
+}
+
+Result<> bench(const Arguments& a)
+{
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model));
+    deploy::LoadedLibrary::Options options;
+    options.threads = a.threads;
+    LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(source.file, options));
+    LATHE_TRY(library->fillInputs(1));
+    for (int i = 0; i < 5; ++i) // clocks, caches and page tables settle
+        LATHE_TRY(library->run());
+    LATHE_TRY_ASSIGN(const std::vector<double> times, library->time(a.plan));
+    LATHE_TRY_ASSIGN(const auto profile, library->profile(10));
+    const Figures f = summarize(times);
+    const double dispatch = dispatchMs(library->threads());
+    // What the description beside the library says of its parts.
+    nlohmann::json estimated = nullptr;
+    auto description = source.file;
+    description.replace_extension(".json");
+    if (const auto text = readFile(description, 64 << 20)) {
+        const auto json = nlohmann::json::parse(*text, nullptr, false);
+        if (json.is_object())
+            estimated = json.value("estimated_ms", nlohmann::json());
+    }
+    if (a.json) {
+        nlohmann::json rows = nlohmann::json::array();
+        for (const auto& row : profile)
+            rows.push_back({{"name", row.name}, {"kind", row.kind}, {"mean_ms", row.meanMs}, {"min_ms", row.minMs}});
+        nlohmann::json out = {{"latency_ms", {{"median", f.median}, {"mean", f.mean}, {"std", f.std}, {"min", f.min}, {"p95", f.p95}}},
+                              {"threads", library->threads()}, {"device", "cpu"}, {"profile", rows}};
+        if (std::isfinite(dispatch))
+            out["dispatch_ms"] = dispatch;
+        if (estimated.is_object())
+            out["estimated_ms"] = estimated;
+        fmt::print("{}\n", out.dump(2));
+        return {};
+    }
+    double sum = 0;
+    for (const auto& row : profile)
+        sum += row.meanMs;
+    fmt::print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "mean ms", "share");
+    for (const auto& row : profile)
+        fmt::print("{:<64} {:<10} {:>10.4f} {:>6.1f}%\n", row.name.substr(0, 64), row.kind, row.meanMs, 100 * row.meanMs / sum);
+    if (estimated.is_object() && estimated.value("tasks", nlohmann::json()).is_number())
+        fmt::print("estimated: sum of tasks {:.3f} ms, with untuned functions and dispatch {:.3f} ms\n", estimated["tasks"].get<double>(),
+                   estimated.value("with_overheads", nlohmann::json()).is_number() ? estimated["with_overheads"].get<double>() : std::nan(""));
+    fmt::print("measured: median {:.3f} ms, mean {:.3f} ± {:.3f}, min {:.3f}, p95 {:.3f} ({} threads, {} runs)\n", f.median, f.mean, f.std, f.min, f.p95,
+               library->threads(), times.size());
+    return {};
+}
+
+} // namespace
+
+void addBench(CLI::App& app, Action& run)
+{
+    auto a = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("bench", "Times a library or a model");
+    a->model.addTo(*command, true);
+    command->add_option("--number", a->plan.number, "Runs per repeat")->check(CLI::Range(1U, 1000000U))->capture_default_str();
+    command->add_option("--repeat", a->plan.repeat, "")->check(CLI::Range(1U, 100000U))->capture_default_str();
+    command->add_option("--min-repeat-ms", a->plan.minRepeatMs, "")->capture_default_str();
+    command->add_option("--threads", a->threads, "0: all processors")->capture_default_str();
+    command->add_flag("--json", a->json, "One JSON object");
+    command->callback([a, &run] { run = [a] { return bench(*a); }; });
+}
+
+} // namespace lathe::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "app/cli/command.h"
+#include "core/deploy/loaded_library.h"
+#include "core/support/files.h"
+
+namespace lathe::cli {
+
+/// FILE.so | MODEL of run, bench and verify: a model is compiled first, with the project's records where it has them.
+struct LibrarySource
+{
+    std::optional<TempDir> folder; ///< of a library compiled for this call
+    std::filesystem::path file;
+    std::string network; ///< MODEL, or what the library's description names; empty: unknown
+};
+
+/// Errors: NotFound, those of open and compile.
+Result<LibrarySource> findLibrary(const ModelArguments& arguments);
+
+} // namespace lathe::cli

@@ -1,0 +1,119 @@
+#include "app/cli/npy.h"
+
+#include "core/support/files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cstring>
+
+namespace lathe::cli {
+
+namespace {
+
+struct Descr
+{
+    DType dtype;
+    const char* text;
+};
+
+constexpr Descr kTypes[] = {{DType::Bool, "|b1"}, {DType::I8, "|i1"},  {DType::U8, "|u1"},  {DType::I16, "<i2"}, {DType::U16, "<u2"}, {DType::I32, "<i4"},
+                            {DType::U32, "<u4"},  {DType::I64, "<i8"}, {DType::U64, "<u8"}, {DType::F16, "<f2"}, {DType::F32, "<f4"}, {DType::F64, "<f8"}};
+
+/// The text after 'key': in the header's dictionary.
+std::string_view valueOf(std::string_view header, std::string_view key)
+{
+    const std::size_t at = header.find(fmt::format("'{}':", key));
+    if (at == std::string_view::npos)
+        return {};
+    std::string_view rest = header.substr(at + key.size() + 3);
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    return rest;
+}
+
+} // namespace
+
+Result<graph::HostTensor> readNpy(const std::filesystem::path& file)
+{
+    LATHE_TRY_ASSIGN(const std::string bytes, readFile(file));
+    const auto bad = [&file](std::string_view why) { return makeError(Errc::BadFile, fmt::format("{} is no .npy file that can be read: {}", file.string(), why)); };
+    if (bytes.size() < 12 || bytes.compare(0, 6, "\x93NUMPY") != 0)
+        return bad("it has another beginning");
+    const int major = bytes[6];
+    std::size_t headerBytes = 0;
+    std::size_t start = 0;
+    if (major == 1) {
+        std::uint16_t n = 0;
+        std::memcpy(&n, &bytes[8], 2);
+        headerBytes = n;
+        start = 10;
+    } else if (major == 2 || major == 3) {
+        std::uint32_t n = 0;
+        std::memcpy(&n, &bytes[8], 4);
+        headerBytes = n;
+        start = 12;
+    } else {
+        return bad("its version is not 1 to 3");
+    }
+    if (start + headerBytes > bytes.size())
+        return bad("it is truncated");
+    const std::string_view header(bytes.data() + start, headerBytes);
+    if (!valueOf(header, "fortran_order").starts_with("False"))
+        return makeError(Errc::Unsupported, fmt::format("{} is in Fortran order: save it in C order", file.string()));
+    const std::string_view descr = valueOf(header, "descr");
+    graph::TensorType type;
+    bool known = false;
+    for (const Descr& d : kTypes) {
+        if (descr.size() > 4 && descr.substr(1, 3) == d.text) {
+            type.dtype = d.dtype;
+            known = true;
+        }
+    }
+    if (!known)
+        return makeError(Errc::Unsupported, fmt::format("{} has elements of a type that is not supported", file.string()));
+    std::string_view shape = valueOf(header, "shape");
+    if (!shape.starts_with('('))
+        return bad("it has no shape");
+    std::int64_t count = 1;
+    for (std::size_t at = 1; at < shape.size() && shape[at] != ')';) {
+        if (shape[at] == ',' || shape[at] == ' ') {
+            ++at;
+            continue;
+        }
+        std::int64_t dim = 0;
+        const auto [end, error] = std::from_chars(shape.data() + at, shape.data() + shape.size(), dim);
+        if (error != std::errc() || dim < 0 || (dim > 0 && count > (std::int64_t{1} << 40) / dim))
+            return bad("its shape is damaged");
+        type.shape.push_back(dim);
+        count *= dim;
+        at = static_cast<std::size_t>(end - shape.data());
+    }
+    if (static_cast<std::uint64_t>(count * sizeOf(type.dtype)) != bytes.size() - start - headerBytes)
+        return bad("its size does not fit its shape");
+    graph::HostTensor tensor = graph::HostTensor::zeros(type);
+    std::memcpy(tensor.bytes.data(), bytes.data() + start + headerBytes, tensor.bytes.size());
+    return tensor;
+}
+
+Result<> writeNpy(const std::filesystem::path& file, const graph::HostTensor& tensor)
+{
+    std::string_view descr;
+    for (const Descr& d : kTypes)
+        if (d.dtype == tensor.type.dtype)
+            descr = d.text;
+    if (descr.empty())
+        return makeError(Errc::Unsupported, fmt::format(".npy files have no {}", toString(tensor.type.dtype)));
+    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr, fmt::join(tensor.type.shape, ", "),
+                                     tensor.type.shape.size() == 1 ? "," : "");
+    header.append(63 - (header.size() + 10) % 64, ' ');
+    header += '\n';
+    std::string bytes("\x93NUMPY\x01\x00", 8);
+    const auto size = static_cast<std::uint16_t>(header.size());
+    bytes.append(reinterpret_cast<const char*>(&size), 2);
+    bytes += header;
+    bytes.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+    return writeFileAtomically(file, std::string_view(bytes));
+}
+
+} // namespace lathe::cli

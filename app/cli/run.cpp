@@ -1,0 +1,95 @@
+#include "app/cli/library_source.h"
+#include "app/cli/npy.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+namespace lathe::cli {
+
+namespace {
+
+struct Arguments
+{
+    ModelArguments model;
+    std::vector<std::string> inputs;
+    std::string output;
+    unsigned threads = 0;
+    bool json = false;
+};
+
+/// File names of tensors whose names hold '/' or are odd.
+std::string fileName(const std::string& tensor)
+{
+    std::string name = tensor.empty() ? std::string("output") : tensor;
+    for (char& c : name)
+        if (c == '/' || c == '\0')
+            c = '_';
+    return name + ".npy";
+}
+
+Result<> runLibrary(const Arguments& a)
+{
+    std::map<std::string, std::string> files;
+    for (const std::string& input : a.inputs) {
+        const std::size_t equals = input.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return makeError(Errc::InvalidArgument, fmt::format("--input {} is not of the form NAME=FILE.npy", input));
+        files[input.substr(0, equals)] = input.substr(equals + 1);
+    }
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model));
+    deploy::LoadedLibrary::Options options;
+    options.threads = a.threads;
+    LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(source.file, options));
+    std::vector<std::string> missing;
+    for (std::size_t i = 0; i < library->inputs().size(); ++i) {
+        const auto file = files.find(library->inputs()[i].name);
+        if (file == files.end()) {
+            missing.push_back(library->inputs()[i].name);
+            continue;
+        }
+        LATHE_TRY_ASSIGN(const auto tensor, readNpy(file->second));
+        LATHE_TRY(library->setInput(i, tensor));
+        files.erase(file);
+    }
+    if (!missing.empty())
+        return makeError(Errc::InvalidArgument, fmt::format("no --input for {}", fmt::join(missing, ", ")));
+    if (!files.empty())
+        return makeError(Errc::InvalidArgument, fmt::format("the network has no input named {}", files.begin()->first));
+    LATHE_TRY(library->run());
+    std::error_code error;
+    std::filesystem::create_directories(a.output, error);
+    if (error)
+        return makeError(Errc::StoreFailed, fmt::format("{} cannot be made: {}", a.output, error.message()));
+    nlohmann::json outputs = nlohmann::json::array();
+    for (std::size_t i = 0; i < library->outputs().size(); ++i) {
+        const auto tensor = library->output(i);
+        const auto& port = library->outputs()[i];
+        const auto file = std::filesystem::path(a.output) / fileName(port.name);
+        LATHE_TRY(writeNpy(file, tensor));
+        outputs.push_back({{"name", port.name}, {"shape", tensor.type.shape}, {"dtype", toString(tensor.type.dtype)}, {"file", file.string()}});
+        if (!a.json)
+            fmt::print("{} {} [{}] -> {}\n", port.name, toString(tensor.type.dtype), fmt::join(tensor.type.shape, ", "), file.string());
+    }
+    if (a.json)
+        fmt::print("{}\n", nlohmann::json({{"outputs", outputs}}).dump(2));
+    return {};
+}
+
+} // namespace
+
+void addRun(CLI::App& app, Action& run)
+{
+    auto a = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("run", "Runs a library or a model on inputs from files");
+    a->model.addTo(*command, true);
+    command->add_option("--input", a->inputs, "NAME=FILE.npy, for every input")->allow_extra_args(false);
+    command->add_option("--output", a->output, "Folder for OUTPUT.npy")->required();
+    command->add_option("--threads", a->threads, "0: all processors")->capture_default_str();
+    command->add_flag("--json", a->json, "One JSON object");
+    command->callback([a, &run] { run = [a] { return runLibrary(*a); }; });
+}
+
+} // namespace lathe::cli

@@ -1,0 +1,75 @@
+#include "app/cli/library_source.h"
+#include "app/cli/npy.h"
+#include "core/deploy/verify.h"
+#include "core/session/loaded_model.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lathe::cli {
+
+namespace {
+
+struct Arguments
+{
+    ModelArguments model;
+    std::string network, reference;
+    double tolerance = 1e-4;
+    bool json = false;
+};
+
+/// DIR/INPUT.npy and DIR/OUTPUT.npy, as `run` names them.
+Result<> readReference(const std::filesystem::path& folder, const deploy::LoadedLibrary& library, deploy::VerifyOptions& options)
+{
+    for (const auto& port : library.inputs()) {
+        LATHE_TRY_ASSIGN(auto tensor, readNpy(folder / (port.name + ".npy")));
+        options.inputs.push_back(std::move(tensor));
+    }
+    for (const auto& port : library.outputs()) {
+        LATHE_TRY_ASSIGN(auto tensor, readNpy(folder / (port.name + ".npy")));
+        options.expected.push_back(std::move(tensor));
+    }
+    return {};
+}
+
+Result<> verify(Arguments& a)
+{
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model));
+    if (!a.network.empty())
+        a.model.model = a.network;
+    else if (!source.network.empty())
+        a.model.model = source.network;
+    else
+        return makeError(Errc::InvalidArgument, fmt::format("no description beside {} names its network: say --model MODEL", source.file.string()));
+    LATHE_TRY_ASSIGN(const session::OpenOptions open, a.model.openOptions());
+    LATHE_TRY_ASSIGN(const auto model, session::loadModel(open.model, open.target));
+    LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(source.file, {}));
+    deploy::VerifyOptions options;
+    options.tolerance = a.tolerance;
+    if (!a.reference.empty())
+        LATHE_TRY(readReference(a.reference, *library, options));
+    LATHE_TRY_ASSIGN(const auto report, deploy::verifyLibrary(*library, model->imported, &model->graph, options));
+    if (a.json)
+        fmt::print("{}\n", nlohmann::json({{"max_rel_error", report.maxRelError}, {"passed", report.passed}, {"first_different", report.firstDifferent}, {"text", report.text}}).dump(2));
+    else if (report.passed)
+        fmt::print("{}\n", report.text);
+    if (!report.passed)
+        return makeError(Errc::WrongAnswer, report.text);
+    return {};
+}
+
+} // namespace
+
+void addVerify(CLI::App& app, Action& run)
+{
+    auto a = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("verify", "Compares every output with the reference executor");
+    a->model.addTo(*command, true);
+    command->add_option("--model", a->network, "The network that a library was made of, if its description does not say");
+    command->add_option("--reference", a->reference, "Folder with INPUT.npy and OUTPUT.npy to compare with instead");
+    command->add_option("--tolerance", a->tolerance, "max |y - r| / max |r|")->capture_default_str();
+    command->add_flag("--json", a->json, "One JSON object");
+    command->callback([a, &run] { run = [a] { return verify(*a); }; });
+}
+
+} // namespace lathe::cli

@@ -1,0 +1,135 @@
+#include "core/session/exporter.h"
+
+#include "core/deploy/library.h"
+#include "core/measure/builder_client.h"
+#include "core/session/kernel_choices.h"
+#include "core/session/library_check.h"
+#include "core/support/files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace lathe::session {
+
+namespace {
+
+constexpr auto kCompileTimeout = std::chrono::minutes(10);
+
+Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen, const std::filesystem::path& output, const std::string& name)
+{
+    LATHE_TRY_ASSIGN(auto builder, measure::BuilderClient::start(model.target.text()));
+    const auto compiler = deploy::makeBuilderCompiler(std::move(builder), kCompileTimeout);
+    deploy::LibraryOptions options;
+    options.output = output;
+    options.name = name;
+    return deploy::buildLibrary(model.graph, model.partition, chosen.choices, *compiler, options);
+}
+
+unsigned threadsOf(const LoadedModel& model, unsigned wanted)
+{
+    return wanted > 0 ? wanted : model.target.threads();
+}
+
+/// Tasks as measured alone, functions that are no task as measured inside the library, and a fork and join for each kernel:
+/// parts that add up, nothing fitted.
+double totalEstimate(const KernelChoices& chosen, const deploy::StagedLibrary& library, const BenchFigures& figures)
+{
+    double total = chosen.estimatedTasksMs;
+    for (const deploy::InstructionReport& instruction : library.image.instructions) {
+        if (std::isfinite(figures.dispatchMs))
+            total += figures.dispatchMs;
+        const bool tuned = instruction.subgraph >= 0 && !chosen.choices[static_cast<std::size_t>(instruction.subgraph)].record.empty();
+        const auto found = figures.instructionMs.find(instruction.name);
+        if (!tuned && found != figures.instructionMs.end())
+            total += found->second;
+    }
+    return total;
+}
+
+} // namespace
+
+Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project, const CompileOptions& options,
+                                    const TuningSession::Progress& progress, std::stop_token stop)
+{
+    const auto step = [&](std::string_view what, double fraction) -> Result<> {
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, "the export was cancelled");
+        if (progress)
+            progress(what, fraction);
+        return {};
+    };
+    if (model.target.kind() != "cpu")
+        return makeError(Errc::Unsupported, fmt::format("libraries can be exported for CPUs; the target is {}", model.target.kind()));
+    LATHE_TRY(step("choosing records", 0.0));
+    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, options.strict));
+    if (!chosen.fallbacks.empty() && !options.allowDefault)
+        return makeError(Errc::Incompatible,
+                         fmt::format("{} of {} tasks have no valid record ({}): tune them, or allow default schedules (--allow-default)",
+                                     chosen.fallbacks.size(), model.partition.tasks.size(), fmt::join(chosen.fallbacks, "; ")));
+    LATHE_TRY(step("compiling", 0.1));
+    LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stage(model, chosen, options.output, options.name));
+
+    CompileReport report;
+    report.threads = threadsOf(model, options.threads);
+    report.subgraphs = chosen.reports;
+    report.estimatedTasksMs = chosen.estimatedTasksMs;
+    if (options.verify) {
+        LATHE_TRY(step("verifying", 0.5));
+        LATHE_TRY_ASSIGN(report.maxRelError, verifyInChild(staged.file, model.spec, model.target.text()));
+    }
+    if (options.benchmark) {
+        LATHE_TRY(step("benchmarking", 0.8));
+        LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, report.threads));
+        report.latencyMs = figures.latencyMs;
+        report.threads = figures.threads;
+        report.estimatedTotalMs = totalEstimate(chosen, staged, figures);
+        std::map<std::string, double> ofSubgraph;
+        for (const deploy::InstructionReport& instruction : staged.image.instructions) {
+            const auto found = figures.instructionMs.find(instruction.name);
+            if (instruction.subgraph >= 0 && found != figures.instructionMs.end())
+                ofSubgraph[model.partition.subgraphs[static_cast<std::size_t>(instruction.subgraph)].name] = found->second;
+        }
+        for (SubgraphReport& subgraph : report.subgraphs)
+            if (const auto found = ofSubgraph.find(subgraph.name); found != ofSubgraph.end())
+                subgraph.measuredMs = found->second;
+    }
+    LATHE_TRY(step("writing", 0.95));
+    deploy::LibraryFacts facts;
+    facts.network = model.spec.source;
+    facts.target = model.target.text();
+    for (const SubgraphReport& s : report.subgraphs)
+        facts.subgraphs.push_back({s.name, s.record, s.reason, s.estimatedMs, s.measuredMs});
+    facts.threads = report.threads;
+    facts.maxRelError = report.maxRelError;
+    facts.medianMs = report.latencyMs.median;
+    facts.meanMs = report.latencyMs.mean;
+    facts.stdMs = report.latencyMs.std;
+    facts.minMs = report.latencyMs.min;
+    facts.p95Ms = report.latencyMs.p95;
+    facts.estimatedTasksMs = report.estimatedTasksMs;
+    facts.estimatedTotalMs = report.estimatedTotalMs;
+    LATHE_TRY_ASSIGN(const deploy::ExportedFiles files, deploy::publishLibrary(staged, facts));
+    report.library = files.library;
+    report.header = files.header;
+    report.description = files.description;
+    LATHE_TRY(step("done", 1.0));
+    return report;
+}
+
+Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(const KernelChoices chosen, chooseKernels(model, project, false));
+    LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-network"));
+    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network"));
+    if (stop.stop_requested())
+        return makeError(Errc::Cancelled, "stopped");
+    LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, threadsOf(model, 0)));
+    MeasuredEvent event;
+    event.ms = figures.latencyMs.median;
+    event.untuned = project == nullptr;
+    return event;
+}
+
+} // namespace lathe::session

@@ -1,0 +1,75 @@
+#include "core/session/library_check.h"
+
+#include "core/support/files.h"
+#include "core/support/subprocess.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lathe::session {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr double kTimeoutSeconds = 600; // the reference executor of a large network takes minutes
+
+Result<json> askChild(std::vector<std::string> arguments)
+{
+    SubprocessOptions options;
+    LATHE_TRY_ASSIGN(options.program, findProgram("lathe-cli"));
+    options.arguments = std::move(arguments);
+    LATHE_TRY_ASSIGN(const RunOutput run, runProcess(options, {}, Deadline::inSeconds(kTimeoutSeconds)));
+    if (!run.exit.ok()) {
+        const json report = json::parse(run.output, nullptr, false);
+        if (report.is_object() && report.contains("passed") && report["passed"] == false)
+            return makeError(Errc::WrongAnswer, report.value("text", std::string("outputs differ from the reference")));
+        std::string words = run.errors;
+        while (!words.empty() && (words.back() == '\n' || words.back() == '\r'))
+            words.pop_back();
+        if (words.starts_with("lathe-cli: "))
+            words.erase(0, 11);
+        return makeError(run.exit.signalled ? Errc::WorkerCrashed : Errc::Internal, words.empty() ? run.exit.text() : words);
+    }
+    json out = json::parse(run.output, nullptr, false);
+    if (!out.is_object())
+        return makeError(Errc::Internal, "the library's check gave no figures");
+    return out;
+}
+
+double number(const json& object, const char* key)
+{
+    return object.contains(key) && object[key].is_number() ? object[key].get<double>() : kUnknown;
+}
+
+} // namespace
+
+Result<double> verifyInChild(const std::filesystem::path& library, const ModelSpec& model, const std::string& target)
+{
+    std::vector<std::string> words = {"verify", library.string(), "--model", model.source, "--target", target, "--partition", model.partition, "--json"};
+    if (model.batch)
+        words.insert(words.end(), {"--batch", std::to_string(*model.batch)});
+    if (!model.layout.empty())
+        words.insert(words.end(), {"--layout", model.layout});
+    if (model.seed != 0)
+        words.insert(words.end(), {"--weight-seed", std::to_string(model.seed)});
+    for (const auto& [name, shape] : model.shapes)
+        words.insert(words.end(), {"--shape", fmt::format("{}={}", name, fmt::join(shape, ","))});
+    LATHE_TRY_ASSIGN(const json out, askChild(std::move(words)));
+    return number(out, "max_rel_error");
+}
+
+Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads)
+{
+    LATHE_TRY_ASSIGN(const json out, askChild({"bench", library.string(), "--threads", std::to_string(threads), "--json"}));
+    BenchFigures figures;
+    const json latency = out.value("latency_ms", json::object());
+    figures.latencyMs = {number(latency, "median"), number(latency, "mean"), number(latency, "std"), number(latency, "min"), number(latency, "p95")};
+    figures.threads = static_cast<unsigned>(out.value("threads", 0));
+    figures.dispatchMs = number(out, "dispatch_ms");
+    for (const json& row : out.value("profile", json::array()))
+        figures.instructionMs[row.value("name", std::string())] = number(row, "mean_ms");
+    return figures;
+}
+
+} // namespace lathe::session

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/session/session.h"
+
+#include <map>
+
+namespace lathe::session {
+
+struct BenchFigures
+{
+    LatencyStats latencyMs;
+    unsigned threads = 0;
+    std::map<std::string, double> instructionMs; ///< mean inside the library, by instruction
+    double dispatchMs = kUnknown; ///< of one kernel's fork and join
+};
+
+/// What is in a library runs in a process of its own (lathe-cli beside this program), so that nothing it does reaches the
+/// one that holds the project.
+/// Errors: NotFound (no lathe-cli), RunTimeout, WorkerCrashed, those that the child names.
+Result<double> verifyInChild(const std::filesystem::path& library, const ModelSpec& model, const std::string& target);
+Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads);
+
+} // namespace lathe::session
