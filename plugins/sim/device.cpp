@@ -1,0 +1,254 @@
+#include "core/runtime/device_abi.h"
+#include "plugins/sim/interpreter.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace lathe::sim;
+
+/// The device half: memory is the process's own, time is the artifact's model, faults are real.
+
+struct LatheModule
+{
+    Program program;
+};
+
+struct LatheDevice
+{
+    struct Block
+    {
+        void* region = nullptr;
+        std::size_t regionBytes = 0;
+        char* data = nullptr;
+        std::size_t bytes = 0;
+    };
+    std::vector<Block> blocks;
+    bool changed = true; ///< buffers were written since the last interpretation
+
+    Block* find(const void* data)
+    {
+        for (Block& block : blocks)
+            if (block.data == data)
+                return &block;
+        return nullptr;
+    }
+};
+
+namespace {
+
+/// lathe::Errc; device halves include core/runtime alone.
+constexpr std::uint32_t kInvalidArgument = 1;
+constexpr std::uint32_t kBadFile = 4;
+constexpr std::uint32_t kDeviceLost = 10;
+constexpr std::uint32_t kModelClock = 2;
+
+/// backend::Fault, as far as it concerns a device.
+enum class Fault : std::uint32_t
+{
+    Crash = 4,
+    Hang = 5,
+    Wrong = 6,
+    OutOfBounds = 7
+};
+
+int fail(LatheDeviceError* error, std::uint32_t code, std::string_view text)
+{
+    if (error) {
+        error->code = code;
+        const std::size_t size = text.size() < sizeof error->text ? text.size() : sizeof error->text - 1;
+        std::memcpy(error->text, text.data(), size);
+        error->text[size] = '\0';
+    }
+    return 1;
+}
+
+const char* enumerate()
+{
+    return R"([{"key":"sim","name":"Simulated device","hardware":{)"
+           R"("num_cores":{"value":8,"origin":"simulated"},"vector_unit_bytes":{"value":64,"origin":"simulated"},)"
+           R"("cache_line_bytes":{"value":64,"origin":"simulated"},"l1d_bytes":{"value":32768,"origin":"simulated"},)"
+           R"("l2_bytes":{"value":1048576,"origin":"simulated"},"l3_bytes":{"value":16777216,"origin":"simulated"}}}])";
+}
+
+int openDevice(const char* key, const char*, LatheDevice** device, LatheDeviceError* error)
+{
+    if (std::string_view(key) != "sim")
+        return fail(error, kInvalidArgument, "the only simulated device has the key sim");
+    *device = new LatheDevice;
+    return 0;
+}
+
+void release(LatheDevice* device, void* buffer)
+{
+    if (LatheDevice::Block* block = device->find(buffer)) {
+        ::munmap(block->region, block->regionBytes);
+        *block = device->blocks.back();
+        device->blocks.pop_back();
+    }
+}
+
+void closeDevice(LatheDevice* device)
+{
+    while (!device->blocks.empty())
+        release(device, device->blocks.back().data);
+    delete device;
+}
+
+const char* health(LatheDevice*)
+{
+    return R"({"clock":"model","calibration_ns":1000})";
+}
+
+int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error)
+{
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t used = (bytes + 63) / 64 * 64;
+    const std::size_t pages = (used + page - 1) / page * page + page;
+    void* region = ::mmap(nullptr, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (region == MAP_FAILED)
+        return fail(error, kDeviceLost, "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
+    char* const guard = static_cast<char*>(region) + pages - page;
+    ::mprotect(guard, page, PROT_NONE);
+    device->blocks.push_back({region, pages, guard - used, bytes});
+    device->changed = true;
+    *buffer = guard - used;
+    return 0;
+}
+
+int checkCopy(LatheDevice* device, const void* buffer, size_t offset, size_t bytes, LatheDeviceError* error)
+{
+    const LatheDevice::Block* block = device->find(buffer);
+    if (!block || offset > block->bytes || bytes > block->bytes - offset)
+        return fail(error, kInvalidArgument, "a copy reaches outside its buffer");
+    return 0;
+}
+
+int copyIn(LatheDevice* device, void* buffer, size_t offset, const void* host, size_t bytes, LatheDeviceError* error)
+{
+    if (const int status = checkCopy(device, buffer, offset, bytes, error))
+        return status;
+    std::memcpy(static_cast<char*>(buffer) + offset, host, bytes);
+    device->changed = true;
+    return 0;
+}
+
+int copyOut(LatheDevice* device, void* host, const void* buffer, size_t offset, size_t bytes, LatheDeviceError* error)
+{
+    if (const int status = checkCopy(device, buffer, offset, bytes, error))
+        return status;
+    std::memcpy(host, static_cast<const char*>(buffer) + offset, bytes);
+    return 0;
+}
+
+int load(LatheDevice* device, const void* artifact, size_t bytes, const char* descriptor, LatheModule** module,
+         LatheDeviceError* error)
+{
+    if (!std::strstr(descriptor, "sim-nest"))
+        return fail(error, kBadFile, "the simulator runs artifacts of format sim-nest");
+    auto loaded = std::make_unique<LatheModule>();
+    if (const std::string problem = loaded->program.read(artifact, bytes); !problem.empty())
+        return fail(error, kBadFile, problem);
+    device->changed = true;
+    *module = loaded.release();
+    return 0;
+}
+
+void unload(LatheDevice*, LatheModule* module)
+{
+    delete module;
+}
+
+int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError* error)
+{
+    const auto& kernels = launch.module->program.kernels();
+    if (launch.kernel >= kernels.size() || launch.bufferCount == 0)
+        return fail(error, kInvalidArgument, "a launch names a kernel that its module does not have, or no buffers");
+    const Kernel& kernel = kernels[launch.kernel];
+    const Buffer* buffers = launch.module->program.buffers(kernel);
+    for (std::uint32_t b = 0; b < kernel.bufferCount; ++b)
+        if (buffers[b].parameter >= static_cast<std::int32_t>(launch.bufferCount))
+            return fail(error, kInvalidArgument, "a launch has too few buffers");
+    for (std::uint32_t i = 0; i < launch.bufferCount; ++i) {
+        const LatheDevice::Block* block = device->find(launch.buffers[i]);
+        if (!block || block->bytes < launch.module->program.parameterBytes(kernel, i))
+            return fail(error, kInvalidArgument, "a buffer of a launch is too small");
+    }
+    return 0;
+}
+
+/// Before the kernel: what ends the process, or keeps it.
+void actFault(LatheDevice* device, const Kernel& kernel, const LatheLaunch& launch)
+{
+    switch (static_cast<Fault>(kernel.fault)) {
+    case Fault::Crash: *reinterpret_cast<volatile int*>(16) = 1; break;
+    case Fault::Hang:
+        while (true)
+            ::pause();
+    case Fault::OutOfBounds: {
+        LatheDevice::Block* last = device->find(launch.buffers[launch.bufferCount - 1]);
+        static_cast<volatile char*>(last->data)[(last->bytes + 63) / 64 * 64] = 1;
+        break;
+    }
+    case Fault::Wrong: break;
+    }
+}
+
+int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t, LatheTiming* timing,
+        LatheDeviceError* error)
+{
+    double total = 0;
+    bool computed = true;
+    for (uint32_t l = 0; l < count; ++l)
+        if (const int status = checkLaunch(device, launches[l], error))
+            return status;
+    for (uint32_t l = 0; l < count; ++l) {
+        const LatheLaunch& launch = launches[l];
+        const Kernel& kernel = launch.module->program.kernels()[launch.kernel];
+        actFault(device, kernel, launch);
+        if (launch.timed)
+            total += kernel.modelNs * kernel.slowdown;
+        computed = computed && kernel.interpret;
+        // Model time does not depend on the data, so values are worked out once for each set of inputs.
+        if (kernel.interpret && device->changed)
+            if (const std::string problem = launch.module->program.run(kernel, launch.buffers); !problem.empty())
+                return fail(error, kDeviceLost, problem);
+        if (static_cast<Fault>(kernel.fault) == Fault::Wrong) {
+            const LatheDevice::Block* last = device->find(launch.buffers[launch.bufferCount - 1]);
+            for (std::size_t i = 0; i < last->bytes; ++i)
+                last->data[i] = static_cast<char>(last->data[i] ^ 0x55);
+        }
+    }
+    device->changed = false;
+    if (timing)
+        *timing = {static_cast<uint64_t>(total * iterations), kModelClock, computed ? 0 : LATHE_TIMING_NOT_COMPUTED};
+    return 0;
+}
+
+constexpr LatheDeviceApi kApi = {LATHE_DEVICE_ABI_VERSION,
+                                 sizeof(LatheDeviceApi),
+                                 "sim",
+                                 enumerate,
+                                 openDevice,
+                                 closeDevice,
+                                 nullptr,
+                                 health,
+                                 allocate,
+                                 release,
+                                 copyIn,
+                                 copyOut,
+                                 load,
+                                 unload,
+                                 run};
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const LatheDeviceApi* lathe_device_api()
+{
+    return &kApi;
+}
