@@ -1,0 +1,129 @@
+#pragma once
+
+#include "core/graph/passes.h"
+#include "core/graph/rewrite.h"
+#include "core/support/random.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <cstring>
+
+namespace lathe::test {
+
+using Shape = std::vector<std::int64_t>;
+
+/// Writes small float32 graphs a node a line; types are inferred by finish().
+class GraphMaker
+{
+public:
+    explicit GraphMaker(std::uint64_t seed = 1) : m_random(seed) { }
+
+    graph::ValueId input(const std::string& name, Shape shape)
+    {
+        const graph::ValueId id = m_graph.addValue(name, DType::F32, std::move(shape));
+        m_graph.inputs.push_back(id);
+        return id;
+    }
+    graph::ValueId constant(const std::string& name, Shape shape, const std::vector<float>& contents)
+    {
+        return graph::addFloats(m_graph, name, std::move(shape), contents);
+    }
+    /// Uniform in [low, high).
+    graph::ValueId random(const std::string& name, Shape shape, float low = -1, float high = 1)
+    {
+        std::vector<float> contents(static_cast<std::size_t>(graph::elementCount(shape)));
+        for (float& v : contents)
+            v = low + (high - low) * static_cast<float>(m_random.uniform());
+        return constant(name, std::move(shape), contents);
+    }
+    graph::ValueId node(const std::string& name, const std::string& op, std::vector<graph::ValueId> inputs, graph::Attrs attrs = {})
+    {
+        return graph::append(m_graph, name, op, std::move(inputs), std::move(attrs), DType::F32, {}, name);
+    }
+    /// NCHW, "same" padding.
+    graph::ValueId conv(const std::string& name, graph::ValueId x, Shape weight, std::int64_t groups = 1, std::int64_t stride = 1)
+    {
+        const std::int64_t pad = weight[2] / 2;
+        const graph::ValueId w = random(name + "_weight", std::move(weight));
+        return node(name, "conv2d", {x, w},
+                    {{"strides", Shape{stride, stride}}, {"padding", Shape{pad, pad, pad, pad}}, {"dilations", Shape{1, 1}}, {"groups", groups},
+                     {"layout", std::string("NCHW")}, {"kernel_layout", std::string("OIHW")}});
+    }
+    graph::ValueId batchNorm(const std::string& name, graph::ValueId x, std::int64_t channels, float lowestGamma = 0.5f, std::int64_t axis = 1)
+    {
+        return node(name, "batch_norm",
+                    {x, random(name + "_gamma", {channels}, lowestGamma, 1.5f), random(name + "_beta", {channels}), random(name + "_mean", {channels}),
+                     random(name + "_var", {channels}, 0.5f, 2.0f)},
+                    {{"axis", axis}, {"epsilon", 1e-5}});
+    }
+    graph::Graph finish(const std::vector<graph::ValueId>& outputs)
+    {
+        m_graph.name = "test";
+        m_graph.outputs = outputs;
+        auto typed = graph::inferTypes(m_graph);
+        if (!typed)
+            qFatal("%s", typed.error().message.c_str());
+        return *std::move(typed);
+    }
+
+private:
+    graph::Graph m_graph;
+    Random m_random;
+};
+
+template<typename T>
+T take(Result<T> result)
+{
+    if (!result)
+        qFatal("%s", result.error().message.c_str());
+    return *std::move(result);
+}
+
+inline std::vector<graph::HostTensor> run(const graph::Graph& g, std::uint64_t seed = 7)
+{
+    Random random(seed);
+    std::vector<graph::HostTensor> inputs;
+    for (const graph::ValueId id : g.inputs) {
+        graph::HostTensor tensor = graph::HostTensor::zeros({g.value(id).dtype, g.value(id).shape});
+        for (float& v : tensor.as<float>())
+            v = static_cast<float>(2 * random.uniform() - 1);
+        inputs.push_back(std::move(tensor));
+    }
+    return take(graph::interpret(g, std::move(inputs)));
+}
+
+/// Largest difference relative to the largest value; infinite if shapes differ.
+inline double difference(const graph::Graph& a, const graph::Graph& b)
+{
+    const auto x = run(a);
+    const auto y = run(b);
+    double worst = 0;
+    double largest = 1e-30;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        if (i >= y.size() || x[i].type != y[i].type)
+            return INFINITY;
+        const auto p = x[i].as<float>();
+        const auto q = y[i].as<float>();
+        for (std::size_t k = 0; k < p.size(); ++k) {
+            worst = std::max(worst, static_cast<double>(std::abs(p[k] - q[k])));
+            largest = std::max(largest, static_cast<double>(std::abs(p[k])));
+        }
+    }
+    return worst / largest;
+}
+
+inline int count(const graph::Graph& g, std::string_view op)
+{
+    int n = 0;
+    for (const graph::Node& node : g.nodes)
+        n += node.op == op;
+    return n;
+}
+
+inline graph::Graph optimized(const graph::Graph& g)
+{
+    return take(graph::optimize(g, *Target::parse("cuda")));
+}
+
+} // namespace lathe::test
