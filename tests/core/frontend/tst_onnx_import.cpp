@@ -1,0 +1,205 @@
+#include "core/frontend/onnx.h"
+#include "core/graph/passes.h"
+#include "core/support/files.h"
+
+#include "wire_writer.h"
+
+#include <QTest>
+
+#include <fstream>
+
+using namespace lathe;
+using frontend::ImportOptions;
+using frontend::importOnnx;
+
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+Result<graph::Graph> import(const std::string& text, const ImportOptions& options = {}, const std::filesystem::path& folder = {})
+{
+    return importOnnx(std::as_bytes(std::span(text)), options, folder);
+}
+
+QString messageOf(const Result<graph::Graph>& result)
+{
+    return result ? QString("no error") : QString::fromStdString(std::string(toString(result.error().code)) + ": " + result.error().message);
+}
+
+wire::Model relu(std::vector<wire::Dim> dims)
+{
+    return {{wire::node("Relu", {"x"}, {"y"})}, {}, {wire::info("x", dims)}, {wire::info("y", {})}, 17};
+}
+
+/// y = x * w with w of [2, 2] in an external file.
+wire::Model withExternal(const std::vector<std::pair<std::string, std::string>>& entries)
+{
+    return {{wire::node("Mul", {"x", "w"}, {"y"})}, {wire::external("w", {2, 2}, entries)}, {wire::info("x", {2, 2})}, {wire::info("y", {})}, 17};
+}
+
+} // namespace
+
+class TstOnnxImport : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void openBatchBecomesOneWithANote()
+    {
+        std::vector<std::string> notes;
+        ImportOptions options;
+        options.notes = &notes;
+        const auto g = import(relu({"N", 3}).write(), options);
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(g->value(g->inputs[0]).shape, (Shape{1, 3}));
+        QCOMPARE(notes.size(), std::size_t{1});
+        QVERIFY(notes[0].find("\"x\"") != std::string::npos);
+    }
+
+    void batchOptionSetsTheOpenBatchAlone()
+    {
+        ImportOptions options;
+        options.batch = 4;
+        const auto g = import(relu({"N", 3}).write(), options);
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(g->value(g->outputs[0]).shape, (Shape{4, 3}));
+        QVERIFY(messageOf(import(relu({1, 3}).write(), options)).contains("fixed batch 1"));
+    }
+
+    void otherOpenDimensionsMustBeSetAndAreNamed()
+    {
+        const QString message = messageOf(import(relu({"N", "height"}).write()));
+        QVERIFY2(message.startsWith("InvalidArgument") && message.contains("height") && message.contains("\"x\""), qPrintable(message));
+        ImportOptions options;
+        options.shapes["x"] = {2, 5};
+        const auto g = import(relu({"N", "height"}).write(), options);
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(g->value(g->outputs[0]).shape, (Shape{2, 5}));
+    }
+
+    void shapesThatContradictTheModelAreRefused()
+    {
+        for (const auto& [name, shape] : std::vector<std::pair<std::string, Shape>>{{"x", {2, 4}}, {"x", {2}}, {"z", {2, 3}}, {"x", {-1, 3}}, {"x", {0, 3}}}) {
+            ImportOptions options;
+            options.shapes[name] = shape;
+            QVERIFY(messageOf(import(relu({"N", 3}).write(), options)).startsWith("InvalidArgument"));
+        }
+    }
+
+    void oneSymbolHasOneValueInAllInputs()
+    {
+        wire::Model model{{wire::node("Add", {"a", "b"}, {"y"})}, {}, {wire::info("a", {"N", "L"}), wire::info("b", {"N", "L"})}, {wire::info("y", {})}, 17};
+        ImportOptions options;
+        options.shapes["b"] = {3, 7};
+        const auto g = import(model.write(), options);
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(g->value(g->inputs[0]).shape, (Shape{3, 7}));
+    }
+
+    void allThatIsUnsupportedIsNamedAtOnceWithItsNodes()
+    {
+        wire::Model model = relu({1, 3, 8, 8});
+        model.nodes.push_back(wire::node("LSTM", {"x"}, {"h1"}, "first"));
+        model.nodes.push_back(wire::node("LSTM", {"x"}, {"h2"}, "second"));
+        model.nodes.push_back(wire::node("Relu", {"h1"}, {"behind"}));
+        model.nodes.push_back(wire::node("Einsum", {"behind"}, {"e"}, "deep"));
+        model.nodes.push_back(wire::node("Attention", {"x"}, {"a"}, "foreign", {}, "com.vendor"));
+        model.nodes.push_back(wire::node("Elu", {"x"}, {"q"}, "odd", wire::intAttribute("turbo", 1)));
+        model.nodes.push_back(wire::node("MaxPool", {"x"}, {"m", "where"}, "indices", wire::intsAttribute("kernel_shape", {2, 2})));
+        const QString message = messageOf(import(model.write()));
+        QVERIFY2(message.startsWith("Unsupported"), qPrintable(message));
+        for (const char* part : {"operator LSTM (nodes \"first\", \"second\")", "operator Einsum (node \"deep\")", "com.vendor::Attention", "\"foreign\"",
+                                 "attribute turbo of Elu (node \"odd\")", "output 1 of MaxPool (node \"indices\")"})
+            QVERIFY2(message.contains(part), qPrintable(message + " lacks " + part));
+    }
+
+    void wrongShapesNameNodeInputsAndRule()
+    {
+        wire::Model model{{wire::node("Conv", {"x", "w"}, {"y"}, "stem")}, {wire::tensor("w", wire::Float, {4, 2, 1, 1}, wire::floats(std::vector<float>(8)))},
+                          {wire::info("x", {1, 3, 8, 8})}, {wire::info("y", {})}, 17};
+        const QString message = messageOf(import(model.write()));
+        QVERIFY2(message.contains("\"stem\"") && message.contains("[1, 3, 8, 8]") && message.contains("[4, 2, 1, 1]") && message.contains("channels"),
+                 qPrintable(message));
+    }
+
+    void opsetsBeforeSevenAreRefused()
+    {
+        wire::Model model = relu({1, 3});
+        model.opset = 6;
+        QVERIFY(messageOf(import(model.write())).startsWith("Unsupported"));
+        model.opset = 0;
+        QVERIFY(messageOf(import(model.write())).startsWith("BadFile"));
+    }
+
+    void weightsListedAsInputsAreConstants()
+    {
+        wire::Model model{{wire::node("Mul", {"x", "w"}, {"y"})}, {wire::tensor("w", wire::Float, {2}, wire::floats({2, 3}))},
+                          {wire::info("x", {2}), wire::info("w", {2})}, {wire::info("y", {})}, 8};
+        const auto g = import(model.write());
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(g->inputs.size(), std::size_t{1});
+    }
+
+    void nodesMayStandInAnyOrder()
+    {
+        wire::Model model{{wire::node("Neg", {"t"}, {"y"}), wire::node("Relu", {"x"}, {"t"})}, {}, {wire::info("x", {2})}, {wire::info("y", {})}, 17};
+        const auto g = import(model.write());
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(g->nodes[0].op, std::string("relu"));
+    }
+
+    void nodesOfEqualNamesGetNamesOfTheirOwn()
+    {
+        wire::Model model{{wire::node("Relu", {"x"}, {"t"}, "same"), wire::node("Neg", {"t"}, {"y"}, "same")}, {}, {wire::info("x", {2})}, {wire::info("y", {})}, 17};
+        const auto g = import(model.write());
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QVERIFY(g->nodes[0].name != g->nodes[1].name);
+        QCOMPARE(g->nodes[1].origin, std::string("same"));
+    }
+
+    void externalWeightsAreReadAtTheirOffset()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        std::ofstream(dir->path() / "w.bin", std::ios::binary) << std::string(12, 'x') << wire::floats({1, 2, 3, 4});
+        const auto g = import(withExternal({{"location", "w.bin"}, {"offset", "12"}, {"length", "16"}}).write(), {}, dir->path());
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        graph::HostTensor ones = graph::HostTensor::zeros({DType::F32, {2, 2}});
+        for (float& value : ones.as<float>())
+            value = 1;
+        const auto outputs = graph::interpret(*g, {ones});
+        QVERIFY(outputs);
+        QCOMPARE((*outputs)[0].as<float>()[3], 4.0F);
+    }
+
+    void externalWeightsOutsideOfTheFolderAreRefused()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        std::filesystem::create_directory(dir->path() / "model");
+        std::ofstream(dir->path() / "secret", std::ios::binary) << wire::floats({1, 2, 3, 4});
+        std::filesystem::create_symlink(dir->path() / "secret", dir->path() / "model" / "link");
+        const std::string absolute = (dir->path() / "secret").string();
+        for (const std::string& location : {std::string("../secret"), std::string("a/../../secret"), absolute, std::string("link"), std::string()}) {
+            const QString message = messageOf(import(withExternal({{"location", location}}).write(), {}, dir->path() / "model"));
+            QVERIFY2(message.startsWith("BadFile") || (location == "a/../../secret" && message.startsWith("BadFile")), qPrintable(message));
+        }
+        QVERIFY(messageOf(import(withExternal({{"location", "missing"}}).write(), {}, dir->path() / "model")).startsWith("NotFound"));
+        QVERIFY(messageOf(import(withExternal({{"location", "w.bin"}}).write())).startsWith("BadFile"));
+    }
+
+    void externalWeightsBeyondTheFileAreRefused()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        std::ofstream(dir->path() / "w.bin", std::ios::binary) << wire::floats({1, 2, 3, 4});
+        using Entries = std::vector<std::pair<std::string, std::string>>;
+        for (const Entries& entries : {Entries{{"location", "w.bin"}, {"offset", "4"}}, Entries{{"location", "w.bin"}, {"offset", "18446744073709551615"}},
+                                       Entries{{"location", "w.bin"}, {"length", "12"}}, Entries{{"location", "w.bin"}, {"offset", "-1"}},
+                                       Entries{{"location", "w.bin"}, {"offset", "99999999999999999999999"}}})
+            QVERIFY(messageOf(import(withExternal(entries).write(), {}, dir->path())).startsWith("BadFile"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TstOnnxImport)
+#include "tst_onnx_import.moc"
