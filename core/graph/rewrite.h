@@ -38,8 +38,8 @@ std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType d
 /// `shape` with leading ones up to `rank`.
 std::vector<std::int64_t> padRank(const std::vector<std::int64_t>& shape, std::size_t rank);
 
-/// The only axis of a rank-`rank` tensor along which `shape` broadcasts, when its extent there is `extent` and 1 elsewhere.
-/// Leading dimensions may be missing. A shape of ones alone has none.
+/// True if `shape` broadcasts into a tensor of the rank along one axis: `extent` there and 1 elsewhere.
+/// Leading dimensions may be missing.
 bool broadcastsAlong(const std::vector<std::int64_t>& shape, std::size_t rank, std::size_t axis, std::int64_t extent);
 
 } // namespace lathe::graph
