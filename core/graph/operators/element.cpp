@@ -121,6 +121,8 @@ std::uint16_t floatToHalf(float value)
     const float magnitude = std::fabs(value);
     if (magnitude >= 65520.0F) // halfway between the largest half and infinity rounds up
         return static_cast<std::uint16_t>(sign | 0x7c00);
+    if (magnitude == 0) // has no exponent
+        return sign;
     int exponent = 0;
     std::frexp(magnitude, &exponent); // magnitude in [2^(exponent-1), 2^exponent)
     const int quantum = std::max(exponent - 11, -24); // weight of the last bit; -24 for subnormals
