@@ -136,7 +136,7 @@ private slots:
         row("deep nesting", wire::bytes(7, deep), "nested too deeply");
         std::string many;
         for (int i = 0; i < 2'100'000; ++i)
-            many += std::string("\x0a\x00", 2); // an empty node each
+            many += "\x0a" + std::string(1, 0); // an empty node each
         row("too many objects", wire::bytes(7, many), "objects");
     }
     void refusals()
