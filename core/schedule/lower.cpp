@@ -2,6 +2,7 @@
 
 #include "core/ir/scratch.h"
 #include "core/ir/simplify.h"
+#include "core/ir/verify.h"
 #include "core/schedule/conditions.h"
 #include "core/schedule/constant_matrices.h"
 #include "core/schedule/lowering.h"
@@ -109,6 +110,7 @@ Result<LoweredKernel> lower(State state, const LowerOptions& options)
 
     // Accumulator tiles to registers.
     promoteRegisters(lowering.nest);
+    LATHE_TRY(ir::verify(lowering.nest));
 
     LoweredKernel kernel;
     const ir::ScratchLayout scratch = ir::scratchLayout(lowering.nest);

@@ -328,10 +328,15 @@ public:
         // One lane at a time, unrolled: accumulators in registers stay addressable.
         auto scalar = std::make_shared<ir::StmtNode>(*copy);
         scalar->loop = LoopKind::Unrolled;
+        std::vector<Stmt> inside;
+        collectLoops(copy->body[0], inside);
+        const auto isInside = [&inside](const ir::Node* v) {
+            return std::any_of(inside.begin(), inside.end(), [v](const Stmt& l) { return l->variable.get() == v; });
+        };
         std::vector<Expr> all;
         for (const Expr& c : lanes) {
             ir::LinearForm form;
-            if (!asInequality(c, m_ranges, form))
+            if (ir::usesAny(c, isInside) || !asInequality(c, m_ranges, form))
                 return scalar;
             const std::int64_t coefficient = form.coefficientOf(s->variable);
             form.add(s->variable, -coefficient);
