@@ -1,0 +1,370 @@
+#include "core/deploy/library.h"
+#include "core/deploy/shared_object.h"
+#include "core/deploy/verify.h"
+#include "core/support/files.h"
+#include "hand_network.h"
+
+#include <QDir>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <fstream>
+#include <thread>
+
+using namespace lathe;
+using namespace lathe::deploy;
+
+namespace {
+
+struct Output
+{
+    int code = -1;
+    QString out, err;
+};
+
+Output runProgram(const QString& program, const QStringList& arguments, const QString& folder)
+{
+    QProcess process;
+    process.setWorkingDirectory(folder);
+    process.start(program, arguments);
+    if (!process.waitForFinished(60000))
+        return {-1, {}, "did not end: " + process.errorString()};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, QString::fromUtf8(process.readAllStandardOutput()),
+            QString::fromUtf8(process.readAllStandardError())};
+}
+
+/// "Compiles" the hand network: its kernels exist as an object file. Links with the system's compiler.
+class HandCompiler : public Compiler
+{
+public:
+    HandCompiler(std::vector<KernelInfo> kernels, QString folder) : m_kernels(std::move(kernels)), m_folder(std::move(folder)) { }
+
+    Result<CompiledKernels> compile(std::span<const KernelSource>) override
+    {
+        LATHE_TRY_ASSIGN(const std::string object, readFile(HAND_KERNELS));
+        CompiledKernels compiled;
+        compiled.object.resize(object.size());
+        std::memcpy(compiled.object.data(), object.data(), object.size());
+        compiled.kernels = m_kernels;
+        return compiled;
+    }
+
+    Result<> link(const backend::LibraryRequest& request) override
+    {
+        const auto path = [this](const QString& name) { return (m_folder + "/" + name).toStdString(); };
+        const auto write = [](const std::string& file, const void* data, std::size_t bytes) {
+            std::ofstream(file, std::ios::binary).write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+        };
+        QStringList arguments = {"-shared", "-nostartfiles", "-o", QString::fromStdString(request.output.string())};
+        for (std::size_t i = 0; i < request.objects.size(); ++i) {
+            const std::string file = path(QString("object%1.o").arg(i));
+            write(file, request.objects[i].data(), request.objects[i].size());
+            arguments << QString::fromStdString(file);
+        }
+        std::string assembly;
+        for (const backend::BinarySection& section : request.sections) {
+            const std::string file = path(QString::fromStdString(section.symbol) + ".bin");
+            write(file, section.bytes.data(), section.bytes.size());
+            assembly += ".section .rodata." + section.symbol + ",\"a\"\n.balign " + std::to_string(section.alignment) + "\n.globl " + section.symbol
+                + "\n.hidden " + section.symbol + "\n" + section.symbol + ":\n.incbin \"" + file + "\"\n.globl " + section.symbol + "_end\n.hidden "
+                + section.symbol + "_end\n" + section.symbol + "_end:\n";
+        }
+        assembly += ".section .note.GNU-stack,\"\",@progbits\n";
+        write(path("sections.s"), assembly.data(), assembly.size());
+        std::string script = "{ global: ";
+        for (const std::string& name : request.exports)
+            script += name + "; ";
+        script += "local: *; };\n";
+        write(path("exports.map"), script.data(), script.size());
+        arguments << QString::fromStdString(path("sections.s")) << QString::fromStdString(request.runtimeArchive.string())
+                  << "-Wl,--gc-sections,-z,defs,--version-script=" + QString::fromStdString(path("exports.map"));
+        const Output result = runProgram(C_COMPILER, arguments, m_folder);
+        if (result.code != 0)
+            return makeError(Errc::BuildFailed, result.err.toStdString());
+        return {};
+    }
+
+private:
+    std::vector<KernelInfo> m_kernels;
+    QString m_folder;
+};
+
+} // namespace
+
+class TestLibrary : public QObject
+{
+    Q_OBJECT
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        for (const char* const name : {"first", "second"})
+            QVERIFY(exportTo(name, "hand_relu", true));
+    }
+
+    void exportsItsInterfaceAlone()
+    {
+        const auto facts = readSharedObject(path("first.so"));
+        QVERIFY(facts);
+        QCOMPARE(facts->exported.size(), 18U);
+        for (const std::string& symbol : facts->exported)
+            QVERIFY2(symbol.starts_with("lathe_first_"), symbol.c_str());
+        const auto name = findLibraryName(path("first.so"));
+        QVERIFY(name);
+        QCOMPARE(*name, std::string("first"));
+    }
+
+    void needsOnlyAnOldCLibrary()
+    {
+        const auto facts = readSharedObject(path("first.so"));
+        QVERIFY(facts);
+        const QStringList allowed = {"libc.so.6", "libm.so.6", "libpthread.so.0"};
+        for (const std::string& needed : facts->needed)
+            QVERIFY2(allowed.contains(QString::fromStdString(needed)), needed.c_str());
+        QVERIFY(!facts->imported.empty());
+        for (const auto& import : facts->imported) {
+            if (import.version.empty())
+                continue; // weak references of the start-up code
+            const QStringList numbers = QString::fromStdString(import.version).mid(6).split('.');
+            QVERIFY2(import.version.starts_with("GLIBC_") && numbers.size() >= 2, import.version.c_str());
+            QVERIFY2(numbers[0].toInt() == 2 && numbers[1].toInt() <= 28, (import.symbol + "@" + import.version).c_str());
+        }
+    }
+
+    void computesWhatTheReferenceExecutorComputes()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        const auto library = LoadedLibrary::open(path("first.so"), {.threads = 3});
+        QVERIFY2(library, library ? "" : library.error().message.c_str());
+        QCOMPARE((*library)->threads(), 3U);
+        QCOMPARE((*library)->inputs()[0].name, std::string("x"));
+        QCOMPARE((*library)->inputs()[0].layout, std::string("NCHW"));
+        const auto report = verifyLibrary(**library, network.graph, &network.graph, {});
+        QVERIFY2(report, report ? "" : report.error().message.c_str());
+        QVERIFY2(report->passed, report->text.c_str());
+        QVERIFY(report->maxRelError < 1e-6);
+        QVERIFY(report->firstDifferent.empty());
+    }
+
+    void aWrongKernelIsFoundByItsTensor()
+    {
+        QVERIFY(exportTo("wrong", "hand_wrong_relu", false));
+        HandNetwork network;
+        makeHandNetwork(network);
+        const auto library = LoadedLibrary::open(path("wrong.so"), {.threads = 2});
+        QVERIFY(library);
+        const auto report = verifyLibrary(**library, network.graph, &network.graph, {});
+        QVERIFY(report);
+        QVERIFY(!report->passed);
+        QVERIFY(report->maxRelError > 1);
+        QCOMPARE(report->firstDifferent, std::string("positive"));
+        QCOMPARE(report->outputs[0].name, std::string("y"));
+        // element 5 of the blocked form is channel 5, pixel 0
+        QCOMPARE(report->outputs[0].worst, 5 * 16);
+    }
+
+    void instancesOfSeveralThreadsAreSafe()
+    {
+        const auto reference = LoadedLibrary::open(path("first.so"), {.threads = 1});
+        QVERIFY(reference);
+        std::atomic<int> wrong = 0;
+        std::vector<std::thread> users;
+        for (std::uint64_t user = 0; user < 4; ++user)
+            users.emplace_back([this, &wrong, user] {
+                for (int round = 0; round < 5; ++round) {
+                    const auto library = LoadedLibrary::open(path(user % 2 == 0 ? "first.so" : "second.so"), {.threads = 2, .mapWeights = round % 2 == 0});
+                    HandNetwork network;
+                    makeHandNetwork(network);
+                    VerifyOptions options;
+                    options.seed = user + 1;
+                    const auto report = library ? verifyLibrary(**library, network.graph, nullptr, options) : Result<VerifyReport>(library.error());
+                    if (!report || !report->passed)
+                        ++wrong;
+                }
+            });
+        for (std::thread& user : users)
+            user.join();
+        QCOMPARE(wrong.load(), 0);
+    }
+
+    void timesAndProfiles()
+    {
+        const auto library = LoadedLibrary::open(path("first.so"), {.threads = 2});
+        QVERIFY(library);
+        QVERIFY((*library)->fillInputs(1));
+        const auto times = (*library)->time({.number = 5, .repeat = 4});
+        QVERIFY(times);
+        QCOMPARE(times->size(), 4U);
+        const auto rows = (*library)->profile(3);
+        QVERIFY(rows);
+        QCOMPARE(rows->size(), 4U);
+        QCOMPARE((*rows)[0].name, std::string("scale"));
+        QCOMPARE((*rows)[2].kind, std::string("transform"));
+        for (const ProfileRow& row : *rows)
+            QCOMPARE(row.calls, 3U);
+    }
+
+    void wrongInputsAreRefused()
+    {
+        const auto library = LoadedLibrary::open(path("first.so"), {.threads = 1});
+        QVERIFY(library);
+        QVERIFY((*library)->setInput(0, graph::HostTensor::zeros({DType::F32, {1, 20, 4, 5}})).error().code == Errc::InvalidArgument);
+        QVERIFY((*library)->setInput(1, graph::HostTensor::zeros({DType::F32, {1, 20, 4, 4}})).error().code == Errc::InvalidArgument);
+        const auto absent = LoadedLibrary::open(path("absent.so"), {});
+        QVERIFY(!absent);
+        QVERIFY(absent.error().code == Errc::NotFound);
+        const auto header = LoadedLibrary::open(path("first.h"), {});
+        QVERIFY(!header);
+        QVERIFY(header.error().code == Errc::BadFile);
+    }
+
+    void damagedFilesAreRefusedWithoutACrash()
+    {
+        const auto whole = readFile(path("first.so"));
+        QVERIFY(whole);
+        for (std::size_t cut = 0; cut < whole->size(); cut += whole->size() / 97 + 1) {
+            QVERIFY(writeFileAtomically(path("cut.so"), std::string_view(*whole).substr(0, cut)));
+            QVERIFY(!findLibraryName(path("cut.so")));
+        }
+        for (std::size_t at = 0; at < 64; ++at) { // the ELF header
+            std::string bytes = *whole;
+            bytes[at] = static_cast<char>(~bytes[at]);
+            QVERIFY(writeFileAtomically(path("cut.so"), bytes));
+            const auto name = findLibraryName(path("cut.so"));
+            Q_UNUSED(name); // some bytes of it mean nothing to us; none may crash
+        }
+    }
+
+    void theDescriptionTellsWhatIsKnown()
+    {
+        QFile file(m_folder.filePath("first.json"));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QJsonObject json = QJsonDocument::fromJson(file.readAll()).object();
+        QCOMPARE(json["name"].toString(), "first");
+        QCOMPARE(json["inputs"][0]["dtype"].toString(), "float32");
+        QCOMPARE(json["inputs"][0]["shape"][1].toInt(), 20);
+        QCOMPARE(json["inputs"][0]["layout"].toString(), "NCHW");
+        QCOMPARE(json["verification"]["max_rel_error"].toDouble(), 1.5e-7);
+        QCOMPARE(json["benchmark"]["latency_ms"]["median"].toDouble(), 2.5);
+        QVERIFY(json["benchmark"]["estimated_ms"]["tasks"].isNull());
+        QCOMPARE(json["subgraphs"][0]["record"].toString(), "00ff");
+        QCOMPARE(json["subgraphs"][1]["reason"].toString(), "not tuned");
+    }
+
+    void theCExampleCompilesAndRuns()
+    {
+        const Output compiled = runProgram(C_COMPILER, {"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first_example.c", "./first.so", "-o", "c_example"},
+                                           m_folder.path());
+        QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
+        const Output result = runProgram(m_folder.filePath("c_example"), {}, m_folder.path());
+        QVERIFY2(result.code == 0, qPrintable(result.err));
+        QVERIFY2(result.out.startsWith("y float32 1280 bytes:"), qPrintable(result.out));
+        const Output refused = runProgram(m_folder.filePath("c_example"), {"first.json"}, m_folder.path());
+        QCOMPARE(refused.code, 1);
+        QVERIFY(refused.err.contains("does not hold"));
+    }
+
+    void theCppExampleCompilesAndRuns()
+    {
+        const Output compiled = runProgram(CXX_COMPILER, {"-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first_example.cpp", "./first.so", "-o", "cpp_example"},
+                                           m_folder.path());
+        QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
+        const Output result = runProgram(m_folder.filePath("cpp_example"), {"2"}, m_folder.path());
+        QVERIFY2(result.code == 0 && result.out.startsWith("2 threads"), qPrintable(result.out + result.err));
+    }
+
+    void thePythonExampleRuns()
+    {
+        const Output result = runProgram("python3", {"first_example.py"}, m_folder.path());
+        QVERIFY2(result.code == 0, qPrintable(result.err));
+        // zeros in: the output is b
+        const auto b = seededConstant(320, 12);
+        float first = 0;
+        std::memcpy(&first, b->data, 4);
+        QVERIFY2(result.out.startsWith("y float32 20x16 ["), qPrintable(result.out));
+        QVERIFY(qAbs(result.out.section('[', 1).section(',', 0, 0).toDouble() - static_cast<double>(first)) < 1e-7);
+    }
+
+    void twoLibrariesLiveInOneProgram()
+    {
+        QFile source(m_folder.filePath("both.c"));
+        QVERIFY(source.open(QIODevice::WriteOnly));
+        source.write("#include \"first.h\"\n#include \"second.h\"\n#include <string.h>\n"
+                     "static void serial(void* u, uint32_t n, void (*body)(void*, uint32_t), void* c) {\n"
+                     "    ++*(int*)u; for (uint32_t i = 0; i < n; ++i) body(c, i); }\n"
+                     "int main(void) {\n"
+                     "    int calls = 0; lathe_options o; memset(&o, 0, sizeof o); o.struct_size = sizeof o; o.threads = 3;\n"
+                     "    o.parallel_for = serial; o.parallel_for_user = &calls;\n"
+                     "    lathe_instance* a = lathe_first_create(&o, 0, 0); lathe_instance* b = lathe_second_create(0, 0, 0);\n"
+                     "    if (!a || !b) return 1;\n"
+                     "    memset(lathe_first_input_buffer(a, 0), 0, 1280); memset(lathe_second_input_buffer(b, 0), 0, 1280);\n"
+                     "    if (lathe_first_run(a) || lathe_second_run(b) || calls == 0) return 2;\n"
+                     "    if (memcmp(lathe_first_output_buffer(a, 0), lathe_second_output_buffer(b, 0), 1280)) return 3;\n"
+                     "    lathe_first_destroy(a); lathe_second_destroy(b); return 0; }\n");
+        source.close();
+        const Output compiled = runProgram(C_COMPILER, {"-std=c99", "-Wall", "-Wextra", "-Werror", "both.c", "./first.so", "./second.so", "-o", "both"}, m_folder.path());
+        QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
+        const Output result = runProgram(m_folder.filePath("both"), {}, m_folder.path());
+        QVERIFY2(result.code == 0, qPrintable(QString::number(result.code) + result.err));
+    }
+
+    void whatIsNotPublishedLeavesNothingBehind()
+    {
+        const auto before = QDir(m_folder.path()).entryList(QDir::Files | QDir::Hidden);
+        QVERIFY(exportTo("gone", "hand_relu", false, false));
+        auto after = QDir(m_folder.path()).entryList(QDir::Files | QDir::Hidden);
+        QCOMPARE(after, before);
+    }
+
+    void foldersThatAreNotThereAreRefused()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        HandCompiler compiler(network.kernels, m_scratch.path());
+        LibraryOptions options;
+        options.output = path("no/such/folder/x.so");
+        const auto staged = buildLibrary(network.graph, network.partition, network.choices, compiler, options);
+        QVERIFY(!staged);
+        QVERIFY(staged.error().code == Errc::InvalidArgument);
+    }
+
+private:
+    std::filesystem::path path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+
+    bool exportTo(const std::string& name, const char* reluKernel, bool withFacts, bool publish = true)
+    {
+        HandNetwork network;
+        makeHandNetwork(network, reluKernel);
+        HandCompiler compiler(network.kernels, m_scratch.path());
+        LibraryOptions options;
+        options.output = path((name + ".so").c_str());
+        options.runtimeArchive = LATHE_RUNTIME_ARCHIVE;
+        options.inputLayouts = {"NCHW"};
+        auto staged = buildLibrary(network.graph, network.partition, network.choices, compiler, options);
+        if (!staged) {
+            qWarning("%s", staged.error().message.c_str());
+            return false;
+        }
+        if (!publish)
+            return true;
+        LibraryFacts facts;
+        if (withFacts) {
+            facts.maxRelError = 1.5e-7;
+            facts.medianMs = 2.5;
+            facts.subgraphs = {{"scale", "00ff", "", 1, 1}, {"relu", "", "not tuned"}};
+        }
+        const auto files = publishLibrary(*staged, facts);
+        if (!files)
+            qWarning("%s", files.error().message.c_str());
+        return files.has_value();
+    }
+
+    QTemporaryDir m_folder, m_scratch;
+};
+
+QTEST_APPLESS_MAIN(TestLibrary)
+#include "tst_library.moc"

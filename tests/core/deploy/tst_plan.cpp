@@ -1,0 +1,213 @@
+#include "core/deploy/in_place.h"
+#include "hand_network.h"
+
+#include "core/runtime/executor.h"
+
+#include <QTest>
+
+#include <memory>
+
+using namespace lathe;
+using namespace lathe::deploy;
+
+extern "C" {
+std::int32_t hand_clear(const LatheArgs*, void*, std::uint32_t, std::uint32_t);
+std::int32_t hand_scale(const LatheArgs*, void*, std::uint32_t, std::uint32_t);
+std::int32_t hand_relu(const LatheArgs*, void*, std::uint32_t, std::uint32_t);
+std::int32_t hand_add(const LatheArgs*, void*, std::uint32_t, std::uint32_t);
+}
+
+namespace {
+
+/// The planned model, run in this process with the kernels of hand_kernels.c.
+std::vector<float> runImage(const ModelImage& image, const graph::HostTensor& input)
+{
+    const LathePhase phases[] = {hand_clear, hand_scale, hand_relu, hand_add};
+    std::vector<std::uint64_t> description(image.description.size() / 8 + 1);
+    std::memcpy(description.data(), image.description.data(), image.description.size());
+    runtime::Model model;
+    runtime::ErrorText error;
+    const runtime::ModelSource source{reinterpret_cast<const std::byte*>(description.data()), image.description.size(), image.weights.data(),
+                                      image.weights.size(), phases, std::size(phases)};
+    if (model.open(source, true, error) != runtime::Status::Ok)
+        return {};
+    runtime::Status status{};
+    runtime::Executor* const executor = runtime::Executor::create(model, {{3, false, 50}, nullptr, nullptr}, status, error);
+    std::vector<float> result;
+    if (executor != nullptr) {
+        std::memcpy(executor->inputBuffer(0), input.bytes.data(), input.bytes.size());
+        for (int round = 0; round < 3; ++round) // buffers are reused: later runs must not see earlier ones
+            if (executor->run() == runtime::Status::Ok) {
+                const auto* const y = static_cast<const float*>(executor->outputBuffer(0));
+                result.assign(y, y + 320);
+            }
+    }
+    runtime::Executor::destroy(executor);
+    return result;
+}
+
+graph::HostTensor someInput()
+{
+    graph::HostTensor x = graph::HostTensor::zeros({DType::F32, {1, 20, 4, 4}});
+    wire::fillSeeded(5, DType::F32, {}, x.bytes);
+    return x;
+}
+
+QStringList kindsOf(const ModelImage& image)
+{
+    QStringList kinds;
+    for (const InstructionReport& instruction : image.instructions)
+        kinds << QString::fromStdString(instruction.kind + " " + instruction.name);
+    return kinds;
+}
+
+} // namespace
+
+class TestPlan : public QObject
+{
+    Q_OBJECT
+private slots:
+    void theHandNetworkRunsAsTheReferenceExecutorSays()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        const auto set = collectKernels(network.graph, network.partition, network.choices);
+        QVERIFY2(set, set ? "" : set.error().message.c_str());
+        QCOMPARE(set->sources.size(), 3U);
+        QCOMPARE(set->ofSubgraph, (std::vector<std::int32_t>{0, 1, -1, 2}));
+        QCOMPARE(set->sources[0].constantInputs, (std::vector<bool>{false, true}));
+        for (const bool inPlace : {true, false}) {
+            PlanOptions options;
+            options.inPlace = inPlace;
+            const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, options);
+            QVERIFY2(image, image ? "" : image.error().message.c_str());
+            QCOMPARE(kindsOf(*image), (QStringList{"kernel scale", "kernel relu", "transform layout of positive", "kernel shift"}));
+            // scaled (2048 bytes), positive (2048, or in place of scaled), flat (1280)
+            QCOMPARE(image->unsharedBytes, inPlace ? 2048U + 1280U : 2 * 2048U + 1280U);
+            QCOMPARE(image->arenaBytes, inPlace ? 2048U + 1280U : 2 * 2048U);
+            const auto expected = graph::interpret(network.graph, {someInput()});
+            QVERIFY(expected);
+            const std::vector<float> got = runImage(*image, someInput());
+            QCOMPARE(got.size(), 320U);
+            const auto reference = (*expected)[0].as<float>();
+            for (std::size_t i = 0; i < got.size(); ++i)
+                QVERIFY(qAbs(got[i] - reference[i]) < 1e-6F);
+        }
+    }
+
+    void anOutputThatIsAnInputIsCopied()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        network.graph.outputs.push_back(network.graph.inputs[0]);
+        network.graph.outputs.push_back(network.graph.outputs[0]); // and one value twice
+        const auto set = collectKernels(network.graph, network.partition, network.choices);
+        QVERIFY(set);
+        const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, {});
+        QVERIFY2(image, image ? "" : image.error().message.c_str());
+        QCOMPARE(kindsOf(*image).mid(4), (QStringList{"copy output x", "copy output y"}));
+    }
+
+    void anOutputThatIsReadLaterIsNotOverwritten()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        // "scaled" leaves the network too: relu may not run in its place.
+        network.graph.outputs.push_back(network.partition.subgraphs[0].outputs[0]);
+        const auto set = collectKernels(network.graph, network.partition, network.choices);
+        const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, {});
+        QVERIFY2(image, image ? "" : image.error().message.c_str());
+        const std::vector<float> got = runImage(*image, someInput());
+        const auto expected = graph::interpret(network.graph, {someInput()});
+        for (std::size_t i = 0; i < got.size(); ++i)
+            QVERIFY(qAbs(got[i] - (*expected)[0].as<float>()[i]) < 1e-6F);
+    }
+
+    void equalKernelsAreCompiledOnce()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        // A second "shift" with the same definition and schedule, and a third with another schedule.
+        network.partition.subgraphs.push_back(network.partition.subgraphs[3]);
+        network.partition.subgraphs.push_back(network.partition.subgraphs[3]);
+        network.choices.push_back(network.choices[3]);
+        network.choices.push_back(network.choices[3]);
+        for (std::size_t i = 0; i < network.choices.size(); ++i) // the vector moved
+            if (network.choices[i].alternative != nullptr)
+                network.choices[i].alternative = &*network.partition.subgraphs[i].untuned;
+        network.choices[5].steps = "[[\"AN\",2,0,3]]";
+        const auto set = collectKernels(network.graph, network.partition, network.choices);
+        QVERIFY(set);
+        QCOMPARE(set->ofSubgraph, (std::vector<std::int32_t>{0, 1, -1, 2, 2, 3}));
+        QVERIFY(set->sources[2].name != set->sources[3].name);
+    }
+
+    void equalConstantsAreStoredOnce()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        const auto set = collectKernels(network.graph, network.partition, network.choices);
+        const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, {});
+        QCOMPARE(image->weights.size(), 128U + 1280U); // 80 bytes of w, then b at a multiple of 64
+    }
+
+    void subgraphsWithoutAProgramAreNamed()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        network.choices[1].alternative = nullptr;
+        const auto set = collectKernels(network.graph, network.partition, network.choices);
+        QVERIFY(!set);
+        QVERIFY(set.error().code == Errc::InvalidArgument);
+        QVERIFY(set.error().message.find("relu") != std::string::npos);
+        network.choices.pop_back();
+        QVERIFY(!collectKernels(network.graph, network.partition, network.choices));
+    }
+
+    void kernelsThatDoNotFitAreRefused_data()
+    {
+        QTest::addColumn<int>("what");
+        const char* const rows[] = {"missing parameter", "other dtype", "other element count", "no phases", "recipe on an activation"};
+        for (int i = 0; i < 5; ++i)
+            QTest::newRow(rows[i]) << i;
+    }
+    void kernelsThatDoNotFitAreRefused()
+    {
+        QFETCH(int, what);
+        HandNetwork network;
+        makeHandNetwork(network);
+        const auto set = collectKernels(network.graph, network.partition, network.choices);
+        QVERIFY(set);
+        KernelInfo& relu = network.kernels[1];
+        switch (what) {
+        case 0: relu.parameters.pop_back(); break;
+        case 1: relu.parameters[0].dtype = DType::F16; break;
+        case 2: relu.parameters[0].map = plainMap({1, 20, 4, 5}); break;
+        case 3: relu.phases.clear(); break;
+        default: network.partition.subgraphs[1].untuned->bindings[0].recipe = network.partition.subgraphs[1].untuned->dag; break;
+        }
+        const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, {});
+        QVERIFY(!image);
+        QVERIFY(image.error().code == (what == 4 ? Errc::Unsupported : Errc::Internal));
+    }
+
+    void onlyInputsThatAreReadElementByElementMayBeOverwritten()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        QCOMPARE(overwritableInputs(*network.choices[1].alternative->dag), (std::vector<bool>{true})); // relu
+        QCOMPARE(overwritableInputs(*network.choices[3].alternative->dag), (std::vector<bool>{true, true})); // add
+        QCOMPARE(overwritableInputs(*network.choices[0].alternative->dag), (std::vector<bool>{true, false})); // broadcast multiply
+        compute::DagBuilder builder; // out[i] = in[i] + in[7 - i]
+        const auto in = builder.placeholder("in", {8}, DType::F32);
+        const auto out = builder.compute("out", {8}, {}, "", [&](const std::vector<ir::Expr>& i) {
+            return builder.at(in, {i[0]}) + builder.at(in, {ir::Expr(7) - i[0]});
+        });
+        const auto dag = std::move(builder).finish({out});
+        QVERIFY(dag);
+        QCOMPARE(overwritableInputs(**dag), (std::vector<bool>{false}));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestPlan)
+#include "tst_plan.moc"
