@@ -9,6 +9,8 @@
 //   exp   x = n ln2 + r, |r| <= ln2/2;   e^x = 2^n (1 + r + r^2 P(r)), 2^n applied in two halves so that subnormals survive
 //   log   x = 2^k m, m in [sqrt(1/2), sqrt 2); f = m - 1, s = f / (2 + f); log m = f - f^2/2 + s (f^2/2 + s^2 P(s^2))
 //   tanh  x + x^3 P(x^2) for x^2 < 0.4, else 1 - 2 / (e^2x + 1)
+//   sin   x = n pi/2 + r, |r| <= pi/4; by n mod 4 one of +-(r + r^3 P(r^2)), +-(1 - r^2/2 + r^4 Q(r^2))
+//   atan  t + t^3 P(t^2) with t = x or 1/x
 //   erf   x P(x^2) for |x| < 1, else 1 - e^q(x) where q = log erfc
 // Selections take the place of branches, so that lanes stay together.
 
@@ -57,6 +59,29 @@ constexpr double kLogErfc64Far[] = {-20.10776990146970691, -15.26660750216341799
                                     -4.856436904792214036e-6, 1.091435427914965126e-6, -2.203614525684901577e-7,
                                     3.659438005184073791e-8, -4.245910604686771934e-9, -6.819559129468748307e-10,
                                     1.268895051165806744e-9, -4.600890175771062121e-10};
+
+constexpr double kSin32[] = {-0.1666666465029208205, 0.00833274593638042232, -0.0001958738706846445646};
+constexpr double kSin64[] = {-0.1666666666666666667, 0.00833333333333333147, -0.0001984126984126501703,
+                             2.75573192193019187e-6, -2.505210621952189423e-8, 1.605852957226787635e-10,
+                             -7.586576588171072463e-13};
+constexpr double kCos32[] = {0.04166666464745737717, -0.001388830069690389895, 0.00002454743721019319883};
+constexpr double kCos64[] = {0.04166666666666666667, -0.001388888888888888785, 0.00002480158730158461979,
+                             -2.755731922138211558e-7, 2.087675578389403842e-9, -1.147045974967560614e-11,
+                             4.745804889760674174e-14};
+constexpr double kAtan32[] = {-0.3333333308107325367, 0.1999994932114188742, -0.1428400379473353029,
+                              0.1108826162873515873, -0.08931826777381314397, 0.07031914250029965936,
+                              -0.04896051402709066592, 0.02630500111006237659, -0.00914462976059239535,
+                              0.001488691939304759625};
+constexpr double kAtan64[] = {-0.3333333333333333283, 0.199999999999995532, -0.1428571428564840404,
+                              0.1111111110723479901, -0.09090908969557403136, 0.07692305354678654812,
+                              -0.06666636435777692702, 0.05882074956371294569, -0.052612657357094544,
+                              0.04752086773576656136, -0.04308119655330471268, 0.03872640214042632453,
+                              -0.03375013200161973426, 0.02756794229734467666, -0.02023870698639351579,
+                              0.01275617290769429747, -0.006575683344151698632, 0.002622977891906089023,
+                              -0.0007518472526973821523, 0.0001368724853148122, -0.00001183250541755569279};
+/// pi/2 in three pieces, short enough that the first products are exact.
+constexpr double kHalfPi32[] = {1.5703125, 0.0004837512969970703125, 7.549789954891882169e-8};
+constexpr double kHalfPi64[] = {1.57079632673412561416626, 6.077100454804362783534089e-11, 5.170182981794105568859e-19};
 
 using llvm::Value;
 
@@ -146,6 +171,50 @@ public:
         large = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
         Value* result = b.CreateSelect(b.CreateFCmpOLT(a, real(1.0)), small, large);
         return b.CreateSelect(b.CreateFCmpUNO(x, x), x, result);
+    }
+
+    /// sin(x + quarterTurns * pi/2).
+    Value* sine(Value* x, std::int64_t quarterTurns)
+    {
+        Value* shifted = fma(x, real(2 * std::numbers::inv_pi), real(rounder()));
+        Value* n = b.CreateSub(b.CreateBitCast(shifted, m_integer), b.CreateBitCast(real(rounder()), m_integer));
+        Value* nReal = b.CreateFSub(shifted, real(rounder()));
+        const double* pieces = m_isDouble ? kHalfPi64 : kHalfPi32;
+        Value* r = fma(nReal, real(-pieces[0]), x);
+        r = fma(nReal, real(-pieces[1]), r);
+        r = fma(nReal, real(-pieces[2]), r);
+        Value* z = b.CreateFMul(r, r);
+        Value* sinR = fma(b.CreateFMul(r, z), polynomial(z, m_isDouble ? std::span<const double>(kSin64) : kSin32), r);
+        Value* quartic = b.CreateFMul(b.CreateFMul(z, z), polynomial(z, m_isDouble ? std::span<const double>(kCos64) : kCos32));
+        Value* cosR = b.CreateFAdd(fma(z, real(-0.5), real(1.0)), quartic);
+        Value* turns = b.CreateAdd(n, integer(quarterTurns));
+        Value* isOdd = b.CreateICmpNE(b.CreateAnd(turns, integer(1)), integer(0));
+        Value* isNegative = b.CreateICmpNE(b.CreateAnd(turns, integer(2)), integer(0));
+        Value* magnitude = b.CreateSelect(isOdd, cosR, sinR);
+        return b.CreateSelect(isNegative, b.CreateFNeg(magnitude), magnitude);
+    }
+
+    Value* atan(Value* x)
+    {
+        Value* a = absolute(x);
+        Value* isLarge = b.CreateFCmpOGT(a, real(1.0));
+        Value* t = b.CreateSelect(isLarge, b.CreateFDiv(real(1.0), a), a);
+        Value* z = b.CreateFMul(t, t);
+        Value* p = fma(b.CreateFMul(t, z), polynomial(z, m_isDouble ? std::span<const double>(kAtan64) : kAtan32), t);
+        p = b.CreateSelect(isLarge, b.CreateFSub(real(std::numbers::pi / 2), p), p);
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, p, x);
+    }
+
+    /// Remainder with the sign of x; exact while the quotient fits the mantissa.
+    Value* fmod(Value* x, Value* y)
+    {
+        Value* a = absolute(x);
+        Value* d = absolute(y);
+        Value* q = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, b.CreateFDiv(a, d));
+        Value* r = fma(b.CreateFNeg(q), d, a);
+        r = b.CreateSelect(b.CreateFCmpOLT(r, real(0.0)), b.CreateFAdd(r, d), r); // the quotient was rounded up
+        r = b.CreateSelect(b.CreateFCmpOGE(r, d), b.CreateFSub(r, d), r);
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, r, x);
     }
 
     Value* pow(Value* x, Value* y)
@@ -262,6 +331,14 @@ Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std
             return m.sigmoid(x);
         if (name == "erf")
             return m.erf(x);
+        if (name == "sin")
+            return m.sine(x, 0);
+        if (name == "cos")
+            return m.sine(x, 1);
+        if (name == "tan")
+            return builder.CreateFDiv(m.sine(x, 0), m.sine(x, 1));
+        if (name == "atan")
+            return m.atan(x);
         if (name == "sqrt")
             return builder.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
         if (name == "rsqrt")
@@ -283,6 +360,8 @@ Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std
             return builder.CreateSelect(builder.CreateFCmpOGT(operands[0], operands[1]), operands[0], operands[1]);
         if (name == "min")
             return builder.CreateSelect(builder.CreateFCmpOLT(operands[0], operands[1]), operands[0], operands[1]);
+        if (name == "fmod")
+            return m.fmod(operands[0], operands[1]);
         if (name != "pow")
             return nullptr;
         if (!type->getScalarType()->isFloatTy())

@@ -93,6 +93,12 @@ long double reference(const std::string& name, long double x)
         return 1 / (1 + std::exp(-x));
     if (name == "erf")
         return std::erf(x);
+    if (name == "atan")
+        return std::atan(x);
+    if (name == "sin")
+        return std::sin(x);
+    if (name == "cos")
+        return std::cos(x);
     if (name == "rsqrt")
         return 1 / std::sqrt(x);
     return std::sqrt(x);
@@ -119,6 +125,8 @@ private slots:
     void errorsStayWithinTheirBounds_data();
     void errorsStayWithinTheirBounds();
     void powersAgreeWithTheLibrary();
+    void wavesStayWithinTheirBounds();
+    void remaindersAreExact();
     void specialValuesFollowTheRules();
     void unknownFunctionsAreRefusedByName();
 
@@ -149,6 +157,8 @@ void TstVectorMath::errorsStayWithinTheirBounds_data()
     row("sigmoid", -20, 20, 2.5, 2.5);
     row("erf", -1.1, 1.1, 2.5, 3);
     row("erf", -6.5, 6.5, 2.5, 3);
+    row("atan", -3, 3, 2.5, 2.5);
+    row("atan", -1e3, 1e3, 2.5, 2.5);
     row("sqrt", 0, 1e6, 0.51, 0.51);
     row("rsqrt", 1e-3, 1e6, 1.5, 1.5);
 }
@@ -176,6 +186,31 @@ void TstVectorMath::powersAgreeWithTheLibrary()
             QVERIFY2(ulps<float>(z[i], std::pow(static_cast<long double>(x[i]), static_cast<long double>(exponent))) <= 1,
                      qPrintable(QString("%1 ^ %2 = %3").arg(x[i]).arg(exponent).arg(z[i])));
     }
+}
+
+void TstVectorMath::wavesStayWithinTheirBounds()
+{
+    for (const char* name : {"sin", "cos"}) {
+        for (const double limit : {3.2, 100.0, 1e4}) {
+            const std::vector<float> x = ramp<float>(-limit, limit);
+            const std::vector<float> y = evaluate<float>(*m_codegen, name, {x});
+            const std::vector<double> xd = ramp<double>(-limit, limit);
+            const std::vector<double> yd = evaluate<double>(*m_codegen, name, {xd});
+            for (std::size_t i = 0; i < kCount; ++i) {
+                QVERIFY2(std::abs(y[i] - reference(name, x[i])) < 1.5e-7L, qPrintable(QString("%1(%2) = %3").arg(name).arg(x[i]).arg(y[i])));
+                QVERIFY2(std::abs(yd[i] - reference(name, xd[i])) < 3e-16L, qPrintable(QString("%1(%2) = %3").arg(name).arg(xd[i]).arg(yd[i])));
+            }
+        }
+    }
+}
+
+void TstVectorMath::remaindersAreExact()
+{
+    const std::vector<float> x = ramp<float>(-1000, 1000);
+    const std::vector<float> y(kCount, 0.7F);
+    const std::vector<float> r = evaluate<float>(*m_codegen, "fmod", {x, y});
+    for (std::size_t i = 0; i < kCount; ++i)
+        QCOMPARE(r[i], std::fmod(x[i], y[i]));
 }
 
 void TstVectorMath::specialValuesFollowTheRules()

@@ -1,0 +1,61 @@
+#include "core/schedule/default_schedule.h"
+#include "tests/plugins/cpu/codegen_fixture.h"
+#include "tests/plugins/cpu/dag_cases.h"
+
+#include <QTest>
+
+using namespace lathe;
+using namespace lathe::test;
+
+/// Whole chain below search: compute DAG, state, nest, machine code, against the nest interpreter.
+class TstStateKernels : public QObject
+{
+    Q_OBJECT
+private slots:
+    void initTestCase()
+    {
+        m_codegen = codegenFor();
+        QVERIFY(m_codegen);
+    }
+    void kernelsAgreeWithTheInterpreter_data();
+    void kernelsAgreeWithTheInterpreter();
+
+private:
+    std::unique_ptr<backend::Codegen> m_codegen;
+};
+
+void TstStateKernels::kernelsAgreeWithTheInterpreter_data()
+{
+    QTest::addColumn<int>("index");
+    QTest::addColumn<bool>("tuned");
+    int index = 0;
+    for (const DagCase& c : dagCases()) {
+        QTest::addRow("%s, plain loops", c.name.c_str()) << index << false;
+        QTest::addRow("%s, default schedule", c.name.c_str()) << index << true;
+        ++index;
+    }
+}
+
+void TstStateKernels::kernelsAgreeWithTheInterpreter()
+{
+    QFETCH(int, index);
+    QFETCH(bool, tuned);
+    const DagCase c = dagCases()[static_cast<std::size_t>(index)];
+    schedule::DefaultScheduleOptions options;
+    options.threads = 2;
+    Result<schedule::State> state = schedule::State::initial(c.dag);
+    if (tuned)
+        state = schedule::defaultSchedule(c.dag, options);
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    const Result<schedule::LoweredKernel> kernel = schedule::lower(*state, {});
+    QVERIFY2(kernel, kernel ? "" : kernel.error().message.c_str());
+    Comparison comparison;
+    comparison.tolerance = 2e-5;
+    comparison.low = -1;
+    comparison.high = 1;
+    const std::string difference = compareWithInterpreter(*kernel, *m_codegen, comparison);
+    QVERIFY2(difference.empty(), difference.c_str());
+}
+
+QTEST_APPLESS_MAIN(TstStateKernels)
+#include "tst_state_kernels.moc"
