@@ -14,7 +14,7 @@ constexpr std::string_view kCpuKeys[] = {"host", "mattr", "mcpu", "mtriple", "th
 constexpr std::string_view kCudaKeys[] = {"arch", "host"};
 constexpr std::string_view kOpenclKeys[] = {"device", "host"};
 constexpr std::string_view kVtaKeys[] = {"device", "host", "threads"};
-constexpr std::string_view kSimKeys[] = {"cost", "like", "script", "seed", "threads"};
+constexpr std::string_view kSimKeys[] = {"cost", "interpret", "like", "script", "seed", "threads"};
 
 struct KindEntry
 {

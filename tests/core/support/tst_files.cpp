@@ -1,0 +1,59 @@
+#include "core/support/files.h"
+
+#include <QtTest>
+
+
+using namespace lathe;
+
+class TestFiles : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void whatIsWrittenIsRead()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        const auto path = dir->path() / "a.txt";
+        QVERIFY(writeFileAtomically(path, "one"));
+        QVERIFY(writeFileAtomically(path, "two"));
+        const auto text = readFile(path);
+        QVERIFY(text);
+        QCOMPARE(QString::fromStdString(*text), QString("two"));
+        const auto mapped = MappedFile::open(path);
+        QVERIFY(mapped);
+        QCOMPARE(mapped->bytes().size(), std::size_t(3));
+        // Nothing else is left in the folder.
+        QCOMPARE(std::distance(std::filesystem::directory_iterator(dir->path()), {}), std::ptrdiff_t(1));
+    }
+
+    void refusals()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        QCOMPARE(int(readFile(dir->path() / "absent").error().code), int(Errc::NotFound));
+        QCOMPARE(int(readFile(dir->path()).error().code), int(Errc::BadFile));
+        QCOMPARE(int(readFile("/dev/zero").error().code), int(Errc::BadFile));
+        QVERIFY(writeFileAtomically(dir->path() / "long", "0123456789"));
+        QCOMPARE(int(readFile(dir->path() / "long", 5).error().code), int(Errc::BadFile));
+        QCOMPARE(int(writeFileAtomically(dir->path() / "no" / "such", "x").error().code), int(Errc::InvalidArgument));
+        QCOMPARE(int(MappedFile::open(dir->path() / "absent").error().code), int(Errc::NotFound));
+        QCOMPARE(int(findProgram("lathe-no-such-program").error().code), int(Errc::NotFound));
+    }
+
+    void aTempDirGoesWithItsContents()
+    {
+        std::filesystem::path path;
+        {
+            auto dir = TempDir::create();
+            QVERIFY(dir);
+            path = dir->path();
+            std::filesystem::create_directories(path / "deep" / "er");
+            QVERIFY(writeFileAtomically(path / "deep" / "er" / "x", "x"));
+        }
+        QVERIFY(!std::filesystem::exists(path));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestFiles)
+#include "tst_files.moc"

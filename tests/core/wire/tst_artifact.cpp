@@ -1,0 +1,122 @@
+#include "core/wire/artifact.h"
+#include "core/wire/seeded.h"
+
+#include <QtTest>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace lathe;
+using nlohmann::json;
+
+namespace {
+
+ArtifactDescriptor example()
+{
+    ArgSpec blocked{"weight", ArgRole::Constant, DType::F32, {}};
+    const std::int64_t shape[] = {1, 20, 7, 7};
+    blocked.map = IndexMap::plain(shape, 4);
+    blocked.map.physicalRank = 5;
+    const IndexMap::Axis axes[] = {{0, 1, 1, 1568}, {1, 16, 2, 784}, {2, 1, 7, 112}, {3, 1, 7, 16}, {1, 1, 16, 1}};
+    std::copy(std::begin(axes), std::end(axes), blocked.map.axes);
+    const std::int64_t none[] = {1};
+    return {"cpu-so", "cpu -threads=2", {{"k", {"k_p0", "k_p1"}, 128, 64, {blocked, {"out", ArgRole::Output, DType::I8, IndexMap::plain(none, 0)}}}}};
+}
+
+} // namespace
+
+class TestArtifact : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void jsonRoundTrips()
+    {
+        const json first = toJson(example());
+        const auto read = artifactDescriptorFromJson(first);
+        QVERIFY2(read, read ? "" : read.error().message.c_str());
+        QCOMPARE(toJson(*read).dump(), first.dump());
+        QVERIFY(read->kernels[0].parameters[0].map == example().kernels[0].parameters[0].map);
+        QCOMPARE(read->kernels[0].phases.size(), std::size_t(2));
+    }
+
+    void hostileDescriptionsAreRefused_data()
+    {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("value");
+        const char* spec = "/kernels/0/parameters/0";
+        const auto row = [&](const char* name, const QString& path, const char* value) { QTest::newRow(name) << path << value; };
+        row("no format", "/format", "3");
+        row("kernels no list", "/kernels", "{}");
+        row("kernel no object", "/kernels/0", "7");
+        row("negative scratch", "/kernels/0/team_scratch_bytes", "-1");
+        row("huge scratch", "/kernels/0/part_scratch_bytes", "18446744073709551615");
+        row("unknown role", QString(spec) + "/role", "\"king\"");
+        row("unknown dtype", QString(spec) + "/dtype", "\"float31\"");
+        row("zero dimension", QString(spec) + "/map/shape/1", "0");
+        row("overflowing shape", QString(spec) + "/map/shape", "[1000000000000,1000000000000]");
+        row("axis of no dimension", QString(spec) + "/map/axes/0", "[4,1,1,1]");
+        row("axis too short", QString(spec) + "/map/axes/0", "[0,1,1]");
+        row("zero divisor", QString(spec) + "/map/axes/0", "[0,0,1,1]");
+        row("negative stride", QString(spec) + "/map/axes/0", "[0,1,1,-4]");
+        row("physical overflow", QString(spec) + "/map/axes/0", "[0,1,1099511627776,1099511627776]");
+        row("fractional", QString(spec) + "/map/axes/0", "[0,1,1.5,1]");
+        row("too many axes", QString(spec) + "/map/axes", "[[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
+                                                           "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
+                                                           "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
+                                                           "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1]]");
+    }
+    void hostileDescriptionsAreRefused()
+    {
+        QFETCH(QString, path);
+        QFETCH(QString, value);
+        json changed = toJson(example());
+        changed[json::json_pointer(path.toStdString())] = json::parse(value.toStdString());
+        const auto read = artifactDescriptorFromJson(changed);
+        QVERIFY(!read);
+        QCOMPARE(int(read.error().code), int(Errc::BadFile));
+    }
+
+    void seededDataIsTheSameElementByElement_data()
+    {
+        QTest::addColumn<int>("dtype");
+        for (int t = 0; t <= static_cast<int>(DType::F64); ++t)
+            QTest::newRow(toString(static_cast<DType>(t))) << t;
+    }
+    void seededDataIsTheSameElementByElement()
+    {
+        QFETCH(int, dtype);
+        const auto t = static_cast<DType>(dtype);
+        std::vector<std::byte> bytes(static_cast<std::size_t>(100 * sizeOf(t)));
+        wire::fillSeeded(5, t, {}, bytes);
+        bool varies = false;
+        for (std::int64_t i = 0; i < 100; ++i) {
+            const double value = wire::seededValue(5, static_cast<std::uint64_t>(i), t);
+            QCOMPARE(wire::readElement(bytes.data(), i, t), value);
+            varies = varies || value != wire::readElement(bytes.data(), 0, t);
+            QVERIFY(isFloat(t) ? std::fabs(value) <= 1 : value == std::floor(value));
+        }
+        QVERIFY(varies);
+        QVERIFY(wire::inputSeed(5, 0) != wire::inputSeed(5, 1));
+    }
+
+    void narrowFloatsRoundToNearestEven()
+    {
+        std::uint16_t cell = 0;
+        const auto through = [&](double value, DType dtype) {
+            wire::writeElement(&cell, 0, dtype, value);
+            return wire::readElement(&cell, 0, dtype);
+        };
+        QCOMPARE(through(1.0 + 1.0 / 2048, DType::F16), 1.0); // half way, to even
+        QCOMPARE(through(1.0 + 3.0 / 2048, DType::F16), 1.0 + 2.0 / 1024);
+        QCOMPARE(through(65504, DType::F16), 65504.0);
+        QVERIFY(std::isinf(through(65520, DType::F16)));
+        QCOMPARE(through(std::ldexp(1, -24), DType::F16), std::ldexp(1, -24)); // the least subnormal
+        QCOMPARE(through(-2.5, DType::BF16), -2.5);
+        QCOMPARE(through(1.0 + 1.0 / 256, DType::BF16), 1.0);
+        QVERIFY(std::isnan(through(std::nan(""), DType::F16)));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestArtifact)
+#include "tst_artifact.moc"
