@@ -51,7 +51,7 @@ struct BinarySection
 
 struct LibraryRequest
 {
-    std::string name; ///< soname stem
+    std::string name; ///< DT_SONAME: the file name under which programs find it
     std::vector<std::vector<std::byte>> objects; ///< from compileObject
     std::vector<BinarySection> sections;
     std::filesystem::path runtimeArchive; ///< core/runtime for this triple

@@ -102,7 +102,7 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     }
     stubs.phases = staged.image.phases;
     LATHE_TRY_ASSIGN(std::vector<std::byte> stubObject, makeStubObject(stubs));
-    request.name = staged.name;
+    request.name = staged.output.filename().string();
     request.objects.push_back(std::move(compiled.object));
     request.objects.push_back(std::move(stubObject));
     request.sections.push_back({"lathe_model_description", std::exchange(staged.image.description, {}), 64});

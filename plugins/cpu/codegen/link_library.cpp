@@ -44,7 +44,7 @@ Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::st
     const std::string script = versionScript(request.exports);
     LATHE_TRY_ASSIGN(const MemoryFile scriptFile, MemoryFile::create("exports", script.data(), script.size()));
     arguments.insert(arguments.end(), {"--version-script=" + scriptFile.path(), "--strip-all",
-                                       fmt::format("-soname=lib{}.so", request.name), "-o", request.output.string()});
+                                       "-soname=" + request.name, "-o", request.output.string()});
     std::vector<MemoryFile> files;
     const auto addFile = [&](const char* name, const std::vector<std::byte>& bytes) -> Result<> {
         LATHE_TRY_ASSIGN(MemoryFile file, MemoryFile::create(name, bytes.data(), bytes.size()));

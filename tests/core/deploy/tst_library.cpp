@@ -58,7 +58,7 @@ public:
         const auto write = [](const std::string& file, const void* data, std::size_t bytes) {
             std::ofstream(file, std::ios::binary).write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
         };
-        QStringList arguments = {"-shared", "-nostartfiles", "-o", QString::fromStdString(request.output.string())};
+        QStringList arguments = {"-shared", "-nostartfiles", "-Wl,-soname," + QString::fromStdString(request.name), "-o", QString::fromStdString(request.output.string())};
         for (std::size_t i = 0; i < request.objects.size(); ++i) {
             const std::string file = path(QString("object%1.o").arg(i));
             write(file, request.objects[i].data(), request.objects[i].size());
@@ -112,6 +112,7 @@ private slots:
         QCOMPARE(facts->exported.size(), 18U);
         for (const std::string& symbol : facts->exported)
             QVERIFY2(symbol.starts_with("lathe_first_"), symbol.c_str());
+        QCOMPARE(facts->soname, std::string("first.so"));
         const auto name = findLibraryName(path("first.so"));
         QVERIFY(name);
         QCOMPARE(*name, std::string("first"));
@@ -257,7 +258,7 @@ private slots:
 
     void theCExampleCompilesAndRuns()
     {
-        const Output compiled = runProgram(C_COMPILER, {"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first_example.c", "./first.so", "-o", "c_example"},
+        const Output compiled = runProgram(C_COMPILER, {"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first_example.c", "./first.so", "-Wl,-rpath,$ORIGIN", "-o", "c_example"},
                                            m_folder.path());
         QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
         const Output result = runProgram(m_folder.filePath("c_example"), {}, m_folder.path());
@@ -270,7 +271,7 @@ private slots:
 
     void theCppExampleCompilesAndRuns()
     {
-        const Output compiled = runProgram(CXX_COMPILER, {"-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first_example.cpp", "./first.so", "-o", "cpp_example"},
+        const Output compiled = runProgram(CXX_COMPILER, {"-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first_example.cpp", "./first.so", "-Wl,-rpath,$ORIGIN", "-o", "cpp_example"},
                                            m_folder.path());
         QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
         const Output result = runProgram(m_folder.filePath("cpp_example"), {"2"}, m_folder.path());
@@ -306,7 +307,7 @@ private slots:
                      "    if (memcmp(lathe_first_output_buffer(a, 0), lathe_second_output_buffer(b, 0), 1280)) return 3;\n"
                      "    lathe_first_destroy(a); lathe_second_destroy(b); return 0; }\n");
         source.close();
-        const Output compiled = runProgram(C_COMPILER, {"-std=c99", "-Wall", "-Wextra", "-Werror", "both.c", "./first.so", "./second.so", "-o", "both"}, m_folder.path());
+        const Output compiled = runProgram(C_COMPILER, {"-std=c99", "-Wall", "-Wextra", "-Werror", "both.c", "./first.so", "./second.so", "-Wl,-rpath,$ORIGIN", "-o", "both"}, m_folder.path());
         QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
         const Output result = runProgram(m_folder.filePath("both"), {}, m_folder.path());
         QVERIFY2(result.code == 0, qPrintable(QString::number(result.code) + result.err));

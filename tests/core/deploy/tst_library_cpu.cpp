@@ -1,0 +1,95 @@
+#include "core/deploy/library.h"
+#include "core/deploy/shared_object.h"
+#include "core/deploy/verify.h"
+#include "core/measure/builder_client.h"
+#include "hand_network.h"
+
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lathe;
+using namespace lathe::deploy;
+
+class TestLibraryCpu : public QObject
+{
+    Q_OBJECT
+private slots:
+    void aNetworkIsCompiledLinkedVerifiedAndPublished()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        auto client = measure::BuilderClient::start("cpu");
+        QVERIFY2(client, client ? "" : client.error().message.c_str());
+        const auto compiler = makeBuilderCompiler(*std::move(client), std::chrono::minutes(1));
+        LibraryOptions options;
+        options.output = file("tiny.so");
+        auto staged = buildLibrary(network.graph, network.partition, network.choices, *compiler, options);
+        QVERIFY2(staged, staged ? "" : staged.error().message.c_str());
+        {
+            const auto library = LoadedLibrary::open(staged->file, {.threads = 2});
+            QVERIFY2(library, library ? "" : library.error().message.c_str());
+            const auto report = verifyLibrary(**library, network.graph, &network.graph, {});
+            QVERIFY2(report, report ? "" : report.error().message.c_str());
+            QVERIFY2(report->passed, report->text.c_str());
+        }
+        const auto files = publishLibrary(*staged, {});
+        QVERIFY2(files, files ? "" : files.error().message.c_str());
+    }
+
+    void itNeedsOnlyAnOldCLibraryAndExportsItsInterfaceAlone()
+    {
+        const auto facts = readSharedObject(file("tiny.so"));
+        QVERIFY2(facts, facts ? "" : facts.error().message.c_str());
+        QCOMPARE(facts->soname, std::string("tiny.so"));
+        for (const std::string& symbol : facts->exported)
+            QVERIFY2(symbol.starts_with("lathe_tiny_"), symbol.c_str());
+        QCOMPARE(facts->exported.size(), 18U);
+        const QStringList allowed = {"libc.so.6", "libm.so.6", "libpthread.so.0"};
+        QVERIFY(std::find(facts->needed.begin(), facts->needed.end(), "libpthread.so.0") != facts->needed.end());
+        for (const std::string& needed : facts->needed)
+            QVERIFY2(allowed.contains(QString::fromStdString(needed)), needed.c_str());
+        for (const auto& import : facts->imported) {
+            const QStringList numbers = QString::fromStdString(import.version).mid(6).split('.');
+            QVERIFY2(import.version.starts_with("GLIBC_") && numbers[0].toInt() == 2 && numbers.value(1).toInt() <= 28,
+                     (import.symbol + "@" + import.version).c_str());
+        }
+    }
+
+    void theCExampleRunsOnIt()
+    {
+        QProcess compile;
+        compile.setWorkingDirectory(m_folder.path());
+        compile.start(C_COMPILER, {"tiny_example.c", "./tiny.so", "-Wl,-rpath,$ORIGIN", "-o", "example"});
+        QVERIFY(compile.waitForFinished());
+        QVERIFY2(compile.exitCode() == 0, compile.readAllStandardError().constData());
+        QProcess run;
+        run.start(m_folder.filePath("example"), {});
+        QVERIFY(run.waitForFinished());
+        QVERIFY2(run.exitCode() == 0, run.readAllStandardError().constData());
+        QVERIFY(run.readAllStandardOutput().startsWith("y float32 1280 bytes:"));
+    }
+
+    void aScheduleThatDoesNotApplyNamesItsKernel()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        network.choices[1].steps = "[[\"SP\", 77, 0, 16, [4], 1]]";
+        auto client = measure::BuilderClient::start("cpu");
+        QVERIFY(client);
+        const auto compiler = makeBuilderCompiler(*std::move(client), std::chrono::minutes(1));
+        LibraryOptions options;
+        options.output = file("bad.so");
+        const auto staged = buildLibrary(network.graph, network.partition, network.choices, *compiler, options);
+        QVERIFY(!staged);
+        QVERIFY2(staged.error().code == Errc::IllegalSchedule, staged.error().message.c_str());
+        QVERIFY2(staged.error().message.find("k1_relu") != std::string::npos, staged.error().message.c_str());
+    }
+
+private:
+    std::filesystem::path file(const char* name) const { return m_folder.filePath(name).toStdString(); }
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TestLibraryCpu)
+#include "tst_library_cpu.moc"
