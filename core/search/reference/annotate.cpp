@@ -361,7 +361,7 @@ private:
                     LATHE_TRY(m_state.apply(AnnotateStep{i, 0, Annotation::BlockX}));
                     LATHE_TRY(m_state.apply(AnnotateStep{i, 1, Annotation::ThreadX}));
                 }
-            } else if (view.op(i).name.ends_with(".shared")) {
+            } else if (stage(i).scope == "shared") {
                 LATHE_TRY(bindShared(i));
             }
         }

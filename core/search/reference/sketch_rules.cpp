@@ -310,7 +310,7 @@ Branches multiLevelTilingWithFusion(const SketchRuleContext& context, const Stat
 
 // --- conditions -----------------------------------------------------------------------------------------------------
 
-bool isCacheWrite(const StateView& view, std::int32_t stage) { return view.op(stage).name.ends_with(".local"); }
+bool isCacheWrite(const StateView& view, std::int32_t stage) { return view.stage(stage).scope == "local"; }
 
 Verdict always(const SketchRuleContext&, const StateView&, std::int32_t) { return Verdict::Apply; }
 

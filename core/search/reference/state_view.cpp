@@ -73,7 +73,7 @@ std::int32_t StateView::elementwiseConsumer(std::int32_t i) const
     if (readers.size() != 1)
         return -1;
     const std::int32_t target = *readers.begin();
-    if (!analysis().elementwiseMatch(i, target) || (hasReduceIter(i) && hasReduceIter(target)) || op(target).name.ends_with(".shared"))
+    if (!analysis().elementwiseMatch(i, target) || (hasReduceIter(i) && hasReduceIter(target)) || stage(target).scope == "shared")
         return -1;
     return target;
 }
@@ -89,7 +89,7 @@ bool StateView::hasCrossThreadReduction(std::int32_t i) const
     // As the reference: the stage itself, or a copy of it that was made by a cache write.
     if (bound(i))
         return true;
-    return i > 0 && op(i - 1).name == op(i).name + ".local" && bound(i - 1);
+    return i > 0 && stage(i - 1).scope == "local" && analysis().consumers(i - 1) == std::vector{i} && bound(i - 1);
 }
 
 bool StateView::isTiled(std::int32_t i) const

@@ -1,3 +1,5 @@
+#include "core/search/reference/annotate.h"
+#include "core/search/reference/reference_policy.h"
 #include "core/search/reference/sketch_rules.h"
 
 #include "core/compute/definitions/conv2d.h"
@@ -174,6 +176,9 @@ private slots:
                 continue;
             const auto made = sketches(dag, target);
             QVERIFY2(bool(made), made ? "" : made.error().message.c_str());
+            if (static_cast<int>(made->size()) != count)
+                for (const schedule::State& state : *made)
+                    qInfo("%s", schedule::toJson(state.steps()).dump().c_str());
             QCOMPARE(static_cast<int>(made->size()), count);
         }
     }
@@ -217,6 +222,109 @@ private slots:
             got.push_back(QString::fromStdString(schedule::toJson(state.steps()).dump()));
         const QString wanted = QString::fromStdString(expected.dump());
         QVERIFY2(std::find(got.begin(), got.end(), wanted) != got.end(), qPrintable(got[1] + "\n" + wanted));
+    }
+
+    void theCudaScheduleOfAppendixBIsStepForStep()
+    {
+        const Target target = *Target::parse("cuda");
+        const Hardware hardware = defaultHardware(target);
+        const auto made = sketches(directConv(), "cuda");
+        const ReferenceSketch sketch("s", "direct", made->front(), SketchRuleContext::of(target, hardware));
+        // Lengths [vthread, thread, inner, inner], [R1, R2].
+        const std::vector<std::vector<std::int64_t>> lengths = {{1, 1, 1, 1}, {1, 7, 1, 1}, {1, 7, 1, 1}, {2, 8, 1, 1}, {3, 1}, {1, 1}, {4, 4}};
+        Genome genome(sketch.parameters().size(), 0);
+        for (std::size_t g = 0; g < lengths.size(); ++g) {
+            genome[g] = sketch.parameters()[g].tuples->indexOf(lengths[g]);
+            QVERIFY(genome[g] >= 0);
+        }
+        for (std::size_t g = lengths.size(); g < genome.size(); ++g)
+            if (sketch.parameters()[g].name == "unroll Conv2dOutput")
+                genome[g] = 3; // 512
+        const auto state = sketch.state(genome);
+        QVERIFY2(bool(state), state ? "" : state.error().message.c_str());
+        const nlohmann::json tail = nlohmann::json::parse(R"([["FU",8,[0,1,2,3]],["AN",8,0,5],["FU",8,[1,2,3,4]],["AN",8,1,4],
+            ["FU",8,[2,3,4,5]],["AN",8,2,6],
+            ["FU",4,[0,1,2,3]],["SP",4,0,3072,[1],1],["AN",4,1,2],["FFSP",4,0,[4,3,2,1],1,1],["AN",4,1,6],
+            ["FU",2,[0,1,2,3]],["SP",2,0,2880,[1],1],["AN",2,1,2],["FFSP",2,0,[4,3,2,1],1,1],["AN",2,1,6],
+            ["PR",5,0,"auto_unroll_max_step$512"]])");
+        const nlohmann::json all = schedule::toJson(state->steps());
+        nlohmann::json got = nlohmann::json::array();
+        for (std::size_t i = all.size() - tail.size(); i < all.size(); ++i)
+            got.push_back(all[i]);
+        QCOMPARE(QString::fromStdString(got.dump()), QString::fromStdString(tail.dump()));
+        // Twelve more: with 16 virtual threads the limit of 8 is broken.
+        genome[3] = sketch.parameters()[3].tuples->indexOf(std::vector<std::int64_t>{16, 8, 1, 1});
+        QVERIFY(sketch.state(genome).error().code == Errc::IllegalSchedule);
+    }
+
+    void theCpuScheduleOfAppendixBIsStepForStep()
+    {
+        const Target target = *Target::parse("cpu -mcpu=haswell -threads=8");
+        const auto made = sketches(pointwiseConv(), "cpu -mcpu=haswell -threads=8");
+        const ReferenceSketch sketch("s", "direct", (*made)[1], SketchRuleContext::of(target, defaultHardware(target)));
+        const std::vector<std::vector<std::int64_t>> lengths = {{1, 1, 1}, {1, 1, 1}, {1, 1, 7}, {4, 1, 16}, {1}, {1}, {8}};
+        Genome genome(sketch.parameters().size(), 0);
+        for (std::size_t g = 0; g < lengths.size(); ++g)
+            genome[g] = sketch.parameters()[g].tuples->indexOf(lengths[g]);
+        for (std::size_t g = lengths.size(); g < genome.size(); ++g) {
+            if (sketch.parameters()[g].name == "unroll Conv2dOutput")
+                genome[g] = 3;
+            if (sketch.parameters()[g].name == "parallel T_relu")
+                genome[g] = 8; // all of both levels
+        }
+        const auto state = sketch.state(genome);
+        QVERIFY2(bool(state), state ? "" : state.error().message.c_str());
+        const nlohmann::json all = schedule::toJson(state->steps());
+        const nlohmann::json tail = nlohmann::json::parse(R"([["FU",10,[0,1,2,3,4,5,6,7]],["AN",10,0,3],
+            ["PR",3,0,"auto_unroll_max_step$512"],["AN",3,21,2],["AN",10,4,2]])");
+        nlohmann::json got = nlohmann::json::array();
+        for (std::size_t i = all.size() - tail.size(); i < all.size(); ++i)
+            got.push_back(all[i]);
+        QCOMPARE(QString::fromStdString(got.dump()), QString::fromStdString(tail.dump()));
+    }
+
+    void theReferencePolicyReplays()
+    {
+        SearchTask task;
+        task.key = task.name = "t";
+        task.target = *Target::parse("cpu -mcpu=haswell -threads=4");
+        task.hardware = defaultHardware(task.target);
+        task.alternatives.push_back({"direct", matmul(64, 64, 64), {false, false}, true});
+        ReferenceSearchParameters small;
+        small.population = 48;
+        small.sampleInitMinPopulation = 10;
+        const auto run = [&](std::uint64_t seed) {
+            PolicyOptions options;
+            options.seed = seed;
+            options.trialsPerRound = 8;
+            auto made = ReferencePolicy::create(task, *makeSharedModel("reference", 1, options), options, small);
+            if (!made)
+                qFatal("%s", made.error().message.c_str());
+            const std::unique_ptr<ReferencePolicy> policy = *std::move(made);
+            SerialExecutor executor;
+            std::vector<std::string> seen;
+            for (std::uint64_t round = 0; round < 3; ++round) {
+                auto candidates = policy->propose(round, 8, executor, {});
+                if (!candidates)
+                    qFatal("%s", candidates.error().message.c_str());
+                std::vector<Measured> results;
+                for (const Candidate& c : *candidates) {
+                    seen.push_back(c.hash().hex());
+                    results.push_back({c, {}});
+                    results.back().result.costsNs = {1000.0 + static_cast<double>(contentHash(c.steps).low % 5000)};
+                }
+                if (!policy->tell(results, {}))
+                    qFatal("tell failed");
+            }
+            return seen;
+        };
+        const std::vector<std::string> one = run(1);
+        QCOMPARE(one.size(), std::size_t(24));
+        QVERIFY(one == run(1));
+        QVERIFY(one != run(2));
+        task.alternatives[0].isReference = false;
+        PolicyOptions options;
+        QVERIFY(ReferencePolicy::create(task, *makeSharedModel("reference", 1, options), options, small).error().code == Errc::Unsupported);
     }
 
     void maliTilesLikeAGpuAndNeverFactorsATiledReduction()
