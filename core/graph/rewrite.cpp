@@ -162,10 +162,15 @@ std::optional<std::vector<float>> constFloats(const Value& value)
     return contents;
 }
 
-ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, const std::vector<float>& contents)
+ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, std::vector<float> contents)
 {
     LATHE_CHECK(elementCount(shape) == static_cast<std::int64_t>(contents.size())) << "constant " << name << " does not fit its shape";
-    return graph.addConstant(std::move(name), DType::F32, std::move(shape), makeConst(contents.data(), contents.size() * sizeof(float)));
+    auto storage = std::make_shared<const std::vector<float>>(std::move(contents));
+    auto data = std::make_shared<ConstData>();
+    data->data = reinterpret_cast<const std::byte*>(storage->data());
+    data->bytes = storage->size() * sizeof(float);
+    data->owner = std::move(storage);
+    return graph.addConstant(std::move(name), DType::F32, std::move(shape), std::move(data));
 }
 
 namespace {

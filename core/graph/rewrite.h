@@ -29,7 +29,7 @@ std::int64_t elementCount(const std::vector<std::int64_t>& shape);
 
 /// Contents of a float32 constant; empty for values that are no constant of that type.
 std::optional<std::vector<float>> constFloats(const Value& value);
-ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, const std::vector<float>& contents);
+ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, std::vector<float> contents);
 
 /// `contents` of a row-major tensor with its dimensions permuted: result dimension i is input dimension axes[i].
 std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType dtype, const std::vector<std::int64_t>& shape,

@@ -26,6 +26,9 @@ struct Carrier
     bool nonZero = false; ///< something is divided by it
 };
 
+/// A scale is carried over this many nodes at most; also what bounds the recursion on a hostile graph.
+constexpr int kLongestWay = 256;
+
 struct Weights
 {
     std::size_t dataAxis = 0; ///< channel axis of the data side that was asked for
@@ -145,28 +148,28 @@ private:
 
     // Backward: towards the producers.
 
-    std::optional<Carrier> backwardCarrier(ValueId value) const
+    std::optional<Carrier> backwardCarrier(ValueId value, int depth = 0) const
     {
         const NodeId producer = m_graph.value(value).producer;
-        if (!producer.valid() || m_uses[index(value)] != 1)
+        if (!producer.valid() || m_uses[index(value)] != 1 || depth > kLongestWay)
             return std::nullopt;
         const Node& node = m_graph.node(producer);
         if (const auto weights = weightsOf(node, true))
             return Carrier{weights->dataAxis};
         if (isRelu(node)) {
-            auto carrier = backwardCarrier(node.inputs[0]);
+            auto carrier = backwardCarrier(node.inputs[0], depth + 1);
             if (carrier)
                 carrier->positive = true;
             return carrier;
         }
         if (node.op == "bias_add") {
-            const auto carrier = backwardCarrier(node.inputs[0]);
+            const auto carrier = backwardCarrier(node.inputs[0], depth + 1);
             return carrier && carrier->axis == biasAxis(node) && constFloats32(node.inputs[1]) ? carrier : std::nullopt;
         }
         if (!isSum(node))
             return std::nullopt;
-        const auto left = backwardCarrier(node.inputs[0]);
-        const auto right = backwardCarrier(node.inputs[1]);
+        const auto left = backwardCarrier(node.inputs[0], depth + 1);
+        const auto right = backwardCarrier(node.inputs[1], depth + 1);
         const auto full = [&](int side) { return m_graph.value(node.inputs[static_cast<std::size_t>(side)]).shape == m_graph.value(value).shape; };
         if (left && right) {
             if (!full(0) || !full(1) || left->axis != right->axis)
@@ -213,13 +216,13 @@ private:
 
     // Forward: towards the consumers.
 
-    std::optional<Carrier> forwardCarrier(ValueId value) const
+    std::optional<Carrier> forwardCarrier(ValueId value, int depth = 0) const
     {
-        if (m_isOutput[index(value)] || m_consumers[index(value)].empty())
+        if (m_isOutput[index(value)] || m_consumers[index(value)].empty() || depth > kLongestWay)
             return std::nullopt;
         std::optional<Carrier> all;
         for (const NodeId id : m_consumers[index(value)]) {
-            const auto one = consumerCarrier(m_graph.node(id), value);
+            const auto one = consumerCarrier(m_graph.node(id), value, depth);
             if (!one || (all && all->axis != one->axis))
                 return std::nullopt;
             if (all)
@@ -230,25 +233,25 @@ private:
         return all;
     }
 
-    std::optional<Carrier> consumerCarrier(const Node& node, ValueId value) const
+    std::optional<Carrier> consumerCarrier(const Node& node, ValueId value, int depth) const
     {
         if (std::count(node.inputs.begin(), node.inputs.end(), value) != 1)
             return std::nullopt;
         if (const auto weights = weightsOf(node, false))
             return node.inputs[0] == value ? std::optional(Carrier{weights->dataAxis}) : std::nullopt;
         if (isRelu(node)) {
-            auto carrier = forwardCarrier(node.outputs[0]);
+            auto carrier = forwardCarrier(node.outputs[0], depth + 1);
             if (carrier)
                 carrier->positive = true;
             return carrier;
         }
         std::optional<Carrier> carrier;
         if (node.op == "bias_add" && node.inputs[0] == value && constFloats32(node.inputs[1])) {
-            carrier = forwardCarrier(node.outputs[0]);
+            carrier = forwardCarrier(node.outputs[0], depth + 1);
             if (carrier && carrier->axis != biasAxis(node))
                 return std::nullopt;
         } else if (isSum(node) && m_graph.value(value).shape == m_graph.value(node.outputs[0]).shape) {
-            carrier = forwardCarrier(node.outputs[0]);
+            carrier = forwardCarrier(node.outputs[0], depth + 1);
             const ValueId other = node.inputs[node.inputs[0] == value ? 1 : 0];
             if (carrier && !broadcasts(other, value, carrier->axis))
                 return std::nullopt;
@@ -301,7 +304,7 @@ private:
         }
         const std::string name = old.name;
         const std::vector<std::int64_t> shape = old.shape;
-        node.inputs[input] = addFloats(m_graph, name, shape, contents);
+        node.inputs[input] = addFloats(m_graph, name, shape, std::move(contents));
     }
 
     /// A constant that has one element for each channel and ones elsewhere.
@@ -313,7 +316,7 @@ private:
             contents[c] = divide ? contents[c] / scale[c] : contents[c] * scale[c];
         const std::string name = old.name;
         const std::vector<std::int64_t> shape = old.shape;
-        node.inputs[input] = addFloats(m_graph, name, shape, contents);
+        node.inputs[input] = addFloats(m_graph, name, shape, std::move(contents));
     }
 
     Graph& m_graph;
