@@ -58,9 +58,10 @@ struct Compiled
 
 std::vector<Variant> variantsFor(const CpuTarget& target)
 {
-    // Cores that run out of order need no help with order; for others LLVM's scheduler goes first.
+    // Steps kept apart, in the order in which they were emitted, spill least on nearly all tiles. Cores that do not run out
+    // of order need LLVM's scheduler all the same.
     const bool schedules = !target.outOfOrder;
-    return {{schedules, false}, {!schedules, false}, {schedules, true}};
+    return {{schedules, true}, {!schedules, true}, {schedules, false}};
 }
 
 EmitOptions emitOptions(const CpuTarget& target, const Variant& variant)
@@ -74,7 +75,7 @@ EmitOptions emitOptions(const CpuTarget& target, const Variant& variant)
 /// Each kernel is made in the first way that spills no more than a few vectors, else in the way that spills least.
 Result<Compiled> compileKernel(const CpuTarget& target, const schedule::LoweredKernel& kernel, CodeFormat format)
 {
-    constexpr std::int64_t kTolerated = 8;
+    constexpr std::int64_t kTolerated = 12;
     std::optional<Compiled> best;
     for (const Variant& variant : variantsFor(target)) {
         llvm::LLVMContext context;
