@@ -156,7 +156,7 @@ int main(int argc, char** argv)
     benches.push_back({"peak", 2.0 * 24 * 16 * kSteps, peakLoop(24, 16, kSteps), 1.0, {}, {}, {}, {}, {}, 1});
     std::vector<ConvolutionShape> shapes;
     ConvolutionShape three;
-    ConvolutionShape one{256, 64, 56, 56, 1, 14, 2, 16, 16};
+    ConvolutionShape one{256, 64, 56, 56, 1, 14, 2, 4, 16, true};
     shapes.push_back(three);
     shapes.push_back(one);
     if (all) {
@@ -167,6 +167,10 @@ int main(int argc, char** argv)
             shapes.push_back(one);
         }
         three.channelUnroll = 4;
+        one.channelUnroll = 4;
+        one.prefetchInput = false;
+        shapes.push_back(one);
+        one.prefetchInput = true;
         for (const auto& [pixels, vectors] : {std::pair{8, 2}, {7, 4}, {4, 4}, {28, 1}, {8, 1}}) {
             three.pixels = one.pixels = pixels;
             three.vectors = one.vectors = vectors;
@@ -175,8 +179,8 @@ int main(int argc, char** argv)
         }
     }
     for (const ConvolutionShape& s : shapes)
-        benches.push_back({fmt::format("{}x{} {}->{} @{} {}x{} unroll {}", s.kernel, s.kernel, s.channels, s.outChannels, s.height,
-                                       s.pixels, s.vectors, s.channelUnroll),
+        benches.push_back({fmt::format("{}x{} {}->{} @{} {}x{} unroll {}{}", s.kernel, s.kernel, s.channels, s.outChannels, s.height,
+                                       s.pixels, s.vectors, s.channelUnroll, s.prefetchInput ? " pf" : ""),
                            s.flop(), convolution(s), s.kernel == 3 ? 0.93 : 0.88, {}, {}, {}, {}, {}, 1});
     for (Bench& bench : benches)
         prepare(bench, *codegen, list, ir);

@@ -99,8 +99,13 @@ private:
         };
         const Stmt reduce = loop("cb", s.channels / s.lanes, LoopKind::Serial, [&](Expr cb) {
             return loop("kh", s.kernel, LoopKind::Serial, [&](Expr kh) {
+                const Stmt ahead = loop("p", s.pixels, LoopKind::Unrolled, [&](Expr p) {
+                    return ir::makePrefetch(kInput, {cb, h, (w + Expr(1)) * Expr(s.pixels) + p, Expr(0)});
+                });
                 const Stmt taps = loop("kw", s.kernel, LoopKind::Unrolled, [&](Expr kw) { return steps(cb, kh, kw); });
                 const Expr row = h + kh - Expr(pad);
+                if (s.prefetchInput && pad == 0)
+                    return ir::makeBlock({ahead, taps});
                 return pad == 0 ? taps : ir::makeIf(Expr(0) <= row && row < Expr(s.height), taps);
             });
         });

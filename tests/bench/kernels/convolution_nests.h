@@ -18,6 +18,7 @@ struct ConvolutionShape
     int vectors = 2;
     int channelUnroll = 4; ///< of the 16 input channels of a block; 16 unrolls all
     int lanes = 16;
+    bool prefetchInput = false; ///< the next tile's, while this one is computed: worth it where the input comes from L3
     double flop() const { return 2.0 * channels * outChannels * height * width * kernel * kernel; }
 };
 schedule::LoweredKernel convolution(const ConvolutionShape& shape);
