@@ -104,7 +104,7 @@ private slots:
     {
         const SearchTask t = task();
         const RuggedDevice device(t);
-        constexpr int kTrials = 240, kSeeds = 3;
+        constexpr int kTrials = 160, kSeeds = 2;
         double needed = 0, evolved = 0, blind = 0;
         for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
             const std::vector<double> random = run("random", t, device, seed, kTrials);

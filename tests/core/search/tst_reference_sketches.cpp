@@ -244,8 +244,8 @@ private slots:
         QVERIFY2(bool(state), state ? "" : state.error().message.c_str());
         const nlohmann::json tail = nlohmann::json::parse(R"([["FU",8,[0,1,2,3]],["AN",8,0,5],["FU",8,[1,2,3,4]],["AN",8,1,4],
             ["FU",8,[2,3,4,5]],["AN",8,2,6],
-            ["FU",4,[0,1,2,3]],["SP",4,0,3072,[1],1],["AN",4,1,2],["FFSP",4,0,[4,3,2,1],1,1],["AN",4,1,6],
-            ["FU",2,[0,1,2,3]],["SP",2,0,2880,[1],1],["AN",2,1,2],["FFSP",2,0,[4,3,2,1],1,1],["AN",2,1,6],
+            ["FU",4,[0,1,2,3]],["SP",4,0,48,[1],1],["AN",4,1,2],["FFSP",4,0,[4,3,2,1],1,1],["AN",4,1,6],
+            ["FU",2,[0,1,2,3]],["SP",2,0,48,[1],1],["AN",2,1,2],["FFSP",2,0,[4,3,2,1],1,1],["AN",2,1,6],
             ["PR",5,0,"auto_unroll_max_step$512"]])");
         const nlohmann::json all = schedule::toJson(state->steps());
         nlohmann::json got = nlohmann::json::array();
