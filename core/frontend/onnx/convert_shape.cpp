@@ -141,7 +141,7 @@ Result<std::vector<ValueId>> convertDepthSpace(Builder& b, NodeReader& node)
         out = {n, depth, h * block, w * block};
     } else {
         apart = {n, c, h / block, block, w / block, block};
-        axes = {0, 3, 5, 1, 2, 4};
+        axes = mode == "DCR" ? Ints{0, 3, 5, 1, 2, 4} : Ints{0, 1, 3, 5, 2, 4};
         out = {n, c * block * block, h / block, w / block};
     }
     LATHE_TRY_ASSIGN(ValueId y, b.reshape(x, apart));

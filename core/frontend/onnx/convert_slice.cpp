@@ -182,6 +182,7 @@ Result<std::vector<ValueId>> convertConstantOfShape(Builder& b, NodeReader& node
 Result<std::vector<ValueId>> convertRange(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId first, b.input(node, 0));
+    node.ignore("stash_type"); // the precision of the arithmetic
     double ends[3] = {};
     for (std::int64_t i = 0; i < 3; ++i) {
         LATHE_TRY_ASSIGN(const std::vector<double> values, b.constantNumbers(node, i, "a bound"));

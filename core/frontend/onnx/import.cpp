@@ -21,7 +21,7 @@ using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 
 constexpr std::int64_t kOldestOpset = 7;
-constexpr std::int64_t kNewestOpset = 26; ///< the newest whose definitions the converters were checked against
+constexpr std::int64_t kNewestOpset = 28; ///< the newest whose definitions the converters were checked against
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
 constexpr std::size_t kMaxNamed = 50; ///< nodes that a message lists for one unsupported thing
 

@@ -157,6 +157,26 @@ private slots:
         QCOMPARE(g->nodes[1].origin, std::string("same"));
     }
 
+    void spaceToDepthIsUndoneByDepthToSpaceOfTheSameMode()
+    {
+        graph::HostTensor x = graph::HostTensor::zeros({DType::F32, {1, 2, 4, 6}});
+        for (std::size_t i = 0; i < x.as<float>().size(); ++i)
+            x.as<float>()[i] = static_cast<float>(i);
+        for (const char* mode : {"DCR", "CRD"}) {
+            const std::string attributes = wire::intAttribute("blocksize", 2) + wire::textAttribute("mode", mode);
+            wire::Model model{{wire::node("SpaceToDepth", {"x"}, {"d"}, "deep", attributes), wire::node("DepthToSpace", {"d"}, {"y"}, "wide", attributes)},
+                              {}, {wire::info("x", {1, 2, 4, 6})}, {wire::info("y", {}), wire::info("d", {})}, 28};
+            const auto g = import(model.write());
+            QVERIFY2(g, qPrintable(messageOf(g)));
+            const auto out = graph::interpret(*g, {x});
+            QVERIFY(out);
+            QVERIFY((*out)[0].bytes == x.bytes);
+            QVERIFY((*out)[1].bytes != x.bytes);
+            // Channel 1 holds the neighbour to the right of channel 0 of the image (CRD), or its second channel (DCR).
+            QCOMPARE((*out)[1].as<float>()[6], mode == std::string("DCR") ? 24.0F : 1.0F);
+        }
+    }
+
     void externalWeightsAreReadAtTheirOffset()
     {
         auto dir = TempDir::create();
