@@ -390,12 +390,15 @@ private:
             const std::string& name = op.reduceAxes[r]->name;
             fetching = name;
             // Four steps of the innermost reduction stand in one body.
-            if (k + 1 == plan.reduceOrder.size() && op.reduceExtents[r] % 4 == 0 && op.reduceExtents[r] > 4) {
+            const bool last = k + 1 == plan.reduceOrder.size();
+            if (last && !plan.unrollLast && op.reduceExtents[r] % 4 == 0 && op.reduceExtents[r] > 4) {
                 LATHE_TRY(split(id, name, {4}));
                 fetching = name + ".0";
                 unrolled = name + ".1";
                 order.push_back(fetching);
             }
+            if (last && plan.unrollLast)
+                unrolled = name;
             order.push_back(unrolled.empty() ? name : unrolled);
         }
         order.insert(order.end(), tile.begin(), tile.end());

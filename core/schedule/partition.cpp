@@ -321,6 +321,13 @@ public:
         copy->body[0] = (*this)(s->body[0]);
         if (s->loop != LoopKind::Vectorized)
             return copy;
+        std::vector<Stmt> inside;
+        collectLoops(copy->body[0], inside);
+        // Vectors do not nest: the inner ones stay.
+        if (std::any_of(inside.begin(), inside.end(), [](const Stmt& l) { return l->loop == LoopKind::Vectorized; })) {
+            copy->loop = LoopKind::Unrolled;
+            return copy;
+        }
         std::vector<Expr> lanes;
         storeGuards(copy->body[0], s->variable, lanes);
         if (lanes.empty())
@@ -328,8 +335,6 @@ public:
         // One lane at a time, unrolled: accumulators in registers stay addressable.
         auto scalar = std::make_shared<ir::StmtNode>(*copy);
         scalar->loop = LoopKind::Unrolled;
-        std::vector<Stmt> inside;
-        collectLoops(copy->body[0], inside);
         const auto isInside = [&inside](const ir::Node* v) {
             return std::any_of(inside.begin(), inside.end(), [v](const Stmt& l) { return l->variable.get() == v; });
         };

@@ -119,6 +119,12 @@ private:
                 return;
             }
         }
+        if (m_plan.vectorDim >= 0)
+            return;
+        // Neither vectors nor reuse: several sums in flight hide the latency of one.
+        for (std::int32_t d = static_cast<std::int32_t>(m_op.shape.size()); d-- > 0 && m_plan.pixelDim < 0;)
+            if (m_op.shape[d] > 1 && !inConditions(axis(d)))
+                m_plan.pixelDim = d;
     }
 
     /// Fewest loads per multiply-add among tiles that fit the registers and keep enough sums in flight.
@@ -163,6 +169,9 @@ private:
             else
                 alone.push_back(r);
         }
+        // Taps alone (depthwise): those of a row stand in one body and share what neighbouring pixels read.
+        const bool tapsOnly = alone.empty() && !m_plan.reduceOrder.empty();
+        m_plan.unrollLast = tapsOnly && m_plan.pixelDim >= 0 && m_op.reduceExtents[m_plan.reduceOrder.back()] <= 7;
         m_plan.reduceOrder.insert(m_plan.reduceOrder.end(), alone.begin(), alone.end());
     }
 

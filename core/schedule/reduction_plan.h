@@ -15,6 +15,7 @@ struct ReductionPlan
     std::int64_t pixels = 1;
     bool partition = false; ///< conditions (padding) depend on the pixel dimension
     std::vector<std::int32_t> reduceOrder; ///< reduce axes, outermost first
+    bool unrollLast = false; ///< the innermost reduce axis is unrolled whole
     std::int32_t packedInput = -1; ///< constant operation whose layout follows the loops
     std::int64_t packedBytes = 0;
     std::int64_t otherBytes = 0; ///< of what is read besides

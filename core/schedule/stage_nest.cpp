@@ -70,13 +70,13 @@ public:
     Result<Stmt> run()
     {
         if (m_stage.foldDim >= 0)
-            return refuse("keeps rows in a ring, which lowering has no form for yet");
+            return refuse("keeps rows in a ring, which lowering has no form for", Errc::Unsupported);
         if (isReduction() && m_bounds.bodies.size() > 1)
-            return refuse("reduces to several outputs, which lowering has no form for");
+            return refuse("reduces to several outputs, which lowering has no form for", Errc::Unsupported);
         for (const Iterator& iter : m_stage.iters) {
             m_kinds.push_back(loopKind(iter.annotation));
             if (iter.annotation == Annotation::Tensorize)
-                return refuse("is tensorized, but there is no intrinsic to call");
+                return refuse("is tensorized, but there is no intrinsic to call", Errc::Unsupported);
             if (iter.partition)
                 m_lowering.partitioned.insert(m_bounds.leaves[m_kinds.size() - 1].get());
         }
@@ -87,7 +87,10 @@ public:
     }
 
 private:
-    Error refuse(const char* why) const { return makeError(Errc::IllegalSchedule, fmt::format("'{}' {}", m_op.name, why)); }
+    Error refuse(const char* why, Errc code = Errc::IllegalSchedule) const
+    {
+        return makeError(code, fmt::format("'{}' {}", m_op.name, why));
+    }
 
     std::size_t loops() const { return m_stage.iters.size(); }
     std::int64_t extent(std::size_t i) const { return m_bounds.extents[m_stage.iters[i].id]; }
