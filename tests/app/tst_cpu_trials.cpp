@@ -1,0 +1,83 @@
+#include "core/measure/measurer.h"
+#include "core/measure/task_data.h"
+#include "core/support/files.h"
+
+#include <QtTest>
+#include <nlohmann/json.hpp>
+
+using namespace lathe;
+using namespace lathe::measure;
+
+/// Generated code on real processors, with faults planted in it (core/backend/plant.h).
+class TestCpuTrials : public QObject
+{
+    Q_OBJECT
+
+    static compute::DagPtr dag()
+    {
+        compute::DagBuilder b;
+        const auto x = b.placeholder("A", {32, 32}, DType::F32);
+        const auto y = b.placeholder("B", {32, 32}, DType::F32);
+        const auto c = b.reduce("C", {32, 32}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 32}},
+                                [&](const auto& a, const auto& r) { return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]}); });
+        auto made = std::move(b).finish({c});
+        return made ? *made : nullptr;
+    }
+
+private slots:
+    void plantedFaultsCostOneTrialEach()
+    {
+        const auto task = makeTaskData(dag(), {false, true}, 3, {});
+        QVERIFY2(task, task ? "" : task.error().message.c_str());
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        const auto script = dir->path() / "faults.json";
+        QVERIFY(writeFileAtomically(script, R"({"rules": [{"fault": "crash", "ordinal": 1}, {"fault": "hang", "ordinal": 2},
+            {"fault": "wrong", "ordinal": 3}, {"fault": "out-of-bounds", "ordinal": 4}]})"));
+        MeasurerOptions options;
+        options.target = "cpu -threads=2";
+        options.builders = 1;
+        options.runTimeoutSeconds = 3;
+        options.programs.environment = {{"LATHE_PLANT_FAULTS", script.string()}};
+        int quiet = 0;
+        options.onQuiet = [&](bool on) { quiet += on ? 1 : -1; };
+        auto measurer = Measurer::create(options);
+        QVERIFY2(measurer, measurer ? "" : measurer.error().message.c_str());
+        std::vector<MeasureRequest> requests;
+        for (int i = 0; i < 6; ++i) {
+            MeasureRequest r;
+            r.trial = std::string(32, 'b');
+            r.candidate.steps = i % 2 ? R"([["AN", 2, 0, 3]])" : "[]";
+            r.task = *task;
+            r.plan.number = 2;
+            r.plan.repeat = 2;
+            r.plan.minRepeatMs = 0;
+            r.ordinal = i;
+            requests.push_back(std::move(r));
+        }
+        std::vector<TrialResult> results;
+        const auto outcome = (*measurer)->measure(requests, [&](std::size_t, TrialResult r) { results.push_back(std::move(r)); });
+        QVERIFY2(outcome, outcome ? "" : outcome.error().message.c_str());
+        QCOMPARE(results.size(), std::size_t(6));
+        QCOMPARE(quiet, 0);
+        const auto is = [&](std::size_t i, TrialStage stage, Errc code, const char* text) {
+            const TrialResult& r = results[i];
+            const bool right = r.stage == stage && r.code == code && r.text.find(text) != std::string::npos;
+            if (!right)
+                qWarning("%zu: %s %s %s", i, std::string(toString(r.stage)).c_str(), std::string(toString(r.code)).c_str(),
+                         r.text.c_str());
+            return right;
+        };
+        QVERIFY(is(0, TrialStage::Done, Errc::Ok, ""));
+        QVERIFY(is(1, TrialStage::Run, Errc::WorkerCrashed, "SIGSEGV"));
+        QVERIFY(is(2, TrialStage::Run, Errc::RunTimeout, "longer than 3 s"));
+        QVERIFY(is(3, TrialStage::Verify, Errc::WrongAnswer, "output"));
+        QVERIFY(is(4, TrialStage::Run, Errc::WorkerCrashed, "past the end"));
+        QVERIFY(is(5, TrialStage::Done, Errc::Ok, ""));
+        QVERIFY(results[0].verified && results[5].verified);
+        QCOMPARE(results[5].costsNs.size(), std::size_t(2));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCpuTrials)
+#include "tst_cpu_trials.moc"
