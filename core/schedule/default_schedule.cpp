@@ -44,6 +44,8 @@ public:
 
     Result<State> run()
     {
+        for (const LayoutStep& layout : m_options.layouts)
+            LATHE_TRY(m_state.apply(layout));
         inlineProducers();
         LATHE_TRY_ASSIGN(m_bounds, inferProgramBounds(m_state));
         std::set<std::int32_t> done;
@@ -201,22 +203,31 @@ private:
                 return gatherAt(id, readers[0], at);
         if (op.shape.empty())
             return {};
-        const auto last = static_cast<std::int32_t>(op.shape.size()) - 1;
-        const std::int64_t lanes = vectorizable(id) ? pickLanes(op.shape[last], m_options.vectorLanes) : 1;
+        const auto rank = static_cast<std::int32_t>(op.shape.size());
+        const std::int32_t dim = contiguousDim(m_state, id);
+        const auto& layout = m_state.stages()[id].layout;
+        const std::int64_t widest = layout.empty() ? m_options.vectorLanes : std::min<std::int64_t>(m_options.vectorLanes, layout.back().extent);
+        const std::int64_t lanes = dim >= 0 && vectorizable(id, dim) ? pickLanes(op.shape[dim], widest) : 1;
         if (lanes > 1) {
-            LATHE_TRY(m_state.apply(SplitStep{id, last, op.shape[last], {lanes}, true}));
-            LATHE_TRY(m_state.apply(AnnotateStep{id, last + 1, Annotation::Vectorize}));
+            LATHE_TRY(m_state.apply(SplitStep{id, dim, op.shape[dim], {lanes}, true}));
+            std::vector<std::int32_t> order;
+            for (std::int32_t i = 0; i <= rank; ++i)
+                if (i != dim + 1)
+                    order.push_back(i);
+            order.push_back(dim + 1);
+            LATHE_TRY(m_state.apply(ReorderStep{id, std::move(order)}));
+            LATHE_TRY(m_state.apply(AnnotateStep{id, rank, Annotation::Vectorize}));
         }
         if (workOf(id) < kParallelWork)
             return {};
-        return parallelize(id, lanes > 1 || last == 0 ? last + 1 : last);
+        return parallelize(id, lanes > 1 || rank == 1 ? rank : rank - 1);
     }
 
     /// Vectors need an element type of full width and no condition or gather by lane.
-    bool vectorizable(std::int32_t id) const
+    bool vectorizable(std::int32_t id, std::int32_t dim) const
     {
         const StageBounds& bounds = m_bounds.stages[id];
-        const Expr& lane = bounds.leaves[m_dag.ops[id].shape.size() - 1];
+        const Expr& lane = bounds.leaves[dim];
         bool fits = sizeOf(m_dag.ops[id].dtype) == 4;
         for (const Expr& body : bounds.bodies)
             ir::visit(body, [&](const Expr& e) {
@@ -299,7 +310,7 @@ private:
                 LATHE_TRY(parallelize(id, static_cast<std::int32_t>(op.shape.size())));
             return {};
         }
-        const ReductionPlan plan = planReduction(m_state, m_bounds, id, m_options);
+        const ReductionPlan plan = planReduction(m_state, m_bounds, id, consumer >= 0 ? consumer : id, m_options);
         // What the tile is stored from: the consumer's loops, or the reduction's own.
         const std::int32_t outerStage = consumer >= 0 ? consumer : id;
         std::vector<std::string> outer;
@@ -392,9 +403,14 @@ private:
             // Four steps of the innermost reduction stand in one body.
             const bool last = k + 1 == plan.reduceOrder.size();
             if (last && !plan.unrollLast && op.reduceExtents[r] % 4 == 0 && op.reduceExtents[r] > 4) {
-                LATHE_TRY(split(id, name, {4}));
-                fetching = name + ".0";
-                unrolled = name + ".1";
+                const bool blocks = plan.reduceBlock > 4 && plan.reduceBlock % 4 == 0;
+                if (blocks) { // a level of its own for the block, so that indices stay linear
+                    LATHE_TRY(split(id, name, {plan.reduceBlock / 4, 4}));
+                    order.push_back(name + ".0");
+                } else
+                    LATHE_TRY(split(id, name, {4}));
+                fetching = name + (blocks ? ".1" : ".0");
+                unrolled = name + (blocks ? ".2" : ".1");
                 order.push_back(fetching);
             }
             if (last && plan.unrollLast)

@@ -12,6 +12,7 @@ struct DefaultScheduleOptions
     std::int32_t vectorRegisters = 32;
     std::int32_t threads = 1;
     std::vector<bool> constantInputs; ///< as LowerOptions: these are packed ahead of time
+    std::vector<LayoutStep> layouts; ///< how inputs and outputs lie in memory (edge states), where not plain
 };
 
 /// A good schedule without tuning, for any DAG on a CPU: cheap producers inlined; reductions with reuse in register tiles

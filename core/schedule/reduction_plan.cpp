@@ -23,8 +23,8 @@ std::int64_t countOf(const std::vector<std::int64_t>& shape)
 class Planner
 {
 public:
-    Planner(const State& state, const ProgramBounds& program, std::int32_t id, const DefaultScheduleOptions& options)
-        : m_state(state), m_ranges(program.ranges), m_bounds(program.stages[id]), m_op(state.dag()->ops[id]), m_options(options)
+    Planner(const State& state, const ProgramBounds& program, std::int32_t id, std::int32_t storedBy, const DefaultScheduleOptions& options)
+        : m_state(state), m_storedBy(storedBy), m_ranges(program.ranges), m_bounds(program.stages[id]), m_op(state.dag()->ops[id]), m_options(options)
     {
         for (const Expr& body : m_bounds.bodies)
             ir::visit(body, [this](const Expr& e) {
@@ -47,7 +47,7 @@ public:
             }
         }
         if (m_plan.vectorDim >= 0)
-            m_plan.lanes = pickLanes(m_op.shape[m_plan.vectorDim], m_options.vectorLanes);
+            m_plan.lanes = pickLanes(m_op.shape[m_plan.vectorDim], std::min<std::int64_t>(m_options.vectorLanes, smallestBlock()));
         pickPixelDim();
         pickTile();
         orderReduceAxes();
@@ -79,6 +79,14 @@ private:
     /// Along `v`: not read, or next to each other.
     bool isContiguous(const Expr& load, const Expr& v) const
     {
+        const Stage& source = m_state.stages()[load->source];
+        if (!source.layout.empty()) { // only the innermost physical axis may move with v, as v itself
+            const std::int32_t inner = contiguousDim(m_state, load->source);
+            for (std::size_t i = 0; i < load->operands.size(); ++i)
+                if (ir::uses(load->operands[i], v) && (static_cast<std::int32_t>(i) != inner || !load->operands[i].same(v)))
+                    return false;
+            return true;
+        }
         for (std::size_t i = 0; i < load->operands.size(); ++i) {
             if (!ir::uses(load->operands[i], v))
                 continue;
@@ -98,11 +106,26 @@ private:
             if (reads(load, axis(d)) && !isContiguous(load, axis(d)) && !isPackable(load))
                 return 0;
         const bool divides = extent % 4 == 0;
-        const bool last = d + 1 == static_cast<std::int32_t>(m_op.shape.size());
-        if (last)
+        if (d == contiguousDim(m_state, m_storedBy))
             return divides ? 4 : 2;
         // Stores then scatter: fine where a long reduction stands before each.
         return reduceSize() >= 32 ? (divides ? 3 : 1) : 0;
+    }
+
+    /// Vectors do not reach over a block of the layouts that they run along.
+    std::int64_t smallestBlock() const
+    {
+        std::int64_t block = m_options.vectorLanes;
+        const auto consider = [&](std::int32_t id) {
+            const auto& layout = m_state.stages()[id].layout;
+            if (!layout.empty())
+                block = std::min(block, layout.back().extent);
+        };
+        consider(m_storedBy);
+        for (const Expr& load : m_loads)
+            if (reads(load, axis(m_plan.vectorDim)) && !isPackable(load))
+                consider(load->source);
+        return block;
     }
 
     void pickPixelDim()
@@ -173,6 +196,12 @@ private:
         const bool tapsOnly = alone.empty() && !m_plan.reduceOrder.empty();
         m_plan.unrollLast = tapsOnly && m_plan.pixelDim >= 0 && m_op.reduceExtents[m_plan.reduceOrder.back()] <= 7;
         m_plan.reduceOrder.insert(m_plan.reduceOrder.end(), alone.begin(), alone.end());
+        for (const Expr& load : m_loads) {
+            const auto& layout = m_state.stages()[load->source].layout;
+            const std::int32_t inner = contiguousDim(m_state, load->source);
+            if (!layout.empty() && inner >= 0 && !alone.empty() && load->operands[inner].same(m_bounds.leaves[rank + alone.back()]))
+                m_plan.reduceBlock = layout.back().extent;
+        }
     }
 
     void pickPacked()
@@ -208,6 +237,7 @@ private:
     }
 
     const State& m_state;
+    std::int32_t m_storedBy; ///< the stage whose tensor the tile is stored to
     const ir::Ranges& m_ranges;
     const StageBounds& m_bounds;
     const compute::Op& m_op;
@@ -230,9 +260,18 @@ std::int64_t pickLanes(std::int64_t extent, std::int64_t lanes)
     return l >= 4 ? l : 1;
 }
 
-ReductionPlan planReduction(const State& state, const ProgramBounds& bounds, std::int32_t id, const DefaultScheduleOptions& options)
+std::int32_t contiguousDim(const State& state, std::int32_t id)
 {
-    return Planner(state, bounds, id, options).run();
+    const auto& layout = state.stages()[id].layout;
+    if (layout.empty())
+        return static_cast<std::int32_t>(state.dag()->ops[id].shape.size()) - 1;
+    return layout.back().div == 1 ? layout.back().dim : -1;
+}
+
+ReductionPlan planReduction(const State& state, const ProgramBounds& bounds, std::int32_t id, std::int32_t storedBy,
+                            const DefaultScheduleOptions& options)
+{
+    return Planner(state, bounds, id, storedBy, options).run();
 }
 
 } // namespace lathe::schedule

@@ -23,7 +23,23 @@ struct Candidate
 {
     bool possible = false;
     std::vector<const ir::StmtNode*> toUnroll; ///< serial loops that must be unrolled for it
+    std::int32_t laneDim = -1; ///< dimension that vectors run along
 };
+
+/// Lanes next to each other: a vector of the tile is then one register, whatever the order of its dimensions.
+void putLanesInnermost(ir::Buffer& buffer, std::int32_t laneDim)
+{
+    if (laneDim < 0)
+        return;
+    buffer.strides[laneDim] = 1;
+    std::int64_t next = buffer.shape[laneDim];
+    for (std::size_t d = buffer.shape.size(); d-- > 0;) {
+        if (static_cast<std::int32_t>(d) == laneDim)
+            continue;
+        buffer.strides[d] = next;
+        next *= buffer.shape[d];
+    }
+}
 
 bool isStraight(const Stmt& s)
 {
@@ -88,7 +104,13 @@ private:
         for (const ir::StmtNode* loop : m_loops) {
             const bool used = std::any_of(indices.begin(), indices.end(), [&](const Expr& i) { return ir::uses(i, loop->variable); });
             const bool constant = loop->extent->kind == ExprKind::IntImm && loop->min->kind == ExprKind::IntImm;
-            if (!used || (loop->loop == LoopKind::Vectorized && constant))
+            if (used && loop->loop == LoopKind::Vectorized && constant) {
+                for (std::size_t d = 0; d < indices.size(); ++d)
+                    if (ir::uses(indices[d], loop->variable))
+                        candidate.laneDim = static_cast<std::int32_t>(d);
+                continue;
+            }
+            if (!used)
                 continue;
             copies *= constant ? loop->extent->intValue : kMaxCopies + 1;
             if (loop->loop == LoopKind::Serial && isStraight(loop->body[0]))
@@ -139,6 +161,7 @@ void promoteRegisters(ir::LoopNest& nest)
             if (!candidate.possible)
                 continue;
             nest.buffers[b].scope = ir::Scope::Register;
+            putLanesInnermost(nest.buffers[b], candidate.laneDim);
             toUnroll.insert(candidate.toUnroll.begin(), candidate.toUnroll.end());
         }
     }

@@ -56,7 +56,7 @@ const std::vector<Case>& cases()
 {
     static const std::vector<Case> kCases = {
         {"conv 3x3 nhwc", conv(ImageLayout::Nhwc, 14, 8, 32, 3, 1, 1)},
-        {"conv 3x3 nhwc wide", conv(ImageLayout::Nhwc, 28, 8, 32, 3, 1, 1)},
+        {"conv 3x3 nhwc wide", conv(ImageLayout::Nhwc, 28, 4, 16, 3, 1, 1)},
         {"conv 3x3 stride 2 nhwc", conv(ImageLayout::Nhwc, 15, 8, 24, 3, 2, 1)},
         {"conv 3x3 nchw", conv(ImageLayout::Nchw, 14, 8, 32, 3, 1, 1)},
         {"conv 7x7 stride 2 nchw", conv(ImageLayout::Nchw, 20, 3, 16, 7, 2, 3)},
@@ -154,6 +154,8 @@ class TestDefaultSchedule : public QObject
 private slots:
     void computesWhatTheDagSays_data();
     void computesWhatTheDagSays();
+    void channelBlocksAreReadAndWrittenInVectors();
+    void plainLoopsAreTheLastResort();
 };
 
 void TestDefaultSchedule::computesWhatTheDagSays_data()
@@ -179,6 +181,41 @@ void TestDefaultSchedule::computesWhatTheDagSays()
     if (qEnvironmentVariableIsSet("LATHE_TEST_PRINT"))
         qInfo("%s", ir::print(lower(*state, lowerOptions)->nest).c_str());
     QCOMPARE(QString::fromStdString(wrong), QString());
+}
+
+void TestDefaultSchedule::channelBlocksAreReadAndWrittenInVectors()
+{
+    DagBuilder b;
+    const Tensor out = conv(ImageLayout::Nchw, 14, 16, 32, 3, 1, 1)(b);
+    const auto dag = std::move(b).finish({out});
+    QVERIFY(dag);
+    DefaultScheduleOptions options = optionsFor(**dag);
+    const auto blocks = [](std::int32_t stage, std::int64_t channels) {
+        return LayoutStep{stage, {{0, 1, 1}, {1, 8, channels / 8}, {2, 1, 14}, {3, 1, 14}, {1, 1, 8}}};
+    };
+    options.layouts = {blocks((*dag)->inputs[0], 16), blocks((*dag)->outputs[0], 32)};
+    const auto state = planDefaultSchedule(*dag, options);
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    LowerOptions lowerOptions;
+    lowerOptions.constantInputs = options.constantInputs;
+    QCOMPARE(QString::fromStdString(test::checkKernel(*state, 7, lowerOptions)), QString());
+    const QString text = QString::fromStdString(ir::print(lower(*state, lowerOptions)->nest));
+    if (qEnvironmentVariableIsSet("LATHE_TEST_PRINT"))
+        qInfo("%s", qPrintable(text));
+    QVERIFY2(text.contains("ax1.2] = max("), qPrintable(text));
+    // Channels are not the tile's last dimension, but its vectors lie in one piece.
+    QVERIFY2(text.contains("buffer conv2d_nchw float32 register [1, 16, 1, 14] strides [224, 1, 224, 16]\n"), qPrintable(text));
+    QVERIFY2(text.contains("((rc.1*4) + rc.2)]*weight["), qPrintable(text));
+}
+
+void TestDefaultSchedule::plainLoopsAreTheLastResort()
+{
+    // A layout that no schedule of ours could be applied to is refused, not ignored.
+    DefaultScheduleOptions options;
+    options.layouts = {LayoutStep{1, {{0, 1, 1}}}};
+    const auto state = planDefaultSchedule(test::matmul(4, 4, 4), options);
+    QVERIFY(!state);
+    QVERIFY(state.error().code == Errc::IllegalSchedule);
 }
 
 QTEST_APPLESS_MAIN(TestDefaultSchedule)
