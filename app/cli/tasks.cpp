@@ -7,11 +7,6 @@ namespace lathe::cli {
 
 namespace {
 
-std::string shapeText(const session::TensorView& tensor)
-{
-    return fmt::format("[{}]", fmt::join(tensor.shape, ", "));
-}
-
 void printTable(const session::TuningSession& session, const std::string& dag)
 {
     double flop = 0;
