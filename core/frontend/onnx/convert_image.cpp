@@ -8,6 +8,8 @@
 namespace lathe::frontend::onnx_detail {
 namespace {
 
+constexpr std::int64_t kMaxWindow = std::int64_t{1} << 20; ///< keeps sums of products inside of 64 bits
+
 Error unsupported(std::string what)
 {
     return makeError(Errc::Unsupported, std::move(what));
@@ -35,7 +37,7 @@ Result<WindowAttributes> windowAttributes(NodeReader& node, bool dilated)
         if (list->size() != count)
             return makeError(Errc::BadFile, fmt::format("attribute {} must have {} entries, it has {}", name, count, list->size()));
         for (const std::int64_t value : *list) {
-            if (value < -0x7fffffff || value > 0x7fffffff)
+            if (value < -kMaxWindow || value > kMaxWindow)
                 return makeError(Errc::BadFile, fmt::format("attribute {} holds {}, which is out of range", name, value));
             if (value < 0)
                 return unsupported(fmt::format("attribute {} with the negative value {}", name, value));
@@ -127,6 +129,8 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const Ints outputShape, node.integers("output_shape", {}));
     if (outputPadding.size() != 2 || (!outputShape.empty() && outputShape.size() != 2))
         return makeError(Errc::BadFile, "attributes output_padding and output_shape must have 2 entries");
+    if (outputPadding[0] < 0 || outputPadding[1] < 0 || outputPadding[0] > kMaxWindow || outputPadding[1] > kMaxWindow)
+        return makeError(Errc::BadFile, "attribute output_padding is out of range");
     for (std::size_t d = 0; d < 2; ++d) {
         const std::int64_t reach = (b.shape(weight)[d + 2] - 1) * w.dilations[d] + 1;
         const std::int64_t in = b.shape(data)[d + 2];
@@ -157,8 +161,8 @@ Result<std::vector<ValueId>> convertPool(Builder& b, NodeReader& node)
     LATHE_TRY(needImage(b, data));
     LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, true));
     LATHE_TRY_ASSIGN(const Ints kernel, node.integers("kernel_shape"));
-    if (kernel.size() != 2 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] > 0x7fffffff || kernel[1] > 0x7fffffff)
-        return makeError(Errc::BadFile, "attribute kernel_shape must have 2 positive entries");
+    if (kernel.size() != 2 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] > kMaxWindow || kernel[1] > kMaxWindow)
+        return makeError(Errc::BadFile, "attribute kernel_shape must have 2 positive entries of at most 2^20");
     LATHE_TRY_ASSIGN(const std::int64_t ceilMode, node.integer("ceil_mode", 0));
     padSame(w, b.shape(data), kernel);
     Attrs attrs{{"pool_size", kernel}, {"strides", w.strides}, {"padding", w.padding}, {"dilations", w.dilations},

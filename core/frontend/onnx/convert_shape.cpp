@@ -130,6 +130,8 @@ Result<std::vector<ValueId>> convertDepthSpace(Builder& b, NodeReader& node)
     if (b.rank(x) != 4 || block < 1 || block > 0x7fff || (mode != "DCR" && mode != "CRD"))
         return makeError(Errc::BadFile, "an image, a positive blocksize and a mode of DCR or CRD are needed");
     const Ints in = b.shape(x);
+    if (std::ranges::find(in, 0) != in.end())
+        return makeError(Errc::BadFile, "the input must not be empty");
     const std::int64_t n = in[0], c = in[1], h = in[2], w = in[3];
     if (toSpace ? c % (block * block) != 0 : (h % block != 0 || w % block != 0))
         return makeError(Errc::BadFile, fmt::format("blocksize {} does not divide the input [{}]", block, fmt::join(in, ", ")));

@@ -190,10 +190,10 @@ Result<std::vector<ValueId>> convertRange(Builder& b, NodeReader& node)
             return makeError(Errc::BadFile, "start, limit and delta must be scalars");
         ends[i] = values[0];
     }
-    const double count = ends[2] == 0 ? -1 : std::ceil((ends[1] - ends[0]) / ends[2]);
-    if (std::isnan(count) || ends[2] == 0 || count > static_cast<double>(kMaxMade))
+    const double count = ends[2] == 0 ? -1 : std::max(std::ceil((ends[1] - ends[0]) / ends[2]), 0.0);
+    if (std::isnan((ends[1] - ends[0]) / ends[2]) || ends[2] == 0 || count > static_cast<double>(kMaxMade))
         return makeError(Errc::BadFile, fmt::format("the range from {} to {} by {} has no end or too many elements", ends[0], ends[1], ends[2]));
-    LATHE_TRY(b.charge(static_cast<std::int64_t>(std::max(count, 0.0)) * sizeOf(b.dtype(first))));
+    LATHE_TRY(b.charge(static_cast<std::int64_t>(count) * sizeOf(b.dtype(first))));
     std::vector<double> values;
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)
         values.push_back(ends[0] + static_cast<double>(i) * ends[2]);

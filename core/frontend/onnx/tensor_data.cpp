@@ -187,7 +187,7 @@ Result<ConstTensor> TensorReader::read(TensorProto& proto)
     for (const std::int64_t extent : proto.dims()) {
         if (extent < 0)
             return bad(proto, fmt::format("has the negative dimension {}", extent));
-        if (__builtin_mul_overflow(elements, extent, &elements) || __builtin_mul_overflow(bytes, extent, &bytes))
+        if (extent > (std::int64_t{1} << 40) || __builtin_mul_overflow(elements, extent, &elements) || __builtin_mul_overflow(bytes, extent, &bytes))
             return bad(proto, "is larger than any memory");
         tensor.shape.push_back(extent);
     }

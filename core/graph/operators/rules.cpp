@@ -9,6 +9,7 @@ namespace lathe::graph::operators {
 namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxAttribute = std::int64_t{1} << 20;
 
 template<typename T>
 Result<T> typedAttr(const Node& node, std::string_view key, T fallback, std::string_view kind)
@@ -70,8 +71,9 @@ Result<Shape> sizedAttr(const Node& node, std::string_view key, std::size_t coun
     if (values.size() != count)
         return brokenRule(fmt::format("attribute {} must have {} entries, it has {}", key, count, values.size()));
     for (const std::int64_t value : values) {
-        if (value < lowest || value > 0x7fffffff)
-            return brokenRule(fmt::format("attribute {} must hold values of at least {}, it holds {}", key, lowest, value));
+        // The upper end keeps products with extents (at most 2^40) inside of 64 bits.
+        if (value < lowest || value > kMaxAttribute)
+            return brokenRule(fmt::format("attribute {} must hold values of at least {} and at most {}, it holds {}", key, lowest, kMaxAttribute, value));
     }
     return values;
 }

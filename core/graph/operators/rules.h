@@ -33,7 +33,7 @@ Result<bool> boolAttr(const Node& node, std::string_view key, bool fallback);
 Result<double> floatAttr(const Node& node, std::string_view key, double fallback);
 Result<std::string> stringAttr(const Node& node, std::string_view key, std::string_view fallback);
 Result<Shape> intsAttr(const Node& node, std::string_view key, Shape fallback);
-/// Exactly `count` entries, each in [lowest, 2^31).
+/// Exactly `count` entries, each in [lowest, 2^20].
 Result<Shape> sizedAttr(const Node& node, std::string_view key, std::size_t count, std::int64_t lowest, Shape fallback);
 Result<DType> dtypeAttr(const Node& node, std::string_view key, DType fallback);
 

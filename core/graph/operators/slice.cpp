@@ -122,7 +122,7 @@ Result<Types> inferPad(const Node& node, InputTypes inputs, Constants)
     LATHE_TRY_ASSIGN(const PadMode mode, padMode(node));
     LATHE_TRY(floatAttr(node, "value", 0));
     const Shape& in = inputs[0].shape;
-    LATHE_TRY_ASSIGN(const Shape width, sizedAttr(node, "pad_width", 2 * in.size(), -0x7fffffff, {}));
+    LATHE_TRY_ASSIGN(const Shape width, sizedAttr(node, "pad_width", 2 * in.size(), -(std::int64_t{1} << 20), {}));
     Shape shape = in;
     for (std::size_t d = 0; d < in.size(); ++d) {
         const std::int64_t before = width[2 * d], after = width[2 * d + 1];
