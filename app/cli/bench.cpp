@@ -81,7 +81,7 @@ Result<> bench(const Arguments& a)
     if (const auto text = readFile(description, 64 << 20)) {
         const auto json = nlohmann::json::parse(*text, nullptr, false);
         if (json.is_object())
-            estimated = json.value("estimated_ms", nlohmann::json());
+            estimated = json.value("benchmark", nlohmann::json::object()).value("estimated_ms", nlohmann::json());
     }
     if (a.json) {
         nlohmann::json rows = nlohmann::json::array();

@@ -142,7 +142,7 @@ def main():
             ours_ms.append(once(ours.run))
         description = json.load(open(os.path.splitext(library)[0] + ".json"))
         a, b = statistics.median(ours_ms), statistics.median(theirs_ms)
-        rows.append((name, a, b, a / b, error, figures.get("trials_per_s"), (description.get("estimated_ms") or {}).get("tasks"), min(ours_ms), min(theirs_ms)))
+        rows.append((name, a, b, a / b, error, figures.get("trials_per_s"), description["benchmark"]["estimated_ms"]["tasks"], min(ours_ms), min(theirs_ms)))
         print(f"{name}: Lathe {a:.3f} ms, ONNX Runtime {b:.3f} ms, ratio {a / b:.3f}, max relative error {error:.1e}", flush=True)
 
     print(f"\n{'network':<16} {'Lathe ms':>9} {'ORT ms':>9} {'ratio':>7} {'min/min':>8} {'error':>9} {'trials/s':>9} {'sum of tasks ms':>16}")
