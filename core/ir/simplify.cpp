@@ -4,6 +4,7 @@
 #include "core/ir/substitute.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lathe::ir {
 
@@ -42,6 +43,13 @@ Expr opposite(const Expr& e)
     }
 }
 
+/// +-2^n for small n, so that products neither round nor overflow.
+bool isPowerOfTwo(double value)
+{
+    int exponent = 0;
+    return std::fabs(std::frexp(value, &exponent)) == 0.5 && exponent > -16 && exponent < 16;
+}
+
 Expr foldFloat(const Expr& e)
 {
     const Expr& a = e->operands[0];
@@ -65,7 +73,15 @@ Expr foldFloat(const Expr& e)
     case ExprKind::Mul:
         if (isFloatConst(b, 1) || isFloatConst(a, 0))
             return a;
-        return isFloatConst(a, 1) || isFloatConst(b, 0) ? b : e;
+        if (isFloatConst(a, 1) || isFloatConst(b, 0))
+            return b;
+        // (x * c1) * c2 with a power of two among them is x * (c1*c2) exactly.
+        if (b->kind == ExprKind::FloatImm && a->kind == ExprKind::Mul && a->operands[1]->kind == ExprKind::FloatImm
+            && (isPowerOfTwo(b->floatValue) || isPowerOfTwo(a->operands[1]->floatValue))) {
+            const double factor = a->operands[1]->floatValue * b->floatValue;
+            return factor == 1 ? a->operands[0] : a->operands[0] * floatImm(factor, e->dtype);
+        }
+        return e;
     default: return e;
     }
 }

@@ -2,6 +2,7 @@
 
 #include "core/ir/linear_form.h"
 #include "core/ir/substitute.h"
+#include "core/schedule/conditions.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/reduction_plan.h"
 
@@ -218,27 +219,55 @@ private:
             LATHE_TRY(m_state.apply(ReorderStep{id, std::move(order)}));
             LATHE_TRY(m_state.apply(AnnotateStep{id, rank, Annotation::Vectorize}));
         }
+        // Conditions by lane (concatenation): the loop of vectors is cut where they change.
+        const bool cut = lanes > 1 && conditionsUse(id, dim);
+        if (cut) {
+            std::vector<std::int32_t> order;
+            for (std::int32_t i = 0; i < rank; ++i)
+                if (i != dim)
+                    order.push_back(i);
+            order.insert(order.end(), {dim, rank});
+            LATHE_TRY(m_state.apply(ReorderStep{id, std::move(order)}));
+            LATHE_TRY(m_state.apply(PartitionStep{id, rank - 1}));
+        }
         if (workOf(id) < kParallelWork)
             return {};
-        return parallelize(id, lanes > 1 || rank == 1 ? rank : rank - 1);
+        return parallelize(id, !cut && (lanes > 1 || rank == 1) ? rank : rank - 1);
     }
 
-    /// Vectors need an element type of full width and no condition or gather by lane.
+    bool conditionsUse(std::int32_t id, std::int32_t dim) const
+    {
+        bool found = false;
+        for (const Expr& body : m_bounds.stages[id].bodies)
+            ir::visit(body, [&](const Expr& e) {
+                const bool branch = e->kind == ExprKind::IfThenElse || e->kind == ExprKind::Select;
+                found |= branch && loadsUnder(e) && ir::uses(e->operands[0], m_bounds.stages[id].leaves[dim]);
+            });
+        return found;
+    }
+
+    /// Vectors need an element type of full width, and conditions by lane that bounds can decide.
     bool vectorizable(std::int32_t id, std::int32_t dim) const
     {
         const StageBounds& bounds = m_bounds.stages[id];
         const Expr& lane = bounds.leaves[dim];
         bool fits = sizeOf(m_dag.ops[id].dtype) == 4;
+        const auto decidable = [&](const Expr& condition) {
+            std::vector<Expr> conjuncts;
+            flattenConjunction(condition, conjuncts);
+            return std::all_of(conjuncts.begin(), conjuncts.end(), [&](const Expr& c) {
+                ir::LinearForm form;
+                return !ir::uses(c, lane) || (asInequality(c, m_bounds.ranges, form) && form.coefficientOf(lane) != 0);
+            });
+        };
         for (const Expr& body : bounds.bodies)
             ir::visit(body, [&](const Expr& e) {
-                if (e->kind == ExprKind::IfThenElse || e->kind == ExprKind::Select)
-                    fits &= !ir::uses(e->operands[0], lane) || !loadsUnder(e);
+                if ((e->kind == ExprKind::IfThenElse || e->kind == ExprKind::Select) && loadsUnder(e))
+                    fits &= decidable(e->operands[0]);
                 if (e->kind != ExprKind::Load)
                     return;
-                for (const Expr& index : e->operands) {
-                    const bool plain = !ir::uses(index, lane) || linearForm(index, m_bounds.ranges).coefficientOf(lane) != 0;
-                    fits &= plain;
-                }
+                for (const Expr& index : e->operands)
+                    fits &= !ir::uses(index, lane) || linearForm(index, m_bounds.ranges).coefficientOf(lane) != 0;
             });
         return fits;
     }

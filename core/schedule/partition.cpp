@@ -21,6 +21,7 @@ using ir::StmtKind;
 
 constexpr std::int64_t kMaxIterations = 4096; ///< of a loop to look at one by one
 constexpr std::int64_t kMaxPeeled = 4; ///< edge iterations on one side that are emitted one by one
+constexpr std::size_t kMaxParts = 12; ///< copies of a body; a loop that needs more stays whole
 constexpr std::int64_t kMaxUnrolledTaps = 16; ///< extent of a serial loop that an edge copy unrolls
 
 /// All boundary conditions in a statement, by conjunct.
@@ -195,39 +196,31 @@ private:
         for (const auto& row : table)
             for (std::size_t c = 0; c < row.size(); ++c)
                 counts[c] = counts[c] || row[c] >= 0;
-        const auto steady = [&](std::size_t x, std::size_t like) {
+        const auto decidedAlike = [&](std::size_t x, std::size_t like) {
             for (std::size_t c = 0; c < conditions.size(); ++c)
                 if (counts[c] && (table[x][c] < 0 || table[x][c] != table[like][c]))
                     return false;
             return true;
         };
-        std::size_t bestFirst = 0;
-        std::size_t bestCount = 0;
+        // Runs of iterations that decide alike are a loop each; a single one is specialised like an edge, because its tile may
+        // reach over both. What decides nothing is emitted one by one, or stays a loop if it is long.
+        std::vector<Stmt> parts;
         for (std::size_t x = 0; x < table.size();) {
             std::size_t run = x;
-            while (run < table.size() && steady(run, x))
+            const bool decided = decidedAlike(x, x);
+            while (run < table.size() && (decided ? decidedAlike(run, x) : !decidedAlike(run, run)))
                 ++run;
-            if (run - x > bestCount) {
-                bestFirst = x;
-                bestCount = run - x;
-            }
-            x = std::max(run, x + 1);
+            const std::int64_t from = first + static_cast<std::int64_t>(x);
+            const auto count = static_cast<std::int64_t>(run - x);
+            if (decided || count > kMaxPeeled)
+                parts.push_back(copyAt(s, from, count, count == 1));
+            else
+                for (std::int64_t i = 0; i < count; ++i)
+                    parts.push_back(copyAt(s, from + i, 1, true));
+            if (parts.size() > kMaxParts)
+                return descend(s);
+            x = run;
         }
-        std::vector<Stmt> parts;
-        const auto edges = [&](std::int64_t from, std::int64_t to) {
-            if (to - from > kMaxPeeled) {
-                parts.push_back(copyAt(s, from, to - from, false));
-                return;
-            }
-            for (std::int64_t x = from; x < to; ++x)
-                parts.push_back(copyAt(s, x, 1, true));
-        };
-        const std::int64_t steadyFirst = first + static_cast<std::int64_t>(bestFirst);
-        const std::int64_t steadyCount = static_cast<std::int64_t>(bestCount);
-        edges(first, steadyFirst);
-        // A single iteration is specialised like an edge: its tile may reach over both.
-        parts.push_back(copyAt(s, steadyFirst, steadyCount, steadyCount == 1));
-        edges(steadyFirst + steadyCount, end);
         return ir::makeBlock(std::move(parts));
     }
 

@@ -55,11 +55,11 @@ Build conv(ImageLayout layout, std::int64_t size, std::int64_t ci, std::int64_t 
 const std::vector<Case>& cases()
 {
     static const std::vector<Case> kCases = {
-        {"conv 3x3 nhwc", conv(ImageLayout::Nhwc, 14, 8, 32, 3, 1, 1)},
+        {"conv 3x3 nhwc", conv(ImageLayout::Nhwc, 14, 4, 16, 3, 1, 1)},
         {"conv 3x3 nhwc wide", conv(ImageLayout::Nhwc, 28, 4, 16, 3, 1, 1)},
-        {"conv 3x3 stride 2 nhwc", conv(ImageLayout::Nhwc, 15, 8, 24, 3, 2, 1)},
-        {"conv 3x3 nchw", conv(ImageLayout::Nchw, 14, 8, 32, 3, 1, 1)},
-        {"conv 7x7 stride 2 nchw", conv(ImageLayout::Nchw, 20, 3, 16, 7, 2, 3)},
+        {"conv 3x3 stride 2 nhwc", conv(ImageLayout::Nhwc, 15, 4, 24, 3, 2, 1)},
+        {"conv 3x3 nchw", conv(ImageLayout::Nchw, 14, 4, 16, 3, 1, 1)},
+        {"conv 7x7 stride 2 nchw", conv(ImageLayout::Nchw, 12, 3, 16, 7, 2, 3)},
         {"conv 1x1 nchw", conv(ImageLayout::Nchw, 7, 16, 32, 1, 1, 0)},
         {"conv odd channels", conv(ImageLayout::Nhwc, 9, 5, 19, 3, 1, 1)},
         {"depthwise nhwc", [](DagBuilder& b) {
@@ -118,6 +118,11 @@ const std::vector<Case>& cases()
         {"concat", [](DagBuilder& b) {
              const std::vector<Tensor> xs{b.placeholder("x", {1, 5, 4, 4}, DType::F32), b.placeholder("y", {1, 16, 4, 4}, DType::F32)};
              return compute::concatenate(b, xs, 1);
+         }},
+        {"concat of last dimension", [](DagBuilder& b) {
+             const std::vector<Tensor> xs{b.placeholder("x", {1, 24, 24, 16}, DType::F32), b.placeholder("y", {1, 24, 24, 8}, DType::F32),
+                                          b.placeholder("z", {1, 24, 24, 12}, DType::F32)};
+             return compute::concatenate(b, xs, 3);
          }},
         {"argmax", [](DagBuilder& b) { return compute::argReduction(b, true, b.placeholder("x", {4, 17}, DType::F32), 1, false); }},
         {"sum of all", [](DagBuilder& b) { return compute::reduction(b, compute::Reduction::Sum, b.placeholder("x", {4, 16}, DType::F32), {}, false); }},
