@@ -4,6 +4,7 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineFunctionPass.h>
 #include <llvm/CodeGen/MachineMemOperand.h>
@@ -77,7 +78,7 @@ private:
         if (const llvm::PseudoSourceValue* pseudo = memory.getPseudoValue())
             return pseudo->kind() == llvm::PseudoSourceValue::FixedStack || pseudo->isStack();
         const llvm::Value* value = memory.getValue();
-        return value != nullptr && llvm::isa<llvm::AllocaInst>(value->stripInBoundsOffsets());
+        return value != nullptr && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(value));
     }
 };
 char StackReferenceCounter::ID = 0;

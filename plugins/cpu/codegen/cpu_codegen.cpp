@@ -64,10 +64,9 @@ std::vector<Variant> variantsFor(const CpuTarget& target)
     return {{schedules, true}, {!schedules, true}, {schedules, false}};
 }
 
-EmitOptions emitOptions(const CpuTarget& target, const Variant& variant)
+EmitOptions emitOptions(const Variant& variant)
 {
     EmitOptions options;
-    options.reassociate = target.reassociate;
     options.separateSteps = variant.separatesSteps;
     return options;
 }
@@ -80,7 +79,7 @@ Result<Compiled> compileKernel(const CpuTarget& target, const schedule::LoweredK
     for (const Variant& variant : variantsFor(target)) {
         llvm::LLVMContext context;
         LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module,
-                         emitModule(context, target, kernel, emitOptions(target, variant)));
+                         emitModule(context, target, kernel, emitOptions(variant)));
         LATHE_TRY_ASSIGN(MachineCode code, generate(*module, target, format, variant.schedules));
         if (!best || spills(code) < spills(best->code))
             best = Compiled{std::move(code), variant};
@@ -159,7 +158,7 @@ Result<std::string> CpuCodegen::listing(const schedule::LoweredKernel& kernel, b
     LATHE_TRY_ASSIGN(const Compiled compiled, compileKernel(m_target, kernel, CodeFormat::Object));
     llvm::LLVMContext context;
     LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module,
-                     emitModule(context, m_target, kernel, emitOptions(m_target, compiled.variant)));
+                     emitModule(context, m_target, kernel, emitOptions(compiled.variant)));
     std::string text;
     llvm::raw_string_ostream stream(text);
     module->print(stream, nullptr);

@@ -84,8 +84,6 @@ Result<CpuTarget> CpuTarget::create(const Target& target)
         out.features = hostFeatures();
     if (const auto extra = target.attribute("mattr"))
         out.features += (out.features.empty() ? "" : ",") + *extra;
-    const std::string strict = target.attribute("strict").value_or("0");
-    out.reassociate = target.attribute("reassoc").value_or("0") == "1" && strict != "1";
     out.isHost = hostArch && triple.getOS() == host.getOS();
 
     std::string error;

@@ -13,7 +13,7 @@ class TargetMachine;
 namespace lathe::cpu {
 
 /// What the generator knows of the processor. Attributes of the target text: -mcpu, -mtriple, -mattr (comma separated,
-/// "+avx2,-avx512f"), -reassoc=1, -strict=1. Without -mtriple and -mcpu: this machine.
+/// "+avx2,-avx512f"). Without -mtriple and -mcpu: this machine.
 struct CpuTarget
 {
     std::string triple;
@@ -23,7 +23,6 @@ struct CpuTarget
     bool hasFma = false;
     bool hasHalfConversion = false; ///< f16 <-> f32 in hardware
     bool outOfOrder = true; ///< the core finds parallelism by itself
-    bool reassociate = false;
     bool isHost = false; ///< what is built can be loaded here
     std::shared_ptr<llvm::TargetMachine> machine;
 

@@ -74,8 +74,7 @@ PhaseEmitter::PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const
     for (const ir::Stmt& phase : nest.phases)
         collectBuffers(phase, used, m_written);
     llvm::FastMathFlags flags;
-    flags.setAllowContract(true);
-    flags.setAllowReassoc(options.reassociate);
+    flags.setAllowContract(true); // and nothing else: sums keep their order
     m_builder.setFastMathFlags(flags);
 }
 
@@ -128,6 +127,10 @@ void PhaseEmitter::prepareBuffers(const ir::Stmt& body)
         const ir::Buffer& buffer = m_nest.buffers[b];
         if (!used.contains(static_cast<std::int32_t>(b)))
             continue;
+        if (buffer.dtype == DType::F16 && !m_target.hasHalfConversion) {
+            fail(Errc::Unsupported, fmt::format("'{}' has no instructions for float16 (buffer '{}')", m_target.cpu, buffer.name));
+            return;
+        }
         switch (buffer.scope) {
         case ir::Scope::Parameter: {
             const auto slot = std::find(m_nest.parameters.begin(), m_nest.parameters.end(), static_cast<std::int32_t>(b));

@@ -14,8 +14,6 @@ namespace lathe::cpu {
 
 struct EmitOptions
 {
-    /// Lets sums be reordered (horizontal reductions on vectors). Off under `strict`; contraction to FMA is always allowed.
-    bool reassociate = false;
     /// Keeps equal broadcasts of different unrolled reduction steps apart, so that none stays in a register across steps.
     bool separateSteps = false;
     /// Upper limit of emitted statements; unrolling beyond it is refused.

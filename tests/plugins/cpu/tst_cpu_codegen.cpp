@@ -90,6 +90,9 @@ private slots:
     void aarch64Compiles();
     void unknownProcessorsAreRefused();
     void emptyLoopsDoNothing();
+    void halfFloatsNeedTheirConversions();
+    void aRegisterBufferThatStaysInMemoryShows();
+    void sumsKeepTheirOrder();
     void aLibraryHoldsSectionsAndExportsNamesAlone();
     void anUndefinedSymbolIsNamed();
 
@@ -219,6 +222,44 @@ void TstCpuCodegen::emptyLoopsDoNothing()
 {
     const ir::Stmt body = loop("i", 0, LoopKind::Serial, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
     QCOMPARE(compareWithInterpreter(kernelOf("none", {buffer("x", DType::F32, {4}), buffer("out", DType::F32, {4})}, {body}), *m_codegen), std::string());
+}
+
+void TstCpuCodegen::halfFloatsNeedTheirConversions()
+{
+    const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=x86-64");
+    QVERIFY(codegen);
+    const ir::Stmt body = loop("i", 16, LoopKind::Serial, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F16, {i})); });
+    const schedule::LoweredKernel kernel = kernelOf("half", {buffer("x", DType::F16, {16}), buffer("out", DType::F16, {16})}, {body});
+    const Result<backend::Artifact> artifact = codegen->build({&kernel, 1});
+    QVERIFY(!artifact);
+    QVERIFY(artifact.error().code == Errc::Unsupported);
+    QVERIFY(artifact.error().message.find("float16") != std::string::npos);
+}
+
+void TstCpuCodegen::aRegisterBufferThatStaysInMemoryShows()
+{
+    // A serial loop walks over the tile: it cannot become registers.
+    const auto walk = [&](std::int32_t to, std::int32_t from) {
+        return loop("i", 64, LoopKind::Serial, [&](Expr i) {
+            return loop("l", 16, LoopKind::Vectorized, [&](Expr l) { return ir::makeStore(to, {i, l}, ir::load(from, DType::F32, {i, l})); });
+        });
+    };
+    const schedule::LoweredKernel kernel = kernelOf("walk", {buffer("x", DType::F32, {64, 16}), buffer("tile", DType::F32, {64, 16}, ir::Scope::Register),
+                                                             buffer("out", DType::F32, {64, 16})},
+                                                    {ir::makeBlock({walk(1, 0), walk(2, 1)})});
+    const Result<backend::Artifact> artifact = m_codegen->build({&kernel, 1});
+    QVERIFY(artifact);
+    QVERIFY(artifact->kernels[0].info.vectorSpills > 0);
+}
+
+void TstCpuCodegen::sumsKeepTheirOrder()
+{
+    const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
+    const Result<std::string> ir = m_codegen->listing(kernel, backend::Listing::LlvmIr);
+    QVERIFY(ir);
+    QVERIFY(ir->find("contract") != std::string::npos);
+    for (const char* flag : {"reassoc", "fast", "nnan", "ninf", "arcp", "afn"})
+        QVERIFY2(ir->find(std::string(" ") + flag + " ") == std::string::npos, flag);
 }
 
 void TstCpuCodegen::aLibraryHoldsSectionsAndExportsNamesAlone()

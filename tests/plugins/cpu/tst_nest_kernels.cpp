@@ -11,25 +11,58 @@ using ir::Stmt;
 
 namespace {
 
-using Unary = std::function<Expr(const Expr&, const Expr&, const Expr&)>; // x, y, index
+using Function = std::function<Expr(const Expr&, const Expr&, const Expr&)>; // x, y, index
 
-/// out[i] = f(x[i], y[i], i) over `extent` elements in a loop of `kind`; the loop may be a tail of a wider one.
-schedule::LoweredKernel elementwise(DType in, DType out, std::int64_t extent, LoopKind kind, const Unary& f)
+struct NamedFunction
 {
+    std::string name;
+    DType out;
+    Function f;
+};
+
+/// out_f[i] = f(x[i], y[i], i) for each function, over `extent` elements in a loop of `kind`.
+schedule::LoweredKernel elementwise(DType in, std::int64_t extent, LoopKind kind, const std::vector<NamedFunction>& functions)
+{
+    std::vector<ir::Buffer> buffers{buffer("x", in, {3 * extent}), buffer("y", in, {3 * extent})};
+    for (const NamedFunction& f : functions)
+        buffers.push_back(buffer(f.name, f.out, {3 * extent}));
     const Stmt body = loop("o", 3, LoopKind::Parallel, [&](Expr o) {
         return loop("i", extent, kind, [&](Expr i) {
             const Expr at = o * static_cast<int>(extent) + i;
-            return ir::makeStore(2, {at}, f(ir::load(0, in, {at}), ir::load(1, in, {at}), at));
+            std::vector<Stmt> stores;
+            for (std::size_t f = 0; f < functions.size(); ++f)
+                stores.push_back(ir::makeStore(static_cast<std::int32_t>(f + 2), {at}, functions[f].f(ir::load(0, in, {at}), ir::load(1, in, {at}), at)));
+            return ir::makeBlock(stores);
         });
     });
-    return kernelOf("elementwise", {buffer("x", in, {3 * extent}), buffer("y", in, {3 * extent}), buffer("out", out, {3 * extent})},
-                    {body});
+    return kernelOf("elementwise", buffers, {body}, functions.size());
 }
 
-Unary conversionTo(DType to)
+std::vector<NamedFunction> expressionsOf(DType type)
 {
-    return [to](const Expr& x, const Expr&, const Expr&) { return ir::cast(to, x); };
+    const auto imm = [type](int v) { return isFloat(type) ? ir::floatImm(v, type) : ir::intImm(v, type); };
+    const auto div = [type](const Expr& a, const Expr& b) { return isFloat(type) ? ir::div(a, b) : ir::floorDiv(a, b); };
+    return {
+        {"arithmetic", type, [=](const Expr& x, const Expr& y, const Expr&) { return x * y + x - y * imm(3); }},
+        {"division", type,
+         [=](const Expr& x, const Expr& y, const Expr&) {
+             const Expr divisor = ir::select(ir::eq(y, imm(0)), imm(1), y);
+             const Expr both = div(x, divisor) + div(y, imm(4));
+             return isFloat(type) ? both : both + ir::floorMod(x, divisor) + ir::floorMod(y, imm(5));
+         }},
+        {"minimum", type, [=](const Expr& x, const Expr& y, const Expr&) { return ir::min(x, imm(3)) + ir::max(y, x); }},
+        {"comparison", DType::Bool, [=](const Expr& x, const Expr& y, const Expr&) { return x < y || ir::eq(x, imm(2)); }},
+        {"logic", DType::Bool, [=](const Expr& x, const Expr& y, const Expr&) { return !(x <= y) && (y > imm(1) || ir::ne(x, imm(0))); }},
+        {"select", type, [=](const Expr& x, const Expr& y, const Expr&) { return ir::select(x >= y, x, ir::ifThenElse(y > imm(0), y, imm(1))); }},
+        {"index", type,
+         [=](const Expr& x, const Expr&, const Expr& i) {
+             return x + ir::cast(type, ir::floorMod(i * 3 + 1, ir::intImm(7)) - ir::floorDiv(i, ir::intImm(16)));
+         }},
+    };
 }
+
+constexpr DType kAllTypes[] = {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32,
+                               DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64};
 
 } // namespace
 
@@ -40,6 +73,7 @@ private slots:
     void initTestCase() { m_codegen = codegenFor(); QVERIFY(m_codegen); }
     void expressionsAgreeWithTheInterpreter_data();
     void expressionsAgreeWithTheInterpreter();
+    void conversionsAgreeWithTheInterpreter_data();
     void conversionsAgreeWithTheInterpreter();
     void accessPatternsAgreeWithTheInterpreter_data();
     void accessPatternsAgreeWithTheInterpreter();
@@ -56,71 +90,47 @@ private:
 
 void TstNestKernels::expressionsAgreeWithTheInterpreter_data()
 {
-    QTest::addColumn<int>("expression");
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("kind");
-    const char* const names[] = {"arithmetic", "division", "minimum", "comparison", "logic", "select", "index"};
-    for (int e = 0; e < static_cast<int>(std::size(names)); ++e)
-        for (const DType dtype : {DType::I8, DType::U8, DType::I16, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64})
-            for (const LoopKind kind : {LoopKind::Serial, LoopKind::Vectorized})
-                QTest::addRow("%s of %s %s", names[e], toString(dtype), kind == LoopKind::Serial ? "serial" : "vectorized")
-                    << e << static_cast<int>(dtype) << static_cast<int>(kind);
+    for (const DType dtype : {DType::I8, DType::U8, DType::I16, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64})
+        for (const LoopKind kind : {LoopKind::Serial, LoopKind::Vectorized})
+            QTest::addRow("%s %s", toString(dtype), kind == LoopKind::Serial ? "serial" : "vectorized") << static_cast<int>(dtype) << static_cast<int>(kind);
 }
 
 void TstNestKernels::expressionsAgreeWithTheInterpreter()
 {
-    QFETCH(int, expression);
     QFETCH(int, dtype);
     QFETCH(int, kind);
     const auto type = static_cast<DType>(dtype);
-    const auto imm = [&](int v) { return isFloat(type) ? ir::floatImm(v, type) : ir::intImm(v, type); };
-    const auto div = [&](const Expr& a, const Expr& b) { return isFloat(type) ? ir::div(a, b) : ir::floorDiv(a, b); };
-    DType out = type;
-    Unary f;
-    switch (expression) {
-    case 0: f = [&](const Expr& x, const Expr& y, const Expr&) { return x * y + x - y * imm(3); }; break;
-    case 1:
-        f = [&](const Expr& x, const Expr& y, const Expr&) {
-            const Expr divisor = ir::select(ir::eq(y, imm(0)), imm(1), y);
-            const Expr both = div(x, divisor) + div(y, imm(4));
-            return isFloat(type) ? both : both + ir::floorMod(x, divisor) + ir::floorMod(y, imm(5));
-        };
-        break;
-    case 2: f = [&](const Expr& x, const Expr& y, const Expr&) { return ir::min(x, imm(3)) + ir::max(y, x); }; break;
-    case 3:
-        out = DType::Bool;
-        f = [&](const Expr& x, const Expr& y, const Expr&) { return x < y || ir::eq(x, imm(2)); };
-        break;
-    case 4:
-        out = DType::Bool;
-        f = [&](const Expr& x, const Expr& y, const Expr&) { return !(x <= y) && (y > imm(1) || ir::ne(x, imm(0))); };
-        break;
-    case 5: f = [&](const Expr& x, const Expr& y, const Expr&) { return ir::select(x >= y, x, ir::ifThenElse(y > imm(0), y, imm(1))); }; break;
-    default:
-        f = [&](const Expr& x, const Expr&, const Expr& i) {
-            return x + ir::cast(type, ir::floorMod(i * 3 + 1, ir::intImm(7)) - ir::floorDiv(i, ir::intImm(16)));
-        };
-        break;
-    }
     Comparison comparison;
     comparison.tolerance = type == DType::F16 ? 2e-3 : type == DType::BF16 ? 2e-2 : 1e-5;
-    const schedule::LoweredKernel kernel = elementwise(type, out, 37, static_cast<LoopKind>(kind), f);
+    const schedule::LoweredKernel kernel = elementwise(type, 37, static_cast<LoopKind>(kind), expressionsOf(type));
     QCOMPARE(compareWithInterpreter(kernel, *m_codegen, comparison), std::string());
+    if (isFloat(type)) {
+        const auto narrow = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=haswell");
+        QVERIFY(narrow);
+        QCOMPARE(compareWithInterpreter(kernel, *narrow, comparison), std::string());
+    }
+}
+
+void TstNestKernels::conversionsAgreeWithTheInterpreter_data()
+{
+    QTest::addColumn<int>("from");
+    for (const DType from : kAllTypes)
+        QTest::addRow("from %s", toString(from)) << static_cast<int>(from);
 }
 
 void TstNestKernels::conversionsAgreeWithTheInterpreter()
 {
-    const DType all[] = {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32,
-                         DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64};
-    for (const DType from : all)
-        for (const DType to : all)
-            for (const LoopKind kind : {LoopKind::Serial, LoopKind::Vectorized}) {
-                Comparison comparison;
-                comparison.parts = {2};
-                comparison.tolerance = 0;
-                const std::string difference = compareWithInterpreter(elementwise(from, to, 21, kind, conversionTo(to)), *m_codegen, comparison);
-                QVERIFY2(difference.empty(), (std::string(toString(from)) + " to " + toString(to) + ": " + difference).c_str());
-            }
+    QFETCH(int, from);
+    std::vector<NamedFunction> conversions;
+    for (const DType to : kAllTypes)
+        conversions.push_back({std::string("to ") + toString(to), to, [to](const Expr& x, const Expr&, const Expr&) { return ir::cast(to, x); }});
+    Comparison comparison;
+    comparison.parts = {2};
+    comparison.tolerance = 0;
+    for (const LoopKind kind : {LoopKind::Serial, LoopKind::Vectorized})
+        QCOMPARE(compareWithInterpreter(elementwise(static_cast<DType>(from), 21, kind, conversions), *m_codegen, comparison), std::string());
 }
 
 void TstNestKernels::accessPatternsAgreeWithTheInterpreter_data()
@@ -128,7 +138,7 @@ void TstNestKernels::accessPatternsAgreeWithTheInterpreter_data()
     QTest::addColumn<int>("stride");
     QTest::addColumn<int>("lanes");
     for (const int stride : {-1, 0, 1, 2, 3, 4, 5, 9})
-        for (const int lanes : {2, 5, 8, 16, 48})
+        for (const int lanes : {5, 16, 48})
             QTest::addRow("stride %d, %d lanes", stride, lanes) << stride << lanes;
 }
 

@@ -19,6 +19,7 @@ private slots:
     }
     void kernelsAgreeWithTheInterpreter_data();
     void kernelsAgreeWithTheInterpreter();
+    void kernelsForAarch64NeedNothing();
 
 private:
     std::unique_ptr<backend::Codegen> m_codegen;
@@ -51,10 +52,33 @@ void TstStateKernels::kernelsAgreeWithTheInterpreter()
     QVERIFY2(kernel, kernel ? "" : kernel.error().message.c_str());
     Comparison comparison;
     comparison.tolerance = 2e-5;
+    comparison.parts = {2};
     comparison.low = -1;
     comparison.high = 1;
     const std::string difference = compareWithInterpreter(*kernel, *m_codegen, comparison);
     QVERIFY2(difference.empty(), difference.c_str());
+}
+
+void TstStateKernels::kernelsForAarch64NeedNothing()
+{
+    const auto codegen = codegenFor("cpu -mtriple=aarch64-linux-gnu -mcpu=cortex-a72");
+    QVERIFY(codegen);
+    schedule::DefaultScheduleOptions options;
+    options.vectorLanes = 4;
+    std::vector<schedule::LoweredKernel> kernels;
+    for (const DagCase& c : dagCases()) {
+        const Result<schedule::State> state = schedule::defaultSchedule(c.dag, options);
+        QVERIFY2(state, c.name.c_str());
+        schedule::LowerOptions lowering;
+        lowering.name = "kernel" + std::to_string(kernels.size());
+        Result<schedule::LoweredKernel> kernel = schedule::lower(*state, lowering);
+        QVERIFY2(kernel, c.name.c_str());
+        kernels.push_back(*std::move(kernel));
+    }
+    // The link refuses undefined symbols.
+    const Result<backend::Artifact> artifact = codegen->build(kernels);
+    QVERIFY2(artifact, artifact ? "" : artifact.error().message.c_str());
+    QCOMPARE(artifact->descriptor.kernels.size(), kernels.size());
 }
 
 QTEST_APPLESS_MAIN(TstStateKernels)
