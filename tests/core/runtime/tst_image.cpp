@@ -40,7 +40,8 @@ std::vector<std::byte> smallImage()
 bool opens(const std::vector<std::byte>& bytes, ErrorText* why = nullptr)
 {
     std::vector<std::uint64_t> aligned(bytes.size() / 8 + 1);
-    std::memcpy(aligned.data(), bytes.data(), bytes.size());
+    if (!bytes.empty())
+        std::memcpy(aligned.data(), bytes.data(), bytes.size());
     Image image;
     ErrorText error;
     const bool good = openImage(reinterpret_cast<const std::byte*>(aligned.data()), bytes.size(), image, error);
