@@ -1,5 +1,10 @@
-# Writes OUTPUT with a hash of everything that decides how C++ types look to a plugin: our headers, the compiler, its flags.
-file(GLOB_RECURSE headers "${SOURCE_DIR}/core/*.h")
+# Writes OUTPUT with a hash of everything that decides how C++ types look to a plugin: the headers of the rooms that codegen
+# halves use, the compiler, its flags.
+set(headers "")
+foreach(room IN LISTS ROOMS)
+    file(GLOB_RECURSE found "${SOURCE_DIR}/core/${room}/*.h")
+    list(APPEND headers ${found})
+endforeach()
 list(SORT headers)
 set(text "${COMPILER} ${FLAGS}")
 foreach(header IN LISTS headers)

@@ -119,7 +119,8 @@ Result<Codegen*> JobBuilder::codegen(const std::string& target)
 
 Result<compute::DagPtr> JobBuilder::dag(const Hash128& hash, wire::BlobStore& blobs)
 {
-    const auto known = std::find_if(m_dags.begin(), m_dags.end(), [&](const auto& entry) { return entry.first == hash; });
+    const auto known =
+        std::find_if(m_dags.begin(), m_dags.end(), [&](const auto& entry) { return entry.first == hash; });
     if (known != m_dags.end()) {
         m_dags.splice(m_dags.begin(), m_dags, known);
         return m_dags.front().second;
@@ -157,7 +158,8 @@ Result<schedule::LoweredKernel> JobBuilder::lowerOne(const wire::BuildCandidate&
     return kernel;
 }
 
-Result<> JobBuilder::generateArtifact(Codegen& generator, Lowered& lowered, wire::BuildResult& result, std::string& product)
+Result<> JobBuilder::generateArtifact(Codegen& generator, Lowered& lowered, wire::BuildResult& result,
+                                      std::string& product)
 {
     LATHE_TRY_ASSIGN(Artifact artifact, generator.build(lowered.kernels));
     if (artifact.kernels.size() != lowered.kernels.size())
@@ -181,8 +183,8 @@ Result<> JobBuilder::generateArtifact(Codegen& generator, Lowered& lowered, wire
     return {};
 }
 
-Result<> JobBuilder::generate(const wire::BuildJob& job, Codegen& generator, Lowered& lowered, wire::BuildResult& result,
-                              std::string& product)
+Result<> JobBuilder::generate(const wire::BuildJob& job, Codegen& generator, Lowered& lowered,
+                              wire::BuildResult& result, std::string& product)
 {
     if (job.product() == wire::BuildJob::ARTIFACT)
         return generateArtifact(generator, lowered, result, product);

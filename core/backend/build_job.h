@@ -31,7 +31,8 @@ public:
     static std::vector<Hash128> missing(const wire::LinkJob& job, wire::BlobStore& blobs);
     using Progress = std::function<void(std::uint32_t stage, const std::string& what)>;
     /// The product is put into `product`, its hash is set.
-    wire::BuildResult build(const wire::BuildJob& job, wire::BlobStore& blobs, const Progress& progress, std::string& product);
+    wire::BuildResult build(const wire::BuildJob& job, wire::BlobStore& blobs, const Progress& progress,
+                            std::string& product);
     Result<> link(const wire::LinkJob& job, wire::BlobStore& blobs);
 
 private:

@@ -53,8 +53,8 @@ private:
     {
         switch (message.body_case()) {
         case wire::Message::kBlob:
-            return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(), message.blob().offset(),
-                                    message.blob().data());
+            return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(),
+                                    message.blob().offset(), message.blob().data());
         case wire::Message::kBuildJob: return build(message.build_job());
         case wire::Message::kLinkJob: return link(message.link_job());
         default: return makeError(Errc::BadFile, "a builder does not take this message");

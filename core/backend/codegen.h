@@ -59,8 +59,9 @@ struct LibraryRequest
     std::filesystem::path output;
 };
 
-/// Codegen half of a back end: host-side C++ against the shared core, loaded by lathe-builder alone and only if the build
-/// id is equal. One instance per thread; calls may abort the process (a compiler's bug), which is why it lives there.
+/// Codegen half of a back end: host-side C++ against the shared core, loaded by lathe-builder alone and only if the
+/// build id is equal. One instance per thread; calls may abort the process (a compiler's bug), which is why it lives
+/// there.
 class Codegen
 {
 public:

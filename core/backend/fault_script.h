@@ -25,8 +25,8 @@ enum class Fault : std::uint8_t
 };
 std::string_view toString(Fault fault); ///< "build-failed", "crash" ...
 
-/// The names that measure gives to kernels: "k<ordinal>_<16 hex digits of the candidate's hash>", so that generators and
-/// scripts can tell which trial they see.
+/// The names that measure gives to kernels: "k<ordinal>_<16 hex digits of the candidate's hash>", so that generators
+/// and scripts can tell which trial they see.
 std::string kernelName(std::int64_t ordinal, std::uint64_t candidateHash);
 struct KernelIdentity
 {
@@ -37,7 +37,8 @@ std::optional<KernelIdentity> parseKernelName(std::string_view name);
 
 /// Faults by trial, for tests and demonstrations: a JSON file
 ///     {"seed": 1, "rules": [{"fault": "crash", "ordinal": 7}, {"fault": "hang", "candidate": "00ab..."},
-///                           {"fault": "wrong", "every": 10, "offset": 3}, {"fault": "slow", "rate": 0.05, "factor": 4}]}
+///                           {"fault": "wrong", "every": 10, "offset": 3}, {"fault": "slow", "rate": 0.05, "factor":
+///                           4}]}
 /// The first rule that fits decides. `rate` draws from (seed, candidate), so it is the same in every process and order.
 class FaultScript
 {

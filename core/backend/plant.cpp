@@ -40,7 +40,8 @@ void plantFault(schedule::LoweredKernel& kernel, Fault fault)
     Stmt statement;
     switch (fault) {
     case Fault::Crash: // far outside of what a process can own
-        statement = makeStore(index, indices(output, intImm(std::int64_t(1) << 44, DType::I64)), constant(output.dtype, 1));
+        statement =
+            makeStore(index, indices(output, intImm(std::int64_t(1) << 44, DType::I64)), constant(output.dtype, 1));
         break;
     case Fault::OutOfBounds: {
         const std::int64_t beyond = output.shape.empty() ? 1 : output.shape[0];
@@ -51,7 +52,8 @@ void plantFault(schedule::LoweredKernel& kernel, Fault fault)
         statement = makeStore(index, here, load(index, output.dtype, here) + constant(output.dtype, 100));
         break;
     default: { // a recurrence that no compiler folds, for about the age of the universe
-        Stmt step = makeStore(index, here, load(index, output.dtype, here) * constant(output.dtype, 3) + constant(output.dtype, 1));
+        Stmt step = makeStore(index, here,
+                              load(index, output.dtype, here) * constant(output.dtype, 3) + constant(output.dtype, 1));
         for (const char* name : {"forever0", "forever1"})
             step = makeFor(var(name), Expr(0), Expr(2'000'000'000), LoopKind::Serial, std::move(step));
         statement = std::move(step);

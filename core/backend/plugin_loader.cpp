@@ -14,8 +14,9 @@ Result<const CodegenPlugin*> loadPlugin(const std::filesystem::path& path, std::
 {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored))
-        return makeError(Errc::NotFound,
-                         fmt::format("there is no code generator for targets of kind \"{}\": {} is missing", kind, path.string()));
+        return makeError(
+            Errc::NotFound,
+            fmt::format("there is no code generator for targets of kind \"{}\": {} is missing", kind, path.string()));
     // The loader counts references and gives the same library again; it is never unloaded, for LLVM keeps global state.
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)

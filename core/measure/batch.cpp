@@ -70,7 +70,8 @@ Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, std::v
       m_items(requests.size())
 {
     const std::size_t share = (requests.size() + builders.size() - 1) / builders.size();
-    m_groupSize = std::clamp<std::size_t>(options.candidatesPerBuild ? options.candidatesPerBuild : share, 1, kMaxGroup);
+    m_groupSize =
+        std::clamp<std::size_t>(options.candidatesPerBuild ? options.candidatesPerBuild : share, 1, kMaxGroup);
     m_gated = options.quietGate && std::any_of(runners.begin(), runners.end(), [](const Slot& slot) {
         return slot.worker->device() && slot.worker->device()->kind == "cpu";
     });
@@ -108,7 +109,8 @@ Result<> Batch::run(std::stop_token stop)
 
 std::size_t Batch::count(Phase phase) const
 {
-    return static_cast<std::size_t>(std::count_if(m_items.begin(), m_items.end(), [&](const Item& i) { return i.phase == phase; }));
+    return static_cast<std::size_t>(
+        std::count_if(m_items.begin(), m_items.end(), [&](const Item& i) { return i.phase == phase; }));
 }
 
 bool Batch::shouldBuild() const
@@ -179,7 +181,8 @@ Result<> Batch::dispatchBuilds()
             if (m_items[i].phase != Phase::Waiting || (m_items[i].alone && !group.empty()))
                 continue;
             // Equal candidates have equal names, which an artifact cannot have twice.
-            if (std::any_of(group.begin(), group.end(), [&](std::size_t g) { return m_items[g].name == m_items[i].name; }))
+            if (std::any_of(group.begin(), group.end(),
+                            [&](std::size_t g) { return m_items[g].name == m_items[i].name; }))
                 continue;
             group.push_back(i);
             if (m_items[i].alone)
@@ -239,7 +242,8 @@ Result<> Batch::dispatchRuns()
     for (Slot& slot : m_runners) {
         if (slot.busy())
             continue;
-        const auto next = std::find_if(m_items.begin(), m_items.end(), [](const Item& i) { return i.phase == Phase::Built; });
+        const auto next =
+            std::find_if(m_items.begin(), m_items.end(), [](const Item& i) { return i.phase == Phase::Built; });
         if (next == m_items.end())
             break;
         setQuiet(true);
@@ -440,7 +444,8 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
     const std::string cause = crashed ? exit.text() : why.message;
     for (const std::size_t index : group) {
         Item& item = m_items[index];
-        // It may have died while idle, or of what a candidate before did to it: one more try, alone and in a new process.
+        // It may have died while idle, or of what a candidate before did to it: one more try, alone and in a new
+        // process.
         std::uint32_t& retries = builder ? item.buildRetries : item.runRetries;
         if (retries == 0 && (group.size() > 1 || hadHistory || !slot.heard)) {
             ++retries;
@@ -448,10 +453,11 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
             enter(index, builder ? Phase::Waiting : Phase::Built, nullptr);
             continue;
         }
-        finish(index, failedTrial(slot.stage, Errc::WorkerCrashed,
-                                  fmt::format("{} crashed while {}: {}{}{}", builder ? "the code generator" : "the kernel",
-                                              slot.what, cause, words.empty() ? "" : ": ", words),
-                                  std::move(item.durations)));
+        finish(index,
+               failedTrial(slot.stage, Errc::WorkerCrashed,
+                           fmt::format("{} crashed while {}: {}{}{}", builder ? "the code generator" : "the kernel",
+                                       slot.what, cause, words.empty() ? "" : ": ", words),
+                           std::move(item.durations)));
     }
 }
 
@@ -468,11 +474,11 @@ void Batch::deadlinePassed(Slot& slot, bool builder)
             continue;
         }
         const double limit = builder ? m_options.buildTimeoutSeconds : m_options.runTimeoutSeconds;
-        finish(index, failedTrial(slot.stage, builder ? Errc::BuildTimeout : Errc::RunTimeout,
-                                  fmt::format("{} took longer than {:g} s while {}{}{}",
-                                              builder ? "the build" : "the run", limit, slot.what, words.empty() ? "" : ": ",
-                                              words),
-                                  std::move(item.durations)));
+        finish(index,
+               failedTrial(slot.stage, builder ? Errc::BuildTimeout : Errc::RunTimeout,
+                           fmt::format("{} took longer than {:g} s while {}{}{}", builder ? "the build" : "the run",
+                                       limit, slot.what, words.empty() ? "" : ": ", words),
+                           std::move(item.durations)));
     }
 }
 

@@ -47,7 +47,8 @@ enum class Product : std::uint8_t
     Source
 };
 
-/// One lathe-builder, used step by step: what deploy, listings and tests need. Code generators run in that process alone.
+/// One lathe-builder, used step by step: what deploy, listings and tests need. Code generators run in that process
+/// alone.
 class BuilderClient
 {
 public:

@@ -16,7 +16,8 @@ std::string kernelNameOf(const MeasureRequest& request)
     return backend::kernelName(request.ordinal, request.candidate.hash().high);
 }
 
-Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact, std::int32_t kernel, wire::RunJob& job)
+Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact, std::int32_t kernel,
+                    wire::RunJob& job)
 {
     if (kernel < 0 || static_cast<std::size_t>(kernel) >= artifact.descriptor.kernels.size())
         return makeError(Errc::Internal, "the artifact does not have the kernel that the builder named");
@@ -76,8 +77,10 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
                           std::map<std::string, double> durations)
 {
     TrialResult result;
-    result.stage = static_cast<TrialStage>(std::min<std::uint32_t>(run.stage(), static_cast<std::uint32_t>(TrialStage::Transport)));
-    result.code = static_cast<Errc>(std::min<std::uint32_t>(run.failure().code(), static_cast<std::uint32_t>(Errc::Internal)));
+    result.stage = static_cast<TrialStage>(
+        std::min<std::uint32_t>(run.stage(), static_cast<std::uint32_t>(TrialStage::Transport)));
+    result.code =
+        static_cast<Errc>(std::min<std::uint32_t>(run.failure().code(), static_cast<std::uint32_t>(Errc::Internal)));
     result.text = run.failure().text();
     result.costsNs.assign(run.costs_ns().begin(), run.costs_ns().end());
     result.verified = run.verified();

@@ -33,7 +33,8 @@ struct BuildFacts
 std::string kernelNameOf(const MeasureRequest& request);
 
 /// The run of kernel number `kernel`. Errors: Internal if its parameters are not the DAG's inputs and outputs.
-Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact, std::int32_t kernel, wire::RunJob& job);
+Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact, std::int32_t kernel,
+                    wire::RunJob& job);
 
 /// What a runner's answer says about the trial. `durations` has what came before.
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,

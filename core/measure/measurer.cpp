@@ -44,7 +44,8 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
     return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
 }
 
-Result<> Measurer::measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult, std::stop_token stop)
+Result<> Measurer::measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,
+                           std::stop_token stop)
 {
     if (requests.empty())
         return {};

@@ -41,10 +41,11 @@ public:
     Measurer& operator=(const Measurer&) = delete;
 
     /// `onResult(i, result)` is called on this thread in request order, each as soon as it and all before it are known.
-    /// Every failure of a candidate is a result. Errors: Cancelled (results not yet given are lost), or what keeps workers
-    /// from running at all.
+    /// Every failure of a candidate is a result. Errors: Cancelled (results not yet given are lost), or what keeps
+    /// workers from running at all.
     using ResultCallback = std::function<void(std::size_t index, TrialResult result)>;
-    Result<> measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult, std::stop_token stop = {});
+    Result<> measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,
+                     std::stop_token stop = {});
 
     /// JSON of each opened device as its plugin describes it: {"kind","key","name","hardware",...}.
     const std::vector<std::string>& devices() const;

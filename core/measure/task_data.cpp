@@ -48,7 +48,8 @@ std::vector<std::int64_t> choosePoints(const std::vector<std::int64_t>& shape, s
     return points;
 }
 
-std::vector<std::vector<std::int64_t>> toIndices(const std::vector<std::int64_t>& points, const std::vector<std::int64_t>& shape)
+std::vector<std::vector<std::int64_t>> toIndices(const std::vector<std::int64_t>& points,
+                                                 const std::vector<std::int64_t>& shape)
 {
     std::vector<std::vector<std::int64_t>> all;
     for (std::int64_t linear : points) {

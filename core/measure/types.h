@@ -53,7 +53,8 @@ struct MeasureRequest
     TaskDataPtr task;
     RunPlan plan;
     double bestNs = std::numeric_limits<double>::infinity();
-    std::int64_t ordinal = -1; ///< of the trial in the run; part of the kernel's name, so that fault scripts can name it
+    std::int64_t ordinal =
+        -1; ///< of the trial in the run; part of the kernel's name, so that fault scripts can name it
 };
 
 /// A device that a local runner opens.

@@ -60,8 +60,8 @@ Result<> Worker::greet()
         return makeError(Errc::Incompatible, "the worker did not say hello");
     const wire::Hello& said = theirs.hello();
     if (said.version() != wire::protocolVersion())
-        return makeError(Errc::Incompatible, fmt::format("{} is version {}, this program {}", said.program(), said.version(),
-                                                         wire::protocolVersion()));
+        return makeError(Errc::Incompatible, fmt::format("{} is version {}, this program {}", said.program(),
+                                                         said.version(), wire::protocolVersion()));
     if (m_kind == Kind::Builder && said.build_id() != backend::buildId())
         return makeError(Errc::Incompatible, fmt::format("{} is of build {}, this program of {}", said.program(),
                                                          said.build_id(), backend::buildId()));
@@ -137,9 +137,10 @@ Result<wire::Message> Worker::receive(Deadline deadline)
         if (!message && message.error().code == Errc::WorkerCrashed) {
             const ProcessExit exit = reap();
             const std::string words = takeErrors();
-            return makeError(Errc::WorkerCrashed, fmt::format("{} ended with {}{}{}",
-                                                              m_kind == Kind::Builder ? "lathe-builder" : "lathe-runner",
-                                                              exit.text(), words.empty() ? "" : ": ", words));
+            return makeError(Errc::WorkerCrashed,
+                             fmt::format("{} ended with {}{}{}",
+                                         m_kind == Kind::Builder ? "lathe-builder" : "lathe-runner", exit.text(),
+                                         words.empty() ? "" : ": ", words));
         }
         return message;
     }

@@ -21,7 +21,8 @@ Error toError(const LatheDeviceError& error, std::string_view doing)
     const auto length = ::strnlen(error.text, sizeof error.text);
     const bool known = error.code > 0 && error.code <= static_cast<std::uint32_t>(Errc::Internal);
     return makeError(known ? static_cast<Errc>(error.code) : Errc::Internal,
-                     length ? std::string(error.text, length) : fmt::format("the device failed {} without a reason", doing));
+                     length ? std::string(error.text, length)
+                            : fmt::format("the device failed {} without a reason", doing));
 }
 
 Result<const LatheDeviceApi*> loadLibrary(const std::filesystem::path& path)
@@ -32,10 +33,12 @@ Result<const LatheDeviceApi*> loadLibrary(const std::filesystem::path& path)
     const auto entry = reinterpret_cast<LatheDeviceApiFn>(::dlsym(library, "lathe_device_api"));
     const LatheDeviceApi* api = entry ? entry() : nullptr;
     if (!api)
-        return makeError(Errc::Incompatible, fmt::format("{} is no device half: it has no lathe_device_api", path.string()));
+        return makeError(Errc::Incompatible,
+                         fmt::format("{} is no device half: it has no lathe_device_api", path.string()));
     if (api->abiVersion != LATHE_DEVICE_ABI_VERSION || api->structSize != sizeof(LatheDeviceApi))
-        return makeError(Errc::Incompatible, fmt::format("{} speaks version {} of the device interface, this program {}",
-                                                         path.string(), api->abiVersion, LATHE_DEVICE_ABI_VERSION));
+        return makeError(Errc::Incompatible,
+                         fmt::format("{} speaks version {} of the device interface, this program {}", path.string(),
+                                     api->abiVersion, LATHE_DEVICE_ABI_VERSION));
     return api;
 }
 
@@ -89,15 +92,17 @@ std::string listDevices(const std::filesystem::path& pluginDir)
     return all.dump();
 }
 
-Result<std::shared_ptr<Device>> Device::open(const LatheDeviceApi* api, const std::string& key, const std::string& options)
+Result<std::shared_ptr<Device>> Device::open(const LatheDeviceApi* api, const std::string& key,
+                                             const std::string& options)
 {
     const json devices = enumerate(api);
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const json& d) {
         return d.is_object() && (key.empty() || d.value("key", std::string()) == key);
     });
     if (found == devices.end())
-        return makeError(Errc::NotFound, key.empty() ? fmt::format("this machine has no {} device", api->kind)
-                                                     : fmt::format("this machine has no {} device \"{}\"", api->kind, key));
+        return makeError(Errc::NotFound, key.empty()
+                                             ? fmt::format("this machine has no {} device", api->kind)
+                                             : fmt::format("this machine has no {} device \"{}\"", api->kind, key));
     LatheDevice* handle = nullptr;
     LatheDeviceError error = {};
     const std::string chosen = found->value("key", std::string());
@@ -147,12 +152,14 @@ Result<DeviceModule> Device::load(std::span<const std::byte> artifact, const std
     return DeviceModule(this, module);
 }
 
-Result<LatheTiming> Device::run(std::span<const LatheLaunch> launches, std::uint32_t iterations, std::uint64_t coldBytes)
+Result<LatheTiming> Device::run(std::span<const LatheLaunch> launches, std::uint32_t iterations,
+                                std::uint64_t coldBytes)
 {
     LatheTiming timing = {};
     LatheDeviceError error = {};
-    if (m_api->run(m_handle, launches.data(), static_cast<std::uint32_t>(launches.size()), iterations, coldBytes, &timing,
-                   &error) != 0)
+    if (m_api->run(m_handle, launches.data(), static_cast<std::uint32_t>(launches.size()), iterations, coldBytes,
+                   &timing, &error)
+        != 0)
         return toError(error, "to run");
     return timing;
 }

@@ -14,7 +14,8 @@
 
 namespace lathe::serve {
 
-/// A loaded device half, checked for its ABI version. Stays loaded to the end of the process: drivers rarely survive more.
+/// A loaded device half, checked for its ABI version. Stays loaded to the end of the process: drivers rarely survive
+/// more.
 Result<const LatheDeviceApi*> loadDeviceApi(const std::filesystem::path& pluginDir, std::string_view kind);
 
 /// JSON array of what all device halves in the folder enumerate, each with "kind"; {"plugin","error"} for those that do
@@ -28,7 +29,8 @@ class DeviceModule;
 class Device
 {
 public:
-    static Result<std::shared_ptr<Device>> open(const LatheDeviceApi* api, const std::string& key, const std::string& options);
+    static Result<std::shared_ptr<Device>> open(const LatheDeviceApi* api, const std::string& key,
+                                                const std::string& options);
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -66,7 +68,11 @@ public:
 
 private:
     friend class Device;
-    DeviceBuffer(Device* device, void* pointer, std::size_t bytes) : m_device(device), m_pointer(pointer), m_bytes(bytes) { }
+    DeviceBuffer(Device* device, void* pointer, std::size_t bytes)
+        : m_device(device)
+        , m_pointer(pointer)
+        , m_bytes(bytes)
+    {}
     Device* m_device = nullptr;
     void* m_pointer = nullptr;
     std::size_t m_bytes = 0;

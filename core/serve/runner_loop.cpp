@@ -50,8 +50,8 @@ private:
     {
         switch (message.body_case()) {
         case wire::Message::kBlob:
-            return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(), message.blob().offset(),
-                                    message.blob().data());
+            return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(),
+                                    message.blob().offset(), message.blob().data());
         case wire::Message::kListDevices: {
             wire::Message answer;
             answer.mutable_device_list()->set_id(message.list_devices().id());
@@ -82,7 +82,8 @@ private:
         m_trials.reset();
         m_device.reset();
         auto api = loadDeviceApi(m_options.pluginDir, request.kind());
-        auto device = api ? Device::open(*api, request.key(), request.options()) : Result<std::shared_ptr<Device>>(api.error());
+        auto device =
+            api ? Device::open(*api, request.key(), request.options()) : Result<std::shared_ptr<Device>>(api.error());
         if (device) {
             m_device = *device;
             m_trials.emplace(m_device);

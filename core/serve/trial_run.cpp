@@ -91,8 +91,9 @@ public:
     Error error(const ArgSpec& spec, double tolerance) const
     {
         return makeError(Errc::WrongAnswer,
-                         fmt::format("output \"{}\" is {} at {} instead of {}: relative error {:.3g}, allowed {:.3g}", spec.name,
-                                     m_got, indexText(spec.map, m_point), m_expected, relativeError(), tolerance));
+                         fmt::format("output \"{}\" is {} at {} instead of {}: relative error {:.3g}, allowed {:.3g}",
+                                     spec.name, m_got, indexText(spec.map, m_point), m_expected, relativeError(),
+                                     tolerance));
     }
 
 private:
@@ -151,7 +152,8 @@ std::vector<Hash128> TrialRunner::missing(const wire::RunJob& job, wire::BlobSto
     return hashes;
 }
 
-Result<TrialRunner::Module*> TrialRunner::load(const Hash128& hash, const wire::Blob& blob, const std::string& descriptor)
+Result<TrialRunner::Module*> TrialRunner::load(const Hash128& hash, const wire::Blob& blob,
+                                               const std::string& descriptor)
 {
     const Hash128 descriptorHash = contentHash(descriptor);
     const auto found = std::find_if(m_modules.begin(), m_modules.end(), [&](const Module& m) {
@@ -173,7 +175,8 @@ Result<TrialRunner::Module*> TrialRunner::load(const Hash128& hash, const wire::
     return &m_modules.front();
 }
 
-const std::string& TrialRunner::seeded(std::uint64_t seed, std::uint8_t dtype, double low, double high, std::int64_t count)
+const std::string& TrialRunner::seeded(std::uint64_t seed, std::uint8_t dtype, double low, double high,
+                                       std::int64_t count)
 {
     const auto bytes = static_cast<std::size_t>(count * sizeOf(static_cast<DType>(dtype)));
     for (auto it = m_tensors.begin(); it != m_tensors.end(); ++it)
@@ -182,7 +185,8 @@ const std::string& TrialRunner::seeded(std::uint64_t seed, std::uint8_t dtype, d
             return m_tensors.front().bytes;
         }
     m_tensors.push_front({seed, dtype, low, high, std::string(bytes, '\0')});
-    wire::fillSeeded(seed, static_cast<DType>(dtype), {low, high}, std::as_writable_bytes(std::span(m_tensors.front().bytes)));
+    wire::fillSeeded(seed, static_cast<DType>(dtype), {low, high},
+                     std::as_writable_bytes(std::span(m_tensors.front().bytes)));
     m_tensorBytes += bytes;
     while (m_tensorBytes > kSeededBytesKept && m_tensors.size() > 1) {
         m_tensorBytes -= m_tensors.back().bytes.size();
@@ -209,8 +213,8 @@ Result<> TrialRunner::fill(const wire::RunJob& job, int index, Plan& plan, wire:
     case wire::Buffer::BLOB:
         blob = blobs.find(wire::fromWire(buffer.blob()));
         if (!blob || static_cast<std::int64_t>(blob->size()) != logicalBytes)
-            return makeError(Errc::InvalidArgument, fmt::format("the data for \"{}\" has {} bytes, its tensor {}", spec.name,
-                                                                blob ? blob->size() : 0, logicalBytes));
+            return makeError(Errc::InvalidArgument, fmt::format("the data for \"{}\" has {} bytes, its tensor {}",
+                                                                spec.name, blob ? blob->size() : 0, logicalBytes));
         logical = blob.get();
         break;
     default: // poison: all ones is not-a-number in every float type
@@ -243,7 +247,8 @@ Result<TrialRunner::Plan> TrialRunner::prepare(const wire::RunJob& job, wire::Bl
         LATHE_TRY_ASSIGN(ArgSpec spec, argSpecFromJson(json));
         const std::int64_t bytes = spec.map.elementCount() * sizeOf(spec.dtype);
         if (bytes > kMaxBufferBytes)
-            return makeError(Errc::InvalidArgument, fmt::format("the buffer \"{}\" of {} bytes is too large", spec.name, bytes));
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("the buffer \"{}\" of {} bytes is too large", spec.name, bytes));
         LATHE_TRY_ASSIGN(DeviceBuffer allocated, m_device->allocate(static_cast<std::size_t>(bytes)));
         plan.specs.push_back(std::move(spec));
         plan.buffers.push_back(std::move(allocated));
@@ -258,16 +263,18 @@ Result<TrialRunner::Plan> TrialRunner::prepare(const wire::RunJob& job, wire::Bl
             return makeError(Errc::InvalidArgument, "a launch names a kernel that its artifact does not have");
         const KernelInfo& kernel = kernels[launch.kernel()];
         if (static_cast<std::size_t>(launch.buffers_size()) != kernel.parameters.size())
-            return makeError(Errc::InvalidArgument, fmt::format("kernel {} has {} parameters, its launch {}", kernel.name,
-                                                                kernel.parameters.size(), launch.buffers_size()));
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("kernel {} has {} parameters, its launch {}", kernel.name,
+                                         kernel.parameters.size(), launch.buffers_size()));
         std::vector<void*> pointers;
         for (int i = 0; i < launch.buffers_size(); ++i) {
             const std::uint32_t b = launch.buffers(i);
             const ArgSpec& want = kernel.parameters[static_cast<std::size_t>(i)];
             if (b >= plan.specs.size() || plan.specs[b].dtype != want.dtype || plan.specs[b].map != want.map)
-                return makeError(Errc::InvalidArgument, fmt::format("the buffer given for parameter \"{}\" of kernel {} has "
-                                                                    "another shape, layout or type",
-                                                                    want.name, kernel.name));
+                return makeError(Errc::InvalidArgument,
+                                 fmt::format("the buffer given for parameter \"{}\" of kernel {} has "
+                                             "another shape, layout or type",
+                                             want.name, kernel.name));
             pointers.push_back(plan.buffers[b].get());
         }
         plan.pointers.push_back(std::move(pointers));
@@ -290,8 +297,8 @@ Result<std::string> TrialRunner::plainValues(const Plan& plan, std::size_t buffe
     std::string physical(plan.buffers[buffer].bytes(), '\0');
     LATHE_TRY(m_device->copyOut(std::as_writable_bytes(std::span(physical)), plan.buffers[buffer]));
     std::string plain(static_cast<std::size_t>(spec.map.logicalCount() * sizeOf(spec.dtype)), '\0');
-    transformLayout(spec.map, physical.data(), IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank), plain.data(),
-                    spec.dtype);
+    transformLayout(spec.map, physical.data(), IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank),
+                    plain.data(), spec.dtype);
     return plain;
 }
 
@@ -300,7 +307,8 @@ Result<double> TrialRunner::check(const wire::RunJob& job, const Plan& plan, wir
     double worst = 0;
     for (const auto& check : job.checks()) {
         if (check.buffer() >= plan.specs.size() || check.points_size() != check.values_size())
-            return makeError(Errc::InvalidArgument, "a check names no buffer of the job, or has not one value for each point");
+            return makeError(Errc::InvalidArgument,
+                             "a check names no buffer of the job, or has not one value for each point");
         const ArgSpec& spec = plan.specs[check.buffer()];
         const auto count = static_cast<std::uint64_t>(spec.map.logicalCount());
         Comparison comparison;
@@ -308,7 +316,8 @@ Result<double> TrialRunner::check(const wire::RunJob& job, const Plan& plan, wir
             const wire::Blob reference = blobs.find(wire::fromWire(check.reference()));
             LATHE_TRY_ASSIGN(const std::string values, plainValues(plan, check.buffer()));
             if (!reference || reference->size() != values.size())
-                return makeError(Errc::InvalidArgument, fmt::format("the reference for \"{}\" has another size", spec.name));
+                return makeError(Errc::InvalidArgument,
+                                 fmt::format("the reference for \"{}\" has another size", spec.name));
             for (std::uint64_t i = 0; i < count; ++i)
                 comparison.add(i, wire::readElement(values.data(), static_cast<std::int64_t>(i), spec.dtype),
                                wire::readElement(reference->data(), static_cast<std::int64_t>(i), spec.dtype));
@@ -318,8 +327,10 @@ Result<double> TrialRunner::check(const wire::RunJob& job, const Plan& plan, wir
             LATHE_TRY(m_device->copyOut(std::as_writable_bytes(std::span(physical)), plan.buffers[check.buffer()]));
             for (int i = 0; i < check.points_size(); ++i) {
                 if (check.points(i) >= count)
-                    return makeError(Errc::InvalidArgument, fmt::format("a check asks for a point outside \"{}\"", spec.name));
-                comparison.add(check.points(i), wire::readElement(physical.data(), offsetOf(spec.map, check.points(i)), spec.dtype),
+                    return makeError(Errc::InvalidArgument,
+                                     fmt::format("a check asks for a point outside \"{}\"", spec.name));
+                comparison.add(check.points(i),
+                               wire::readElement(physical.data(), offsetOf(spec.map, check.points(i)), spec.dtype),
                                check.values(i));
             }
         }
@@ -360,7 +371,8 @@ Result<> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunR
             number = static_cast<std::uint32_t>(std::min<double>(grown, kMaxNumber));
         }
         if (wanted.cooldown_ms() > 0)
-            std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(std::min(wanted.cooldown_ms(), 60'000.0)));
+            std::this_thread::sleep_for(
+                std::chrono::duration<double, std::milli>(std::min(wanted.cooldown_ms(), 60'000.0)));
     }
     result.set_number(number);
     return {};

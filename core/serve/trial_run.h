@@ -17,7 +17,8 @@ class RunResult;
 
 namespace lathe::serve {
 
-/// Carries out run jobs on one device: loads artifacts, makes inputs in their physical layouts, warms up, checks, times.
+/// Carries out run jobs on one device: loads artifacts, makes inputs in their physical layouts, warms up, checks,
+/// times.
 class TrialRunner
 {
 public:
@@ -26,8 +27,8 @@ public:
 
     /// Blobs that the job needs and `blobs` does not have.
     static std::vector<Hash128> missing(const wire::RunJob& job, wire::BlobStore& blobs);
-    /// `progress` is told before each stage (a TrialStage and what is about to happen), so that a supervisor can explain a
-    /// crash. Fetched buffers are put into `blobs`.
+    /// `progress` is told before each stage (a TrialStage and what is about to happen), so that a supervisor can
+    /// explain a crash. Fetched buffers are put into `blobs`.
     wire::RunResult run(const wire::RunJob& job, wire::BlobStore& blobs,
                         const std::function<void(std::uint32_t stage, const std::string& what)>& progress);
 

@@ -74,8 +74,8 @@ Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
         return makeError(readErrc(errno), fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
     LATHE_TRY_ASSIGN(const std::uint64_t size, regularFileSize(file.get(), path));
     if (size > maxBytes)
-        return makeError(Errc::BadFile,
-                         fmt::format("{} has {} bytes, more than the {} that are allowed", path.string(), size, maxBytes));
+        return makeError(Errc::BadFile, fmt::format("{} has {} bytes, more than the {} that are allowed", path.string(),
+                                                    size, maxBytes));
     std::string text(size, '\0');
     std::size_t got = 0;
     while (got < text.size()) {

@@ -15,8 +15,8 @@ namespace lathe {
 /// Whole contents. Errors: NotFound, or BadFile if it is no regular file, unreadable or larger than maxBytes.
 Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t maxBytes = UINT64_MAX);
 
-/// Writes beside the target, syncs and renames, so that a reader sees the old contents or the new ones, also after a power
-/// loss. Errors: InvalidArgument (no such folder, not permitted), StoreFailed (disk full ...).
+/// Writes beside the target, syncs and renames, so that a reader sees the old contents or the new ones, also after a
+/// power loss. Errors: InvalidArgument (no such folder, not permitted), StoreFailed (disk full ...).
 Result<> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 Result<> writeFileAtomically(const std::filesystem::path& path, std::string_view text);
 

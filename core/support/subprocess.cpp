@@ -285,11 +285,13 @@ Result<RunOutput> runProcess(const SubprocessOptions& options, std::string_view 
                 continue;
             if (n <= 0)
                 return n < 0 && errno == EAGAIN;
-            text.append(chunk.data(), std::min(static_cast<std::size_t>(n), maxBytes - std::min(maxBytes, text.size())));
+            text.append(chunk.data(),
+                        std::min(static_cast<std::size_t>(n), maxBytes - std::min(maxBytes, text.size())));
         }
     };
     while (outputOpen || errorsOpen || child.input() >= 0) {
-        std::array<pollfd, 3> fds = {pollfd{child.input(), POLLOUT, 0}, pollfd{outputOpen ? child.output() : -1, POLLIN, 0},
+        std::array<pollfd, 3> fds = {pollfd{child.input(), POLLOUT, 0},
+                                     pollfd{outputOpen ? child.output() : -1, POLLIN, 0},
                                      pollfd{errorsOpen ? child.errors() : -1, POLLIN, 0}};
         const int ready = ::poll(fds.data(), fds.size(), deadline.pollMs());
         if (ready == 0)
@@ -319,7 +321,8 @@ Result<RunOutput> runProcess(const SubprocessOptions& options, std::string_view 
     const auto exit = child.wait(deadline);
     if (!exit) {
         child.kill();
-        return makeError(Errc::RunTimeout, fmt::format("{} did not end in time and was killed", options.program.string()));
+        return makeError(Errc::RunTimeout,
+                         fmt::format("{} did not end in time and was killed", options.program.string()));
     }
     result.exit = *exit;
     return result;

@@ -80,7 +80,8 @@ Result<> Connection::fill()
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return {};
         if (n < 0)
-            return makeError(Errc::WorkerCrashed, fmt::format("cannot read from the other side: {}", std::strerror(errno)));
+            return makeError(Errc::WorkerCrashed,
+                             fmt::format("cannot read from the other side: {}", std::strerror(errno)));
         if (n == 0 && total > 0)
             return {}; // what came before the end is looked at first
         if (n == 0)

@@ -28,7 +28,8 @@ public:
     /// Sends what the descriptor takes. Errors: WorkerCrashed (the other side is gone).
     Result<> flush();
 
-    /// Reads what is there, without waiting, up to about a frame's size. Errors: WorkerCrashed at the end of the stream.
+    /// Reads what is there, without waiting, up to about a frame's size. Errors: WorkerCrashed at the end of the
+    /// stream.
     Result<> fill();
     /// The next message among what was read. Errors: BadFile (not ours, oversized, does not parse).
     Result<std::optional<Message>> next();

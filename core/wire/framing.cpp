@@ -43,8 +43,9 @@ Result<std::optional<std::string>> FrameReader::next()
     for (std::size_t i = 0; i < 4; ++i)
         size |= static_cast<std::uint32_t>(static_cast<unsigned char>(rest[4 + i])) << (8 * i);
     if (size > kMaxFrameBytes)
-        return makeError(Errc::BadFile, fmt::format("a frame of {} bytes is announced, more than the {} that are allowed",
-                                                    size, kMaxFrameBytes));
+        return makeError(
+            Errc::BadFile,
+            fmt::format("a frame of {} bytes is announced, more than the {} that are allowed", size, kMaxFrameBytes));
     if (rest.size() - kFrameHeaderBytes < size)
         return std::optional<std::string>();
     std::optional<std::string> frame(std::in_place, rest.substr(kFrameHeaderBytes, size));

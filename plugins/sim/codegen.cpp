@@ -113,7 +113,8 @@ private:
             if (from.dtype == DType::F16 || from.dtype == DType::BF16)
                 return unsupported(toString(from.dtype));
             Buffer to;
-            const auto parameter = std::find(nest.parameters.begin(), nest.parameters.end(), static_cast<std::int32_t>(b));
+            const auto parameter =
+                std::find(nest.parameters.begin(), nest.parameters.end(), static_cast<std::int32_t>(b));
             if (parameter != nest.parameters.end())
                 to.parameter = static_cast<std::int32_t>(parameter - nest.parameters.begin());
             to.dtype = from.dtype;
@@ -281,7 +282,8 @@ public:
                 facts.modelNs = modelTimeNs(kernel.nest, m_machine);
                 facts.slowdown = decision.fault == backend::Fault::Slow ? decision.factor : 1;
                 facts.fault = static_cast<std::uint32_t>(decision.fault);
-                facts.interpret = m_interpret == "on" || (m_interpret == "auto" && interpretationSteps(kernel.nest) <= kMaxSteps);
+                facts.interpret =
+                    m_interpret == "on" || (m_interpret == "auto" && interpretationSteps(kernel.nest) <= kMaxSteps);
                 built.status = writer.add(kernel, facts);
             }
             if (built.status) {
@@ -299,7 +301,8 @@ public:
     Result<std::string> listing(const schedule::LoweredKernel& kernel, backend::Listing kind) override
     {
         if (kind != backend::Listing::Source)
-            return makeError(Errc::Unsupported, "the simulator has no compiler: its only listing is the source, the loop nest");
+            return makeError(Errc::Unsupported,
+                             "the simulator has no compiler: its only listing is the source, the loop nest");
         return fmt::format("{}\nmodel time: {:.1f} ns\n", ir::print(kernel.nest), modelTimeNs(kernel.nest, m_machine));
     }
 
@@ -326,6 +329,7 @@ private:
 
 extern "C" __attribute__((visibility("default"))) const lathe::backend::CodegenPlugin* lathe_codegen_create()
 {
-    static const lathe::backend::CodegenPlugin plugin{lathe::backend::buildId(), "sim", &lathe::sim::SimCodegen::create};
+    static const lathe::backend::CodegenPlugin plugin{lathe::backend::buildId(), "sim",
+                                                      &lathe::sim::SimCodegen::create};
     return &plugin;
 }

@@ -139,7 +139,8 @@ private:
         return elements * static_cast<double>(sizeOf(buffer.dtype));
     }
 
-    /// Bytes that pass into a cache of that size: what the largest inner block that fits touches, once per outer iteration.
+    /// Bytes that pass into a cache of that size: what the largest inner block that fits touches, once per outer
+    /// iteration.
     double traffic(const std::vector<Access>& accesses, double capacity) const
     {
         double outer = 1;
@@ -200,7 +201,8 @@ private:
         const double fromL2 = traffic(inMemory, m_machine.l1Bytes) / m_machine.l2BytesPerCycle;
         const double fromL3 = traffic(inMemory, m_machine.l2Bytes) / m_machine.l3BytesPerCycle;
         const double fromMemory = traffic(inMemory, m_machine.l3Bytes) / m_machine.memoryBytesPerCycle;
-        m_cycles += std::max({compute, fromL2, fromL3, fromMemory}) + 0.3 * std::min(compute, fromL2 + fromL3 + fromMemory);
+        m_cycles +=
+            std::max({compute, fromL2, fromL3, fromMemory}) + 0.3 * std::min(compute, fromL2 + fromL3 + fromMemory);
     }
 
     const LoopNest& m_nest;
@@ -250,8 +252,9 @@ Result<Machine> Machine::fromJson(std::string_view text)
     for (const auto& [key, value] : json.items()) {
         const auto field = fields.find(key);
         if (field == fields.end() || !value.is_number() || value.get<double>() < 0)
-            return makeError(Errc::BadFile, "the cost file's \"" + key + "\" is no property of the simulated machine, or no "
-                                            "number from zero");
+            return makeError(Errc::BadFile, "the cost file's \"" + key
+                                                + "\" is no property of the simulated machine, or no "
+                                                  "number from zero");
         *field->second = value.get<double>();
     }
     return m;

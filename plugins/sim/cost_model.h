@@ -24,9 +24,9 @@ struct Machine
     static Result<Machine> fromJson(std::string_view text);
 };
 
-/// Time of one run in nanoseconds: a formula over the loops with the cliffs that real machines have (cache capacities, vector
-/// width and tails, registers, parallel width, code size), times a factor that follows from the nest's text and the seed.
-/// The same nest always gives the same time, whatever its name.
+/// Time of one run in nanoseconds: a formula over the loops with the cliffs that real machines have (cache capacities,
+/// vector width and tails, registers, parallel width, code size), times a factor that follows from the nest's text and
+/// the seed. The same nest always gives the same time, whatever its name.
 double modelTimeNs(const ir::LoopNest& nest, const Machine& machine);
 
 /// Expression and statement executions of one run: what interpreting it costs.

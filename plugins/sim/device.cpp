@@ -199,8 +199,8 @@ void actFault(LatheDevice* device, const Kernel& kernel, const LatheLaunch& laun
     }
 }
 
-int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t, LatheTiming* timing,
-        LatheDeviceError* error)
+int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t,
+        LatheTiming* timing, LatheDeviceError* error)
 {
     double total = 0;
     bool computed = true;

@@ -93,7 +93,11 @@ class Machine
 public:
     Machine(const Kernel& kernel, const Buffer* buffers, const Node* nodes, const std::int32_t* children,
             void* const* parameters)
-        : m_buffers(buffers), m_nodes(nodes), m_children(children), m_variables(kernel.variables), m_data(kernel.bufferCount)
+        : m_buffers(buffers)
+        , m_nodes(nodes)
+        , m_children(children)
+        , m_variables(kernel.variables)
+        , m_data(kernel.bufferCount)
     {
         m_scratch.resize(kernel.bufferCount);
         for (std::uint32_t b = 0; b < kernel.bufferCount; ++b) {
@@ -154,8 +158,9 @@ private:
             const std::int64_t index = evaluate(m_children[node.firstChild + d]).i;
             if (index < 0 || index >= buffer.shape[d]) {
                 if (ok())
-                    m_problem = "index " + std::to_string(index) + " of dimension " + std::to_string(d) + " leaves buffer "
-                        + std::to_string(node.index) + ", which has " + std::to_string(buffer.shape[d]) + " there";
+                    m_problem = "index " + std::to_string(index) + " of dimension " + std::to_string(d)
+                                + " leaves buffer " + std::to_string(node.index) + ", which has "
+                                + std::to_string(buffer.shape[d]) + " there";
                 return nullptr;
             }
             offset += index * buffer.strides[d];
@@ -196,7 +201,8 @@ private:
         const Node& node = m_nodes[index];
         const std::int32_t* child = m_children + node.firstChild;
         switch (node.kind) {
-        case NodeKind::IntImm: return isFloat(node.dtype) ? ofFloat(static_cast<double>(node.intValue), node.dtype) : ofInt(node.intValue);
+        case NodeKind::IntImm:
+            return isFloat(node.dtype) ? ofFloat(static_cast<double>(node.intValue), node.dtype) : ofInt(node.intValue);
         case NodeKind::FloatImm: return ofFloat(node.floatValue, node.dtype);
         case NodeKind::Var: return ofInt(m_variables[static_cast<std::size_t>(node.index)]);
         case NodeKind::Select: return evaluate(evaluate(child[0]).i != 0 ? child[1] : child[2]);
@@ -231,7 +237,8 @@ private:
             x[c] = isFloat(m_nodes[argument].dtype) ? value.f : static_cast<double>(value.i);
         }
         const double result = callFunction(static_cast<Function>(node.function), x);
-        return isFloat(node.dtype) ? ofFloat(result, node.dtype) : ofInt(wrap(static_cast<std::int64_t>(result), node.dtype));
+        return isFloat(node.dtype) ? ofFloat(result, node.dtype)
+                                   : ofInt(wrap(static_cast<std::int64_t>(result), node.dtype));
     }
 
     static Value binary(const Node& node, Value a, Value b, DType dtype)
@@ -317,7 +324,8 @@ std::string Program::read(const void* bytes, std::size_t size)
             return "the artifact has a buffer that is out of range";
         std::int64_t last = 0;
         for (int d = 0; d < b.dims; ++d) {
-            if (b.shape[d] < 1 || b.strides[d] < 0 || b.shape[d] > (std::int64_t(1) << 30) || b.strides[d] > (std::int64_t(1) << 30))
+            if (b.shape[d] < 1 || b.strides[d] < 0 || b.shape[d] > (std::int64_t(1) << 30)
+                || b.strides[d] > (std::int64_t(1) << 30))
                 return "the artifact has a buffer that is out of range";
             last += (b.shape[d] - 1) * b.strides[d];
             if (last >= b.elements)
@@ -344,7 +352,9 @@ std::string Program::read(const void* bytes, std::size_t size)
             || ((access || node.kind == NodeKind::Var || node.kind == NodeKind::For)
                 && (node.index < 0 || static_cast<std::uint32_t>(node.index) >= limit)))
             return "the artifact has a statement that is out of range";
-        if (access && node.childCount - (node.kind == NodeKind::Store ? 1u : 0u) != m_buffers[kernel->firstBuffer + static_cast<std::uint32_t>(node.index)].dims)
+        if (access
+            && node.childCount - (node.kind == NodeKind::Store ? 1u : 0u)
+                   != m_buffers[kernel->firstBuffer + static_cast<std::uint32_t>(node.index)].dims)
             return "the artifact has an access with the wrong number of indices";
         for (std::uint32_t c = 0; c < node.childCount; ++c)
             if (m_children[node.firstChild + c] < 0 || static_cast<std::size_t>(m_children[node.firstChild + c]) >= n)

@@ -18,8 +18,10 @@ class TestCpuTrials : public QObject
         compute::DagBuilder b;
         const auto x = b.placeholder("A", {32, 32}, DType::F32);
         const auto y = b.placeholder("B", {32, 32}, DType::F32);
-        const auto c = b.reduce("C", {32, 32}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 32}},
-                                [&](const auto& a, const auto& r) { return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]}); });
+        const auto c =
+            b.reduce("C", {32, 32}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 32}}, [&](const auto& a, const auto& r) {
+                return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]});
+            });
         auto made = std::move(b).finish({c});
         return made ? *made : nullptr;
     }
@@ -32,7 +34,8 @@ private slots:
         auto dir = TempDir::create();
         QVERIFY(dir);
         const auto script = dir->path() / "faults.json";
-        QVERIFY(writeFileAtomically(script, R"({"rules": [{"fault": "crash", "ordinal": 1}, {"fault": "hang", "ordinal": 2},
+        QVERIFY(
+            writeFileAtomically(script, R"({"rules": [{"fault": "crash", "ordinal": 1}, {"fault": "hang", "ordinal": 2},
             {"fault": "wrong", "ordinal": 3}, {"fault": "out-of-bounds", "ordinal": 4}]})"));
         MeasurerOptions options;
         options.target = "cpu -threads=2";
@@ -56,7 +59,8 @@ private slots:
             requests.push_back(std::move(r));
         }
         std::vector<TrialResult> results;
-        const auto outcome = (*measurer)->measure(requests, [&](std::size_t, TrialResult r) { results.push_back(std::move(r)); });
+        const auto outcome =
+            (*measurer)->measure(requests, [&](std::size_t, TrialResult r) { results.push_back(std::move(r)); });
         QVERIFY2(outcome, outcome ? "" : outcome.error().message.c_str());
         QCOMPARE(results.size(), std::size_t(6));
         QCOMPARE(quiet, 0);
@@ -64,8 +68,8 @@ private slots:
             const TrialResult& r = results[i];
             const bool right = r.stage == stage && r.code == code && r.text.find(text) != std::string::npos;
             if (!right)
-                qWarning("%zu: %s %s %s", i, std::string(toString(r.stage)).c_str(), std::string(toString(r.code)).c_str(),
-                         r.text.c_str());
+                qWarning("%zu: %s %s %s", i, std::string(toString(r.stage)).c_str(),
+                         std::string(toString(r.code)).c_str(), r.text.c_str());
             return right;
         };
         QVERIFY(is(0, TrialStage::Done, Errc::Ok, ""));

@@ -18,7 +18,8 @@ std::string planted()
 }
 
 /// A runner with the cpu device open and the planted kernels sent.
-Result<Worker> cpuRunner(const Hash128& hash, const std::string& artifact, const std::string& options = "-threads=2 -pin=off")
+Result<Worker> cpuRunner(const Hash128& hash, const std::string& artifact,
+                         const std::string& options = "-threads=2 -pin=off")
 {
     LATHE_TRY_ASSIGN(Worker worker, Worker::start("lathe-runner"));
     wire::Message open;
@@ -80,7 +81,8 @@ private slots:
         QTest::newRow("wrong value") << "wrong" << 5 << int(Errc::WrongAnswer) << "output \"output\" is";
         QTest::newRow("right once only") << "again" << 5 << int(Errc::WrongAnswer) << "output \"output\" is";
         QTest::newRow("writes nothing") << "silent" << 5 << int(Errc::WrongAnswer) << "nan";
-        QTest::newRow("write into the margin") << "margin" << 4 << int(Errc::WrongAnswer) << "wrote outside of \"output\"";
+        QTest::newRow("write into the margin")
+            << "margin" << 4 << int(Errc::WrongAnswer) << "wrote outside of \"output\"";
         QTest::newRow("gives a code") << "code" << 4 << int(Errc::DeviceLost) << "code 7";
         QTest::newRow("no such symbol") << "absent" << 3 << int(Errc::BadFile) << "absent_p0";
     }
@@ -95,7 +97,8 @@ private slots:
         const auto answer = worker->ask(plantedJob(kernel.toStdString(), m_hash));
         QVERIFY(answer && answer->has_run_result());
         const wire::RunResult& result = answer->run_result();
-        QVERIFY2(result.failure().text().find(text.toStdString()) != std::string::npos, result.failure().text().c_str());
+        QVERIFY2(result.failure().text().find(text.toStdString()) != std::string::npos,
+                 result.failure().text().c_str());
         QCOMPARE(int(result.failure().code()), code);
         QCOMPARE(int(result.stage()), stage);
         QVERIFY(!result.verified());

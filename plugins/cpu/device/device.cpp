@@ -67,7 +67,8 @@ struct LatheDevice
             const std::string_view value = word.substr(equals + 1);
             if (key == "threads") {
                 const auto parsed = std::from_chars(value.data(), value.data() + value.size(), threads);
-                if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || threads < 1 || threads > 1024)
+                if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || threads < 1
+                    || threads > 1024)
                     return fail(error, DeviceErrc::InvalidArgument, "-threads takes a number from 1 to 1024");
             } else if (key == "guard" || key == "pin") {
                 if (value != "on" && value != "off")
@@ -159,7 +160,8 @@ int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError*
 {
     Buffer* created = Buffer::create(bytes, device->guarded);
     if (!created)
-        return fail(error, DeviceErrc::DeviceLost, "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
+        return fail(error, DeviceErrc::DeviceLost,
+                    "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
     *buffer = created->data();
     return 0;
 }
@@ -215,7 +217,8 @@ int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError
         return fail(error, DeviceErrc::InvalidArgument, "a launch names a kernel that its module does not have");
     const Kernel& kernel = kernels[launch.kernel];
     if (launch.bufferCount != kernel.parameters.size())
-        return fail(error, DeviceErrc::InvalidArgument, "a launch of " + kernel.name + " has the wrong number of buffers");
+        return fail(error, DeviceErrc::InvalidArgument,
+                    "a launch of " + kernel.name + " has the wrong number of buffers");
     for (std::uint32_t i = 0; i < launch.bufferCount; ++i) {
         const Buffer* buffer = Buffer::find(launch.buffers[i]);
         if (!buffer || buffer->bytes() < kernel.parameterBytes[i])
@@ -248,7 +251,8 @@ int checkMargins(const LatheLaunch& launch, LatheDeviceError* error)
     for (std::uint32_t i = 0; i < launch.bufferCount; ++i)
         if (!Buffer::find(launch.buffers[i])->marginsIntact())
             return fail(error, DeviceErrc::WrongAnswer,
-                        "kernel " + kernel.name + " wrote outside of \"" + kernel.parameters[i] + "\", right beside it");
+                        "kernel " + kernel.name + " wrote outside of \"" + kernel.parameters[i]
+                            + "\", right beside it");
     return 0;
 }
 
@@ -260,7 +264,8 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
         if (const int status = checkLaunch(device, launch, error))
             return status;
     // Where everything is timed the clock is read twice in all, not twice a launch.
-    const bool whole = coldBytes == 0 && std::all_of(list.begin(), list.end(), [](const LatheLaunch& l) { return l.timed != 0; });
+    const bool whole =
+        coldBytes == 0 && std::all_of(list.begin(), list.end(), [](const LatheLaunch& l) { return l.timed != 0; });
     std::uint64_t total = 0;
     const std::uint64_t begin = runtime::nowNanoseconds();
     for (std::uint32_t i = 0; i < iterations; ++i) {
@@ -269,8 +274,9 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
         for (const LatheLaunch& launch : list) {
             const std::uint64_t start = whole ? 0 : runtime::nowNanoseconds();
             if (const std::int32_t code = launchKernel(device, launch))
-                return fail(error, DeviceErrc::DeviceLost, "kernel " + launch.module->module.kernels()[launch.kernel].name +
-                                                               " ended with code " + std::to_string(code));
+                return fail(error, DeviceErrc::DeviceLost,
+                            "kernel " + launch.module->module.kernels()[launch.kernel].name + " ended with code "
+                                + std::to_string(code));
             if (!whole && launch.timed)
                 total += runtime::nowNanoseconds() - start;
         }

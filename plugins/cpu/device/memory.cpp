@@ -87,7 +87,8 @@ void reportCrash(int signal, siginfo_t* info, void* context)
         const std::size_t bytes = Buffer::find(g_running.buffers[i]) ? Buffer::find(g_running.buffers[i])->bytes() : 0;
         const char* name = g_running.parameterNames ? g_running.parameterNames[i] : "";
         if (address >= start + bytes && address < start + bytes + kGuardBytes) {
-            line << access << " " << std::uint64_t(address - start - bytes) << " bytes past the end of \"" << name << "\"";
+            line << access << " " << std::uint64_t(address - start - bytes) << " bytes past the end of \"" << name
+                 << "\"";
             known = true;
         } else if (address < start && address + kGuardBytes >= start) {
             line << access << " " << std::uint64_t(start - address) << " bytes before the start of \"" << name << "\"";
@@ -113,7 +114,8 @@ Buffer* Buffer::create(std::size_t bytes, bool guarded)
     if (!buffer)
         return nullptr;
     buffer->m_regionBytes = accessible + 2 * kGuardBytes + unit;
-    void* region = ::mmap(nullptr, buffer->m_regionBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* region =
+        ::mmap(nullptr, buffer->m_regionBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (region == MAP_FAILED) {
         delete buffer;
         return nullptr;

@@ -62,7 +62,8 @@ int Module::readDescriptor(const char* text, LatheDeviceError* error)
         const json descriptor = json::parse(text);
         if (descriptor.at("format") != "cpu-so")
             return fail(error, DeviceErrc::Unsupported,
-                        "the cpu device runs artifacts of format cpu-so, not " + descriptor.at("format").get<std::string>());
+                        "the cpu device runs artifacts of format cpu-so, not "
+                            + descriptor.at("format").get<std::string>());
         for (const json& entry : descriptor.at("kernels")) {
             Kernel kernel;
             kernel.name = entry.at("name").get<std::string>();
@@ -90,7 +91,8 @@ int Module::load(const void* artifact, std::size_t bytes, const char* descriptor
         return status;
     m_file = ::memfd_create("lathe-artifact", MFD_CLOEXEC);
     if (m_file < 0 || !writeAll(m_file, artifact, bytes))
-        return fail(error, DeviceErrc::DeviceLost, std::string("cannot hold the artifact in memory: ") + std::strerror(errno));
+        return fail(error, DeviceErrc::DeviceLost,
+                    std::string("cannot hold the artifact in memory: ") + std::strerror(errno));
     const std::string path = "/proc/self/fd/" + std::to_string(m_file);
     m_library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!m_library)

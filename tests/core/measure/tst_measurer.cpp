@@ -69,7 +69,8 @@ MeasurerOptions options(const std::string& words = "")
     return o;
 }
 
-Result<std::vector<TrialResult>> measureAll(Measurer& measurer, const std::vector<MeasureRequest>& all, std::stop_token stop = {})
+Result<std::vector<TrialResult>> measureAll(Measurer& measurer, const std::vector<MeasureRequest>& all,
+                                            std::stop_token stop = {})
 {
     std::vector<TrialResult> results;
     const auto outcome = measurer.measure(

@@ -20,7 +20,10 @@ ArtifactDescriptor example()
     const IndexMap::Axis axes[] = {{0, 1, 1, 1568}, {1, 16, 2, 784}, {2, 1, 7, 112}, {3, 1, 7, 16}, {1, 1, 16, 1}};
     std::copy(std::begin(axes), std::end(axes), blocked.map.axes);
     const std::int64_t none[] = {1};
-    return {"cpu-so", "cpu -threads=2", {{"k", {"k_p0", "k_p1"}, 128, 64, {blocked, {"out", ArgRole::Output, DType::I8, IndexMap::plain(none, 0)}}}}};
+    return {
+        "cpu-so",
+        "cpu -threads=2",
+        {{"k", {"k_p0", "k_p1"}, 128, 64, {blocked, {"out", ArgRole::Output, DType::I8, IndexMap::plain(none, 0)}}}}};
 }
 
 } // namespace
@@ -45,7 +48,9 @@ private slots:
         QTest::addColumn<QString>("path");
         QTest::addColumn<QString>("value");
         const char* spec = "/kernels/0/parameters/0";
-        const auto row = [&](const char* name, const QString& path, const char* value) { QTest::newRow(name) << path << value; };
+        const auto row = [&](const char* name, const QString& path, const char* value) {
+            QTest::newRow(name) << path << value;
+        };
         row("no format", "/format", "3");
         row("kernels no list", "/kernels", "{}");
         row("kernel no object", "/kernels/0", "7");
@@ -61,10 +66,11 @@ private slots:
         row("negative stride", QString(spec) + "/map/axes/0", "[0,1,1,-4]");
         row("physical overflow", QString(spec) + "/map/axes/0", "[0,1,1099511627776,1099511627776]");
         row("fractional", QString(spec) + "/map/axes/0", "[0,1,1.5,1]");
-        row("too many axes", QString(spec) + "/map/axes", "[[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
-                                                           "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
-                                                           "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
-                                                           "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1]]");
+        row("too many axes", QString(spec) + "/map/axes",
+            "[[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
+            "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
+            "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
+            "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1]]");
     }
     void hostileDescriptionsAreRefused()
     {

@@ -44,9 +44,10 @@ compute::DagPtr matmul(std::int64_t m, std::int64_t n, std::int64_t k)
     compute::DagBuilder b;
     const auto x = b.placeholder("A", {m, k}, DType::F32);
     const auto y = b.placeholder("B", {k, n}, DType::F32);
-    return finish(b, b.reduce("C", {m, n}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", k}}, [&](const auto& a, const auto& r) {
-        return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]});
-    }));
+    return finish(
+        b, b.reduce("C", {m, n}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", k}}, [&](const auto& a, const auto& r) {
+            return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]});
+        }));
 }
 
 /// A 3x3 convolution with padding: the border is where guards go wrong.
@@ -93,7 +94,8 @@ std::vector<Case> cases()
 {
     return {{"matmul, default", matmul(7, 5, 9)},
             {"matmul, tail of a split", matmul(7, 16, 9), R"([["SP", 2, 0, 7, [4], 1]])"},
-            {"matmul, parallel and vectors", matmul(8, 32, 9), R"([["SP", 2, 1, 32, [16], 1], ["AN", 2, 0, 3], ["AN", 2, 2, 2]])"},
+            {"matmul, parallel and vectors", matmul(8, 32, 9),
+             R"([["SP", 2, 1, 32, [16], 1], ["AN", 2, 0, 3], ["AN", 2, 2, 2]])"},
             {"padded convolution", convolution()},
             {"padded convolution, inlined", convolution(), R"([["CI", 1]])"},
             {"intrinsics", intrinsics()},
@@ -122,10 +124,11 @@ Result<std::vector<std::vector<std::byte>>> runKernel(serve::Device& device, con
     std::vector<void*> pointers;
     std::size_t input = 0;
     for (const ArgSpec& spec : info.parameters) {
-        std::vector<std::byte> physical(static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype)), std::byte(0xff));
+        std::vector<std::byte> physical(static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype)),
+                                        std::byte(0xff));
         if (spec.role != ArgRole::Output)
-            transformLayout(IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank), inputBytes(dag, input++).data(), spec.map,
-                            physical.data(), spec.dtype);
+            transformLayout(IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank),
+                            inputBytes(dag, input++).data(), spec.map, physical.data(), spec.dtype);
         LATHE_TRY_ASSIGN(serve::DeviceBuffer buffer, device.allocate(physical.size()));
         LATHE_TRY(device.copyIn(buffer, physical));
         pointers.push_back(buffer.get());
@@ -143,8 +146,8 @@ Result<std::vector<std::vector<std::byte>>> runKernel(serve::Device& device, con
         std::vector<std::byte> physical(buffers[p].bytes());
         LATHE_TRY(device.copyOut(physical, buffers[p]));
         std::vector<std::byte> plain(static_cast<std::size_t>(spec.map.logicalCount() * sizeOf(spec.dtype)));
-        transformLayout(spec.map, physical.data(), IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank), plain.data(),
-                        spec.dtype);
+        transformLayout(spec.map, physical.data(), IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank),
+                        plain.data(), spec.dtype);
         outputs.push_back(std::move(plain));
     }
     return outputs;
@@ -171,8 +174,8 @@ std::string compare(const compute::DagPtr& dag, const std::vector<std::vector<st
             const double a = wire::readElement(outputs[o].data(), i, DType::F32);
             const double r = wire::readElement(want.data(), i, DType::F32);
             if (!(std::fabs(a - r) <= 1e-5 * std::max(1.0, std::fabs(r))))
-                return "output " + std::to_string(o) + " is " + std::to_string(a) + " at " + std::to_string(i) + ", not "
-                    + std::to_string(r);
+                return "output " + std::to_string(o) + " is " + std::to_string(a) + " at " + std::to_string(i)
+                       + ", not " + std::to_string(r);
         }
     }
     return {};
@@ -242,7 +245,8 @@ private slots:
         QFETCH(QString, kind);
         const auto device = open(kind.toStdString());
         QVERIFY(device);
-        for (const std::size_t bytes : {std::size_t(1), std::size_t(63), std::size_t(64), std::size_t(4097), std::size_t(3) << 20}) {
+        for (const std::size_t bytes :
+             {std::size_t(1), std::size_t(63), std::size_t(64), std::size_t(4097), std::size_t(3) << 20}) {
             auto buffer = (*device)->allocate(bytes);
             QVERIFY(buffer);
             std::vector<std::byte> in(bytes);
@@ -287,7 +291,8 @@ private slots:
     void oneArtifactHoldsSeveralAndOneFailureStaysAlone()
     {
         QFETCH(QString, kind);
-        const std::vector<Case> list = {{"a", matmul(4, 4, 4)}, {"bad", matmul(4, 4, 4), R"([["SP", 9, 0, 4, [2], 1]])"}, {"c", maximum()}};
+        const std::vector<Case> list = {
+            {"a", matmul(4, 4, 4)}, {"bad", matmul(4, 4, 4), R"([["SP", 9, 0, 4, [2], 1]])"}, {"c", maximum()}};
         const auto product = build(kind.toStdString(), list);
         QVERIFY(product);
         QCOMPARE(int(product->kernels[1].stage), int(TrialStage::Lower));
@@ -297,7 +302,8 @@ private slots:
         QVERIFY(device);
         for (const std::size_t i : {std::size_t(0), std::size_t(2)}) {
             QVERIFY2(product->kernels[i].code == Errc::Ok, product->kernels[i].text.c_str());
-            const auto outputs = runKernel(**device, *product, static_cast<std::uint32_t>(product->kernels[i].kernel), *list[i].dag);
+            const auto outputs =
+                runKernel(**device, *product, static_cast<std::uint32_t>(product->kernels[i].kernel), *list[i].dag);
             QVERIFY2(outputs, outputs ? "" : outputs.error().message.c_str());
             QCOMPARE(QString::fromStdString(compare(list[i].dag, *outputs)), QString());
         }
@@ -331,7 +337,8 @@ private slots:
         QVERIFY(product);
         const auto device = open(kind.toStdString());
         QVERIFY(device);
-        const auto module = (*device)->load(std::as_bytes(std::span(product->bytes)), toJson(product->descriptor).dump());
+        const auto module =
+            (*device)->load(std::as_bytes(std::span(product->bytes)), toJson(product->descriptor).dump());
         QVERIFY(module);
         std::vector<serve::DeviceBuffer> buffers;
         std::vector<void*> pointers;
