@@ -1,6 +1,5 @@
 #include "core/schedule/constant_matrices.h"
 
-#include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 
 #include <algorithm>
@@ -65,10 +64,6 @@ Stmt expand(const Stmt& s, std::int64_t copies)
 
 } // namespace
 
-Stmt expandConstantMatrices(const Stmt& s, ir::Ranges& ranges)
-{
-    const Stmt expanded = expand(s, 1);
-    return expanded == s ? s : ir::simplify(expanded, ranges);
-}
+Stmt expandConstantMatrices(const Stmt& s) { return expand(s, 1); }
 
 } // namespace lathe::schedule
