@@ -35,6 +35,41 @@ bool selectsOn(const Stmt& s, const Expr& v)
     return std::any_of(s->body.begin(), s->body.end(), [&v](const Stmt& inner) { return selectsOn(inner, v); });
 }
 
+bool hasZeroFactor(const Expr& e)
+{
+    if (e->kind == ExprKind::FloatImm)
+        return e->floatValue == 0;
+    return e->kind == ExprKind::Mul && (hasZeroFactor(e->operands[0]) || hasZeroFactor(e->operands[1]));
+}
+
+/// The statement without sums that add a literal zero: dropped as soon as one matrix decides, before the other is looked at.
+Stmt withoutZeroTerms(const Stmt& s)
+{
+    if (!s)
+        return s;
+    if (s->kind == StmtKind::Store) {
+        const Expr& v = s->value;
+        const bool sum = v->kind == ExprKind::Add && v->operands[0]->kind == ExprKind::Load && v->operands[0]->source == s->buffer
+            && std::equal(v->operands[0]->operands.begin(), v->operands[0]->operands.end(), s->indices.begin(), s->indices.end(), &ir::equal);
+        return sum && hasZeroFactor(v->operands[1]) ? nullptr : s;
+    }
+    if (s->kind == StmtKind::Block) {
+        std::vector<Stmt> body;
+        for (const Stmt& inner : s->body)
+            body.push_back(withoutZeroTerms(inner));
+        Stmt block = ir::makeBlock(std::move(body));
+        return block->kind == StmtKind::Block && block->body.empty() ? nullptr : block;
+    }
+    if (s->kind != StmtKind::For)
+        return s;
+    Stmt body = withoutZeroTerms(s->body[0]);
+    if (!body || body == s->body[0])
+        return body ? s : nullptr;
+    auto copy = std::make_shared<ir::StmtNode>(*s);
+    copy->body[0] = std::move(body);
+    return copy;
+}
+
 Stmt expand(const Stmt& s, std::int64_t copies)
 {
     if (!s || s->body.empty())
@@ -45,7 +80,8 @@ Stmt expand(const Stmt& s, std::int64_t copies)
         std::vector<Stmt> written;
         for (std::int64_t i = 0; i < s->extent->intValue; ++i) {
             const Expr value = ir::intImm(s->min->intValue + i, s->variable->dtype);
-            written.push_back(expand(ir::substitute(s->body[0], {{s->variable.get(), value}}), copies * s->extent->intValue));
+            const Stmt body = withoutZeroTerms(ir::substitute(s->body[0], {{s->variable.get(), value}}));
+            written.push_back(expand(body, copies * s->extent->intValue));
         }
         return ir::makeBlock(std::move(written));
     }
