@@ -113,4 +113,18 @@ std::vector<DagCase> dagCases()
     return cases;
 }
 
+std::vector<DagCase> smallDagCases()
+{
+    return {
+        {"product", dagOf([](DagBuilder& b) {
+             return matmul(b, b.placeholder("x", {7, 6}, DType::F32), b.placeholder("y", {6, 10}, DType::F32), {}, NameEra::Nested);
+         })},
+        {"padded convolution", conv(ImageLayout::Nhwc, 7, 3, 5, 3, 1, 1)},
+        {"strided convolution", conv(ImageLayout::Nchw, 9, 2, 4, 3, 2, 1)},
+        {"depthwise convolution", conv(ImageLayout::Nhwc, 6, 9, 9, 3, 1, 1, true)},
+        {"softmax", dagOf([](DagBuilder& b) { return softmax(b, b.placeholder("x", {3, 11}, DType::F32), 1); })},
+        {"transposition", dagOf([](DagBuilder& b) { return unary(b, Unary::Sigmoid, transpose(b, b.placeholder("x", {4, 9, 5}, DType::F32), {2, 0, 1})); })},
+    };
+}
+
 } // namespace lathe::test

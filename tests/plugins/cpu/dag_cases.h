@@ -14,6 +14,8 @@ struct DagCase
     compute::DagPtr dag;
 };
 std::vector<DagCase> dagCases();
+/// Few points each: for schedules by the hundred.
+std::vector<DagCase> smallDagCases();
 
 struct ConvLayer
 {
