@@ -155,6 +155,9 @@ private:
     {
         const std::int64_t groups = m_plan.vectorDim < 0 ? 1 : ir::ceilDivide(m_op.shape[m_plan.vectorDim], m_plan.lanes);
         const std::int64_t width = m_plan.pixelDim < 0 ? 1 : m_op.shape[m_plan.pixelDim];
+        std::int64_t outside = 1;
+        for (std::int32_t d = 0; d < static_cast<std::int32_t>(m_op.shape.size()); ++d)
+            outside *= d == m_plan.vectorDim || d == m_plan.pixelDim ? 1 : m_op.shape[d];
         const std::int64_t sums = m_options.vectorRegisters - m_options.vectorRegisters / 8;
         double best = -1;
         for (std::int64_t v = 1; v <= 8 && v <= groups; ++v) {
@@ -166,7 +169,10 @@ private:
                 const double count = static_cast<double>(p * v);
                 const double perLoad = count / static_cast<double>(p + v);
                 const double busy = std::min(1.0, count / 12.0);
-                const double score = busy * std::min(perLoad, 1.75) + 0.001 * count;
+                // Tiles so large that threads would stand idle are no gain.
+                const std::int64_t tiles = outside * (groups / v) * (width / p);
+                const double shared = std::min(1.0, static_cast<double>(tiles) / static_cast<double>(m_options.threads));
+                const double score = shared * (busy * std::min(perLoad, 1.75) + 0.001 * count);
                 if (score > best) {
                     best = score;
                     m_plan.vectors = v;
