@@ -419,6 +419,22 @@ private:
         return {};
     }
 
+    /// How many steps of the innermost reduction stand in one body: four where taps unroll around them, else eight.
+    static std::int64_t reductionSteps(const ReductionPlan& plan, const Op& op)
+    {
+        if (plan.reduceOrder.empty())
+            return 1;
+        const std::int64_t extent = op.reduceExtents[plan.reduceOrder.back()];
+        std::int64_t taps = 1;
+        for (const std::int32_t r : plan.reduceOrder)
+            taps *= op.reduceExtents[r];
+        taps /= extent;
+        for (const std::int64_t steps : {std::int64_t{8}, std::int64_t{4}})
+            if ((taps == 1 || steps == 4) && extent % steps == 0 && extent > steps)
+                return steps;
+        return 1;
+    }
+
     Result<> orderReduction(std::int32_t id, const ReductionPlan& plan, const std::vector<std::string>& outer, const std::vector<std::string>& tile)
     {
         const Op& op = m_dag.ops[id];
@@ -429,15 +445,15 @@ private:
             const std::int32_t r = plan.reduceOrder[k];
             const std::string& name = op.reduceAxes[r]->name;
             fetching = name;
-            // Four steps of the innermost reduction stand in one body.
             const bool last = k + 1 == plan.reduceOrder.size();
-            if (last && !plan.unrollLast && op.reduceExtents[r] % 4 == 0 && op.reduceExtents[r] > 4) {
-                const bool blocks = plan.reduceBlock > 4 && plan.reduceBlock % 4 == 0;
+            const std::int64_t steps = reductionSteps(plan, op);
+            if (last && !plan.unrollLast && steps > 1) {
+                const bool blocks = plan.reduceBlock > steps && plan.reduceBlock % steps == 0;
                 if (blocks) { // a level of its own for the block, so that indices stay linear
-                    LATHE_TRY(split(id, name, {plan.reduceBlock / 4, 4}));
+                    LATHE_TRY(split(id, name, {plan.reduceBlock / steps, steps}));
                     order.push_back(name + ".0");
                 } else
-                    LATHE_TRY(split(id, name, {4}));
+                    LATHE_TRY(split(id, name, {steps}));
                 fetching = name + (blocks ? ".1" : ".0");
                 unrolled = name + (blocks ? ".2" : ".1");
                 order.push_back(fetching);
