@@ -54,7 +54,7 @@ public:
                     const bool isVector = memory->getSize().hasValue()
                         && static_cast<std::int64_t>(memory->getSize().getValue().getKnownMinValue()) >= kVectorBytes;
                     if (isVector)
-                        ++facts.vectorInstructions;
+                        ++facts.vectorAccesses;
                     if (isVector && isOnStack(*memory))
                         ++facts.vectorSpills;
                 }

@@ -18,7 +18,7 @@ namespace lathe::cpu {
 struct FunctionFacts
 {
     std::int64_t vectorSpills = 0; ///< instructions that read or write a vector on the stack
-    std::int64_t vectorInstructions = 0;
+    std::int64_t vectorAccesses = 0; ///< instructions that read or write a vector in memory at all
     std::int64_t codeBytes = 0; ///< known after compileToObject only
 };
 

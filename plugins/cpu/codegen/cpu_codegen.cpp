@@ -43,6 +43,17 @@ std::int64_t spills(const MachineCode& code)
     return sum;
 }
 
+/// Whether another order of instructions may help: some vectors spill, but not because far too many are alive.
+bool isWorthAnotherTry(const MachineCode& code)
+{
+    constexpr std::int64_t kTolerated = 12;
+    constexpr std::int64_t kHopelessShare = 3;
+    std::int64_t accesses = 0;
+    for (const auto& [name, facts] : code.functions)
+        accesses += facts.vectorAccesses;
+    return spills(code) > kTolerated && spills(code) * kHopelessShare < accesses;
+}
+
 /// Ways to emit one kernel, tried in order until its vectors stay in registers.
 struct Variant
 {
@@ -74,7 +85,6 @@ EmitOptions emitOptions(const Variant& variant)
 /// Each kernel is made in the first way that spills no more than a few vectors, else in the way that spills least.
 Result<Compiled> compileKernel(const CpuTarget& target, const schedule::LoweredKernel& kernel, CodeFormat format)
 {
-    constexpr std::int64_t kTolerated = 12;
     std::optional<Compiled> best;
     for (const Variant& variant : variantsFor(target)) {
         llvm::LLVMContext context;
@@ -83,7 +93,7 @@ Result<Compiled> compileKernel(const CpuTarget& target, const schedule::LoweredK
         LATHE_TRY_ASSIGN(MachineCode code, generate(*module, target, format, variant.schedules));
         if (!best || spills(code) < spills(best->code))
             best = Compiled{std::move(code), variant};
-        if (spills(best->code) <= kTolerated)
+        if (!isWorthAnotherTry(best->code))
             break;
     }
     return *std::move(best);

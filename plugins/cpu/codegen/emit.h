@@ -17,7 +17,7 @@ struct EmitOptions
     /// Keeps equal broadcasts of different unrolled reduction steps apart, so that none stays in a register across steps.
     bool separateSteps = false;
     /// Upper limit of emitted statements; unrolling beyond it is refused.
-    std::int64_t maxStatements = 60000;
+    std::int64_t maxStatements = 20000;
 };
 
 std::string phaseSymbol(const ir::LoopNest& nest, std::size_t phase);
