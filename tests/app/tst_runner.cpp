@@ -187,6 +187,38 @@ private slots:
         QCOMPARE(int(answer->run_result().failure().code()), int(Errc::InvalidArgument));
     }
 
+    void coldRunsAreTimedOneByOne()
+    {
+        auto worker = cpuRunner(m_hash, m_artifact);
+        QVERIFY(worker);
+        wire::Message message = plantedJob("good", m_hash);
+        message.mutable_run_job()->mutable_plan()->set_cold_bytes(1 << 20);
+        message.mutable_run_job()->mutable_plan()->set_number(100);
+        message.mutable_run_job()->mutable_plan()->set_min_repeat_ms(50);
+        const auto answer = worker->ask(message);
+        QVERIFY(answer && answer->has_run_result());
+        QCOMPARE(answer->run_result().number(), 1u);
+        QCOMPARE(answer->run_result().costs_ns_size(), 3);
+    }
+
+    void outputsAreFetchedInPlainLayout()
+    {
+        auto worker = cpuRunner(m_hash, m_artifact);
+        QVERIFY(worker);
+        wire::Message message = plantedJob("good", m_hash);
+        message.mutable_run_job()->add_fetch(1);
+        const auto blob = worker->ask(message);
+        QVERIFY(blob && blob->has_blob());
+        const std::string& values = blob->blob().data();
+        QCOMPARE(values.size(), std::size_t(4096));
+        for (const std::int64_t i : {0, 77, 1023})
+            QCOMPARE(wire::readElement(values.data(), i, DType::F32),
+                     double(float(wire::seededValue(42, std::uint64_t(i), DType::F32)) + 1.0f));
+        const auto answer = worker->receive();
+        QVERIFY(answer && answer->has_run_result());
+        QVERIFY(answer->run_result().fetched(0).low() == blob->blob().hash().low());
+    }
+
     void devicesAreListed()
     {
         auto worker = Worker::start("lathe-runner");
