@@ -100,16 +100,20 @@ private:
     int vectorScore(std::int32_t d) const
     {
         const std::int64_t extent = m_op.shape[d];
-        if (extent < 4 || inConditions(axis(d)))
+        // Padding along the vectors makes masked loads: better than no vectors, worse than any other dimension.
+        const bool masked = inConditions(axis(d));
+        if (extent < 4 || (masked && d != contiguousDim(m_state, m_storedBy)))
             return 0;
         for (const Expr& load : m_loads)
             if (reads(load, axis(d)) && !isContiguous(load, axis(d)) && !isPackable(load))
                 return 0;
+        if (masked)
+            return 1;
         const bool divides = extent % 4 == 0;
         if (d == contiguousDim(m_state, m_storedBy))
             return divides ? 4 : 2;
         // Stores then scatter: fine where a long reduction stands before each.
-        return reduceSize() >= 32 ? (divides ? 3 : 1) : 0;
+        return reduceSize() >= 32 ? (divides ? 3 : 2) : 0;
     }
 
     /// Vectors do not reach over a block of the layouts that they run along.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace lathe::schedule {
 
@@ -129,10 +130,17 @@ Result<> StateEdit::operator()(const PrefetchStep& step)
 {
     LATHE_TRY(checkIter(step.stage, step.iter));
     LATHE_TRY(checkStage(step.source));
-    bool reads = false;
-    for (const ir::Expr& body : m_state.m_dag->ops[step.stage].bodies)
-        ir::visit(body, [&](const ir::Expr& e) { reads |= e->kind == ir::ExprKind::Load && e->source == step.source; });
-    if (!reads)
+    // Directly, or through stages that are inlined (a padding, say).
+    const std::function<bool(std::int32_t)> reads = [&](std::int32_t stage) {
+        bool found = false;
+        for (const ir::Expr& body : m_state.m_dag->ops[stage].bodies)
+            ir::visit(body, [&](const ir::Expr& e) {
+                if (e->kind == ir::ExprKind::Load)
+                    found = found || e->source == step.source || (m_stages[e->source].location == Location::Inlined && reads(e->source));
+            });
+        return found;
+    };
+    if (!reads(step.stage))
         return illegal("'{}' does not read '{}', so there is nothing to prefetch", name(step.stage), name(step.source));
     Stage& stage = m_stages[step.stage];
     stage.prefetches.push_back({stage.iters[step.iter].id, step.source, step.distanceBytes});

@@ -70,6 +70,13 @@ const std::vector<Case>& cases()
              p.padding = {1, 1, 1, 1};
              return biasRelu(b, compute::depthwiseConv2d(b, data, weight, p, NameEra::Nested), 3);
          }},
+        {"depthwise nchw", [](DagBuilder& b) {
+             const Tensor data = b.placeholder("data", {1, 6, 12, 12}, DType::F32);
+             const Tensor weight = b.placeholder("weight", {6, 1, 3, 3}, DType::F32);
+             compute::Conv2dParams p;
+             p.padding = {1, 1, 1, 1};
+             return biasRelu(b, compute::depthwiseConv2d(b, data, weight, p, NameEra::Nested), 1);
+         }},
         {"depthwise nchw stride 2", [](DagBuilder& b) {
              const Tensor data = b.placeholder("data", {1, 8, 14, 14}, DType::F32);
              const Tensor weight = b.placeholder("weight", {8, 1, 3, 3}, DType::F32);
