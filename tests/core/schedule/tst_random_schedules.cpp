@@ -8,11 +8,12 @@ using namespace lathe::schedule;
 
 namespace {
 
-std::uint64_t baseSeed()
+/// The first seed of a kind of DAG; a seed that a failure printed comes first when it is given back.
+std::uint64_t firstSeed(int kind)
 {
     bool given = false;
     const qulonglong seed = qEnvironmentVariable("LATHE_TEST_SEED").toULongLong(&given);
-    return given ? seed : 20240;
+    return given ? seed : 20240 + 1000 * static_cast<std::uint64_t>(kind);
 }
 
 } // namespace
@@ -47,7 +48,7 @@ void TestRandomSchedules::randomSchedulesComputeWhatTheDagSays()
     int lowered = 0;
     const int rounds = qEnvironmentVariableIntValue("LATHE_TEST_ROUNDS") > 0 ? qEnvironmentVariableIntValue("LATHE_TEST_ROUNDS") : 40;
     for (int i = 0; i < rounds; ++i) {
-        const std::uint64_t seed = baseSeed() + static_cast<std::uint64_t>(1000 * kind + i);
+        const std::uint64_t seed = firstSeed(kind) + static_cast<std::uint64_t>(i);
         const State state = test::RandomScheduler(dag, seed).run();
         if (const auto legal = lower(state, {}); !legal) {
             QVERIFY2(legal.error().code == Errc::IllegalSchedule || legal.error().code == Errc::Unsupported, legal.error().message.c_str());
