@@ -1,5 +1,5 @@
 // What default schedules reach of this machine's peak on layers of real networks, through lower() and plugins/cpu.
-// Usage: bench_states [--rounds N] [--nest NAME] [--list NAME]
+// Usage: bench_states [--rounds N] [--nest NAME] [--list NAME] [--only NAME] [--prefetch BYTES]
 
 #include "core/schedule/default_schedule.h"
 #include "tests/bench/kernels/convolution_nests.h"
@@ -48,11 +48,26 @@ struct Row
     }
 };
 
+/// Adds a prefetch of the input, `bytes` ahead, to the outermost reduction loop of each convolution.
+void prefetchData(schedule::State& state, std::int64_t bytes)
+{
+    for (std::size_t s = 0; s < state.stages().size(); ++s) {
+        const std::vector<schedule::Iterator>& iters = state.stages()[s].iters;
+        const auto loop = std::find_if(iters.begin(), iters.end(), [](const schedule::Iterator& i) { return i.kind == schedule::IterKind::Reduction; });
+        for (std::size_t source = 0; loop != iters.end() && source < state.dag()->ops.size(); ++source)
+            if (state.dag()->ops[source].name == "data")
+                if (const Result<> added = state.apply(schedule::PrefetchStep{static_cast<std::int32_t>(s), static_cast<std::int32_t>(loop - iters.begin()),
+                                                                               static_cast<std::int32_t>(source), bytes}); !added)
+                    fmt::print("{}\n", added.error().message);
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 {
     int rounds = 20;
+    std::int64_t prefetch = 0;
     std::string nest, list, only;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (std::strcmp(argv[i], "--rounds") == 0)
@@ -63,6 +78,8 @@ int main(int argc, char** argv)
             list = argv[i + 1];
         else if (std::strcmp(argv[i], "--only") == 0)
             only = argv[i + 1];
+        else if (std::strcmp(argv[i], "--prefetch") == 0)
+            prefetch = std::atoll(argv[i + 1]);
     }
     const auto codegen = codegenFor();
     std::vector<Row> rows;
@@ -81,7 +98,9 @@ int main(int argc, char** argv)
         options.constantInputs = {false, true, true};
         const compute::DagPtr dag = convLayer(layer);
         const auto start = std::chrono::steady_clock::now();
-        const Result<schedule::State> state = schedule::defaultSchedule(dag, options);
+        Result<schedule::State> state = schedule::defaultSchedule(dag, options);
+        if (state && prefetch > 0)
+            prefetchData(*state, prefetch);
         schedule::LowerOptions lowering;
         lowering.constantInputs = options.constantInputs;
         const Result<schedule::LoweredKernel> kernel = state ? schedule::lower(*state, lowering) : Result<schedule::LoweredKernel>(state.error());
