@@ -9,7 +9,7 @@ namespace lathe::search {
 Result<std::shared_ptr<SharedModel>> makeSharedModel(std::string_view policy, std::size_t tasks, const PolicyOptions& options)
 {
     if (policy == "sketch")
-        return std::make_shared<SharedModel>(makeXGBoostModel(XGBoostOptions()), kLatheFeatures, 32);
+        return std::make_shared<SharedModel>(makeXGBoostModel(XGBoostOptions()), kLatheFeatures, 16);
     if (policy == "reference")
         // Its model counts from the trial after the warm-up on.
         return std::make_shared<SharedModel>(makeXGBoostModel(referenceModelOptions()), kReferenceFeatures,

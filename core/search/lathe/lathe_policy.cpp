@@ -13,6 +13,7 @@ constexpr int kGenerations = 5;
 constexpr std::size_t kElite = 64; ///< measured ones that take part
 constexpr int kTries = 16; ///< until a random genome obeys all limits
 constexpr double kRandomShare = 0.05;
+constexpr double kTrust = 8; ///< measurements of a task that weigh as much as the estimate
 
 } // namespace
 
@@ -44,10 +45,10 @@ bool LathePolicy::evaluate(Individual& individual) const
     return true;
 }
 
-LathePolicy::Individual LathePolicy::sample(Random& random) const
+LathePolicy::Individual LathePolicy::sample(Random& random, std::int32_t only) const
 {
     Individual individual;
-    const auto which = static_cast<std::int32_t>(random.below(m_sketches.size()));
+    const std::int32_t which = only >= 0 ? only : static_cast<std::int32_t>(random.below(m_sketches.size()));
     const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(which)];
     individual.sketch = which;
     individual.genome.resize(sketch.parameters().size());
@@ -103,6 +104,8 @@ LathePolicy::Individual LathePolicy::child(const std::vector<Individual>& parent
             else
                 individual.genome[g] = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(count)));
         }
+        // Without a model a child is thought of as a little worse than its parent for every gene that changed.
+        individual.score = mother.score - 0.1 * static_cast<double>(changes);
         if (evaluate(individual))
             return individual;
     }
@@ -110,12 +113,12 @@ LathePolicy::Individual LathePolicy::child(const std::vector<Individual>& parent
 }
 
 std::vector<LathePolicy::Individual> LathePolicy::sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count,
-                                                             Executor& executor, std::stop_token stop) const
+                                                             std::int32_t only, Executor& executor, std::stop_token stop) const
 {
     std::vector<Individual> drawn(count);
     executor.parallelFor(count, [&](std::size_t i) {
         Random r = random(round, firstIndex + i);
-        drawn[i] = sample(r);
+        drawn[i] = sample(r, only);
     }, stop);
     std::erase_if(drawn, [](const Individual& individual) { return individual.sketch < 0; });
     return drawn;
@@ -123,14 +126,18 @@ std::vector<LathePolicy::Individual> LathePolicy::sampleMany(std::uint64_t round
 
 Result<> LathePolicy::score(std::vector<Individual>& population) const
 {
-    if (m_guidance == Guidance::Model && m_model->ready()) {
+    // What other tasks taught the model says little of this one: the estimate leads until enough of it was measured. Both
+    // are binary logarithms of a speed.
+    if (m_guidance == Guidance::Model && modelLeads()) {
         FeatureMatrix features;
         features.columns = kLatheFeatures;
         for (const Individual& individual : population)
             features.append(individual.features);
         LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->model().predict(features));
+        const double known = static_cast<double>(m_known.size());
+        const double share = known / (known + kTrust);
         for (std::size_t i = 0; i < population.size(); ++i)
-            population[i].score = scores[i];
+            population[i].score = share * scores[i] - (1 - share) * std::log2(population[i].seconds);
     } else if (m_guidance == Guidance::Model) {
         for (Individual& individual : population)
             individual.score = -std::log2(individual.seconds);
@@ -148,11 +155,29 @@ Result<> LathePolicy::score(std::vector<Individual>& population) const
 Result<std::vector<LathePolicy::Individual>> LathePolicy::evolve(std::uint64_t round, std::int32_t wanted, Executor& executor,
                                                                  std::stop_token stop)
 {
+    // Each algorithm evolves by itself: what the estimate thinks of one must not starve another.
+    std::vector<Individual> all;
+    for (std::int32_t s = 0; s < static_cast<std::int32_t>(m_sketches.size()); ++s) {
+        LATHE_TRY_ASSIGN(const std::vector<Individual> best, evolveOne(round, s, wanted, executor, stop));
+        all.insert(all.end(), best.begin(), best.end());
+    }
+    LATHE_TRY(score(all));
+    return all;
+}
+
+Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_t round, std::int32_t sketch, std::int32_t wanted,
+                                                                    Executor& executor, std::stop_token stop)
+{
+    const std::uint64_t offset = 100'000'000ULL * static_cast<std::uint64_t>(sketch);
     // Without a trained model the estimate leads alone; it is searched longer since it costs nothing.
-    const bool estimated = m_guidance == Guidance::Model && !m_model->ready();
+    const bool estimated = m_guidance == Guidance::Model && !modelLeads();
     const int generations = estimated ? 2 * kGenerations : kGenerations;
-    std::vector<Individual> population = sampleMany(round, 0, kPopulation, executor, stop);
-    for (std::size_t i = 0; i < std::min(kElite, m_known.size()); ++i) {
+    std::vector<Individual> population = sampleMany(round, offset, kPopulation, sketch, executor, stop);
+    std::size_t elite = 0;
+    for (std::size_t i = 0; i < m_known.size() && elite < kElite; ++i) {
+        if (m_known[i].sketch != sketch)
+            continue;
+        ++elite;
         Individual individual{m_known[i].sketch, m_known[i].genome, {}, 0, {}, 0};
         if (evaluate(individual)) {
             individual.score = -std::log2(m_known[i].seconds);
@@ -176,7 +201,7 @@ Result<std::vector<LathePolicy::Individual>> LathePolicy::evolve(std::uint64_t r
         const std::vector<Individual> parents(population.begin(),
                                               population.begin() + static_cast<std::ptrdiff_t>(std::min(population.size(), kPopulation / 2)));
         std::vector<Individual> children(kPopulation);
-        const std::uint64_t first = 1'000'000ULL * static_cast<std::uint64_t>(generation + 1);
+        const std::uint64_t first = offset + 1'000'000ULL * static_cast<std::uint64_t>(generation + 1);
         executor.parallelFor(kPopulation, [&](std::size_t i) {
             Random r = random(round, first + i);
             children[i] = child(parents, r);
@@ -240,7 +265,7 @@ Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::in
         LATHE_TRY_ASSIGN(ranked, evolve(round, count, executor, stop));
     }
     const std::size_t draws = static_cast<std::size_t>(count) * (blind ? 4 : 1) + 16;
-    const std::vector<Individual> randoms = sampleMany(round, 900'000'000ULL, draws, executor, stop);
+    const std::vector<Individual> randoms = sampleMany(round, 99'000'000'000ULL, draws, -1, executor, stop);
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, "the search was stopped");
     std::vector<Individual> chosen = pick(ranked, randoms, static_cast<std::size_t>(count), first);

@@ -47,14 +47,17 @@ private:
         : m_task(task), m_guidance(guidance), m_model(std::move(model)), m_seed(options.seed)
     {
     }
+    bool modelLeads() const { return m_model->ready() && !m_known.empty(); }
     Random random(std::uint64_t round, std::uint64_t index) const;
     bool evaluate(Individual& individual) const;
-    Individual sample(Random& random) const;
+    Individual sample(Random& random, std::int32_t only) const; ///< -1: any sketch
     Individual child(const std::vector<Individual>& parents, Random& random) const;
     Result<> score(std::vector<Individual>& population) const;
     Result<std::vector<Individual>> evolve(std::uint64_t round, std::int32_t wanted, Executor& executor, std::stop_token stop);
-    std::vector<Individual> sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count, Executor& executor,
-                                       std::stop_token stop) const;
+    Result<std::vector<Individual>> evolveOne(std::uint64_t round, std::int32_t sketch, std::int32_t wanted, Executor& executor,
+                                              std::stop_token stop);
+    std::vector<Individual> sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count, std::int32_t only,
+                                       Executor& executor, std::stop_token stop) const;
     std::vector<Individual> pick(const std::vector<Individual>& ranked, std::vector<Individual> randoms, std::size_t count, bool first) const;
 
     SearchTask m_task;
