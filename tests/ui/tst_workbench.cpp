@@ -36,7 +36,7 @@ class TestWorkbench : public QObject
         auto* table = find<QTableView>("taskTable");
         int sum = 0;
         for (int row = 0; row < table->model()->rowCount(); ++row)
-            sum += table->model()->index(row, 7).data().toInt();
+            sum += table->model()->index(row, 6).data().toInt();
         return sum;
     }
 

@@ -102,7 +102,8 @@ QVariant TaskModel::text(const session::TaskView& task, int column) const
     switch (column) {
     case NameColumn: return QString::fromStdString(task.name);
     case WeightColumn: return QString::number(task.weight);
-    case ShapeColumn: return shapes(task.inputs) + QStringLiteral(" → ") + shapes(task.outputs);
+    case ShapeColumn: // the first input is the activation; the others are weights or residuals of the same shape
+        return (task.inputs.empty() ? QString() : shapes({task.inputs.front()})) + QStringLiteral(" → ") + shapes(task.outputs);
     case FlopColumn: return number(task.flop / 1e6, 1);
     case LatencyColumn: return number(task.bestMs, 4);
     case ShareColumn: return std::isfinite(task.share) ? number(task.share * 100, 1) + QStringLiteral(" %") : number(task.share, 1);

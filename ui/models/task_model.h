@@ -20,7 +20,6 @@ public:
     {
         NameColumn,
         WeightColumn,
-        ShapeColumn,
         FlopColumn,
         LatencyColumn,
         ShareColumn,
@@ -28,6 +27,7 @@ public:
         TrialsColumn,
         ErrorsColumn,
         StateColumn,
+        ShapeColumn,
         ColumnCount
     };
     enum Role

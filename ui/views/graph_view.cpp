@@ -321,7 +321,8 @@ void GraphView::paintEvent(QPaintEvent* event)
             const double middle = (start.y() + end.y()) / 2;
             path.cubicTo(QPointF(start.x(), middle), QPointF(end.x(), middle), end);
         }
-        if (path.boundingRect().intersects(visible))
+        // A straight vertical line has an empty rectangle, which intersects nothing.
+        if (path.boundingRect().adjusted(-1, -1, 1, 1).intersects(visible))
             painter.drawPath(path);
     }
     for (int i = 0; i < m_layout.centers.size(); ++i)
