@@ -186,7 +186,11 @@ int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError
 void actFault(LatheDevice* device, const Kernel& kernel, const LatheLaunch& launch)
 {
     switch (static_cast<Fault>(kernel.fault)) {
-    case Fault::Crash: *reinterpret_cast<volatile int*>(16) = 1; break;
+    case Fault::Crash: {
+        int* volatile nowhere = nullptr; // volatile, so that the compiler does not see through it
+        *nowhere = 1;
+        break;
+    }
     case Fault::Hang:
         while (true)
             ::pause();

@@ -181,10 +181,13 @@ Result<std::vector<ValueId>> convertParametric(Builder& b, NodeReader& node)
 Result<std::vector<ValueId>> convertGelu(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const std::string approximate, node.text("approximate", "none"));
-    if (approximate != "none" && approximate != "tanh")
-        return makeError(Errc::Unsupported, fmt::format("attribute approximate \"{}\"", approximate.substr(0, 40)));
-    LATHE_TRY_ASSIGN(const ValueId y, b.emit(approximate == "tanh" ? "gelu_tanh" : "gelu", {}, {x}));
+    // Not LATHE_TRY_ASSIGN: gcc 12 at -O2 wrongly warns that the moved string may be uninitialized.
+    const auto approximate = node.text("approximate", "none");
+    if (!approximate)
+        return approximate.error();
+    if (*approximate != "none" && *approximate != "tanh")
+        return makeError(Errc::Unsupported, fmt::format("attribute approximate \"{}\"", approximate->substr(0, 40)));
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit(*approximate == "tanh" ? "gelu_tanh" : "gelu", {}, {x}));
     return std::vector{y};
 }
 
