@@ -187,7 +187,7 @@ void actFault(LatheDevice* device, const Kernel& kernel, const LatheLaunch& laun
 {
     switch (static_cast<Fault>(kernel.fault)) {
     case Fault::Crash: {
-        int* volatile nowhere = nullptr; // volatile, so that the compiler does not see through it
+        volatile int* volatile nowhere = nullptr; // volatile twice: neither place nor store may be seen through
         *nowhere = 1;
         break;
     }
