@@ -76,13 +76,8 @@ Result<> bench(const Arguments& a)
     const double dispatch = dispatchMs(library->threads());
     // What the description beside the library says of its parts.
     nlohmann::json estimated = nullptr;
-    auto description = source.file;
-    description.replace_extension(".json");
-    if (const auto text = readFile(description, 64 << 20)) {
-        const auto json = nlohmann::json::parse(*text, nullptr, false);
-        if (json.is_object())
-            estimated = json.value("benchmark", nlohmann::json::object()).value("estimated_ms", nlohmann::json());
-    }
+    if (const nlohmann::json description = libraryDescription(source.file); description.is_object())
+        estimated = description.value("benchmark", nlohmann::json::object()).value("estimated_ms", nlohmann::json());
     if (a.json) {
         nlohmann::json rows = nlohmann::json::array();
         for (const auto& row : profile)

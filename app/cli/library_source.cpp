@@ -4,6 +4,22 @@
 
 namespace lathe::cli {
 
+nlohmann::json libraryDescription(const std::filesystem::path& library)
+{
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(library.parent_path(), ignored)) {
+        if (entry.path().extension() != ".json" || entry.file_size(ignored) > (64 << 20))
+            continue;
+        const auto text = readFile(entry.path());
+        if (!text)
+            continue;
+        nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+        if (json.is_object() && json.contains("library") && json["library"] == library.filename().string())
+            return json;
+    }
+    return nullptr;
+}
+
 Result<LibrarySource> findLibrary(const ModelArguments& arguments)
 {
     LibrarySource source;
@@ -11,15 +27,9 @@ Result<LibrarySource> findLibrary(const ModelArguments& arguments)
         source.file = std::filesystem::absolute(arguments.model);
         if (!std::filesystem::exists(source.file))
             return makeError(Errc::NotFound, source.file.string() + " does not exist");
-        auto description = source.file;
-        description.replace_extension(".json");
-        std::error_code ignored;
-        if (std::filesystem::exists(description, ignored)) {
-            LATHE_TRY_ASSIGN(const std::string text, readFile(description, 64 << 20));
-            const auto json = nlohmann::json::parse(text, nullptr, false);
-            if (json.is_object() && json.contains("network") && json["network"].is_string())
-                source.network = json["network"].get<std::string>();
-        }
+        const nlohmann::json description = libraryDescription(source.file);
+        if (description.is_object() && description.contains("network") && description["network"].is_string())
+            source.network = description["network"].get<std::string>();
         return source;
     }
     LATHE_TRY_ASSIGN(session::OpenOptions options, arguments.openOptions());

@@ -4,6 +4,8 @@
 #include "core/deploy/loaded_library.h"
 #include "core/support/files.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace lathe::cli {
 
 /// FILE.so | MODEL of run, bench and verify: a model is compiled first, with the project's records where it has them.
@@ -13,6 +15,9 @@ struct LibrarySource
     std::filesystem::path file;
     std::string network; ///< MODEL, or what the library's description names; empty: unknown
 };
+
+/// The JSON description that was exported beside a library (NAME.json, found by the file that it names); null if none is there.
+nlohmann::json libraryDescription(const std::filesystem::path& library);
 
 /// Errors: NotFound, those of open and compile.
 Result<LibrarySource> findLibrary(const ModelArguments& arguments);
