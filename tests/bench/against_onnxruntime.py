@@ -88,12 +88,15 @@ def aligned(shape):
     return raw[start:start + n * 4].view(np.float32).reshape(shape)
 
 
+PAUSE = 0.1  # seconds; ONNX Runtime spins for tens of milliseconds
+
+
 def once(call, least=0.02):
     """Milliseconds per call over at least 20 ms.
 
     The pause lets the other engine's idle threads, which spin for a while after a run, go to sleep: else they would take
     turns with ours on the same cores. Two untimed calls wake our own."""
-    time.sleep(0.03)
+    time.sleep(PAUSE)
     call()
     call()
     count = 0
