@@ -1,10 +1,12 @@
 #include "ui/pages/run_bar.h"
 
+#include "ui/views/icons.h"
+
 #include <QAction>
 #include <QComboBox>
+#include <QEvent>
 #include <QLabel>
 #include <QLineEdit>
-#include <QStyle>
 #include <QToolButton>
 
 namespace lathe::ui {
@@ -15,8 +17,8 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
     setWindowTitle(tr("Run"));
     setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     setMovable(false);
-    const auto action = [this](const char* name, const QString& text, QStyle::StandardPixmap icon, const QKeySequence& keys, const QString& tip) {
-        auto* a = addAction(style()->standardIcon(icon), text);
+    const auto action = [this](const char* name, const QString& text, const QKeySequence& keys, const QString& tip) {
+        auto* a = addAction(text);
         a->setObjectName(QLatin1String(name));
         a->setShortcut(keys);
         a->setToolTip(QStringLiteral("%1 (%2)").arg(tip, keys.toString(QKeySequence::NativeText)));
@@ -24,13 +26,14 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
             button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
         return a;
     };
-    m_open = action("actionOpen", tr("Open"), QStyle::SP_DialogOpenButton, QKeySequence::Open, tr("Open a model or project"));
-    m_start = action("actionStart", tr("Start"), QStyle::SP_MediaPlay, Qt::Key_F5, tr("Tune the network from here on"));
-    m_resume = action("actionResume", tr("Resume"), QStyle::SP_MediaSkipForward, Qt::Key_F6, tr("Continue the project's latest run"));
-    m_pause = action("actionPause", tr("Pause"), QStyle::SP_MediaPause, Qt::Key_F7, tr("Pause after the current round"));
+    m_open = action("actionOpen", tr("Open"), QKeySequence::Open, tr("Open a model or project"));
+    m_start = action("actionStart", tr("Start"), Qt::Key_F5, tr("Tune the network from here on"));
+    m_resume = action("actionResume", tr("Resume"), Qt::Key_F6, tr("Continue the project's latest run"));
+    m_pause = action("actionPause", tr("Pause"), Qt::Key_F7, tr("Pause after the current round"));
     m_pause->setCheckable(true);
-    m_stop = action("actionStop", tr("Stop"), QStyle::SP_MediaStop, Qt::SHIFT | Qt::Key_F5, tr("Stop; everything measured is kept"));
-    m_export = action("actionExport", tr("Export…"), QStyle::SP_DialogSaveButton, Qt::CTRL | Qt::Key_E, tr("Export a deploy library"));
+    m_stop = action("actionStop", tr("Stop"), Qt::SHIFT | Qt::Key_F5, tr("Stop; everything measured is kept"));
+    m_export = action("actionExport", tr("Export…"), Qt::CTRL | Qt::Key_E, tr("Export a deploy library"));
+    applyIcons();
     addSeparator();
 
     m_target = new QComboBox(this);
@@ -77,6 +80,21 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
     });
     showDevices();
     setState(false, session::RunState::Idle, false);
+}
+
+void RunBar::applyIcons()
+{
+    const std::pair<QAction*, Glyph> glyphs[] = {{m_open, Glyph::Open}, {m_start, Glyph::Start}, {m_resume, Glyph::Resume},
+                                                 {m_pause, Glyph::Pause}, {m_stop, Glyph::Stop}, {m_export, Glyph::Export}};
+    for (const auto& [action, glyph] : glyphs)
+        action->setIcon(glyphIcon(glyph, palette()));
+}
+
+void RunBar::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::PaletteChange && m_export != nullptr)
+        applyIcons();
+    QToolBar::changeEvent(event);
 }
 
 QString RunBar::target() const

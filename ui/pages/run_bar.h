@@ -36,7 +36,11 @@ public:
 signals:
     void targetChanged(const QString& target);
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
+    void applyIcons();
     QAction* m_open = nullptr;
     QAction* m_start = nullptr;
     QAction* m_resume = nullptr;

@@ -260,7 +260,7 @@ void GraphView::paintNode(QPainter& painter, int index, const QPointF& offset) c
     const QRectF r(scene.topLeft() * m_scale + offset, scene.size() * m_scale);
     const bool marked = index == m_node || (m_task >= 0 && node.task == m_task);
     const QPalette& colors = palette();
-    const QColor accent = node.task >= 0 ? taskColor(node.task) : colors.color(QPalette::Mid);
+    const QColor accent = node.task >= 0 ? taskColor(node.task) : QColor(0x8a, 0x8d, 0x92); // grey on light and dark alike
     QColor fill = accent;
     fill.setAlphaF(marked ? 0.55F : 0.25F);
     painter.setBrush(fill);

@@ -104,8 +104,11 @@ void LatencyChart::clear()
 
 void LatencyChart::addEstimate(double seconds, double ms)
 {
-    if (!std::isfinite(ms))
+    m_lastSeconds = std::max(m_lastSeconds, seconds); // time passes also while some task has no valid program
+    if (!std::isfinite(ms)) {
+        rescale();
         return;
+    }
     QList<QPointF> points = m_estimate->points();
     // A step curve: a value holds until the next. Equal neighbours are one step, whatever their number.
     if (!points.isEmpty())
@@ -118,7 +121,6 @@ void LatencyChart::addEstimate(double seconds, double ms)
         for (qsizetype i = points.size() - 3; i > 0; i -= 4)
             points.remove(i, 2);
     m_estimate->replace(points);
-    m_lastSeconds = std::max(m_lastSeconds, seconds);
     rescale();
 }
 
