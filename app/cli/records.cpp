@@ -47,7 +47,7 @@ Result<std::map<std::string, std::string>> taskNames(const Project& project)
 nlohmann::json rowJson(const Record& record, const std::string& name)
 {
     nlohmann::json row = {{"trial", record.trial}, {"task", name.empty() ? record.candidate.task : name}, {"key", record.candidate.task},
-                          {"alternative", record.candidate.alternative}, {"sketch", record.candidate.sketch}, {"status", toString(record.result.code)},
+                          {"alternative", record.candidate.alternative}, {"sketch", record.candidate.sketch}, {"candidate", record.candidate.hash().hex()}, {"status", toString(record.result.code)},
                           {"stage", toString(record.result.stage)}, {"round", record.round}, {"index", record.index}, {"verified", record.result.verified},
                           {"device", nlohmann::json::parse(record.device, nullptr, false)}, {"time", timeText(record.timeMs)}};
     if (row["device"].is_discarded())

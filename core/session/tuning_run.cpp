@@ -272,6 +272,9 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         LATHE_TRY_ASSIGN(candidates, task.policy->propose(static_cast<std::uint64_t>(m_round), count, *m_setup.executor, stop));
     }
 
+    // What a trial sees is fixed when its round begins, whatever part of the round is already stored.
+    const double bestNs = task.bestNs;
+    const std::int64_t firstOrdinal = m_trials;
     // Trials of this round that an earlier life of the run has stored are taken from there.
     std::vector<Record> records(candidates.size());
     std::vector<measure::MeasureRequest> requests;
@@ -302,8 +305,8 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         request.plan.minRepeatMs = m_options.minRepeatMs;
         request.plan.cooldownMs = m_options.cooldownMs;
         request.plan.loserFactor = 1.5;
-        request.bestNs = task.bestNs;
-        request.ordinal = m_trials + static_cast<std::int64_t>(i);
+        request.bestNs = bestNs;
+        request.ordinal = firstOrdinal + static_cast<std::int64_t>(i);
         requests.push_back(std::move(request));
         places.push_back(i);
     }
