@@ -59,7 +59,9 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     m_command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_command->setWordWrap(true);
     auto* form = new QFormLayout;
-    form->addRow(tr("&File:"), fileRow);
+    auto* fileLabel = new QLabel(tr("&File:"), this);
+    fileLabel->setBuddy(m_file);
+    form->addRow(fileLabel, fileRow);
     form->addRow(QString(), m_allowDefault);
     form->addRow(QString(), m_verify);
     form->addRow(QString(), m_benchmark);

@@ -21,6 +21,8 @@ QPalette lightPalette()
     p.setColor(QPalette::Highlight, QColor(0x1f, 0x6f, 0xb5));
     p.setColor(QPalette::HighlightedText, Qt::white);
     p.setColor(QPalette::PlaceholderText, QColor(0x60, 0x60, 0x60));
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        p.setColor(QPalette::Disabled, role, QColor(0xa6, 0xa6, 0xa6));
     return p;
 }
 
