@@ -97,7 +97,7 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     stubs.machine = machine;
     backend::LibraryRequest request;
     for (const std::string& function : interfaceFunctions()) {
-        stubs.functions.emplace_back("lathe_" + staged.name + "_" + function, "lathe_model_" + function);
+        stubs.functions.emplace_back("lathe_" + staged.name + "_" + function, "lathe_0_" + function);
         request.exports.push_back(stubs.functions.back().first);
     }
     stubs.phases = staged.image.phases;
@@ -105,8 +105,8 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     request.name = staged.output.filename().string();
     request.objects.push_back(std::move(compiled.object));
     request.objects.push_back(std::move(stubObject));
-    request.sections.push_back({"lathe_model_description", std::exchange(staged.image.description, {}), 64});
-    request.sections.push_back({"lathe_model_weights", std::exchange(staged.image.weights, {}), 4096}); // may be used as mapped
+    request.sections.push_back({"lathe_0_description", std::exchange(staged.image.description, {}), 64});
+    request.sections.push_back({"lathe_0_weights", std::exchange(staged.image.weights, {}), 4096}); // may be used as mapped
     if (options.runtimeArchive.empty()) {
         LATHE_TRY_ASSIGN(request.runtimeArchive, findRuntimeArchive(machine));
     } else {

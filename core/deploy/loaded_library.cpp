@@ -33,22 +33,22 @@ struct LoadedLibrary::Impl
     lathe_instance* instance = nullptr;
     std::vector<PortInfo> inputs, outputs;
 
-    decltype(&lathe_model_api_version) apiVersion = nullptr;
-    decltype(&lathe_model_input_count) inputCount = nullptr;
-    decltype(&lathe_model_output_count) outputCount = nullptr;
-    decltype(&lathe_model_input_info) inputInfo = nullptr;
-    decltype(&lathe_model_output_info) outputInfo = nullptr;
-    decltype(&lathe_model_create) create = nullptr;
-    decltype(&lathe_model_destroy) destroy = nullptr;
-    decltype(&lathe_model_input_buffer) inputBuffer = nullptr;
-    decltype(&lathe_model_output_buffer) outputBuffer = nullptr;
-    decltype(&lathe_model_run) run = nullptr;
-    decltype(&lathe_model_last_error) lastError = nullptr;
-    decltype(&lathe_model_threads) threads = nullptr;
-    decltype(&lathe_model_set_profiling) setProfiling = nullptr;
-    decltype(&lathe_model_profile_count) profileCount = nullptr;
-    decltype(&lathe_model_profile_entry) profileEntry = nullptr;
-    decltype(&lathe_model_set_observer) setObserver = nullptr;
+    decltype(&lathe_0_api_version) apiVersion = nullptr;
+    decltype(&lathe_0_input_count) inputCount = nullptr;
+    decltype(&lathe_0_output_count) outputCount = nullptr;
+    decltype(&lathe_0_input_info) inputInfo = nullptr;
+    decltype(&lathe_0_output_info) outputInfo = nullptr;
+    decltype(&lathe_0_create) create = nullptr;
+    decltype(&lathe_0_destroy) destroy = nullptr;
+    decltype(&lathe_0_input_buffer) inputBuffer = nullptr;
+    decltype(&lathe_0_output_buffer) outputBuffer = nullptr;
+    decltype(&lathe_0_run) run = nullptr;
+    decltype(&lathe_0_last_error) lastError = nullptr;
+    decltype(&lathe_0_threads) threads = nullptr;
+    decltype(&lathe_0_set_profiling) setProfiling = nullptr;
+    decltype(&lathe_0_profile_count) profileCount = nullptr;
+    decltype(&lathe_0_profile_entry) profileEntry = nullptr;
+    decltype(&lathe_0_set_observer) setObserver = nullptr;
 
     ~Impl()
     {

@@ -70,12 +70,12 @@ public:
     {
         std::vector<std::byte>& table = m_contents[kTable];
         table.resize((phases.empty() ? 1 : phases.size()) * 8);
-        define("lathe_model_phases", kTable, 0, table.size(), STT_OBJECT, STV_HIDDEN);
+        define("lathe_0_phases", kTable, 0, table.size(), STT_OBJECT, STV_HIDDEN);
         for (std::size_t i = 0; i < phases.size(); ++i)
             relocate(kRelaTable, i * 8, reference(phases[i]), m_machine.pointerRelocation, 0);
         const std::uint64_t count = phases.size();
         append(m_contents[kCount], &count, sizeof count);
-        define("lathe_model_phase_count", kCount, 0, sizeof count, STT_OBJECT, STV_HIDDEN);
+        define("lathe_0_phase_count", kCount, 0, sizeof count, STT_OBJECT, STV_HIDDEN);
     }
 
     std::vector<std::byte> finish()

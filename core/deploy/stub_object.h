@@ -13,9 +13,9 @@ namespace lathe::deploy {
 struct StubRequest
 {
     std::string machine; ///< "x86_64", "aarch64"
-    /// Public name and what it jumps to: {"lathe_NAME_run", "lathe_model_run"}.
+    /// Public name and what it jumps to: {"lathe_NAME_run", "lathe_0_run"}.
     std::vector<std::pair<std::string, std::string>> functions;
-    std::vector<std::string> phases; ///< symbols; become lathe_model_phases[] and lathe_model_phase_count
+    std::vector<std::string> phases; ///< symbols; become lathe_0_phases[] and lathe_0_phase_count
 };
 
 /// A relocatable ELF object. Errors: Unsupported naming the machine.

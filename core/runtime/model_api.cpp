@@ -1,5 +1,5 @@
 // The C interface of a deploy library. Linked into every one of them under the name "model"; the linker gives each function
-// its public name (lathe_NAME_run = lathe_model_run) and hides everything else. What it runs stands in sections and a table
+// its public name (lathe_NAME_run = lathe_0_run) and hides everything else. What it runs stands in sections and a table
 // of phases that core/deploy adds.
 
 #include "core/runtime/lathe_model.h"
@@ -20,12 +20,12 @@ static_assert(LATHE_OK == static_cast<int>(Status::Ok) && LATHE_INVALID_ARGUMENT
 static_assert(LATHE_BOOL == static_cast<int>(DType::Bool) && LATHE_FLOAT64 == static_cast<int>(DType::F64));
 
 extern "C" {
-extern const std::byte lathe_model_description[];
-extern const std::byte lathe_model_description_end[];
-extern const std::byte lathe_model_weights[];
-extern const std::byte lathe_model_weights_end[];
-extern const LathePhase lathe_model_phases[];
-extern const std::uint64_t lathe_model_phase_count;
+extern const std::byte lathe_0_description[];
+extern const std::byte lathe_0_description_end[];
+extern const std::byte lathe_0_weights[];
+extern const std::byte lathe_0_weights_end[];
+extern const LathePhase lathe_0_phases[];
+extern const std::uint64_t lathe_0_phase_count;
 }
 
 struct lathe_instance
@@ -49,12 +49,12 @@ constinit SharedModel g_shared;
 ModelSource source()
 {
     ModelSource s;
-    s.description = lathe_model_description;
-    s.descriptionBytes = static_cast<std::size_t>(lathe_model_description_end - lathe_model_description);
-    s.weights = lathe_model_weights;
-    s.weightsBytes = static_cast<std::size_t>(lathe_model_weights_end - lathe_model_weights);
-    s.phases = lathe_model_phases;
-    s.phaseCount = lathe_model_phase_count;
+    s.description = lathe_0_description;
+    s.descriptionBytes = static_cast<std::size_t>(lathe_0_description_end - lathe_0_description);
+    s.weights = lathe_0_weights;
+    s.weightsBytes = static_cast<std::size_t>(lathe_0_weights_end - lathe_0_weights);
+    s.phases = lathe_0_phases;
+    s.phaseCount = lathe_0_phase_count;
     return s;
 }
 
@@ -127,36 +127,36 @@ void passOn(void* user, std::uint32_t instruction, const ImageTensor& tensor, co
 
 } // namespace
 
-std::uint32_t lathe_model_api_version(void)
+std::uint32_t lathe_0_api_version(void)
 {
     return LATHE_MODEL_API_VERSION;
 }
 
-std::uint32_t lathe_model_input_count(void)
+std::uint32_t lathe_0_input_count(void)
 {
     Image image;
     ErrorText error;
     return openImage(source().description, source().descriptionBytes, image, error) ? static_cast<std::uint32_t>(image.header->inputs.count) : 0;
 }
 
-std::uint32_t lathe_model_output_count(void)
+std::uint32_t lathe_0_output_count(void)
 {
     Image image;
     ErrorText error;
     return openImage(source().description, source().descriptionBytes, image, error) ? static_cast<std::uint32_t>(image.header->outputs.count) : 0;
 }
 
-std::int32_t lathe_model_input_info(std::uint32_t index, lathe_tensor_info* info)
+std::int32_t lathe_0_input_info(std::uint32_t index, lathe_tensor_info* info)
 {
     return portInfo(true, index, info);
 }
 
-std::int32_t lathe_model_output_info(std::uint32_t index, lathe_tensor_info* info)
+std::int32_t lathe_0_output_info(std::uint32_t index, lathe_tensor_info* info)
 {
     return portInfo(false, index, info);
 }
 
-lathe_instance* lathe_model_create(const lathe_options* options, char* error, std::size_t errorSize)
+lathe_instance* lathe_0_create(const lathe_options* options, char* error, std::size_t errorSize)
 {
     ErrorText text;
     ExecutorOptions wanted;
@@ -195,7 +195,7 @@ lathe_instance* lathe_model_create(const lathe_options* options, char* error, st
     return instance;
 }
 
-void lathe_model_destroy(lathe_instance* instance)
+void lathe_0_destroy(lathe_instance* instance)
 {
     if (instance == nullptr)
         return;
@@ -204,55 +204,55 @@ void lathe_model_destroy(lathe_instance* instance)
     releaseModel();
 }
 
-std::int32_t lathe_model_bind_input(lathe_instance* instance, std::uint32_t index, const void* data, std::size_t bytes)
+std::int32_t lathe_0_bind_input(lathe_instance* instance, std::uint32_t index, const void* data, std::size_t bytes)
 {
     return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->bindInput(index, data, bytes));
 }
 
-std::int32_t lathe_model_bind_output(lathe_instance* instance, std::uint32_t index, void* data, std::size_t bytes)
+std::int32_t lathe_0_bind_output(lathe_instance* instance, std::uint32_t index, void* data, std::size_t bytes)
 {
     return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->bindOutput(index, data, bytes));
 }
 
-void* lathe_model_input_buffer(lathe_instance* instance, std::uint32_t index)
+void* lathe_0_input_buffer(lathe_instance* instance, std::uint32_t index)
 {
     return instance == nullptr ? nullptr : instance->executor->inputBuffer(index);
 }
 
-void* lathe_model_output_buffer(lathe_instance* instance, std::uint32_t index)
+void* lathe_0_output_buffer(lathe_instance* instance, std::uint32_t index)
 {
     return instance == nullptr ? nullptr : instance->executor->outputBuffer(index);
 }
 
-std::int32_t lathe_model_run(lathe_instance* instance)
+std::int32_t lathe_0_run(lathe_instance* instance)
 {
     return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->run());
 }
 
-const char* lathe_model_last_error(const lathe_instance* instance)
+const char* lathe_0_last_error(const lathe_instance* instance)
 {
     return instance == nullptr ? "there is no instance" : instance->executor->lastError().text;
 }
 
-std::uint32_t lathe_model_threads(const lathe_instance* instance)
+std::uint32_t lathe_0_threads(const lathe_instance* instance)
 {
     return instance == nullptr ? 0 : instance->executor->parts();
 }
 
-void lathe_model_set_profiling(lathe_instance* instance, std::int32_t on)
+void lathe_0_set_profiling(lathe_instance* instance, std::int32_t on)
 {
     if (instance != nullptr)
         instance->executor->setProfiling(on != 0);
 }
 
-std::uint32_t lathe_model_profile_count(const lathe_instance* instance)
+std::uint32_t lathe_0_profile_count(const lathe_instance* instance)
 {
     return instance == nullptr ? 0 : static_cast<std::uint32_t>(instance->executor->model().image().header->instructions.count);
 }
 
-std::int32_t lathe_model_profile_entry(const lathe_instance* instance, std::uint32_t index, lathe_profile_entry* entry)
+std::int32_t lathe_0_profile_entry(const lathe_instance* instance, std::uint32_t index, lathe_profile_entry* entry)
 {
-    if (entry == nullptr || index >= lathe_model_profile_count(instance))
+    if (entry == nullptr || index >= lathe_0_profile_count(instance))
         return LATHE_INVALID_ARGUMENT;
     static const char* const kKinds[] = {"kernel", "copy", "transform"};
     const Image& image = instance->executor->model().image();
@@ -262,7 +262,7 @@ std::int32_t lathe_model_profile_entry(const lathe_instance* instance, std::uint
     return LATHE_OK;
 }
 
-void lathe_model_set_observer(lathe_instance* instance, lathe_observer observer, void* user)
+void lathe_0_set_observer(lathe_instance* instance, lathe_observer observer, void* user)
 {
     if (instance == nullptr)
         return;

@@ -15,8 +15,8 @@ private slots:
             "posix_memalign", "pthread_mutex_lock", "pthread_mutex_unlock", "sched_getaffinity", "sched_setaffinity", "sched_yield",
             "snprintf", "strlen", "syscall", "sysconf", "vsnprintf", "__sched_cpucount", "_GLOBAL_OFFSET_TABLE_"};
         static const QSet<QString> pinned = {"pthread_create", "pthread_join"};
-        static const QSet<QString> ofTheLibrary = {"lathe_model_description", "lathe_model_description_end", "lathe_model_weights",
-                                                   "lathe_model_weights_end", "lathe_model_phases", "lathe_model_phase_count"};
+        static const QSet<QString> ofTheLibrary = {"lathe_0_description", "lathe_0_description_end", "lathe_0_weights",
+                                                   "lathe_0_weights_end", "lathe_0_phases", "lathe_0_phase_count"};
         QProcess nm;
         nm.start(LATHE_NM, {"-P", LATHE_RUNTIME_ARCHIVE});
         QVERIFY(nm.waitForFinished());
@@ -28,7 +28,7 @@ private slots:
                 continue;
             (words[1] == "U" || words[1] == "w" ? needed : defined).insert(words[0]);
         }
-        QVERIFY(defined.contains("lathe_model_run"));
+        QVERIFY(defined.contains("lathe_0_run"));
         QStringList bad;
         int pins = 0;
         for (const QString& symbol : needed - defined) {
@@ -53,7 +53,7 @@ private slots:
             const QString symbol = line.section(' ', 0, 0);
             if (symbol.isEmpty() || line.endsWith(':'))
                 continue;
-            QVERIFY2(symbol.startsWith("lathe_model_") || symbol.startsWith("_ZN") || symbol.startsWith("_ZT"), qPrintable(symbol));
+            QVERIFY2(symbol.startsWith("lathe_0_") || symbol.startsWith("_ZN") || symbol.startsWith("_ZT"), qPrintable(symbol));
             QVERIFY2(!symbol.startsWith("_ZT"), qPrintable(symbol)); // run-time types and virtual tables
         }
     }

@@ -1,0 +1,120 @@
+#include <QCoreApplication>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+/// lathe-cli from outside: what the README's lines do, and how it refuses.
+class TestCli : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    struct Output
+    {
+        int code;
+        QByteArray out, err;
+    };
+
+    Output cli(const QStringList& words) const
+    {
+        QProcess process;
+        process.setWorkingDirectory(m_dir.path());
+        process.start(QCoreApplication::applicationDirPath() + "/../bin/lathe-cli", words);
+        if (!process.waitForFinished(120000))
+            qFatal("lathe-cli did not end");
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+    }
+    static const QJsonObject object(const QByteArray& json) { return QJsonDocument::fromJson(json).object(); }
+
+private slots:
+    void theReferencePartitionHasTheTutorialsTasks_data()
+    {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QString>("target");
+        QTest::addColumn<int>("tasks");
+        QTest::addColumn<int>("weight");
+        QTest::newRow("resnet-18 for cuda") << "zoo:resnet-18" << "cuda" << 24 << 25;
+        QTest::newRow("mobilenet for mali") << "zoo:mobilenet" << "opencl -device=mali" << 22 << 30;
+    }
+    void theReferencePartitionHasTheTutorialsTasks()
+    {
+        QFETCH(QString, model);
+        QFETCH(QString, target);
+        QFETCH(int, tasks);
+        QFETCH(int, weight);
+        const Output run = cli({"tasks", model, "--layout", "NHWC", "--target", target, "--partition", "reference", "--json"});
+        QVERIFY2(run.code == 0, run.err);
+        const QJsonArray list = object(run.out)["tasks"].toArray();
+        QCOMPARE(list.size(), tasks);
+        int sum = 0;
+        for (const QJsonValue& task : list) {
+            sum += task["weight"].toInt();
+            QVERIFY(!task["nodes"].toArray().isEmpty());
+            QVERIFY(task["workloads"]["nested"]["key"].toString().startsWith("[\""));
+        }
+        QCOMPARE(sum, weight);
+    }
+
+    /// The commonest name of all: the library's own symbols must not meet those inside it.
+    void aModelNamedModelIsExportedVerifiedTimedAndRun()
+    {
+        QVERIFY2(cli({"zoo", "export", "mlp", "-o", "model.onnx"}).code == 0, "export");
+        const Output compiled = cli({"compile", "model.onnx", "--allow-default", "-o", "libmodel.so", "--json"});
+        QVERIFY2(compiled.code == 0, compiled.err);
+        QVERIFY(object(compiled.out)["max_rel_error"].toDouble(1) < 1e-4);
+        QVERIFY(QFile::exists(m_dir.filePath("model.h")));
+
+        const Output verified = cli({"verify", "libmodel.so"});
+        QVERIFY2(verified.code == 0, verified.err);
+        const Output timed = cli({"bench", "libmodel.so", "--repeat", "3", "--json"});
+        QVERIFY2(timed.code == 0, timed.err);
+        QVERIFY(object(timed.out)["latency_ms"]["median"].toDouble() > 0);
+
+        QByteArray npy("\x93NUMPY\x01\x00\x76\x00", 10);
+        npy += QByteArrayLiteral("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 28, 28), }").leftJustified(117, ' ') + '\n';
+        npy += QByteArray(784 * 4, '\0');
+        QFile file(m_dir.filePath("x.npy"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(npy);
+        file.close();
+        const Output ran = cli({"run", "libmodel.so", "--input", "data=x.npy", "--output", "results", "--json"});
+        QVERIFY2(ran.code == 0, ran.err);
+        const QJsonArray outputs = object(ran.out)["outputs"].toArray();
+        QCOMPARE(outputs.size(), 1);
+        QFile result(outputs[0]["file"].toString());
+        if (!result.exists())
+            result.setFileName(m_dir.filePath(outputs[0]["file"].toString()));
+        QVERIFY(result.open(QIODevice::ReadOnly));
+        QCOMPARE(result.readAll().size(), 128 + 10 * 4);
+    }
+
+    void refusalsAreOneSentenceAndExitCodeOne_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QByteArray>("says");
+        QTest::newRow("no file") << QStringList{"tasks", "nowhere.onnx"} << QByteArray("nowhere.onnx");
+        QTest::newRow("no such network") << QStringList{"tasks", "zoo:resnet-17"} << QByteArray("resnet-17");
+        QTest::newRow("no budget") << QStringList{"tune", "zoo:mlp"} << QByteArray("--time");
+        QTest::newRow("bad target") << QStringList{"tasks", "zoo:mlp", "--target", "abacus"} << QByteArray("abacus");
+        QTest::newRow("silent fallback") << QStringList{"compile", "zoo:mlp", "-o", "x.so"} << QByteArray("--allow-default");
+        QTest::newRow("no run to resume") << QStringList{"tune", "zoo:mlp", "--resume", "--target", "sim", "--project", "new.lathe"} << QByteArray("resume");
+        QTest::newRow("no library") << QStringList{"bench", "nolib.so"} << QByteArray("nolib.so");
+        QTest::newRow("bad shape") << QStringList{"tasks", "zoo:mlp", "--shape", "data"} << QByteArray("--shape");
+    }
+    void refusalsAreOneSentenceAndExitCodeOne()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(QByteArray, says);
+        const Output run = cli(words);
+        QCOMPARE(run.code, 1);
+        QVERIFY2(run.err.contains(says), run.err);
+        QCOMPARE(run.err.count('\n'), 1);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCli)
+#include "tst_cli.moc"
