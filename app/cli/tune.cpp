@@ -92,7 +92,7 @@ void addTune(CLI::App& app, Action& run)
     command->add_option("--cooldown-ms", tuneOptions.cooldownMs, "")->capture_default_str();
     command->add_option("--early-stop", tuneOptions.earlyStop, "Stop after this many trials without a gain");
     command->add_option("--build-jobs", tuneOptions.buildJobs, "Builder processes; 0: one per core")->capture_default_str();
-    command->add_option("--cache", tuneOptions.cache, "")->check(CLI::IsMember({"warm", "cold", "network"}))->capture_default_str();
+    command->add_option("--cache", tuneOptions.cache, "What kernels find in the caches when they are timed")->check(CLI::IsMember({"warm", "cold"}))->capture_default_str();
     command->add_flag("--strict", tuneOptions.strict, "No winograd, no reassociation");
     command->add_flag("--verbose", tuneOptions.verbose, "A line per trial");
     command->add_flag("--json", arguments->json, "A JSON object per line and event");

@@ -59,6 +59,8 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
     auto model = std::make_shared<LoadedModel>();
     model->spec = spec;
     LATHE_TRY_ASSIGN(model->target, Target::parse(target));
+    if (!spec.hardware.empty())
+        return makeError(Errc::Unsupported, "hardware parameters cannot be given in this version: leave out --hardware, the target's own are used");
     model->hardware = defaultHardware(model->target);
     LATHE_TRY_ASSIGN(model->imported, importModel(*model));
     graph::Graph g = model->imported;

@@ -304,6 +304,8 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         request.plan.repeat = static_cast<std::uint32_t>(m_options.repeat);
         request.plan.minRepeatMs = m_options.minRepeatMs;
         request.plan.cooldownMs = m_options.cooldownMs;
+        if (m_options.cache == "cold")
+            request.plan.coldBytes = 32 << 20; // more than the caches nearest to a core hold
         request.plan.loserFactor = 1.5;
         request.bestNs = bestNs;
         request.ordinal = firstOrdinal + static_cast<std::int64_t>(i);
