@@ -1,5 +1,6 @@
 #include "core/session/tuning_run.h"
 
+#include "core/schedule/default_schedule.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/options_json.h"
 #include "core/support/hash.h"
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <iterator>
 #include <random>
 
 namespace lathe::session {
@@ -40,6 +42,28 @@ private:
     double& m_total;
     steady_clock::time_point m_start;
 };
+
+/// The default schedule of the task's first alternative; none where it does not apply.
+std::optional<Candidate> untunedCandidate(const search::SearchTask& task)
+{
+    const search::SearchAlternative& alternative = task.alternatives.front();
+    schedule::DefaultScheduleOptions options;
+    const std::int64_t vectorBytes = task.hardware.get("vector_unit_bytes", 64);
+    options.vectorLanes = static_cast<std::int32_t>(vectorBytes / 4);
+    options.vectorRegisters = vectorBytes >= 64 ? 32 : 16;
+    options.threads = static_cast<std::int32_t>(task.target.threads());
+    options.constantInputs = alternative.constantInputs;
+    const auto state = schedule::planDefaultSchedule(alternative.dag, options);
+    if (!state)
+        return std::nullopt;
+    Candidate candidate;
+    candidate.task = task.key;
+    candidate.alternative = alternative.name;
+    candidate.kind = "steps";
+    candidate.sketch = "default";
+    candidate.steps = schedule::toJson(state->steps()).dump();
+    return candidate;
+}
 
 /// Rounds of 64, as the reference; where the budget in time is small, so few trials that each task gets some four rounds.
 std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
@@ -269,7 +293,13 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     std::vector<Candidate> candidates;
     {
         const Activity activity(m_timeSeconds["search"]);
-        LATHE_TRY_ASSIGN(candidates, task.policy->propose(static_cast<std::uint64_t>(m_round), count, *m_setup.executor, stop));
+        // A task's first trial is the schedule that it would have without tuning: no run ends behind that.
+        if (m_options.policy == "sketch" && m_scheduler->progress(taskIndex).rounds == 0)
+            if (auto untuned = untunedCandidate(task.search))
+                candidates.push_back(*std::move(untuned));
+        LATHE_TRY_ASSIGN(auto proposed, task.policy->propose(static_cast<std::uint64_t>(m_round), std::max(1, count - static_cast<std::int32_t>(candidates.size())),
+                                                             *m_setup.executor, stop));
+        candidates.insert(candidates.end(), std::make_move_iterator(proposed.begin()), std::make_move_iterator(proposed.end()));
     }
 
     // What a trial sees is fixed when its round begins, whatever part of the round is already stored.
