@@ -81,7 +81,6 @@ void addTune(CLI::App& app, Action& run)
     command->add_option("--policy", tuneOptions.policy, "")
         ->check(CLI::IsMember({"sketch", "reference", "random", "evolution", "template"}))
         ->capture_default_str();
-    command->add_option("--tuner", tuneOptions.tuner, "")->check(CLI::IsMember({"xgb", "ga", "random", "grid"}))->capture_default_str();
     command->add_option("--device", tuneOptions.devices, "Device keys to measure on");
     command->add_option("--seed", tuneOptions.seed, "")->capture_default_str();
     command->add_flag("--resume", tuneOptions.resume, "Continue the project's latest run");

@@ -1,6 +1,6 @@
-// The C interface of a deploy library. Linked into every one of them under the name "model"; the linker gives each function
-// its public name (lathe_NAME_run = lathe_0_run) and hides everything else. What it runs stands in sections and a table
-// of phases that core/deploy adds.
+// The C interface of a deploy library. Linked into every one of them under the name "0", which no network can have; the
+// linker gives each function its public name (lathe_NAME_run = lathe_0_run) and hides everything else. What it runs stands
+// in sections and a table of phases that core/deploy adds.
 
 #include "core/runtime/lathe_model.h"
 

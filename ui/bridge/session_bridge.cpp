@@ -17,8 +17,8 @@ SessionBridge::SessionBridge(QObject* parent) : QObject(parent) { }
 SessionBridge::~SessionBridge()
 {
     close();
-    // Jobs hold shared_ptrs of what they use and post to a QPointer-like guard (the context object), so they may end later;
-    // waiting here keeps their results from outliving QApplication.
+    // Jobs post their results to this object, so they must have ended before it does. A run ends within a measurement; an
+    // export that is being verified ends with its child process, which can take as long as the reference executor needs.
     QThreadPool::globalInstance()->waitForDone();
 }
 
