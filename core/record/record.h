@@ -5,6 +5,7 @@
 #include "core/support/hash.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,8 +31,9 @@ struct Candidate
     std::string sketch; ///< policy, version and sketch: "lathe-cpu/1:direct-tile"
     std::vector<std::int32_t> genome;
     std::string steps;
+    double predictedNs = std::numeric_limits<double>::quiet_NaN(); ///< what the policy expected; NaN: nothing. No part of the identity
 
-    /// Over all fields above: equal candidates have equal hashes in every process and on every machine.
+    /// Over all fields above but predictedNs: equal candidates have equal hashes in every process and on every machine.
     Hash128 hash() const;
 };
 

@@ -1,6 +1,7 @@
 #include "core/store/project.h"
 
 #include "core/store/record_rows.h"
+#include "core/store/schema.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,34 +12,6 @@
 namespace lathe::store {
 
 namespace {
-
-constexpr std::int64_t kSchemaVersion = 1;
-constexpr std::int64_t kApplicationId = 0x4c746865; // "Lthe"
-
-// Readable with `sqlite3`: names in full, times in the unit that the column ends in.
-constexpr const char* kSchema = R"sql(
-CREATE TABLE models(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, options TEXT NOT NULL,
-    UNIQUE(hash, options));
-CREATE TABLE tasks(model INTEGER NOT NULL REFERENCES models(id), position INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL,
-    weight INTEGER NOT NULL, flop REAL NOT NULL, compatible_keys TEXT NOT NULL, PRIMARY KEY(model, key)) WITHOUT ROWID;
-CREATE TABLE sessions(id INTEGER PRIMARY KEY, model INTEGER NOT NULL REFERENCES models(id), target TEXT NOT NULL, options TEXT NOT NULL,
-    started_ms INTEGER NOT NULL, active_s REAL NOT NULL, state TEXT NOT NULL);
-CREATE TABLE records(id INTEGER PRIMARY KEY, trial TEXT NOT NULL UNIQUE, session INTEGER NOT NULL, round INTEGER NOT NULL,
-    position INTEGER NOT NULL, task TEXT NOT NULL, alternative TEXT NOT NULL, edges TEXT NOT NULL, kind TEXT NOT NULL, sketch TEXT NOT NULL,
-    genome TEXT NOT NULL, steps TEXT NOT NULL, hash TEXT NOT NULL, stage TEXT NOT NULL, code TEXT NOT NULL, text TEXT NOT NULL,
-    mean_ns REAL, costs_ns TEXT NOT NULL, verified INTEGER NOT NULL, durations_ms TEXT NOT NULL, conditions TEXT NOT NULL,
-    device TEXT NOT NULL, time_ms INTEGER NOT NULL);
-CREATE INDEX records_by_cost ON records(task, mean_ns) WHERE code = 'Ok';
-CREATE INDEX records_by_place ON records(session, round, position);
-CREATE TABLE rounds(session INTEGER NOT NULL, position INTEGER NOT NULL, task TEXT NOT NULL, trials INTEGER NOT NULL, terms TEXT NOT NULL,
-    durations_ms TEXT NOT NULL, at_s REAL NOT NULL, estimate_ms REAL, PRIMARY KEY(session, position)) WITHOUT ROWID;
-CREATE TABLE events(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, at_s REAL NOT NULL, kind TEXT NOT NULL, json TEXT NOT NULL);
-CREATE TABLE snapshots(session INTEGER NOT NULL, kind TEXT NOT NULL, round INTEGER NOT NULL, bytes BLOB NOT NULL,
-    PRIMARY KEY(session, kind)) WITHOUT ROWID;
-CREATE TABLE notes(subject TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
-CREATE VIEW best AS SELECT * FROM records r WHERE code = 'Ok' AND id = (SELECT id FROM records s WHERE s.task = r.task AND s.code = 'Ok'
-    ORDER BY mean_ns, id LIMIT 1);
-)sql";
 
 Result<std::int64_t> pragma(const Database& db, const std::string& name)
 {
@@ -70,11 +43,19 @@ Result<Project> Project::open(const std::filesystem::path& file, Access access)
     }
     LATHE_TRY_ASSIGN(Database db, Database::open(file, project.m_readOnly ? Database::Mode::ReadOnly : Database::Mode::ReadWrite));
     project.m_db = std::make_unique<Database>(std::move(db));
-    LATHE_TRY(project.migrate());
+    LATHE_TRY_ASSIGN(const bool old, project.migrate());
+    if (old) {
+        // Readers expect today's tables: a short visit as the writer brings them.
+        if (access == Access::Write)
+            return makeError(Errc::Incompatible, fmt::format("{} was written by an older Lathe and cannot be brought up to date: {}", file.string(), project.m_reason));
+        project.m_db.reset();
+        LATHE_TRY_ASSIGN(const Project writer, open(file, Access::Write));
+        return open(file, Access::Read);
+    }
     return project;
 }
 
-Result<> Project::migrate()
+Result<bool> Project::migrate()
 {
     LATHE_TRY_ASSIGN(const std::int64_t application, pragma(*m_db, "application_id"));
     LATHE_TRY_ASSIGN(const std::int64_t version, pragma(*m_db, "user_version"));
@@ -87,15 +68,17 @@ Result<> Project::migrate()
     if (m_readOnly) {
         if (tables == 0)
             return makeError(Errc::BadFile, fmt::format("{} is empty", m_file.string()));
-        return {};
+        return version < kSchemaVersion;
     }
     LATHE_TRY(m_db->execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON"));
     if (version == kSchemaVersion)
-        return {};
+        return false;
     LATHE_TRY_ASSIGN(Transaction transaction, Transaction::begin(*m_db));
-    LATHE_TRY(m_db->execute(kSchema));
+    for (std::int64_t v = version; v < kSchemaVersion; ++v)
+        LATHE_TRY(m_db->execute(kSchemaSteps[static_cast<std::size_t>(v)]));
     LATHE_TRY(m_db->execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kSchemaVersion)));
-    return transaction.commit();
+    LATHE_TRY(transaction.commit());
+    return false;
 }
 
 Project::~Project()
@@ -279,16 +262,35 @@ Result<std::vector<BestRow>> Project::best() const
 
 Result<TaskTotals> Project::totals(std::string_view task) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT count(*), coalesce(sum(code <> 'Ok'), 0) FROM records WHERE task = ?"));
-    LATHE_TRY(s.bind(task).step());
-    return TaskTotals{s.integer(0), s.integer(1)};
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT trials, errors FROM totals WHERE task = ?"));
+    LATHE_TRY_ASSIGN(const bool row, s.bind(task).step());
+    return row ? TaskTotals{s.integer(0), s.integer(1)} : TaskTotals{};
 }
 
 Result<std::int64_t> Project::recordCount() const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT count(*) FROM records"));
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT coalesce(sum(trials), 0) FROM totals"));
     LATHE_TRY(s.step());
     return s.integer(0);
+}
+
+Result<> Project::setBudget(const BudgetRow& budget)
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO budgets(model, task, pinned, muted, boost, trial_cap) VALUES(?, ?, ?, ?, ?, ?)"));
+    return s.bind(budget.model).bind(budget.task).bind(std::int64_t{budget.pinned}).bind(std::int64_t{budget.muted}).bind(budget.boost).bind(budget.trialCap).run();
+}
+
+Result<std::vector<BudgetRow>> Project::budgets(std::int64_t model) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT task, pinned, muted, boost, trial_cap FROM budgets WHERE model = ? ORDER BY task"));
+    s.bind(model);
+    std::vector<BudgetRow> rows;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return rows;
+        rows.push_back({model, s.text(0), s.integer(1) != 0, s.integer(2) != 0, s.real(3), s.integer(4)});
+    }
 }
 
 Result<> Project::setNote(std::string_view subject, std::string_view text)

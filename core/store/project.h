@@ -65,6 +65,16 @@ struct TaskTotals
     std::int64_t errors = 0;
 };
 
+/// What a person asks of the scheduler for one task.
+struct BudgetRow
+{
+    std::int64_t model = 0;
+    std::string task;
+    bool pinned = false, muted = false;
+    double boost = 1; ///< factor on what the task promises
+    std::int64_t trialCap = 0; ///< 0: none
+};
+
 struct RecordFilter
 {
     std::string task; ///< empty: any
@@ -94,6 +104,7 @@ public:
     /// Why it is read-only; empty if it is not, or if that was asked for.
     const std::string& readOnlyReason() const { return m_reason; }
     const std::filesystem::path& file() const { return m_file; }
+    const Database& database() const { return *m_db; }
 
     Result<std::int64_t> addModel(const ModelRow& model); ///< id of the equal one if there is
     Result<std::vector<ModelRow>> models() const;
@@ -120,12 +131,14 @@ public:
     Result<std::vector<BestRow>> best() const;
     Result<TaskTotals> totals(std::string_view task) const;
     Result<std::int64_t> recordCount() const;
+    Result<> setBudget(const BudgetRow& budget);
+    Result<std::vector<BudgetRow>> budgets(std::int64_t model) const;
     Result<> setNote(std::string_view subject, std::string_view text);
     Result<std::string> note(std::string_view subject) const;
 
 private:
     Project() = default;
-    Result<> migrate();
+    Result<bool> migrate(); ///< true: the tables are old, and this connection may not change them
     std::filesystem::path m_file;
     std::unique_ptr<Database> m_db;
     WriteLock m_lock; ///< NAME.lathe-lock

@@ -26,7 +26,8 @@ Statement& bindRecord(Statement& s, const Record& record)
     else
         s.bindNull();
     s.bind(json(r.costsNs).dump()).bind(std::int64_t{r.verified}).bind(json(r.durationsMs).dump()).bind(r.conditions);
-    return s.bind(record.device).bind(record.timeMs);
+    s.bind(record.device).bind(record.timeMs);
+    return std::isfinite(c.predictedNs) ? s.bind(c.predictedNs) : s.bindNull();
 }
 
 namespace {
@@ -90,6 +91,7 @@ Result<Record> readRecord(const Statement& s)
     r.conditions = s.text(19);
     record.device = s.text(20);
     record.timeMs = s.integer(21);
+    c.predictedNs = s.real(22);
     return record;
 }
 

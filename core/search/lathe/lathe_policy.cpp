@@ -25,7 +25,42 @@ Result<std::unique_ptr<LathePolicy>> LathePolicy::create(const SearchTask& task,
                                                 + "' there is the policy reference");
     std::unique_ptr<LathePolicy> policy(new LathePolicy(task, guidance, std::move(model), options));
     LATHE_TRY_ASSIGN(policy->m_sketches, latheCpuSketches(task));
+    if (options.pool) {
+        if (guidance == Guidance::Measured)
+            return makeError(Errc::Unsupported, "evolution without a model cannot be confined to given candidates: it would breed none of them");
+        LATHE_TRY(policy->confine(*options.pool));
+    }
     return policy;
+}
+
+Result<> LathePolicy::confine(const std::vector<Candidate>& pool)
+{
+    m_confined = true;
+    for (const Candidate& candidate : pool) {
+        const std::int32_t sketch = sketchOf(candidate);
+        if (sketch < 0)
+            return makeError(Errc::InvalidArgument, "a given candidate of sketch '" + candidate.sketch + "' does not belong to task " + m_task.name);
+        Individual individual{sketch, candidate.genome, {}, 0, {}, 0};
+        if (evaluate(individual)) // what breaks a limit is no choice
+            m_pool.push_back(std::move(individual));
+    }
+    return {};
+}
+
+std::int32_t LathePolicy::sketchOf(const Candidate& candidate) const
+{
+    for (std::size_t s = 0; s < m_sketches.size(); ++s)
+        if (m_sketches[s]->name() == candidate.sketch)
+            return candidate.task == m_task.key && candidate.genome.size() == m_sketches[s]->parameters().size() ? static_cast<std::int32_t>(s) : -1;
+    return -1;
+}
+
+std::vector<LathePolicy::Individual> LathePolicy::poolLeft() const
+{
+    std::vector<Individual> left;
+    std::copy_if(m_pool.begin(), m_pool.end(), std::back_inserter(left),
+                 [&](const Individual& individual) { return !m_proposed.contains(individual.identity); });
+    return left;
 }
 
 Random LathePolicy::random(std::uint64_t round, std::uint64_t index) const
@@ -115,6 +150,14 @@ LathePolicy::Individual LathePolicy::child(const std::vector<Individual>& parent
 std::vector<LathePolicy::Individual> LathePolicy::sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count,
                                                              std::int32_t only, Executor& executor, std::stop_token stop) const
 {
+    if (m_confined) {
+        std::vector<Individual> left = poolLeft();
+        Random r = random(round, firstIndex);
+        for (std::size_t i = 0; i < left.size(); ++i)
+            std::swap(left[i], left[i + r.below(left.size() - i)]);
+        left.resize(std::min(left.size(), count));
+        return left;
+    }
     std::vector<Individual> drawn(count);
     executor.parallelFor(count, [&](std::size_t i) {
         Random r = random(round, firstIndex + i);
@@ -152,9 +195,33 @@ Result<> LathePolicy::score(std::vector<Individual>& population) const
     return {};
 }
 
+Result<std::vector<double>> LathePolicy::predictSeconds(const std::vector<Individual>& individuals) const
+{
+    std::vector<double> seconds;
+    if (m_guidance == Guidance::Model && modelLeads()) {
+        // The model speaks of shares of the task's best speed, as binary logarithms.
+        FeatureMatrix features;
+        features.columns = kLatheFeatures;
+        for (const Individual& individual : individuals)
+            features.append(individual.features);
+        LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->model().predict(features));
+        for (const float score : scores)
+            seconds.push_back(m_known.front().seconds * std::exp2(-static_cast<double>(score)));
+        return seconds;
+    }
+    for (const Individual& individual : individuals)
+        seconds.push_back(individual.seconds);
+    return seconds;
+}
+
 Result<std::vector<LathePolicy::Individual>> LathePolicy::evolve(std::uint64_t round, std::int32_t wanted, Executor& executor,
                                                                  std::stop_token stop)
 {
+    if (m_confined) {
+        std::vector<Individual> left = poolLeft();
+        LATHE_TRY(score(left));
+        return left;
+    }
     // Each algorithm evolves by itself: what the estimate thinks of one must not starve another.
     std::vector<Individual> all;
     for (std::int32_t s = 0; s < static_cast<std::int32_t>(m_sketches.size()); ++s) {
@@ -270,6 +337,7 @@ Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::in
         return makeError(Errc::Cancelled, "the search was stopped");
     std::vector<Individual> chosen = pick(ranked, randoms, static_cast<std::size_t>(count), first);
 
+    LATHE_TRY_ASSIGN(const std::vector<double> predictions, predictSeconds(chosen));
     std::vector<Candidate> candidates;
     for (const Individual& individual : chosen) {
         const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
@@ -280,6 +348,7 @@ Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::in
         candidate.sketch = sketch.name();
         candidate.genome = individual.genome;
         candidate.steps = schedule::toJson(steps).dump();
+        candidate.predictedNs = predictions[candidates.size()] * 1e9;
         m_proposed.insert(individual.identity);
         candidates.push_back(std::move(candidate));
     }
@@ -298,10 +367,10 @@ Result<> LathePolicy::tell(std::span<const Measured> results, std::stop_token st
 {
     for (const Measured& measured : results) {
         const Candidate& candidate = measured.candidate;
-        const auto found = std::find_if(m_sketches.begin(), m_sketches.end(), [&](const auto& s) { return s->name() == candidate.sketch; });
-        if (candidate.task != m_task.key || found == m_sketches.end() || candidate.genome.size() != (*found)->parameters().size())
+        const std::int32_t sketch = sketchOf(candidate);
+        if (sketch < 0)
             continue; // a record by other rules: it counts in the store, but has no features here
-        Individual individual{static_cast<std::int32_t>(found - m_sketches.begin()), candidate.genome, {}, 0, {}, 0};
+        Individual individual{sketch, candidate.genome, {}, 0, {}, 0};
         if (!evaluate(individual))
             continue;
         m_proposed.insert(individual.identity);

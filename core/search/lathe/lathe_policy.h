@@ -47,15 +47,21 @@ private:
         : m_task(task), m_guidance(guidance), m_model(std::move(model)), m_seed(options.seed)
     {
     }
+    Result<> confine(const std::vector<Candidate>& pool);
+    std::int32_t sketchOf(const Candidate& candidate) const; ///< -1: made by other rules or for another task
     bool modelLeads() const { return m_model->ready() && !m_known.empty(); }
     Random random(std::uint64_t round, std::uint64_t index) const;
     bool evaluate(Individual& individual) const;
     Individual sample(Random& random, std::int32_t only) const; ///< -1: any sketch
     Individual child(const std::vector<Individual>& parents, Random& random) const;
     Result<> score(std::vector<Individual>& population) const;
+    /// By the model where it leads, else by the estimate. For display.
+    Result<std::vector<double>> predictSeconds(const std::vector<Individual>& individuals) const;
     Result<std::vector<Individual>> evolve(std::uint64_t round, std::int32_t wanted, Executor& executor, std::stop_token stop);
     Result<std::vector<Individual>> evolveOne(std::uint64_t round, std::int32_t sketch, std::int32_t wanted, Executor& executor,
                                               std::stop_token stop);
+    /// What the search is confined to and has not proposed, evaluated.
+    std::vector<Individual> poolLeft() const;
     std::vector<Individual> sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count, std::int32_t only,
                                        Executor& executor, std::stop_token stop) const;
     std::vector<Individual> pick(const std::vector<Individual>& ranked, std::vector<Individual> randoms, std::size_t count, bool first) const;
@@ -65,6 +71,8 @@ private:
     std::shared_ptr<SharedModel> m_model;
     std::uint64_t m_seed;
     std::vector<std::shared_ptr<const LatheSketch>> m_sketches;
+    std::vector<Individual> m_pool; ///< PolicyOptions::pool
+    bool m_confined = false;
     std::unordered_set<Hash128> m_proposed;
     std::vector<Known> m_known; ///< valid results, fastest first
     std::map<std::string, double> m_statistics;

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "core/store/project.h"
+
+#include <limits>
+#include <stop_token>
+
+namespace lathe::store {
+
+/// Which records, in which order. Empty or NaN fields do not restrict.
+struct RecordQuery
+{
+    enum class Order
+    {
+        Time, ///< as stored
+        Task,
+        Alternative,
+        Sketch,
+        Latency, ///< records without one come last, both ways
+        Predicted,
+        State ///< code, then stage
+    };
+    std::string task;
+    std::string code; ///< Errc; "failed": every one but Ok
+    std::string stage;
+    std::string cause; ///< as failureCause() makes it
+    std::string text; ///< part of alternative, sketch or a failure's text, or the first digits of a trial's id
+    std::int64_t session = 0; ///< 0: any
+    double minNs = std::numeric_limits<double>::quiet_NaN(), maxNs = std::numeric_limits<double>::quiet_NaN();
+    std::int64_t afterRow = 0; ///< only rows stored later than this one
+    Order order = Order::Time;
+    bool descending = false;
+};
+
+/// What a list shows of a record.
+struct RecordSummary
+{
+    std::int64_t row = 0; ///< grows with time, unique in the project
+    std::string trial;
+    std::int64_t session = 0;
+    std::int32_t round = 0, index = 0;
+    std::string task, alternative, sketch, code, stage;
+    std::string text; ///< its first line
+    double meanNs = std::numeric_limits<double>::quiet_NaN(), predictedNs = std::numeric_limits<double>::quiet_NaN();
+    bool verified = false;
+    std::int64_t timeMs = 0;
+};
+
+/// Failures that have one cause.
+struct FailureGroup
+{
+    std::string code, stage, cause;
+    std::int64_t count = 0;
+    std::map<std::string, std::int64_t> byTask;
+    std::int64_t example = 0; ///< row of the latest
+};
+
+/// A failure's first line with what differs from trial to trial (numbers, addresses, paths) left out; numbers of signals stay.
+std::string failureCause(std::string_view text);
+
+/// Lists of a project's records, for views of a million of them: find() yields row numbers from a narrow index, rows() reads
+/// what is visible. Its own read-only connection; one thread at a time; never blocks the writer, nor is blocked by it.
+class RecordReader
+{
+public:
+    static Result<RecordReader> open(const std::filesystem::path& file);
+
+    const Project& project() const { return m_project; }
+
+    /// Errors: Cancelled, StoreFailed.
+    Result<std::vector<std::int64_t>> find(const RecordQuery& query, std::stop_token stop = {}) const;
+    /// In the order of `rows`; rows that are gone are left out.
+    Result<std::vector<RecordSummary>> rows(std::span<const std::int64_t> rows) const;
+    Result<Record> record(std::int64_t row) const; ///< NotFound
+    Result<std::vector<FailureGroup>> failures(std::stop_token stop = {}) const; ///< most frequent first
+    Result<std::int64_t> lastRow() const; ///< 0: none
+
+private:
+    explicit RecordReader(Project project) : m_project(std::move(project)) { }
+    Project m_project;
+};
+
+} // namespace lathe::store

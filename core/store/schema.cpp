@@ -1,0 +1,58 @@
+#include "core/store/schema.h"
+
+namespace lathe::store {
+
+namespace {
+
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE models(id INTEGER PRIMARY KEY, hash TEXT NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, options TEXT NOT NULL,
+    UNIQUE(hash, options));
+CREATE TABLE tasks(model INTEGER NOT NULL REFERENCES models(id), position INTEGER NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL,
+    weight INTEGER NOT NULL, flop REAL NOT NULL, compatible_keys TEXT NOT NULL, PRIMARY KEY(model, key)) WITHOUT ROWID;
+CREATE TABLE sessions(id INTEGER PRIMARY KEY, model INTEGER NOT NULL REFERENCES models(id), target TEXT NOT NULL, options TEXT NOT NULL,
+    started_ms INTEGER NOT NULL, active_s REAL NOT NULL, state TEXT NOT NULL);
+CREATE TABLE records(id INTEGER PRIMARY KEY, trial TEXT NOT NULL UNIQUE, session INTEGER NOT NULL, round INTEGER NOT NULL,
+    position INTEGER NOT NULL, task TEXT NOT NULL, alternative TEXT NOT NULL, edges TEXT NOT NULL, kind TEXT NOT NULL, sketch TEXT NOT NULL,
+    genome TEXT NOT NULL, steps TEXT NOT NULL, hash TEXT NOT NULL, stage TEXT NOT NULL, code TEXT NOT NULL, text TEXT NOT NULL,
+    mean_ns REAL, costs_ns TEXT NOT NULL, verified INTEGER NOT NULL, durations_ms TEXT NOT NULL, conditions TEXT NOT NULL,
+    device TEXT NOT NULL, time_ms INTEGER NOT NULL);
+CREATE INDEX records_by_cost ON records(task, mean_ns) WHERE code = 'Ok';
+CREATE INDEX records_by_place ON records(session, round, position);
+CREATE TABLE rounds(session INTEGER NOT NULL, position INTEGER NOT NULL, task TEXT NOT NULL, trials INTEGER NOT NULL, terms TEXT NOT NULL,
+    durations_ms TEXT NOT NULL, at_s REAL NOT NULL, estimate_ms REAL, PRIMARY KEY(session, position)) WITHOUT ROWID;
+CREATE TABLE events(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, at_s REAL NOT NULL, kind TEXT NOT NULL, json TEXT NOT NULL);
+CREATE TABLE snapshots(session INTEGER NOT NULL, kind TEXT NOT NULL, round INTEGER NOT NULL, bytes BLOB NOT NULL,
+    PRIMARY KEY(session, kind)) WITHOUT ROWID;
+CREATE TABLE notes(subject TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE VIEW best AS SELECT * FROM records r WHERE code = 'Ok' AND id = (SELECT id FROM records s WHERE s.task = r.task AND s.code = 'Ok'
+    ORDER BY mean_ns, id LIMIT 1);
+)sql";
+
+// Histories of a million records: lists are filtered and ordered from one narrow index that grows at its end (a row of the
+// table fills half a page), failures have their own, and counts and best-of are kept, not counted.
+constexpr const char* kVersion2 = R"sql(
+ALTER TABLE records ADD COLUMN predicted_ns REAL;
+DROP INDEX records_by_place;
+CREATE INDEX records_by_place ON records(session, round, position, task, alternative, sketch, code, stage, mean_ns, predicted_ns, time_ms);
+CREATE INDEX records_failed ON records(code, stage, task) WHERE code <> 'Ok';
+CREATE TABLE totals(task TEXT PRIMARY KEY, trials INTEGER NOT NULL, errors INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO totals SELECT task, count(*), sum(code <> 'Ok') FROM records GROUP BY task;
+CREATE TRIGGER records_counted AFTER INSERT ON records BEGIN
+    INSERT OR IGNORE INTO totals VALUES(NEW.task, 0, 0);
+    UPDATE totals SET trials = trials + 1, errors = errors + (NEW.code <> 'Ok') WHERE task = NEW.task;
+END;
+CREATE TRIGGER records_uncounted AFTER DELETE ON records BEGIN
+    UPDATE totals SET trials = trials - 1, errors = errors - (OLD.code <> 'Ok') WHERE task = OLD.task;
+END;
+DROP VIEW best;
+CREATE VIEW best AS SELECT r.* FROM totals t JOIN records r ON r.id = (SELECT id FROM records s WHERE s.task = t.task AND s.code = 'Ok'
+    ORDER BY mean_ns, id LIMIT 1);
+CREATE TABLE budgets(model INTEGER NOT NULL, task TEXT NOT NULL, pinned INTEGER NOT NULL, muted INTEGER NOT NULL, boost REAL NOT NULL,
+    trial_cap INTEGER NOT NULL, PRIMARY KEY(model, task)) WITHOUT ROWID;
+)sql";
+
+} // namespace
+
+const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2};
+
+} // namespace lathe::store

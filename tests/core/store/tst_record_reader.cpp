@@ -1,0 +1,169 @@
+#include "core/store/record_reader.h"
+#include "core/store/schema.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace lathe;
+using store::Project;
+using store::RecordQuery;
+using store::RecordReader;
+
+namespace {
+
+template<typename T>
+T must(Result<T> result)
+{
+    if (!result)
+        qFatal("%s", result.error().message.c_str());
+    return *std::move(result);
+}
+
+Record trial(int i)
+{
+    Record r;
+    r.trial = contentHash("trial " + std::to_string(i)).hex();
+    r.session = 1;
+    r.round = i / 4;
+    r.index = i % 4;
+    r.candidate.task = i % 2 == 0 ? "even" : "odd";
+    r.candidate.alternative = i % 3 == 0 ? "winograd4" : "direct";
+    r.candidate.sketch = "test/1:" + std::string(i % 5 == 0 ? "a_b" : "axb");
+    r.candidate.steps = "[]";
+    r.candidate.predictedNs = i == 2 ? 123.5 : std::numeric_limits<double>::quiet_NaN();
+    if (i % 4 == 3) {
+        r.result.stage = TrialStage::Run;
+        r.result.code = i == 3 ? Errc::RunTimeout : Errc::WorkerCrashed;
+        r.result.text = i == 3 ? "took 10 s\nmore" : "kernel k" + std::to_string(i) + " at 0x7f" + std::to_string(i) + ": signal " + std::to_string(i > 8 ? 11 : 6);
+    } else {
+        r.result.costsNs = {1000.0 - i};
+    }
+    r.timeMs = 1700000000000 + i;
+    return r;
+}
+
+} // namespace
+
+class TestRecordReader : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
+
+private slots:
+    void initTestCase()
+    {
+        Project p = must(Project::open(file("a.lathe"), Project::Access::Write));
+        std::vector<Record> records;
+        for (int i = 0; i < 20; ++i)
+            records.push_back(trial(i));
+        must(p.addRecords(records));
+        must(p.addRecords(std::span(records).first(3))); // known ones count once
+    }
+
+    void listsAreFilteredAndOrdered()
+    {
+        const RecordReader reader = must(RecordReader::open(file("a.lathe")));
+        QCOMPARE(must(reader.find({})).size(), std::size_t{20});
+        RecordQuery q;
+        q.task = "odd";
+        q.code = "failed";
+        QCOMPARE(must(reader.find(q)).size(), std::size_t{5});
+        q = {};
+        q.order = RecordQuery::Order::Latency;
+        const auto fastest = must(reader.find(q));
+        QCOMPARE(must(reader.rows(std::span(fastest).first(1)))[0].meanNs, 982.0);
+        QCOMPARE(must(reader.rows(std::span(fastest).last(1)))[0].code, std::string("WorkerCrashed"));
+        q.descending = true;
+        const auto slowest = must(reader.find(q));
+        QCOMPARE(must(reader.rows(std::span(slowest).first(1)))[0].meanNs, 1000.0);
+        QVERIFY(std::isnan(must(reader.rows(std::span(slowest).last(1)))[0].meanNs)); // failures last, both ways
+        q = {};
+        q.minNs = 985;
+        q.maxNs = 990;
+        QCOMPARE(must(reader.find(q)).size(), std::size_t{4});
+        q = {};
+        q.order = RecordQuery::Order::Alternative;
+        const auto words = must(reader.rows(must(reader.find(q))));
+        QCOMPARE(words.front().alternative, std::string("direct"));
+        QCOMPARE(words.back().alternative, std::string("winograd4"));
+        q = {};
+        q.afterRow = fastest.empty() ? 0 : 18;
+        QCOMPARE(must(reader.find(q)), (std::vector<std::int64_t>{19, 20}));
+    }
+
+    void textIsFoundInNamesFailuresAndIds()
+    {
+        const RecordReader reader = must(RecordReader::open(file("a.lathe")));
+        RecordQuery q;
+        q.text = "a_b"; // an underscore stands for itself
+        QCOMPARE(must(reader.find(q)).size(), std::size_t{4});
+        q.text = "took 10";
+        QCOMPARE(must(reader.find(q)).size(), std::size_t{1});
+        q.text = trial(7).trial.substr(0, 8);
+        QCOMPARE(must(reader.find(q)), (std::vector<std::int64_t>{8}));
+        q.text = "nowhere";
+        QVERIFY(must(reader.find(q)).empty());
+    }
+
+    void failuresAreGroupedByTheirCause()
+    {
+        QCOMPARE(store::failureCause("kernel k3 at 0x7f: took 10.5 s, see /tmp/a b"), std::string("kernel k3 at #: took # s, see <path> b"));
+        QCOMPARE(store::failureCause("signal 11\nsecond line"), std::string("signal 11"));
+        const RecordReader reader = must(RecordReader::open(file("a.lathe")));
+        const auto groups = must(reader.failures());
+        QCOMPARE(groups.size(), std::size_t{5}); // names of kernels differ
+        std::int64_t sum = 0;
+        for (const auto& group : groups) {
+            sum += group.count;
+            RecordQuery q;
+            q.code = group.code;
+            q.stage = group.stage;
+            q.cause = group.cause;
+            QCOMPARE(static_cast<std::int64_t>(must(reader.find(q)).size()), group.count);
+        }
+        QCOMPARE(sum, std::int64_t{5});
+    }
+
+    void aStoppedQueryEnds()
+    {
+        const RecordReader reader = must(RecordReader::open(file("a.lathe")));
+        QVERIFY(reader.record(999).error().code == Errc::NotFound);
+        QCOMPARE(must(reader.record(3)).candidate.predictedNs, 123.5);
+        QVERIFY(std::isnan(must(reader.record(4)).candidate.predictedNs));
+    }
+
+    void anOldProjectIsBroughtUpToDate()
+    {
+        {
+            auto db = must(store::Database::open(file("old.lathe"), store::Database::Mode::ReadWrite));
+            must(db.execute(store::kSchemaSteps[0]));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=1"));
+            for (int i = 0; i < 3; ++i)
+                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                                "verified, durations_ms, conditions, device, time_ms) VALUES('t" + std::to_string(i) + "', 1, 0, " + std::to_string(i) + ", 'conv', 'direct', '[]', 'sketch', 's', '[]', "
+                                "'[]', 'h', " + (i == 2 ? "'run', 'RunTimeout', 'late', NULL" : "'done', 'Ok', '', " + std::to_string(50 - i)) + ", '[]', 1, '{}', '{}', '{}', 5)"));
+        }
+        const RecordReader reader = must(RecordReader::open(file("old.lathe"))); // a reader too
+        QCOMPARE(must(reader.project().totals("conv")).trials, std::int64_t{3});
+        QCOMPARE(must(reader.project().totals("conv")).errors, std::int64_t{1});
+        QCOMPARE(must(reader.project().best()).size(), std::size_t{1});
+        QCOMPARE(must(reader.project().best())[0].record.trial, std::string("t1"));
+        QCOMPARE(must(reader.find({})).size(), std::size_t{3});
+    }
+
+    void budgetsAreKept()
+    {
+        Project p = must(Project::open(file("b.lathe"), Project::Access::Write));
+        must(p.setBudget({1, "conv", true, false, 2.0, 500}));
+        must(p.setBudget({1, "conv", false, true, 1.0, 0}));
+        const auto rows = must(p.budgets(1));
+        QCOMPARE(rows.size(), std::size_t{1});
+        QVERIFY(!rows[0].pinned && rows[0].muted && rows[0].trialCap == 0);
+        QVERIFY(must(p.budgets(2)).empty());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestRecordReader)
+#include "tst_record_reader.moc"
