@@ -6,6 +6,7 @@
 #include "core/session/exporter.h"
 #include "core/session/loaded_model.h"
 #include "core/session/options_json.h"
+#include "core/session/project_history.h"
 #include "core/session/tbb_executor.h"
 #include "core/session/tuning_run.h"
 #include "core/store/project.h"
@@ -71,6 +72,7 @@ public:
     RunState state() const override { return m_control.state(); }
 
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
+    Result<std::unique_ptr<History>> history() const override;
     Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const override;
     Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) override;
 
@@ -234,6 +236,13 @@ Result<ScheduleView> Session::bestSchedule(std::int32_t task) const
         return view;
     }
     return makeError(Errc::NotFound, fmt::format("{} has no valid record yet", t.name));
+}
+
+Result<std::unique_ptr<History>> Session::history() const
+{
+    if (!m_project)
+        return makeError(Errc::NotFound, "without a project there is no history");
+    return openHistory(m_project->file(), m_modelRow, m_model);
 }
 
 Result<std::vector<TrialView>> Session::trials(std::int64_t offset, std::int64_t limit) const

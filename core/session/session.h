@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/session/events.h"
+#include "core/session/history.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
 
@@ -125,6 +126,8 @@ public:
 
     /// Best record of a task; NotFound if it has none.
     virtual Result<ScheduleView> bestSchedule(std::int32_t task) const = 0;
+    /// A reader of the project for views, to be used on a thread of theirs; it may outlive the session. NotFound without a project.
+    virtual Result<std::unique_ptr<History>> history() const = 0;
     /// Pages of trials, newest last.
     virtual Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const = 0;
 

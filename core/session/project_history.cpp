@@ -1,0 +1,331 @@
+#include "core/session/project_history.h"
+
+#include "core/compute/json.h"
+#include "core/ir/loop_nest.h"
+#include "core/measure/builder_client.h"
+#include "core/record/record_json.h"
+#include "core/schedule/lower.h"
+#include "core/schedule/step.h"
+#include "core/search/features.h"
+#include "core/session/kernel_choices.h"
+#include "core/store/record_reader.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+namespace lathe::session {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr double kListingSeconds = 60;
+
+double toMs(double ns)
+{
+    return ns * 1e-6;
+}
+
+/// A field of a line of comma-separated values.
+std::string quoted(const std::string& field)
+{
+    if (field.find_first_of(",\"\n\r") == std::string::npos)
+        return field;
+    std::string out = "\"";
+    for (const char c : field)
+        out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + '"';
+}
+
+std::string figure(double value)
+{
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+}
+
+class ProjectHistory final : public History
+{
+public:
+    ProjectHistory(store::RecordReader reader, std::int64_t modelRow, std::shared_ptr<const LoadedModel> model)
+        : m_reader(std::move(reader)), m_modelRow(modelRow), m_model(std::move(model))
+    {
+        for (std::size_t i = 0; i < m_model->partition.tasks.size(); ++i)
+            m_taskOfKey[m_model->partition.tasks[i].key] = static_cast<std::int32_t>(i);
+    }
+
+    Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) override;
+    Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) override;
+    Result<TrialDetail> detail(std::int64_t row) override;
+    Result<std::string> listing(std::int64_t row, Listing what) override;
+    Result<std::vector<FailureView>> failures(std::stop_token stop) override;
+    Result<std::vector<RunView>> runs() override;
+    Result<std::vector<RoundView>> rounds(std::int64_t run) override;
+    Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, std::stop_token stop) override;
+
+private:
+    std::int32_t taskOf(const std::string& key) const
+    {
+        const auto found = m_taskOfKey.find(key);
+        return found == m_taskOfKey.end() ? -1 : found->second;
+    }
+    TrialRow view(store::RecordSummary s) const;
+    Result<const graph::Alternative*> alternativeOf(const Candidate& candidate) const;
+    Result<> describe(const Candidate& candidate, TrialDetail& detail) const;
+
+    store::RecordReader m_reader;
+    std::int64_t m_modelRow;
+    std::shared_ptr<const LoadedModel> m_model;
+    std::map<std::string, std::int32_t> m_taskOfKey;
+    std::unique_ptr<measure::BuilderClient> m_builder; ///< started when a listing is first asked for
+};
+
+Result<std::vector<std::int64_t>> ProjectHistory::find(const TrialQuery& query, std::stop_token stop)
+{
+    store::RecordQuery q;
+    if (query.task >= 0) {
+        if (query.task >= static_cast<std::int32_t>(m_model->partition.tasks.size()))
+            return makeError(Errc::InvalidArgument, fmt::format("there is no task {}", query.task));
+        q.task = m_model->partition.tasks[static_cast<std::size_t>(query.task)].key;
+    }
+    q.code = query.code;
+    q.stage = query.stage;
+    q.cause = query.cause;
+    q.text = query.text;
+    q.minNs = query.minMs * 1e6;
+    q.maxNs = query.maxMs * 1e6;
+    q.afterRow = query.afterRow;
+    switch (query.order) {
+    case TrialQuery::Order::Time: q.order = store::RecordQuery::Order::Time; break;
+    case TrialQuery::Order::Task: q.order = store::RecordQuery::Order::Task; break;
+    case TrialQuery::Order::Alternative: q.order = store::RecordQuery::Order::Alternative; break;
+    case TrialQuery::Order::Sketch: q.order = store::RecordQuery::Order::Sketch; break;
+    case TrialQuery::Order::Latency: q.order = store::RecordQuery::Order::Latency; break;
+    case TrialQuery::Order::Predicted: q.order = store::RecordQuery::Order::Predicted; break;
+    case TrialQuery::Order::State: q.order = store::RecordQuery::Order::State; break;
+    }
+    q.descending = query.descending;
+    return m_reader.find(q, stop);
+}
+
+TrialRow ProjectHistory::view(store::RecordSummary s) const
+{
+    TrialRow row;
+    row.row = s.row;
+    row.trial = std::move(s.trial);
+    row.run = s.session;
+    row.round = s.round;
+    row.index = s.index;
+    row.task = taskOf(s.task);
+    row.alternative = std::move(s.alternative);
+    row.sketch = std::move(s.sketch);
+    row.code = std::move(s.code);
+    row.stage = std::move(s.stage);
+    row.text = std::move(s.text);
+    row.costMs = toMs(s.meanNs);
+    row.predictedMs = toMs(s.predictedNs);
+    row.verified = s.verified;
+    row.timeMs = s.timeMs;
+    return row;
+}
+
+Result<std::vector<TrialRow>> ProjectHistory::rows(std::span<const std::int64_t> rows)
+{
+    LATHE_TRY_ASSIGN(auto summaries, m_reader.rows(rows));
+    std::vector<TrialRow> views;
+    views.reserve(summaries.size());
+    for (store::RecordSummary& summary : summaries)
+        views.push_back(view(std::move(summary)));
+    return views;
+}
+
+Result<const graph::Alternative*> ProjectHistory::alternativeOf(const Candidate& candidate) const
+{
+    const std::int32_t task = taskOf(candidate.task);
+    if (task < 0)
+        return makeError(Errc::NotFound, "the trial is of another network: open that to see its program");
+    for (const graph::Alternative& alternative : m_model->partition.tasks[static_cast<std::size_t>(task)].alternatives)
+        if (alternative.name == candidate.alternative)
+            return &alternative;
+    return makeError(Errc::NotFound, fmt::format("this version of Lathe does not offer the algorithm {} for that task", candidate.alternative));
+}
+
+Result<> ProjectHistory::describe(const Candidate& candidate, TrialDetail& detail) const
+{
+    const json steps = json::parse(candidate.steps, nullptr, false);
+    LATHE_TRY_ASSIGN(const auto list, schedule::stepsFromJson(steps));
+    for (const json& step : steps)
+        detail.steps.push_back(step.dump());
+    LATHE_TRY_ASSIGN(const graph::Alternative* const alternative, alternativeOf(candidate));
+    LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(alternative->dag, list));
+    LATHE_TRY(state.inferBounds());
+    detail.loops = state.print();
+    if (const auto features = search::referenceFeatures(state, m_model->hardware)) {
+        const auto& names = search::referenceFeatureNames();
+        const std::size_t stores = features->size() / names.size();
+        for (std::size_t i = 0; i < features->size(); ++i)
+            if ((*features)[i] != 0)
+                detail.features.emplace_back(stores > 1 ? fmt::format("store {}: {}", i / names.size(), names[i % names.size()]) : names[i % names.size()], (*features)[i]);
+    }
+    schedule::LowerOptions options;
+    const auto search = searchTask(m_model->partition.tasks[static_cast<std::size_t>(taskOf(candidate.task))], *m_model, false);
+    for (const search::SearchAlternative& a : search.alternatives)
+        if (a.name == candidate.alternative)
+            options.constantInputs = a.constantInputs;
+    LATHE_TRY_ASSIGN(const schedule::LoweredKernel kernel, schedule::lower(std::move(state), options));
+    detail.nest = ir::print(kernel.nest);
+    return {};
+}
+
+Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
+{
+    LATHE_TRY_ASSIGN(auto summaries, m_reader.rows(std::span(&row, 1)));
+    LATHE_TRY_ASSIGN(const Record record, m_reader.record(row));
+    TrialDetail detail;
+    if (!summaries.empty())
+        detail.row = view(std::move(summaries.front()));
+    detail.text = record.result.text;
+    detail.candidate = record.candidate.hash().hex();
+    detail.genome = json(record.candidate.genome).dump();
+    for (const double ns : record.result.costsNs)
+        detail.repeatsMs.push_back(toMs(ns));
+    detail.durationsMs = record.result.durationsMs;
+    detail.conditions = record.result.conditions;
+    detail.device = record.device;
+    if (auto described = describe(record.candidate, detail); !described)
+        detail.problem = described.error().message;
+    return detail;
+}
+
+Result<std::string> ProjectHistory::listing(std::int64_t row, Listing what)
+{
+    LATHE_TRY_ASSIGN(const Record record, m_reader.record(row));
+    LATHE_TRY_ASSIGN(const graph::Alternative* const alternative, alternativeOf(record.candidate));
+    measure::KernelJob job;
+    job.name = "kernel";
+    job.dagJson = compute::toJson(*alternative->dag).dump();
+    job.steps = record.candidate.steps;
+    const auto search = searchTask(m_model->partition.tasks[static_cast<std::size_t>(taskOf(record.candidate.task))], *m_model, false);
+    for (const search::SearchAlternative& a : search.alternatives)
+        if (a.name == record.candidate.alternative)
+            job.constantInputs = a.constantInputs;
+    if (!m_builder) {
+        LATHE_TRY_ASSIGN(m_builder, measure::BuilderClient::start(m_model->target.text()));
+    }
+    const measure::Product product = what == Listing::LlvmIr ? measure::Product::LlvmIr : what == Listing::Assembly ? measure::Product::Assembly : measure::Product::Source;
+    LATHE_TRY_ASSIGN(measure::BuiltProduct built, m_builder->build(std::span(&job, 1), product, Deadline::inSeconds(kListingSeconds)));
+    if (!built.kernels.empty() && built.kernels.front().code != Errc::Ok)
+        return makeError(built.kernels.front().code, built.kernels.front().text);
+    if (built.bytes.empty())
+        return makeError(Errc::Unsupported, fmt::format("the target {} has no such listing", m_model->target.kind()));
+    return std::move(built.bytes);
+}
+
+Result<std::vector<FailureView>> ProjectHistory::failures(std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(auto groups, m_reader.failures(stop));
+    std::vector<FailureView> views;
+    for (store::FailureGroup& group : groups) {
+        FailureView view;
+        view.code = std::move(group.code);
+        view.stage = std::move(group.stage);
+        view.cause = std::move(group.cause);
+        view.count = group.count;
+        view.example = group.example;
+        std::map<std::int32_t, std::int64_t> byTask;
+        for (const auto& [key, count] : group.byTask)
+            byTask[taskOf(key)] += count;
+        view.byTask.assign(byTask.begin(), byTask.end());
+        std::stable_sort(view.byTask.begin(), view.byTask.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+        if (const auto record = m_reader.record(group.example))
+            view.text = record->result.text;
+        views.push_back(std::move(view));
+    }
+    return views;
+}
+
+Result<std::vector<RunView>> ProjectHistory::runs()
+{
+    LATHE_TRY_ASSIGN(const auto sessions, m_reader.project().sessions());
+    std::vector<RunView> views;
+    for (const store::SessionRow& row : sessions) {
+        if (row.model != m_modelRow || row.target != m_model->target.text())
+            continue;
+        RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}};
+        LATHE_TRY(m_reader.project().forEachEvent(row.id, [&view](std::string_view kind, double at, std::string_view text) {
+            const json event = json::parse(text, nullptr, false);
+            if (!event.is_object() || !event.contains("ms") || !event["ms"].is_number())
+                return;
+            if (kind == "untuned")
+                view.untunedMs = event["ms"].get<double>();
+            else if (kind == "measured")
+                view.measured.emplace_back(at, event["ms"].get<double>());
+        }));
+        views.push_back(std::move(view));
+    }
+    return views;
+}
+
+Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
+{
+    LATHE_TRY_ASSIGN(const auto rows, m_reader.project().rounds(run));
+    const auto numbers = [](const json& object) {
+        std::map<std::string, double> map;
+        if (object.is_object())
+            for (const auto& [name, value] : object.items())
+                if (value.is_number())
+                    map[name] = value.get<double>();
+        return map;
+    };
+    std::vector<RoundView> views;
+    for (const store::RoundRow& row : rows) {
+        const json durations = json::parse(row.durations, nullptr, false);
+        views.push_back({run, row.index, taskOf(row.task), row.trials, numbers(json::parse(row.terms, nullptr, false)),
+                         numbers(durations.is_object() ? durations.value("activities", json::object()) : json::object()), row.atSeconds, row.estimateMs});
+    }
+    return views;
+}
+
+Result<> ProjectHistory::write(std::span<const std::int64_t> rows, const std::filesystem::path& file, std::stop_token stop)
+{
+    const bool lines = file.extension() == ".jsonl";
+    std::ofstream out(file, std::ios::binary | std::ios::trunc);
+    if (!lines)
+        out << "trial,run,round,index,task,task_key,algorithm,sketch,state,stage,latency_ms,predicted_ms,verified,time_ms,text\n";
+    constexpr std::size_t kBatch = 500;
+    for (std::size_t at = 0; at < rows.size() && out; at += kBatch) {
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, "the export was stopped");
+        const auto batch = rows.subspan(at, std::min(kBatch, rows.size() - at));
+        if (lines) {
+            for (const std::int64_t row : batch) {
+                LATHE_TRY_ASSIGN(const Record record, m_reader.record(row));
+                out << toJson(record).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+            }
+            continue;
+        }
+        LATHE_TRY_ASSIGN(const auto summaries, m_reader.rows(batch));
+        for (const store::RecordSummary& s : summaries) {
+            const std::int32_t task = taskOf(s.task);
+            const std::string name = task < 0 ? std::string() : m_model->partition.tasks[static_cast<std::size_t>(task)].name;
+            out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.trial, s.session, s.round, s.index, quoted(name), s.task, quoted(s.alternative), quoted(s.sketch), s.code,
+                               s.stage, figure(toMs(s.meanNs)), figure(toMs(s.predictedNs)), s.verified ? 1 : 0, s.timeMs, quoted(s.text));
+        }
+    }
+    out.close();
+    if (!out)
+        return makeError(Errc::StoreFailed, fmt::format("{} cannot be written", file.string()));
+    return {};
+}
+
+} // namespace
+
+Result<std::unique_ptr<History>> openHistory(const std::filesystem::path& project, std::int64_t modelRow, std::shared_ptr<const LoadedModel> model)
+{
+    LATHE_TRY_ASSIGN(store::RecordReader reader, store::RecordReader::open(project));
+    return std::unique_ptr<History>(std::make_unique<ProjectHistory>(std::move(reader), modelRow, std::move(model)));
+}
+
+} // namespace lathe::session
