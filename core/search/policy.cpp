@@ -29,6 +29,8 @@ Result<std::unique_ptr<Policy>> makePolicy(std::string_view policy, const Search
     if (policy == "sketch")
         return own(Guidance::Model);
     if (policy == "reference") {
+        if (options.pool)
+            return makeError(Errc::Unsupported, "policy reference cannot be confined to given candidates");
         LATHE_TRY_ASSIGN(std::unique_ptr<ReferencePolicy> made, ReferencePolicy::create(task, std::move(model), options));
         return std::unique_ptr<Policy>(std::move(made));
     }

@@ -68,11 +68,13 @@ public:
     virtual std::map<std::string, double> statistics() const { return {}; }
 };
 
-/// How many trials of an algorithm went how; a policy's view of the alternatives, for display.
 struct PolicyOptions
 {
     std::uint64_t seed = 1;
     std::int32_t trialsPerRound = 64;
+    /// Candidates by (sketch, genome) besides which nothing is proposed: a search replayed on recorded trials. Null: all there
+    /// are. Only for policies that rank what they draw ("sketch", "random").
+    std::shared_ptr<const std::vector<Candidate>> pool;
 };
 
 /// "sketch" (Lathe's own), "reference", "random", "evolution" (sketch without a model). Errors: InvalidArgument names them.
