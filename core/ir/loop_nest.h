@@ -14,7 +14,7 @@ enum class LoopKind : std::uint8_t
 {
     Serial,
     Parallel, ///< only outermost in a phase: its iterations are divided among `parts`
-    Vectorized, ///< constant extent; the body is emitted on vectors of that many lanes
+    Vectorized, ///< constant extent; the body is emitted on vectors of that many lanes, where an If of it differs between lanes under a mask
     Unrolled, ///< constant extent; the body is emitted once per iteration with the variable as a constant
     VThread,
     BlockX,

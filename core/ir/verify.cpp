@@ -71,8 +71,6 @@ private:
             expression(index);
         if (s->kind == StmtKind::Store || s->kind == StmtKind::Prefetch)
             access(s->buffer, s->indices, s->kind == StmtKind::Store);
-        if (s->kind == StmtKind::If && usesLane(s->condition))
-            problem("condition {} differs between lanes", print(s->condition));
         if (s->kind == StmtKind::For) {
             loop(*s);
             m_loops.push_back(s.get());
@@ -95,15 +93,6 @@ private:
         const auto isVector = [](const StmtNode* l) { return l->loop == LoopKind::Vectorized; };
         if (s.loop == LoopKind::Vectorized && std::any_of(m_loops.begin(), m_loops.end(), isVector))
             problem("vectorized loop {} stands inside a vectorized loop", s.variable->name);
-    }
-
-    bool usesLane(const Expr& e) const
-    {
-        if (e->kind == ExprKind::Var) {
-            const StmtNode* loop = loopOf(e.get());
-            return loop != nullptr && loop->loop == LoopKind::Vectorized;
-        }
-        return std::any_of(e->operands.begin(), e->operands.end(), [this](const Expr& o) { return usesLane(o); });
     }
 
     void expression(const Expr& e)

@@ -11,7 +11,7 @@ namespace lathe::ir {
 /// - each phase is one Parallel loop, and no other loop is Parallel;
 /// - Vectorized and Unrolled loops have constant bounds; vectorized loops do not nest;
 /// - indices of Register buffers use variables of Vectorized and Unrolled loops only;
-/// - conditions of If do not differ between lanes; nothing stores to a read-only buffer; no Reduce is left.
+/// - nothing stores to a read-only buffer; no Reduce is left.
 /// Errors: Internal, naming the kernel and what is off.
 Result<> verify(const LoopNest& nest);
 

@@ -21,7 +21,11 @@ std::vector<LayoutStep::Axis> physicalAxes(const Lowering& lowering, std::int32_
     if (!stage.layout.empty())
         return stage.layout;
     const StageBounds& bounds = lowering.program.stages[id];
-    const std::vector<std::int64_t>& shape = bounds.active ? bounds.region : lowering.op(id).shape;
+    std::vector<std::int64_t> shape = bounds.active ? bounds.region : lowering.op(id).shape;
+    // Loops that do not divide their region go past its end: an attached stage's own buffer has room for that.
+    if (bounds.active && stage.location == Location::At)
+        for (std::size_t d = 0; d < shape.size(); ++d)
+            shape[d] = std::max(shape[d], boundsOf(bounds.local[d], lowering.program.ranges).hi + 1);
     std::vector<LayoutStep::Axis> axes;
     for (std::size_t d = 0; d < shape.size(); ++d)
         axes.push_back({static_cast<std::int32_t>(d), 1, shape[d]});

@@ -96,9 +96,7 @@ Result<LoweredKernel> lower(State state, const LowerOptions& options)
         // Edge iterations apart from the steady state, so that conditions are decided there.
         s = partitionLoops(s, lowering.partitioned, ranges);
         s = ir::simplify(s, ranges);
-        // Conditions outward and into loop bounds; what remains on lanes makes scalar tails.
-        s = placeConditions(s, ranges);
-        s = splitVectorTails(s, ranges);
+        // Conditions outward and into loop bounds; what remains on lanes becomes masks.
         s = placeConditions(s, ranges);
         // Winograd's matrices to literals; what multiplies their zeros goes away with the last simplification.
         s = expandConstantMatrices(s);

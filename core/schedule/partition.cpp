@@ -294,107 +294,11 @@ private:
     ir::Ranges& m_ranges;
 };
 
-class TailSplitter
-{
-public:
-    explicit TailSplitter(ir::Ranges& ranges) : m_ranges(ranges) { }
-
-    Stmt operator()(const Stmt& s)
-    {
-        if (!s || s->body.empty())
-            return s;
-        if (s->kind != StmtKind::For) {
-            auto copy = std::make_shared<ir::StmtNode>(*s);
-            for (Stmt& inner : copy->body)
-                inner = (*this)(inner);
-            return copy;
-        }
-        const ir::RangeScope scope(m_ranges, s->variable, loopRange(s, m_ranges));
-        auto copy = std::make_shared<ir::StmtNode>(*s);
-        copy->body[0] = (*this)(s->body[0]);
-        if (s->loop != LoopKind::Vectorized)
-            return copy;
-        std::vector<Stmt> inside;
-        collectLoops(copy->body[0], inside);
-        // Vectors do not nest: the inner ones stay.
-        if (std::any_of(inside.begin(), inside.end(), [](const Stmt& l) { return l->loop == LoopKind::Vectorized; })) {
-            copy->loop = LoopKind::Unrolled;
-            return copy;
-        }
-        std::vector<Expr> lanes;
-        storeGuards(copy->body[0], s->variable, lanes);
-        if (lanes.empty())
-            return copy;
-        // One lane at a time, unrolled: accumulators in registers stay addressable.
-        auto scalar = std::make_shared<ir::StmtNode>(*copy);
-        scalar->loop = LoopKind::Unrolled;
-        const auto isInside = [&inside](const ir::Node* v) {
-            return std::any_of(inside.begin(), inside.end(), [v](const Stmt& l) { return l->variable.get() == v; });
-        };
-        std::vector<Expr> all;
-        for (const Expr& c : lanes) {
-            ir::LinearForm form;
-            if (ir::usesAny(c, isInside) || !asInequality(c, m_ranges, form))
-                return scalar;
-            const std::int64_t coefficient = form.coefficientOf(s->variable);
-            form.add(s->variable, -coefficient);
-            for (const ir::LinearForm::Term& term : form.terms)
-                if (ir::uses(term.atom, s->variable))
-                    return scalar;
-            const Interval v = loopRange(s, m_ranges);
-            form.constant += coefficient * (coefficient > 0 ? v.lo : v.hi);
-            flattenConjunction(inequalityToExpr(form), all);
-        }
-        copy->body[0] = dropConditions(copy->body[0], lanes);
-        return ir::makeIf(ir::simplify(conjunction(all), m_ranges), copy, scalar);
-    }
-
-private:
-    static void storeGuards(const Stmt& s, const Expr& v, std::vector<Expr>& lanes)
-    {
-        if (!s)
-            return;
-        if (s->kind == StmtKind::If) {
-            std::vector<Expr> conjuncts;
-            flattenConjunction(s->condition, conjuncts);
-            for (const Expr& c : conjuncts)
-                if (ir::uses(c, v))
-                    lanes.push_back(c);
-        }
-        for (const Stmt& inner : s->body)
-            storeGuards(inner, v, lanes);
-    }
-
-    static Stmt dropConditions(const Stmt& s, const std::vector<Expr>& known)
-    {
-        if (!s)
-            return s;
-        auto copy = std::make_shared<ir::StmtNode>(*s);
-        for (Stmt& inner : copy->body)
-            inner = dropConditions(inner, known);
-        if (s->kind != StmtKind::If)
-            return copy;
-        std::vector<Expr> conjuncts;
-        flattenConjunction(s->condition, conjuncts);
-        std::erase_if(conjuncts, [&known](const Expr& c) {
-            return std::any_of(known.begin(), known.end(), [&c](const Expr& k) { return ir::equal(k, c); });
-        });
-        if (conjuncts.empty())
-            return copy->body[0];
-        copy->condition = conjunction(conjuncts);
-        return copy;
-    }
-
-    ir::Ranges& m_ranges;
-};
-
 } // namespace
 
 Stmt partitionLoops(const Stmt& s, const std::unordered_set<const ir::Node*>& partitioned, ir::Ranges& ranges)
 {
     return partitioned.empty() ? s : Partitioner(partitioned, ranges)(s);
 }
-
-Stmt splitVectorTails(const Stmt& s, ir::Ranges& ranges) { return TailSplitter(ranges)(s); }
 
 } // namespace lathe::schedule

@@ -14,8 +14,4 @@ namespace lathe::schedule {
 /// the steady state and the rest are the branches of a condition.
 ir::Stmt partitionLoops(const ir::Stmt& s, const std::unordered_set<const ir::Node*>& partitioned, ir::Ranges& ranges);
 
-/// Makes vector loops whose stores are guarded by lane into: if the guard holds for all lanes, the vector loop without it,
-/// else one lane at a time.
-ir::Stmt splitVectorTails(const ir::Stmt& s, ir::Ranges& ranges);
-
 } // namespace lathe::schedule

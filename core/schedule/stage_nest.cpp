@@ -299,7 +299,7 @@ private:
             const Stmt init = guarded(guards(true, atRoot), indexInit()); // makes the buffer that the update uses
             return nestFrom(firstReduce, init, indexUpdate(), nullptr);
         }
-        Stmt update = updateStatement(targets[0], indices[0]);
+        Stmt update = updateStatement(targets[0], indices[0], tiled || m_stage.location == Location::At);
 
         std::vector<Stmt> inits;
         for (std::size_t body = 0; body < targets.size(); ++body)
@@ -342,9 +342,45 @@ private:
         return nest(0, at, ir::makeBlock(std::move(parts)));
     }
 
-    Stmt updateStatement(std::int32_t target, const std::vector<Expr>& indices)
+    /// Elements that a tensor's buffer holds along a dimension: a layout may have more than the shape.
+    std::int64_t capacity(std::int32_t id, std::size_t dim) const
+    {
+        std::int64_t elements = m_lowering.op(id).shape[dim];
+        for (const LayoutStep::Axis& axis : m_lowering.stage(id).layout)
+            if (axis.dim == static_cast<std::int32_t>(dim))
+                elements = std::max(elements, axis.div * axis.extent);
+        return elements;
+    }
+
+    /// Beyond the edge of the tensor a tile of its own may hold what nobody reads, if all that is loaded for it exists: then it
+    /// needs no condition, only the store of its reader does.
+    bool runsPastEdge(const Expr& guard) const
+    {
+        if (usesReduceLoop(guard))
+            return false;
+        const auto moves = [&guard](const ir::Node* v) {
+            return ir::usesAny(guard, [v](const ir::Node* g) { return g == v; });
+        };
+        bool exists = true;
+        for (const Expr& body : m_bounds.bodies)
+            ir::visit(body, [&](const Expr& e) {
+                if (e->kind != ExprKind::Load)
+                    return;
+                for (std::size_t d = 0; d < e->operands.size(); ++d) {
+                    if (!ir::usesAny(e->operands[d], moves))
+                        continue;
+                    const ir::Interval range = ir::boundsOf(e->operands[d], m_lowering.program.ranges);
+                    exists = exists && range.lo >= 0 && range.hi < capacity(e->source, d);
+                }
+            });
+        return exists;
+    }
+
+    Stmt updateStatement(std::int32_t target, const std::vector<Expr>& indices, bool ownsTarget)
     {
         std::vector<Expr> conditions = guards(false, true);
+        if (ownsTarget)
+            std::erase_if(conditions, [this](const Expr& guard) { return runsPastEdge(guard); });
         const Expr& body = m_bounds.bodies[0];
         // What adds nothing to the result is left out instead of added: padding becomes a condition.
         GuardedTerm term = extractGuards(body->operands[0], body->combiner, body->operands[1]);

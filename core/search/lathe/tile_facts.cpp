@@ -27,9 +27,8 @@ bool TilePart::vectorLoad(const Operand& o, const Choice& c) const
 Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
 {
     const Choice c = decode(genes);
-    const std::int64_t lastExtent = extent(m_last);
-    if (lastExtent % (c.lanes * c.vectors) != 0)
-        return illegal("vectors of " + std::to_string(c.lanes * c.vectors) + " do not divide " + std::to_string(lastExtent));
+    if (!fits(c.lanes * c.vectors))
+        return illegal("vectors of " + std::to_string(c.lanes * c.vectors) + " do not divide " + std::to_string(extent(m_last)));
     const std::int64_t chunk = c.chunk == 0 ? m_op.reduceExtents[m_long] : c.chunk;
     if (chunk % c.unroll != 0)
         return illegal("the reduction of " + std::to_string(chunk) + " is not divided by " + std::to_string(c.unroll));
@@ -89,7 +88,8 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     const double perStep = std::max({f.accumulators / m_machine.fmaPerCycle, loads / 2, kFmaLatency}) + gatherCycles;
     const double loopOverhead = 2.0 / f.unroll / taps;
     const double guard = m_border >= 0 && c.border == Guarded ? 2.0 * f.tileA * f.tileB / f.unroll : 0;
-    const double tiles = m_points / (f.accumulators * f.lanes);
+    const double padded = m_last < 0 ? 1 : static_cast<double>(groups(c) * c.lanes * c.vectors) / static_cast<double>(extent(m_last));
+    const double tiles = m_points * padded / (f.accumulators * f.lanes);
     const double perTile = m_steps * (perStep + loopOverhead + guard) + 3 * f.accumulators + 20;
 
     // Threads.

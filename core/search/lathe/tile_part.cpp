@@ -46,9 +46,14 @@ TilePart::TilePart(const NestContext& context, const Nest& nest)
     const std::int64_t lastExtent = extent(m_last);
     m_values.resize(GeneCount);
     m_values[Lanes] = laneChoices(lastExtent, sizeOf(m_op.dtype), m_machine);
+    // Packed weights are padded to whole tiles: the last one may go past the edge.
+    const std::int64_t widest = std::max<std::int64_t>(1, m_machine.vectorBytes / sizeOf(m_op.dtype));
+    m_overhangs = m_weight >= 0 && lastExtent > widest;
+    if (m_overhangs && m_values[Lanes].front() != widest)
+        m_values[Lanes].insert(m_values[Lanes].begin(), widest);
     m_values[Vectors] = {1, 2, 3, 4, 5, 6, 8};
     std::erase_if(m_values[Vectors], [&](std::int64_t v) {
-        return std::none_of(m_values[Lanes].begin(), m_values[Lanes].end(), [&](std::int64_t l) { return lastExtent % (l * v) == 0; });
+        return std::none_of(m_values[Lanes].begin(), m_values[Lanes].end(), [&](std::int64_t l) { return fits(l * v); });
     });
     m_values[TileA] = divisorsUpTo(extent(m_axisA), 28);
     m_values[TileB] = divisorsUpTo(extent(m_axisB), 8);
@@ -134,6 +139,13 @@ std::vector<Parameter> TilePart::parameters() const
     return parameters;
 }
 
+bool TilePart::fits(std::int64_t width) const
+{
+    const std::int64_t last = extent(m_last);
+    const std::int64_t wasted = (width - last % width) % width;
+    return wasted == 0 || (m_overhangs && wasted * 3 <= last);
+}
+
 TilePart::Choice TilePart::decode(std::span<const std::int32_t> genes) const
 {
     const auto value = [&](Gene g) { return m_values[g][static_cast<std::size_t>(genes[g])]; };
@@ -160,7 +172,7 @@ std::vector<TilePart::Outer> TilePart::outerLoops(const Choice& c) const
         pixels.push_back({{m_axisA, 0}, extent(m_axisA) / c.tileA});
     std::vector<Outer> channels;
     if (m_last >= 0)
-        channels.push_back({{m_last, 0}, extent(m_last) / (c.lanes * c.vectors)});
+        channels.push_back({{m_last, 0}, groups(c)});
     // Loops of one iteration go innermost: what is shared out needs no fusing with them.
     std::vector<Outer> order, idle;
     for (std::vector<Outer>* group : {&others, &pixels, &channels}) {
@@ -213,7 +225,7 @@ std::vector<LoopPart> TilePart::anchorOrder(const Choice& c, const std::vector<O
 std::int64_t TilePart::partExtent(const Choice& c, LoopPart loop) const
 {
     if (loop.axis == m_last)
-        return loop.part == 2 ? c.lanes : loop.part == 1 ? c.vectors : extent(m_last) / (c.lanes * c.vectors);
+        return loop.part == 2 ? c.lanes : loop.part == 1 ? c.vectors : groups(c);
     if (loop.axis == m_axisA)
         return loop.part == 1 ? c.tileA : extent(m_axisA) / c.tileA;
     if (loop.axis == m_axisB)

@@ -61,6 +61,10 @@ private:
     std::vector<Outer> outerLoops(const Choice& c) const;
     std::int32_t reduceAxis(std::size_t r) const { return static_cast<std::int32_t>(m_rank + r); }
     std::int64_t extent(std::int32_t axis) const { return axis < 0 ? 1 : m_op.shape[static_cast<std::size_t>(axis)]; }
+    /// Whether tiles of so many channels cover the last dimension, the last of them perhaps going past its end by at most
+    /// a third of it.
+    bool fits(std::int64_t width) const;
+    std::int64_t groups(const Choice& c) const { return (extent(m_last) + c.lanes * c.vectors - 1) / (c.lanes * c.vectors); }
     bool splitsA(const Choice& c) const { return m_axisA >= 0 && c.tileA > 1; }
     bool splitsB(const Choice& c) const { return m_axisB >= 0 && c.tileB > 1; }
     std::vector<LoopPart> anchorOrder(const Choice& c, const std::vector<Outer>& outer) const;
@@ -80,6 +84,7 @@ private:
     std::vector<Operand> m_operands, m_epilogue;
     std::int32_t m_weight = -1; ///< index into m_operands: what may be packed
     std::vector<std::vector<std::int64_t>> m_values; ///< by gene
+    bool m_overhangs = false; ///< tiles may go past the end of the last dimension
     double m_points = 1, m_steps = 1, m_flopPerStep = 2, m_epilogueBytes = 0;
 };
 

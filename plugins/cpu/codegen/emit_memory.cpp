@@ -162,6 +162,22 @@ llvm::Value* PhaseEmitter::loadStrided(std::int32_t buffer, const IndexForm& off
     return result;
 }
 
+llvm::Value* PhaseEmitter::loadPartly(std::int32_t buffer, const IndexForm& offset)
+{
+    const ir::Buffer& b = bufferAt(m_nest, buffer);
+    llvm::Type* element = memoryType(b.dtype);
+    const IndexForm first{offset.constant, offset.terms, {}};
+    llvm::Value* result = llvm::Constant::getNullValue(isUniform(offset) ? element : lanesOf(element));
+    for (std::size_t lane = 0; lane < offset.lanes.size(); ++lane) {
+        const std::int64_t at = offset.constant + offset.lanes[lane];
+        if (at < 0 || (at + 1) * sizeOf(b.dtype) > bufferBytes(b))
+            continue;
+        llvm::Value* one = loadRaw(buffer, element, access(buffer, first, offset.lanes[lane]));
+        result = m_builder.CreateInsertElement(result, one, static_cast<std::uint64_t>(lane));
+    }
+    return result;
+}
+
 llvm::Value* PhaseEmitter::load(std::int32_t buffer, const IndexForm& offset)
 {
     if (failed())
@@ -174,8 +190,8 @@ llvm::Value* PhaseEmitter::load(std::int32_t buffer, const IndexForm& offset)
     const bool guarded = (m_guard.scalar != nullptr || m_guard.lanes != nullptr) && !isRegister;
     if (isRegister && offset.terms.empty()) {
         const IndexRange range = rangeOf(offset);
-        if (range.low < 0 || (range.high + 1) * sizeOf(b.dtype) > bytes) // only in a branch that is not taken
-            return fromMemory(llvm::Constant::getNullValue(isUniform(offset) ? element : lanesOf(element)), b.dtype);
+        if (range.low < 0 || (range.high + 1) * sizeOf(b.dtype) > bytes) // only in a branch or a lane that is not taken
+            return fromMemory(loadPartly(buffer, offset), b.dtype);
     }
 
     if (isUniform(offset)) {
@@ -222,6 +238,23 @@ llvm::Value* PhaseEmitter::load(std::int32_t buffer, const IndexForm& offset)
     return fromMemory(gathered, b.dtype);
 }
 
+void PhaseEmitter::storeByLane(std::int32_t buffer, const IndexForm& offset, llvm::Value* v, llvm::Value* mask)
+{
+    const ir::Buffer& b = bufferAt(m_nest, buffer);
+    const IndexForm first{offset.constant, offset.terms, {}};
+    llvm::Value* raw = toMemory(v, b.dtype);
+    for (std::size_t lane = 0; lane < offset.lanes.size(); ++lane) {
+        const std::int64_t at = offset.constant + offset.lanes[lane];
+        if (at < 0 || (at + 1) * sizeOf(b.dtype) > bufferBytes(b))
+            continue;
+        const Access place = access(buffer, first, offset.lanes[lane]);
+        llvm::Value* one = m_builder.CreateExtractElement(raw, static_cast<std::uint64_t>(lane));
+        llvm::Value* taken = m_builder.CreateExtractElement(mask, static_cast<std::uint64_t>(lane));
+        llvm::Value* kept = m_builder.CreateSelect(taken, one, loadRaw(buffer, one->getType(), place));
+        tag(m_builder.CreateAlignedStore(kept, place.pointer, place.alignment), buffer);
+    }
+}
+
 void PhaseEmitter::store(std::int32_t buffer, const IndexForm& offset, llvm::Value* v)
 {
     if (failed())
@@ -237,7 +270,12 @@ void PhaseEmitter::store(std::int32_t buffer, const IndexForm& offset, llvm::Val
     });
     if (b.scope == ir::Scope::Register && offset.terms.empty()) {
         const IndexRange range = rangeOf(offset);
-        if (range.low < 0 || (range.high + 1) * sizeOf(b.dtype) > bufferBytes(b)) {
+        const bool outside = range.low < 0 || (range.high + 1) * sizeOf(b.dtype) > bufferBytes(b);
+        if (outside && mask != nullptr && !isUniform(offset)) {
+            storeByLane(buffer, offset, toLanes(v), mask);
+            return;
+        }
+        if (outside) {
             fail(Errc::Internal, fmt::format("a store lies outside the register buffer '{}'", b.name));
             return;
         }

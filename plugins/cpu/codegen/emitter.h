@@ -113,6 +113,9 @@ private:
     llvm::Value* load(std::int32_t buffer, const IndexForm& offset);
     void store(std::int32_t buffer, const IndexForm& offset, llvm::Value* v);
     llvm::Value* loadStrided(std::int32_t buffer, const IndexForm& offset, std::int64_t stride);
+    /// Of a register buffer, at constant offsets some of which lie outside (in lanes that are not wanted; zeros there).
+    llvm::Value* loadPartly(std::int32_t buffer, const IndexForm& offset);
+    void storeByLane(std::int32_t buffer, const IndexForm& offset, llvm::Value* v, llvm::Value* mask);
     llvm::Value* lanePointers(std::int32_t buffer, const IndexForm& offset);
     llvm::Value* loadRaw(std::int32_t buffer, llvm::Type* type, const Access& at);
     llvm::Value* fromMemory(llvm::Value* raw, DType dtype);
