@@ -1,31 +1,21 @@
 #pragma once
 
-#include "core/session/session.h"
-
 #include <QMainWindow>
 
 QT_BEGIN_NAMESPACE
-class QDockWidget;
 class QLabel;
-class QPlainTextEdit;
-class QSortFilterProxyModel;
-class QStackedWidget;
-class QTabWidget;
-class QTableView;
-class QTreeWidget;
+class QMenu;
 QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-class GraphView;
-class IssueModel;
-class LatencyChart;
+class ActionCatalog;
 class RunBar;
-class SessionBridge;
 class StartPage;
-class TaskModel;
+class WindowLayout;
+class Workspace;
 
-/// The workbench: docks about a central view, wired to one SessionBridge.
+/// The workbench: puts pages, actions and the workspace together.
 class MainWindow final : public QMainWindow
 {
     Q_OBJECT
@@ -43,43 +33,32 @@ protected:
     void dropEvent(QDropEvent* event) override;
 
 private:
-    void makeDocks();
+    void makeActions();
     void makeMenus();
-    QDockWidget* addDock(const char* name, const QString& title, QWidget* content, Qt::DockWidgetArea area);
+    void makeStatusBar();
+    void connectRun();
     void onOpened();
-    void onEvents(const std::vector<session::Event>& events);
-    void showTask(int task);
-    void showNode(int node);
     void updateState();
     void updateStatus();
-    void addIssue(const QString& code, const QString& where, const QString& text, int task = -1);
-    void log(const QString& text);
     void remember(const QString& source);
-    QString projectFor(const QString& source) const;
+    void fillRecent();
+    void fillLayouts();
     void browseModel();
     void browseProject();
+    void startRun(bool resume);
+    void exportLibrary();
+    void about();
 
-    SessionBridge* m_bridge = nullptr;
-    TaskModel* m_tasks = nullptr;
-    QSortFilterProxyModel* m_taskOrder = nullptr;
-    IssueModel* m_issues = nullptr;
+    Workspace* m_workspace = nullptr;
+    ActionCatalog* m_actions = nullptr;
+    WindowLayout* m_layout = nullptr;
     RunBar* m_bar = nullptr;
-    QStackedWidget* m_center = nullptr;
     StartPage* m_start = nullptr;
-    QTabWidget* m_pages = nullptr;
-    GraphView* m_graph = nullptr;
-    LatencyChart* m_chart = nullptr;
-    QTableView* m_taskTable = nullptr;
-    QTableView* m_issueTable = nullptr;
-    QTreeWidget* m_properties = nullptr;
-    QPlainTextEdit* m_log = nullptr;
-    QLabel* m_status = nullptr;
+    QMenu* m_recent = nullptr;
+    QMenu* m_layouts = nullptr;
+    QLabel* m_latency = nullptr;
     QLabel* m_counts = nullptr;
-    QByteArray m_defaultLayout;
-    QString m_source;
-    qint64 m_trials = 0, m_failed = 0;
-    double m_runSeconds = 0, m_measuredMs = session::kUnknown, m_untunedMs = session::kUnknown;
-    bool m_selecting = false; ///< guards the linked selection against echoes
+    QLabel* m_age = nullptr;
 };
 
 } // namespace lathe::ui

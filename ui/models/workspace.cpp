@@ -1,0 +1,174 @@
+#include "ui/models/workspace.h"
+
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/issue_model.h"
+#include "ui/models/selection.h"
+#include "ui/models/task_model.h"
+#include "ui/models/texts.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFileInfo>
+#include <QStandardPaths>
+
+namespace lathe::ui {
+
+namespace {
+
+constexpr double kPaceSeconds = 30;
+
+QString codeText(int code)
+{
+    return QString::fromUtf8(toString(static_cast<Errc>(code)).data());
+}
+
+} // namespace
+
+Workspace::Workspace(QObject* parent) : QObject(parent)
+{
+    m_bridge = new SessionBridge(this);
+    m_tasks = new TaskModel(this);
+    m_issues = new IssueModel(this);
+    m_selection = new Selection(this);
+    connect(m_bridge, &SessionBridge::opened, this, &Workspace::onOpened);
+    connect(m_bridge, &SessionBridge::eventsArrived, this, &Workspace::onEvents);
+    connect(m_bridge, &SessionBridge::openFailed, this, [this](const QString& what, const QString& text, int code) { addIssue(codeText(code), what, text); });
+    connect(m_bridge, &SessionBridge::startFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), m_source, text); });
+    connect(m_bridge, &SessionBridge::compileFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("export"), text); });
+    connect(m_bridge, &SessionBridge::compiled, this, [this](const session::CompileReport& report) {
+        log(tr("Exported %1").arg(QString::fromStdString(report.library.string())));
+    });
+}
+
+Workspace::~Workspace()
+{
+    m_bridge->disconnect(this); // it may speak up while it ends, when the models are gone
+    delete m_bridge;
+}
+
+session::TuningSession* Workspace::session() const
+{
+    return m_bridge->session();
+}
+
+QString Workspace::projectFor(const QString& source)
+{
+    if (source.endsWith(QStringLiteral(".lathe")))
+        return source;
+    if (!source.startsWith(QStringLiteral("zoo:"))) {
+        const QFileInfo info(source);
+        if (QFileInfo(info.absolutePath()).isWritable())
+            return info.absoluteDir().filePath(info.completeBaseName() + QStringLiteral(".lathe"));
+    }
+    // Networks of the zoo, and models in folders that cannot be written.
+    const QDir folder(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation));
+    folder.mkpath(QStringLiteral("."));
+    const QString stem = QFileInfo(QString(source).remove(QStringLiteral("zoo:"))).fileName();
+    return folder.filePath(stem + QStringLiteral(".lathe"));
+}
+
+void Workspace::open(const QString& source, const QString& target)
+{
+    session::OpenOptions options;
+    if (!source.endsWith(QStringLiteral(".lathe")))
+        options.model.source = source.toStdString();
+    options.target = target.toStdString();
+    options.project = projectFor(source).toStdString();
+    m_source = source;
+    m_issues->clear();
+    m_bridge->open(options);
+}
+
+void Workspace::onOpened()
+{
+    const session::TuningSession& opened = *m_bridge->session();
+    m_selection->reset();
+    m_tasks->setTasks(opened.tasks());
+    m_figures = {};
+    m_pace.clear();
+    m_lastData.invalidate();
+    for (int row = 0; row < m_tasks->rowCount(); ++row) {
+        m_figures.trials += m_tasks->task(row).trials;
+        m_figures.failed += m_tasks->task(row).errors;
+    }
+    for (const std::string& notice : opened.notices())
+        addIssue(QStringLiteral("StoreFailed"), m_source, QString::fromStdString(notice));
+    log(tr("Opened %1: %2 tasks, %3 functions that are no task").arg(m_source).arg(m_tasks->rowCount()).arg(opened.untuned().size()));
+    emit figuresChanged();
+}
+
+void Workspace::clearRun()
+{
+    m_figures.trials = m_figures.failed = 0;
+    m_figures.measuredMs = m_figures.untunedMs = session::kUnknown;
+    m_pace.clear();
+    emit runCleared();
+    emit figuresChanged();
+}
+
+double Workspace::dataAge() const
+{
+    return m_lastData.isValid() ? static_cast<double>(m_lastData.elapsed()) / 1000 : session::kUnknown;
+}
+
+void Workspace::onEvents(const std::vector<session::Event>& events)
+{
+    m_tasks->apply(events);
+    m_lastData.start();
+    const auto taskName = [this](int task) {
+        return task >= 0 && task < m_tasks->rowCount() ? QString::fromStdString(m_tasks->task(task).name) : QString();
+    };
+    for (const session::Event& event : events) {
+        m_figures.runSeconds = event.atSeconds;
+        if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
+            ++m_figures.trials;
+            if (trial->trial.code != "Ok") {
+                ++m_figures.failed;
+                addIssue(QString::fromStdString(trial->trial.code), taskName(trial->trial.task), QString::fromStdString(trial->trial.text), trial->trial.task);
+            }
+        } else if (const auto* estimate = std::get_if<session::EstimateEvent>(&event.what)) {
+            m_figures.etaSeconds = estimate->etaSeconds;
+            m_figures.low = estimate->low;
+            m_figures.high = estimate->high;
+        } else if (const auto* measured = std::get_if<session::MeasuredEvent>(&event.what)) {
+            (measured->untuned ? m_figures.untunedMs : m_figures.measuredMs) = measured->ms;
+            log(measured->untuned ? tr("Whole network, untuned: %1").arg(msText(measured->ms)) : tr("Whole network: %1").arg(msText(measured->ms)));
+        } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {
+            log(tr("%1  round %2: %3 trials of %4").arg(minutesText(event.atSeconds)).arg(round->index).arg(round->trials).arg(taskName(round->task)));
+        } else if (const auto* text = std::get_if<session::LogEvent>(&event.what)) {
+            log(QString::fromStdString(text->text));
+        } else if (const auto* error = std::get_if<session::ErrorEvent>(&event.what)) {
+            addIssue(codeText(static_cast<int>(error->code)), tr("run"), QString::fromStdString(error->text));
+        } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
+            log(QStringLiteral("%1  %2 %3").arg(minutesText(event.atSeconds), QString::fromUtf8(toString(state->state).data()), QString::fromStdString(state->text)));
+            if (state->state == session::RunState::Failed)
+                addIssue(QStringLiteral("Internal"), tr("run"), QString::fromStdString(state->text));
+            if (state->state != session::RunState::Running) {
+                m_figures.etaSeconds = session::kUnknown;
+                m_pace.clear();
+            }
+        }
+    }
+    m_pace.emplace_back(m_figures.runSeconds, m_figures.trials);
+    while (m_pace.size() > 2 && m_pace.front().first < m_figures.runSeconds - kPaceSeconds)
+        m_pace.erase(m_pace.begin());
+    const double span = m_pace.back().first - m_pace.front().first;
+    m_figures.trialsPerSecond = span > 1 ? static_cast<double>(m_pace.back().second - m_pace.front().second) / span : session::kUnknown;
+    emit figuresChanged();
+}
+
+void Workspace::addIssue(const QString& code, const QString& where, const QString& text, int task)
+{
+    m_issues->add({code, where, text, task, 1});
+    if (task >= 0)
+        return; // failed trials are part of every search: counted, not pushed to the front
+    log(text);
+    emit issueRaised();
+}
+
+void Workspace::log(const QString& text)
+{
+    emit logged(QDateTime::currentDateTime().toString(QStringLiteral("HH:mm:ss  ")) + text);
+}
+
+} // namespace lathe::ui

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "core/session/session.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+
+namespace lathe::ui {
+
+class IssueModel;
+class Selection;
+class SessionBridge;
+class TaskModel;
+
+/// What all pages share: the open session, its models, what is selected, the run's figures. Made by the window, outlives
+/// its pages; GUI thread. The task model has seen a batch of events before any page does.
+class Workspace final : public QObject
+{
+    Q_OBJECT
+
+public:
+    struct Figures
+    {
+        qint64 trials = 0, failed = 0; ///< of the project
+        double trialsPerSecond = session::kUnknown; ///< over the last half minute of the run
+        double measuredMs = session::kUnknown, untunedMs = session::kUnknown;
+        double runSeconds = 0, etaSeconds = session::kUnknown;
+        double low = session::kUnknown, high = session::kUnknown; ///< band of the estimate
+    };
+
+    explicit Workspace(QObject* parent = nullptr);
+    ~Workspace() override;
+
+    SessionBridge& bridge() const { return *m_bridge; }
+    TaskModel& tasks() const { return *m_tasks; }
+    IssueModel& issues() const { return *m_issues; }
+    Selection& selection() const { return *m_selection; }
+    /// Null while nothing is open.
+    session::TuningSession* session() const;
+
+    /// What was asked to be opened: a path, or zoo:NAME.
+    QString source() const { return m_source; }
+    /// Opens a model or project; opened() of the bridge, or a row among the issues, follows.
+    void open(const QString& source, const QString& target);
+    /// The project file that goes with a source.
+    static QString projectFor(const QString& source);
+
+    const Figures& figures() const { return m_figures; }
+    /// Seconds since the last events came; NaN before the first.
+    double dataAge() const;
+
+    /// A row among the issues. `code` as toString(Errc) spells it; `task` -1: none. Those without a task are pushed to the front.
+    void addIssue(const QString& code, const QString& where, const QString& text, int task = -1);
+    void log(const QString& text);
+
+signals:
+    void logged(const QString& line);
+    void issueRaised(); ///< one that wants to be seen
+    void figuresChanged();
+    void runCleared(); ///< a new run begins: live views start empty
+
+public slots:
+    void clearRun();
+
+private:
+    void onOpened();
+    void onEvents(const std::vector<session::Event>& events);
+
+    SessionBridge* m_bridge = nullptr;
+    TaskModel* m_tasks = nullptr;
+    IssueModel* m_issues = nullptr;
+    Selection* m_selection = nullptr;
+    QString m_source;
+    Figures m_figures;
+    std::vector<std::pair<double, qint64>> m_pace; ///< (run seconds, trials) of the last half minute
+    QElapsedTimer m_lastData;
+};
+
+} // namespace lathe::ui

@@ -1,0 +1,29 @@
+#include "ui/pages/log_page.h"
+
+#include "ui/models/language.h"
+#include "ui/models/workspace.h"
+
+#include <QFontDatabase>
+#include <QPlainTextEdit>
+#include <QVBoxLayout>
+
+namespace lathe::ui {
+
+LogPage::LogPage(Workspace& workspace, QWidget* parent) : QWidget(parent)
+{
+    auto* text = new QPlainTextEdit(this);
+    text->setObjectName(QStringLiteral("log"));
+    text->setReadOnly(true);
+    text->setTabChangesFocus(true);
+    text->setMaximumBlockCount(10000);
+    text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    retranslated(text, [text] { text->setAccessibleName(tr("Log")); });
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(text);
+    setFocusProxy(text);
+    connect(&workspace, &Workspace::logged, text, &QPlainTextEdit::appendPlainText);
+}
+
+} // namespace lathe::ui

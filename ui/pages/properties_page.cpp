@@ -1,0 +1,144 @@
+#include "ui/pages/properties_page.h"
+
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/language.h"
+#include "ui/models/task_model.h"
+#include "ui/models/texts.h"
+#include "ui/models/workspace.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHeaderView>
+#include <QMenu>
+#include <QShortcut>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+namespace lathe::ui {
+
+namespace {
+
+QString tensorText(const session::TensorView& tensor)
+{
+    return QStringLiteral("%1 %2").arg(QString::fromStdString(tensor.dtype), shapeText(tensor));
+}
+
+void addLines(QTreeWidgetItem* parent, const std::string& lines)
+{
+    for (const QString& line : QString::fromStdString(lines).split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
+        auto* child = new QTreeWidgetItem(parent, {line});
+        child->setFirstColumnSpanned(true);
+        child->setToolTip(0, line);
+    }
+}
+
+} // namespace
+
+PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+{
+    m_tree = new QTreeWidget(this);
+    m_tree->setObjectName(QStringLiteral("properties"));
+    m_tree->setColumnCount(2);
+    m_tree->setAlternatingRowColors(true);
+    m_tree->setUniformRowHeights(true);
+    m_tree->setMinimumSize(80, 60);
+    m_tree->header()->resizeSection(0, 120);
+    m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
+    const auto copy = [this] {
+        if (const QTreeWidgetItem* item = m_tree->currentItem())
+            QApplication::clipboard()->setText(item->text(1).isEmpty() ? item->text(0) : item->text(1));
+    };
+    auto* copyKey = new QShortcut(QKeySequence::Copy, m_tree, nullptr, nullptr, Qt::WidgetShortcut);
+    connect(copyKey, &QShortcut::activated, this, copy);
+    connect(m_tree, &QWidget::customContextMenuRequested, this, [this, copy](QPoint at) {
+        QMenu menu(this);
+        menu.addAction(tr("&Copy"), this, copy)->setShortcut(QKeySequence::Copy);
+        menu.addAction(tr("Expand &all"), m_tree, &QTreeWidget::expandAll);
+        menu.exec(m_tree->viewport()->mapToGlobal(at));
+    });
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_tree);
+    setFocusProxy(m_tree);
+    retranslated(this, [this] {
+        m_tree->setAccessibleName(tr("Properties of the selected task and node"));
+        m_tree->setHeaderLabels({tr("Property"), tr("Value")});
+        show(m_workspace.selection().current());
+    });
+    connect(&workspace.selection(), &Selection::changed, this, &PropertiesPage::show);
+}
+
+void PropertiesPage::show(const Selection::Place& place)
+{
+    m_tree->clear();
+    if (m_workspace.session() == nullptr)
+        return;
+    addNode(place.node);
+    addTask(place.task);
+    if (m_tree->topLevelItemCount() == 0) {
+        auto* hint = new QTreeWidgetItem(m_tree, {tr("Select a task or a node.")});
+        hint->setFirstColumnSpanned(true);
+        hint->setDisabled(true);
+    }
+}
+
+void PropertiesPage::addTask(int task)
+{
+    if (task < 0 || task >= m_workspace.tasks().rowCount())
+        return;
+    const session::TaskView& view = m_workspace.tasks().task(task);
+    const auto add = [this](const QString& name, const QString& value) {
+        auto* item = new QTreeWidgetItem(m_tree, {name, value});
+        item->setToolTip(1, value);
+        return item;
+    };
+    add(tr("Task"), QString::fromStdString(view.name));
+    add(tr("Weight"), QString::number(view.weight));
+    add(tr("FLOP"), QString::number(view.flop, 'g', 6));
+    add(tr("Best"), msText(view.bestMs));
+    add(tr("Algorithm"), QString::fromStdString(view.bestAlternative));
+    QStringList alternatives;
+    for (const std::string& alternative : view.alternatives)
+        alternatives << QString::fromStdString(alternative);
+    add(tr("Alternatives"), alternatives.join(QStringLiteral(", ")));
+    QTreeWidgetItem* tensors = add(tr("Tensors"), QString());
+    for (const auto& input : view.inputs)
+        new QTreeWidgetItem(tensors, {tr("input %1").arg(QString::fromStdString(input.name)), tensorText(input)});
+    for (const auto& output : view.outputs)
+        new QTreeWidgetItem(tensors, {tr("output %1").arg(QString::fromStdString(output.name)), tensorText(output)});
+    tensors->setExpanded(true);
+    QTreeWidgetItem* nodes = add(tr("Nodes"), QString::number(view.nodes.size()));
+    if (const auto graph = m_workspace.session()->graph())
+        for (const int node : view.nodes)
+            if (node >= 0 && node < static_cast<int>(graph->nodes.size()))
+                new QTreeWidgetItem(nodes, {QString::fromStdString(graph->nodes[static_cast<std::size_t>(node)].op),
+                                            QString::fromStdString(graph->nodes[static_cast<std::size_t>(node)].name)});
+    add(tr("Key"), QString::fromStdString(view.key));
+    if (const auto schedule = m_workspace.session()->bestSchedule(task)) {
+        addLines(add(tr("Loops of the best schedule"), QString()), schedule->loops);
+        addLines(add(tr("Steps"), QString()), schedule->steps);
+    }
+    for (const auto& [era, workload] : view.workloads)
+        addLines(add(tr("Workload (%1)").arg(QString::fromStdString(era)), QString::fromStdString(workload.key)), workload.dag);
+}
+
+void PropertiesPage::addNode(int node)
+{
+    const auto graph = m_workspace.session()->graph();
+    if (!graph || node < 0 || node >= static_cast<int>(graph->nodes.size()))
+        return;
+    const session::NodeView& view = graph->nodes[static_cast<std::size_t>(node)];
+    auto* item = new QTreeWidgetItem(m_tree, {tr("Node"), QStringLiteral("%1 %2").arg(QString::fromStdString(view.op), QString::fromStdString(view.name))});
+    item->setToolTip(1, item->text(1));
+    for (const auto& input : view.inputs)
+        new QTreeWidgetItem(item, {tr("input %1").arg(QString::fromStdString(input.name)), tensorText(input)});
+    for (const auto& output : view.outputs)
+        new QTreeWidgetItem(item, {tr("output %1").arg(QString::fromStdString(output.name)), tensorText(output)});
+    for (const auto& [name, value] : view.attributes)
+        new QTreeWidgetItem(item, {QString::fromStdString(name), QString::fromStdString(value)});
+    if (!view.reason.empty())
+        new QTreeWidgetItem(item, {tr("No task"), QString::fromStdString(view.reason)});
+    item->setExpanded(true);
+}
+
+} // namespace lathe::ui

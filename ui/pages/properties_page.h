@@ -1,0 +1,31 @@
+#pragma once
+
+#include "ui/models/selection.h"
+
+#include <QWidget>
+
+QT_BEGIN_NAMESPACE
+class QTreeWidget;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+class Workspace;
+
+/// Everything about the selected task and node: tensors, attributes, the compute DAG, the best schedule.
+class PropertiesPage final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    PropertiesPage(Workspace& workspace, QWidget* parent);
+
+private:
+    void show(const Selection::Place& place);
+    void addTask(int task);
+    void addNode(int node);
+    Workspace& m_workspace;
+    QTreeWidget* m_tree = nullptr;
+};
+
+} // namespace lathe::ui

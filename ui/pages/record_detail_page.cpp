@@ -1,0 +1,256 @@
+#include "ui/pages/record_detail_page.h"
+
+#include "ui/models/error_advice.h"
+#include "ui/models/failure_model.h"
+#include "ui/models/language.h"
+#include "ui/models/texts.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QDateTime>
+#include <QFontDatabase>
+#include <QHeaderView>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QTabWidget>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include <cmath>
+
+namespace lathe::ui {
+
+namespace {
+
+/// {"a": 1, "b": {"c": 2}} as rows beneath `parent`; "value" members with their "origin" on one line.
+void addJson(QTreeWidgetItem* parent, const QJsonObject& object)
+{
+    for (auto it = object.begin(); it != object.end(); ++it) {
+        if (it->isObject() && it->toObject().contains(QStringLiteral("value"))) {
+            const QJsonObject limit = it->toObject();
+            new QTreeWidgetItem(parent, {it.key(), QStringLiteral("%1  (%2)").arg(limit[QStringLiteral("value")].toVariant().toString(), limit[QStringLiteral("origin")].toString())});
+        } else if (it->isObject()) {
+            addJson(new QTreeWidgetItem(parent, {it.key()}), it->toObject());
+        } else {
+            new QTreeWidgetItem(parent, {it.key(), it->toVariant().toString()});
+        }
+    }
+}
+
+QTreeWidget* makeTree(const char* name, QWidget* parent)
+{
+    auto* tree = new QTreeWidget(parent);
+    tree->setObjectName(QLatin1String(name));
+    tree->setColumnCount(2);
+    tree->setAlternatingRowColors(true);
+    tree->setUniformRowHeights(true);
+    tree->header()->setSectionResizeMode(QHeaderView::Interactive);
+    return tree;
+}
+
+} // namespace
+
+RecordDetailPage::RecordDetailPage(QWidget* parent) : QWidget(parent)
+{
+    m_title = new QLabel(this);
+    m_title->setObjectName(QStringLiteral("recordTitle"));
+    m_title->setWordWrap(true);
+    m_title->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_tabs = new QTabWidget(this);
+    m_tabs->setObjectName(QStringLiteral("recordTabs"));
+    m_tabs->setDocumentMode(true);
+    m_overview = makeTree("recordOverview", m_tabs);
+    m_tabs->addTab(m_overview, {});
+    m_steps = addText("recordSteps");
+    m_loops = addText("recordLoops");
+    m_nest = addText("recordProgram");
+    m_ir = addText("recordIr");
+    m_assembly = addText("recordAssembly");
+    m_features = makeTree("recordFeatures", m_tabs);
+    m_tabs->addTab(m_features, {});
+    auto* copy = new QToolButton(m_tabs);
+    copy->setObjectName(QStringLiteral("recordCopy"));
+    copy->setAutoRaise(true);
+    m_tabs->setCornerWidget(copy);
+    retranslated(copy, [copy] {
+        copy->setText(tr("Copy"));
+        copy->setToolTip(tr("Copy the whole text of this tab"));
+    });
+    connect(copy, &QToolButton::clicked, this, [this] {
+        if (auto* text = qobject_cast<QPlainTextEdit*>(m_tabs->currentWidget())) {
+            QApplication::clipboard()->setText(text->toPlainText());
+            return;
+        }
+        const auto* tree = qobject_cast<QTreeWidget*>(m_tabs->currentWidget());
+        QString lines;
+        for (QTreeWidgetItemIterator it(const_cast<QTreeWidget*>(tree)); *it != nullptr; ++it)
+            lines += (*it)->text(0) + QLatin1Char('\t') + (*it)->text(1) + QLatin1Char('\n');
+        QApplication::clipboard()->setText(lines);
+    });
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_title);
+    layout->addWidget(m_tabs, 1);
+    connect(m_tabs, &QTabWidget::currentChanged, this, &RecordDetailPage::loadListing);
+    retranslated(this, [this] { retranslate(); });
+}
+
+RecordDetailPage::~RecordDetailPage()
+{
+    m_tabs->disconnect(this);
+}
+
+QPlainTextEdit* RecordDetailPage::addText(const char* name)
+{
+    auto* text = new QPlainTextEdit(m_tabs);
+    text->setObjectName(QLatin1String(name));
+    text->setReadOnly(true);
+    text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    text->setTabChangesFocus(true);
+    m_tabs->addTab(text, {});
+    return text;
+}
+
+void RecordDetailPage::retranslate()
+{
+    const std::pair<QWidget*, QString> titles[] = {{m_overview, tr("Overview")}, {m_steps, tr("Steps")}, {m_loops, tr("Loops")}, {m_nest, tr("Program")},
+                                                   {m_ir, tr("LLVM IR")}, {m_assembly, tr("Assembly")}, {m_features, tr("Features")}};
+    for (const auto& [widget, title] : titles) {
+        m_tabs->setTabText(m_tabs->indexOf(widget), title);
+        widget->setAccessibleName(title);
+    }
+    m_overview->setHeaderLabels({tr("Property"), tr("Value")});
+    m_features->setHeaderLabels({tr("Feature"), tr("Value")});
+    m_tabs->setTabToolTip(m_tabs->indexOf(m_features), tr("The reference's features of this schedule, those that are not zero"));
+    if (m_row == 0)
+        m_title->setText(tr("Select a trial to see its schedule, program and code."));
+    else if (m_detail.row.row == m_row)
+        fillOverview(m_detail);
+}
+
+void RecordDetailPage::setHistory(std::unique_ptr<session::History> history)
+{
+    std::unique_ptr<session::History> second;
+    if (history) {
+        if (auto copy = history->again())
+            second = *std::move(copy);
+    }
+    m_reader.setHistory(std::move(history));
+    m_lister.setHistory(std::move(second));
+    showRow(0);
+}
+
+void RecordDetailPage::showRow(std::int64_t row)
+{
+    m_asked.request_stop();
+    m_row = row;
+    for (QPlainTextEdit* text : {m_ir, m_assembly}) {
+        text->clear();
+        text->setProperty("row", 0);
+    }
+    if (row == 0) {
+        m_detail = {};
+        for (QPlainTextEdit* text : {m_steps, m_loops, m_nest})
+            text->clear();
+        m_overview->clear();
+        m_features->clear();
+        retranslate();
+        return;
+    }
+    m_asked = m_reader.ask([row](session::History& history, std::stop_token) { return history.detail(row); }, [this](Result<session::TrialDetail> detail) {
+        if (detail)
+            showDetail(*detail);
+        else
+            m_title->setText(QString::fromStdString(detail.error().message));
+    });
+    loadListing();
+}
+
+void RecordDetailPage::showDetail(const session::TrialDetail& detail)
+{
+    m_detail = detail;
+    fillOverview(detail);
+    QStringList steps;
+    for (const std::string& step : detail.steps)
+        steps << QString::fromStdString(step);
+    m_steps->setPlainText(steps.join(QLatin1Char('\n')));
+    const QString problem = QString::fromStdString(detail.problem);
+    m_loops->setPlainText(detail.loops.empty() ? problem : QString::fromStdString(detail.loops));
+    m_nest->setPlainText(detail.nest.empty() ? problem : QString::fromStdString(detail.nest));
+    m_features->clear();
+    QList<QTreeWidgetItem*> items;
+    for (const auto& [name, value] : detail.features)
+        items << new QTreeWidgetItem({QString::fromStdString(name), QString::number(value, 'g', 6)});
+    m_features->addTopLevelItems(items);
+    m_features->resizeColumnToContents(0);
+}
+
+void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
+{
+    const session::TrialRow& row = detail.row;
+    const QString task = row.task >= 0 && row.task < m_taskNames.size() ? m_taskNames[row.task] : tr("another network's task");
+    const bool valid = row.code == "Ok";
+    const ErrorAdvice advice = errorAdvice(QString::fromStdString(row.code));
+    m_title->setText(valid ? tr("<b>%1</b> – %2, %3").arg(task.toHtmlEscaped(), msText(row.costMs), QString::fromStdString(row.alternative).toHtmlEscaped())
+                           : tr("<b>%1</b> – %2 while %3").arg(task.toHtmlEscaped(), advice.title, FailureModel::stageText(row.stage)));
+    m_overview->clear();
+    const auto add = [this](const QString& name, const QString& value) {
+        auto* item = new QTreeWidgetItem(m_overview, {name, value});
+        item->setToolTip(1, value);
+        return item;
+    };
+    if (!valid) {
+        auto* text = add(tr("Text"), QString::fromStdString(detail.text).section(QLatin1Char('\n'), 0, 0));
+        text->setToolTip(1, QString::fromStdString(detail.text));
+        for (const QString& line : QString::fromStdString(detail.text).split(QLatin1Char('\n')).mid(1))
+            new QTreeWidgetItem(text, {QString(), line});
+        add(tr("What helps"), advice.advice);
+    } else {
+        add(tr("Latency"), msText(row.costMs));
+        QStringList repeats;
+        for (const double ms : detail.repeatsMs)
+            repeats << QString::number(ms, 'f', 5);
+        add(tr("Repeats (ms)"), repeats.join(QStringLiteral(", ")));
+    }
+    if (std::isfinite(row.predictedMs)) {
+        const QString off = valid ? tr("%1, measured is %2 % of it").arg(msText(row.predictedMs)).arg(100 * row.costMs / row.predictedMs, 0, 'f', 0) : msText(row.predictedMs);
+        add(tr("Predicted"), off);
+    }
+    add(tr("Outputs checked"), row.verified ? tr("yes, equal to the reference") : tr("no"));
+    add(tr("Algorithm"), QString::fromStdString(row.alternative));
+    add(tr("Sketch"), QString::fromStdString(row.sketch));
+    add(tr("Genome"), QString::fromStdString(detail.genome));
+    add(tr("Run, round, place"), QStringLiteral("%1, %2, %3").arg(row.run).arg(row.round).arg(row.index));
+    add(tr("Time"), QDateTime::fromMSecsSinceEpoch(row.timeMs).toString(QStringLiteral("yyyy-MM-dd HH:mm:ss")));
+    add(tr("Trial"), QString::fromStdString(row.trial));
+    add(tr("Candidate"), QString::fromStdString(detail.candidate));
+    auto* durations = add(tr("Time spent (ms)"), QString());
+    for (const auto& [name, ms] : detail.durationsMs)
+        new QTreeWidgetItem(durations, {QString::fromStdString(name), QString::number(ms, 'f', 2)});
+    addJson(add(tr("Conditions"), QString()), QJsonDocument::fromJson(QByteArray::fromStdString(detail.conditions)).object());
+    addJson(add(tr("Device"), QString()), QJsonDocument::fromJson(QByteArray::fromStdString(detail.device)).object());
+    durations->setExpanded(true);
+    m_overview->resizeColumnToContents(0);
+    m_overview->setAccessibleDescription(m_title->text());
+}
+
+void RecordDetailPage::loadListing()
+{
+    auto* text = qobject_cast<QPlainTextEdit*>(m_tabs->currentWidget());
+    if (m_row == 0 || (text != m_ir && text != m_assembly) || text->property("row").toLongLong() == m_row)
+        return;
+    text->setProperty("row", static_cast<qlonglong>(m_row));
+    text->setPlainText(tr("Compiling…"));
+    const session::Listing what = text == m_ir ? session::Listing::LlvmIr : session::Listing::Assembly;
+    m_lister.ask([row = m_row, what](session::History& history, std::stop_token) { return history.listing(row, what); },
+                 [text, row = m_row](Result<std::string> listing) {
+                     if (text->property("row").toLongLong() == row)
+                         text->setPlainText(QString::fromStdString(listing ? *listing : listing.error().message));
+                 });
+}
+
+} // namespace lathe::ui

@@ -1,0 +1,382 @@
+#include "ui/pages/records_page.h"
+
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/error_advice.h"
+#include "ui/models/history_reader.h"
+#include "ui/models/language.h"
+#include "ui/models/record_model.h"
+#include "ui/models/selection.h"
+#include "ui/models/task_model.h"
+#include "ui/models/trial_filter.h"
+#include "ui/models/workspace.h"
+#include "ui/pages/record_detail_page.h"
+#include "ui/views/record_table.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDoubleValidator>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QSplitter>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::ui {
+
+namespace {
+
+constexpr int kTypingMs = 250;
+constexpr int kRefreshMs = 1000; ///< at least, between two looks at a running project
+constexpr std::size_t kMaxCopied = 20000;
+constexpr int kSideBySide = 900; ///< pixels from which the details stand beside the list
+
+const char* const kStates[] = {"", "Ok", "failed", "IllegalSchedule", "BuildFailed", "BuildTimeout", "RunTimeout", "WrongAnswer", "DeviceLost", "WorkerCrashed"};
+
+double number(const QLineEdit* edit)
+{
+    bool good = false;
+    const double value = edit->text().toDouble(&good);
+    return good ? value : session::kUnknown;
+}
+
+} // namespace
+
+RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_filter(TrialFilter::of(workspace))
+{
+    setObjectName(QStringLiteral("recordsPage"));
+    m_model = new RecordModel(this);
+    m_model->setObjectName(QStringLiteral("recordModel"));
+    m_exporter = new HistoryReader(this);
+    m_table = new RecordTable("recordTable", this);
+    m_table->setModel(m_model);
+    m_table->setSortingEnabled(false);
+    m_table->horizontalHeader()->setSectionsClickable(true);
+    m_table->horizontalHeader()->setSortIndicatorShown(true);
+    m_table->horizontalHeader()->setSortIndicator(RecordModel::TimeColumn, Qt::DescendingOrder);
+    const int widths[] = {145, 210, 90, 100, 110, 80, 150, 60, 60, 80, 200};
+    for (int column = 0; column < RecordModel::ColumnCount; ++column)
+        m_table->setColumnWidth(column, widths[column]);
+    m_table->restoreColumns();
+    m_detail = new RecordDetailPage(this);
+    m_detail->setObjectName(QStringLiteral("recordDetail"));
+    m_splitter = new QSplitter(Qt::Vertical, this);
+    m_splitter->setObjectName(QStringLiteral("recordSplitter"));
+    m_splitter->addWidget(m_table);
+    m_splitter->addWidget(m_detail);
+    m_splitter->setStretchFactor(0, 3);
+    m_splitter->setStretchFactor(1, 2);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(4, 4, 4, 4);
+    layout->addWidget(makeFilterBar());
+    layout->addWidget(m_splitter, 1);
+
+    m_typing.setSingleShot(true);
+    m_typing.setInterval(kTypingMs);
+    m_refresh.setSingleShot(true);
+    connect(&m_typing, &QTimer::timeout, this, &RecordsPage::applyFilter);
+    connect(&m_refresh, &QTimer::timeout, this, [this] {
+        if (isVisible())
+            m_model->refresh();
+        else
+            m_stale = true;
+    });
+    // Clicks on a heading: numbers and times start with what one looks for first.
+    connect(m_table->horizontalHeader(), &QHeaderView::sortIndicatorChanged, m_model, &RecordModel::sort);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &RecordsPage::selectCurrent);
+    connect(m_model, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
+        const QModelIndex current = m_table->currentIndex();
+        m_kept = current.isValid() ? current.data(RecordModel::RowIdRole).toLongLong() : m_kept;
+    });
+    connect(m_model, &QAbstractItemModel::modelReset, this, [this] {
+        if (const int row = m_kept == 0 ? -1 : m_model->find(m_kept); row >= 0)
+            m_table->setCurrentIndex(m_model->index(row, 0));
+    });
+    connect(m_model, &RecordModel::queryStarted, this, &RecordsPage::updateCount);
+    connect(m_model, &RecordModel::queryEnded, this, &RecordsPage::updateCount);
+    connect(m_model, &RecordModel::queryFailed, this, [this](const QString& text) { m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("records"), text); });
+    connect(m_table, &RecordTable::exportRequested, this, &RecordsPage::exportRows);
+    connect(m_table, &RecordTable::copyRequested, this, [this] {
+        std::vector<std::int64_t> rows;
+        for (const QModelIndex& index : m_table->selectionModel()->selectedRows())
+            if (rows.size() < kMaxCopied)
+                rows.push_back(index.data(RecordModel::RowIdRole).toLongLong());
+        QStringList names;
+        for (int i = 0; i < m_workspace.tasks().rowCount(); ++i)
+            names << QString::fromStdString(m_workspace.tasks().task(i).name);
+        m_exporter->ask([rows](session::History& history, std::stop_token) { return history.rows(rows); }, [this, names](Result<std::vector<session::TrialRow>> read) {
+            if (!read)
+                return;
+            QStringList heading;
+            for (int column = 0; column < RecordModel::ColumnCount; ++column)
+                heading << m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+            QString text = heading.join(QLatin1Char('\t')) + QLatin1Char('\n');
+            for (const session::TrialRow& row : *read) {
+                QStringList cells;
+                for (QString cell : RecordModel::texts(row, names))
+                    cells << cell.replace(QLatin1Char('\t'), QLatin1Char(' '));
+                text += cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
+            }
+            QApplication::clipboard()->setText(text);
+        });
+    });
+    connect(&m_filter, &TrialFilter::changed, this, [this] {
+        showFilter();
+        m_model->setQuery(m_filter.query());
+    });
+    connect(&m_workspace.bridge(), &SessionBridge::opened, this, &RecordsPage::onOpened);
+    connect(&m_workspace.bridge(), &SessionBridge::closed, this, [this] {
+        m_model->setHistory(nullptr);
+        m_detail->setHistory(nullptr);
+        m_exporter->setHistory(nullptr);
+    });
+    connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this, &RecordsPage::onEvents);
+    showFilter();
+    updateCount();
+    if (m_workspace.session() != nullptr)
+        onOpened();
+}
+
+RecordsPage::~RecordsPage()
+{
+    m_table->selectionModel()->disconnect(this);
+    m_model->disconnect(this);
+}
+
+QWidget* RecordsPage::makeFilterBar()
+{
+    auto* bar = new QWidget(this);
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(0, 0, 0, 0);
+    m_task = new QComboBox(bar);
+    m_task->setObjectName(QStringLiteral("recordTask"));
+    m_task->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_task->setMinimumContentsLength(14);
+    m_state = new QComboBox(bar);
+    m_state->setObjectName(QStringLiteral("recordState"));
+    m_state->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_state->setMinimumContentsLength(8);
+    const auto latency = [&](const char* name) {
+        auto* edit = new QLineEdit(bar);
+        edit->setObjectName(QLatin1String(name));
+        auto* validator = new QDoubleValidator(0, 1e9, 6, edit);
+        validator->setLocale(QLocale::c());
+        edit->setValidator(validator);
+        edit->setMaximumWidth(70);
+        return edit;
+    };
+    m_min = latency("recordMin");
+    m_max = latency("recordMax");
+    m_text = new QLineEdit(bar);
+    m_text->setObjectName(QStringLiteral("recordText"));
+    m_text->setClearButtonEnabled(true);
+    m_cause = new QLabel(bar);
+    m_cause->setObjectName(QStringLiteral("recordCause"));
+    m_clear = new QToolButton(bar);
+    m_clear->setObjectName(QStringLiteral("recordClear"));
+    m_clear->setAutoRaise(true);
+    m_export = new QToolButton(bar);
+    m_export->setObjectName(QStringLiteral("recordExport"));
+    m_export->setAutoRaise(true);
+    m_count = new QLabel(bar);
+    m_count->setObjectName(QStringLiteral("recordCount"));
+    auto* dash = new QLabel(QStringLiteral("–"), bar);
+    for (QWidget* widget : {static_cast<QWidget*>(m_task), static_cast<QWidget*>(m_state), static_cast<QWidget*>(m_min), static_cast<QWidget*>(dash), static_cast<QWidget*>(m_max)})
+        row->addWidget(widget);
+    row->addWidget(m_text, 1);
+    for (QWidget* widget : {static_cast<QWidget*>(m_cause), static_cast<QWidget*>(m_clear), static_cast<QWidget*>(m_count), static_cast<QWidget*>(m_export)})
+        row->addWidget(widget);
+    retranslated(bar, [this] {
+        m_task->setAccessibleName(tr("Task"));
+        m_state->setAccessibleName(tr("State"));
+        m_min->setPlaceholderText(tr("from ms"));
+        m_max->setPlaceholderText(tr("to ms"));
+        m_min->setAccessibleName(tr("Latency from, in ms"));
+        m_max->setAccessibleName(tr("Latency to, in ms"));
+        m_text->setPlaceholderText(tr("Find algorithm, sketch, failure text or trial"));
+        m_text->setAccessibleName(m_text->placeholderText());
+        m_clear->setText(tr("Show all"));
+        m_clear->setToolTip(tr("Remove all restrictions"));
+        m_export->setText(tr("Export…"));
+        m_export->setToolTip(tr("Save the list as CSV or JSON lines"));
+        m_table->setAccessibleName(tr("Trials"));
+        const QSignalBlocker blocker(m_state);
+        const int current = std::max(0, m_state->currentIndex());
+        m_state->clear();
+        for (const char* code : kStates) {
+            const QString name = QLatin1String(code);
+            m_state->addItem(name.isEmpty() ? tr("any state") : name == QStringLiteral("Ok") ? tr("valid") : name == QStringLiteral("failed") ? tr("failed") : errorAdvice(name).title, name);
+        }
+        m_state->setCurrentIndex(current);
+        if (m_task->count() > 0)
+            m_task->setItemText(0, tr("all tasks"));
+        updateCount();
+    });
+    connect(m_task, &QComboBox::currentIndexChanged, this, &RecordsPage::applyFilter);
+    connect(m_state, &QComboBox::currentIndexChanged, this, &RecordsPage::applyFilter);
+    for (QLineEdit* edit : {m_min, m_max, m_text})
+        connect(edit, &QLineEdit::textChanged, &m_typing, qOverload<>(&QTimer::start));
+    connect(m_clear, &QToolButton::clicked, this, [this] { m_filter.set({}, false); });
+    connect(m_export, &QToolButton::clicked, this, &RecordsPage::exportRows);
+    return bar;
+}
+
+void RecordsPage::onOpened()
+{
+    QStringList names;
+    for (int i = 0; i < m_workspace.tasks().rowCount(); ++i)
+        names << QString::fromStdString(m_workspace.tasks().task(i).name);
+    {
+        const QSignalBlocker blocker(m_task);
+        m_task->clear();
+        m_task->addItem(tr("all tasks"), -1);
+        for (int i = 0; i < names.size(); ++i)
+            m_task->addItem(names[i], i);
+    }
+    m_model->setTaskNames(names);
+    m_detail->setTaskNames(names);
+    m_kept = 0;
+    m_stale = true;
+    m_filter.set({}, false);
+    if (isVisible())
+        readNow();
+}
+
+void RecordsPage::readNow()
+{
+    session::TuningSession* session = m_workspace.session();
+    if (session == nullptr || !std::exchange(m_stale, false))
+        return;
+    if (m_detail->row() == 0 && m_model->rowIds().empty()) {
+        const auto open = [session] {
+            auto history = session->history();
+            return history ? *std::move(history) : nullptr;
+        };
+        m_detail->setHistory(open());
+        m_exporter->setHistory(open());
+        m_model->setHistory(open());
+    } else {
+        m_model->refresh();
+    }
+}
+
+void RecordsPage::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    readNow();
+}
+
+void RecordsPage::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    m_splitter->setOrientation(width() >= kSideBySide ? Qt::Horizontal : Qt::Vertical);
+}
+
+void RecordsPage::onEvents(const std::vector<session::Event>& events)
+{
+    const bool trials = std::any_of(events.begin(), events.end(), [](const session::Event& e) { return std::holds_alternative<session::TrialEvent>(e.what); });
+    if (!trials || m_refresh.isActive())
+        return;
+    // A list in another order than that of time is read as a whole: never more than a hundredth of the time.
+    m_refresh.start(std::max(kRefreshMs, static_cast<int>(m_model->seconds() * 100 * 1000)));
+}
+
+void RecordsPage::applyFilter()
+{
+    if (m_showing)
+        return;
+    session::TrialQuery query = m_filter.query();
+    query.task = m_task->currentIndex() > 0 ? m_task->currentData().toInt() : -1;
+    const std::string code = m_state->currentData().toString().toStdString();
+    if (code != query.code) {
+        query.cause.clear();
+        query.stage.clear();
+    }
+    query.code = code;
+    query.minMs = number(m_min);
+    query.maxMs = number(m_max);
+    query.text = m_text->text().trimmed().toStdString();
+    m_filter.set(query, false);
+}
+
+void RecordsPage::showFilter()
+{
+    m_showing = true;
+    const session::TrialQuery& query = m_filter.query();
+    m_task->setCurrentIndex(std::max(0, m_task->findData(query.task)));
+    m_state->setCurrentIndex(std::max(0, m_state->findData(QString::fromStdString(query.code))));
+    const auto show = [](QLineEdit* edit, double value) {
+        if (number(edit) != value && !(std::isnan(value) && edit->text().isEmpty()))
+            edit->setText(std::isfinite(value) ? QString::number(value) : QString());
+    };
+    show(m_min, query.minMs);
+    show(m_max, query.maxMs);
+    if (m_text->text().trimmed() != QString::fromStdString(query.text))
+        m_text->setText(QString::fromStdString(query.text));
+    const QString cause = QString::fromStdString(query.cause);
+    m_cause->setVisible(!cause.isEmpty());
+    m_cause->setText(fontMetrics().elidedText(cause, Qt::ElideRight, 180));
+    m_cause->setToolTip(cause);
+    m_typing.stop();
+    m_showing = false;
+}
+
+void RecordsPage::updateCount()
+{
+    if (m_count == nullptr)
+        return;
+    const session::TrialQuery& query = m_filter.query();
+    const bool restricted = query.task >= 0 || !query.code.empty() || !query.stage.empty() || !query.cause.empty() || !query.text.empty() || std::isfinite(query.minMs) || std::isfinite(query.maxMs);
+    const QString count = QLocale().toString(m_model->rowCount());
+    m_count->setText(m_model->isReading() ? tr("reading…") : restricted ? tr("%1 of %2 trials").arg(count, QLocale().toString(m_workspace.figures().trials)) : tr("%1 trials").arg(count));
+    m_clear->setEnabled(restricted);
+    m_export->setEnabled(m_model->rowCount() > 0 && !m_exporting);
+}
+
+void RecordsPage::selectCurrent()
+{
+    const QModelIndex current = m_table->currentIndex();
+    if (!current.isValid())
+        return;
+    const auto row = current.data(RecordModel::RowIdRole).toLongLong();
+    if (row == m_detail->row())
+        return;
+    m_kept = row;
+    m_detail->showRow(row);
+    if (const int task = current.data(RecordModel::TaskIdRole).toInt(); task >= 0)
+        m_workspace.selection().selectRecord(current.data(RecordModel::TrialIdRole).toString(), task);
+}
+
+void RecordsPage::exportRows()
+{
+    if (m_exporting || m_model->rowCount() == 0)
+        return;
+    QString chosen;
+    QString name = QFileDialog::getSaveFileName(this, tr("Export %n trial(s)", nullptr, m_model->rowCount()), QStringLiteral("records.csv"),
+                                                tr("CSV (*.csv);;JSON lines (*.jsonl)"), &chosen);
+    if (name.isEmpty())
+        return;
+    const bool lines = chosen.contains(QStringLiteral("jsonl"));
+    if (lines && !name.endsWith(QStringLiteral(".jsonl")))
+        name += QStringLiteral(".jsonl");
+    m_exporting = true;
+    updateCount();
+    m_exporter->ask([rows = m_model->rowIds(), file = name.toStdString()](session::History& history, std::stop_token stop) { return history.write(rows, file, stop); },
+                    [this, name](Result<> written) {
+                        m_exporting = false;
+                        updateCount();
+                        if (written)
+                            m_workspace.log(tr("Exported the list to %1").arg(name));
+                        else
+                            m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("export"), QString::fromStdString(written.error().message));
+                    });
+}
+
+} // namespace lathe::ui

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "core/session/events.h"
+#include "core/session/history.h"
+
+#include <QTimer>
+#include <QWidget>
+
+QT_BEGIN_NAMESPACE
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QSplitter;
+class QToolButton;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+class HistoryReader;
+class RecordDetailPage;
+class RecordModel;
+class RecordTable;
+class TrialFilter;
+class Workspace;
+
+/// All trials of the project: filtered, ordered, exported; the selected one in full beside them.
+class RecordsPage final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    RecordsPage(Workspace& workspace, QWidget* parent);
+    ~RecordsPage() override;
+
+    RecordModel& model() const { return *m_model; }
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* makeFilterBar();
+    void onOpened();
+    void onEvents(const std::vector<session::Event>& events);
+    void readNow();
+    void applyFilter(); ///< from the widgets
+    void showFilter(); ///< into the widgets
+    void updateCount();
+    void selectCurrent();
+    void exportRows();
+
+    Workspace& m_workspace;
+    TrialFilter& m_filter;
+    RecordModel* m_model = nullptr;
+    RecordTable* m_table = nullptr;
+    RecordDetailPage* m_detail = nullptr;
+    QSplitter* m_splitter = nullptr;
+    QComboBox *m_task = nullptr, *m_state = nullptr;
+    QLineEdit *m_min = nullptr, *m_max = nullptr, *m_text = nullptr;
+    QToolButton *m_clear = nullptr, *m_export = nullptr;
+    QLabel *m_count = nullptr, *m_cause = nullptr;
+    HistoryReader* m_exporter = nullptr;
+    QTimer m_typing, m_refresh;
+    bool m_stale = true; ///< the project has not been read since it was opened
+    bool m_showing = false; ///< guards the filter's widgets against echoes
+    std::int64_t m_kept = 0; ///< the project's row that was current before the list was read anew
+    bool m_exporting = false;
+};
+
+} // namespace lathe::ui

@@ -1,0 +1,86 @@
+#include "ui/pages/tasks_page.h"
+
+#include "ui/models/language.h"
+#include "ui/models/selection.h"
+#include "ui/models/task_model.h"
+#include "ui/models/workspace.h"
+#include "ui/views/share_delegate.h"
+#include "ui/views/table_view.h"
+
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QScopedValueRollback>
+#include <QSortFilterProxyModel>
+#include <QVBoxLayout>
+
+namespace lathe::ui {
+
+TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+{
+    m_order = new QSortFilterProxyModel(this);
+    m_order->setSourceModel(&workspace.tasks());
+    m_order->setSortRole(TaskModel::SortRole);
+    m_order->setFilterKeyColumn(-1);
+    m_order->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    auto* filter = new QLineEdit(this);
+    filter->setObjectName(QStringLiteral("taskFilter"));
+    filter->setClearButtonEnabled(true);
+    connect(filter, &QLineEdit::textChanged, m_order, &QSortFilterProxyModel::setFilterFixedString);
+    m_table = new TableView("taskTable", this);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setModel(m_order);
+    m_table->setItemDelegateForColumn(TaskModel::ShareColumn, new ShareDelegate(m_table));
+    m_table->setSortingEnabled(true);
+    m_table->sortByColumn(-1, Qt::AscendingOrder); // the network's order until a header is clicked
+    // What a narrow dock shows first: name, share, latency.
+    const std::pair<int, int> widths[] = {{TaskModel::NameColumn, 176},  {TaskModel::ShareColumn, 70},  {TaskModel::LatencyColumn, 74},
+                                          {TaskModel::TrialsColumn, 60}, {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},
+                                          {TaskModel::GflopsColumn, 72}, {TaskModel::WeightColumn, 64}, {TaskModel::FlopColumn, 72},
+                                          {TaskModel::ShapeColumn, 220}};
+    QHeaderView* header = m_table->horizontalHeader();
+    int visual = 0;
+    for (const auto& [column, width] : widths) {
+        header->resizeSection(column, width);
+        header->moveSection(header->visualIndex(column), visual++);
+    }
+    m_table->restoreColumns();
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    layout->addWidget(filter);
+    layout->addWidget(m_table);
+    setFocusProxy(m_table);
+    retranslated(this, [this, filter] {
+        filter->setPlaceholderText(tr("Filter the tasks"));
+        filter->setAccessibleName(tr("Filter the tasks"));
+        m_table->setAccessibleName(tr("Tasks"));
+    });
+
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+        if (m_following || !current.isValid())
+            return;
+        const int task = current.data(TaskModel::TaskIdRole).toInt();
+        if (task != m_workspace.selection().current().task)
+            m_workspace.selection().selectTask(task);
+    });
+    connect(&workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) { showTask(place.task); });
+}
+
+void TasksPage::showTask(int task)
+{
+    const QScopedValueRollback guard(m_following, true);
+    if (task < 0) {
+        m_table->clearSelection();
+        return;
+    }
+    for (int row = 0; row < m_order->rowCount(); ++row) {
+        if (m_order->index(row, 0).data(TaskModel::TaskIdRole).toInt() == task) {
+            m_table->selectRow(row);
+            m_table->scrollTo(m_order->index(row, m_table->horizontalHeader()->logicalIndex(0)));
+            return;
+        }
+    }
+    m_table->clearSelection(); // filtered out
+}
+
+} // namespace lathe::ui

@@ -1,0 +1,38 @@
+#include "ui/shell/page_registry.h"
+
+#include "ui/pages/curves_page.h"
+#include "ui/pages/issues_page.h"
+#include "ui/pages/log_page.h"
+#include "ui/pages/network_page.h"
+#include "ui/pages/properties_page.h"
+#include "ui/pages/tasks_page.h"
+
+#include <QtGlobal>
+
+namespace lathe::ui {
+
+namespace {
+
+template<typename Page>
+QWidget* make(Workspace& workspace, QWidget* parent)
+{
+    return new Page(workspace, parent);
+}
+
+constexpr PageEntry kPages[] = {
+    {"network", QT_TRANSLATE_NOOP("Pages", "Network"), PagePlace::Center, make<NetworkPage>},
+    {"curves", QT_TRANSLATE_NOOP("Pages", "Curves"), PagePlace::Center, make<CurvesPage>},
+    {"tasks", QT_TRANSLATE_NOOP("Pages", "Tasks"), PagePlace::Left, make<TasksPage>},
+    {"properties", QT_TRANSLATE_NOOP("Pages", "Selected task"), PagePlace::Right, make<PropertiesPage>},
+    {"issues", QT_TRANSLATE_NOOP("Pages", "Issues"), PagePlace::Bottom, make<IssuesPage>},
+    {"log", QT_TRANSLATE_NOOP("Pages", "Log"), PagePlace::Bottom, make<LogPage>},
+};
+
+} // namespace
+
+std::span<const PageEntry> pageTable()
+{
+    return kPages;
+}
+
+} // namespace lathe::ui

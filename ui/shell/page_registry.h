@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QtGlobal>
+
+#include <span>
+
+QT_BEGIN_NAMESPACE
+class QWidget;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+class Workspace;
+
+enum class PagePlace
+{
+    Center, ///< a tab of the central view
+    Left, ///< a dock
+    Right,
+    Bottom
+};
+
+/// One tab or dock of the window.
+struct PageEntry
+{
+    const char* id; ///< a dock is named <id>Dock, its toggle action and the tab's action page.<id>
+    const char* title; ///< in English; shown translated in the context "Pages"
+    PagePlace place;
+    QWidget* (*make)(Workspace& workspace, QWidget* parent);
+};
+
+/// All pages, in the order in which they stand. To add a page, add its line to the table in page_registry.cpp: that is all.
+/// A page is a QWidget with the constructor Page(Workspace&, QWidget* parent). It gets everything from the workspace: the
+/// session's events (bridge().eventsArrived), models, the linked selection; sets its texts inside retranslated()
+/// (ui/models/language.h); and is destroyed before the workspace.
+std::span<const PageEntry> pageTable();
+
+} // namespace lathe::ui

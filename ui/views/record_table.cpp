@@ -1,0 +1,29 @@
+#include "ui/views/record_table.h"
+
+#include <QContextMenuEvent>
+#include <QKeyEvent>
+#include <QMenu>
+
+namespace lathe::ui {
+
+void RecordTable::keyPressEvent(QKeyEvent* event)
+{
+    if (event->matches(QKeySequence::Copy)) {
+        emit copyRequested();
+        event->accept();
+        return;
+    }
+    TableView::keyPressEvent(event);
+}
+
+void RecordTable::contextMenuEvent(QContextMenuEvent* event)
+{
+    QMenu menu(this);
+    QAction* copy = menu.addAction(tr("&Copy"), this, &RecordTable::copyRequested);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setEnabled(selectionModel()->hasSelection());
+    menu.addAction(tr("&Export the list…"), this, &RecordTable::exportRequested);
+    menu.exec(event->globalPos());
+}
+
+} // namespace lathe::ui

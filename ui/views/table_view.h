@@ -1,0 +1,34 @@
+#pragma once
+
+#include <QTableView>
+
+namespace lathe::ui {
+
+/// The table of all pages: rows are selected, columns are sized by hand and remembered under the object's name, the header's
+/// menu hides and shows columns, Ctrl+C copies the selected rows with headings as text, Escape gives the focus up.
+class TableView : public QTableView
+{
+    Q_OBJECT
+
+public:
+    /// Set the model and the default widths, then call restoreColumns().
+    explicit TableView(const char* name, QWidget* parent = nullptr);
+    ~TableView() override;
+
+    /// The widths, order and visibility of last time; call once, after the defaults are set.
+    void restoreColumns();
+    /// Rows of the selection (all rows if none is selected) with headings; `separator` a tab or a comma.
+    QString rowsAsText(QChar separator, bool all) const;
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+
+private:
+    void headerMenu(QPoint at);
+    void saveColumns() const;
+    QByteArray m_defaults;
+    bool m_restored = false;
+};
+
+} // namespace lathe::ui
