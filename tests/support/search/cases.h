@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/search/search_task.h"
+
+#include <string>
+#include <vector>
+
+namespace lathe::test {
+
+/// Tasks of real networks, one of each kind that the search meets.
+const std::vector<std::string>& searchCaseNames();
+
+/// One of searchCaseNames() for a target; `hardware` defaults to the target's own. Errors: NotFound lists the names,
+/// InvalidArgument a target that does not parse.
+Result<search::SearchTask> searchCase(const std::string& name, const std::string& target);
+
+} // namespace lathe::test
