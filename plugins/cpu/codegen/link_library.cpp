@@ -43,7 +43,7 @@ Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::st
     std::vector<std::string> arguments = sharedObjectArguments();
     const std::string script = versionScript(request.exports);
     LATHE_TRY_ASSIGN(const MemoryFile scriptFile, MemoryFile::create("exports", script.data(), script.size()));
-    arguments.insert(arguments.end(), {"--version-script=" + scriptFile.path(), "--strip-all",
+    arguments.insert(arguments.end(), {"--version-script=" + scriptFile.path(), "--strip-debug",
                                        "-soname=" + request.name, "-o", request.output.string()});
     std::vector<MemoryFile> files;
     const auto addFile = [&](const char* name, const std::vector<std::byte>& bytes) -> Result<> {
