@@ -101,7 +101,7 @@ Result<> compare(const std::string& name, const search::SearchTask& task, CostSo
     std::vector<double> guided, evolved, random;
     std::string seeds;
     for (int seed = 1; seed <= options.seeds; ++seed) {
-        RaceOptions race{"random", static_cast<std::uint64_t>(seed), trials, options.perRound, 0};
+        RaceOptions race{"random", static_cast<std::uint64_t>(seed), trials, options.perRound, false, 0};
         LATHE_TRY_ASSIGN(const auto blind, test::race(task, costs, race));
         const double goal = blind.back();
         random.push_back(goal);

@@ -36,7 +36,7 @@ Result<std::vector<double>> race(const search::SearchTask& task, CostSource& cos
     policyOptions.seed = options.seed;
     policyOptions.trialsPerRound = options.trialsPerRound;
     policyOptions.pool = costs.pool();
-    LATHE_TRY_ASSIGN(std::shared_ptr<search::SharedModel> model, search::makeSharedModel(options.policy, 1, policyOptions));
+    LATHE_TRY_ASSIGN(std::shared_ptr<search::SharedModel> model, search::makeSharedModel(options.modelOff ? "random" : options.policy, 1, policyOptions));
     LATHE_TRY_ASSIGN(const std::unique_ptr<search::Policy> policy, search::makePolicy(options.policy, task, std::move(model), policyOptions));
     SerialExecutor executor;
     std::vector<double> best;

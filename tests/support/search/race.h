@@ -36,6 +36,7 @@ struct RaceOptions
     std::uint64_t seed = 1;
     std::int32_t trials = 1000;
     std::int32_t trialsPerRound = 64;
+    bool modelOff = false; ///< "sketch" by its analytical estimate alone: the cost model is never trained
     double goal = 0; ///< stops when a cost is no more than that
 };
 
