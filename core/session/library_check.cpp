@@ -13,17 +13,21 @@ using nlohmann::json;
 namespace {
 
 constexpr double kTimeoutSeconds = 600; // the reference executor of a large network takes minutes
+constexpr std::size_t kMaxOutput = 64 << 20; // bytes
 
-Result<json> askChild(std::vector<std::string> arguments)
+Result<json> askChild(std::vector<std::string> arguments, std::stop_token stop)
 {
     SubprocessOptions options;
     LATHE_TRY_ASSIGN(options.program, findProgram("lathe-cli"));
     options.arguments = std::move(arguments);
-    LATHE_TRY_ASSIGN(const RunOutput run, runProcess(options, {}, Deadline::inSeconds(kTimeoutSeconds)));
+    LATHE_TRY_ASSIGN(const RunOutput run, runProcess(options, {}, Deadline::inSeconds(kTimeoutSeconds), kMaxOutput, std::move(stop)));
     if (!run.exit.ok()) {
         const json report = json::parse(run.output, nullptr, false);
         if (report.is_object() && report.contains("passed") && report["passed"] == false)
             return makeError(Errc::WrongAnswer, report.value("text", std::string("outputs differ from the reference")));
+        if (report.is_object() && report.contains("code") && report["code"].is_string())
+            if (const auto code = errcFromString(report["code"].get<std::string>()); code && *code != Errc::Ok)
+                return makeError(*code, report.value("text", std::string()));
         std::string words = run.errors;
         while (!words.empty() && (words.back() == '\n' || words.back() == '\r'))
             words.pop_back();
@@ -44,7 +48,7 @@ double number(const json& object, const char* key)
 
 } // namespace
 
-Result<double> verifyInChild(const std::filesystem::path& library, const ModelSpec& model, const std::string& target)
+Result<double> verifyInChild(const std::filesystem::path& library, const ModelSpec& model, const std::string& target, std::stop_token stop)
 {
     std::vector<std::string> words = {"verify", library.string(), "--model", model.source, "--target", target, "--partition", model.partition, "--json"};
     if (model.batch)
@@ -55,13 +59,13 @@ Result<double> verifyInChild(const std::filesystem::path& library, const ModelSp
         words.insert(words.end(), {"--weight-seed", std::to_string(model.seed)});
     for (const auto& [name, shape] : model.shapes)
         words.insert(words.end(), {"--shape", fmt::format("{}={}", name, fmt::join(shape, ","))});
-    LATHE_TRY_ASSIGN(const json out, askChild(std::move(words)));
+    LATHE_TRY_ASSIGN(const json out, askChild(std::move(words), std::move(stop)));
     return number(out, "max_rel_error");
 }
 
-Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads)
+Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads, std::stop_token stop)
 {
-    LATHE_TRY_ASSIGN(const json out, askChild({"bench", library.string(), "--threads", std::to_string(threads), "--json"}));
+    LATHE_TRY_ASSIGN(const json out, askChild({"bench", library.string(), "--threads", std::to_string(threads), "--json"}, std::move(stop)));
     BenchFigures figures;
     const json latency = out.value("latency_ms", json::object());
     figures.latencyMs = {number(latency, "median"), number(latency, "mean"), number(latency, "std"), number(latency, "min"), number(latency, "p95")};

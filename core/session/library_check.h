@@ -3,6 +3,7 @@
 #include "core/session/session.h"
 
 #include <map>
+#include <stop_token>
 
 namespace lathe::session {
 
@@ -16,8 +17,8 @@ struct BenchFigures
 
 /// What is in a library runs in a process of its own (lathe-cli beside this program), so that nothing it does reaches the
 /// one that holds the project.
-/// Errors: NotFound (no lathe-cli), RunTimeout, WorkerCrashed, those that the child names.
-Result<double> verifyInChild(const std::filesystem::path& library, const ModelSpec& model, const std::string& target);
-Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads);
+/// Errors: NotFound (no lathe-cli), RunTimeout, Cancelled (the child was killed), WorkerCrashed, those that the child names.
+Result<double> verifyInChild(const std::filesystem::path& library, const ModelSpec& model, const std::string& target, std::stop_token stop = {});
+Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads, std::stop_token stop = {});
 
 } // namespace lathe::session

@@ -269,8 +269,9 @@ void Subprocess::signalGroup(int signal) const
 }
 
 Result<RunOutput> runProcess(const SubprocessOptions& options, std::string_view input, Deadline deadline,
-                             std::size_t maxBytes)
+                             std::size_t maxBytes, std::stop_token stop)
 {
+    constexpr int kStopMs = 50; // how long a stop may go unnoticed
     LATHE_TRY_ASSIGN(Subprocess child, Subprocess::start(options));
     RunOutput result;
     if (input.empty())
@@ -293,7 +294,15 @@ Result<RunOutput> runProcess(const SubprocessOptions& options, std::string_view 
         std::array<pollfd, 3> fds = {pollfd{child.input(), POLLOUT, 0},
                                      pollfd{outputOpen ? child.output() : -1, POLLIN, 0},
                                      pollfd{errorsOpen ? child.errors() : -1, POLLIN, 0}};
-        const int ready = ::poll(fds.data(), fds.size(), deadline.pollMs());
+        const int left = deadline.pollMs();
+        const int slice = stop.stop_possible() && (left < 0 || left > kStopMs) ? kStopMs : left;
+        const int ready = ::poll(fds.data(), fds.size(), slice);
+        if (stop.stop_requested()) {
+            child.kill();
+            return makeError(Errc::Cancelled, fmt::format("{} was stopped", options.program.filename().string()));
+        }
+        if (ready == 0 && slice != left)
+            continue;
         if (ready == 0)
             break;
         if (fds[0].revents) {

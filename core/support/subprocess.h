@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,8 +78,8 @@ struct RunOutput
     std::string errors;
 };
 /// Runs to the end, feeding `input` and collecting at most maxBytes of each stream (the rest is read and dropped).
-/// Errors: those of start; RunTimeout (the group was killed).
+/// Errors: those of start; RunTimeout and, after a stop, Cancelled (the group was killed).
 Result<RunOutput> runProcess(const SubprocessOptions& options, std::string_view input, Deadline deadline,
-                             std::size_t maxBytes = 64 << 20);
+                             std::size_t maxBytes = 64 << 20, std::stop_token stop = {});
 
 } // namespace lathe

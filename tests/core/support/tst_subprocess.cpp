@@ -4,6 +4,8 @@
 
 #include <csignal>
 #include <fstream>
+#include <stop_token>
+#include <thread>
 
 #include <unistd.h>
 
@@ -85,6 +87,29 @@ private slots:
         QVERIFY(done);
         QVERIFY(done->exit.signalled);
         QCOMPARE(QString::fromStdString(done->exit.text()), QString("signal 11 (SIGSEGV, segmentation fault)"));
+    }
+
+    void aStopKillsTheChildLongBeforeItsDeadline()
+    {
+        std::stop_source source;
+        std::jthread later([&source] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(30));
+            source.request_stop();
+        });
+        const auto done = runProcess(shell("sleep 1000"), "", Deadline::inSeconds(500), 1 << 20, source.get_token());
+        QVERIFY(!done);
+        QVERIFY(done.error().code == Errc::Cancelled);
+    }
+
+    void aStopThatNeverComesChangesNothing()
+    {
+        std::stop_source source;
+        const auto done = runProcess(shell("sleep 0.2; echo done"), "", Deadline::inSeconds(20), 1 << 20, source.get_token());
+        QVERIFY(done);
+        QCOMPARE(QString::fromStdString(done->output), QString("done\n"));
+        const auto late = runProcess(shell("sleep 1000"), "", Deadline::inSeconds(0.2), 1 << 20, source.get_token());
+        QVERIFY(!late);
+        QVERIFY(late.error().code == Errc::RunTimeout);
     }
 
     void theDeadlineKillsTheWholeGroup()
