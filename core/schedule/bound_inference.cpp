@@ -176,7 +176,15 @@ private:
 
         std::vector<std::int64_t> axes = bounds.region;
         axes.insert(axes.end(), op.reduceExtents.begin(), op.reduceExtents.end());
+        for (const std::int64_t extent : axes)
+            if (extent < 1 || extent > kMaxExtent)
+                return makeError(Errc::IllegalSchedule, fmt::format("'{}' has a loop of {} iterations", op.name, extent));
         bounds.extents = propagateExtents(stage, axes);
+        std::int64_t iterations = 1;
+        for (const Iterator& iter : stage.iters)
+            iterations = cappedProduct(iterations, bounds.extents[iter.id]);
+        if (iterations > kMaxExtent || std::any_of(bounds.extents.begin(), bounds.extents.end(), [](std::int64_t e) { return e > kMaxExtent; }))
+            return makeError(Errc::IllegalSchedule, fmt::format("'{}' has more than 2^40 iterations", op.name));
         for (const Iterator& iter : stage.iters) {
             bounds.leaves.push_back(ir::var(iter.name));
             m_program.ranges.setExtent(bounds.leaves.back(), bounds.extents[iter.id]);

@@ -32,8 +32,8 @@ std::vector<LayoutStep::Axis> physicalAxes(const Lowering& lowering, std::int32_
     return axes;
 }
 
-/// Dense strides, innermost first, widened where PS or SA say so.
-std::vector<std::int64_t> physicalStrides(const Stage& stage, const std::vector<LayoutStep::Axis>& axes)
+/// Dense strides, innermost first, widened where PS or SA say so. Errors: IllegalSchedule (no element, or too many).
+Result<std::vector<std::int64_t>> physicalStrides(const Stage& stage, const std::string& name, const std::vector<LayoutStep::Axis>& axes)
 {
     std::vector<std::int64_t> strides(axes.size(), 1);
     std::int64_t next = 1;
@@ -45,7 +45,9 @@ std::vector<std::int64_t> physicalStrides(const Stage& stage, const std::vector<
             if (a.dim == static_cast<std::int32_t>(j) && stage.layout.empty())
                 next = ir::ceilDivide(next - a.offset, a.factor) * a.factor + a.offset;
         strides[j] = next;
-        next *= axes[j].extent;
+        next = cappedProduct(next, axes[j].extent);
+        if (next < 1 || next > kMaxExtent)
+            return makeError(Errc::IllegalSchedule, fmt::format("'{}' has no elements or more than 2^40 in memory", name));
     }
     return strides;
 }
@@ -79,13 +81,13 @@ public:
                 continue;
             const bool atRoot = m_lowering.stage(id).location == Location::Root;
             for (std::size_t body = 0; body < dag.ops[i].bodies.size(); ++body)
-                addBuffer(id, body, atRoot ? ir::Scope::Team : ir::Scope::Part);
+                LATHE_TRY(addBuffer(id, body, atRoot ? ir::Scope::Team : ir::Scope::Part));
         }
         return parameters;
     }
 
 private:
-    ir::Buffer& addBuffer(std::int32_t id, std::size_t body, ir::Scope scope)
+    Result<ir::Buffer*> addBuffer(std::int32_t id, std::size_t body, ir::Scope scope)
     {
         const compute::Op& op = m_lowering.op(id);
         ir::Buffer buffer;
@@ -97,10 +99,10 @@ private:
         const std::vector<LayoutStep::Axis> axes = physicalAxes(m_lowering, id);
         for (const LayoutStep::Axis& axis : axes)
             buffer.shape.push_back(axis.extent);
-        buffer.strides = physicalStrides(m_lowering.stage(id), axes);
+        LATHE_TRY_ASSIGN(buffer.strides, physicalStrides(m_lowering.stage(id), op.name, axes));
         m_lowering.buffers[id].push_back(static_cast<std::int32_t>(m_lowering.nest.buffers.size()));
         m_lowering.nest.buffers.push_back(std::move(buffer));
-        return m_lowering.nest.buffers.back();
+        return &m_lowering.nest.buffers.back();
     }
 
     Result<ArgSpec> parameter(std::int32_t id, std::size_t body, ArgRole role)
@@ -108,7 +110,8 @@ private:
         const compute::Op& op = m_lowering.op(id);
         if (op.shape.size() > static_cast<std::size_t>(kMaxRank))
             return makeError(Errc::Unsupported, fmt::format("'{}' has more than {} dimensions", op.name, kMaxRank));
-        ir::Buffer& buffer = addBuffer(id, body, ir::Scope::Parameter);
+        LATHE_TRY_ASSIGN(ir::Buffer* const added, addBuffer(id, body, ir::Scope::Parameter));
+        ir::Buffer& buffer = *added;
         buffer.readOnly = role != ArgRole::Output;
         buffer.constant = role == ArgRole::Constant;
         m_lowering.nest.parameters.push_back(m_lowering.buffers[id].back());

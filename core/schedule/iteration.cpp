@@ -41,7 +41,7 @@ std::vector<std::int64_t> propagateExtents(const Stage& stage, const std::vector
         }
         std::int64_t product = 1;
         for (const std::int32_t parent : relation.parents)
-            product = product < 0 || extents[parent] < 0 ? -1 : product * extents[parent];
+            product = product < 0 || extents[parent] < 0 ? -1 : cappedProduct(product, extents[parent]);
         extents[relation.children[0]] = product;
     }
     return extents;

@@ -8,6 +8,15 @@
 
 namespace lathe::schedule {
 
+/// Iterations of a loop or elements of a tensor: no more are scheduled, so that products of them fit their type.
+inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;
+
+/// a * b, at most kMaxExtent + 1: above the limit is above the limit. Neither is negative.
+inline std::int64_t cappedProduct(std::int64_t a, std::int64_t b)
+{
+    return a != 0 && b > kMaxExtent / a ? kMaxExtent + 1 : a * b;
+}
+
 /// Extents of a stage's iterators by id, from those of its root axes through splits and fuses. An inner part is never
 /// longer than what it splits. -1: unknown, because an axis is or a length is open.
 std::vector<std::int64_t> propagateExtents(const Stage& stage, const std::vector<std::int64_t>& axisExtents);

@@ -1,5 +1,7 @@
 #include "core/schedule/state_edit.h"
 
+#include "core/schedule/iteration.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,7 +115,9 @@ Result<> StateEdit::operator()(const FuseStep& step)
             return illegal("iterator {} of '{}' is annotated and cannot be fused", iter.name, name(step.stage));
         const std::string part = iter.name.empty() || iter.name.back() == '@' ? iter.name : iter.name + "@";
         fused.name += part;
-        fused.extent = fused.extent < 0 || iter.extent < 0 ? -1 : fused.extent * iter.extent;
+        fused.extent = fused.extent < 0 || iter.extent < 0 ? -1 : cappedProduct(fused.extent, iter.extent);
+        if (fused.extent > kMaxExtent)
+            return illegal("fused loops of '{}' have more than 2^40 iterations", name(step.stage));
         fused.kind = i == 0 ? iter.kind : fused.kind == iter.kind ? iter.kind : IterKind::Mixed;
         relation.parents.push_back(iter.id);
     }
@@ -183,7 +187,7 @@ Result<> StateEdit::split(std::int32_t stageId, std::int32_t at, std::vector<std
     if (parent.annotation != Annotation::None)
         return illegal("iterator {} of '{}' is annotated and cannot be split", parent.name, name(stageId));
     for (const auto& length : lengths)
-        if (length && *length < 1)
+        if (length && (*length < 1 || *length > kMaxExtent))
             return illegal("{} in '{}' is split by {}", parent.name, name(stageId), *length);
 
     const std::size_t n = lengths.size();
@@ -235,7 +239,7 @@ Result<> StateEdit::operator()(const FollowSplitStep& step)
     std::vector<std::optional<std::int64_t>> lengths(source.begin(), source.begin() + step.parts - 1);
     std::optional<std::int64_t> product = 1;
     for (auto it = source.begin() + step.parts - 1; it != source.end(); ++it)
-        product = product && *it ? std::optional(*product * **it) : std::nullopt;
+        product = product && *it ? std::optional(cappedProduct(*product, **it)) : std::nullopt;
     lengths.push_back(product);
     return split(step.stage, step.iter, std::move(lengths), true);
 }
@@ -250,7 +254,7 @@ Result<> StateEdit::operator()(const FollowFusedSplitStep& step)
         if (step.level < 0 || step.level >= static_cast<std::int32_t>(lengths.size()))
             return illegal("step {} has no length {}", source, step.level);
         const auto length = lengths[step.level];
-        product = product && length ? std::optional(*product * *length) : std::nullopt;
+        product = product && length ? std::optional(cappedProduct(*product, *length)) : std::nullopt;
     }
     return split(step.stage, step.iter, {product}, step.factor);
 }

@@ -1,5 +1,6 @@
 #include "core/ir/substitute.h"
 #include "core/schedule/dag_rewrite.h"
+#include "core/schedule/iteration.h"
 #include "core/schedule/state_edit.h"
 
 #include <fmt/format.h>
@@ -93,6 +94,11 @@ Result<> StateEdit::operator()(const LayoutStep& step)
     const std::vector<std::int64_t>& shape = m_state.m_dag->ops[step.stage].shape;
     if (step.axes.empty() || step.axes.size() > 24)
         return illegal("a layout of '{}' has 1 to 24 axes", name(step.stage));
+    std::int64_t elements = 1;
+    for (const LayoutStep::Axis& axis : step.axes)
+        elements = axis.div > kMaxExtent ? kMaxExtent + 1 : cappedProduct(elements, std::max<std::int64_t>(axis.extent, 1));
+    if (elements > kMaxExtent)
+        return illegal("the layout of '{}' has more than 2^40 elements", name(step.stage));
     // Each dimension must be covered: sorted by div, every axis begins where the one inside it ends.
     for (std::size_t d = 0; d < shape.size(); ++d) {
         std::vector<LayoutStep::Axis> axes;
@@ -107,7 +113,7 @@ Result<> StateEdit::operator()(const LayoutStep& step)
                 continue;
             if (axis.div != reach)
                 return illegal("the layout of '{}' leaves a hole or overlaps in dimension {}", name(step.stage), d);
-            reach *= axis.extent;
+            reach = cappedProduct(reach, axis.extent);
         }
         if (reach < shape[d])
             return illegal("the layout of '{}' covers {} of {} in dimension {}", name(step.stage), reach, shape[d], d);

@@ -17,6 +17,19 @@ json lengthsToJson(const std::vector<std::optional<std::int64_t>>& lengths)
     return array;
 }
 
+/// Text for errors. What nests deeper than any step does is left out: it is damage, and may be deeper than the stack.
+std::string brief(const json& value, int depth = 0)
+{
+    if (!value.is_structured())
+        return value.dump();
+    if (!value.is_array() || depth > 2)
+        return "...";
+    std::string text = "[";
+    for (const json& item : value)
+        text += (text.size() > 1 ? "," : "") + brief(item, depth + 1);
+    return text + "]";
+}
+
 /// Reads the elements of one step's array in order; the first that is off makes the error, later reads give defaults.
 class StepReader
 {
@@ -74,7 +87,7 @@ public:
         if (m_error.empty() && m_next != m_array.size())
             m_error = fmt::format("has {} elements instead of {}", m_array.size(), m_next);
         if (!m_error.empty())
-            return makeError(Errc::BadFile, fmt::format("step {}: {}", m_array.dump(), m_error));
+            return makeError(Errc::BadFile, fmt::format("step {}: {}", brief(m_array), m_error));
         return Step(std::move(step));
     }
 
@@ -167,7 +180,7 @@ nlohmann::json toJson(const Step& step) { return std::visit(ToJson{}, step); }
 Result<Step> stepFromJson(const nlohmann::json& value)
 {
     if (!value.is_array() || value.empty() || !value[0].is_string())
-        return makeError(Errc::BadFile, "a step is an array that opens with its short name, not " + value.dump());
+        return makeError(Errc::BadFile, "a step is an array that opens with its short name, not " + brief(value));
     const auto name = value[0].get<std::string>();
     StepReader in(value);
     // Braces initialise left to right, so elements are read in order.

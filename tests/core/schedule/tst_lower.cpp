@@ -56,6 +56,7 @@ private slots:
     void foldedRowsAreUnsupported();
     void outputsTakeLayouts();
     void paddedStridesReachTheParameter();
+    void stridesPastAnyMemoryAreRefused();
     void aParallelLoopIsVersioned();
 };
 
@@ -229,6 +230,18 @@ void TestLower::paddedStridesReachTheParameter()
     QVERIFY(kernel);
     QCOMPARE(kernel->parameters[2].map.axes[0].stride, std::int64_t{16});
     QCOMPARE(wrong(*state), QString());
+}
+
+void TestLower::stridesPastAnyMemoryAreRefused()
+{
+    std::string steps = R"([["SA", 2, 0, 2147483647, 5])";
+    for (int i = 0; i < 600; ++i)
+        steps += R"(, ["PS", 2, 1, 2147483647])";
+    const auto state = replayed(test::matmul(5, 7, 6), (steps + "]").c_str());
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    const auto kernel = lower(*state, {});
+    QVERIFY(!kernel);
+    QVERIFY(kernel.error().code == Errc::IllegalSchedule);
 }
 
 void TestLower::aParallelLoopIsVersioned()

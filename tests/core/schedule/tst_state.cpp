@@ -35,6 +35,7 @@ private slots:
     void boundsOfAnAttachedStageAreWhatIsRead();
     void rfactorMakesTwoReductions();
     void openLengthsHaveNoBounds();
+    void loopsThatCannotBeCountedAreRefused();
 };
 
 void TestState::aFreshStatePrintsAxesThenReduceAxes()
@@ -169,6 +170,14 @@ void TestState::illegalStepsAreRefused_data()
         {"factoring a spatial iterator", R"([["RF", 3, 0, 0]])"},
         {"layout with a hole", R"([["LY", 2, [[0, 1, 3], [1, 1, 3], [2, 1, 2], [3, 2, 2]]]])"},
         {"layout too small", R"([["LY", 2, [[0, 1, 3], [1, 1, 3], [2, 1, 2], [3, 1, 3]]]])"},
+        {"layout larger than any memory", R"([["LY", 2, [[0, 1, 3], [1, 1, 3], [2, 1, 2], [3, 1, 4611686018427387904]]]])"},
+        {"layout that overflows", R"([["LY", 2, [[0, 1, 4294967296], [1, 1, 4294967296], [2, 1, 2], [3, 1, 4]]]])"},
+        {"fusing more than can be counted",
+         R"([["SP", 3, 3, 4, [2147483647, 2147483647, 2147483647], 1], ["FU", 3, [3, 4, 5, 6]]])"},
+        {"following lengths of a product that cannot be counted",
+         R"([["SP", 3, 3, 4, [2147483647, 2147483647, 2147483647], 1], ["CHW", 3, "local"], ["FSP", 4, 3, 0, 1]])"},
+        {"following fused lengths of such a product",
+         R"([["SP", 3, 3, 4, [2147483647], 1], ["CHW", 3, "local"], ["FFSP", 4, 3, [0, 0, 0], 0, 1]])"},
         {"prefetch of what is not read", R"([["PF", 6, 0, 2, 64]])"},
         {"folding at root", R"([["FD", 3, 1, 4]])"},
         {"aligning a split iterator", R"([["SP", 3, 0, 1, [1], 1], ["SA", 3, 1, 16, 0]])"},
@@ -251,6 +260,20 @@ void TestState::openLengthsHaveNoBounds()
     const auto inferred = state.inferBounds();
     QVERIFY(!inferred);
     QVERIFY(inferred.error().code == Errc::IllegalSchedule);
+}
+
+void TestState::loopsThatCannotBeCountedAreRefused()
+{
+    compute::DagBuilder b;
+    const auto x = b.placeholder("x", {0, 4}, DType::F32);
+    const auto y = b.compute("y", {0, 4}, {}, "", [&](const auto& i) { return b.at(x, {i[0], i[1]}); });
+    const auto none = std::move(b).finish({y});
+    QVERIFY(none);
+    State empty = State::initial(*none);
+    QVERIFY(empty.inferBounds().error().code == Errc::IllegalSchedule);
+    const std::int64_t many = std::int64_t{1} << 31;
+    State huge = State::initial(test::matmul(many, many, many));
+    QVERIFY(huge.inferBounds().error().code == Errc::IllegalSchedule);
 }
 
 QTEST_APPLESS_MAIN(TestState)

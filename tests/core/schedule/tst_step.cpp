@@ -18,6 +18,7 @@ private slots:
     void openLengthsSurvive();
     void ownStepsAreNotTheReferences();
     void aListNamesThePositionOfTheBadStep();
+    void nestingDeeperThanTheStackIsAnError();
 };
 
 void TestStep::everyStepReadsWhatItWrites_data()
@@ -81,6 +82,15 @@ void TestStep::aListNamesThePositionOfTheBadStep()
     const auto steps = stepsFromJson(nlohmann::json::parse(R"([["CI",5],["CI",4],["CI"]])"));
     QVERIFY(!steps);
     QVERIFY2(steps.error().message.find("position 2") != std::string::npos, steps.error().message.c_str());
+}
+
+void TestStep::nestingDeeperThanTheStackIsAnError()
+{
+    const int depth = 400'000;
+    const std::string deep = std::string(depth, '[') + std::string(depth, ']');
+    QVERIFY(!stepFromJson(nlohmann::json::parse(deep)));
+    QVERIFY(!stepFromJson(nlohmann::json::parse("[\"CI\", " + deep + "]")));
+    QVERIFY(!stepsFromJson(nlohmann::json::parse("[[\"LY\", 2, [[" + deep + ", 1, 1]]]]")));
 }
 
 QTEST_APPLESS_MAIN(TestStep)
