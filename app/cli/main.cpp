@@ -1,10 +1,12 @@
 #include "app/cli/command.h"
 
+#include <csignal>
 #include <cstdio>
 
 int main(int argc, char** argv)
 {
     using namespace lathe;
+    std::signal(SIGXFSZ, SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
     CLI::App app("Lathe tunes neural networks for the device they will run on.", "lathe-cli");
     app.require_subcommand(1);
     app.set_version_flag("--version", LATHE_VERSION);

@@ -47,12 +47,12 @@ Result<> tune(Arguments& arguments)
         return makeError(Errc::InvalidArgument, "say how long to tune: --time 20m, or --trials 1000");
     LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
-    for (const std::string& notice : session->notices())
-        fmt::print(stderr, "lathe-cli: {}\n", notice);
     installInterrupt();
     TuneOutput output(*session, arguments.json, arguments.tune.verbose);
     session->setObserver(&output);
-    LATHE_TRY(session->start(arguments.tune));
+    LATHE_TRY(session->start(arguments.tune)); // a refusal says itself what the notices would
+    for (const std::string& notice : session->notices())
+        fmt::print(stderr, "lathe-cli: {}\n", notice);
     bool stopping = false;
     while (!output.ended()) {
         if (g_interrupts > 0 && !stopping) {

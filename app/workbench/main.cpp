@@ -4,8 +4,11 @@
 #include <QApplication>
 #include <QCommandLineParser>
 
+#include <csignal>
+
 int main(int argc, char** argv)
 {
+    std::signal(SIGXFSZ, SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
     QApplication app(argc, argv);
     QApplication::setOrganizationName(QStringLiteral("Lathe"));
     QApplication::setApplicationName(QStringLiteral("Lathe"));

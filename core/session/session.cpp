@@ -287,20 +287,25 @@ Result<CompileReport> Session::compile(const CompileOptions& options, const Prog
 
 Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
 {
+    // A model that is named is read first, so that one that cannot be read leaves no empty project behind.
+    std::shared_ptr<const LoadedModel> model;
+    if (!options.model.source.empty()) {
+        LATHE_TRY_ASSIGN(model, loadModel(options.model, options.target));
+    }
     std::optional<store::Project> project;
     if (!options.project.empty()) {
         const auto access = options.readOnly ? store::Project::Access::Read : store::Project::Access::Write;
         LATHE_TRY_ASSIGN(project, store::Project::open(options.project, access));
     }
-    if (options.model.source.empty()) {
+    if (!model) {
         if (!project)
             return makeError(Errc::InvalidArgument, "say which model: an ONNX file or zoo:NAME");
         LATHE_TRY_ASSIGN(const auto models, project->models());
         if (models.empty())
             return makeError(Errc::NotFound, fmt::format("{} holds no model yet: name one", options.project.string()));
         LATHE_TRY_ASSIGN(options.model, modelSpecFromJson(models.back().options));
+        LATHE_TRY_ASSIGN(model, loadModel(options.model, options.target));
     }
-    LATHE_TRY_ASSIGN(auto model, loadModel(options.model, options.target));
     auto session = std::make_unique<Session>(std::move(options), std::move(model), std::move(project));
     LATHE_TRY(session->registerModel());
     return std::unique_ptr<TuningSession>(std::move(session));

@@ -7,7 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <sqlite3.h>
 
+#include <array>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 
 namespace lathe::store {
 
@@ -20,6 +23,37 @@ Result<std::int64_t> pragma(const Database& db, const std::string& name)
     return row ? s.integer(0) : 0;
 }
 
+/// What SQLite itself would take for a file to make or to repair. Errors: NotFound, BadFile, StoreFailed.
+Result<> checkFile(const std::filesystem::path& file, Project::Access access)
+{
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored))
+        return makeError(Errc::BadFile, fmt::format("{} is a folder, not a project", file.string()));
+    if (!std::filesystem::exists(file, ignored)) {
+        if (access == Project::Access::Read)
+            return makeError(Errc::NotFound, fmt::format("there is no project {}", file.string()));
+        const std::filesystem::path folder = file.parent_path();
+        if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+            return makeError(Errc::NotFound, fmt::format("{} cannot be made: there is no folder {}", file.string(), folder.string()));
+        return {};
+    }
+    // SQLite reads what is missing of a last page as zeros, and would go on writing to a copy that was cut off. While pages
+    // wait in the WAL the file itself may be behind.
+    const std::uintmax_t pending = std::filesystem::file_size(file.string() + "-wal", ignored);
+    if (!ignored && pending > 0)
+        return {};
+    std::array<unsigned char, 18> header{};
+    std::ifstream in(file, std::ios::binary);
+    const std::uintmax_t size = std::filesystem::file_size(file, ignored);
+    if (!in.read(reinterpret_cast<char*>(header.data()), header.size()) || std::memcmp(header.data(), "SQLite format 3", 16) != 0)
+        return {};
+    const unsigned written = header[16] * 256u + header[17];
+    const unsigned page = written == 1 ? 65536 : written;
+    if (page != 0 && size % page != 0)
+        return makeError(Errc::BadFile, fmt::format("{} is damaged: it was cut off in the middle of a page", file.string()));
+    return {};
+}
+
 } // namespace
 
 Result<Project> Project::open(const std::filesystem::path& file, Access access)
@@ -27,13 +61,14 @@ Result<Project> Project::open(const std::filesystem::path& file, Access access)
     Project project;
     project.m_file = file;
     project.m_readOnly = access == Access::Read;
+    LATHE_TRY(checkFile(file, access));
     if (access == Access::Write) {
         auto lock = WriteLock::tryAcquire(file.string() + "-lock");
         if (!lock && std::filesystem::exists(file)) {
             project.m_readOnly = true;
             project.m_reason = fmt::format("{} is opened read-only: its folder cannot be written", file.string());
         } else if (!lock) {
-            return std::move(lock).error();
+            return makeError(Errc::StoreFailed, fmt::format("{} cannot be made: its folder cannot be written", file.string()));
         } else if (!lock->held()) {
             project.m_readOnly = true;
             project.m_reason = fmt::format("{} is opened read-only: another Lathe is writing to it", file.string());
@@ -65,6 +100,8 @@ Result<bool> Project::migrate()
     if (version > kSchemaVersion)
         return makeError(Errc::Incompatible, fmt::format("{} was written by a newer Lathe (schema {}, this one knows {})", m_file.string(),
                                                          version, kSchemaVersion));
+    if (tables == 0 ? version != 0 : version < 1)
+        return makeError(Errc::BadFile, fmt::format("{} is damaged: schema {} does not fit its tables", m_file.string(), version));
     if (m_readOnly) {
         if (tables == 0)
             return makeError(Errc::BadFile, fmt::format("{} is empty", m_file.string()));

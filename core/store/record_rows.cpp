@@ -49,8 +49,10 @@ Result<Record> readRecord(const Statement& s)
     if (!edges.is_array())
         return damaged("edges");
     for (const json& edge : edges) {
-        LATHE_TRY_ASSIGN(EdgeState state, edgeStateFromJson(edge));
-        c.edges.push_back(std::move(state));
+        auto state = edgeStateFromJson(edge);
+        if (!state)
+            return damaged("edges");
+        c.edges.push_back(*std::move(state));
     }
     c.kind = s.text(7);
     c.sketch = s.text(8);
@@ -58,7 +60,8 @@ Result<Record> readRecord(const Statement& s)
     if (!genome.is_array())
         return damaged("genome");
     for (const json& gene : genome) {
-        if (!gene.is_number_integer())
+        const bool whole = gene.is_number_integer() && (!gene.is_number_unsigned() || gene.get<std::uint64_t>() <= INT32_MAX);
+        if (!whole || gene.get<std::int64_t>() < INT32_MIN || gene.get<std::int64_t>() > INT32_MAX)
             return damaged("genome");
         c.genome.push_back(gene.get<std::int32_t>());
     }
@@ -75,7 +78,7 @@ Result<Record> readRecord(const Statement& s)
     if (!costs.is_array())
         return damaged("costs_ns");
     for (const json& cost : costs) {
-        if (!cost.is_number())
+        if (!cost.is_number() || cost.get<double>() < 0)
             return damaged("costs_ns");
         r.costsNs.push_back(cost.get<double>());
     }

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <limits>
+#include <system_error>
 
 namespace lathe::store {
 
@@ -22,6 +23,22 @@ std::string_view cure(int code)
     case SQLITE_IOERR: return "reading or writing failed: is the disk full or gone?";
     default: return {};
     }
+}
+
+/// An URI of a file that nobody writes to.
+std::string immutableUri(const std::string& file)
+{
+    std::string uri = "file:";
+    for (const char c : file)
+        uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+    return uri + "?immutable=1";
+}
+
+bool hasPendingWrites(const std::string& file)
+{
+    std::error_code absent;
+    const auto size = std::filesystem::file_size(file + "-wal", absent);
+    return !absent && size > 0;
 }
 
 } // namespace
@@ -44,15 +61,25 @@ Result<Database> Database::open(const std::filesystem::path& file, Mode mode)
 {
     Database db;
     db.m_file = file.string();
-    sqlite3* raw = nullptr;
-    const int flags = (mode == Mode::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-        | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    const int code = sqlite3_open_v2(db.m_file.c_str(), &raw, flags, nullptr);
-    db.m_db.reset(raw);
-    if (code != SQLITE_OK)
-        return db.failure("opening");
-    sqlite3_busy_timeout(raw, 2000);
+    const int flags = mode == Mode::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    LATHE_TRY(db.connect(db.m_file, flags));
+    // A reader of a WAL database wants to make NAME-shm beside it. Where that is not permitted (read-only media, a folder of
+    // someone else) the file is whole by itself if nothing waits in its WAL, and can be read as one that never changes.
+    if (mode == Mode::ReadOnly && sqlite3_exec(db.handle(), "PRAGMA schema_version", nullptr, nullptr, nullptr) != SQLITE_OK
+        && (sqlite3_errcode(db.handle()) & 0xff) == SQLITE_CANTOPEN && !hasPendingWrites(db.m_file))
+        LATHE_TRY(db.connect(immutableUri(db.m_file), flags | SQLITE_OPEN_URI));
     return db;
+}
+
+Result<> Database::connect(const std::string& name, int flags)
+{
+    sqlite3* raw = nullptr;
+    const int code = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+    m_db.reset(raw);
+    if (code != SQLITE_OK)
+        return failure("opening");
+    sqlite3_busy_timeout(raw, 2000);
+    return {};
 }
 
 Result<> Database::execute(const std::string& sql)

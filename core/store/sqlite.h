@@ -26,7 +26,8 @@ public:
         ReadWrite,
         ReadOnly
     };
-    /// Opens (ReadWrite creates). Errors: StoreFailed with the file and SQLite's words, BadFile if it is no database.
+    /// Opens (ReadWrite creates). ReadOnly works where nothing can be written, too. Errors: StoreFailed with the file and
+    /// SQLite's words, BadFile if it is no database.
     static Result<Database> open(const std::filesystem::path& file, Mode mode);
     Database(Database&&) noexcept = default;
     Database& operator=(Database&&) noexcept = default;
@@ -38,6 +39,7 @@ public:
 
 private:
     Database() = default;
+    Result<> connect(const std::string& name, int flags);
     struct Closer
     {
         void operator()(sqlite3* db) const;

@@ -169,6 +169,85 @@ private slots:
         QVERIFY(p.error().code == Errc::Incompatible);
     }
 
+    void aSchemaThatNoLatheWroteIsRefused()
+    {
+        must(Project::open(file("i.lathe"), Project::Access::Write));
+        for (const char* version : {"0", "-3"}) {
+            must(must(store::Database::open(file("i.lathe"), store::Database::Mode::ReadWrite)).execute(std::string("PRAGMA user_version=") + version));
+            for (const auto access : {Project::Access::Write, Project::Access::Read}) {
+                auto p = Project::open(file("i.lathe"), access);
+                QVERIFY(!p);
+                QVERIFY(p.error().code == Errc::BadFile);
+            }
+        }
+    }
+
+    void aProjectThatWasCutOffIsRefusedAndLeftAlone()
+    {
+        must(must(Project::open(file("j.lathe"), Project::Access::Write)).addRecords(std::vector{trial(0, 1)}));
+        const auto whole = std::filesystem::file_size(file("j.lathe"));
+        for (const auto cut : {std::uintmax_t{1}, std::uintmax_t{4000}, std::uintmax_t{4096}, whole / 2}) {
+            std::filesystem::copy_file(file("j.lathe"), file("k.lathe"), std::filesystem::copy_options::overwrite_existing);
+            std::filesystem::resize_file(file("k.lathe"), whole - cut);
+            for (const auto access : {Project::Access::Write, Project::Access::Read}) {
+                auto p = Project::open(file("k.lathe"), access);
+                QVERIFY2(!p, qPrintable(QString::number(cut)));
+                QVERIFY(p.error().code == Errc::BadFile);
+            }
+            QCOMPARE(std::filesystem::file_size(file("k.lathe")), whole - cut);
+        }
+    }
+
+    void placesWithoutAProjectAreNamed()
+    {
+        auto p = Project::open(file("nowhere.lathe"), Project::Access::Read);
+        QVERIFY(!p);
+        QVERIFY(p.error().code == Errc::NotFound);
+        QVERIFY(!std::filesystem::exists(file("nowhere.lathe")));
+        p = Project::open(file("no/folder.lathe"), Project::Access::Write);
+        QVERIFY(!p);
+        QVERIFY(p.error().code == Errc::NotFound);
+        p = Project::open(m_dir.path().toStdString(), Project::Access::Write);
+        QVERIFY(!p);
+        QVERIFY(p.error().code == Errc::BadFile);
+    }
+
+    void aProjectIsReadWhereNothingCanBeWritten()
+    {
+        const auto name = file("read ?#%.lathe");
+        must(must(Project::open(name, Project::Access::Write)).addRecords(std::vector{trial(0, 1)}));
+        // Whoever tests may write anywhere; a link in the place of the file that SQLite wants to make is refused even so.
+        std::filesystem::create_symlink("elsewhere", name.string() + "-shm");
+        QCOMPARE(must(must(Project::open(name, Project::Access::Read)).recordCount()), 1);
+        // What waits in the WAL cannot be read there; that must not go unsaid.
+        {
+            std::ofstream(name.string() + "-wal") << "something";
+        }
+        auto p = Project::open(name, Project::Access::Read);
+        QVERIFY(!p);
+        QVERIFY(p.error().code == Errc::StoreFailed);
+    }
+
+    void aGeneThatFitsNoGenomeIsDamage_data()
+    {
+        QTest::addColumn<QByteArray>("genome");
+        for (const char* genome : {"[2147483648]", "[-2147483649]", "[18446744073709551615]", "[0.5]", "[\"1\"]", "{}", "["})
+            QTest::newRow(genome) << QByteArray(genome);
+    }
+    void aGeneThatFitsNoGenomeIsDamage()
+    {
+        QFETCH(QByteArray, genome);
+        const auto name = file("genome.lathe");
+        std::filesystem::remove(name);
+        Project p = must(Project::open(name, Project::Access::Write));
+        must(p.addRecords(std::vector{trial(0, 1)}));
+        auto db = must(store::Database::open(name, store::Database::Mode::ReadWrite));
+        must(db.execute("UPDATE records SET genome = '" + genome.toStdString() + "'"));
+        const auto read = p.sessionRecords(1);
+        QVERIFY(!read);
+        QVERIFY(read.error().code == Errc::BadFile);
+    }
+
     void aFullDiskIsOneSentenceAndLosesNothing()
     {
         must(must(Project::open(file("g.lathe"), Project::Access::Write)).addRecords(std::vector{trial(0, 1)}));
