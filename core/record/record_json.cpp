@@ -99,6 +99,26 @@ private:
     std::optional<Error> m_error;
 };
 
+/// So that counts and offsets of the map fit their type.
+bool fitsMemory(const IndexMap& map)
+{
+    constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+    const auto fits = [](std::int64_t a, std::int64_t b) { return a == 0 || b <= kMaxElements / a; };
+    std::int64_t logical = 1;
+    for (int d = 0; d < map.logicalRank; ++d) {
+        if (!fits(logical, map.logicalShape[d]))
+            return false;
+        logical *= map.logicalShape[d];
+    }
+    std::int64_t last = 0;
+    for (int j = 0; j < map.physicalRank; ++j) {
+        if (!fits(map.axes[j].extent - 1, map.axes[j].stride))
+            return false;
+        last += (map.axes[j].extent - 1) * map.axes[j].stride;
+    }
+    return last < kMaxElements;
+}
+
 } // namespace
 
 json toJson(const IndexMap& map)
@@ -140,6 +160,8 @@ Result<IndexMap> indexMapFromJson(const json& value)
         return true;
     }, "a list of at most 24 axes [dim, div, extent, stride]");
     LATHE_TRY(reader.finish());
+    if (!fitsMemory(map))
+        return off("index map", "of a tensor of at most 2^40 elements");
     return map;
 }
 

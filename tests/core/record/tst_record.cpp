@@ -119,6 +119,11 @@ private slots:
                                << QByteArray("axes");
         QTest::newRow("rank") << QByteArray(R"({"candidate": {"edges": [{"map": {"shape": [1,1,1,1,1,1,1,1,1]}}]}})")
                               << QByteArray("shape");
+        QTest::newRow("elements") << QByteArray(R"({"candidate": {"edges": [{"map": {"shape": [4294967296, 4294967296]}}]}})")
+                                  << QByteArray("index map");
+        QTest::newRow("reach") << QByteArray(
+            R"({"candidate": {"edges": [{"map": {"shape": [2], "axes": [[0, 1, 4294967296, 4294967296]]}}]}})")
+                               << QByteArray("index map");
         QTest::newRow("stage") << QByteArray(R"({"result": {"stage": "lunch"}})") << QByteArray("stage");
         QTest::newRow("code") << QByteArray(R"({"result": {"code": "Nope"}})") << QByteArray("code");
         QTest::newRow("costs") << QByteArray(R"({"result": {"costs_ns": [-1]}})") << QByteArray("costs_ns");
