@@ -346,7 +346,8 @@ Result<> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunR
     const wire::RunPlan& wanted = job.plan();
     const std::uint64_t cold = wanted.cold_bytes();
     // Between two runs with cold memory there is no steady state to wait for: one run is one sample.
-    const double minRepeatNs = cold ? 0 : std::clamp(wanted.min_repeat_ms(), 0.0, 60'000.0) * 1e6;
+    const bool steady = !cold && wanted.min_repeat_ms() > 0; // false for not-a-number, which no total would ever reach
+    const double minRepeatNs = steady ? std::min(wanted.min_repeat_ms(), 60'000.0) * 1e6 : 0;
     std::uint32_t number = cold ? 1 : std::clamp<std::uint32_t>(wanted.number(), 1, kMaxNumber);
     if (wanted.stop_above_ns() > 0) {
         LATHE_TRY_ASSIGN(const LatheTiming first, m_device->run(plan.launches, 1, cold));
