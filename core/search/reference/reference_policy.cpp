@@ -145,6 +145,8 @@ Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::evolve(std::vecto
         }, stop);
         std::erase_if(children, [](const Program& p) { return p.sketch < 0; });
         population = std::move(children);
+        m_statistics["generations"] = generation + 1;
+        m_statistics["population"] = static_cast<double>(population.size());
     }
     return best;
 }

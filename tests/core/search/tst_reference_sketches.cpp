@@ -327,6 +327,28 @@ private slots:
         QVERIFY(ReferencePolicy::create(task, *makeSharedModel("reference", 1, options), options, small).error().code == Errc::Unsupported);
     }
 
+    void theReferencePolicyHasItsRealSizes()
+    {
+        SearchTask task;
+        task.key = task.name = "t";
+        task.target = *Target::parse("cpu -mcpu=haswell -threads=4");
+        task.hardware = defaultHardware(task.target);
+        task.alternatives.push_back({"direct", matmul(64, 64, 64), {false, false}, true});
+        PolicyOptions options;
+        const auto made = ReferencePolicy::create(task, *makeSharedModel("reference", 1, options), options);
+        QVERIFY(made);
+        SerialExecutor executor;
+        const auto candidates = (*made)->propose(0, 64, executor, {});
+        QVERIFY(candidates);
+        QCOMPARE(candidates->size(), std::size_t(64));
+        // 2,048 drawn until 50 differ; without a trained model one generation of as many.
+        const auto statistics = (*made)->statistics();
+        QVERIFY(statistics.at("sampled") >= 50 && statistics.at("sampled") + statistics.at("sample_failures") <= 2048);
+        QCOMPARE(statistics.at("generations"), 1.0);
+        QVERIFY(statistics.at("population") > 1900 && statistics.at("population") <= 2048);
+        QCOMPARE(statistics.at("model_trained"), 0.0);
+    }
+
     void maliTilesLikeAGpuAndNeverFactorsATiledReduction()
     {
         const auto made = sketches(matmul(8, 8, 1024), "opencl -device=mali");
