@@ -1,5 +1,6 @@
-#include "ui/shell/appearance.h"
+#include "ui/models/language.h"
 #include "ui/shell/main_window.h"
+#include "ui/views/appearance.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
@@ -20,6 +21,7 @@ int main(int argc, char** argv)
     parser.addPositionalArgument(QStringLiteral("PROJECT|MODEL"), QStringLiteral("A project (NAME.lathe), an ONNX file, or zoo:NAME"));
     parser.process(app);
 
+    lathe::ui::Language::instance().set(lathe::ui::Language::stored());
     lathe::ui::applyAppearance(lathe::ui::storedAppearance());
     lathe::ui::MainWindow window;
     window.show();

@@ -77,11 +77,11 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     report.estimatedTasksMs = chosen.estimatedTasksMs;
     if (options.verify) {
         LATHE_TRY(step("verifying", 0.5));
-        LATHE_TRY_ASSIGN(report.maxRelError, verifyInChild(staged.file, model.spec, model.target.text()));
+        LATHE_TRY_ASSIGN(report.maxRelError, verifyInChild(staged.file, model.spec, model.target.text(), stop));
     }
     if (options.benchmark) {
         LATHE_TRY(step("benchmarking", 0.8));
-        LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, report.threads));
+        LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, report.threads, stop));
         report.latencyMs = figures.latencyMs;
         report.threads = figures.threads;
         report.estimatedTotalMs = totalEstimate(chosen, staged, figures);
@@ -125,7 +125,7 @@ Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Proj
     LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network"));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, "stopped");
-    LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, threadsOf(model, 0)));
+    LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, threadsOf(model, 0), stop));
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
     event.untuned = project == nullptr;

@@ -1,6 +1,8 @@
 #include "ui/dialogs/export_dialog.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/models/command_line.h"
+#include "ui/models/texts.h"
 
 #include <QCheckBox>
 #include <QDesktopServices>
@@ -21,15 +23,6 @@
 
 namespace lathe::ui {
 
-namespace {
-
-QString ms(double value)
-{
-    return std::isfinite(value) ? QStringLiteral("%1 ms").arg(value, 0, 'f', 3) : QStringLiteral("–");
-}
-
-} // namespace
-
 ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, QWidget* parent) : QDialog(parent), m_bridge(bridge)
 {
     setObjectName(QStringLiteral("exportDialog"));
@@ -49,11 +42,11 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     auto* fileRow = new QHBoxLayout;
     fileRow->addWidget(m_file);
     fileRow->addWidget(browse);
-    m_allowDefault = new QCheckBox(tr("Allow default schedules for tasks without a record"), this);
+    m_allowDefault = new QCheckBox(tr("Allow &default schedules for tasks without a record"), this);
     m_allowDefault->setObjectName(QStringLiteral("exportAllowDefault"));
-    m_verify = new QCheckBox(tr("Verify the outputs against the reference executor"), this);
+    m_verify = new QCheckBox(tr("&Verify the outputs against the reference executor"), this);
     m_verify->setChecked(true);
-    m_benchmark = new QCheckBox(tr("Benchmark the library"), this);
+    m_benchmark = new QCheckBox(tr("&Benchmark the library"), this);
     m_benchmark->setChecked(true);
     m_command = new QLabel(this);
     m_command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -71,12 +64,14 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     m_progress->setObjectName(QStringLiteral("exportProgress"));
     m_progress->setRange(0, 1000);
     m_progress->setFormat({});
+    m_progress->setAccessibleName(tr("Progress of the export"));
     m_result = new QLabel(this);
     m_result->setObjectName(QStringLiteral("exportResult"));
     m_result->setWordWrap(true);
     m_result->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_coverage = new QTableWidget(0, 4, this);
     m_coverage->setObjectName(QStringLiteral("exportCoverage"));
+    m_coverage->setAccessibleName(tr("What each function runs"));
     m_coverage->setHorizontalHeaderLabels({tr("Function"), tr("Record"), tr("Estimated"), tr("Measured")});
     m_coverage->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_coverage->verticalHeader()->hide();
@@ -100,7 +95,8 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     layout->addWidget(m_result);
     layout->addWidget(m_coverage, 1);
     layout->addWidget(buttons);
-    resize(760, 560);
+    resize(QSize(760, 560).boundedTo(parent == nullptr ? QSize(760, 560) : parent->size() * 0.95));
+    m_coverage->setMinimumHeight(60);
 
     connect(m_file, &QLineEdit::textChanged, this, &ExportDialog::showCommand);
     connect(m_allowDefault, &QCheckBox::toggled, this, &ExportDialog::showCommand);
@@ -123,27 +119,25 @@ void ExportDialog::showCommand()
     const session::TuningSession* session = m_bridge.session();
     if (session == nullptr)
         return;
-    const session::OpenOptions& options = session->options();
-    QString command = QStringLiteral("lathe-cli compile '%1'").arg(QString::fromStdString(options.model.source));
-    if (!options.project.empty())
-        command += QStringLiteral(" --project '%1'").arg(QString::fromStdString(options.project.string()));
-    command += QStringLiteral(" --target '%1'").arg(QString::fromStdString(options.target));
-    if (m_allowDefault->isChecked())
-        command += QStringLiteral(" --allow-default");
-    m_command->setText(command + QStringLiteral(" -o '%1'").arg(m_file->text()));
+    m_command->setText(compileCommand(session->options(), options()));
 }
 
-void ExportDialog::exportNow()
+session::CompileOptions ExportDialog::options() const
 {
     session::CompileOptions options;
     options.output = m_file->text().toStdString();
     options.allowDefault = m_allowDefault->isChecked();
     options.verify = m_verify->isChecked();
     options.benchmark = m_benchmark->isChecked();
+    return options;
+}
+
+void ExportDialog::exportNow()
+{
     m_result->clear();
     m_coverage->setRowCount(0);
     m_export->setEnabled(false);
-    m_bridge.compile(options);
+    m_bridge.compile(options());
 }
 
 void ExportDialog::showReport(const session::CompileReport& report)
@@ -159,15 +153,15 @@ void ExportDialog::showReport(const session::CompileReport& report)
         lines << tr("Not verified.");
     if (std::isfinite(report.latencyMs.median))
         lines << tr("Measured %1 (median) with %2 threads; sum of tasks %3, with untuned functions and dispatch %4")
-                     .arg(ms(report.latencyMs.median))
+                     .arg(msText(report.latencyMs.median))
                      .arg(report.threads)
-                     .arg(ms(report.estimatedTasksMs), ms(report.estimatedTotalMs));
+                     .arg(msText(report.estimatedTasksMs), msText(report.estimatedTotalMs));
     m_result->setText(lines.join(QLatin1Char('\n')));
     m_coverage->setRowCount(static_cast<int>(report.subgraphs.size()));
     for (int row = 0; row < m_coverage->rowCount(); ++row) {
         const session::SubgraphReport& subgraph = report.subgraphs[static_cast<std::size_t>(row)];
         const QString record = subgraph.record.empty() ? QString::fromStdString(subgraph.reason) : QString::fromStdString(subgraph.record.substr(0, 8));
-        const QStringList texts{QString::fromStdString(subgraph.name), record, ms(subgraph.estimatedMs), ms(subgraph.measuredMs)};
+        const QStringList texts{QString::fromStdString(subgraph.name), record, msText(subgraph.estimatedMs), msText(subgraph.measuredMs)};
         for (int column = 0; column < texts.size(); ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
             item->setToolTip(texts[column]);

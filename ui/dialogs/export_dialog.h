@@ -30,6 +30,7 @@ private:
     void exportNow();
     void showReport(const session::CompileReport& report);
     void showCommand();
+    session::CompileOptions options() const;
 
     SessionBridge& m_bridge;
     QLineEdit* m_file = nullptr;

@@ -6,7 +6,7 @@ namespace lathe::ui {
 
 ErrorAdvice errorAdvice(const QString& code)
 {
-    const auto tr = [](const char* text) { return QCoreApplication::translate("ErrorAdvice", text); };
+    const auto translated = [](const char* text) { return QCoreApplication::translate("ErrorAdvice", text); };
     struct Row
     {
         const char* code;
@@ -31,8 +31,8 @@ ErrorAdvice errorAdvice(const QString& code)
     };
     for (const Row& row : kRows)
         if (code == QLatin1String(row.code))
-            return {tr(row.title), *row.advice == '\0' ? QString() : tr(row.advice)};
-    return {tr("Internal error"), tr("Please report it, with the text.")};
+            return {translated(row.title), *row.advice == '\0' ? QString() : translated(row.advice)};
+    return {translated(QT_TRANSLATE_NOOP("ErrorAdvice", "Internal error")), translated(QT_TRANSLATE_NOOP("ErrorAdvice", "Please report it, with the text."))};
 }
 
 } // namespace lathe::ui

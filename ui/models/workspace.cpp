@@ -11,11 +11,14 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 
+#include <cmath>
+
 namespace lathe::ui {
 
 namespace {
 
 constexpr double kPaceSeconds = 30;
+constexpr qsizetype kMaxCurve = 4000;
 
 QString codeText(int code)
 {
@@ -86,6 +89,7 @@ void Workspace::onOpened()
     m_tasks->setTasks(opened.tasks());
     m_figures = {};
     m_pace.clear();
+    m_curve.clear();
     m_lastData.invalidate();
     for (int row = 0; row < m_tasks->rowCount(); ++row) {
         m_figures.trials += m_tasks->task(row).trials;
@@ -102,6 +106,7 @@ void Workspace::clearRun()
     m_figures.trials = m_figures.failed = 0;
     m_figures.measuredMs = m_figures.untunedMs = session::kUnknown;
     m_pace.clear();
+    m_curve.clear();
     emit runCleared();
     emit figuresChanged();
 }
@@ -130,6 +135,11 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             m_figures.etaSeconds = estimate->etaSeconds;
             m_figures.low = estimate->low;
             m_figures.high = estimate->high;
+            if (std::isfinite(estimate->ms) && (m_curve.isEmpty() || m_curve.last().y() != estimate->ms))
+                m_curve << QPointF(event.atSeconds, estimate->ms);
+            if (m_curve.size() > kMaxCurve)
+                for (qsizetype i = m_curve.size() - 2; i > 0; i -= 2)
+                    m_curve.removeAt(i);
         } else if (const auto* measured = std::get_if<session::MeasuredEvent>(&event.what)) {
             (measured->untuned ? m_figures.untunedMs : m_figures.measuredMs) = measured->ms;
             log(measured->untuned ? tr("Whole network, untuned: %1").arg(msText(measured->ms)) : tr("Whole network: %1").arg(msText(measured->ms)));

@@ -4,6 +4,8 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <QPointF>
+#include <QVector>
 
 namespace lathe::ui {
 
@@ -46,6 +48,8 @@ public:
     static QString projectFor(const QString& source);
 
     const Figures& figures() const { return m_figures; }
+    /// (run seconds, estimated ms) of the run, a point per change.
+    const QVector<QPointF>& curve() const { return m_curve; }
     /// Seconds since the last events came; NaN before the first.
     double dataAge() const;
 
@@ -73,6 +77,7 @@ private:
     QString m_source;
     Figures m_figures;
     std::vector<std::pair<double, qint64>> m_pace; ///< (run seconds, trials) of the last half minute
+    QVector<QPointF> m_curve;
     QElapsedTimer m_lastData;
 };
 

@@ -1,34 +1,206 @@
 #include "ui/pages/network_page.h"
 
 #include "ui/bridge/session_bridge.h"
-#include "ui/models/selection.h"
+#include "ui/models/language.h"
+#include "ui/models/task_model.h"
+#include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/views/graph_view.h"
 
+#include <QAction>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTimer>
+#include <QToolBar>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <cmath>
+
 namespace lathe::ui {
+
+namespace {
+constexpr int kNoticeMs = 6000;
+}
 
 NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
 {
     m_graph = new GraphView(this);
     m_graph->setObjectName(QStringLiteral("graphView"));
+    m_find = new QLineEdit(this);
+    m_find->setObjectName(QStringLiteral("graphFind"));
+    m_find->setClearButtonEnabled(true);
+    m_find->setAcceptDrops(false); // files are dropped on the window
+    m_find->setMinimumWidth(90);
+    m_find->setMaximumWidth(260);
+    m_find->installEventFilter(this);
+    m_found = new QLabel(this);
+    m_found->setObjectName(QStringLiteral("graphFound"));
+    m_found->setContentsMargins(6, 0, 6, 0);
+    m_coloring = new QComboBox(this);
+    m_coloring->setObjectName(QStringLiteral("graphColoring"));
+    for (int i = 0; i < 4; ++i)
+        m_coloring->addItem(QString());
+    m_notice = new QLabel(this);
+    m_notice->setObjectName(QStringLiteral("graphNotice"));
+    m_notice->setWordWrap(true);
+    m_notice->hide();
+    auto* bar = new QToolBar(this); // what does not fit goes into its menu
+    bar->setObjectName(QStringLiteral("graphBar"));
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_find, m_found, m_coloring})
+        bar->addWidget(widget);
+    const auto button = [bar](const char* name) {
+        QAction* action = bar->addAction(QString());
+        action->setObjectName(QLatin1String(name));
+        if (QWidget* widget = bar->widgetForAction(action))
+            widget->setFocusPolicy(Qt::StrongFocus);
+        return action;
+    };
+    QAction* fold = button("graphFold");
+    QAction* unfold = button("graphUnfold");
+    QAction* overview = button("graphOverview");
+    overview->setCheckable(true);
+    overview->setChecked(true);
+    QAction* picture = button("graphSave");
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_graph);
+    layout->setSpacing(0);
+    layout->addWidget(bar);
+    layout->addWidget(m_notice);
+    layout->addWidget(m_graph, 1);
     setFocusProxy(m_graph);
-    connect(&workspace.bridge(), &SessionBridge::opened, this, [this] { m_graph->setGraph(m_workspace.session()->graph()); });
+    retranslated(this, [this, fold, unfold, overview, picture, bar] {
+        m_graph->setAccessibleName(tr("Network graph"));
+        m_find->setPlaceholderText(tr("Find name, type, shape"));
+        m_find->setAccessibleName(tr("Find nodes by name, type or shape"));
+        const QString colors[] = {tr("Colour: task"), tr("Colour: share of run time"), tr("Colour: layout"), tr("Colour: coverage")};
+        for (int i = 0; i < 4; ++i)
+            m_coloring->setItemText(i, colors[i]);
+        m_coloring->setAccessibleName(tr("What the colours show"));
+        fold->setText(tr("Fold all"));
+        unfold->setText(tr("Unfold all"));
+        overview->setText(tr("Overview"));
+        picture->setText(tr("Save picture…"));
+        bar->setWindowTitle(tr("Network"));
+        find(m_find->text());
+    });
+    connect(fold, &QAction::triggered, m_graph, &GraphView::foldAll);
+    connect(unfold, &QAction::triggered, m_graph, &GraphView::unfoldAll);
+    connect(overview, &QAction::toggled, m_graph, &GraphView::setShowsOverview);
+    connect(picture, &QAction::triggered, this, &NetworkPage::savePicture);
+    connect(m_find, &QLineEdit::textChanged, this, &NetworkPage::find);
+    connect(m_coloring, &QComboBox::currentIndexChanged, this, [this](int index) { m_graph->setColoring(static_cast<GraphColoring>(index)); });
+    auto* noticeTimer = new QTimer(this);
+    noticeTimer->setSingleShot(true);
+    connect(noticeTimer, &QTimer::timeout, m_notice, &QWidget::hide);
+    connect(m_graph, &GraphView::notice, this, [this, noticeTimer](const QString& text) {
+        m_notice->setText(text);
+        m_notice->show();
+        noticeTimer->start(kNoticeMs);
+    });
+
+    connect(&workspace.bridge(), &SessionBridge::opened, this, [this] {
+        m_graph->setGraph(m_workspace.session()->graph());
+        const auto graph = m_workspace.session()->graph();
+        m_graph->setAccessibleDescription(graph ? tr("%n nodes", nullptr, static_cast<int>(graph->nodes.size())) : QString());
+        updateFigures();
+        find(m_find->text());
+    });
+    connect(&workspace, &Workspace::figuresChanged, this, &NetworkPage::updateFigures);
     connect(m_graph, &GraphView::nodeSelected, this, [this](int node) {
         const auto graph = m_workspace.session() != nullptr ? m_workspace.session()->graph() : nullptr;
         if (graph && node >= 0 && m_workspace.selection().current().node != node)
             m_workspace.selection().selectNode(node, graph->nodes[static_cast<std::size_t>(node)].task);
     });
-    connect(&workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) {
-        if (place.node >= 0)
-            m_graph->selectNode(place.node);
-        else
-            m_graph->selectTask(place.task);
-    });
+    connect(m_graph, &GraphView::taskSelected, this, [this](int task) { m_workspace.selection().selectTask(task); });
+    connect(&workspace.selection(), &Selection::changed, this, &NetworkPage::follow);
+}
+
+void NetworkPage::follow(const Selection::Place& place)
+{
+    if (place.node < 0)
+        m_graph->selectTask(place.task);
+    else
+        m_graph->selectNode(place.node);
+}
+
+void NetworkPage::updateFigures()
+{
+    std::vector<GraphTaskFigure> figures;
+    const TaskModel& tasks = m_workspace.tasks();
+    for (int row = 0; row < tasks.rowCount(); ++row) {
+        const session::TaskView& task = tasks.task(row);
+        figures.push_back({task.share / std::max(1, task.weight), std::isfinite(task.bestMs)});
+    }
+    m_graph->setFigures(std::move(figures));
+}
+
+void NetworkPage::startFind()
+{
+    m_find->setFocus(Qt::ShortcutFocusReason);
+    m_find->selectAll();
+}
+
+void NetworkPage::find(const QString& text)
+{
+    m_matches.clear();
+    m_match = -1;
+    const auto graph = m_workspace.session() != nullptr ? m_workspace.session()->graph() : nullptr;
+    // All words must occur; "3x3" and "3×3" are the same to who types.
+    const QStringList words = text.toLower().replace(QLatin1Char('*'), QLatin1Char(' ')).split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    if (graph && !words.isEmpty()) {
+        for (const session::NodeView& node : graph->nodes) {
+            QString hay = QString::fromStdString(node.name + ' ' + node.op);
+            for (const auto& output : node.outputs)
+                hay += QLatin1Char(' ') + shapeText(output);
+            hay = hay.toLower();
+            QString crossed = hay;
+            crossed.replace(QChar(0xd7), QLatin1Char('x'));
+            if (std::all_of(words.begin(), words.end(), [&](const QString& word) { return hay.contains(word) || crossed.contains(word); }))
+                m_matches.push_back(node.id);
+        }
+    }
+    m_graph->setMatches({m_matches.begin(), m_matches.end()});
+    m_found->setText(words.isEmpty() ? QString() : m_matches.empty() ? tr("none") : tr("%n found", nullptr, static_cast<int>(m_matches.size())));
+}
+
+void NetworkPage::findNext(int direction)
+{
+    if (m_matches.empty())
+        return;
+    const int count = static_cast<int>(m_matches.size());
+    m_match = m_match < 0 ? (direction > 0 ? 0 : count - 1) : (m_match + direction + count) % count;
+    m_found->setText(tr("%1 of %2").arg(m_match + 1).arg(count));
+    m_graph->selectNode(m_matches[static_cast<std::size_t>(m_match)]);
+}
+
+bool NetworkPage::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_find && event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
+            findNext(key->modifiers().testFlag(Qt::ShiftModifier) ? -1 : 1);
+            return true;
+        }
+        if (key->key() == Qt::Key_Escape) {
+            m_find->clear();
+            m_graph->setFocus();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void NetworkPage::savePicture()
+{
+    if (m_workspace.session() == nullptr)
+        return;
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save the network's picture"), QStringLiteral("network.svg"), tr("Scalable picture (*.svg);;Picture (*.png)"));
+    if (!file.isEmpty() && !m_graph->savePicture(file))
+        m_workspace.addIssue(QStringLiteral("StoreFailed"), file, tr("The picture could not be written"));
 }
 
 } // namespace lathe::ui

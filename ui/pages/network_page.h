@@ -1,13 +1,22 @@
 #pragma once
 
+#include "ui/models/selection.h"
+
 #include <QWidget>
+
+QT_BEGIN_NAMESPACE
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QToolButton;
+QT_END_NAMESPACE
 
 namespace lathe::ui {
 
 class GraphView;
 class Workspace;
 
-/// The network as a graph, linked with the selected task and node.
+/// The network as a graph with its search, colours and pictures; linked with the selected task and node.
 class NetworkPage final : public QWidget
 {
     Q_OBJECT
@@ -16,9 +25,26 @@ public:
     NetworkPage(Workspace& workspace, QWidget* parent);
     GraphView* graph() const { return m_graph; }
 
+    void startFind();
+    void findNext(int direction);
+    void savePicture();
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
+    void find(const QString& text);
+    void updateFigures();
+    void follow(const Selection::Place& place);
+
     Workspace& m_workspace;
     GraphView* m_graph = nullptr;
+    QLineEdit* m_find = nullptr;
+    QLabel* m_found = nullptr;
+    QComboBox* m_coloring = nullptr;
+    QLabel* m_notice = nullptr;
+    std::vector<int> m_matches; ///< in the order of the network
+    int m_match = -1;
 };
 
 } // namespace lathe::ui

@@ -1,5 +1,6 @@
 #include "ui/pages/run_bar.h"
 
+#include "ui/models/language.h"
 #include "ui/views/icons.h"
 
 #include <QAction>
@@ -14,71 +15,79 @@ namespace lathe::ui {
 RunBar::RunBar(QWidget* parent) : QToolBar(parent)
 {
     setObjectName(QStringLiteral("runBar"));
-    setWindowTitle(tr("Run"));
     setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     setMovable(false);
-    const auto action = [this](const char* name, const QString& text, const QKeySequence& keys, const QString& tip) {
-        auto* a = addAction(text);
+    const auto action = [this](const char* name, const char* text, const QKeySequence& keys, const char* tip) {
+        auto* a = addAction(QString());
         a->setObjectName(QLatin1String(name));
         a->setShortcut(keys);
-        a->setToolTip(QStringLiteral("%1 (%2)").arg(tip, keys.toString(QKeySequence::NativeText)));
+        retranslated(a, [a, text, tip] {
+            a->setText(tr(text));
+            a->setToolTip(a->shortcut().isEmpty() ? tr(tip) : QStringLiteral("%1 (%2)").arg(tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
+        });
         if (QWidget* button = widgetForAction(a))
             button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
         return a;
     };
-    m_open = action("actionOpen", tr("Open"), QKeySequence::Open, tr("Open a model or project"));
-    m_start = action("actionStart", tr("Start"), Qt::Key_F5, tr("Tune the network from here on"));
-    m_resume = action("actionResume", tr("Resume"), Qt::Key_F6, tr("Continue the project's latest run"));
-    m_pause = action("actionPause", tr("Pause"), Qt::Key_F7, tr("Pause after the current round"));
+    m_open = action("actionOpen", QT_TR_NOOP("&Open"), QKeySequence::Open, QT_TR_NOOP("Open a model or project"));
+    m_start = action("actionStart", QT_TR_NOOP("&Start"), Qt::Key_F5, QT_TR_NOOP("Tune the network from here on"));
+    m_resume = action("actionResume", QT_TR_NOOP("Res&ume"), Qt::Key_F6, QT_TR_NOOP("Continue the project's latest run"));
+    m_pause = action("actionPause", QT_TR_NOOP("&Pause"), Qt::Key_F7, QT_TR_NOOP("Pause after the current round"));
     m_pause->setCheckable(true);
-    m_stop = action("actionStop", tr("Stop"), Qt::SHIFT | Qt::Key_F5, tr("Stop; everything measured is kept"));
-    m_export = action("actionExport", tr("Export…"), Qt::CTRL | Qt::Key_E, tr("Export a deploy library"));
+    m_stop = action("actionStop", QT_TR_NOOP("S&top"), Qt::SHIFT | Qt::Key_F5, QT_TR_NOOP("Stop; everything measured is kept"));
+    m_export = action("actionExport", QT_TR_NOOP("&Export…"), Qt::CTRL | Qt::Key_E, QT_TR_NOOP("Export a deploy library"));
     applyIcons();
     addSeparator();
 
     m_target = new QComboBox(this);
     m_target->setObjectName(QStringLiteral("targetPicker"));
-    m_target->setAccessibleName(tr("Target"));
-    m_target->setToolTip(tr("What code is made for"));
-    m_target->addItem(tr("this CPU"), QStringLiteral("cpu"));
-    m_target->addItem(tr("this CPU, 1 thread"), QStringLiteral("cpu -threads=1"));
-    m_target->addItem(tr("simulated device"), QStringLiteral("sim"));
+    for (const char* target : {"cpu", "cpu -threads=1", "sim"})
+        m_target->addItem(QString(), QLatin1String(target));
     m_device = new QComboBox(this);
     m_device->setObjectName(QStringLiteral("devicePicker"));
-    m_device->setAccessibleName(tr("Device"));
-    m_device->setToolTip(tr("Where candidates are measured"));
+    m_device->addItem(QString());
     m_budget = new QComboBox(this);
     m_budget->setObjectName(QStringLiteral("budgetPicker"));
-    m_budget->setAccessibleName(tr("Budget in minutes"));
-    m_budget->setToolTip(tr("How long to tune, in minutes"));
     m_budget->setEditable(true);
     m_budget->setMinimumContentsLength(4);
     for (const char* minutes : {"2", "5", "10", "20", "60", "480"})
         m_budget->addItem(QLatin1String(minutes));
-    const auto labelled = [this](const QString& text, QWidget* widget) {
-        auto* label = new QLabel(text, this);
+    const auto labelled = [this](const char* text, QWidget* widget) {
+        auto* label = new QLabel(this);
         label->setBuddy(widget);
         label->setContentsMargins(8, 0, 4, 0);
+        retranslated(label, [label, text] { label->setText(tr(text)); });
         addWidget(label);
         addWidget(widget);
     };
-    labelled(tr("Target:"), m_target);
-    labelled(tr("Device:"), m_device);
-    labelled(tr("Minutes:"), m_budget);
+    labelled(QT_TR_NOOP("Target:"), m_target);
+    labelled(QT_TR_NOOP("Device:"), m_device);
+    labelled(QT_TR_NOOP("Minutes:"), m_budget);
     m_remaining = new QLabel(this);
     m_remaining->setObjectName(QStringLiteral("remainingLabel"));
     m_remaining->setContentsMargins(12, 0, 8, 0);
     addWidget(m_remaining);
     const auto showDevices = [this] {
         // Local devices of the target's kind; remote ones join the list when a broker is named.
-        m_device->clear();
-        m_device->addItem(target().startsWith(QStringLiteral("sim")) ? tr("simulator") : tr("this machine"));
+        m_device->setItemText(0, target().startsWith(QStringLiteral("sim")) ? tr("simulator") : tr("this machine"));
     };
     connect(m_target, &QComboBox::currentIndexChanged, this, [this, showDevices] {
         showDevices();
         emit targetChanged(target());
     });
-    showDevices();
+    retranslated(this, [this, showDevices] {
+        setWindowTitle(tr("Run"));
+        m_target->setAccessibleName(tr("Target"));
+        m_target->setToolTip(tr("What code is made for"));
+        m_target->setItemText(0, tr("this CPU"));
+        m_target->setItemText(1, tr("this CPU, 1 thread"));
+        m_target->setItemText(2, tr("simulated device"));
+        m_device->setAccessibleName(tr("Device"));
+        m_device->setToolTip(tr("Where candidates are measured"));
+        m_budget->setAccessibleName(tr("Budget in minutes"));
+        m_budget->setToolTip(tr("How long to tune, in minutes"));
+        showDevices();
+    });
     setState(false, session::RunState::Idle, false);
 }
 

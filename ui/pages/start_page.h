@@ -1,28 +1,46 @@
 #pragma once
 
-#include <QWidget>
+#include "ui/models/recent_projects.h"
+
+#include <QScrollArea>
 
 QT_BEGIN_NAMESPACE
+class QFrame;
+class QLabel;
 class QListWidget;
+class QPushButton;
 QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// What one can do, and what was done last.
-class StartPage final : public QWidget
+class StepCurve;
+
+/// What one can do, and what was done last. Scrolls where the window is small.
+class StartPage final : public QScrollArea
 {
     Q_OBJECT
 
 public:
     explicit StartPage(QWidget* parent = nullptr);
-    void setRecent(const QStringList& sources);
+    void setRecent(const QVector<RecentProject>& projects);
 
 signals:
     void openModelRequested();
     void openProjectRequested();
     void sourceChosen(const QString& source); ///< a recent file, or zoo:NAME
+    /// The latest; `goOn`: its run, too.
+    void resumeChosen(const QString& source, const QString& target, bool goOn);
+    void forgetChosen(const QString& source);
 
 private:
+    void fill();
+    QVector<RecentProject> m_projects;
+    QFrame* m_card = nullptr;
+    QLabel* m_cardTitle = nullptr;
+    QLabel* m_cardText = nullptr;
+    StepCurve* m_cardCurve = nullptr;
+    QPushButton* m_resume = nullptr;
+    bool m_canGoOn = false;
     QListWidget* m_recent = nullptr;
 };
 

@@ -1,22 +1,24 @@
+#include "ui/bridge/session_bridge.h"
+#include "ui/commands/action_catalog.h"
+#include "ui/dialogs/about_dialog.h"
+#include "ui/models/command_line.h"
 #include "ui/models/language.h"
+#include "ui/models/recent_projects.h"
 #include "ui/models/selection.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/network_page.h"
 #include "ui/pages/run_bar.h"
-#include "ui/shell/action_catalog.h"
-#include "ui/shell/appearance.h"
+#include "ui/pages/start_page.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/page_registry.h"
 #include "ui/shell/window_layout.h"
+#include "ui/views/appearance.h"
 #include "ui/views/graph_view.h"
 
 #include <QAction>
-#include <QActionGroup>
 #include <QApplication>
-#include <QFileInfo>
 #include <QInputDialog>
 #include <QMenuBar>
-#include <QSettings>
 
 namespace lathe::ui {
 
@@ -44,8 +46,46 @@ void MainWindow::makeActions()
     };
     connect(&selection, &Selection::historyChanged, this, updateHistory);
     updateHistory();
-    GraphView* graph = static_cast<NetworkPage*>(m_layout->page("network"))->graph();
-    a.add("view.fit", QT_TRANSLATE_NOOP("Actions", "Zoom to &fit"), {Qt::CTRL | Qt::Key_0}, [graph] { graph->zoomToFit(); });
+    auto* network = static_cast<NetworkPage*>(m_layout->page("network"));
+    GraphView* graph = network->graph();
+    a.add("edit.find", QT_TRANSLATE_NOOP("Actions", "&Find…"), {QKeySequence(QKeySequence::Find)}, [this] { findHere(); });
+    a.add("graph.next", QT_TRANSLATE_NOOP("Actions", "&Next node found"), {QKeySequence(Qt::Key_F3)}, [network] { network->findNext(1); });
+    a.add("graph.previous", QT_TRANSLATE_NOOP("Actions", "&Previous node found"), {QKeySequence(Qt::SHIFT | Qt::Key_F3)}, [network] { network->findNext(-1); });
+    a.add("graph.fold", QT_TRANSLATE_NOOP("Actions", "Fold &all groups"), {QKeySequence(Qt::CTRL | Qt::Key_BracketLeft)}, [graph] { graph->foldAll(); });
+    a.add("graph.unfold", QT_TRANSLATE_NOOP("Actions", "&Unfold all groups"), {QKeySequence(Qt::CTRL | Qt::Key_BracketRight)}, [graph] { graph->unfoldAll(); });
+    a.add("graph.save", QT_TRANSLATE_NOOP("Actions", "Save the network's pi&cture…"), {}, [network] { network->savePicture(); });
+    a.add("view.zoomIn", QT_TRANSLATE_NOOP("Actions", "Zoom &in"), {QKeySequence(QKeySequence::ZoomIn)}, [graph] { graph->zoomBy(1.25); });
+    a.add("view.zoomOut", QT_TRANSLATE_NOOP("Actions", "Zoom &out"), {QKeySequence(QKeySequence::ZoomOut)}, [graph] { graph->zoomBy(0.8); });
+    a.add("view.fit", QT_TRANSLATE_NOOP("Actions", "Zoom to &fit"), {QKeySequence(Qt::CTRL | Qt::Key_0)}, [graph] { graph->zoomToFit(); });
+    a.add("view.fullScreen", QT_TRANSLATE_NOOP("Actions", "F&ull screen"), {QKeySequence(Qt::Key_F11)}, [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+    a.add("view.palette", QT_TRANSLATE_NOOP("Actions", "&Commands…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)}, [this] { showPalette(); });
+    a.add("edit.settings", QT_TRANSLATE_NOOP("Actions", "&Settings…"), {QKeySequence(Qt::CTRL | Qt::Key_Comma)}, [this] { showSettings(); });
+    a.add("file.reopen", QT_TRANSLATE_NOOP("Actions", "Open the &latest again"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_T)}, [this] {
+        if (const auto recent = recentProjects(); !recent.isEmpty())
+            openSource(recent.first().source);
+    });
+    const auto command = [this, &a](const char* id, const char* text, auto&& make) {
+        QAction* action = a.add(id, text, {}, [this, make] {
+            if (m_workspace->session() != nullptr)
+                copyCommand(make(m_workspace->session()->options()));
+        });
+        action->setEnabled(false);
+        connect(&m_workspace->bridge(), &SessionBridge::opened, action, [action] { action->setEnabled(true); });
+        connect(&m_workspace->bridge(), &SessionBridge::closed, action, [action] { action->setEnabled(false); });
+    };
+    command("copy.tasks", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the &tasks"), [](const session::OpenOptions& open) { return tasksCommand(open); });
+    command("copy.tune", QT_TRANSLATE_NOOP("Actions", "Copy command line: &start"), [this](const session::OpenOptions& open) { return tuneCommand(open, m_bar->tuneOptions()); });
+    command("copy.resume", QT_TRANSLATE_NOOP("Actions", "Copy command line: &resume"), [this](const session::OpenOptions& open) {
+        session::TuneOptions options = m_bar->tuneOptions();
+        options.resume = true;
+        options.seconds += m_workspace->figures().runSeconds;
+        return tuneCommand(open, options);
+    });
+    command("copy.export", QT_TRANSLATE_NOOP("Actions", "Copy command line: &export"), [this](const session::OpenOptions& open) {
+        session::CompileOptions options;
+        options.output = suggestedLibrary().toStdString();
+        return compileCommand(open, options);
+    });
     a.add("view.defaultLayout", QT_TRANSLATE_NOOP("Actions", "Restore &default layout"), {}, [this] { m_layout->restoreDefault(); });
     a.add("view.saveLayout", QT_TRANSLATE_NOOP("Actions", "&Save layout…"), {}, [this] {
         bool good = false;
@@ -55,7 +95,7 @@ void MainWindow::makeActions()
             fillLayouts();
         }
     });
-    a.add("help.about", QT_TRANSLATE_NOOP("Actions", "&About Lathe"), {}, [this] { about(); });
+    a.add("help.about", QT_TRANSLATE_NOOP("Actions", "&About Lathe"), {}, [this] { (new AboutDialog(this))->show(); });
     a.add("help.aboutQt", QT_TRANSLATE_NOOP("Actions", "About &Qt"), {}, [] { QApplication::aboutQt(); });
     m_layout->addActions(a);
     for (QAction* action : a.all())
@@ -83,15 +123,22 @@ void MainWindow::makeMenus()
     file->addAction(m_bar->openAction());
     file->addAction(action("file.openProject"));
     m_recent = submenu(file, QT_TRANSLATE_NOOP("Menus", "&Recent"));
-    file->addAction(action("file.start"));
+    file->addActions({action("file.reopen"), action("file.start")});
     file->addSeparator();
     file->addAction(m_bar->exportAction());
     file->addSeparator();
     file->addAction(action("file.quit"));
     fillRecent();
 
+    QMenu* edit = menu(QT_TRANSLATE_NOOP("Menus", "&Edit"));
+    edit->addActions({action("edit.find"), action("graph.next"), action("graph.previous")});
+    edit->addSeparator();
+    edit->addActions({action("view.palette"), action("edit.settings")});
+
     QMenu* run = menu(QT_TRANSLATE_NOOP("Menus", "&Run"));
     run->addActions({m_bar->startAction(), m_bar->resumeAction(), m_bar->pauseAction(), m_bar->stopAction()});
+    run->addSeparator();
+    run->addActions({action("copy.tasks"), action("copy.tune"), action("copy.resume"), action("copy.export")});
 
     QMenu* go = menu(QT_TRANSLATE_NOOP("Menus", "&Go"));
     go->addActions({action("go.back"), action("go.forward")});
@@ -100,7 +147,7 @@ void MainWindow::makeMenus()
         go->addAction(m_actions->find(QStringLiteral("page.") + QLatin1String(entry.id)));
 
     QMenu* view = menu(QT_TRANSLATE_NOOP("Menus", "&View"));
-    view->addAction(action("view.fit"));
+    view->addActions({action("view.zoomIn"), action("view.zoomOut"), action("view.fit"), action("graph.fold"), action("graph.unfold"), action("graph.save")});
     view->addSeparator();
     QMenu* docks = submenu(view, QT_TRANSLATE_NOOP("Menus", "&Docks"));
     for (const PageEntry& entry : pageTable())
@@ -109,15 +156,16 @@ void MainWindow::makeMenus()
     m_layouts = submenu(view, QT_TRANSLATE_NOOP("Menus", "&Layouts"));
     fillLayouts();
     QMenu* themes = submenu(view, QT_TRANSLATE_NOOP("Menus", "&Appearance"));
-    auto* themeGroup = new QActionGroup(this);
     for (const Appearance appearance : {Appearance::System, Appearance::Light, Appearance::Dark}) {
-        QAction* a = themes->addAction(QString());
+        QAction* a = themes->addAction(QString(), this, [appearance] { applyAppearance(appearance); });
         retranslated(a, [a, appearance] { a->setText(appearanceName(appearance)); });
-        a->setCheckable(true);
-        a->setChecked(appearance == storedAppearance());
-        themeGroup->addAction(a);
-        connect(a, &QAction::triggered, this, [appearance] { applyAppearance(appearance); });
     }
+    // In their own words: who cannot read the language in use finds the way out.
+    QMenu* languages = submenu(view, QT_TRANSLATE_NOOP("Menus", "Lan&guage"));
+    const std::pair<const char*, const char*> names[] = {{"en", "English"}, {"zh_CN", "简体中文"}};
+    for (const auto& [code, name] : names)
+        languages->addAction(QString::fromUtf8(name), this, [code = QLatin1String(code)] { Language::instance().set(code); });
+    view->addAction(action("view.fullScreen"));
 
     QMenu* help = menu(QT_TRANSLATE_NOOP("Menus", "&Help"));
     help->addActions({action("help.about"), action("help.aboutQt")});
@@ -127,13 +175,14 @@ void MainWindow::fillRecent()
 {
     m_recent->clear();
     int number = 1;
-    for (const QString& source : QSettings().value(QStringLiteral("recent")).toStringList()) {
-        const QString name = source.startsWith(QStringLiteral("zoo:")) ? source : QFileInfo(source).fileName();
-        QAction* open = m_recent->addAction(QStringLiteral("&%1  %2").arg(number++).arg(name), this, [this, source] { openSource(source); });
-        open->setToolTip(source);
-        open->setStatusTip(source);
+    const QVector<RecentProject> projects = recentProjects();
+    for (const RecentProject& project : projects) {
+        QAction* open = m_recent->addAction(QStringLiteral("&%1  %2").arg(number++).arg(project.name()), this, [this, source = project.source] { openSource(source); });
+        open->setStatusTip(project.source);
+        open->setEnabled(project.exists());
     }
     m_recent->setEnabled(!m_recent->isEmpty());
+    m_start->setRecent(projects);
 }
 
 void MainWindow::fillLayouts()

@@ -1,45 +1,56 @@
 #include "ui/shell/main_window.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/dialogs/command_palette.h"
 #include "ui/dialogs/export_dialog.h"
 #include "ui/models/language.h"
+#include "ui/models/recent_projects.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/network_page.h"
 #include "ui/pages/run_bar.h"
+#include "ui/pages/settings_page.h"
 #include "ui/pages/start_page.h"
-#include "ui/shell/action_catalog.h"
+#include "ui/commands/action_catalog.h"
 #include "ui/shell/window_layout.h"
 
 #include <QAction>
 #include <QApplication>
+#include <QClipboard>
 #include <QCloseEvent>
+#include <QDialogButtonBox>
 #include <QDir>
+#include <QDockWidget>
 #include <QDropEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
-#include <QMessageBox>
+#include <QLineEdit>
 #include <QMimeData>
-#include <QSettings>
+#include <QRegularExpression>
+#include <QScreen>
 #include <QStatusBar>
 #include <QTimer>
+#include <QVBoxLayout>
 
 #include <cmath>
+#include <utility>
 
 namespace lathe::ui {
 
 namespace {
-constexpr int kMaxRecent = 9;
 constexpr int kAgeMs = 1000;
+constexpr int kRememberTicks = 20; // of kAgeMs: what a crash may cost the start page, never the project
 }
 
 MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
 {
     setObjectName(QStringLiteral("mainWindow"));
     setAcceptDrops(true);
-    resize(1280, 800);
+    setWindowTitle(QStringLiteral("Lathe"));
+    resize(QSize(1280, 800).boundedTo(screen()->availableSize()));
     m_workspace = new Workspace(this);
     m_actions = new ActionCatalog(this);
     m_bar = new RunBar(this);
@@ -53,9 +64,26 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
     connect(m_start, &StartPage::openModelRequested, this, &MainWindow::browseModel);
     connect(m_start, &StartPage::openProjectRequested, this, &MainWindow::browseProject);
     connect(m_start, &StartPage::sourceChosen, this, &MainWindow::openSource);
+    connect(m_start, &StartPage::resumeChosen, this, [this](const QString& source, const QString& target, bool goOn) {
+        m_bar->setTarget(target);
+        openSource(source);
+        m_resumeWhenOpen = goOn;
+    });
+    connect(m_start, &StartPage::forgetChosen, this, [this](const QString& source) {
+        forgetProject(source);
+        fillRecent();
+    });
     connect(m_workspace, &Workspace::issueRaised, this, [this] { m_layout->showPage("issues", false); });
     m_layout->load();
-    m_start->setRecent(QSettings().value(QStringLiteral("recent")).toStringList());
+    fillRecent();
+    m_dropHint = new QLabel(this);
+    m_dropHint->setObjectName(QStringLiteral("dropHint"));
+    m_dropHint->setAlignment(Qt::AlignCenter);
+    m_dropHint->setAutoFillBackground(true);
+    m_dropHint->setFrameShape(QFrame::StyledPanel);
+    m_dropHint->setBackgroundRole(QPalette::Highlight);
+    m_dropHint->setForegroundRole(QPalette::HighlightedText);
+    m_dropHint->hide();
     retranslated(this, [this] {
         updateState();
         updateStatus();
@@ -66,8 +94,9 @@ MainWindow::~MainWindow()
 {
     // Pages are children, too, and must go before what they share.
     delete m_layout;
-    for (QWidget* child : findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly))
-        delete child;
+    for (QDockWidget* dock : findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly))
+        delete dock;
+    delete takeCentralWidget();
     delete m_workspace;
 }
 
@@ -116,7 +145,11 @@ void MainWindow::makeStatusBar()
     statusBar()->addWidget(m_counts, 2);
     statusBar()->addPermanentWidget(m_age);
     auto* timer = new QTimer(this);
-    connect(timer, &QTimer::timeout, this, &MainWindow::updateStatus);
+    connect(timer, &QTimer::timeout, this, [this] {
+        updateStatus();
+        if (m_workspace->session() != nullptr && m_workspace->session()->state() == session::RunState::Running && ++m_ticks % kRememberTicks == 0)
+            remember();
+    });
     timer->start(kAgeMs);
 }
 
@@ -137,10 +170,15 @@ void MainWindow::startRun(bool resume)
     updateState();
 }
 
-void MainWindow::exportLibrary()
+QString MainWindow::suggestedLibrary() const
 {
     const QString stem = QFileInfo(m_workspace->source().remove(QStringLiteral("zoo:"))).completeBaseName();
-    auto* dialog = new ExportDialog(m_workspace->bridge(), QDir::home().filePath(QStringLiteral("lib%1.so").arg(stem)), this);
+    return QDir::home().filePath(QStringLiteral("lib%1.so").arg(stem));
+}
+
+void MainWindow::exportLibrary()
+{
+    auto* dialog = new ExportDialog(m_workspace->bridge(), suggestedLibrary(), this);
     dialog->show();
 }
 
@@ -148,6 +186,9 @@ void MainWindow::openSource(const QString& source)
 {
     if (source.isEmpty())
         return;
+    m_resumeWhenOpen = false;
+    if (m_workspace->session() != nullptr)
+        remember();
     m_workspace->open(source, m_bar->target());
     updateState();
 }
@@ -162,25 +203,48 @@ void MainWindow::browseProject()
     openSource(QFileDialog::getOpenFileName(this, tr("Open a project"), {}, tr("Projects (*.lathe)")));
 }
 
-void MainWindow::remember(const QString& source)
+void MainWindow::remember()
 {
-    QSettings settings;
-    QStringList recent = settings.value(QStringLiteral("recent")).toStringList();
-    recent.removeAll(source);
-    recent.prepend(source);
-    settings.setValue(QStringLiteral("recent"), QStringList(recent.mid(0, kMaxRecent)));
-    m_start->setRecent(recent.mid(0, kMaxRecent));
+    const session::TuningSession* session = m_workspace->session();
+    if (session == nullptr)
+        return;
+    RecentProject project;
+    for (const RecentProject& known : recentProjects())
+        if (known.source == m_workspace->source())
+            project = known; // what this session has not seen stays as it was
+    const Workspace::Figures& figures = m_workspace->figures();
+    project.source = m_workspace->source();
+    project.target = QString::fromStdString(session->options().target);
+    project.when = QDateTime::currentDateTime();
+    project.trials = figures.trials;
+    project.failed = figures.failed;
+    project.estimatedMs = m_workspace->tasks().estimatedMs();
+    if (std::isfinite(figures.measuredMs))
+        project.measuredMs = figures.measuredMs;
+    if (std::isfinite(figures.untunedMs))
+        project.untunedMs = figures.untunedMs;
+    if (session->state() != session::RunState::Idle) {
+        project.state = QString::fromUtf8(toString(session->state()).data());
+        project.runSeconds = figures.runSeconds;
+        if (!m_workspace->curve().isEmpty())
+            project.curve = thinned(m_workspace->curve());
+    } else if (!session->canResume()) {
+        project.state.clear();
+    }
+    rememberProject(project);
     fillRecent();
 }
 
 void MainWindow::onOpened()
 {
     const QString source = m_workspace->source();
-    remember(source);
+    remember();
     m_layout->showWork();
     m_layout->showPage("network");
     setWindowTitle(tr("%1 – Lathe").arg(source.startsWith(QStringLiteral("zoo:")) ? source : QFileInfo(source).fileName()));
     updateState();
+    if (std::exchange(m_resumeWhenOpen, false) && m_workspace->session()->canResume())
+        startRun(true);
 }
 
 void MainWindow::updateState()
@@ -214,31 +278,84 @@ void MainWindow::updateStatus()
                                       : tr("data %1 old").arg(minutesText(age)));
 }
 
-void MainWindow::about()
+void MainWindow::showPalette()
 {
-    QMessageBox::about(this, tr("About Lathe"),
-                       tr("<b>Lathe %1</b><p>Tunes neural networks for the device they will run on.</p><p>Qt %2</p>")
-                           .arg(QCoreApplication::applicationVersion(), QLatin1String(qVersion())));
+    auto* palette = new CommandPalette(m_actions->all(), this);
+    palette->show();
+}
+
+void MainWindow::showSettings()
+{
+    auto* dialog = new QDialog(this);
+    dialog->setObjectName(QStringLiteral("settingsDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+    connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);
+    auto* layout = new QVBoxLayout(dialog);
+    layout->addWidget(new SettingsPage(*m_actions, dialog));
+    layout->addWidget(buttons);
+    retranslated(dialog, [dialog] { dialog->setWindowTitle(tr("Settings")); });
+    dialog->resize(QSize(560, 520).boundedTo(size() * 0.95));
+    dialog->show();
+}
+
+void MainWindow::findHere()
+{
+    // The search field of the page that has the focus; the network's where there is none.
+    static const QRegularExpression fields(QStringLiteral("(Find|Filter)$"));
+    for (QWidget* at = focusWidget(); at != nullptr && at != this; at = at->parentWidget()) {
+        const auto found = at->findChildren<QLineEdit*>(fields);
+        if (found.size() == 1) {
+            found.first()->setFocus(Qt::ShortcutFocusReason);
+            found.first()->selectAll();
+            return;
+        }
+    }
+    m_layout->showPage("network", false);
+    static_cast<NetworkPage*>(m_layout->page("network"))->startFind();
+}
+
+void MainWindow::copyCommand(const QString& command)
+{
+    QApplication::clipboard()->setText(command);
+    statusBar()->showMessage(tr("Copied: %1").arg(command), 6000);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     m_layout->store();
+    remember();
     m_workspace->bridge().close();
     event->accept();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
-    if (event->mimeData()->hasUrls())
-        event->acceptProposedAction();
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (urls.isEmpty() || !urls.first().isLocalFile())
+        return;
+    m_dropHint->setText(tr("Drop to open %1").arg(urls.first().fileName()));
+    m_dropHint->setGeometry(centralWidget()->geometry().adjusted(24, 24, -24, -24));
+    m_dropHint->raise();
+    m_dropHint->show();
+    event->acceptProposedAction();
+}
+
+void MainWindow::dragLeaveEvent(QDragLeaveEvent*)
+{
+    m_dropHint->hide();
 }
 
 void MainWindow::dropEvent(QDropEvent* event)
 {
+    m_dropHint->hide();
     const QList<QUrl> urls = event->mimeData()->urls();
-    if (!urls.isEmpty())
-        openSource(urls.first().toLocalFile());
+    if (urls.isEmpty())
+        return;
+    event->acceptProposedAction();
+    openSource(urls.first().toLocalFile());
+    if (urls.size() > 1)
+        m_workspace->addIssue(QStringLiteral("InvalidArgument"), urls.last().fileName(), tr("One file is opened at a time: the others were left"));
 }
 
 } // namespace lathe::ui

@@ -30,6 +30,7 @@ public:
 protected:
     void closeEvent(QCloseEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
+    void dragLeaveEvent(QDragLeaveEvent* event) override;
     void dropEvent(QDropEvent* event) override;
 
 private:
@@ -40,14 +41,18 @@ private:
     void onOpened();
     void updateState();
     void updateStatus();
-    void remember(const QString& source);
+    void remember();
     void fillRecent();
     void fillLayouts();
     void browseModel();
     void browseProject();
     void startRun(bool resume);
     void exportLibrary();
-    void about();
+    QString suggestedLibrary() const;
+    void showSettings();
+    void showPalette();
+    void findHere();
+    void copyCommand(const QString& command);
 
     Workspace* m_workspace = nullptr;
     ActionCatalog* m_actions = nullptr;
@@ -59,6 +64,9 @@ private:
     QLabel* m_latency = nullptr;
     QLabel* m_counts = nullptr;
     QLabel* m_age = nullptr;
+    QLabel* m_dropHint = nullptr;
+    bool m_resumeWhenOpen = false;
+    int m_ticks = 0;
 };
 
 } // namespace lathe::ui

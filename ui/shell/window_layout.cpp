@@ -1,7 +1,7 @@
 #include "ui/shell/window_layout.h"
 
 #include "ui/models/language.h"
-#include "ui/shell/action_catalog.h"
+#include "ui/commands/action_catalog.h"
 #include "ui/shell/page_registry.h"
 
 #include <QAction>

@@ -1,80 +1,155 @@
 #include "ui/views/graph_layout.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace lathe::ui {
 
-// Layered drawing in the manner of Sugiyama: rank by longest path; order by the mean position of neighbours, sweeping down
-// and up; then columns are pulled towards the mean of the neighbours while keeping a distance of one, so that chains run
-// straight. Long edges are not given dummy nodes: residual edges of networks are drawn as curves beside the chain.
-GraphLayout layoutGraph(const session::GraphView& graph)
-{
-    const auto n = static_cast<int>(graph.nodes.size());
-    GraphLayout layout;
-    layout.centers.resize(n);
-    std::vector<std::vector<int>> before(graph.nodes.size()), after(graph.nodes.size());
-    for (const session::EdgeView& edge : graph.edges) {
-        if (edge.from < 0 || edge.to < 0)
-            continue;
-        before[static_cast<std::size_t>(edge.to)].push_back(edge.from);
-        after[static_cast<std::size_t>(edge.from)].push_back(edge.to);
-    }
-    std::vector<int> rank(graph.nodes.size(), 0);
-    for (int i = 0; i < n; ++i) // nodes are in topological order
-        for (const int p : before[static_cast<std::size_t>(i)])
-            rank[static_cast<std::size_t>(i)] = std::max(rank[static_cast<std::size_t>(i)], rank[static_cast<std::size_t>(p)] + 1);
-    layout.layers = n == 0 ? 0 : *std::max_element(rank.begin(), rank.end()) + 1;
-    std::vector<std::vector<int>> layers(static_cast<std::size_t>(layout.layers));
-    for (int i = 0; i < n; ++i)
-        layers[static_cast<std::size_t>(rank[static_cast<std::size_t>(i)])].push_back(i);
+namespace {
 
-    std::vector<double> x(graph.nodes.size(), 0);
-    for (const auto& layer : layers)
-        for (std::size_t k = 0; k < layer.size(); ++k)
-            x[static_cast<std::size_t>(layer[k])] = static_cast<double>(k) - static_cast<double>(layer.size() - 1) / 2;
-    const auto pull = [&](std::vector<int>& layer, const std::vector<std::vector<int>>& neighbours) {
-        std::vector<double> want(layer.size());
-        for (std::size_t k = 0; k < layer.size(); ++k) {
-            const auto& around = neighbours[static_cast<std::size_t>(layer[k])];
-            double sum = 0;
-            for (const int other : around)
-                sum += x[static_cast<std::size_t>(other)];
-            want[k] = around.empty() ? x[static_cast<std::size_t>(layer[k])] : sum / static_cast<double>(around.size());
-        }
-        std::vector<std::size_t> order(layer.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return want[a] < want[b]; });
-        std::vector<int> sorted;
-        double last = -1e9;
-        double shift = 0;
-        std::vector<double> placed;
-        for (const std::size_t k : order) {
-            sorted.push_back(layer[k]);
-            last = std::max(want[k], last + 1);
-            placed.push_back(last);
-            shift += want[k] - last;
-        }
-        shift /= static_cast<double>(std::max<std::size_t>(placed.size(), 1));
-        layer = sorted;
-        for (std::size_t k = 0; k < sorted.size(); ++k)
-            x[static_cast<std::size_t>(sorted[k])] = placed[k] + shift;
+// A long edge holds a narrow place in each layer that it passes, so that it runs beside the items and not behind them.
+constexpr double kEdgeWidth = 0.18;
+
+struct Vertex
+{
+    int layer = 0;
+    double x = 0;
+    double width = 1;
+    std::vector<int> up, down;
+};
+
+double distance(const Vertex& left, const Vertex& right)
+{
+    return (left.width + right.width) / 2;
+}
+
+/// Orders a layer by the mean place of the neighbours on one side and puts each vertex as near to it as the others allow:
+/// neighbours that push each other form a block that stands at the mean of what its members want.
+void pull(std::vector<int>& layer, std::vector<Vertex>& vertices, bool up)
+{
+    struct Wish
+    {
+        int vertex;
+        double x;
     };
-    for (int sweep = 0; sweep < 6; ++sweep) {
+    std::vector<Wish> wishes;
+    for (const int v : layer) {
+        const Vertex& vertex = vertices[static_cast<std::size_t>(v)];
+        const std::vector<int>& around = up ? vertex.up : vertex.down;
+        double sum = 0;
+        for (const int other : around)
+            sum += vertices[static_cast<std::size_t>(other)].x;
+        wishes.push_back({v, around.empty() ? vertex.x : sum / static_cast<double>(around.size())});
+    }
+    std::stable_sort(wishes.begin(), wishes.end(), [](const Wish& a, const Wish& b) { return a.x < b.x; });
+    struct Block
+    {
+        std::size_t first, count;
+        double offsets = 0; ///< sum of (wish - offset in the block): the block's place is its mean
+        double place() const { return offsets / static_cast<double>(count); }
+        double width = 0; ///< from the first centre to the last
+    };
+    std::vector<Block> blocks;
+    for (std::size_t k = 0; k < wishes.size(); ++k) {
+        blocks.push_back({k, 1, wishes[k].x, 0});
+        while (blocks.size() > 1) {
+            Block& left = blocks[blocks.size() - 2];
+            const Block& right = blocks.back();
+            const double gap = distance(vertices[static_cast<std::size_t>(wishes[right.first - 1].vertex)], vertices[static_cast<std::size_t>(wishes[right.first].vertex)]);
+            if (left.place() + left.width + gap <= right.place())
+                break;
+            const double shift = left.width + gap;
+            left.offsets += right.offsets - shift * static_cast<double>(right.count);
+            left.count += right.count;
+            left.width = shift + right.width;
+            blocks.pop_back();
+        }
+    }
+    for (const Block& block : blocks) {
+        double x = block.place();
+        for (std::size_t k = block.first; k < block.first + block.count; ++k) {
+            if (k > block.first)
+                x += distance(vertices[static_cast<std::size_t>(wishes[k - 1].vertex)], vertices[static_cast<std::size_t>(wishes[k].vertex)]);
+            vertices[static_cast<std::size_t>(wishes[k].vertex)].x = x;
+        }
+    }
+    for (std::size_t k = 0; k < layer.size(); ++k)
+        layer[k] = wishes[k].vertex;
+}
+
+} // namespace
+
+// Layered drawing in the manner of Sugiyama: rank by longest path, dummy vertices on long edges, sweeps down and up.
+GraphLayout layoutGraph(int items, const std::vector<std::pair<int, int>>& edges)
+{
+    GraphLayout layout;
+    layout.centers.resize(items);
+    layout.edges.resize(static_cast<qsizetype>(edges.size()));
+    std::vector<Vertex> vertices(static_cast<std::size_t>(items));
+    std::vector<std::vector<int>> before(vertices.size());
+    for (const auto& [from, to] : edges)
+        before[static_cast<std::size_t>(to)].push_back(from);
+    for (int i = 0; i < items; ++i)
+        for (const int p : before[static_cast<std::size_t>(i)])
+            vertices[static_cast<std::size_t>(i)].layer = std::max(vertices[static_cast<std::size_t>(i)].layer, vertices[static_cast<std::size_t>(p)].layer + 1);
+    for (const Vertex& vertex : vertices)
+        layout.layers = std::max(layout.layers, vertex.layer + 1);
+
+    std::vector<std::vector<int>> chains;
+    for (const auto& [from, to] : edges) {
+        std::vector<int> chain{from};
+        for (int layer = vertices[static_cast<std::size_t>(from)].layer + 1; layer < vertices[static_cast<std::size_t>(to)].layer; ++layer) {
+            Vertex dummy;
+            dummy.layer = layer;
+            dummy.width = kEdgeWidth;
+            chain.push_back(static_cast<int>(vertices.size()));
+            vertices.push_back(std::move(dummy));
+        }
+        chain.push_back(to);
+        for (std::size_t k = 1; k < chain.size(); ++k) {
+            vertices[static_cast<std::size_t>(chain[k - 1])].down.push_back(chain[k]);
+            vertices[static_cast<std::size_t>(chain[k])].up.push_back(chain[k - 1]);
+        }
+        chains.push_back(std::move(chain));
+    }
+    std::vector<std::vector<int>> layers(static_cast<std::size_t>(layout.layers));
+    for (std::size_t v = 0; v < vertices.size(); ++v)
+        layers[static_cast<std::size_t>(vertices[v].layer)].push_back(static_cast<int>(v));
+    for (auto& layer : layers) {
+        double x = 0;
+        for (std::size_t k = 0; k < layer.size(); ++k) {
+            if (k > 0)
+                x += distance(vertices[static_cast<std::size_t>(layer[k - 1])], vertices[static_cast<std::size_t>(layer[k])]);
+            vertices[static_cast<std::size_t>(layer[k])].x = x;
+        }
+        for (const int v : layer)
+            vertices[static_cast<std::size_t>(v)].x -= x / 2;
+    }
+    for (int sweep = 0; sweep < 8; ++sweep) {
         for (auto& layer : layers)
-            pull(layer, before);
+            pull(layer, vertices, true);
         for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
-            pull(*layer, after);
+            pull(*layer, vertices, false);
     }
-    double low = 0;
-    double high = 0;
-    for (const double value : x) {
-        low = std::min(low, value);
-        high = std::max(high, value);
+    for (auto& layer : layers) // chains hang straight below what feeds them
+        pull(layer, vertices, true);
+
+    double low = items == 0 ? 0 : std::numeric_limits<double>::infinity();
+    double high = items == 0 ? 0 : -std::numeric_limits<double>::infinity();
+    for (const Vertex& vertex : vertices) {
+        low = std::min(low, vertex.x - vertex.width / 2);
+        high = std::max(high, vertex.x + vertex.width / 2);
     }
-    for (int i = 0; i < n; ++i)
-        layout.centers[i] = QPointF(x[static_cast<std::size_t>(i)] - low, rank[static_cast<std::size_t>(i)]);
-    layout.width = high - low + 1;
+    const auto point = [&](int v) {
+        return QPointF(vertices[static_cast<std::size_t>(v)].x - low - 0.5, vertices[static_cast<std::size_t>(v)].layer);
+    };
+    for (int i = 0; i < items; ++i)
+        layout.centers[i] = point(i);
+    for (std::size_t e = 0; e < edges.size(); ++e)
+        for (const int v : chains[e])
+            layout.edges[static_cast<qsizetype>(e)] << point(v);
+    layout.width = high - low;
     return layout;
 }
 

@@ -1,21 +1,25 @@
 #pragma once
 
-#include "core/session/views.h"
-
 #include <QPointF>
+#include <QPolygonF>
 #include <QVector>
+
+#include <utility>
+#include <vector>
 
 namespace lathe::ui {
 
-/// Where the nodes of a network stand: layers from top to bottom by longest path, within a layer ordered so that few edges
-/// cross (barycentre sweeps). Pure arithmetic, fit for a worker thread; 200 nodes take some ms.
+/// Where the items of a drawing stand: layers from top to bottom by longest path, within a layer ordered so that few edges
+/// cross. Pure arithmetic: some ms for 500 items.
 struct GraphLayout
 {
-    QVector<QPointF> centers; ///< one per node, in units of node cells (column, layer)
+    QVector<QPointF> centers; ///< one per item, in units of cells (column, layer)
+    QVector<QPolygonF> edges; ///< one per edge: the centres of its ends, between them where it passes each layer
     int layers = 0;
     double width = 0; ///< columns
 };
 
-GraphLayout layoutGraph(const session::GraphView& graph);
+/// Every edge goes from a lower to a higher item.
+GraphLayout layoutGraph(int items, const std::vector<std::pair<int, int>>& edges);
 
 } // namespace lathe::ui

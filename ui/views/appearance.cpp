@@ -1,4 +1,4 @@
-#include "ui/shell/appearance.h"
+#include "ui/views/appearance.h"
 
 #include <QApplication>
 #include <QCoreApplication>

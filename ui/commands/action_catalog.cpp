@@ -1,4 +1,4 @@
-#include "ui/shell/action_catalog.h"
+#include "ui/commands/action_catalog.h"
 
 #include "ui/models/language.h"
 

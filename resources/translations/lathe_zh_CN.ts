@@ -1,0 +1,2259 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN" sourcelanguage="en">
+    <context>
+        <name>Actions</name>
+        <message>
+            <source>Open &amp;project…</source>
+            <translation>打开项目(&amp;P)…</translation>
+        </message>
+        <message>
+            <source>&amp;Start page</source>
+            <translation>起始页(&amp;S)</translation>
+        </message>
+        <message>
+            <source>&amp;Quit</source>
+            <translation>退出(&amp;Q)</translation>
+        </message>
+        <message>
+            <source>&amp;Back</source>
+            <translation>后退(&amp;B)</translation>
+        </message>
+        <message>
+            <source>&amp;Forward</source>
+            <translation>前进(&amp;F)</translation>
+        </message>
+        <message>
+            <source>&amp;Find…</source>
+            <translation>查找(&amp;F)…</translation>
+        </message>
+        <message>
+            <source>&amp;Next node found</source>
+            <translation>下一个匹配节点(&amp;N)</translation>
+        </message>
+        <message>
+            <source>&amp;Previous node found</source>
+            <translation>上一个匹配节点(&amp;P)</translation>
+        </message>
+        <message>
+            <source>Fold &amp;all groups</source>
+            <translation>折叠所有分组(&amp;A)</translation>
+        </message>
+        <message>
+            <source>&amp;Unfold all groups</source>
+            <translation>展开所有分组(&amp;U)</translation>
+        </message>
+        <message>
+            <source>Save the network's pi&amp;cture…</source>
+            <translation>保存网络图片(&amp;C)…</translation>
+        </message>
+        <message>
+            <source>Zoom &amp;in</source>
+            <translation>放大(&amp;I)</translation>
+        </message>
+        <message>
+            <source>Zoom &amp;out</source>
+            <translation>缩小(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Zoom to &amp;fit</source>
+            <translation>适合窗口(&amp;F)</translation>
+        </message>
+        <message>
+            <source>F&amp;ull screen</source>
+            <translation>全屏(&amp;U)</translation>
+        </message>
+        <message>
+            <source>&amp;Commands…</source>
+            <translation>命令面板(&amp;C)…</translation>
+        </message>
+        <message>
+            <source>&amp;Settings…</source>
+            <translation>设置(&amp;S)…</translation>
+        </message>
+        <message>
+            <source>Open the &amp;latest again</source>
+            <translation>重新打开最近的项目(&amp;L)</translation>
+        </message>
+        <message>
+            <source>Copy command line: list the &amp;tasks</source>
+            <translation>复制命令行：列出任务(&amp;T)</translation>
+        </message>
+        <message>
+            <source>Copy command line: &amp;start</source>
+            <translation>复制命令行：开始调优(&amp;S)</translation>
+        </message>
+        <message>
+            <source>Copy command line: &amp;resume</source>
+            <translation>复制命令行：继续调优(&amp;R)</translation>
+        </message>
+        <message>
+            <source>Copy command line: &amp;export</source>
+            <translation>复制命令行：导出(&amp;E)</translation>
+        </message>
+        <message>
+            <source>Restore &amp;default layout</source>
+            <translation>恢复默认布局(&amp;D)</translation>
+        </message>
+        <message>
+            <source>&amp;Save layout…</source>
+            <translation>保存布局(&amp;S)…</translation>
+        </message>
+        <message>
+            <source>&amp;About Lathe</source>
+            <translation>关于 Lathe(&amp;A)</translation>
+        </message>
+        <message>
+            <source>About &amp;Qt</source>
+            <translation>关于 Qt(&amp;Q)</translation>
+        </message>
+    </context>
+    <context>
+        <name>Appearance</name>
+        <message>
+            <source>As the system</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
+            <source>Light</source>
+            <translation>浅色</translation>
+        </message>
+        <message>
+            <source>Dark</source>
+            <translation>深色</translation>
+        </message>
+    </context>
+    <context>
+        <name>ErrorAdvice</name>
+        <message>
+            <source>Wrong input</source>
+            <translation>输入有误</translation>
+        </message>
+        <message>
+            <source>Correct the setting that the text names.</source>
+            <translation>请更正文中指出的设置。</translation>
+        </message>
+        <message>
+            <source>Not found</source>
+            <translation>未找到</translation>
+        </message>
+        <message>
+            <source>Check the name or the path.</source>
+            <translation>请检查名称或路径。</translation>
+        </message>
+        <message>
+            <source>Not supported</source>
+            <translation>不支持</translation>
+        </message>
+        <message>
+            <source>Export the model without what the text names, or choose another target.</source>
+            <translation>请在导出模型时去掉文中指出的部分，或选择其他目标。</translation>
+        </message>
+        <message>
+            <source>Unreadable file</source>
+            <translation>文件无法读取</translation>
+        </message>
+        <message>
+            <source>The file is truncated, damaged or of another kind: export or copy it again.</source>
+            <translation>文件被截断、损坏或类型不符：请重新导出或复制。</translation>
+        </message>
+        <message>
+            <source>Illegal schedule</source>
+            <translation>非法调度</translation>
+        </message>
+        <message>
+            <source>The candidate was refused before it was built; the search goes on without it.</source>
+            <translation>该候选在构建前被拒绝；搜索会继续进行。</translation>
+        </message>
+        <message>
+            <source>Build failed</source>
+            <translation>构建失败</translation>
+        </message>
+        <message>
+            <source>The text has the compiler's words; one candidate is lost.</source>
+            <translation>文中是编译器的输出；只损失一个候选。</translation>
+        </message>
+        <message>
+            <source>Build took too long</source>
+            <translation>构建超时</translation>
+        </message>
+        <message>
+            <source>Give builds more time (--timeout).</source>
+            <translation>请为构建留出更多时间（--timeout）。</translation>
+        </message>
+        <message>
+            <source>Run took too long</source>
+            <translation>运行超时</translation>
+        </message>
+        <message>
+            <source>Give runs more time (--timeout), or leave the slow candidate behind.</source>
+            <translation>请为运行留出更多时间（--timeout），或放弃这个慢的候选。</translation>
+        </message>
+        <message>
+            <source>Wrong result</source>
+            <translation>结果错误</translation>
+        </message>
+        <message>
+            <source>The program computed something else and is not used; please report it.</source>
+            <translation>程序的计算结果不正确，因此不被采用；请报告此问题。</translation>
+        </message>
+        <message>
+            <source>Device lost</source>
+            <translation>设备丢失</translation>
+        </message>
+        <message>
+            <source>Check the device and its connection.</source>
+            <translation>请检查设备及其连接。</translation>
+        </message>
+        <message>
+            <source>Crashed</source>
+            <translation>崩溃</translation>
+        </message>
+        <message>
+            <source>The program crashed in its worker process; one candidate is lost.</source>
+            <translation>程序在工作进程中崩溃；只损失一个候选。</translation>
+        </message>
+        <message>
+            <source>Cancelled</source>
+            <translation>已取消</translation>
+        </message>
+        <message>
+            <source>Project not written</source>
+            <translation>项目未写入</translation>
+        </message>
+        <message>
+            <source>Free disk space or choose another folder; what was stored is safe.</source>
+            <translation>请释放磁盘空间或选择其他文件夹；已保存的内容是安全的。</translation>
+        </message>
+        <message>
+            <source>Does not fit</source>
+            <translation>不匹配</translation>
+        </message>
+        <message>
+            <source>Tune the tasks that the text names, or allow default schedules.</source>
+            <translation>请调优文中指出的任务，或允许使用默认调度。</translation>
+        </message>
+        <message>
+            <source>Internal error</source>
+            <translation>内部错误</translation>
+        </message>
+        <message>
+            <source>Please report it, with the text.</source>
+            <translation>请连同文字一起报告。</translation>
+        </message>
+    </context>
+    <context>
+        <name>Menus</name>
+        <message>
+            <source>&amp;File</source>
+            <translation>文件(&amp;F)</translation>
+        </message>
+        <message>
+            <source>&amp;Recent</source>
+            <translation>最近(&amp;R)</translation>
+        </message>
+        <message>
+            <source>&amp;Edit</source>
+            <translation>编辑(&amp;E)</translation>
+        </message>
+        <message>
+            <source>&amp;Run</source>
+            <translation>运行(&amp;R)</translation>
+        </message>
+        <message>
+            <source>&amp;Go</source>
+            <translation>转到(&amp;G)</translation>
+        </message>
+        <message>
+            <source>&amp;View</source>
+            <translation>视图(&amp;V)</translation>
+        </message>
+        <message>
+            <source>&amp;Docks</source>
+            <translation>停靠面板(&amp;D)</translation>
+        </message>
+        <message>
+            <source>&amp;Layouts</source>
+            <translation>布局(&amp;L)</translation>
+        </message>
+        <message>
+            <source>&amp;Appearance</source>
+            <translation>外观(&amp;A)</translation>
+        </message>
+        <message>
+            <source>Lan&amp;guage</source>
+            <translation>语言(&amp;G)</translation>
+        </message>
+        <message>
+            <source>&amp;Help</source>
+            <translation>帮助(&amp;H)</translation>
+        </message>
+    </context>
+    <context>
+        <name>Pages</name>
+        <message>
+            <source>Network</source>
+            <translation>网络</translation>
+        </message>
+        <message>
+            <source>Curves</source>
+            <translation>曲线</translation>
+        </message>
+        <message>
+            <source>Scheduler</source>
+            <translation>调度器</translation>
+        </message>
+        <message>
+            <source>Records</source>
+            <translation>记录</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Tasks</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Selected task</source>
+            <translation>所选任务</translation>
+        </message>
+        <message>
+            <source>Failures</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Issues</source>
+            <translation>问题</translation>
+        </message>
+        <message>
+            <source>Log</source>
+            <translation>日志</translation>
+        </message>
+        <message>
+            <source>Compare</source>
+            <translation>比较</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::AboutDialog</name>
+        <message>
+            <source>About Lathe</source>
+            <translation>关于 Lathe</translation>
+        </message>
+        <message>
+            <source>&lt;b&gt;Lathe&lt;/b&gt;&lt;p&gt;Tunes neural networks for the device they will run on.&lt;/p&gt;&lt;p&gt;Licence: Apache-2.0&lt;/p&gt;</source>
+            <translation>&lt;b&gt;Lathe&lt;/b&gt;&lt;p&gt;针对神经网络将要运行的设备进行调优。&lt;/p&gt;&lt;p&gt;许可证：Apache-2.0&lt;/p&gt;</translation>
+        </message>
+        <message>
+            <source>Versions</source>
+            <translation>版本</translation>
+        </message>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::BandChart</name>
+        <message>
+            <source>Nothing has happened yet</source>
+            <translation>尚无数据</translation>
+        </message>
+        <message>
+            <source>%1 % %2</source>
+            <translation>%1 % %2</translation>
+        </message>
+        <message>
+            <source>%1 %</source>
+            <translation>%1 %</translation>
+        </message>
+        <message>
+            <source>%1 more</source>
+            <translation>另外 %1 个</translation>
+        </message>
+        <message>
+            <source>%1 to %2
+%3: %4 %5 (%6 %)</source>
+            <translation>%1 至 %2
+%3：%4 %5（%6 %）</translation>
+        </message>
+        <message>
+            <source>&amp;Copy as image</source>
+            <translation>复制为图片(&amp;C)</translation>
+        </message>
+        <message>
+            <source>&amp;Save as image…</source>
+            <translation>保存为图片(&amp;S)…</translation>
+        </message>
+        <message>
+            <source>Save image</source>
+            <translation>保存图片</translation>
+        </message>
+        <message>
+            <source>PNG (*.png);;SVG (*.svg)</source>
+            <translation>PNG (*.png);;SVG (*.svg)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::BudgetBar</name>
+        <message>
+            <source>Pin</source>
+            <translation>固定</translation>
+        </message>
+        <message>
+            <source>Pinned tasks get trials first</source>
+            <translation>固定的任务优先获得试验</translation>
+        </message>
+        <message>
+            <source>Mute</source>
+            <translation>静默</translation>
+        </message>
+        <message>
+            <source>A muted task gets no trials</source>
+            <translation>静默的任务不再获得试验</translation>
+        </message>
+        <message>
+            <source>Raise or lower what the task promises to the scheduler</source>
+            <translation>提高或降低该任务对调度器的预期</translation>
+        </message>
+        <message>
+            <source>Weight in the scheduler</source>
+            <translation>调度器中的权重</translation>
+        </message>
+        <message>
+            <source>At most so many trials in a run</source>
+            <translation>一次运行中最多的试验次数</translation>
+        </message>
+        <message>
+            <source>At most so many trials</source>
+            <translation>最多试验次数</translation>
+        </message>
+        <message>
+            <source>no cap</source>
+            <translation>无上限</translation>
+        </message>
+        <message>
+            <source> trials</source>
+            <translation> 次试验</translation>
+        </message>
+        <message>
+            <source>budget</source>
+            <translation>预算</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::CommandPalette</name>
+        <message>
+            <source>Commands</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <source>Type a command</source>
+            <translation>输入命令</translation>
+        </message>
+        <message>
+            <source>Command</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <source>Commands found</source>
+            <translation>找到的命令</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::CompareModel</name>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Weight</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>Before (ms)</source>
+            <translation>之前（毫秒）</translation>
+        </message>
+        <message>
+            <source>Now (ms)</source>
+            <translation>现在（毫秒）</translation>
+        </message>
+        <message>
+            <source>Change</source>
+            <translation>变化</translation>
+        </message>
+        <message>
+            <source>In the network (ms)</source>
+            <translation>在网络中（毫秒）</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ComparePage</name>
+        <message>
+            <source>Tasks before and now</source>
+            <translation>任务的之前与现在</translation>
+        </message>
+        <message>
+            <source>&amp;Compare with…</source>
+            <translation>与…比较(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Choose an earlier project of the same network</source>
+            <translation>选择同一网络的较早项目</translation>
+        </message>
+        <message>
+            <source>Choose an earlier project to see what became faster or slower.</source>
+            <translation>选择较早的项目，可查看哪些变快或变慢。</translation>
+        </message>
+        <message>
+            <source>Compare with a project</source>
+            <translation>与一个项目比较</translation>
+        </message>
+        <message>
+            <source>Projects (*.lathe)</source>
+            <translation>项目 (*.lathe)</translation>
+        </message>
+        <message>
+            <source>Against %1: %2 before, %3 now (%4%5 %), tasks that both have valid records for</source>
+            <translation>与 %1 相比：之前 %2，现在 %3（%4%5 %），只计双方都有有效记录的任务</translation>
+        </message>
+        <message>
+            <source>%1 has no task in common with this project that both have valid records for</source>
+            <translation>%1 与此项目没有双方都有有效记录的共同任务</translation>
+        </message>
+        <message>
+            <source>The figures may not compare: %1</source>
+            <translation>这些数字可能不可比：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::CurvesPage</name>
+        <message>
+            <source>&amp;Logarithmic</source>
+            <translation>对数坐标(&amp;L)</translation>
+        </message>
+        <message>
+            <source>&amp;Hold</source>
+            <translation>定格(&amp;H)</translation>
+        </message>
+        <message>
+            <source>Keep this view as it is while the run goes on</source>
+            <translation>调优继续进行时保持此视图不变</translation>
+        </message>
+        <message>
+            <source>Curves of tasks</source>
+            <translation>任务曲线</translation>
+        </message>
+        <message>
+            <source>Latency of tasks, times their weight, beside that of the network</source>
+            <translation>任务延迟乘以权重，与整个网络的延迟并列</translation>
+        </message>
+        <message>
+            <source>no tasks</source>
+            <translation>无任务</translation>
+        </message>
+        <message>
+            <source>selected task</source>
+            <translation>所选任务</translation>
+        </message>
+        <message>
+            <source>largest tasks</source>
+            <translation>最大的任务</translation>
+        </message>
+        <message>
+            <source>all tasks</source>
+            <translation>所有任务</translation>
+        </message>
+        <message>
+            <source>held</source>
+            <translation>已定格</translation>
+        </message>
+        <message>
+            <source>data %1 s old</source>
+            <translation>数据 %1 秒前</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ExportDialog</name>
+        <message>
+            <source>Export deploy library</source>
+            <translation>导出部署库</translation>
+        </message>
+        <message>
+            <source>Choose the file</source>
+            <translation>选择文件</translation>
+        </message>
+        <message>
+            <source>Shared objects (*.so)</source>
+            <translation>共享库 (*.so)</translation>
+        </message>
+        <message>
+            <source>Allow &amp;default schedules for tasks without a record</source>
+            <translation>对没有记录的任务允许默认调度(&amp;D)</translation>
+        </message>
+        <message>
+            <source>&amp;Verify the outputs against the reference executor</source>
+            <translation>用参考执行器验证输出(&amp;V)</translation>
+        </message>
+        <message>
+            <source>&amp;Benchmark the library</source>
+            <translation>对部署库进行基准测试(&amp;B)</translation>
+        </message>
+        <message>
+            <source>&amp;File:</source>
+            <translation>文件(&amp;F)：</translation>
+        </message>
+        <message>
+            <source>Command line:</source>
+            <translation>命令行：</translation>
+        </message>
+        <message>
+            <source>Progress of the export</source>
+            <translation>导出进度</translation>
+        </message>
+        <message>
+            <source>What each function runs</source>
+            <translation>每个函数运行的内容</translation>
+        </message>
+        <message>
+            <source>Function</source>
+            <translation>函数</translation>
+        </message>
+        <message>
+            <source>Record</source>
+            <translation>记录</translation>
+        </message>
+        <message>
+            <source>Estimated</source>
+            <translation>估计</translation>
+        </message>
+        <message>
+            <source>Measured</source>
+            <translation>实测</translation>
+        </message>
+        <message>
+            <source>&amp;Export</source>
+            <translation>导出(&amp;E)</translation>
+        </message>
+        <message>
+            <source>Open &amp;folder</source>
+            <translation>打开文件夹(&amp;F)</translation>
+        </message>
+        <message>
+            <source>Not exported: %1</source>
+            <translation>未导出：%1</translation>
+        </message>
+        <message>
+            <source>done</source>
+            <translation>完成</translation>
+        </message>
+        <message>
+            <source>Written: %1</source>
+            <translation>已写入：%1</translation>
+        </message>
+        <message>
+            <source>Verified: the largest relative error is %1</source>
+            <translation>已验证：最大相对误差为 %1</translation>
+        </message>
+        <message>
+            <source>Not verified.</source>
+            <translation>未验证。</translation>
+        </message>
+        <message>
+            <source>Measured %1 (median) with %2 threads; sum of tasks %3, with untuned functions and dispatch %4</source>
+            <translation>实测 %1（中位数），%2 个线程；任务之和 %3，计入未调优函数和派发后 %4</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::FailureModel</name>
+        <message>
+            <source>lowering</source>
+            <translation>降级</translation>
+        </message>
+        <message>
+            <source>building</source>
+            <translation>构建</translation>
+        </message>
+        <message>
+            <source>loading</source>
+            <translation>加载</translation>
+        </message>
+        <message>
+            <source>running</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>verifying</source>
+            <translation>验证</translation>
+        </message>
+        <message>
+            <source>transport</source>
+            <translation>传输</translation>
+        </message>
+        <message>
+            <source>another network's</source>
+            <translation>其他网络的</translation>
+        </message>
+        <message>
+            <source>Count</source>
+            <translation>次数</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>类型</translation>
+        </message>
+        <message>
+            <source>While</source>
+            <translation>阶段</translation>
+        </message>
+        <message>
+            <source>Cause</source>
+            <translation>原因</translation>
+        </message>
+        <message>
+            <source>Tasks</source>
+            <translation>任务</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::FailuresPage</name>
+        <message>
+            <source>failures</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>A candidate may run for %1 s from the next round on</source>
+            <translation>从下一轮起，候选最长可运行 %1 秒</translation>
+        </message>
+        <message>
+            <source>Failures</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Text of the latest one</source>
+            <translation>最近一次的文字</translation>
+        </message>
+        <message>
+            <source>Show these &amp;trials</source>
+            <translation>显示这些试验(&amp;T)</translation>
+        </message>
+        <message>
+            <source>List them among the records</source>
+            <translation>在记录中列出</translation>
+        </message>
+        <message>
+            <source>No network is open</source>
+            <translation>未打开网络</translation>
+        </message>
+        <message>
+            <source>No trial has failed.</source>
+            <translation>没有失败的试验。</translation>
+        </message>
+        <message>
+            <source>%1 failed trials, %2 causes. Select one to see its text and what helps.</source>
+            <translation>%1 次失败的试验，%2 种原因。选择一项可查看其文字和解决办法。</translation>
+        </message>
+        <message>
+            <source>&amp;Let candidates run for %1 s</source>
+            <translation>允许候选运行 %1 秒(&amp;L)</translation>
+        </message>
+        <message>
+            <source>For this run from its next round on, and for those to come</source>
+            <translation>从本次运行的下一轮起，对以后的运行同样有效</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::GraphScene</name>
+        <message>
+            <source>%1 tasks</source>
+            <translation>%1 个任务</translation>
+        </message>
+        <message>
+            <source>mixed</source>
+            <translation>混合</translation>
+        </message>
+        <message>
+            <source>no task</source>
+            <translation>无任务</translation>
+        </message>
+        <message>
+            <source>tuned</source>
+            <translation>已调优</translation>
+        </message>
+        <message>
+            <source>not tuned</source>
+            <translation>未调优</translation>
+        </message>
+        <message>
+            <source>partly</source>
+            <translation>部分</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::GraphView</name>
+        <message>
+            <source>The network is too large to be seen at once: some groups stay folded.</source>
+            <translation>网络太大，无法一次全部显示：部分分组保持折叠。</translation>
+        </message>
+        <message>
+            <source>Other groups were folded: at most %1 items are drawn at once.</source>
+            <translation>其他分组已折叠：一次最多绘制 %1 个元素。</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n nodes; a double click unfolds them</source>
+            <translation>
+                <numerusform>%n 个节点；双击展开</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Task %1</source>
+            <translation>任务 %1</translation>
+        </message>
+        <message>
+            <source>No task: %1</source>
+            <translation>无任务：%1</translation>
+        </message>
+        <message>
+            <source>No network is open</source>
+            <translation>未打开网络</translation>
+        </message>
+        <message>
+            <source>The network has no nodes</source>
+            <translation>网络没有节点</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::IssueModel</name>
+        <message>
+            <source>What</source>
+            <translation>类型</translation>
+        </message>
+        <message>
+            <source>Count</source>
+            <translation>次数</translation>
+        </message>
+        <message>
+            <source>Where</source>
+            <translation>位置</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>文字</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::IssuesPage</name>
+        <message>
+            <source>Issues</source>
+            <translation>问题</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LatencyChart</name>
+        <message>
+            <source>estimate, some tasks guessed</source>
+            <translation>估计值，部分任务为推测</translation>
+        </message>
+        <message>
+            <source>estimated (sum of tasks)</source>
+            <translation>估计（任务之和）</translation>
+        </message>
+        <message>
+            <source>measured (whole network)</source>
+            <translation>实测（整个网络）</translation>
+        </message>
+        <message>
+            <source>untuned</source>
+            <translation>未调优</translation>
+        </message>
+        <message>
+            <source>Time (s)</source>
+            <translation>时间（秒）</translation>
+        </message>
+        <message>
+            <source>Latency (ms)</source>
+            <translation>延迟（毫秒）</translation>
+        </message>
+        <message>
+            <source>Latency over time</source>
+            <translation>延迟随时间的变化</translation>
+        </message>
+        <message>
+            <source>estimated %1 ms</source>
+            <translation>估计 %1 毫秒</translation>
+        </message>
+        <message>
+            <source>estimated %1 to %2 ms, since some tasks have no valid program yet</source>
+            <translation>估计 %1 至 %2 毫秒，因为部分任务还没有有效程序</translation>
+        </message>
+        <message>
+            <source>measured %1 ms</source>
+            <translation>实测 %1 毫秒</translation>
+        </message>
+        <message>
+            <source>untuned %1 ms</source>
+            <translation>未调优 %1 毫秒</translation>
+        </message>
+        <message>
+            <source>Nothing measured yet</source>
+            <translation>尚未测量</translation>
+        </message>
+        <message>
+            <source>%1 after %2 s</source>
+            <translation>%1，经过 %2 秒</translation>
+        </message>
+        <message>
+            <source>&amp;Copy as image</source>
+            <translation>复制为图片(&amp;C)</translation>
+        </message>
+        <message>
+            <source>&amp;Save as image…</source>
+            <translation>保存为图片(&amp;S)…</translation>
+        </message>
+        <message>
+            <source>Save image</source>
+            <translation>保存图片</translation>
+        </message>
+        <message>
+            <source>PNG (*.png);;SVG (*.svg)</source>
+            <translation>PNG (*.png);;SVG (*.svg)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::LogPage</name>
+        <message>
+            <source>Log</source>
+            <translation>日志</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::MainWindow</name>
+        <message>
+            <source>Save layout</source>
+            <translation>保存布局</translation>
+        </message>
+        <message>
+            <source>Name of the layout:</source>
+            <translation>布局名称：</translation>
+        </message>
+        <message>
+            <source>&amp;Remove</source>
+            <translation>移除(&amp;R)</translation>
+        </message>
+        <message>
+            <source>Opening %1 …</source>
+            <translation>正在打开 %1 …</translation>
+        </message>
+        <message>
+            <source>budget</source>
+            <translation>预算</translation>
+        </message>
+        <message>
+            <source>The budget must be a number of minutes above zero</source>
+            <translation>预算必须是大于零的分钟数</translation>
+        </message>
+        <message>
+            <source>Open a model</source>
+            <translation>打开模型</translation>
+        </message>
+        <message>
+            <source>ONNX models (*.onnx);;Projects (*.lathe);;All files (*)</source>
+            <translation>ONNX 模型 (*.onnx);;项目 (*.lathe);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>Open a project</source>
+            <translation>打开项目</translation>
+        </message>
+        <message>
+            <source>Projects (*.lathe)</source>
+            <translation>项目 (*.lathe)</translation>
+        </message>
+        <message>
+            <source>%1 – Lathe</source>
+            <translation>%1 – Lathe</translation>
+        </message>
+        <message>
+            <source>%1 left</source>
+            <translation>剩余 %1</translation>
+        </message>
+        <message>
+            <source>No network is open</source>
+            <translation>未打开网络</translation>
+        </message>
+        <message>
+            <source>estimated %1   measured %2   untuned %3</source>
+            <translation>估计 %1   实测 %2   未调优 %3</translation>
+        </message>
+        <message>
+            <source>%L1 trials</source>
+            <translation>%L1 次试验</translation>
+        </message>
+        <message>
+            <source>, %1/s</source>
+            <translation>，%1 次/秒</translation>
+        </message>
+        <message>
+            <source>, %1 % failed</source>
+            <translation>，%1 % 失败</translation>
+        </message>
+        <message>
+            <source>no run yet</source>
+            <translation>尚未运行</translation>
+        </message>
+        <message>
+            <source>data %1 s old</source>
+            <translation>数据 %1 秒前</translation>
+        </message>
+        <message>
+            <source>data %1 old</source>
+            <translation>数据 %1 前</translation>
+        </message>
+        <message>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>Copied: %1</source>
+            <translation>已复制：%1</translation>
+        </message>
+        <message>
+            <source>Drop to open %1</source>
+            <translation>松开鼠标以打开 %1</translation>
+        </message>
+        <message>
+            <source>One file is opened at a time: the others were left</source>
+            <translation>一次只打开一个文件：其余的未打开</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::NetworkPage</name>
+        <message>
+            <source>Network graph</source>
+            <translation>网络图</translation>
+        </message>
+        <message>
+            <source>Find name, type, shape</source>
+            <translation>查找名称、类型、形状</translation>
+        </message>
+        <message>
+            <source>Find nodes by name, type or shape</source>
+            <translation>按名称、类型或形状查找节点</translation>
+        </message>
+        <message>
+            <source>Colour: task</source>
+            <translation>颜色：任务</translation>
+        </message>
+        <message>
+            <source>Colour: share of run time</source>
+            <translation>颜色：运行时间占比</translation>
+        </message>
+        <message>
+            <source>Colour: layout</source>
+            <translation>颜色：数据布局</translation>
+        </message>
+        <message>
+            <source>Colour: coverage</source>
+            <translation>颜色：覆盖情况</translation>
+        </message>
+        <message>
+            <source>What the colours show</source>
+            <translation>颜色的含义</translation>
+        </message>
+        <message>
+            <source>Fold all</source>
+            <translation>全部折叠</translation>
+        </message>
+        <message>
+            <source>Unfold all</source>
+            <translation>全部展开</translation>
+        </message>
+        <message>
+            <source>Overview</source>
+            <translation>概览</translation>
+        </message>
+        <message>
+            <source>Save picture…</source>
+            <translation>保存图片…</translation>
+        </message>
+        <message>
+            <source>Network</source>
+            <translation>网络</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n nodes</source>
+            <translation>
+                <numerusform>%n 个节点</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n found</source>
+            <translation>
+                <numerusform>找到 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>%1 of %2</source>
+            <translation>第 %1 个，共 %2 个</translation>
+        </message>
+        <message>
+            <source>Save the network's picture</source>
+            <translation>保存网络图片</translation>
+        </message>
+        <message>
+            <source>Scalable picture (*.svg);;Picture (*.png)</source>
+            <translation>矢量图 (*.svg);;图片 (*.png)</translation>
+        </message>
+        <message>
+            <source>The picture could not be written</source>
+            <translation>无法写入图片</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::PropertiesPage</name>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Expand &amp;all</source>
+            <translation>全部展开(&amp;A)</translation>
+        </message>
+        <message>
+            <source>Properties of the selected task and node</source>
+            <translation>所选任务和节点的属性</translation>
+        </message>
+        <message>
+            <source>Property</source>
+            <translation>属性</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <source>Select a task or a node.</source>
+            <translation>请选择一个任务或节点。</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Weight</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>FLOP</source>
+            <translation>FLOP</translation>
+        </message>
+        <message>
+            <source>Best</source>
+            <translation>最佳</translation>
+        </message>
+        <message>
+            <source>Algorithm</source>
+            <translation>算法</translation>
+        </message>
+        <message>
+            <source>Alternatives</source>
+            <translation>备选算法</translation>
+        </message>
+        <message>
+            <source>Tensors</source>
+            <translation>张量</translation>
+        </message>
+        <message>
+            <source>input %1</source>
+            <translation>输入 %1</translation>
+        </message>
+        <message>
+            <source>output %1</source>
+            <translation>输出 %1</translation>
+        </message>
+        <message>
+            <source>Nodes</source>
+            <translation>节点</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>键</translation>
+        </message>
+        <message>
+            <source>Loops of the best schedule</source>
+            <translation>最佳调度的循环</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>步骤</translation>
+        </message>
+        <message>
+            <source>Workload (%1)</source>
+            <translation>工作负载（%1）</translation>
+        </message>
+        <message>
+            <source>Node</source>
+            <translation>节点</translation>
+        </message>
+        <message>
+            <source>No task</source>
+            <translation>无任务</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RecordDetailPage</name>
+        <message>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <source>Copy the whole text of this tab</source>
+            <translation>复制此标签页的全部文字</translation>
+        </message>
+        <message>
+            <source>Overview</source>
+            <translation>概览</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>步骤</translation>
+        </message>
+        <message>
+            <source>Loops</source>
+            <translation>循环</translation>
+        </message>
+        <message>
+            <source>Program</source>
+            <translation>程序</translation>
+        </message>
+        <message>
+            <source>LLVM IR</source>
+            <translation>LLVM IR</translation>
+        </message>
+        <message>
+            <source>Assembly</source>
+            <translation>汇编</translation>
+        </message>
+        <message>
+            <source>Features</source>
+            <translation>特征</translation>
+        </message>
+        <message>
+            <source>Property</source>
+            <translation>属性</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <source>Feature</source>
+            <translation>特征</translation>
+        </message>
+        <message>
+            <source>The reference's features of this schedule, those that are not zero</source>
+            <translation>此调度的参考特征（非零部分）</translation>
+        </message>
+        <message>
+            <source>Select a trial to see its schedule, program and code.</source>
+            <translation>选择一次试验，可查看其调度、程序和代码。</translation>
+        </message>
+        <message>
+            <source>another network's task</source>
+            <translation>其他网络的任务</translation>
+        </message>
+        <message>
+            <source>&lt;b&gt;%1&lt;/b&gt; – %2, %3</source>
+            <translation>&lt;b&gt;%1&lt;/b&gt; – %2，%3</translation>
+        </message>
+        <message>
+            <source>&lt;b&gt;%1&lt;/b&gt; – %2 while %3</source>
+            <translation>&lt;b&gt;%1&lt;/b&gt; – %2，发生于%3</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>文字</translation>
+        </message>
+        <message>
+            <source>What helps</source>
+            <translation>解决办法</translation>
+        </message>
+        <message>
+            <source>Latency</source>
+            <translation>延迟</translation>
+        </message>
+        <message>
+            <source>Repeats (ms)</source>
+            <translation>各次重复（毫秒）</translation>
+        </message>
+        <message>
+            <source>%1, measured is %2 % of it</source>
+            <translation>%1，实测为其 %2 %</translation>
+        </message>
+        <message>
+            <source>Predicted</source>
+            <translation>预测</translation>
+        </message>
+        <message>
+            <source>Outputs checked</source>
+            <translation>输出已检查</translation>
+        </message>
+        <message>
+            <source>yes, equal to the reference</source>
+            <translation>是，与参考一致</translation>
+        </message>
+        <message>
+            <source>no</source>
+            <translation>否</translation>
+        </message>
+        <message>
+            <source>Algorithm</source>
+            <translation>算法</translation>
+        </message>
+        <message>
+            <source>Sketch</source>
+            <translation>草图</translation>
+        </message>
+        <message>
+            <source>Genome</source>
+            <translation>基因组</translation>
+        </message>
+        <message>
+            <source>Run, round, place</source>
+            <translation>运行、轮次、位置</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Trial</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Candidate</source>
+            <translation>候选</translation>
+        </message>
+        <message>
+            <source>Time spent (ms)</source>
+            <translation>耗时（毫秒）</translation>
+        </message>
+        <message>
+            <source>Conditions</source>
+            <translation>条件</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Compiling…</source>
+            <translation>正在编译…</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RecordModel</name>
+        <message>
+            <source>(another network's)</source>
+            <translation>（其他网络的）</translation>
+        </message>
+        <message>
+            <source>valid</source>
+            <translation>有效</translation>
+        </message>
+        <message>
+            <source>yes</source>
+            <translation>是</translation>
+        </message>
+        <message>
+            <source>What the search expected of this candidate when it chose it</source>
+            <translation>搜索在选择该候选时的预期</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Latency (ms)</source>
+            <translation>延迟（毫秒）</translation>
+        </message>
+        <message>
+            <source>Predicted (ms)</source>
+            <translation>预测（毫秒）</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>Algorithm</source>
+            <translation>算法</translation>
+        </message>
+        <message>
+            <source>Sketch</source>
+            <translation>草图</translation>
+        </message>
+        <message>
+            <source>Round</source>
+            <translation>轮次</translation>
+        </message>
+        <message>
+            <source>Verified</source>
+            <translation>已验证</translation>
+        </message>
+        <message>
+            <source>Trial</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>文字</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RecordTable</name>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+        <message>
+            <source>&amp;Export the list…</source>
+            <translation>导出列表(&amp;E)…</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RecordsPage</name>
+        <message>
+            <source>records</source>
+            <translation>记录</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>from ms</source>
+            <translation>毫秒起</translation>
+        </message>
+        <message>
+            <source>to ms</source>
+            <translation>毫秒止</translation>
+        </message>
+        <message>
+            <source>Latency from, in ms</source>
+            <translation>延迟下限（毫秒）</translation>
+        </message>
+        <message>
+            <source>Latency to, in ms</source>
+            <translation>延迟上限（毫秒）</translation>
+        </message>
+        <message>
+            <source>Find algorithm, sketch, failure text or trial</source>
+            <translation>查找算法、草图、失败文字或试验</translation>
+        </message>
+        <message>
+            <source>Show all</source>
+            <translation>全部显示</translation>
+        </message>
+        <message>
+            <source>Remove all restrictions</source>
+            <translation>移除所有限制</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>Save the list as CSV or JSON lines</source>
+            <translation>将列表保存为 CSV 或 JSON 行</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>any state</source>
+            <translation>任意状态</translation>
+        </message>
+        <message>
+            <source>valid</source>
+            <translation>有效</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>all tasks</source>
+            <translation>所有任务</translation>
+        </message>
+        <message>
+            <source>reading…</source>
+            <translation>正在读取…</translation>
+        </message>
+        <message>
+            <source>%1 of %2 trials</source>
+            <translation>%1 次试验，共 %2 次</translation>
+        </message>
+        <message>
+            <source>%1 trials</source>
+            <translation>%1 次试验</translation>
+        </message>
+        <message numerus="yes">
+            <source>Export %n trial(s)</source>
+            <translation>
+                <numerusform>导出 %n 次试验</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>CSV (*.csv);;JSON lines (*.jsonl)</source>
+            <translation>CSV (*.csv);;JSON 行 (*.jsonl)</translation>
+        </message>
+        <message>
+            <source>Exported the list to %1</source>
+            <translation>列表已导出到 %1</translation>
+        </message>
+        <message>
+            <source>export</source>
+            <translation>导出</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RoundModel</name>
+        <message>
+            <source>scheduler</source>
+            <translation>调度器</translation>
+        </message>
+        <message>
+            <source>another network's task</source>
+            <translation>其他网络的任务</translation>
+        </message>
+        <message>
+            <source>%1 left</source>
+            <translation>剩余 %1</translation>
+        </message>
+        <message>
+            <source>likely %1–%2</source>
+            <translation>很可能为 %1–%2</translation>
+        </message>
+        <message>
+            <source>the last %1 min gained %2 %</source>
+            <translation>最近 %1 分钟提升了 %2 %</translation>
+        </message>
+        <message>
+            <source>the last %1 s gained %2 %</source>
+            <translation>最近 %1 秒提升了 %2 %</translation>
+        </message>
+        <message>
+            <source>Every task gets a first round; this was the one of %1.</source>
+            <translation>每个任务都有第一轮；这是 %1 的第一轮。</translation>
+        </message>
+        <message>
+            <source>%1 is pinned, and pinned tasks go first.</source>
+            <translation>%1 已固定，固定的任务优先。</translation>
+        </message>
+        <message>
+            <source>All tasks had stopped; %1 promised most among them.</source>
+            <translation>所有任务都已停止；其中 %1 最有希望。</translation>
+        </message>
+        <message>
+            <source>The round had been cut short with its run, and went on.</source>
+            <translation>该轮曾随运行中断，现已继续。</translation>
+        </message>
+        <message>
+            <source>%1 promised to make the network %2 faster per second of search.</source>
+            <translation>%1 有望使网络在每秒搜索中加快 %2。</translation>
+        </message>
+        <message>
+            <source>It counts %1 times; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.</source>
+            <translation>它计 %1 次；最近各轮每轮提升 %2，估计还可提升约 %3；一轮需要 %4 秒。</translation>
+        </message>
+        <message>
+            <source>The gradient of the network's latency by %1 was the steepest: %2 (backward %3, forward %4, weight %5).</source>
+            <translation>网络延迟对 %1 的梯度最陡：%2（向后 %3，向前 %4，权重 %5）。</translation>
+        </message>
+        <message>
+            <source>Tasks take turns; %1 had had %2 rounds.</source>
+            <translation>任务轮流进行；%1 已有 %2 轮。</translation>
+        </message>
+        <message>
+            <source>The next in line was %1 with %2.</source>
+            <translation>下一个是 %1，值为 %2。</translation>
+        </message>
+        <message>
+            <source>its first round</source>
+            <translation>第一轮</translation>
+        </message>
+        <message>
+            <source>pinned</source>
+            <translation>已固定</translation>
+        </message>
+        <message>
+            <source>all have stopped</source>
+            <translation>全部已停止</translation>
+        </message>
+        <message>
+            <source>was cut short</source>
+            <translation>曾被中断</translation>
+        </message>
+        <message>
+            <source>promises most</source>
+            <translation>最有希望</translation>
+        </message>
+        <message>
+            <source>its turn</source>
+            <translation>轮到它</translation>
+        </message>
+        <message>
+            <source>Rounds of the latest run</source>
+            <translation>最近一次运行的各轮</translation>
+        </message>
+        <message>
+            <source>Round</source>
+            <translation>轮次</translation>
+        </message>
+        <message>
+            <source>Time of the run at its end</source>
+            <translation>该轮结束时的运行时间</translation>
+        </message>
+        <message>
+            <source>At</source>
+            <translation>时刻</translation>
+        </message>
+        <message>
+            <source>Which task got the trials</source>
+            <translation>哪个任务获得了试验</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>How many trials</source>
+            <translation>试验次数</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Why this task</source>
+            <translation>为什么选择此任务</translation>
+        </message>
+        <message>
+            <source>Why</source>
+            <translation>原因</translation>
+        </message>
+        <message>
+            <source>What decided: expected gain of the network per second of search, or the reference's gradient</source>
+            <translation>决定因素：每秒搜索对网络的预期提升，或参考实现的梯度</translation>
+        </message>
+        <message>
+            <source>Promise</source>
+            <translation>预期</translation>
+        </message>
+        <message>
+            <source>What the next task in line promised</source>
+            <translation>下一个任务的预期</translation>
+        </message>
+        <message>
+            <source>Next in line</source>
+            <translation>下一个</translation>
+        </message>
+        <message>
+            <source>Fastest trial of the round</source>
+            <translation>该轮最快的试验</translation>
+        </message>
+        <message>
+            <source>Best (ms)</source>
+            <translation>最佳（毫秒）</translation>
+        </message>
+        <message>
+            <source>Estimated latency of the network after it</source>
+            <translation>该轮之后网络的估计延迟</translation>
+        </message>
+        <message>
+            <source>Estimate (ms)</source>
+            <translation>估计（毫秒）</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RunBar</name>
+        <message>
+            <source>&amp;Open</source>
+            <translation>打开(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Open a model or project</source>
+            <translation>打开模型或项目</translation>
+        </message>
+        <message>
+            <source>&amp;Start</source>
+            <translation>开始(&amp;S)</translation>
+        </message>
+        <message>
+            <source>Tune the network from here on</source>
+            <translation>从现在开始调优网络</translation>
+        </message>
+        <message>
+            <source>Res&amp;ume</source>
+            <translation>继续(&amp;U)</translation>
+        </message>
+        <message>
+            <source>Continue the project's latest run</source>
+            <translation>继续该项目最近的运行</translation>
+        </message>
+        <message>
+            <source>&amp;Pause</source>
+            <translation>暂停(&amp;P)</translation>
+        </message>
+        <message>
+            <source>Pause after the current round</source>
+            <translation>当前轮结束后暂停</translation>
+        </message>
+        <message>
+            <source>S&amp;top</source>
+            <translation>停止(&amp;T)</translation>
+        </message>
+        <message>
+            <source>Stop; everything measured is kept</source>
+            <translation>停止；所有测量结果都会保留</translation>
+        </message>
+        <message>
+            <source>&amp;Export…</source>
+            <translation>导出(&amp;E)…</translation>
+        </message>
+        <message>
+            <source>Export a deploy library</source>
+            <translation>导出部署库</translation>
+        </message>
+        <message>
+            <source>Target:</source>
+            <translation>目标：</translation>
+        </message>
+        <message>
+            <source>Device:</source>
+            <translation>设备：</translation>
+        </message>
+        <message>
+            <source>Minutes:</source>
+            <translation>分钟：</translation>
+        </message>
+        <message>
+            <source>simulator</source>
+            <translation>模拟器</translation>
+        </message>
+        <message>
+            <source>this machine</source>
+            <translation>本机</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>Target</source>
+            <translation>目标</translation>
+        </message>
+        <message>
+            <source>What code is made for</source>
+            <translation>代码生成的目标</translation>
+        </message>
+        <message>
+            <source>this CPU</source>
+            <translation>本机 CPU</translation>
+        </message>
+        <message>
+            <source>this CPU, 1 thread</source>
+            <translation>本机 CPU，1 个线程</translation>
+        </message>
+        <message>
+            <source>simulated device</source>
+            <translation>模拟设备</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Where candidates are measured</source>
+            <translation>在哪里测量候选</translation>
+        </message>
+        <message>
+            <source>Budget in minutes</source>
+            <translation>预算（分钟）</translation>
+        </message>
+        <message>
+            <source>How long to tune, in minutes</source>
+            <translation>调优时长（分钟）</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::SchedulerPage</name>
+        <message>
+            <source>Trials by task over time</source>
+            <translation>各任务的试验随时间的变化</translation>
+        </message>
+        <message>
+            <source>Rounds</source>
+            <translation>轮次</translation>
+        </message>
+        <message>
+            <source>trials</source>
+            <translation>次试验</translation>
+        </message>
+        <message>
+            <source>No round has been run yet. Start a run to see which task gets the trials, and why.</source>
+            <translation>尚未运行任何一轮。开始运行后可以看到哪个任务获得试验以及原因。</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n round(s): %1</source>
+            <translation>
+                <numerusform>%n 轮：%1</numerusform>
+            </translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::SettingsPage</name>
+        <message>
+            <source>As the system</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
+            <source>&amp;Language:</source>
+            <translation>语言(&amp;L)：</translation>
+        </message>
+        <message>
+            <source>&amp;Appearance:</source>
+            <translation>外观(&amp;A)：</translation>
+        </message>
+        <message>
+            <source>&amp;Shortcuts:</source>
+            <translation>快捷键(&amp;S)：</translation>
+        </message>
+        <message>
+            <source>&amp;Keys:</source>
+            <translation>按键(&amp;K)：</translation>
+        </message>
+        <message>
+            <source>&amp;Remove</source>
+            <translation>移除(&amp;R)</translation>
+        </message>
+        <message>
+            <source>&amp;Default</source>
+            <translation>默认(&amp;D)</translation>
+        </message>
+        <message>
+            <source>Command</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <source>Keys</source>
+            <translation>按键</translation>
+        </message>
+        <message>
+            <source>Commands and their shortcuts</source>
+            <translation>命令及其快捷键</translation>
+        </message>
+        <message>
+            <source>Keys of the chosen command</source>
+            <translation>所选命令的按键</translation>
+        </message>
+        <message>
+            <source>Taken from: %1</source>
+            <translation>取自：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::StartPage</name>
+        <message>
+            <source>&amp;Remove from the list</source>
+            <translation>从列表中移除(&amp;R)</translation>
+        </message>
+        <message>
+            <source>Start page</source>
+            <translation>起始页</translation>
+        </message>
+        <message>
+            <source>Open a network, tune it for the device it will run on, export a library that is as fast as was measured.</source>
+            <translation>打开一个网络，针对它将要运行的设备进行调优，然后导出与实测同样快的部署库。</translation>
+        </message>
+        <message>
+            <source>Open an ONNX &amp;model…</source>
+            <translation>打开 ONNX 模型(&amp;M)…</translation>
+        </message>
+        <message>
+            <source>Open a &amp;project…</source>
+            <translation>打开项目(&amp;P)…</translation>
+        </message>
+        <message>
+            <source>R&amp;ecent (Enter or double-click opens)</source>
+            <translation>最近（按回车或双击打开）(&amp;E)</translation>
+        </message>
+        <message>
+            <source>&amp;Networks that come with Lathe</source>
+            <translation>Lathe 自带的网络(&amp;N)</translation>
+        </message>
+        <message>
+            <source>Recent models and projects</source>
+            <translation>最近的模型和项目</translation>
+        </message>
+        <message>
+            <source>Networks of the zoo</source>
+            <translation>自带的网络</translation>
+        </message>
+        <message>
+            <source>Model files and projects can be dropped anywhere in this window. Ctrl+Shift+P finds every command.</source>
+            <translation>可将模型文件和项目拖放到此窗口的任意位置。按 Ctrl+Shift+P 可查找所有命令。</translation>
+        </message>
+        <message>
+            <source>Estimated latency of the last run</source>
+            <translation>最近一次运行的估计延迟</translation>
+        </message>
+        <message>
+            <source>%L1 trials</source>
+            <translation>%L1 次试验</translation>
+        </message>
+        <message>
+            <source>the file is gone</source>
+            <translation>文件已不存在</translation>
+        </message>
+        <message>
+            <source>estimated %1</source>
+            <translation>估计 %1</translation>
+        </message>
+        <message>
+            <source>measured %1</source>
+            <translation>实测 %1</translation>
+        </message>
+        <message>
+            <source>untuned %1</source>
+            <translation>未调优 %1</translation>
+        </message>
+        <message>
+            <source>finished</source>
+            <translation>已完成</translation>
+        </message>
+        <message>
+            <source>stopped, can go on</source>
+            <translation>已停止，可以继续</translation>
+        </message>
+        <message>
+            <source>was paused, can go on</source>
+            <translation>曾暂停，可以继续</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>was cut off, can go on where it was</source>
+            <translation>曾中断，可以从中断处继续</translation>
+        </message>
+        <message>
+            <source>%1 of tuning</source>
+            <translation>已调优 %1</translation>
+        </message>
+        <message>
+            <source>Open and &amp;resume</source>
+            <translation>打开并继续(&amp;R)</translation>
+        </message>
+        <message>
+            <source>&amp;Open</source>
+            <translation>打开(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Opens %1</source>
+            <translation>打开 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TableView</name>
+        <message>
+            <source>Fit the columns</source>
+            <translation>调整列宽</translation>
+        </message>
+        <message>
+            <source>Restore the default columns</source>
+            <translation>恢复默认列</translation>
+        </message>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Copy as C&amp;SV</source>
+            <translation>复制为 CSV(&amp;S)</translation>
+        </message>
+        <message>
+            <source>&amp;Save all as CSV…</source>
+            <translation>全部保存为 CSV(&amp;S)…</translation>
+        </message>
+        <message>
+            <source>Save table</source>
+            <translation>保存表格</translation>
+        </message>
+        <message>
+            <source>CSV (*.csv)</source>
+            <translation>CSV (*.csv)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TaskModel</name>
+        <message>
+            <source>untuned</source>
+            <translation>未调优</translation>
+        </message>
+        <message>
+            <source>waiting</source>
+            <translation>等待</translation>
+        </message>
+        <message>
+            <source>active</source>
+            <translation>进行中</translation>
+        </message>
+        <message>
+            <source>exhausted</source>
+            <translation>已穷尽</translation>
+        </message>
+        <message>
+            <source>%1
+%2
+best: %3 ms%4
+key: %5</source>
+            <translation>%1
+%2
+最佳：%3 毫秒%4
+键：%5</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Weight</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>Shapes</source>
+            <translation>形状</translation>
+        </message>
+        <message>
+            <source>MFLOP</source>
+            <translation>MFLOP</translation>
+        </message>
+        <message>
+            <source>Best (ms)</source>
+            <translation>最佳（毫秒）</translation>
+        </message>
+        <message>
+            <source>Share</source>
+            <translation>占比</translation>
+        </message>
+        <message>
+            <source>GFLOP/s</source>
+            <translation>GFLOP/s</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>pinned</source>
+            <translation>已固定</translation>
+        </message>
+        <message>
+            <source>muted</source>
+            <translation>已静默</translation>
+        </message>
+        <message>
+            <source>Curve</source>
+            <translation>曲线</translation>
+        </message>
+        <message>
+            <source>Budget</source>
+            <translation>预算</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TasksPage</name>
+        <message>
+            <source>Filter the tasks</source>
+            <translation>筛选任务</translation>
+        </message>
+        <message>
+            <source>Tasks</source>
+            <translation>任务</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::TimePage</name>
+        <message>
+            <source>Time by activity</source>
+            <translation>各项活动的时间</translation>
+        </message>
+        <message>
+            <source>Sums by activity</source>
+            <translation>各项活动的总和</translation>
+        </message>
+        <message>
+            <source>Activity</source>
+            <translation>活动</translation>
+        </message>
+        <message>
+            <source>Seconds</source>
+            <translation>秒</translation>
+        </message>
+        <message>
+            <source>Share</source>
+            <translation>占比</translation>
+        </message>
+        <message>
+            <source>What happens</source>
+            <translation>说明</translation>
+        </message>
+        <message>
+            <source>search</source>
+            <translation>搜索</translation>
+        </message>
+        <message>
+            <source>reference</source>
+            <translation>参考</translation>
+        </message>
+        <message>
+            <source>build</source>
+            <translation>构建</translation>
+        </message>
+        <message>
+            <source>measure</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <source>store</source>
+            <translation>存储</translation>
+        </message>
+        <message>
+            <source>train</source>
+            <translation>训练</translation>
+        </message>
+        <message>
+            <source>other</source>
+            <translation>其他</translation>
+        </message>
+        <message>
+            <source>choosing candidates</source>
+            <translation>选择候选</translation>
+        </message>
+        <message>
+            <source>computing what outputs must be</source>
+            <translation>计算正确的输出</translation>
+        </message>
+        <message>
+            <source>lowering and compiling</source>
+            <translation>降级和编译</translation>
+        </message>
+        <message>
+            <source>loading, checking and timing on the device</source>
+            <translation>在设备上加载、检查和计时</translation>
+        </message>
+        <message>
+            <source>writing results to disk</source>
+            <translation>将结果写入磁盘</translation>
+        </message>
+        <message>
+            <source>teaching the cost model</source>
+            <translation>训练代价模型</translation>
+        </message>
+        <message>
+            <source>waiting, handing over</source>
+            <translation>等待、交接</translation>
+        </message>
+        <message>
+            <source>s</source>
+            <translation>秒</translation>
+        </message>
+        <message>
+            <source>%1 %</source>
+            <translation>%1 %</translation>
+        </message>
+        <message>
+            <source>This run was made by a version of Lathe that did not note where its time went.</source>
+            <translation>此运行由未记录时间分布的 Lathe 版本完成。</translation>
+        </message>
+        <message>
+            <source>No round has been run yet.</source>
+            <translation>尚未运行任何一轮。</translation>
+        </message>
+        <message>
+            <source>The device measures %1 % of the time; most of the rest is: %2.</source>
+            <translation>设备有 %1 % 的时间在测量；其余主要是：%2。</translation>
+        </message>
+        <message>
+            <source>The device measures %1 % of the time.</source>
+            <translation>设备有 %1 % 的时间在测量。</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::WindowLayout</name>
+        <message>
+            <source>Views of the network</source>
+            <translation>网络的各视图</translation>
+        </message>
+        <message>
+            <source>Show %1</source>
+            <translation>显示“%1”</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::Workspace</name>
+        <message>
+            <source>export</source>
+            <translation>导出</translation>
+        </message>
+        <message>
+            <source>Exported %1</source>
+            <translation>已导出 %1</translation>
+        </message>
+        <message>
+            <source>Opened %1: %2 tasks, %3 functions that are no task</source>
+            <translation>已打开 %1：%2 个任务，%3 个不是任务的函数</translation>
+        </message>
+        <message>
+            <source>Whole network, untuned: %1</source>
+            <translation>整个网络，未调优：%1</translation>
+        </message>
+        <message>
+            <source>Whole network: %1</source>
+            <translation>整个网络：%1</translation>
+        </message>
+        <message>
+            <source>%1  round %2: %3 trials of %4</source>
+            <translation>%1  第 %2 轮：%4 的 %3 次试验</translation>
+        </message>
+        <message>
+            <source>run</source>
+            <translation>运行</translation>
+        </message>
+    </context>
+</TS>

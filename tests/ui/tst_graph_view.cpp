@@ -1,0 +1,217 @@
+#include "ui/models/graph_outline.h"
+#include "ui/views/graph_layout.h"
+#include "ui/views/graph_view.h"
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace lathe;
+
+namespace {
+
+struct Builder
+{
+    session::GraphView graph;
+    int functions = 0;
+
+    int node(const char* op, const std::vector<int>& inputs, int function = -1, int task = -1)
+    {
+        session::NodeView view;
+        view.id = static_cast<int>(graph.nodes.size());
+        view.name = std::string(op) + std::to_string(view.id);
+        view.op = op;
+        view.subgraph = function;
+        view.task = task;
+        view.outputs = {{"out", "float32", {1, 64, 56, 56}}};
+        graph.nodes.push_back(view);
+        for (const int input : inputs)
+            graph.edges.push_back({input, view.id, {}});
+        return view.id;
+    }
+    /// conv + add + relu, conv + add + residual + relu
+    int residualBlock(int input)
+    {
+        const int a = functions++;
+        const int b = functions++;
+        const int first = node("relu", {node("add", {node("conv2d", {input}, a, 0)}, a, 0)}, a, 0);
+        return node("relu", {node("add", {node("conv2d", {first}, b, 1), input}, b, 1)}, b, 1);
+    }
+    static Builder chainOfBlocks(int blocks)
+    {
+        Builder b;
+        int at = b.node("input", {});
+        for (int i = 0; i < blocks; ++i)
+            at = b.residualBlock(at);
+        b.node("dense", {at});
+        return b;
+    }
+};
+
+std::set<int> allGroups(const ui::GraphOutline& outline)
+{
+    std::set<int> groups;
+    for (int g = 1; g < static_cast<int>(outline.groups().size()); ++g)
+        groups.insert(g);
+    return groups;
+}
+
+} // namespace
+
+class TestGraphView : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void layersFollowTheLongestPath()
+    {
+        const ui::GraphLayout layout = ui::layoutGraph(4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}});
+        QCOMPARE(layout.layers, 3);
+        QCOMPARE(layout.centers[2].y(), 2.0);
+        QCOMPARE(layout.centers[1].y(), layout.centers[3].y());
+        for (const QPointF& p : layout.centers)
+            QVERIFY(p.x() >= -1e-9 && p.x() <= layout.width);
+        QCOMPARE(layout.edges[1].size(), 3); // passes the layer between
+    }
+
+    void itemsOfALayerStandApart()
+    {
+        std::vector<std::pair<int, int>> edges;
+        for (int i = 1; i < 20; ++i) {
+            edges.emplace_back(0, i);
+            edges.emplace_back(i, 20);
+        }
+        edges.emplace_back(0, 20);
+        const ui::GraphLayout layout = ui::layoutGraph(21, edges);
+        for (int a = 1; a < 20; ++a)
+            for (int b = 1; b < a; ++b)
+                QVERIFY(std::abs(layout.centers[a].x() - layout.centers[b].x()) > 0.999);
+    }
+
+    void equalBlocksInARowBecomeARepeat()
+    {
+        const Builder b = Builder::chainOfBlocks(3);
+        const ui::GraphOutline outline(b.graph);
+        QCOMPARE(outline.group(0).items.size(), std::size_t(3)); // input, 3 x block, dense
+        const ui::GraphGroup& repeat = outline.group(ui::groupOf(outline.group(0).items[1]));
+        QVERIFY(repeat.kind == ui::GraphGroup::Kind::Repeat);
+        QCOMPARE(repeat.items.size(), std::size_t(3));
+        QCOMPARE(repeat.nodes.size(), std::size_t(18));
+        const ui::GraphGroup& block = outline.group(ui::groupOf(repeat.items[0]));
+        QVERIFY(block.kind == ui::GraphGroup::Kind::Block);
+        QVERIFY(outline.group(ui::groupOf(block.items[0])).kind == ui::GraphGroup::Kind::Function);
+        QCOMPARE(outline.group(ui::groupOf(block.items[0])).title, QString("conv2d + add + relu"));
+    }
+
+    void foldingKeepsTheDirectionOfAllEdges()
+    {
+        const Builder b = Builder::chainOfBlocks(5);
+        const ui::GraphOutline outline(b.graph);
+        for (const std::set<int>& unfolded : {std::set<int>(), allGroups(outline), ui::unfoldUpTo(outline, 12)}) {
+            const ui::VisibleGraph visible = ui::visibleGraph(b.graph, outline, unfolded);
+            for (const auto& [from, to] : visible.edges)
+                QVERIFY(from < to);
+            for (const int place : visible.place)
+                QVERIFY(place >= 0 && place < static_cast<int>(visible.items.size()));
+        }
+        QCOMPARE(ui::visibleGraph(b.graph, outline, allGroups(outline)).items.size(), b.graph.nodes.size());
+    }
+
+    void aFunctionThatWouldCloseACycleIsNotFolded()
+    {
+        Builder b;
+        const int a = b.node("conv2d", {}, 0);
+        const int between = b.node("pool", {a}, 1);
+        b.node("add", {a, between}, 0); // of the same function as its producer's producer
+        const ui::GraphOutline outline(b.graph);
+        for (const ui::GraphGroup& group : outline.groups())
+            QVERIFY(group.kind != ui::GraphGroup::Kind::Function);
+    }
+
+    void aHugeNetworkShowsAFewHundredItems()
+    {
+        const Builder b = Builder::chainOfBlocks(1400); // 8,402 nodes
+        auto graph = std::make_shared<const session::GraphView>(b.graph);
+        ui::GraphScene scene;
+        scene.setGraph(graph, QFont());
+        QVERIFY(static_cast<int>(scene.visible().items.size()) <= ui::GraphScene::kMaxItems);
+        for (const ui::GraphGroup& group : scene.outline().groups())
+            QVERIFY(static_cast<int>(group.items.size()) <= ui::GraphOutline::kMaxItems);
+        const int deep = 5000;
+        scene.reveal(deep);
+        QCOMPARE(scene.item(scene.placeOf(deep)), deep);
+        QVERIFY(static_cast<int>(scene.visible().items.size()) <= ui::GraphScene::kMaxItems);
+    }
+
+    void wideNetworksWithoutCutsAreDividedToo()
+    {
+        Builder b;
+        const int mask = b.node("input", {});
+        int at = mask;
+        for (int i = 0; i < 1000; ++i) // every node uses the first one: nowhere is a single tensor alive
+            at = b.node("add", {at, mask});
+        ui::GraphScene scene;
+        scene.setGraph(std::make_shared<const session::GraphView>(b.graph), QFont());
+        QVERIFY(static_cast<int>(scene.visible().items.size()) <= ui::GraphScene::kMaxItems);
+        scene.reveal(777);
+        QCOMPARE(scene.item(scene.placeOf(777)), 777);
+    }
+
+    void selectingAHiddenNodeUnfoldsIt()
+    {
+        ui::GraphView view;
+        view.resize(500, 400);
+        view.setGraph(std::make_shared<const session::GraphView>(Builder::chainOfBlocks(60).graph));
+        view.foldAll();
+        QVERIFY(ui::isGroup(view.scene().item(view.scene().placeOf(100))));
+        QSignalSpy selected(&view, &ui::GraphView::nodeSelected);
+        view.selectNode(100);
+        QCOMPARE(view.scene().item(view.scene().placeOf(100)), 100);
+        QCOMPARE(selected.size(), 1);
+        QVERIFY(view.viewport()->rect().intersects(view.nodeRect(100)));
+    }
+
+    void theKeyboardWalksAndUnfolds()
+    {
+        ui::GraphView view;
+        view.resize(500, 400);
+        view.setGraph(std::make_shared<const session::GraphView>(Builder::chainOfBlocks(3).graph));
+        view.foldAll();
+        QCOMPARE(view.scene().visible().items.size(), std::size_t(3));
+        QTest::keyClick(&view, Qt::Key_Home);
+        QCOMPARE(view.selectedNode(), 0);
+        QTest::keyClick(&view, Qt::Key_Down);
+        QTest::keyClick(&view, Qt::Key_Return);
+        QCOMPARE(view.scene().visible().items.size(), std::size_t(5));
+        QTest::keyClick(&view, Qt::Key_End);
+        QCOMPARE(view.selectedNode(), 19);
+    }
+
+    void picturesAreWritten()
+    {
+        QTemporaryDir dir;
+        ui::GraphView view;
+        QVERIFY(!view.savePicture(dir.filePath("none.svg"))); // no network
+        view.setGraph(std::make_shared<const session::GraphView>(Builder::chainOfBlocks(2).graph));
+        QVERIFY(view.savePicture(dir.filePath("net.svg")));
+        QFile svg(dir.filePath("net.svg"));
+        QVERIFY(svg.open(QIODevice::ReadOnly));
+        QVERIFY(svg.readAll().contains("conv2d"));
+        QVERIFY(view.savePicture(dir.filePath("net.png")));
+        QVERIFY(!QImage(dir.filePath("net.png")).isNull());
+        QVERIFY(!view.savePicture(dir.filePath("no/such/folder/net.png")));
+    }
+
+    void anEmptyNetworkIsPainted()
+    {
+        ui::GraphView view;
+        view.setGraph(std::make_shared<const session::GraphView>());
+        view.resize(200, 100);
+        QVERIFY(!view.grab().isNull());
+        QTest::keyClick(&view, Qt::Key_Down);
+        view.zoomToFit();
+    }
+};
+
+QTEST_MAIN(TestGraphView)
+#include "tst_graph_view.moc"

@@ -1,0 +1,320 @@
+#include "ui/commands/action_catalog.h"
+#include "ui/dialogs/command_palette.h"
+#include "ui/models/command_line.h"
+#include "ui/models/language.h"
+#include "ui/models/recent_projects.h"
+#include "ui/models/selection.h"
+#include "ui/shell/main_window.h"
+#include "ui/views/graph_view.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QDropEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <QtTest>
+
+using namespace lathe;
+
+/// The frame of the window: pages, layouts, commands, languages, the network page; from outside, by objectName.
+class TestWindow : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    template<typename T>
+    T* find(const char* name) const
+    {
+        T* found = m_window->findChild<T*>(QLatin1String(name));
+        if (found == nullptr)
+            qFatal("no widget named %s", name);
+        return found;
+    }
+    void runAction(const char* id) const { find<QAction>(id)->trigger(); }
+    int graphNodes() const { return static_cast<int>(find<ui::GraphView>("graphView")->scene().visible().place.size()); }
+
+private slots:
+    void initTestCase()
+    {
+        QStandardPaths::setTestModeEnabled(true);
+        qputenv("HOME", m_dir.path().toLocal8Bit());
+        qputenv("XDG_DATA_HOME", m_dir.path().toLocal8Bit());
+        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
+        QApplication::setOrganizationName("LatheTest");
+        QApplication::setApplicationName("LatheTest");
+        ui::Language::instance().set("en");
+        m_window = std::make_unique<ui::MainWindow>();
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+
+    void noDockStandsBesideTheStartPage()
+    {
+        for (const QDockWidget* dock : m_window->findChildren<QDockWidget*>())
+            QVERIFY2(dock->isHidden(), qPrintable(dock->objectName()));
+        QVERIFY(find<QWidget>("resumeCard")->isHidden());
+    }
+
+    void openingANetworkBringsThePages()
+    {
+        m_window->openSource("zoo:mlp");
+        QTRY_VERIFY_WITH_TIMEOUT(graphNodes() > 0, 20000);
+        QVERIFY(find<QDockWidget>("tasksDock")->isVisible());
+        QVERIFY(find<QDockWidget>("propertiesDock")->isVisible());
+        QCOMPARE(find<QTabWidget>("pages")->currentIndex(), 0);
+        QVERIFY(find<QLabel>("statusLatency")->text().contains("estimated"));
+    }
+
+    void everyActionHasATextAndNoTwoShareAKey()
+    {
+        QHash<QString, QString> owners;
+        const auto* catalog = m_window->findChild<ui::ActionCatalog*>();
+        QVERIFY(catalog != nullptr && catalog->all().size() > 20);
+        for (const QAction* action : catalog->all()) {
+            QVERIFY2(!action->text().isEmpty(), qPrintable(action->objectName()));
+            for (const QKeySequence& key : action->shortcuts()) {
+                const QString text = key.toString();
+                QVERIFY2(!owners.contains(text), qPrintable(text + " of " + owners.value(text) + " and " + action->objectName()));
+                owners[text] = action->objectName();
+            }
+        }
+    }
+
+    void allInputsHaveAccessibleNames()
+    {
+        for (const QWidget* widget : m_window->findChildren<QWidget*>()) {
+            const bool input = qobject_cast<const QAbstractItemView*>(widget) != nullptr || qobject_cast<const QComboBox*>(widget) != nullptr
+                || (qobject_cast<const QLineEdit*>(widget) != nullptr && qobject_cast<const QComboBox*>(widget->parentWidget()) == nullptr);
+            if (!input || widget->objectName().isEmpty() || widget->objectName().startsWith("qt_"))
+                continue;
+            QVERIFY2(!widget->accessibleName().isEmpty(), qPrintable(widget->objectName()));
+        }
+    }
+
+    void findMarksNodesAndWalksThem()
+    {
+        runAction("edit.find");
+        auto* field = find<QLineEdit>("graphFind");
+        QTRY_VERIFY(field->hasFocus());
+        QTest::keyClicks(field, "dense");
+        QVERIFY2(find<QLabel>("graphFound")->text().contains("found"), qPrintable(find<QLabel>("graphFound")->text()));
+        QTest::keyClick(field, Qt::Key_Return);
+        const int first = find<ui::GraphView>("graphView")->selectedNode();
+        QVERIFY(first >= 0);
+        QTest::keyClick(field, Qt::Key_Return);
+        QVERIFY(find<ui::GraphView>("graphView")->selectedNode() != first);
+        QTest::keyClick(field, Qt::Key_Return, Qt::ShiftModifier);
+        QCOMPARE(find<ui::GraphView>("graphView")->selectedNode(), first);
+        field->clear();
+        QTest::keyClicks(field, "nothinglikethis");
+        QCOMPARE(find<QLabel>("graphFound")->text(), QString("none"));
+        QTest::keyClick(field, Qt::Key_Escape);
+        QVERIFY(field->text().isEmpty());
+    }
+
+    void selectionIsLinkedAndWalksBackAndForward()
+    {
+        auto* table = find<QTableView>("taskTable");
+        auto* graph = find<ui::GraphView>("graphView");
+        table->selectRow(0);
+        table->selectRow(1);
+        QVERIFY(find<QAction>("go.back")->isEnabled());
+        const int second = table->currentIndex().row();
+        runAction("go.back");
+        QVERIFY(table->currentIndex().row() != second);
+        runAction("go.forward");
+        QCOMPARE(table->currentIndex().row(), second);
+        graph->selectNode(0);
+        auto* properties = find<QAbstractItemView>("properties");
+        QVERIFY(properties->model()->index(0, 0).data().toString() == "Node");
+    }
+
+    void colorsSayTheirMeaningInWords()
+    {
+        auto* graph = find<ui::GraphView>("graphView");
+        auto* coloring = find<QComboBox>("graphColoring");
+        QCOMPARE(coloring->count(), 4);
+        coloring->setCurrentIndex(3);
+        bool said = false;
+        for (const ui::GraphItem item : graph->scene().visible().items)
+            said = said || graph->scene().note(item) == "not tuned";
+        QVERIFY(said);
+        coloring->setCurrentIndex(0);
+    }
+
+    void thePaletteFindsACommandByItsLetters()
+    {
+        QVERIFY(ui::CommandPalette::score("zf", "Zoom to fit") > 0);
+        QVERIFY(ui::CommandPalette::score("zf", "Zoom to fit") > ui::CommandPalette::score("zf", "size of"));
+        QCOMPARE(ui::CommandPalette::score("xq", "Zoom to fit"), -1);
+        runAction("view.palette");
+        QDialog* palette = nullptr;
+        QTRY_VERIFY((palette = m_window->findChild<QDialog*>("commandPalette")) != nullptr);
+        auto* input = palette->findChild<QLineEdit*>("paletteInput");
+        QTest::keyClicks(input, "copytasks");
+        QTest::keyClick(input, Qt::Key_Return);
+        QTRY_COMPARE(QApplication::clipboard()->text(), QString("lathe-cli tasks zoo:mlp"));
+    }
+
+    void commandLinesQuoteWhatAShellWouldTakeApart()
+    {
+        session::OpenOptions open;
+        open.model.source = "it's a model.onnx";
+        open.target = "cpu -threads=1";
+        open.project = "/tmp/p.lathe";
+        session::TuneOptions tune;
+        tune.seconds = 90;
+        tune.resume = true;
+        QCOMPARE(ui::tuneCommand(open, tune), QString(R"(lathe-cli tune 'it'\''s a model.onnx' --target 'cpu -threads=1' --project /tmp/p.lathe --time 90s --resume)"));
+    }
+
+    void layoutsAreSavedAndTheDefaultComesBack()
+    {
+        auto* tasks = find<QDockWidget>("tasksDock");
+        tasks->hide();
+        QVERIFY(tasks->isHidden());
+        runAction("view.defaultLayout");
+        QVERIFY(tasks->isVisible());
+        runAction("dock.tasks");
+        QVERIFY(tasks->isHidden());
+        runAction("page.tasks");
+        QVERIFY(tasks->isVisible());
+    }
+
+    void theLanguageChangesWhileTheWindowIsOpen()
+    {
+        const auto first = [this] { return m_window->menuBar()->actions().first()->text(); };
+        const QString english = first();
+        ui::Language::instance().set("zh_CN");
+        QVERIFY(first() != english);
+        QVERIFY(first().contains(QString::fromUtf8("文件")));
+        QVERIFY(find<QLabel>("statusLatency")->text().contains(QString::fromUtf8("估计")));
+        QCOMPARE(find<QAction>("edit.find")->text(), QString::fromUtf8("查找(&F)…"));
+        QVERIFY(find<QTabWidget>("pages")->tabText(0) == QString::fromUtf8("网络"));
+        ui::Language::instance().set("en");
+        QCOMPARE(first(), english);
+    }
+
+    void shortcutsAreRememberedAndClashesAreSolved()
+    {
+        auto* catalog = m_window->findChild<ui::ActionCatalog*>();
+        QAction* fit = find<QAction>("view.fit");
+        QAction* settings = find<QAction>("edit.settings");
+        const auto taken = catalog->setKeys(fit, settings->shortcuts());
+        QCOMPARE(taken.size(), std::size_t(1));
+        QVERIFY(settings->shortcuts().isEmpty());
+        QVERIFY(QSettings().contains("shortcuts/view.fit"));
+        catalog->setKeys(fit, catalog->defaultKeys(fit));
+        catalog->setKeys(settings, catalog->defaultKeys(settings));
+        QVERIFY(!QSettings().contains("shortcuts/view.fit"));
+    }
+
+    void settingsShowEveryCommand()
+    {
+        runAction("edit.settings");
+        QDialog* dialog = nullptr;
+        QTRY_VERIFY((dialog = m_window->findChild<QDialog*>("settingsDialog")) != nullptr);
+        auto* shortcuts = dialog->findChild<QAbstractItemView*>("settingsShortcuts");
+        QCOMPARE(shortcuts->model()->rowCount(), static_cast<int>(m_window->findChild<ui::ActionCatalog*>()->all().size()));
+        dialog->close();
+    }
+
+    void aFileDroppedAnywhereIsOpened()
+    {
+        const QString file = m_dir.filePath("broken.onnx");
+        QFile out(file);
+        QVERIFY(out.open(QIODevice::WriteOnly));
+        out.write("not a model");
+        out.close();
+        QMimeData mime;
+        mime.setUrls({QUrl::fromLocalFile(file)});
+        QDragEnterEvent enter({300, 300}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &enter);
+        QVERIFY(enter.isAccepted());
+        QVERIFY(find<QLabel>("dropHint")->isVisible());
+        QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &drop);
+        QVERIFY(find<QLabel>("dropHint")->isHidden());
+        QTRY_COMPARE_WITH_TIMEOUT(find<QTableView>("issueTable")->model()->rowCount(), 1, 20000);
+        QVERIFY(find<QDockWidget>("issuesDock")->isVisible());
+        QMimeData words;
+        words.setText("no file");
+        QDragEnterEvent refused({300, 300}, Qt::CopyAction, &words, Qt::LeftButton, Qt::NoModifier);
+        refused.ignore();
+        QApplication::sendEvent(m_window.get(), &refused);
+        QVERIFY(!refused.isAccepted());
+    }
+
+    void theStartPageTellsOfTheLatestProject()
+    {
+        ui::RecentProject project;
+        project.source = "zoo:mlp";
+        project.target = "cpu";
+        project.when = QDateTime::currentDateTime();
+        project.estimatedMs = 1.25;
+        project.trials = 1234;
+        project.state = "running";
+        project.curve = {{0, 4}, {10, 1.25}};
+        ui::rememberProject(project);
+        const auto stored = ui::recentProjects();
+        QCOMPARE(stored.first().source, QString("zoo:mlp"));
+        QCOMPARE(stored.first().curve, project.curve);
+        QVERIFY(std::isnan(stored.first().measuredMs));
+        ui::MainWindow second;
+        second.show();
+        QVERIFY(second.findChild<QWidget*>("resumeCard")->isVisible());
+        const QString text = second.findChild<QLabel*>("resumeText")->text();
+        QVERIFY2(text.contains("1.250") && text.contains("cut off"), qPrintable(text));
+    }
+
+    void aLongCurveIsThinnedToItsEnds()
+    {
+        QVector<QPointF> curve;
+        for (int i = 0; i < 1000; ++i)
+            curve << QPointF(i, 1000 - i);
+        const auto thin = ui::thinned(curve);
+        QCOMPARE(thin.size(), ui::RecentProject::kCurvePoints);
+        QCOMPARE(thin.first(), curve.first());
+        QCOMPARE(thin.last(), curve.last());
+    }
+
+    void theWayIsForgottenAheadWhenAnotherIsTaken()
+    {
+        ui::Selection selection;
+        QSignalSpy changed(&selection, &ui::Selection::changed);
+        selection.selectTask(1);
+        selection.selectTask(1);
+        QCOMPARE(changed.size(), 1);
+        selection.selectTask(2);
+        selection.selectTask(3);
+        selection.back();
+        selection.back();
+        QCOMPARE(selection.current().task, 1);
+        QVERIFY(!selection.canGoBack());
+        selection.selectNode(7, 4);
+        QVERIFY(!selection.canGoForward());
+        selection.back();
+        QCOMPARE(selection.current().task, 1);
+    }
+
+    void cleanupTestCase() { m_window.reset(); }
+};
+
+QTEST_MAIN(TestWindow)
+#include "tst_window.moc"

@@ -1,0 +1,52 @@
+#include "ui/dialogs/about_dialog.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QDialogButtonBox>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSysInfo>
+#include <QThread>
+#include <QVBoxLayout>
+
+namespace lathe::ui {
+
+QString AboutDialog::versions()
+{
+    const auto compiler =
+#if defined(__clang__)
+        QStringLiteral("Clang %1").arg(QLatin1String(__clang_version__));
+#else
+        QStringLiteral("GCC %1").arg(QLatin1String(__VERSION__));
+#endif
+    return QStringLiteral("Lathe %1\nQt %2 (built with %3), platform %4\n%5\n%6, kernel %7\n%8, %9 threads")
+        .arg(QCoreApplication::applicationVersion(), QLatin1String(qVersion()), QStringLiteral(QT_VERSION_STR), QGuiApplication::platformName(), compiler,
+             QSysInfo::prettyProductName(), QSysInfo::kernelVersion(), QSysInfo::currentCpuArchitecture())
+        .arg(QThread::idealThreadCount());
+}
+
+AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent)
+{
+    setObjectName(QStringLiteral("aboutDialog"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowTitle(tr("About Lathe"));
+    auto* title = new QLabel(tr("<b>Lathe</b><p>Tunes neural networks for the device they will run on.</p><p>Licence: Apache-2.0</p>"), this);
+    title->setWordWrap(true);
+    auto* text = new QPlainTextEdit(versions(), this);
+    text->setObjectName(QStringLiteral("aboutVersions"));
+    text->setAccessibleName(tr("Versions"));
+    text->setReadOnly(true);
+    text->setTabChangesFocus(true);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    auto* copy = buttons->addButton(tr("&Copy"), QDialogButtonBox::ActionRole);
+    connect(copy, &QPushButton::clicked, this, [] { QApplication::clipboard()->setText(versions()); });
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::close);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(title);
+    layout->addWidget(text);
+    layout->addWidget(buttons);
+    resize(460, 280);
+}
+
+} // namespace lathe::ui

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/session/session.h"
+
+#include <QString>
+
+namespace lathe::ui {
+
+// What does the same as an action of the window, in a terminal. Options at their defaults are left out.
+
+QString tasksCommand(const session::OpenOptions& open);
+QString tuneCommand(const session::OpenOptions& open, const session::TuneOptions& tune);
+QString compileCommand(const session::OpenOptions& open, const session::CompileOptions& compile);
+/// In quotes where a shell would not take it as it is.
+QString shellWord(const QString& word);
+
+} // namespace lathe::ui

@@ -1,0 +1,138 @@
+#include "ui/pages/settings_page.h"
+
+#include "ui/commands/action_catalog.h"
+#include "ui/models/language.h"
+#include "ui/views/appearance.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QFormLayout>
+#include <QHeaderView>
+#include <QKeySequenceEdit>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+namespace lathe::ui {
+
+SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(parent), m_actions(actions)
+{
+    setObjectName(QStringLiteral("settingsPage"));
+    m_language = new QComboBox(this);
+    m_language->setObjectName(QStringLiteral("settingsLanguage"));
+    m_language->addItem(QString(), QString());
+    m_language->addItem(QStringLiteral("English"), QStringLiteral("en"));
+    m_language->addItem(QStringLiteral("简体中文"), QStringLiteral("zh_CN"));
+    m_language->setCurrentIndex(std::max(0, m_language->findData(Language::stored())));
+    m_appearance = new QComboBox(this);
+    m_appearance->setObjectName(QStringLiteral("settingsAppearance"));
+    for (const Appearance appearance : {Appearance::System, Appearance::Light, Appearance::Dark})
+        m_appearance->addItem(QString(), static_cast<int>(appearance));
+    m_appearance->setCurrentIndex(m_appearance->findData(static_cast<int>(storedAppearance())));
+    m_shortcuts = new QTreeWidget(this);
+    m_shortcuts->setObjectName(QStringLiteral("settingsShortcuts"));
+    m_shortcuts->setRootIsDecorated(false);
+    m_shortcuts->setUniformRowHeights(true);
+    m_shortcuts->setAlternatingRowColors(true);
+    m_shortcuts->setMinimumHeight(90);
+    m_keys = new QKeySequenceEdit(this);
+    m_keys->setObjectName(QStringLiteral("settingsKeys"));
+    auto* clear = new QPushButton(this);
+    auto* restore = new QPushButton(this);
+    restore->setObjectName(QStringLiteral("settingsDefaultKeys"));
+    m_clash = new QLabel(this);
+    m_clash->setWordWrap(true);
+
+    auto* languageLabel = new QLabel(this);
+    languageLabel->setBuddy(m_language);
+    auto* appearanceLabel = new QLabel(this);
+    appearanceLabel->setBuddy(m_appearance);
+    auto* shortcutsLabel = new QLabel(this);
+    shortcutsLabel->setBuddy(m_shortcuts);
+    auto* keysLabel = new QLabel(this);
+    keysLabel->setBuddy(m_keys);
+    auto* form = new QFormLayout;
+    form->addRow(languageLabel, m_language);
+    form->addRow(appearanceLabel, m_appearance);
+    auto* row = new QHBoxLayout;
+    row->addWidget(keysLabel);
+    row->addWidget(m_keys, 1);
+    row->addWidget(clear);
+    row->addWidget(restore);
+    auto* layout = new QVBoxLayout(this);
+    layout->addLayout(form);
+    layout->addWidget(shortcutsLabel);
+    layout->addWidget(m_shortcuts, 1);
+    layout->addLayout(row);
+    layout->addWidget(m_clash);
+
+    retranslated(this, [this, languageLabel, appearanceLabel, shortcutsLabel, keysLabel, clear, restore] {
+        m_language->setItemText(0, tr("As the system"));
+        for (int i = 0; i < m_appearance->count(); ++i)
+            m_appearance->setItemText(i, appearanceName(static_cast<Appearance>(m_appearance->itemData(i).toInt())));
+        languageLabel->setText(tr("&Language:"));
+        appearanceLabel->setText(tr("&Appearance:"));
+        shortcutsLabel->setText(tr("&Shortcuts:"));
+        keysLabel->setText(tr("&Keys:"));
+        clear->setText(tr("&Remove"));
+        restore->setText(tr("&Default"));
+        m_shortcuts->setHeaderLabels({tr("Command"), tr("Keys")});
+        m_shortcuts->setAccessibleName(tr("Commands and their shortcuts"));
+        m_keys->setAccessibleName(tr("Keys of the chosen command"));
+        fillShortcuts();
+    });
+    m_shortcuts->header()->resizeSection(0, 300);
+    connect(m_language, &QComboBox::activated, this, [this](int index) { Language::instance().set(m_language->itemData(index).toString()); });
+    connect(m_appearance, &QComboBox::activated, this, [this](int index) { applyAppearance(static_cast<Appearance>(m_appearance->itemData(index).toInt())); });
+    connect(m_shortcuts, &QTreeWidget::currentItemChanged, this, &SettingsPage::showKeys);
+    const auto current = [this]() -> QAction* {
+        const QTreeWidgetItem* item = m_shortcuts->currentItem();
+        return item == nullptr ? nullptr : m_actions.find(item->data(0, Qt::UserRole).toString());
+    };
+    const auto set = [this, current](const QList<QKeySequence>& keys) {
+        QAction* action = current();
+        if (action == nullptr || action->shortcuts() == keys)
+            return;
+        QStringList taken;
+        for (const QAction* other : m_actions.setKeys(action, keys))
+            taken << QString(other->text()).remove(QLatin1Char('&'));
+        m_clash->setText(taken.isEmpty() ? QString() : tr("Taken from: %1").arg(taken.join(QStringLiteral(", "))));
+        const QString id = action->objectName();
+        fillShortcuts();
+        for (int i = 0; i < m_shortcuts->topLevelItemCount(); ++i)
+            if (m_shortcuts->topLevelItem(i)->data(0, Qt::UserRole).toString() == id)
+                m_shortcuts->setCurrentItem(m_shortcuts->topLevelItem(i));
+    };
+    connect(m_keys, &QKeySequenceEdit::editingFinished, this, [this, set] {
+        if (!m_keys->keySequence().isEmpty())
+            set({m_keys->keySequence()});
+    });
+    connect(clear, &QPushButton::clicked, this, [set] { set({}); });
+    connect(restore, &QPushButton::clicked, this, [this, set, current] {
+        if (const QAction* action = current())
+            set(m_actions.defaultKeys(action));
+    });
+}
+
+void SettingsPage::fillShortcuts()
+{
+    const QSignalBlocker quiet(m_shortcuts);
+    m_shortcuts->clear();
+    for (const QAction* action : m_actions.all()) {
+        auto* item = new QTreeWidgetItem(m_shortcuts, {QString(action->text()).remove(QLatin1Char('&')),
+                                                       QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText)});
+        item->setData(0, Qt::UserRole, action->objectName());
+    }
+}
+
+void SettingsPage::showKeys()
+{
+    const QTreeWidgetItem* item = m_shortcuts->currentItem();
+    const QAction* action = item == nullptr ? nullptr : m_actions.find(item->data(0, Qt::UserRole).toString());
+    const QSignalBlocker quiet(m_keys);
+    m_keys->setKeySequence(action == nullptr ? QKeySequence() : action->shortcut());
+}
+
+} // namespace lathe::ui
