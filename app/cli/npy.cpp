@@ -37,7 +37,12 @@ std::string_view valueOf(std::string_view header, std::string_view key)
 Result<graph::HostTensor> readNpy(const std::filesystem::path& file)
 {
     LATHE_TRY_ASSIGN(const std::string bytes, readFile(file));
-    const auto bad = [&file](std::string_view why) { return makeError(Errc::BadFile, fmt::format("{} is no .npy file that can be read: {}", file.string(), why)); };
+    return parseNpy(bytes, file.string());
+}
+
+Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name)
+{
+    const auto bad = [name](std::string_view why) { return makeError(Errc::BadFile, fmt::format("{} is no .npy file that can be read: {}", name, why)); };
     if (bytes.size() < 12 || bytes.compare(0, 6, "\x93NUMPY") != 0)
         return bad("it has another beginning");
     const int major = bytes[6];
@@ -60,7 +65,7 @@ Result<graph::HostTensor> readNpy(const std::filesystem::path& file)
         return bad("it is truncated");
     const std::string_view header(bytes.data() + start, headerBytes);
     if (!valueOf(header, "fortran_order").starts_with("False"))
-        return makeError(Errc::Unsupported, fmt::format("{} is in Fortran order: save it in C order", file.string()));
+        return makeError(Errc::Unsupported, fmt::format("{} is in Fortran order: save it in C order", name));
     const std::string_view descr = valueOf(header, "descr");
     graph::TensorType type;
     bool known = false;
@@ -71,7 +76,7 @@ Result<graph::HostTensor> readNpy(const std::filesystem::path& file)
         }
     }
     if (!known)
-        return makeError(Errc::Unsupported, fmt::format("{} has elements of a type that is not supported", file.string()));
+        return makeError(Errc::Unsupported, fmt::format("{} has elements of a type that is not supported", name));
     std::string_view shape = valueOf(header, "shape");
     if (!shape.starts_with('('))
         return bad("it has no shape");
@@ -98,6 +103,12 @@ Result<graph::HostTensor> readNpy(const std::filesystem::path& file)
 
 Result<> writeNpy(const std::filesystem::path& file, const graph::HostTensor& tensor)
 {
+    LATHE_TRY_ASSIGN(const std::string bytes, formatNpy(tensor));
+    return writeFileAtomically(file, std::string_view(bytes));
+}
+
+Result<std::string> formatNpy(const graph::HostTensor& tensor)
+{
     std::string_view descr;
     for (const Descr& d : kTypes)
         if (d.dtype == tensor.type.dtype)
@@ -113,7 +124,7 @@ Result<> writeNpy(const std::filesystem::path& file, const graph::HostTensor& te
     bytes.append(reinterpret_cast<const char*>(&size), 2);
     bytes += header;
     bytes.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
-    return writeFileAtomically(file, std::string_view(bytes));
+    return bytes;
 }
 
 } // namespace lathe::cli

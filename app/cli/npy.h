@@ -3,6 +3,8 @@
 #include "core/graph/operator.h"
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 namespace lathe::cli {
 
@@ -10,5 +12,9 @@ namespace lathe::cli {
 /// element types).
 Result<graph::HostTensor> readNpy(const std::filesystem::path& file);
 Result<> writeNpy(const std::filesystem::path& file, const graph::HostTensor& tensor);
+
+// The same from and to memory; `name` stands in the errors.
+Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name);
+Result<std::string> formatNpy(const graph::HostTensor& tensor);
 
 } // namespace lathe::cli
