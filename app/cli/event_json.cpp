@@ -37,6 +37,7 @@ struct Writer
         for (const auto& [name, value] : e.terms)
             put(terms, name.c_str(), value);
         out["terms"] = terms;
+        out["reason"] = e.reason;
     }
     void operator()(const BestEvent& e) const
     {
@@ -61,6 +62,15 @@ struct Writer
     void operator()(const ErrorEvent& e) const { out.update({{"event", "error"}, {"code", toString(e.code)}, {"text", e.text}}); }
     void operator()(const LogEvent& e) const { out.update({{"event", "log"}, {"text", e.text}}); }
     void operator()(const StateEvent& e) const { out.update({{"event", "state"}, {"state", toString(e.state)}, {"text", e.text}}); }
+    void operator()(const RoundDoneEvent& e) const
+    {
+        out.update({{"event", "round_done"}, {"index", e.index}, {"task", e.task}, {"trials", e.trials}, {"time_s", e.activitySeconds}});
+        put(out, "estimated_ms", e.estimateMs);
+    }
+    void operator()(const BudgetEvent& e) const
+    {
+        out.update({{"event", "budget"}, {"task", e.task}, {"pinned", e.budget.pinned}, {"muted", e.budget.muted}, {"boost", e.budget.boost}, {"trial_cap", e.budget.trialCap}});
+    }
     void operator()(const DoneEvent& e) const
     {
         out.update({{"event", "done"}, {"trials", e.trials}, {"errors", e.errors}, {"time_s", e.timeSeconds}});

@@ -38,7 +38,7 @@ private:
         const double byRounds = p.bestSeconds - p.bestSeconds / static_cast<double>(t);
         const double byLikes = fromSimilar(task);
         const double forward = std::min(byRounds, byLikes) - p.bestSeconds;
-        const double gradient = weight * (m_options.alpha * backward + (1 - m_options.alpha) * forward);
+        const double gradient = p.boost * weight * (m_options.alpha * backward + (1 - m_options.alpha) * forward);
         return {{"chain", weight}, {"backward", backward}, {"forward", forward}, {"gradient", gradient}};
     }
 
@@ -120,7 +120,7 @@ private:
         const double stale = std::pow(kStaleDecay, static_cast<double>(p.rounds - p.bestRound));
         const double explore = kExploration * std::sqrt(std::log1p(static_cast<double>(m_rounds)) / static_cast<double>(t));
         const double potential = distance * (kShare * stale / static_cast<double>(t) + explore / static_cast<double>(t));
-        const double gain = spec.weight * (0.5 * recent + 0.5 * potential) / seconds;
+        const double gain = p.boost * spec.weight * (0.5 * recent + 0.5 * potential) / seconds;
         return {{"weight", spec.weight},
                 {"recent", recent},
                 {"potential", potential},

@@ -108,6 +108,11 @@ void TaskScheduler::afterRound(std::int32_t, const RoundOutcome&) { }
 
 void TaskScheduler::setPinned(std::int32_t task, bool pinned) { m_progress[static_cast<std::size_t>(task)].pinned = pinned; }
 void TaskScheduler::setMuted(std::int32_t task, bool muted) { m_progress[static_cast<std::size_t>(task)].muted = muted; }
+void TaskScheduler::setBoost(std::int32_t task, double factor)
+{
+    LATHE_CHECK(factor > 0) << factor;
+    m_progress[static_cast<std::size_t>(task)].boost = factor;
+}
 void TaskScheduler::setTrialCap(std::int32_t task, std::int64_t trials)
 {
     m_progress[static_cast<std::size_t>(task)].trialCap = trials;

@@ -41,6 +41,7 @@ struct TaskProgress
     std::vector<double> history; ///< best cost after each round
     bool dead = false; ///< exhausted or without gain for too long
     bool pinned = false, muted = false;
+    double boost = 1; ///< factor on what it promises
     std::int64_t trialCap = 0; ///< 0: none
     bool measured() const { return bestSeconds < 1e10; }
 };
@@ -81,6 +82,7 @@ public:
 
     void setPinned(std::int32_t task, bool pinned); ///< pinned tasks go first while any is alive
     void setMuted(std::int32_t task, bool muted); ///< gets no rounds
+    void setBoost(std::int32_t task, double factor); ///< positive
     void setTrialCap(std::int32_t task, std::int64_t trials);
 
     /// Sum of weight x best seconds; +inf until every task has a valid result.

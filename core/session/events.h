@@ -22,7 +22,26 @@ struct RoundEvent
     std::int32_t index = 0;
     std::int32_t task = -1;
     std::int32_t trials = 0;
-    std::map<std::string, double> terms; ///< of the scheduler's decision
+    /// Of the scheduler's decision: the strategy's own, and "next_best" and "next_best_task", the decisive term of the task
+    /// that would have come next, where there is one.
+    std::map<std::string, double> terms;
+    std::string reason; ///< "first", "pinned", "promise" (by its terms), "revived" (all others have stopped), "continued"
+};
+
+struct RoundDoneEvent
+{
+    std::int32_t index = 0;
+    std::int32_t task = -1;
+    std::int32_t trials = 0;
+    std::map<std::string, double> activitySeconds; ///< where its time went: search, reference, build, measure, train, store, other
+    double estimateMs = kUnknown;
+};
+
+/// Budgets, as a person changed them, have reached the run.
+struct BudgetEvent
+{
+    std::int32_t task = -1;
+    TaskBudget budget;
 };
 
 struct BestEvent
@@ -35,7 +54,7 @@ struct BestEvent
 struct EstimateEvent
 {
     double ms = kUnknown; ///< sum of weight x best; NaN while some task has no valid program
-    double low = kUnknown, high = kUnknown; ///< band
+    double low = kUnknown, high = kUnknown; ///< band, while `ms` is NaN and some task has a valid program
     double etaSeconds = kUnknown;
 };
 
@@ -74,7 +93,7 @@ std::string_view toString(RunState state);
 struct StateEvent
 {
     RunState state = RunState::Idle;
-    std::string text; ///< one sentence for Failed
+    std::string text; ///< Failed: one sentence; Finished: why, unless the budget was used
 };
 
 struct DoneEvent
@@ -90,7 +109,7 @@ struct DoneEvent
 struct Event
 {
     double atSeconds = 0;
-    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent> what;
+    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent, RoundDoneEvent, BudgetEvent> what;
 };
 
 /// Watches a session. Called on the session's threads, in order, never concurrently; must return quickly.

@@ -93,10 +93,12 @@ struct RoundView
     std::int32_t index = 0;
     std::int32_t task = -1;
     std::int32_t trials = 0;
-    std::map<std::string, double> terms; ///< of the scheduler's decision
+    std::map<std::string, double> terms; ///< of the scheduler's decision: RoundEvent::terms
+    std::string reason; ///< RoundEvent::reason; empty in projects of older versions
     std::map<std::string, double> activitySeconds; ///< empty in projects of older versions
     double atSeconds = 0; ///< at its end
     double estimateMs = kUnknown;
+    double bestMs = kUnknown; ///< of its trials
 };
 
 /// One run, as stored.
@@ -119,6 +121,8 @@ class History
 public:
     virtual ~History() = default;
 
+    /// Another reader of the same project, for another thread.
+    virtual Result<std::unique_ptr<History>> again() const = 0;
     /// Row numbers. A million take a third of a second. Errors: Cancelled, StoreFailed.
     virtual Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) = 0;
     virtual Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) = 0;

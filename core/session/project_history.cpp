@@ -56,6 +56,7 @@ public:
             m_taskOfKey[m_model->partition.tasks[i].key] = static_cast<std::int32_t>(i);
     }
 
+    Result<std::unique_ptr<History>> again() const override { return openHistory(m_reader.project().file(), m_modelRow, m_model); }
     Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) override;
     Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) override;
     Result<TrialDetail> detail(std::int64_t row) override;
@@ -271,6 +272,7 @@ Result<std::vector<RunView>> ProjectHistory::runs()
 Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
 {
     LATHE_TRY_ASSIGN(const auto rows, m_reader.project().rounds(run));
+    LATHE_TRY_ASSIGN(const auto best, m_reader.bestByRound(run));
     const auto numbers = [](const json& object) {
         std::map<std::string, double> map;
         if (object.is_object())
@@ -282,8 +284,12 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
     std::vector<RoundView> views;
     for (const store::RoundRow& row : rows) {
         const json durations = json::parse(row.durations, nullptr, false);
-        views.push_back({run, row.index, taskOf(row.task), row.trials, numbers(json::parse(row.terms, nullptr, false)),
-                         numbers(durations.is_object() ? durations.value("activities", json::object()) : json::object()), row.atSeconds, row.estimateMs});
+        const json terms = json::parse(row.terms, nullptr, false);
+        const std::string reason = terms.is_object() && terms.contains("reason") && terms["reason"].is_string() ? terms["reason"].get<std::string>() : std::string();
+        views.push_back({run, row.index, taskOf(row.task), row.trials, numbers(terms), reason,
+                         numbers(durations.is_object() ? durations.value("activities", json::object()) : json::object()), row.atSeconds, row.estimateMs, kUnknown});
+        if (const auto found = best.find(row.index); found != best.end())
+            views.back().bestMs = toMs(found->second);
     }
     return views;
 }

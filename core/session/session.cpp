@@ -7,6 +7,7 @@
 #include "core/session/loaded_model.h"
 #include "core/session/options_json.h"
 #include "core/session/project_history.h"
+#include "core/session/steering.h"
 #include "core/session/tbb_executor.h"
 #include "core/session/tuning_run.h"
 #include "core/store/project.h"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <thread>
 
 namespace lathe::session {
@@ -38,9 +40,14 @@ public:
             m_control.requestPause(false);
             m_thread.join();
         }
+        // A budget that was set after the last round's end.
+        if (m_project && !m_project->readOnly())
+            for (const auto& [task, budget] : m_steering.takeChanges())
+                (void)storeBudget(task, budget); // the session ends: nobody is left to be told
     }
 
     Result<> registerModel();
+    Result<> restoreBudgets();
 
     const OpenOptions& options() const override { return m_options; }
     std::shared_ptr<const GraphView> graph() const override { return m_graph; }
@@ -71,6 +78,11 @@ public:
     }
     RunState state() const override { return m_control.state(); }
 
+    std::vector<TaskBudget> budgets() const override { return m_steering.budgets(); }
+    Result<> setBudget(std::int32_t task, const TaskBudget& budget) override;
+    Result<> setRunTimeout(double seconds) override;
+    double runTimeout() const override { return m_steering.runTimeout().value_or(TuneOptions().timeoutSeconds); }
+
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
     Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const override;
@@ -80,6 +92,8 @@ private:
     /// A reader's own connection, so that views never wait for the run's writer.
     Result<store::Project> reader() const { return store::Project::open(m_project->file(), store::Project::Access::Read); }
     std::map<std::string, std::int32_t> taskIndices() const;
+    bool isActive() const;
+    Result<> storeBudget(std::int32_t task, const TaskBudget& budget);
 
     OpenOptions m_options;
     std::shared_ptr<const LoadedModel> m_model;
@@ -88,6 +102,7 @@ private:
     std::unique_ptr<store::Project> m_project;
     std::int64_t m_modelRow = 0;
     RunControl m_control;
+    Steering m_steering;
     std::jthread m_thread;
 };
 
@@ -178,10 +193,63 @@ bool Session::canResume() const
     return false;
 }
 
-Result<> Session::start(TuneOptions options)
+bool Session::isActive() const
 {
     const RunState now = m_control.state();
-    if (now != RunState::Idle && now != RunState::Stopped && now != RunState::Finished && now != RunState::Failed)
+    return now != RunState::Idle && now != RunState::Stopped && now != RunState::Finished && now != RunState::Failed;
+}
+
+Result<> Session::restoreBudgets()
+{
+    std::vector<TaskBudget> budgets(m_model->partition.tasks.size());
+    if (m_project) {
+        const auto indices = taskIndices();
+        LATHE_TRY_ASSIGN(const auto rows, m_project->budgets(m_modelRow));
+        for (const store::BudgetRow& row : rows)
+            if (const auto index = indices.find(row.task); index != indices.end())
+                budgets[static_cast<std::size_t>(index->second)] = {row.pinned, row.muted, row.boost, row.trialCap};
+    }
+    m_steering.restore(std::move(budgets));
+    return {};
+}
+
+Result<> Session::storeBudget(std::int32_t task, const TaskBudget& budget)
+{
+    return m_project->setBudget({m_modelRow, m_model->partition.tasks[static_cast<std::size_t>(task)].key, budget.pinned, budget.muted, budget.boost, budget.trialCap});
+}
+
+Result<> Session::setBudget(std::int32_t task, const TaskBudget& budget)
+{
+    if (task < 0 || task >= static_cast<std::int32_t>(m_model->partition.tasks.size()))
+        return makeError(Errc::InvalidArgument, fmt::format("there is no task {}", task));
+    if (!(budget.boost > 0) || !std::isfinite(budget.boost))
+        return makeError(Errc::InvalidArgument, fmt::format("a boost of {} is not a positive factor", budget.boost));
+    if (budget.trialCap < 0)
+        return makeError(Errc::InvalidArgument, fmt::format("{} is no number of trials", budget.trialCap));
+    if (m_project && m_project->readOnly())
+        return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
+    m_steering.setBudget(task, budget);
+    // While a run goes on its thread writes to the project; else this one may.
+    if (isActive() || !m_project)
+        return {};
+    if (m_thread.joinable())
+        m_thread.join();
+    for (const auto& [changed, value] : m_steering.takeChanges())
+        LATHE_TRY(storeBudget(changed, value));
+    return {};
+}
+
+Result<> Session::setRunTimeout(double seconds)
+{
+    if (!(seconds > 0) || !std::isfinite(seconds))
+        return makeError(Errc::InvalidArgument, fmt::format("a time limit of {} s is not positive", seconds));
+    m_steering.setRunTimeout(seconds);
+    return {};
+}
+
+Result<> Session::start(TuneOptions options)
+{
+    if (isActive())
         return makeError(Errc::InvalidArgument, "a run is going on already");
     if (m_project && m_project->readOnly())
         return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
@@ -196,6 +264,7 @@ Result<> Session::start(TuneOptions options)
     setup.options = std::move(options);
     setup.executor = m_executor.get();
     setup.control = &m_control;
+    setup.steering = &m_steering;
     if (m_model->target.kind() == "cpu")
         setup.measureNetwork = [this](bool untuned, std::stop_token stop) { return measureNetwork(*m_model, untuned ? nullptr : m_project.get(), stop); };
     m_control.requestPause(false);
@@ -308,6 +377,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     }
     auto session = std::make_unique<Session>(std::move(options), std::move(model), std::move(project));
     LATHE_TRY(session->registerModel());
+    LATHE_TRY(session->restoreBudgets());
     return std::unique_ptr<TuningSession>(std::move(session));
 }
 

@@ -124,6 +124,15 @@ public:
     virtual void wait() = 0; ///< until the run has ended
     virtual RunState state() const = 0;
 
+    /// One per task, as asked for last.
+    virtual std::vector<TaskBudget> budgets() const = 0;
+    /// Stored with the project; a run follows from its next round on. Errors: InvalidArgument (no such task, a boost that is not
+    /// positive, a negative cap), StoreFailed.
+    virtual Result<> setBudget(std::int32_t task, const TaskBudget& budget) = 0;
+    /// Seconds that a candidate may run, for the run that goes on (from its next round) and those to come. InvalidArgument.
+    virtual Result<> setRunTimeout(double seconds) = 0;
+    virtual double runTimeout() const = 0;
+
     /// Best record of a task; NotFound if it has none.
     virtual Result<ScheduleView> bestSchedule(std::int32_t task) const = 0;
     /// A reader of the project for views, to be used on a thread of theirs; it may outlive the session. NotFound without a project.

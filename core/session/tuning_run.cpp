@@ -126,15 +126,7 @@ Result<> TuningRun::prepare()
         return makeError(Errc::Unsupported, "the network has no task to tune");
     m_options.trialsPerRound = roundSize(m_options, model.partition.tasks.size());
 
-    measure::MeasurerOptions measureOptions;
-    measureOptions.target = model.target.text();
-    measureOptions.builders = static_cast<std::uint32_t>(m_options.buildJobs);
-    measureOptions.runTimeoutSeconds = m_options.timeoutSeconds;
-    for (const std::string& key : m_options.devices)
-        measureOptions.devices.push_back({model.target.kind(), key, {}});
-    measureOptions.quietGate = model.target.kind() == "cpu";
-    LATHE_TRY_ASSIGN(m_measurer, measure::Measurer::create(measureOptions));
-    m_device = m_measurer->devices().empty() ? std::string("{}") : m_measurer->devices().front();
+    LATHE_TRY(startMeasurer());
 
     search::PolicyOptions policyOptions;
     policyOptions.seed = m_options.seed;
@@ -155,7 +147,111 @@ Result<> TuningRun::prepare()
     LATHE_TRY_ASSIGN(m_scheduler, search::TaskScheduler::create(m_options.scheduler, scheduled, schedulerOptions));
     for (std::size_t i = 0; i < m_tasks.size() && m_options.trialsPerTask > 0; ++i)
         m_scheduler->setTrialCap(static_cast<std::int32_t>(i), m_options.trialsPerTask);
+    const std::vector<TaskBudget> budgets = m_setup.steering->budgets();
+    for (std::size_t i = 0; i < budgets.size(); ++i)
+        if (budgets[i] != TaskBudget())
+            m_setup.steering->setBudget(static_cast<std::int32_t>(i), budgets[i]); // for followSteering() to meet
     return {};
+}
+
+Result<> TuningRun::startMeasurer()
+{
+    const LoadedModel& model = *m_setup.model;
+    measure::MeasurerOptions measureOptions;
+    measureOptions.target = model.target.text();
+    measureOptions.builders = static_cast<std::uint32_t>(m_options.buildJobs);
+    measureOptions.runTimeoutSeconds = m_options.timeoutSeconds;
+    for (const std::string& key : m_options.devices)
+        measureOptions.devices.push_back({model.target.kind(), key, {}});
+    measureOptions.quietGate = model.target.kind() == "cpu";
+    LATHE_TRY_ASSIGN(m_measurer, measure::Measurer::create(measureOptions));
+    m_device = m_measurer->devices().empty() ? std::string("{}") : m_measurer->devices().front();
+    return {};
+}
+
+/// Takes over what was asked for since the last round.
+Result<> TuningRun::followSteering()
+{
+    std::vector<Event> events;
+    for (const auto& [task, budget] : m_setup.steering->takeChanges()) {
+        m_scheduler->setPinned(task, budget.pinned);
+        m_scheduler->setMuted(task, budget.muted);
+        m_scheduler->setBoost(task, budget.boost);
+        m_scheduler->setTrialCap(task, budget.trialCap > 0 ? budget.trialCap : m_options.trialsPerTask);
+        if (m_setup.project != nullptr)
+            LATHE_TRY(m_setup.project->setBudget({m_setup.modelRow, m_tasks[static_cast<std::size_t>(task)].search.key, budget.pinned, budget.muted, budget.boost, budget.trialCap}));
+        events.push_back({atSeconds(), BudgetEvent{task, budget}});
+    }
+    emit(std::move(events));
+    if (const auto timeout = m_setup.steering->runTimeout(); timeout && *timeout != m_options.timeoutSeconds) {
+        m_options.timeoutSeconds = *timeout;
+        LATHE_TRY(startMeasurer());
+        if (m_setup.project != nullptr) {
+            json options = toJson(m_options);
+            options["nonce"] = m_nonce;
+            LATHE_TRY(m_setup.project->setSessionOptions(m_session, options.dump()));
+        }
+        emitOne(LogEvent{fmt::format("a candidate may run for {} s from now on", *timeout)});
+    }
+    return {};
+}
+
+search::Terms TuningRun::explain(std::int32_t task, std::string& reason) const
+{
+    const std::vector<search::Terms> all = m_scheduler->terms();
+    search::Terms terms = all[static_cast<std::size_t>(task)];
+    const search::TaskProgress& progress = m_scheduler->progress(task);
+    reason = progress.rounds == 0 ? "first" : progress.dead ? "revived" : progress.pinned ? "pinned" : "promise";
+    // The reference's gradient is the less the better, a gain the more.
+    const char* decisive = terms.contains("gain_per_second") ? "gain_per_second" : terms.contains("gradient") ? "gradient" : nullptr;
+    if (decisive == nullptr || progress.rounds == 0)
+        return terms;
+    const double sign = terms.contains("gain_per_second") ? 1 : -1;
+    std::int32_t next = -1;
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(all.size()); ++i) {
+        const search::TaskProgress& other = m_scheduler->progress(i);
+        if (i == task || other.muted || other.dead != progress.dead || other.pinned != progress.pinned)
+            continue;
+        if (next < 0 || sign * all[static_cast<std::size_t>(i)].at(decisive) > sign * all[static_cast<std::size_t>(next)].at(decisive))
+            next = i;
+    }
+    if (next >= 0) {
+        terms["next_best"] = all[static_cast<std::size_t>(next)].at(decisive);
+        terms["next_best_task"] = next;
+    }
+    return terms;
+}
+
+std::map<std::string, double> TuningRun::activitiesSince(const std::map<std::string, double>& before, double elapsedSeconds, const std::vector<Record>& records) const
+{
+    std::map<std::string, double> spent;
+    double sum = 0;
+    for (const auto& [name, seconds] : m_timeSeconds) {
+        const auto old = before.find(name);
+        const double now = seconds - (old == before.end() ? 0 : old->second);
+        if (now <= 0)
+            continue;
+        spent[name] = now;
+        sum += now;
+    }
+    // Building and measuring share a stretch of time; what was measured says its own, on devices side by side.
+    if (const auto both = spent.find("build and measure"); both != spent.end()) {
+        double measured = 0;
+        for (const Record& record : records)
+            for (const char* part : {"upload", "measure"})
+                if (const auto ms = record.result.durationsMs.find(part); ms != record.result.durationsMs.end())
+                    measured += ms->second * 1e-3;
+        measured /= static_cast<double>(std::max<std::size_t>(1, m_measurer->devices().size()));
+        // Storing is done while results come in.
+        const double wall = std::max(0.0, both->second - (spent.contains("store") ? spent["store"] : 0.0));
+        sum += wall - both->second;
+        spent["measure"] = std::min(wall, measured);
+        spent["build"] = wall - spent["measure"];
+        spent.erase("build and measure");
+    }
+    if (elapsedSeconds > sum)
+        spent["other"] = elapsedSeconds - sum;
+    return spent;
 }
 
 Result<> TuningRun::restore(std::stop_token stop)
@@ -239,7 +335,9 @@ Result<> TuningRun::run(std::stop_token stop)
                     setState(RunState::Running);
                 continue;
             }
-            const std::int32_t task = m_scheduler->next();
+            LATHE_TRY(followSteering());
+            // A round that was cut short goes on with its task, whatever was asked for since.
+            const std::int32_t task = m_partial.empty() ? m_scheduler->next() : m_taskOfKey.at(m_partial.front().candidate.task);
             if (task < 0)
                 break;
             auto round = oneRound(task, stop);
@@ -286,7 +384,11 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
 {
     Task& task = m_tasks[static_cast<std::size_t>(taskIndex)];
     const auto roundStart = steady_clock::now();
-    const search::Terms terms = m_scheduler->terms()[static_cast<std::size_t>(taskIndex)];
+    const auto timeBefore = m_timeSeconds;
+    std::string reason;
+    const search::Terms terms = explain(taskIndex, reason);
+    if (!m_partial.empty())
+        reason = "continued";
     std::int32_t count = m_options.trialsPerRound;
     if (m_options.trials > 0)
         count = static_cast<std::int32_t>(std::min<std::int64_t>(count, m_options.trials - m_trials));
@@ -343,7 +445,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         places.push_back(i);
     }
     m_partial.clear();
-    emitOne(RoundEvent{m_round, taskIndex, static_cast<std::int32_t>(candidates.size()), terms});
+    emitOne(RoundEvent{m_round, taskIndex, static_cast<std::int32_t>(candidates.size()), terms, reason});
 
     // On disk first, then acknowledged; in small batches, since each transaction waits for the disk.
     std::vector<Record> pending;
@@ -381,13 +483,17 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     if (modelTime())
         elapsed = 0.01 * static_cast<double>(std::max<std::size_t>(records.size(), 1));
     LATHE_TRY(tellRound(taskIndex, records, elapsed, stop));
+    const auto activities = activitiesSince(timeBefore, secondsSince(roundStart), records);
+    const double estimate = m_scheduler->estimatedLatency();
     if (m_setup.project != nullptr) {
-        const json durations = {{"elapsed_s", elapsed}};
-        const double estimate = m_scheduler->estimatedLatency();
-        LATHE_TRY(m_setup.project->addRound({m_session, m_round, task.search.key, static_cast<std::int32_t>(records.size()), json(terms).dump(), durations.dump(),
+        const json durations = {{"elapsed_s", elapsed}, {"activities", activities}};
+        json why = terms;
+        why["reason"] = reason;
+        LATHE_TRY(m_setup.project->addRound({m_session, m_round, task.search.key, static_cast<std::int32_t>(records.size()), why.dump(), durations.dump(),
                                              atSeconds(), std::isfinite(estimate) ? estimate * 1e3 : kUnknown}));
         LATHE_TRY(m_setup.project->updateSession(m_session, "running", atSeconds()));
     }
+    emitOne(RoundDoneEvent{m_round, taskIndex, static_cast<std::int32_t>(records.size()), activities, std::isfinite(estimate) ? estimate * 1e3 : kUnknown});
     ++m_round;
     emitEstimate();
     return {};
@@ -453,8 +559,28 @@ void TuningRun::emitEstimate()
 {
     EstimateEvent event;
     const double estimate = m_scheduler->estimatedLatency();
-    if (std::isfinite(estimate))
+    if (std::isfinite(estimate)) {
         event.ms = estimate * 1e3;
+    } else {
+        // Tasks without a valid program are guessed from the speeds of the others: none faster than the fastest, none slower
+        // than half the slowest.
+        double known = 0, missing = 0, fastest = 0, slowest = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < m_tasks.size(); ++i) {
+            const search::ScheduledTask& task = m_scheduler->tasks()[i];
+            const search::TaskProgress& progress = m_scheduler->progress(static_cast<std::int32_t>(i));
+            if (!progress.measured()) {
+                missing += task.weight * task.flop;
+                continue;
+            }
+            known += task.weight * progress.bestSeconds;
+            fastest = std::max(fastest, task.flop / progress.bestSeconds);
+            slowest = std::min(slowest, task.flop / progress.bestSeconds);
+        }
+        if (fastest > 0 && slowest > 0) {
+            event.low = (known + missing / fastest) * 1e3;
+            event.high = (known + missing / (slowest / 2)) * 1e3;
+        }
+    }
     const double at = atSeconds();
     if (m_options.seconds > 0)
         event.etaSeconds = std::max(0.0, m_options.seconds - at);

@@ -6,6 +6,7 @@
 #include "core/search/task_scheduler.h"
 #include "core/session/loaded_model.h"
 #include "core/session/run_control.h"
+#include "core/session/steering.h"
 #include "core/store/project.h"
 #include "core/support/executor.h"
 
@@ -24,6 +25,7 @@ struct RunSetup
     TuneOptions options;
     Executor* executor = nullptr;
     RunControl* control = nullptr;
+    Steering* steering = nullptr;
     NetworkMeasure measureNetwork; ///< may be empty
 };
 
@@ -50,6 +52,10 @@ private:
     };
 
     Result<> prepare();
+    Result<> startMeasurer();
+    Result<> followSteering();
+    search::Terms explain(std::int32_t task, std::string& reason) const;
+    std::map<std::string, double> activitiesSince(const std::map<std::string, double>& before, double elapsedSeconds, const std::vector<Record>& records) const;
     Result<> restore(std::stop_token stop);
     Result<> oneRound(std::int32_t task, std::stop_token stop);
     Result<measure::TaskDataPtr> taskData(Task& task, const std::string& alternative);

@@ -85,6 +85,16 @@ struct TaskView
     TaskState state = TaskState::Untuned;
 };
 
+/// What a person asks of the scheduler for one task.
+struct TaskBudget
+{
+    bool pinned = false; ///< pinned tasks go first
+    bool muted = false; ///< gets no trials
+    double boost = 1; ///< factor on what the task promises
+    std::int64_t trialCap = 0; ///< of a run; 0: none
+    friend bool operator==(const TaskBudget&, const TaskBudget&) = default;
+};
+
 struct UntunedView
 {
     std::string name;

@@ -184,6 +184,12 @@ Result<> Project::updateSession(std::int64_t id, std::string_view state, double 
     return s.bind(state).bind(activeSeconds).bind(id).run();
 }
 
+Result<> Project::setSessionOptions(std::int64_t id, std::string_view options)
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "UPDATE sessions SET options = ? WHERE id = ?"));
+    return s.bind(options).bind(id).run();
+}
+
 Result<std::vector<SessionRow>> Project::sessions() const
 {
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT id, model, target, options, started_ms, active_s, state FROM sessions ORDER BY id"));

@@ -113,6 +113,7 @@ public:
 
     Result<std::int64_t> addSession(const SessionRow& session);
     Result<> updateSession(std::int64_t id, std::string_view state, double activeSeconds);
+    Result<> setSessionOptions(std::int64_t id, std::string_view options);
     Result<std::vector<SessionRow>> sessions() const;
 
     /// Ignores trial ids that it has. Durable when it returns.

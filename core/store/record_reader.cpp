@@ -259,6 +259,19 @@ Result<std::vector<FailureGroup>> RecordReader::failures(std::stop_token stop) c
     return groups;
 }
 
+Result<std::map<std::int32_t, double>> RecordReader::bestByRound(std::int64_t session) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT round, min(mean_ns) FROM records WHERE session = ? AND code = 'Ok' AND mean_ns IS NOT NULL GROUP BY round"));
+    s.bind(session);
+    std::map<std::int32_t, double> best;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return best;
+        best[static_cast<std::int32_t>(s.integer(0))] = s.real(1);
+    }
+}
+
 Result<std::int64_t> RecordReader::lastRow() const
 {
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT coalesce(max(id), 0) FROM records"));

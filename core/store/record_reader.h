@@ -73,6 +73,8 @@ public:
     Result<std::vector<RecordSummary>> rows(std::span<const std::int64_t> rows) const;
     Result<Record> record(std::int64_t row) const; ///< NotFound
     Result<std::vector<FailureGroup>> failures(std::stop_token stop = {}) const; ///< most frequent first
+    /// Nanoseconds of the fastest valid record of each round that has one.
+    Result<std::map<std::int32_t, double>> bestByRound(std::int64_t session) const;
     Result<std::int64_t> lastRow() const; ///< 0: none
 
 private:

@@ -29,6 +29,8 @@ void TaskModel::setTasks(std::vector<session::TaskView> tasks)
 {
     beginResetModel();
     m_tasks = std::move(tasks);
+    m_histories.assign(m_tasks.size(), {});
+    m_budgets.assign(m_tasks.size(), {});
     updateShares();
     endResetModel();
 }
@@ -66,12 +68,16 @@ void TaskModel::apply(const std::vector<session::Event>& events)
             task.bestMs = best->costMs;
             task.gflops = task.flop / best->costMs / 1e6;
             task.bestAlternative = best->alternative;
+            m_histories[static_cast<std::size_t>(best->task)] << best->costMs;
             changed = true;
         } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {
             for (auto& task : m_tasks)
                 if (task.state == session::TaskState::Active)
                     task.state = session::TaskState::Waiting;
             m_tasks[static_cast<std::size_t>(round->task)].state = session::TaskState::Active;
+            changed = true;
+        } else if (const auto* budget = std::get_if<session::BudgetEvent>(&event.what)) {
+            m_budgets[static_cast<std::size_t>(budget->task)] = budget->budget;
             changed = true;
         } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
             if (state->state != session::RunState::Running)
@@ -85,6 +91,36 @@ void TaskModel::apply(const std::vector<session::Event>& events)
         return;
     updateShares();
     emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+}
+
+void TaskModel::setHistory(int task, const QList<double>& bests)
+{
+    if (task < 0 || task >= rowCount() || !m_histories[static_cast<std::size_t>(task)].isEmpty())
+        return;
+    m_histories[static_cast<std::size_t>(task)] = bests;
+    emit dataChanged(index(task, CurveColumn), index(task, CurveColumn));
+}
+
+void TaskModel::setBudget(int task, const session::TaskBudget& budget)
+{
+    if (task < 0 || task >= rowCount())
+        return;
+    m_budgets[static_cast<std::size_t>(task)] = budget;
+    emit dataChanged(index(task, BudgetColumn), index(task, BudgetColumn));
+}
+
+QString TaskModel::budgetText(const session::TaskBudget& budget)
+{
+    QStringList parts;
+    if (budget.pinned)
+        parts << tr("pinned");
+    if (budget.muted)
+        parts << tr("muted");
+    if (budget.boost != 1)
+        parts << QStringLiteral("×%1").arg(budget.boost);
+    if (budget.trialCap > 0)
+        parts << QStringLiteral("≤ %1").arg(budget.trialCap);
+    return parts.join(QStringLiteral(", "));
 }
 
 int TaskModel::rowCount(const QModelIndex& parent) const
@@ -110,6 +146,7 @@ QVariant TaskModel::text(const session::TaskView& task, int column) const
     case GflopsColumn: return number(task.gflops, 1);
     case TrialsColumn: return QString::number(task.trials);
     case ErrorsColumn: return QString::number(task.errors);
+    case BudgetColumn: return budgetText(m_budgets[static_cast<std::size_t>(task.id)]);
     case StateColumn:
         switch (task.state) {
         case session::TaskState::Untuned: return tr("untuned");
@@ -145,8 +182,9 @@ QVariant TaskModel::data(const QModelIndex& index, int role) const
     case Qt::DisplayRole: return text(task, column);
     case SortRole: return sortValue(task, column);
     case TaskIdRole: return task.id;
+    case HistoryRole: return QVariant::fromValue(m_histories[static_cast<std::size_t>(index.row())]);
     case Qt::TextAlignmentRole:
-        if (column == NameColumn || column == ShapeColumn || column == StateColumn)
+        if (column == NameColumn || column == ShapeColumn || column == StateColumn || column == BudgetColumn)
             return QVariant::fromValue(Qt::AlignLeft | Qt::AlignVCenter);
         return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
     case Qt::ToolTipRole:
@@ -173,6 +211,8 @@ QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int rol
     case TrialsColumn: return tr("Trials");
     case ErrorsColumn: return tr("Failed");
     case StateColumn: return tr("State");
+    case CurveColumn: return tr("Curve");
+    case BudgetColumn: return tr("Budget");
     default: return {};
     }
 }

@@ -4,6 +4,7 @@
 #include "core/session/views.h"
 
 #include <QAbstractTableModel>
+#include <QList>
 
 #include <vector>
 
@@ -28,18 +29,27 @@ public:
         ErrorsColumn,
         StateColumn,
         ShapeColumn,
+        CurveColumn, ///< drawn by a delegate from HistoryRole
+        BudgetColumn,
         ColumnCount
     };
     enum Role
     {
         SortRole = Qt::UserRole, ///< a number where the column holds one
-        TaskIdRole
+        TaskIdRole,
+        HistoryRole ///< QList<double>: the best latency after each gain, in ms
     };
 
     using QAbstractTableModel::QAbstractTableModel;
 
     void setTasks(std::vector<session::TaskView> tasks);
     void apply(const std::vector<session::Event>& events);
+    /// Gains of the run before its events came; no effect on a task that has some.
+    void setHistory(int task, const QList<double>& bests);
+    void setBudget(int task, const session::TaskBudget& budget);
+    const session::TaskBudget& budget(int task) const { return m_budgets[static_cast<std::size_t>(task)]; }
+    /// "pinned, ×2, ≤ 500"; empty: nothing in particular.
+    static QString budgetText(const session::TaskBudget& budget);
 
     const session::TaskView& task(int row) const { return m_tasks[static_cast<std::size_t>(row)]; }
     /// Sum of weight x best; NaN while some task has no valid program.
@@ -55,6 +65,8 @@ private:
     QVariant sortValue(const session::TaskView& task, int column) const;
     void updateShares();
     std::vector<session::TaskView> m_tasks;
+    std::vector<QList<double>> m_histories; ///< by task, as the two others
+    std::vector<session::TaskBudget> m_budgets;
 };
 
 } // namespace lathe::ui

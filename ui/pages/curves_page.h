@@ -1,20 +1,22 @@
 #pragma once
 
-#include "core/session/events.h"
-
 #include <QWidget>
 
 QT_BEGIN_NAMESPACE
 class QCheckBox;
+class QComboBox;
 class QLabel;
+class QToolButton;
 QT_END_NAMESPACE
 
 namespace lathe::ui {
 
 class LatencyChart;
+class RoundModel;
 class Workspace;
 
-/// Estimated and measured latency over the run's time.
+/// Estimated and measured latency over the run's time, tasks' curves on demand, and what is likely to come. The view can be
+/// held while the run goes on.
 class CurvesPage final : public QWidget
 {
     Q_OBJECT
@@ -22,9 +24,18 @@ class CurvesPage final : public QWidget
 public:
     CurvesPage(Workspace& workspace, QWidget* parent);
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
-    void onEvents(const std::vector<session::Event>& events);
+    void update();
+    void showAge();
+    Workspace& m_workspace;
+    RoundModel& m_rounds;
     LatencyChart* m_chart = nullptr;
+    QComboBox* m_tasks = nullptr;
+    QToolButton* m_hold = nullptr;
+    QLabel *m_forecast = nullptr, *m_age = nullptr;
 };
 
 } // namespace lathe::ui

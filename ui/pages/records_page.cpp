@@ -12,6 +12,7 @@
 #include "ui/pages/record_detail_page.h"
 #include "ui/views/record_table.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
@@ -65,6 +66,7 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     for (int column = 0; column < RecordModel::ColumnCount; ++column)
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
+    m_table->horizontalHeader()->setSortIndicator(RecordModel::TimeColumn, Qt::DescendingOrder);
     m_detail = new RecordDetailPage(this);
     m_detail->setObjectName(QStringLiteral("recordDetail"));
     m_splitter = new QSplitter(Qt::Vertical, this);
@@ -130,6 +132,10 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     connect(&m_filter, &TrialFilter::changed, this, [this] {
         showFilter();
         m_model->setQuery(m_filter.query());
+    });
+    connect(&m_filter, &TrialFilter::showRequested, this, [this] {
+        if (auto* show = window()->findChild<QAction*>(QStringLiteral("page.records")))
+            show->trigger();
     });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &RecordsPage::onOpened);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, [this] {

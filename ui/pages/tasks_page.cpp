@@ -4,7 +4,9 @@
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/budget_bar.h"
 #include "ui/views/share_delegate.h"
+#include "ui/views/sparkline_delegate.h"
 #include "ui/views/table_view.h"
 
 #include <QHeaderView>
@@ -30,13 +32,14 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setModel(m_order);
     m_table->setItemDelegateForColumn(TaskModel::ShareColumn, new ShareDelegate(m_table));
+    m_table->setItemDelegateForColumn(TaskModel::CurveColumn, new SparklineDelegate(TaskModel::HistoryRole, m_table));
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(-1, Qt::AscendingOrder); // the network's order until a header is clicked
     // What a narrow dock shows first: name, share, latency.
     const std::pair<int, int> widths[] = {{TaskModel::NameColumn, 176},  {TaskModel::ShareColumn, 70},  {TaskModel::LatencyColumn, 74},
                                           {TaskModel::TrialsColumn, 60}, {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},
                                           {TaskModel::GflopsColumn, 72}, {TaskModel::WeightColumn, 64}, {TaskModel::FlopColumn, 72},
-                                          {TaskModel::ShapeColumn, 220}};
+                                          {TaskModel::CurveColumn, 80},   {TaskModel::BudgetColumn, 90},  {TaskModel::ShapeColumn, 220}};
     QHeaderView* header = m_table->horizontalHeader();
     int visual = 0;
     for (const auto& [column, width] : widths) {
@@ -49,6 +52,7 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m
     layout->setSpacing(2);
     layout->addWidget(filter);
     layout->addWidget(m_table);
+    layout->addWidget(new BudgetBar(workspace, this));
     setFocusProxy(m_table);
     retranslated(this, [this, filter] {
         filter->setPlaceholderText(tr("Filter the tasks"));

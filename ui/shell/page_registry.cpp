@@ -1,11 +1,15 @@
 #include "ui/shell/page_registry.h"
 
 #include "ui/pages/curves_page.h"
+#include "ui/pages/failures_page.h"
 #include "ui/pages/issues_page.h"
 #include "ui/pages/log_page.h"
 #include "ui/pages/network_page.h"
 #include "ui/pages/properties_page.h"
+#include "ui/pages/records_page.h"
+#include "ui/pages/scheduler_page.h"
 #include "ui/pages/tasks_page.h"
+#include "ui/pages/time_page.h"
 
 #include <QtGlobal>
 
@@ -22,8 +26,12 @@ QWidget* make(Workspace& workspace, QWidget* parent)
 constexpr PageEntry kPages[] = {
     {"network", QT_TRANSLATE_NOOP("Pages", "Network"), PagePlace::Center, make<NetworkPage>},
     {"curves", QT_TRANSLATE_NOOP("Pages", "Curves"), PagePlace::Center, make<CurvesPage>},
+    {"scheduler", QT_TRANSLATE_NOOP("Pages", "Scheduler"), PagePlace::Center, make<SchedulerPage>},
+    {"records", QT_TRANSLATE_NOOP("Pages", "Records"), PagePlace::Center, make<RecordsPage>},
+    {"time", QT_TRANSLATE_NOOP("Pages", "Time"), PagePlace::Center, make<TimePage>},
     {"tasks", QT_TRANSLATE_NOOP("Pages", "Tasks"), PagePlace::Left, make<TasksPage>},
     {"properties", QT_TRANSLATE_NOOP("Pages", "Selected task"), PagePlace::Right, make<PropertiesPage>},
+    {"failures", QT_TRANSLATE_NOOP("Pages", "Failures"), PagePlace::Bottom, make<FailuresPage>},
     {"issues", QT_TRANSLATE_NOOP("Pages", "Issues"), PagePlace::Bottom, make<IssuesPage>},
     {"log", QT_TRANSLATE_NOOP("Pages", "Log"), PagePlace::Bottom, make<LogPage>},
 };

@@ -1,5 +1,10 @@
 #include "ui/views/latency_chart.h"
 
+#include "ui/models/language.h"
+#include "ui/views/decimate.h"
+#include "ui/views/plot_axes.h"
+
+#include <QtCharts/QAreaSeries>
 #include <QtCharts/QChart>
 #include <QtCharts/QChartView>
 #include <QtCharts/QLegend>
@@ -9,10 +14,18 @@
 #include <QtCharts/QScatterSeries>
 #include <QtCharts/QValueAxis>
 
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
 #include <QEvent>
+#include <QFileDialog>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QSvgGenerator>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <limits>
 
 namespace lathe::ui {
 
@@ -22,7 +35,24 @@ namespace {
 const QColor kEstimateColor(0x00, 0x72, 0xb2);
 const QColor kMeasuredColor(0xd5, 0x5e, 0x00);
 const QColor kBaselineColor(0x7f, 0x7f, 0x7f);
-constexpr int kMaxPoints = 4000;
+
+/// (seconds, ms) changes as the corners of a step curve that goes on to `end`.
+QList<QPointF> steps(const QList<QPointF>& changes, double end)
+{
+    QList<QPointF> corners;
+    corners.reserve(changes.size() * 2 + 1);
+    for (const QPointF& p : changes) {
+        if (!corners.isEmpty()) {
+            if (corners.last().y() == p.y())
+                continue;
+            corners << QPointF(p.x(), corners.last().y());
+        }
+        corners << p;
+    }
+    if (!corners.isEmpty() && end > corners.last().x())
+        corners << QPointF(end, corners.last().y());
+    return corners;
+}
 
 } // namespace
 
@@ -33,23 +63,34 @@ LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
     m_view->setObjectName(QStringLiteral("latencyChartView"));
     m_view->setRenderHint(QPainter::Antialiasing);
     m_view->setRubberBand(QChartView::RectangleRubberBand);
+    m_view->setFocusPolicy(Qt::NoFocus);
+    setFocusPolicy(Qt::StrongFocus);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_view);
 
+    m_lower = new QLineSeries(m_chart);
+    m_upper = new QLineSeries(m_chart);
+    m_band = new QAreaSeries(m_upper, m_lower);
     m_estimate = new QLineSeries(m_chart);
     m_measured = new QScatterSeries(m_chart);
     m_measuredLine = new QLineSeries(m_chart);
     m_baseline = new QLineSeries(m_chart);
+    QColor band = kEstimateColor;
+    band.setAlphaF(0.25F);
+    m_band->setBrush(band);
+    m_band->setPen(Qt::NoPen);
     m_estimate->setPen(QPen(kEstimateColor, 2));
     m_measured->setColor(kMeasuredColor);
     m_measured->setBorderColor(kMeasuredColor);
     m_measured->setMarkerSize(9);
     m_measuredLine->setPen(QPen(kMeasuredColor, 1.5, Qt::DotLine));
     m_baseline->setPen(QPen(kBaselineColor, 1.5, Qt::DashLine));
-    for (QXYSeries* series : {static_cast<QXYSeries*>(m_baseline), static_cast<QXYSeries*>(m_estimate), static_cast<QXYSeries*>(m_measuredLine), static_cast<QXYSeries*>(m_measured)})
+    for (QAbstractSeries* series : {static_cast<QAbstractSeries*>(m_band), static_cast<QAbstractSeries*>(m_baseline), static_cast<QAbstractSeries*>(m_estimate),
+                                    static_cast<QAbstractSeries*>(m_measuredLine), static_cast<QAbstractSeries*>(m_measured)})
         m_chart->addSeries(series);
     m_time = new QValueAxis(m_chart);
+    m_time->setLabelFormat(QStringLiteral("%.0f"));
     m_chart->addAxis(m_time, Qt::AlignBottom);
     for (QAbstractSeries* series : m_chart->series())
         series->attachAxis(m_time);
@@ -57,8 +98,24 @@ LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
     m_chart->legend()->setAlignment(Qt::AlignTop);
     m_chart->setBackgroundRoundness(0);
     setLogarithmic(false);
-    applyPalette();
-    clear();
+    retranslated(this, [this] {
+        setNames();
+        rescale();
+    });
+}
+
+void LatencyChart::setNames()
+{
+    m_band->setName(tr("estimate, some tasks guessed"));
+    m_estimate->setName(tr("estimated (sum of tasks)"));
+    m_measured->setName(tr("measured (whole network)"));
+    m_baseline->setName(tr("untuned"));
+    m_time->setTitleText(tr("Time (s)"));
+    m_latency->setTitleText(tr("Latency (ms)"));
+    for (QLegendMarker* marker : m_chart->legend()->markers(m_measuredLine))
+        marker->setVisible(false);
+    for (QLegendMarker* marker : m_chart->legend()->markers(m_band))
+        marker->setVisible(!m_curves.low.isEmpty());
 }
 
 void LatencyChart::setLogarithmic(bool on)
@@ -83,61 +140,54 @@ void LatencyChart::setLogarithmic(bool on)
     for (QAbstractSeries* series : m_chart->series())
         series->attachAxis(m_latency);
     applyPalette();
-    rescale();
+    draw();
 }
 
-void LatencyChart::clear()
+void LatencyChart::setCurves(Curves curves)
 {
-    for (QXYSeries* series : {static_cast<QXYSeries*>(m_baseline), static_cast<QXYSeries*>(m_estimate), static_cast<QXYSeries*>(m_measuredLine), static_cast<QXYSeries*>(m_measured)})
-        series->clear();
-    m_estimate->setName(tr("estimated (sum of tasks)"));
-    m_measured->setName(tr("measured (whole network)"));
-    m_measuredLine->setName({});
-    m_baseline->setName(tr("untuned"));
-    for (QLegendMarker* marker : m_chart->legend()->markers(m_measuredLine))
-        marker->setVisible(false);
-    m_time->setTitleText(tr("Time (s)"));
-    m_lastSeconds = 0;
-    m_baselineMs = std::nan("");
-    rescale();
+    m_curves = std::move(curves);
+    draw();
 }
 
-void LatencyChart::addEstimate(double seconds, double ms)
+void LatencyChart::draw()
 {
-    m_lastSeconds = std::max(m_lastSeconds, seconds); // time passes also while some task has no valid program
-    if (!std::isfinite(ms)) {
-        rescale();
-        return;
+    rescale(); // the range first: each change of it makes every series again
+    const int columns = std::max(200, width());
+    const auto replace = [&](QXYSeries* series, const QList<QPointF>& points) { series->replace(decimated(points, columns, m_logarithmic)); };
+    const double end = std::max(m_curves.seconds, 0.0);
+    replace(m_lower, m_curves.low);
+    replace(m_upper, m_curves.high);
+    replace(m_estimate, steps(m_curves.estimate, end));
+    replace(m_measured, m_curves.measured);
+    replace(m_measuredLine, m_curves.measured);
+    QList<QPointF> baseline;
+    if (std::isfinite(m_curves.untunedMs))
+        baseline << QPointF(0, m_curves.untunedMs) << QPointF(m_time->max(), m_curves.untunedMs);
+    replace(m_baseline, baseline);
+    while (m_tasks.size() > m_curves.tasks.size()) {
+        m_chart->removeSeries(m_tasks.back());
+        delete m_tasks.back();
+        m_tasks.pop_back();
     }
-    QList<QPointF> points = m_estimate->points();
-    // A step curve: a value holds until the next. Equal neighbours are one step, whatever their number.
-    if (!points.isEmpty())
-        points << QPointF(seconds, points.last().y());
-    if (points.size() >= 3 && points[points.size() - 2].y() == points.last().y() && points[points.size() - 3].y() == points.last().y())
-        points.removeAt(points.size() - 2);
-    if (points.isEmpty() || points.last().y() != ms)
-        points << QPointF(seconds, ms);
-    if (points.size() > kMaxPoints)
-        for (qsizetype i = points.size() - 3; i > 0; i -= 4)
-            points.remove(i, 2);
-    m_estimate->replace(points);
-    rescale();
-}
-
-void LatencyChart::addMeasured(double seconds, double ms)
-{
-    if (!std::isfinite(ms))
-        return;
-    m_measured->append(seconds, ms);
-    m_measuredLine->append(seconds, ms);
-    m_lastSeconds = std::max(m_lastSeconds, seconds);
-    rescale();
-}
-
-void LatencyChart::setBaseline(double ms)
-{
-    m_baselineMs = ms;
-    rescale();
+    while (m_tasks.size() < m_curves.tasks.size()) {
+        auto* series = new QLineSeries(m_chart);
+        m_chart->addSeries(series);
+        series->attachAxis(m_time);
+        series->attachAxis(m_latency);
+        m_tasks.push_back(series);
+    }
+    static constexpr Qt::PenStyle kStyles[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt::DashDotLine};
+    for (std::size_t i = 0; i < m_tasks.size(); ++i) {
+        const TaskCurve& curve = m_curves.tasks[i];
+        m_tasks[i]->setPen(QPen(seriesColor(std::max(0, curve.task)), 1.2, kStyles[static_cast<std::size_t>(std::max(0, curve.task)) / 8 % 4]));
+        m_tasks[i]->setName(curve.name);
+        replace(m_tasks[i], steps(curve.points, end));
+    }
+    setNames();
+    const QString text = summary();
+    setAccessibleName(tr("Latency over time"));
+    setAccessibleDescription(text);
+    emit summaryChanged(text);
 }
 
 void LatencyChart::rescale()
@@ -145,57 +195,54 @@ void LatencyChart::rescale()
     double low = std::numeric_limits<double>::infinity();
     double high = 0;
     const auto see = [&](double y) {
+        if (!std::isfinite(y) || y <= 0)
+            return;
         low = std::min(low, y);
         high = std::max(high, y);
     };
-    for (const QPointF& p : m_estimate->points())
-        see(p.y());
-    for (const QPointF& p : m_measured->points())
-        see(p.y());
-    const double end = std::max(10.0, m_lastSeconds * 1.02);
-    m_baseline->clear();
-    if (std::isfinite(m_baselineMs)) {
-        m_baseline->append(0, m_baselineMs);
-        m_baseline->append(end, m_baselineMs);
-        see(m_baselineMs);
-    }
+    for (const QList<QPointF>* points : {&m_curves.estimate, &m_curves.measured, &m_curves.low, &m_curves.high})
+        for (const QPointF& p : *points)
+            see(p.y());
+    for (const TaskCurve& curve : m_curves.tasks)
+        for (const QPointF& p : curve.points)
+            see(p.y());
+    see(m_curves.untunedMs);
     if (high <= 0) {
         low = 0.1;
         high = 1;
     }
-    m_time->setRange(0, end);
+    // Grown in steps, so that most updates leave the axes alone.
+    const double wanted = std::max(10.0, m_curves.seconds * 1.02);
+    if (wanted > m_time->max() || wanted < m_time->max() * 0.7)
+        m_time->setRange(0, wanted * 1.1);
     if (m_logarithmic)
         m_latency->setRange(low * 0.8, high * 1.25);
     else
         m_latency->setRange(0, high * 1.08);
-    const QString text = summary();
-    m_view->setAccessibleName(tr("Latency over time"));
-    m_view->setAccessibleDescription(text);
-    emit summaryChanged(text);
 }
 
 QString LatencyChart::summary() const
 {
     QStringList parts;
-    if (m_estimate->count() > 0)
-        parts << tr("estimated %1 ms").arg(m_estimate->at(m_estimate->count() - 1).y(), 0, 'f', 3);
-    if (m_measured->count() > 0)
-        parts << tr("measured %1 ms").arg(m_measured->at(m_measured->count() - 1).y(), 0, 'f', 3);
-    if (std::isfinite(m_baselineMs))
-        parts << tr("untuned %1 ms").arg(m_baselineMs, 0, 'f', 3);
+    if (!m_curves.estimate.isEmpty())
+        parts << tr("estimated %1 ms").arg(m_curves.estimate.last().y(), 0, 'f', 3);
+    else if (!m_curves.low.isEmpty())
+        parts << tr("estimated %1 to %2 ms, since some tasks have no valid program yet").arg(m_curves.low.last().y(), 0, 'f', 3).arg(m_curves.high.last().y(), 0, 'f', 3);
+    if (!m_curves.measured.isEmpty())
+        parts << tr("measured %1 ms").arg(m_curves.measured.last().y(), 0, 'f', 3);
+    if (std::isfinite(m_curves.untunedMs))
+        parts << tr("untuned %1 ms").arg(m_curves.untunedMs, 0, 'f', 3);
     if (parts.isEmpty())
         return tr("Nothing measured yet");
-    return tr("%1 after %2 s").arg(parts.join(QStringLiteral(", "))).arg(m_lastSeconds, 0, 'f', 0);
+    return tr("%1 after %2 s").arg(parts.join(QStringLiteral(", "))).arg(m_curves.seconds, 0, 'f', 0);
 }
 
-int LatencyChart::estimateCount() const
+qsizetype LatencyChart::drawnPoints() const
 {
-    return m_estimate->count();
-}
-
-int LatencyChart::measuredCount() const
-{
-    return m_measured->count();
+    qsizetype count = m_estimate->count() + m_measured->count() + m_lower->count() + m_upper->count();
+    for (const QLineSeries* series : m_tasks)
+        count += series->count();
+    return count;
 }
 
 void LatencyChart::changeEvent(QEvent* event)
@@ -203,6 +250,12 @@ void LatencyChart::changeEvent(QEvent* event)
     if (event->type() == QEvent::PaletteChange)
         applyPalette();
     QWidget::changeEvent(event);
+}
+
+void LatencyChart::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    draw();
 }
 
 void LatencyChart::applyPalette()
@@ -217,6 +270,43 @@ void LatencyChart::applyPalette()
         axis->setTitleBrush(colors.text());
         axis->setGridLineColor(grid);
         axis->setLinePenColor(grid);
+    }
+}
+
+void LatencyChart::keyPressEvent(QKeyEvent* event)
+{
+    if (event->matches(QKeySequence::Copy))
+        copyImage();
+    else
+        QWidget::keyPressEvent(event);
+}
+
+void LatencyChart::contextMenuEvent(QContextMenuEvent* event)
+{
+    QMenu menu(this);
+    QAction* copy = menu.addAction(tr("&Copy as image"), this, &LatencyChart::copyImage);
+    copy->setShortcut(QKeySequence::Copy);
+    menu.addAction(tr("&Save as image…"), this, &LatencyChart::saveImage);
+    menu.exec(event->globalPos());
+}
+
+void LatencyChart::copyImage()
+{
+    QApplication::clipboard()->setPixmap(m_view->grab());
+}
+
+void LatencyChart::saveImage()
+{
+    const QString name = QFileDialog::getSaveFileName(this, tr("Save image"), QStringLiteral("latency.png"), tr("PNG (*.png);;SVG (*.svg)"));
+    if (name.endsWith(QStringLiteral(".svg"))) {
+        QSvgGenerator generator;
+        generator.setFileName(name);
+        generator.setSize(m_view->size());
+        generator.setViewBox(m_view->rect());
+        QPainter painter(&generator);
+        m_view->render(&painter);
+    } else if (!name.isEmpty()) {
+        m_view->grab().save(name);
     }
 }
 

@@ -1,60 +1,86 @@
 #pragma once
 
+#include <QList>
+#include <QPointF>
 #include <QWidget>
 
 #include <cmath>
+#include <vector>
 
 QT_BEGIN_NAMESPACE
 class QAbstractAxis;
+class QAreaSeries;
 class QChart;
 class QChartView;
 class QLineSeries;
 class QScatterSeries;
 class QValueAxis;
+class QXYSeries;
 QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// Estimated sum and measured whole network over the run's time, with the untuned baseline. The one class that sees Qt
-/// Charts. Points come in time order; the view keeps at most some thousand by merging neighbours of equal value.
+/// Latency over the run's time: estimated sum with its band, measured whole network, untuned baseline, and curves of tasks. The
+/// one class that sees Qt Charts. All curves are exchanged at once and cut down to what the pixels can show.
 class LatencyChart final : public QWidget
 {
     Q_OBJECT
 
 public:
+    struct TaskCurve
+    {
+        int task = -1; ///< chooses the colour
+        QString name;
+        QList<QPointF> points; ///< (seconds, ms); a value holds until the next
+    };
+    /// Points are (seconds, ms) in the order of time.
+    struct Curves
+    {
+        QList<QPointF> estimate; ///< a value holds until the next
+        QList<QPointF> low, high; ///< band, at equal times
+        QList<QPointF> measured;
+        double untunedMs = std::nan("");
+        double seconds = 0; ///< to here the curves hold
+        std::vector<TaskCurve> tasks;
+    };
+
     explicit LatencyChart(QWidget* parent = nullptr);
 
-    void clear();
-    void addEstimate(double seconds, double ms);
-    void addMeasured(double seconds, double ms);
-    void setBaseline(double ms);
+    void clear() { setCurves({}); }
+    void setCurves(Curves curves);
     void setLogarithmic(bool on);
-    /// "Estimated 8.91 ms after 62 s; measured 9.20 ms; untuned 41.3 ms": beside the chart for those who cannot see it.
+    /// "estimated 8.91 ms, measured 9.20 ms, untuned 41.3 ms after 62 s": beside the chart for those who cannot see it.
     QString summary() const;
 
-    int estimateCount() const;
-    int measuredCount() const;
+    qsizetype drawnPoints() const; ///< of all lines
 
 signals:
     void summaryChanged(const QString& text);
 
 protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
+    void draw();
     void rescale();
     void applyPalette();
+    void setNames();
+    void copyImage();
+    void saveImage();
     QChart* m_chart = nullptr;
     QChartView* m_view = nullptr;
     QLineSeries* m_estimate = nullptr;
     QScatterSeries* m_measured = nullptr;
-    QLineSeries* m_measuredLine = nullptr;
-    QLineSeries* m_baseline = nullptr;
+    QLineSeries *m_measuredLine = nullptr, *m_baseline = nullptr, *m_lower = nullptr, *m_upper = nullptr;
+    QAreaSeries* m_band = nullptr;
+    std::vector<QLineSeries*> m_tasks;
     QValueAxis* m_time = nullptr;
     QAbstractAxis* m_latency = nullptr;
+    Curves m_curves;
     bool m_logarithmic = false;
-    double m_lastSeconds = 0;
-    double m_baselineMs = std::nan("");
 };
 
 } // namespace lathe::ui

@@ -1,0 +1,302 @@
+#include "core/store/project.h"
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/issue_model.h"
+#include "ui/models/record_model.h"
+#include "ui/models/round_model.h"
+#include "ui/models/task_model.h"
+#include "ui/models/trial_filter.h"
+#include "ui/models/workspace.h"
+#include "ui/pages/curves_page.h"
+#include "ui/pages/failures_page.h"
+#include "ui/pages/records_page.h"
+#include "ui/pages/scheduler_page.h"
+#include "ui/pages/time_page.h"
+
+#include <QAbstractItemModelTester>
+#include <QClipboard>
+#include <QComboBox>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QStandardPaths>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QtTest>
+
+using namespace lathe;
+
+namespace {
+
+template<typename T>
+T must(Result<T> result)
+{
+    if (!result)
+        qFatal("%s", result.error().message.c_str());
+    return *std::move(result);
+}
+
+std::string terms(const std::string& reason)
+{
+    return "{\"gain_per_second\": 0.002, \"recent\": 0.001, \"potential\": 0.003, \"round_seconds\": 2.5, \"weight\": 1, \"next_best\": 0.001, \"next_best_task\": 0, \"reason\": \"" + reason + "\"}";
+}
+
+std::string durations()
+{
+    return "{\"elapsed_s\": 5, \"activities\": {\"search\": 1, \"build\": 2, \"measure\": 1.5, \"train\": 0.5}}";
+}
+
+} // namespace
+
+/// The pages about a project's history, driven from outside by objectName: one project with trials and failures, one empty.
+class TestHistoryPages : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::unique_ptr<ui::Workspace> m_workspace;
+    std::unique_ptr<ui::RecordsPage> m_records;
+    std::unique_ptr<ui::FailuresPage> m_failures;
+    std::unique_ptr<ui::SchedulerPage> m_scheduler;
+    std::unique_ptr<ui::TimePage> m_time;
+    std::unique_ptr<ui::CurvesPage> m_curves;
+
+    template<typename T>
+    static T* find(QWidget* in, const char* name)
+    {
+        T* found = in->findChild<T*>(QLatin1String(name));
+        if (found == nullptr)
+            qFatal("no widget named %s", name);
+        return found;
+    }
+    QString file(const char* name) const { return m_dir.filePath(QLatin1String(name)); }
+
+    /// A project of zoo:mlp with a run of 12 rounds of 8 trials; every eighth trial failed.
+    void makeProject(const QString& name, bool filled)
+    {
+        session::OpenOptions options;
+        options.model.source = "zoo:mlp";
+        options.target = "sim";
+        options.project = name.toStdString();
+        std::vector<session::TaskView> tasks;
+        {
+            const auto opened = must(session::TuningSession::open(options));
+            tasks = opened->tasks();
+        }
+        if (!filled)
+            return;
+        auto project = must(store::Project::open(options.project, store::Project::Access::Write));
+        const auto run = must(project.addSession({0, must(project.models()).back().id, "sim", "{}", 1700000000000, 60, "stopped"}));
+        for (int round = 0; round < 12; ++round) {
+            const session::TaskView& task = tasks[static_cast<std::size_t>(round) % tasks.size()];
+            std::vector<Record> records;
+            for (int i = 0; i < 8; ++i) {
+                Record r;
+                r.trial = contentHash(std::to_string(round * 8 + i)).hex();
+                r.session = run;
+                r.round = round;
+                r.index = i;
+                r.candidate.task = task.key;
+                r.candidate.alternative = task.alternatives.front();
+                r.candidate.sketch = "lathe-cpu/1:direct";
+                r.candidate.steps = "[]";
+                r.candidate.predictedNs = 2e6;
+                r.device = "{\"key\": \"sim\"}";
+                r.timeMs = 1700000000000 + round * 1000 + i;
+                if (i == 7) {
+                    r.result.stage = TrialStage::Run;
+                    r.result.code = round % 3 == 0 ? Errc::WorkerCrashed : Errc::RunTimeout;
+                    r.result.text = round % 3 == 0 ? "the kernel crashed: signal 11" : "took longer than " + std::to_string(10 + round) + " s";
+                } else {
+                    r.result.costsNs = {1e6 * (20 - round + i)};
+                    r.result.verified = true;
+                }
+                records.push_back(r);
+            }
+            must(project.addRecords(records));
+            must(project.addRound({run, round, task.key, 8, terms(round < 3 ? "first" : "promise"), durations(), 5.0 * (round + 1), 40.0 - round}));
+        }
+        must(project.addEvent(run, 1, "untuned", "{\"ms\": 90}"));
+        must(project.addEvent(run, 55, "measured", "{\"ms\": 31}"));
+    }
+    void open(const QString& name)
+    {
+        QSignalSpy opened(&m_workspace->bridge(), &ui::SessionBridge::opened);
+        m_workspace->open(name, QStringLiteral("sim"));
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+    }
+
+private slots:
+    void initTestCase()
+    {
+        QStandardPaths::setTestModeEnabled(true);
+        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
+        QApplication::setOrganizationName("LatheTest");
+        QApplication::setApplicationName("LatheHistoryTest");
+        makeProject(file("full.lathe"), true);
+        makeProject(file("empty.lathe"), false);
+        m_workspace = std::make_unique<ui::Workspace>();
+        m_records = std::make_unique<ui::RecordsPage>(*m_workspace, nullptr);
+        m_failures = std::make_unique<ui::FailuresPage>(*m_workspace, nullptr);
+        m_scheduler = std::make_unique<ui::SchedulerPage>(*m_workspace, nullptr);
+        m_time = std::make_unique<ui::TimePage>(*m_workspace, nullptr);
+        m_curves = std::make_unique<ui::CurvesPage>(*m_workspace, nullptr);
+        for (QWidget* page : {static_cast<QWidget*>(m_records.get()), static_cast<QWidget*>(m_failures.get()), static_cast<QWidget*>(m_scheduler.get()),
+                              static_cast<QWidget*>(m_time.get()), static_cast<QWidget*>(m_curves.get())}) {
+            page->resize(1000, 600);
+            page->show();
+        }
+        open(file("full.lathe"));
+    }
+
+    void theRecordsAreListedFilteredAndOrdered()
+    {
+        auto* table = find<QTableView>(m_records.get(), "recordTable");
+        QTRY_COMPARE(table->model()->rowCount(), 96);
+        auto* state = find<QComboBox>(m_records.get(), "recordState");
+        state->setFocus();
+        QTest::keyClicks(state, "failed");
+        QTRY_COMPARE(table->model()->rowCount(), 12);
+        QTRY_VERIFY(find<QLabel>(m_records.get(), "recordCount")->text().contains("12"));
+        QTest::mouseClick(find<QToolButton>(m_records.get(), "recordClear"), Qt::LeftButton);
+        QTRY_COMPARE(table->model()->rowCount(), 96);
+        QTest::keyClicks(find<QLineEdit>(m_records.get(), "recordMax"), "10.5");
+        QTRY_VERIFY(table->model()->rowCount() > 0 && table->model()->rowCount() < 10);
+        QTest::mouseClick(find<QToolButton>(m_records.get(), "recordClear"), Qt::LeftButton);
+        QTRY_COMPARE(table->model()->rowCount(), 96);
+        QVERIFY(find<QLineEdit>(m_records.get(), "recordMax")->text().isEmpty());
+        table->horizontalHeader()->setSortIndicator(ui::RecordModel::LatencyColumn, Qt::AscendingOrder);
+        QTRY_COMPARE(table->model()->index(0, ui::RecordModel::LatencyColumn).data().toString(), QString("9.0000"));
+    }
+
+    void aRecordShowsItsProgram()
+    {
+        auto* table = find<QTableView>(m_records.get(), "recordTable");
+        table->setCurrentIndex(table->model()->index(0, 0));
+        auto* loops = find<QPlainTextEdit>(m_records.get(), "recordLoops");
+        QTRY_VERIFY(loops->toPlainText().contains("for"));
+        QVERIFY(!find<QPlainTextEdit>(m_records.get(), "recordProgram")->toPlainText().isEmpty());
+        QVERIFY(find<QTreeWidget>(m_records.get(), "recordFeatures")->topLevelItemCount() > 5);
+        const auto predicted = find<QTreeWidget>(m_records.get(), "recordOverview")->findItems("Predicted", Qt::MatchExactly);
+        QCOMPARE(predicted.size(), 1);
+        QVERIFY2(predicted[0]->text(1).contains("450 %"), qPrintable(predicted[0]->text(1)));
+    }
+
+    void selectedTrialsAreCopiedAsText()
+    {
+        auto* table = find<QTableView>(m_records.get(), "recordTable");
+        table->setFocus();
+        table->selectAll();
+        QGuiApplication::clipboard()->clear();
+        QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+        QTRY_COMPARE(QGuiApplication::clipboard()->text().count('\n'), 97);
+    }
+
+    void failuresAreGroupedAndRestrictTheRecords()
+    {
+        auto* table = find<QTableView>(m_failures.get(), "failureTable");
+        QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::Fatal);
+        QTRY_COMPARE(table->model()->rowCount(), 2); // times that differ are one cause
+        QCOMPARE(table->model()->index(0, 0).data().toString(), QString("8"));
+        table->setCurrentIndex(table->model()->index(0, 0));
+        QVERIFY(find<QPlainTextEdit>(m_failures.get(), "failureText")->toPlainText().contains("took longer than 2"));
+        QTRY_COMPARE(find<QTableView>(m_records.get(), "recordTable")->model()->rowCount(), 8);
+        auto* timeout = find<QPushButton>(m_failures.get(), "failureTimeout");
+        QVERIFY(timeout->isVisible());
+        const double before = m_workspace->session()->runTimeout();
+        QTest::mouseClick(timeout, Qt::LeftButton);
+        QCOMPARE(m_workspace->session()->runTimeout(), 3 * before);
+        table->setCurrentIndex(table->model()->index(1, 0));
+        QVERIFY(!timeout->isVisible());
+        QTRY_COMPARE(find<QTableView>(m_records.get(), "recordTable")->model()->rowCount(), 4);
+    }
+
+    void roundsSayWhy()
+    {
+        auto* table = find<QTableView>(m_scheduler.get(), "roundTable");
+        QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::Fatal);
+        QTRY_COMPARE(table->model()->rowCount(), 12);
+        QCOMPARE(table->model()->index(0, ui::RoundModel::IndexColumn).data().toString(), QString("11")); // newest first
+        table->setCurrentIndex(table->model()->index(0, 0));
+        QVERIFY(find<QLabel>(m_scheduler.get(), "schedulerWhy")->text().contains("per second of search"));
+        table->setCurrentIndex(table->model()->index(11, 0));
+        QVERIFY(find<QLabel>(m_scheduler.get(), "schedulerWhy")->text().contains("first round"));
+        QVERIFY(find<QLabel>(m_scheduler.get(), "schedulerSummary")->text().contains("%"));
+    }
+
+    void liveRoundsAreAdded()
+    {
+        ui::RoundModel& rounds = ui::RoundModel::of(*m_workspace);
+        const int before = rounds.rowCount();
+        session::RoundEvent begun{12, 0, 8, {{"gain_per_second", 0.01}}, "pinned"};
+        emit m_workspace->bridge().eventsArrived({{61, begun}});
+        QCOMPARE(rounds.rowCount(), before + 1);
+        QVERIFY(rounds.isLastOpen());
+        QVERIFY(rounds.why(0).contains("pinned"));
+        emit m_workspace->bridge().eventsArrived({{66, session::RoundDoneEvent{12, 0, 8, {{"measure", 5.0}}, 20.0}}, {66, session::EstimateEvent{20, session::kUnknown, session::kUnknown, 120}}});
+        QVERIFY(!rounds.isLastOpen());
+        QVERIFY2(rounds.forecast().contains("likely"), qPrintable(rounds.forecast()));
+    }
+
+    void theTimeIsSummedByActivity()
+    {
+        auto* sums = find<QTreeWidget>(m_time.get(), "timeSums");
+        QTRY_COMPARE(sums->topLevelItemCount(), 7);
+        QCOMPARE(sums->topLevelItem(2)->text(1), QString("24.0")); // 12 rounds of 2 s of building
+        QVERIFY(find<QLabel>(m_time.get(), "timeHint")->text().contains("measures"));
+    }
+
+    void curvesHoldWhileTheRunGoesOn()
+    {
+        auto* summary = find<QLabel>(m_curves.get(), "chartSummary");
+        QTRY_VERIFY2(summary->text().contains("untuned 90.000"), qPrintable(summary->text()));
+        auto* hold = find<QToolButton>(m_curves.get(), "chartHold");
+        QTest::mouseClick(hold, Qt::LeftButton);
+        const QString held = summary->text();
+        emit m_workspace->bridge().eventsArrived({{70, session::MeasuredEvent{12.5, 0, false}}});
+        QCOMPARE(summary->text(), held);
+        QTest::mouseClick(hold, Qt::LeftButton);
+        QVERIFY2(summary->text().contains("measured 12.500"), qPrintable(summary->text()));
+        find<QComboBox>(m_curves.get(), "chartTasks")->setCurrentIndex(3);
+    }
+
+    void budgetsAreKeptWithTheProject()
+    {
+        session::TuningSession& opened = *m_workspace->session();
+        QVERIFY(!opened.setBudget(99, {}));
+        QVERIFY(!opened.setBudget(0, {false, false, 0, 0})); // a boost of nothing
+        QVERIFY(opened.setBudget(0, {true, false, 2, 100}));
+        open(file("empty.lathe"));
+        QVERIFY(m_workspace->session()->budgets()[0] == session::TaskBudget());
+        open(file("full.lathe"));
+        QVERIFY((m_workspace->session()->budgets()[0] == session::TaskBudget{true, false, 2, 100}));
+    }
+
+    void anEmptyProjectSaysSo()
+    {
+        open(file("empty.lathe"));
+        QTRY_COMPARE(find<QTableView>(m_records.get(), "recordTable")->model()->rowCount(), 0);
+        QTRY_VERIFY(find<QLabel>(m_failures.get(), "failureSummary")->text().contains("No trial has failed"));
+        QTRY_VERIFY(find<QLabel>(m_scheduler.get(), "schedulerSummary")->text().contains("No round"));
+        QTRY_VERIFY(find<QLabel>(m_time.get(), "timeHint")->text().contains("No round"));
+        QCOMPARE(find<QLabel>(m_curves.get(), "chartSummary")->text(), QString("Nothing measured yet"));
+        QCOMPARE(m_workspace->issues().rowCount(), 0);
+    }
+
+    void cleanupTestCase()
+    {
+        m_records.reset();
+        m_failures.reset();
+        m_scheduler.reset();
+        m_time.reset();
+        m_curves.reset();
+        m_workspace.reset();
+    }
+};
+
+QTEST_MAIN(TestHistoryPages)
+#include "tst_history_pages.moc"

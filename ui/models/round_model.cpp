@@ -1,0 +1,314 @@
+#include "ui/models/round_model.h"
+
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/task_model.h"
+#include "ui/models/texts.h"
+#include "ui/models/workspace.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::ui {
+
+namespace {
+
+double term(const session::RoundView& round, const char* name)
+{
+    const auto found = round.terms.find(name);
+    return found == round.terms.end() ? session::kUnknown : found->second;
+}
+
+/// What the strategy decided by: Lathe's gain per second, or the reference's gradient, which is the less the better.
+double promise(const session::RoundView& round)
+{
+    const double gain = term(round, "gain_per_second");
+    return std::isfinite(gain) ? gain : term(round, "gradient");
+}
+
+/// Of a second; per second of search, where it is a gain.
+QString small(double seconds)
+{
+    if (!std::isfinite(seconds))
+        return QStringLiteral("–");
+    return QStringLiteral("%1 µs").arg(seconds * 1e6, 0, 'g', 3);
+}
+
+} // namespace
+
+RoundModel& RoundModel::of(Workspace& workspace)
+{
+    if (auto* model = workspace.findChild<RoundModel*>(QString(), Qt::FindDirectChildrenOnly))
+        return *model;
+    return *new RoundModel(workspace);
+}
+
+RoundModel::RoundModel(Workspace& workspace) : QAbstractTableModel(&workspace), m_workspace(workspace)
+{
+    setObjectName(QStringLiteral("roundModel"));
+    connect(&workspace.bridge(), &SessionBridge::opened, this, &RoundModel::onOpened);
+    connect(&workspace.bridge(), &SessionBridge::closed, this, [this] {
+        m_reader.setHistory(nullptr);
+        clear();
+    });
+    connect(&workspace.bridge(), &SessionBridge::eventsArrived, this, &RoundModel::onEvents);
+    connect(&workspace, &Workspace::runCleared, this, &RoundModel::clear);
+    if (workspace.session() != nullptr)
+        onOpened();
+}
+
+void RoundModel::clear()
+{
+    beginResetModel();
+    m_rounds.clear();
+    m_measured.clear();
+    m_band.clear();
+    m_untunedMs = m_eta = session::kUnknown;
+    m_seconds = 0;
+    m_open = false;
+    endResetModel();
+    emit changed();
+}
+
+void RoundModel::onOpened()
+{
+    m_taskNames.clear();
+    for (int i = 0; i < m_workspace.tasks().rowCount(); ++i)
+        m_taskNames << QString::fromStdString(m_workspace.tasks().task(i).name);
+    clear();
+    auto history = m_workspace.session()->history();
+    if (!history)
+        return; // without a project there is nothing to read
+    m_reader.setHistory(*std::move(history));
+    struct Stored
+    {
+        session::RunView run;
+        std::vector<session::RoundView> rounds;
+    };
+    m_reader.ask([](session::History& reader, std::stop_token) -> Result<Stored> {
+        LATHE_TRY_ASSIGN(auto runs, reader.runs());
+        if (runs.empty())
+            return Stored{};
+        LATHE_TRY_ASSIGN(auto rounds, reader.rounds(runs.back().id));
+        return Stored{std::move(runs.back()), std::move(rounds)};
+    }, [this](Result<Stored> stored) {
+        if (!stored) {
+            m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("scheduler"), QString::fromStdString(stored.error().message));
+            return;
+        }
+        if (!m_rounds.empty())
+            return; // a run has begun meanwhile
+        beginResetModel();
+        m_rounds = std::move(stored->rounds);
+        m_untunedMs = stored->run.untunedMs;
+        m_seconds = stored->run.activeSeconds;
+        for (const auto& [at, ms] : stored->run.measured)
+            m_measured.push_back({at, ms});
+        std::vector<QList<double>> gains(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
+        for (const session::RoundView& round : m_rounds) {
+            if (round.task < 0 || static_cast<std::size_t>(round.task) >= gains.size() || !std::isfinite(round.bestMs))
+                continue;
+            QList<double>& task = gains[static_cast<std::size_t>(round.task)];
+            if (task.isEmpty() || round.bestMs < task.last())
+                task << round.bestMs;
+        }
+        for (std::size_t i = 0; i < gains.size(); ++i)
+            m_workspace.tasks().setHistory(static_cast<int>(i), gains[i]);
+        endResetModel();
+        emit changed();
+    });
+}
+
+void RoundModel::onEvents(const std::vector<session::Event>& events)
+{
+    for (const session::Event& event : events) {
+        m_seconds = std::max(m_seconds, event.atSeconds);
+        if (const auto* begun = std::get_if<session::RoundEvent>(&event.what)) {
+            session::RoundView round;
+            round.index = begun->index;
+            round.task = begun->task;
+            round.trials = begun->trials;
+            round.terms = begun->terms;
+            round.reason = begun->reason;
+            round.atSeconds = event.atSeconds;
+            const bool again = !m_rounds.empty() && m_rounds.back().index == begun->index;
+            if (!again)
+                beginInsertRows({}, 0, 0);
+            if (again)
+                m_rounds.back() = round;
+            else
+                m_rounds.push_back(round);
+            if (!again)
+                endInsertRows();
+            m_open = true;
+        } else if (const auto* done = std::get_if<session::RoundDoneEvent>(&event.what)) {
+            if (m_rounds.empty() || m_rounds.back().index != done->index)
+                continue;
+            session::RoundView& round = m_rounds.back();
+            round.trials = done->trials;
+            round.activitySeconds = done->activitySeconds;
+            round.estimateMs = done->estimateMs;
+            round.atSeconds = event.atSeconds;
+            m_open = false;
+            emit dataChanged(index(0, 0), index(0, ColumnCount - 1));
+        } else if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
+            if (!m_rounds.empty() && trial->trial.round == m_rounds.back().index && trial->trial.code == "Ok") {
+                double& best = m_rounds.back().bestMs;
+                best = std::isnan(best) ? trial->trial.costMs : std::min(best, trial->trial.costMs);
+            }
+        } else if (const auto* measured = std::get_if<session::MeasuredEvent>(&event.what)) {
+            if (measured->untuned)
+                m_untunedMs = measured->ms;
+            else
+                m_measured.push_back({event.atSeconds, measured->ms});
+        } else if (const auto* estimate = std::get_if<session::EstimateEvent>(&event.what)) {
+            if (std::isfinite(estimate->low) && std::isfinite(estimate->high))
+                m_band.push_back({event.atSeconds, estimate->low, estimate->high});
+            m_eta = estimate->etaSeconds;
+        } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
+            if (state->state != session::RunState::Running)
+                m_eta = session::kUnknown;
+        }
+    }
+    emit changed();
+}
+
+QString RoundModel::taskName(int task) const
+{
+    return task >= 0 && task < m_taskNames.size() ? m_taskNames[task] : tr("another network's task");
+}
+
+double RoundModel::estimateAt(double seconds) const
+{
+    double ms = session::kUnknown;
+    for (const session::RoundView& round : m_rounds) {
+        if (round.atSeconds > seconds)
+            break;
+        if (std::isfinite(round.estimateMs))
+            ms = round.estimateMs;
+    }
+    return ms;
+}
+
+QString RoundModel::forecast() const
+{
+    const double now = estimateAt(m_seconds);
+    QStringList parts;
+    if (std::isfinite(m_eta))
+        parts << tr("%1 left").arg(minutesText(m_eta));
+    if (!std::isfinite(now))
+        return parts.join(QString());
+    // Searches gain about as much in each doubling of their time: what the last one brought tells of the rest.
+    const double half = estimateAt(m_seconds / 2);
+    if (std::isfinite(m_eta) && std::isfinite(half) && m_seconds > 5) {
+        const double rest = std::max(0.0, half - now) * std::log2((m_seconds + m_eta) / m_seconds);
+        const double high = now - 0.4 * rest, low = std::max(now * 0.4, now - 1.3 * rest);
+        parts << tr("likely %1–%2").arg(QString::number(low, 'g', 3), msText(high));
+    }
+    const double window = std::min(300.0, m_seconds / 2);
+    const double before = estimateAt(m_seconds - window);
+    if (std::isfinite(before) && window >= 5)
+        parts << (window >= 120 ? tr("the last %1 min gained %2 %").arg(window / 60, 0, 'f', 0).arg(100 * (before - now) / before, 0, 'f', 1)
+                                : tr("the last %1 s gained %2 %").arg(window, 0, 'f', 0).arg(100 * (before - now) / before, 0, 'f', 1));
+    return parts.join(QStringLiteral(", "));
+}
+
+QString RoundModel::why(int row) const
+{
+    const session::RoundView& round = at(row);
+    const QString task = taskName(round.task);
+    if (round.reason == "first")
+        return tr("Every task gets a first round; this was the one of %1.").arg(task);
+    QString text;
+    if (round.reason == "pinned")
+        text = tr("%1 is pinned, and pinned tasks go first.").arg(task);
+    else if (round.reason == "revived")
+        text = tr("All tasks had stopped; %1 promised most among them.").arg(task);
+    else if (round.reason == "continued")
+        text = tr("The round had been cut short with its run, and went on.");
+    const double gain = term(round, "gain_per_second");
+    if (std::isfinite(gain)) {
+        text += QLatin1Char(' ') + tr("%1 promised to make the network %2 faster per second of search.").arg(task, small(gain));
+        text += QLatin1Char(' ') + tr("It counts %1 times; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.")
+                                       .arg(term(round, "weight")).arg(small(term(round, "recent")), small(term(round, "potential"))).arg(term(round, "round_seconds"), 0, 'f', 1);
+    } else if (std::isfinite(term(round, "gradient"))) {
+        text += QLatin1Char(' ') + tr("The gradient of the network's latency by %1 was the steepest: %2 (backward %3, forward %4, weight %5).")
+                                       .arg(task, small(term(round, "gradient")), small(term(round, "backward")), small(term(round, "forward"))).arg(term(round, "chain"));
+    } else if (std::isfinite(term(round, "rounds"))) {
+        text += QLatin1Char(' ') + tr("Tasks take turns; %1 had had %2 rounds.").arg(task).arg(term(round, "rounds"));
+    }
+    if (const double next = term(round, "next_best_task"); std::isfinite(next))
+        text += QLatin1Char(' ') + tr("The next in line was %1 with %2.").arg(taskName(static_cast<int>(next)), small(term(round, "next_best")));
+    return text.trimmed();
+}
+
+int RoundModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_rounds.size());
+}
+
+int RoundModel::columnCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+QVariant RoundModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
+        return {};
+    const session::RoundView& round = at(index.row());
+    if (role == TaskIdRole)
+        return round.task;
+    if (role == Qt::TextAlignmentRole) {
+        const bool text = index.column() == TaskColumn || index.column() == WhyColumn || index.column() == NextColumn;
+        return QVariant::fromValue((text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    }
+    if (role == Qt::ToolTipRole)
+        return why(index.row());
+    if (role != Qt::DisplayRole)
+        return {};
+    switch (index.column()) {
+    case IndexColumn: return QString::number(round.index);
+    case AtColumn: return minutesText(round.atSeconds);
+    case TaskColumn: return taskName(round.task);
+    case TrialsColumn: return QString::number(round.trials);
+    case WhyColumn:
+        if (round.reason == "first")
+            return tr("its first round");
+        if (round.reason == "pinned")
+            return tr("pinned");
+        if (round.reason == "revived")
+            return tr("all have stopped");
+        if (round.reason == "continued")
+            return tr("was cut short");
+        return std::isfinite(promise(round)) ? tr("promises most") : tr("its turn");
+    case PromiseColumn: return small(promise(round));
+    case NextColumn:
+        if (const double next = term(round, "next_best_task"); std::isfinite(next))
+            return QStringLiteral("%1  %2").arg(small(term(round, "next_best")), taskName(static_cast<int>(next)));
+        return QStringLiteral("–");
+    case BestColumn: return std::isfinite(round.bestMs) ? QString::number(round.bestMs, 'f', 4) : QStringLiteral("–");
+    case EstimateColumn: return std::isfinite(round.estimateMs) ? QString::number(round.estimateMs, 'f', 3) : QStringLiteral("–");
+    default: return {};
+    }
+}
+
+QVariant RoundModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || (role != Qt::DisplayRole && role != Qt::ToolTipRole))
+        return {};
+    const bool tip = role == Qt::ToolTipRole;
+    switch (section) {
+    case IndexColumn: return tip ? tr("Rounds of the latest run") : tr("Round");
+    case AtColumn: return tip ? tr("Time of the run at its end") : tr("At");
+    case TaskColumn: return tip ? tr("Which task got the trials") : tr("Task");
+    case TrialsColumn: return tip ? tr("How many trials") : tr("Trials");
+    case WhyColumn: return tip ? tr("Why this task") : tr("Why");
+    case PromiseColumn: return tip ? tr("What decided: expected gain of the network per second of search, or the reference's gradient") : tr("Promise");
+    case NextColumn: return tip ? tr("What the next task in line promised") : tr("Next in line");
+    case BestColumn: return tip ? tr("Fastest trial of the round") : tr("Best (ms)");
+    case EstimateColumn: return tip ? tr("Estimated latency of the network after it") : tr("Estimate (ms)");
+    default: return {};
+    }
+}
+
+} // namespace lathe::ui

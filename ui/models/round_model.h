@@ -1,0 +1,93 @@
+#pragma once
+
+#include "core/session/events.h"
+#include "core/session/history.h"
+#include "ui/models/history_reader.h"
+
+#include <QAbstractTableModel>
+#include <QStringList>
+
+#include <vector>
+
+namespace lathe::ui {
+
+class Workspace;
+
+/// The rounds of the project's latest run, newest first: which task got the trials, and why. Read from the project when it is
+/// opened, then fed by events. Shared by the pages about a run.
+class RoundModel final : public QAbstractTableModel
+{
+    Q_OBJECT
+
+public:
+    enum Column
+    {
+        IndexColumn,
+        AtColumn,
+        TaskColumn,
+        TrialsColumn,
+        WhyColumn,
+        PromiseColumn,
+        NextColumn,
+        BestColumn,
+        EstimateColumn,
+        ColumnCount
+    };
+    enum Role
+    {
+        TaskIdRole = Qt::UserRole
+    };
+    struct Band
+    {
+        double atSeconds = 0, low = 0, high = 0; ///< ms
+    };
+    struct Measured
+    {
+        double atSeconds = 0, ms = 0;
+    };
+
+    /// The one of a workspace; made when first asked for.
+    static RoundModel& of(Workspace& workspace);
+
+    /// Oldest first. The last one may still go on: then its activities are empty and `atSeconds` is where it began.
+    const std::vector<session::RoundView>& rounds() const { return m_rounds; }
+    bool isLastOpen() const { return m_open; }
+    const std::vector<Measured>& measured() const { return m_measured; }
+    /// Of the estimate, while some task had no valid program.
+    const std::vector<Band>& band() const { return m_band; }
+    double untunedMs() const { return m_untunedMs; }
+    double seconds() const { return m_seconds; } ///< of the run, active time
+    const QStringList& taskNames() const { return m_taskNames; }
+    QString taskName(int task) const;
+    /// In whole sentences.
+    QString why(int row) const;
+    /// "12 min left, likely 8.9–9.3 ms; the last 5 min gained 0.4 %"; empty: nothing to go by.
+    QString forecast() const;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+signals:
+    void changed(); ///< once per batch
+
+private:
+    explicit RoundModel(Workspace& workspace);
+    void onOpened();
+    void onEvents(const std::vector<session::Event>& events);
+    void clear();
+    const session::RoundView& at(int row) const { return m_rounds[m_rounds.size() - 1 - static_cast<std::size_t>(row)]; }
+    double estimateAt(double seconds) const;
+
+    Workspace& m_workspace;
+    HistoryReader m_reader;
+    std::vector<session::RoundView> m_rounds;
+    std::vector<Measured> m_measured;
+    std::vector<Band> m_band;
+    QStringList m_taskNames;
+    double m_untunedMs = session::kUnknown, m_seconds = 0, m_eta = session::kUnknown;
+    bool m_open = false;
+};
+
+} // namespace lathe::ui

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/session/events.h"
+#include "ui/models/history_reader.h"
+
+#include <QTimer>
+#include <QWidget>
+
+QT_BEGIN_NAMESPACE
+class QLabel;
+class QPlainTextEdit;
+class QPushButton;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+class FailureModel;
+class TableView;
+class TrialFilter;
+class Workspace;
+
+/// Failed trials by stage and cause, with one example in full and what helps against it. The chosen cause restricts the records.
+class FailuresPage final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    FailuresPage(Workspace& workspace, QWidget* parent);
+    ~FailuresPage() override;
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void onOpened();
+    void onEvents(const std::vector<session::Event>& events);
+    void read();
+    void showCurrent();
+    void updateTimeoutButton();
+
+    Workspace& m_workspace;
+    TrialFilter& m_filter;
+    HistoryReader m_reader;
+    FailureModel* m_model = nullptr;
+    TableView* m_table = nullptr;
+    QLabel *m_summary = nullptr, *m_advice = nullptr;
+    QPlainTextEdit* m_text = nullptr;
+    QPushButton *m_show = nullptr, *m_timeout = nullptr;
+    QTimer m_refresh;
+    bool m_stale = true, m_open = false;
+    double m_seconds = 0; ///< that the latest reading took
+};
+
+} // namespace lathe::ui

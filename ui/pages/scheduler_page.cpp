@@ -1,0 +1,103 @@
+#include "ui/pages/scheduler_page.h"
+
+#include "ui/models/language.h"
+#include "ui/models/round_model.h"
+#include "ui/models/selection.h"
+#include "ui/models/workspace.h"
+#include "ui/views/band_chart.h"
+#include "ui/views/table_view.h"
+
+#include <QLabel>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+namespace lathe::ui {
+
+SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_rounds(RoundModel::of(workspace))
+{
+    setObjectName(QStringLiteral("schedulerPage"));
+    m_chart = new BandChart(this);
+    m_chart->setObjectName(QStringLiteral("schedulerChart"));
+    m_summary = new QLabel(this);
+    m_summary->setObjectName(QStringLiteral("schedulerSummary"));
+    m_summary->setWordWrap(true);
+    m_table = new TableView("roundTable", this);
+    m_table->setModel(&m_rounds);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    const int widths[] = {60, 60, 230, 60, 110, 80, 220, 80, 100};
+    for (int column = 0; column < RoundModel::ColumnCount; ++column)
+        m_table->setColumnWidth(column, widths[column]);
+    m_table->restoreColumns();
+    m_why = new QLabel(this);
+    m_why->setObjectName(QStringLiteral("schedulerWhy"));
+    m_why->setWordWrap(true);
+    m_why->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    auto* lower = new QWidget(this);
+    auto* column = new QVBoxLayout(lower);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_summary);
+    column->addWidget(m_table, 1);
+    column->addWidget(m_why);
+    auto* splitter = new QSplitter(Qt::Vertical, this);
+    splitter->addWidget(m_chart);
+    splitter->addWidget(lower);
+    splitter->setStretchFactor(0, 1);
+    splitter->setStretchFactor(1, 1);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(4, 4, 4, 4);
+    layout->addWidget(splitter);
+
+    connect(&m_rounds, &RoundModel::changed, this, &SchedulerPage::update);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &SchedulerPage::showCurrent);
+    connect(m_chart, &BandChart::bandClicked, this, [this](int task) { m_workspace.selection().selectTask(task); });
+    connect(&m_workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) { m_chart->setHighlight(place.task); });
+    retranslated(this, [this] {
+        m_chart->setAccessibleName(tr("Trials by task over time"));
+        m_table->setAccessibleName(tr("Rounds"));
+        update();
+        showCurrent();
+    });
+}
+
+void SchedulerPage::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    update();
+}
+
+void SchedulerPage::update()
+{
+    if (!isVisible())
+        return; // it is brought up to date when it shows
+    std::vector<BandChart::Sample> samples;
+    double from = 0;
+    for (const session::RoundView& round : m_rounds.rounds()) {
+        if (&round == &m_rounds.rounds().back() && m_rounds.isLastOpen())
+            break;
+        samples.push_back({from, round.atSeconds, {{round.task, static_cast<double>(round.trials)}}});
+        from = round.atSeconds;
+    }
+    m_chart->setBands(m_rounds.taskNames(), tr("trials"));
+    m_chart->setSamples(std::move(samples));
+    m_summary->setText(m_rounds.rounds().empty() ? tr("No round has been run yet. Start a run to see which task gets the trials, and why.")
+                                                 : tr("%n round(s): %1", nullptr, m_rounds.rowCount()).arg(m_chart->summary()));
+    if (m_table->currentIndex().isValid())
+        showCurrent();
+    else if (m_rounds.rowCount() > 0)
+        m_why->setText(m_rounds.why(0));
+}
+
+void SchedulerPage::showCurrent()
+{
+    const QModelIndex current = m_table->currentIndex();
+    if (!current.isValid()) {
+        m_why->clear();
+        return;
+    }
+    m_why->setText(m_rounds.why(current.row()));
+    const int task = current.data(RoundModel::TaskIdRole).toInt();
+    if (task >= 0 && task != m_workspace.selection().current().task && m_table->hasFocus())
+        m_workspace.selection().selectTask(task);
+}
+
+} // namespace lathe::ui

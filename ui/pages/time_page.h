@@ -1,0 +1,35 @@
+#pragma once
+
+#include <QWidget>
+
+QT_BEGIN_NAMESPACE
+class QLabel;
+class QTreeWidget;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+class BandChart;
+class RoundModel;
+class Workspace;
+
+/// Where the time of the latest run goes: search, build, measure, train and the rest, as a band over time and in sum.
+class TimePage final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    TimePage(Workspace& workspace, QWidget* parent);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void update();
+    RoundModel& m_rounds;
+    BandChart* m_chart = nullptr;
+    QTreeWidget* m_sums = nullptr;
+    QLabel* m_hint = nullptr;
+};
+
+} // namespace lathe::ui

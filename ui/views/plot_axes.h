@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QColor>
+#include <QPalette>
+#include <QRectF>
+#include <QString>
+
+#include <vector>
+
+QT_BEGIN_NAMESPACE
+class QPainter;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+/// What the painted charts share: colours, round steps, axes.
+
+/// The i-th of the colours that tell series apart (Okabe and Ito's, then lighter ones); from the ninth on hatched too.
+QColor seriesColor(int i);
+Qt::BrushStyle seriesPattern(int i);
+
+/// Round values that cover low..high in about `wanted` steps.
+std::vector<double> roundTicks(double low, double high, int wanted);
+/// "1:30" up to hours; for axes of time.
+QString timeTick(double seconds);
+
+/// Grid, labels and frame of a plot over time. `area` is the inside.
+void paintTimeAxis(QPainter& painter, const QRectF& area, double from, double to, const QPalette& palette);
+void paintValueAxis(QPainter& painter, const QRectF& area, double from, double to, const QString& unit, const QPalette& palette);
+
+} // namespace lathe::ui
