@@ -73,23 +73,6 @@ private slots:
         QCOMPARE(model.index(0, 0).data(ui::TaskModel::HistoryRole).value<QList<double>>().size(), 3);
     }
 
-    void budgetsAndGainsAreShown()
-    {
-        ui::TaskModel model;
-        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
-        model.setTasks(twoTasks());
-        QVERIFY(model.index(0, ui::TaskModel::BudgetColumn).data().toString().isEmpty());
-        model.setBudget(0, {true, false, 2, 500});
-        QCOMPARE(model.index(0, ui::TaskModel::BudgetColumn).data().toString(), QString("pinned, ×2, ≤ 500"));
-        model.apply({{1.0, session::BudgetEvent{0, {false, true, 1, 0}}}});
-        QCOMPARE(model.index(0, ui::TaskModel::BudgetColumn).data().toString(), QString("muted"));
-        model.setHistory(0, {3.0, 2.0});
-        model.apply({{1.0, session::BestEvent{0, 0.5, "direct"}}});
-        QCOMPARE(model.index(0, 0).data(ui::TaskModel::HistoryRole).value<QList<double>>(), (QList<double>{3.0, 2.0, 0.5}));
-        model.setHistory(0, {9.0}); // what the run said counts
-        QCOMPARE(model.index(0, 0).data(ui::TaskModel::HistoryRole).value<QList<double>>().size(), 3);
-    }
-
     void equalIssuesAreCounted()
     {
         ui::IssueModel model;

@@ -27,6 +27,7 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m
     auto* filter = new QLineEdit(this);
     filter->setObjectName(QStringLiteral("taskFilter"));
     filter->setClearButtonEnabled(true);
+    filter->setAcceptDrops(false); // files are dropped on the window
     connect(filter, &QLineEdit::textChanged, m_order, &QSortFilterProxyModel::setFilterFixedString);
     m_table = new TableView("taskTable", this);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -36,7 +37,7 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(-1, Qt::AscendingOrder); // the network's order until a header is clicked
     // What a narrow dock shows first: name, share, latency.
-    const std::pair<int, int> widths[] = {{TaskModel::NameColumn, 176},  {TaskModel::ShareColumn, 70},  {TaskModel::LatencyColumn, 74},
+    const std::pair<int, int> widths[] = {{TaskModel::NameColumn, 160},  {TaskModel::ShareColumn, 66},  {TaskModel::LatencyColumn, 74},
                                           {TaskModel::TrialsColumn, 60}, {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},
                                           {TaskModel::GflopsColumn, 72}, {TaskModel::WeightColumn, 64}, {TaskModel::FlopColumn, 72},
                                           {TaskModel::CurveColumn, 80},   {TaskModel::BudgetColumn, 90},  {TaskModel::ShapeColumn, 220}};
