@@ -1,5 +1,6 @@
 #include "ui/models/issue_model.h"
 #include "ui/models/task_model.h"
+#include "ui/views/decimate.h"
 #include "ui/views/latency_chart.h"
 
 #include <QAbstractItemModelTester>
@@ -55,6 +56,23 @@ private slots:
         QCOMPARE(model.index(0, ui::TaskModel::ShareColumn).data(ui::TaskModel::SortRole).toDouble(), 0.5);
     }
 
+    void budgetsAndGainsAreShown()
+    {
+        ui::TaskModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+        model.setTasks(twoTasks());
+        QVERIFY(model.index(0, ui::TaskModel::BudgetColumn).data().toString().isEmpty());
+        model.setBudget(0, {true, false, 2, 500});
+        QCOMPARE(model.index(0, ui::TaskModel::BudgetColumn).data().toString(), QString("pinned, ×2, ≤ 500"));
+        model.apply({{1.0, session::BudgetEvent{0, {false, true, 1, 0}}}});
+        QCOMPARE(model.index(0, ui::TaskModel::BudgetColumn).data().toString(), QString("muted"));
+        model.setHistory(0, {3.0, 2.0});
+        model.apply({{1.0, session::BestEvent{0, 0.5, "direct"}}});
+        QCOMPARE(model.index(0, 0).data(ui::TaskModel::HistoryRole).value<QList<double>>(), (QList<double>{3.0, 2.0, 0.5}));
+        model.setHistory(0, {9.0}); // what the run said counts
+        QCOMPARE(model.index(0, 0).data(ui::TaskModel::HistoryRole).value<QList<double>>().size(), 3);
+    }
+
     void equalIssuesAreCounted()
     {
         ui::IssueModel model;
@@ -71,17 +89,37 @@ private slots:
     void aLongRunKeepsTheChartSmall()
     {
         ui::LatencyChart chart;
+        chart.resize(800, 400);
         QCOMPARE(chart.summary(), QString("Nothing measured yet"));
-        for (int i = 0; i < 20000; ++i)
-            chart.addEstimate(i * 0.1, i % 100 == 0 ? 50.0 - i * 0.001 : 50.0 - (i / 100) * 0.1);
-        QVERIFY(chart.estimateCount() <= 4100);
-        chart.addMeasured(2000, 31.5);
-        chart.setBaseline(90);
-        QVERIFY(chart.summary().contains("31.500"));
+        ui::LatencyChart::Curves curves;
+        for (int i = 0; i < 100000; ++i)
+            curves.estimate << QPointF(i * 0.1, i == 50000 ? 0.001 : 50.0 - i * 0.0001);
+        curves.seconds = 10000;
+        curves.measured << QPointF(2000, 31.5) << QPointF(2100, std::nan("")); // what is no number is not drawn
+        curves.untunedMs = 90;
+        chart.setCurves(curves);
+        QVERIFY(chart.drawnPoints() > 800);
+        QVERIFY(chart.drawnPoints() <= 4 * 800 + 10);
         QVERIFY(chart.summary().contains("90.000"));
         chart.setLogarithmic(true);
+        QVERIFY(chart.drawnPoints() > 800);
         chart.clear();
-        QCOMPARE(chart.estimateCount(), 0);
+        QCOMPARE(chart.drawnPoints(), qsizetype{0});
+    }
+
+    void decimationKeepsTheEdgesOfEachColumn()
+    {
+        QList<QPointF> points;
+        for (int i = 0; i < 10000; ++i)
+            points << QPointF(i, i == 1234 ? -7 : i == 8765 ? 99 : std::sin(i * 0.001));
+        const QList<QPointF> few = ui::decimated(points, 50, false);
+        QVERIFY(few.size() <= 204);
+        QVERIFY(few.contains(QPointF(1234, -7)));
+        QVERIFY(few.contains(QPointF(8765, 99)));
+        QCOMPARE(few.first(), points.first());
+        QCOMPARE(few.last(), points.last());
+        QVERIFY(std::is_sorted(few.begin(), few.end(), [](const QPointF& a, const QPointF& b) { return a.x() < b.x(); }));
+        QVERIFY(!ui::decimated(points, 50, true).contains(QPointF(1234, -7))); // a logarithmic axis has no place for it
     }
 };
 
