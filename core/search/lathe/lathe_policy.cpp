@@ -13,7 +13,17 @@ constexpr int kGenerations = 5;
 constexpr std::size_t kElite = 64; ///< measured ones that take part
 constexpr int kTries = 16; ///< until a random genome obeys all limits
 constexpr double kRandomShare = 0.05;
+/// Genes in which the leaders of a round differ from each other while there is choice: near twins teach the model one thing.
+constexpr int kDistance = 3;
 constexpr double kTrust = 8; ///< measurements of a task that weigh as much as the estimate
+
+int differences(const Genome& a, const Genome& b)
+{
+    int count = 0;
+    for (std::size_t g = 0; g < a.size(); ++g)
+        count += a[g] != b[g] ? 1 : 0;
+    return count;
+}
 
 } // namespace
 
@@ -296,6 +306,14 @@ std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individ
     const std::size_t randomCount = m_guidance == Guidance::None ? count
         : count < 8 ? 0 : static_cast<std::size_t>(std::ceil(kRandomShare * static_cast<double>(count)));
     const std::size_t leaders = count - std::min(count, guests * (m_sketches.size() > 1 ? 1 : 0) + randomCount);
+    const auto apart = [&](const Individual& individual) {
+        return std::none_of(chosen.begin(), chosen.end(), [&](const Individual& other) {
+            return other.sketch == individual.sketch && differences(individual.genome, other.genome) < kDistance;
+        });
+    };
+    for (const Individual& individual : ranked)
+        if (chosen.size() < leaders && apart(individual))
+            take(individual);
     for (const Individual& individual : ranked)
         if (chosen.size() < leaders)
             take(individual);
