@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy's own threads would spin on the cores of the engines
 import numpy as np
 
 from engines import PEERS, Lathe, aligned

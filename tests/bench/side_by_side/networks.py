@@ -33,6 +33,8 @@ def torch_model(name):
             torch.nn.init.uniform_(module.running_var, 0.5, 1.5)
             torch.nn.init.uniform_(module.weight, 0.5, 1.5)
             torch.nn.init.uniform_(module.bias, -0.2, 0.2)
+    if name == "vit-b16":  # its head begins as zeros
+        torch.nn.init.normal_(model.heads[-1].weight, std=0.02)
     return model
 
 
