@@ -1,6 +1,9 @@
 #include "core/deploy/in_place.h"
 
 #include "core/compute/walk.h"
+#include "core/schedule/step.h"
+
+#include <nlohmann/json.hpp>
 
 namespace lathe::deploy {
 
@@ -46,6 +49,12 @@ std::vector<bool> overwritableInputs(const compute::Dag& dag)
         result[k] = aligned[input] && dag.ops[input].dtype == dtype;
     }
     return result;
+}
+
+bool recomputes(const std::string& steps)
+{
+    const Result<std::vector<schedule::Step>> parsed = schedule::stepsFromJson(nlohmann::json::parse(steps, nullptr, false));
+    return !parsed || schedule::storesTwice(*parsed);
 }
 
 } // namespace lathe::deploy

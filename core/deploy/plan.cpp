@@ -276,7 +276,10 @@ private:
             const Instruction& in = m_instructions[i];
             if (in.kind != InstructionKind::Kernel || in.outputCount != 1 || m_kernels[static_cast<std::size_t>(in.source)].phases.size() != 1)
                 continue;
-            const std::vector<bool> allowed = overwritableInputs(*m_set.sources[static_cast<std::size_t>(in.source)].dag);
+            const KernelSource& source = m_set.sources[static_cast<std::size_t>(in.source)];
+            if (recomputes(source.steps))
+                continue;
+            const std::vector<bool> allowed = overwritableInputs(*source.dag);
             const Tensor& out = m_tensors[in.arguments.back()];
             const std::size_t outBuffer = out.buffer;
             if (m_buffers[outBuffer].storage != Storage::Arena)

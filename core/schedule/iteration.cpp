@@ -68,6 +68,13 @@ IterValues valuesOverLeaves(const Stage& stage, const std::vector<std::int64_t>&
                 sum = sum + result.values[child] * ir::intImm(stride);
             }
             const std::int32_t parent = relation.parents[0];
+            if (relation.overlaps && reach > extents[parent]) {
+                const std::int64_t length = extents[relation.children[1]];
+                const ir::Expr start = result.values[relation.children[0]] * ir::intImm(length);
+                result.values[parent] =
+                    ir::simplify(ir::min(start, ir::intImm(extents[parent] - length)) + result.values[relation.children[1]], ranges);
+                continue;
+            }
             result.values[parent] = ir::simplify(sum, ranges);
             if (reach > extents[parent])
                 result.guards.push_back(result.values[parent] < ir::intImm(extents[parent]));

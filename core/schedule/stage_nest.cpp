@@ -146,7 +146,15 @@ private:
 
     Stmt loop(std::size_t i, Stmt body) const
     {
-        return ir::makeFor(m_bounds.leaves[i], 0, ir::intImm(extent(i)), m_kinds[i], std::move(body));
+        // Vectors do not nest: those of what is computed inside stay.
+        const bool holdsVectors = m_kinds[i] == LoopKind::Vectorized && containsVectors(body);
+        const LoopKind kind = holdsVectors ? LoopKind::Unrolled : m_kinds[i];
+        return ir::makeFor(m_bounds.leaves[i], 0, ir::intImm(extent(i)), kind, std::move(body));
+    }
+
+    static bool containsVectors(const Stmt& s)
+    {
+        return s && ((s->kind == ir::StmtKind::For && s->loop == LoopKind::Vectorized) || std::any_of(s->body.begin(), s->body.end(), &containsVectors));
     }
 
     /// Loops [first, end) around `inner`, with attached stages and prefetches at the top of each.
@@ -224,6 +232,18 @@ private:
         return nest(0, loops(), guarded(guards(false, true), ir::makeBlock(std::move(stores))));
     }
 
+    /// Whether parts that overlap (OV) are walked by a loop from `first` on.
+    bool overlapsInside(std::size_t first) const
+    {
+        bool found = false;
+        for (std::size_t d = 0; d < m_op.shape.size(); ++d)
+            ir::visit(m_bounds.local[d], [&](const Expr& e) {
+                for (std::size_t i = first; i < loops() && e->kind == ExprKind::Min; ++i)
+                    found = found || ir::uses(e, m_bounds.leaves[i]);
+            });
+        return found;
+    }
+
     // ---- reductions -----------------------------------------------------------------------------------------------
 
     /// Outermost loop position from which all spatial loops are unrolled or vectorized and the tile is small.
@@ -275,6 +295,9 @@ private:
         for (std::size_t i = 0; i < loops(); ++i)
             if (isReduceLoop(i) && (m_kinds[i] == LoopKind::Parallel || m_kinds[i] == LoopKind::Vectorized) && extent(i) > 1)
                 return refuse("has a parallel or vectorized reduce loop; factor it first");
+
+        if (overlapsInside(firstReduce))
+            return refuse("has overlapping parts inside its sum, which would count elements twice");
 
         std::size_t lastReduce = 0;
         for (std::size_t i = firstReduce; i < loops(); ++i)

@@ -33,6 +33,7 @@ struct IterRelation
     /// Split: lengths of all children but the one that takes the rest (the first if innerToOuter, else the last).
     std::vector<std::optional<std::int64_t>> lengths;
     bool innerToOuter = true;
+    bool overlaps = false; ///< the last part ends with the extent instead of running past it (OV)
     bool isSplit() const { return parents.size() == 1 && !lengths.empty(); }
 };
 

@@ -230,6 +230,18 @@ Result<std::vector<std::optional<std::int64_t>>> StateEdit::lengthsOf(std::int32
 
 Result<> StateEdit::operator()(const SplitStep& step) { return split(step.stage, step.iter, step.lengths, step.innerToOuter); }
 
+Result<> StateEdit::operator()(const OverlapStep& step)
+{
+    LATHE_TRY(checkIter(step.stage, step.iter));
+    const Stage& stage = m_stages[step.stage];
+    const Iterator& parent = stage.iters[step.iter];
+    if (parent.kind != IterKind::Spatial)
+        return illegal("{} of '{}' is summed over: no part of it may be taken twice", parent.name, name(step.stage));
+    LATHE_TRY(split(step.stage, step.iter, {step.length}, true));
+    m_stages[step.stage].relations.back().overlaps = true;
+    return {};
+}
+
 Result<> StateEdit::operator()(const FollowSplitStep& step)
 {
     LATHE_TRY_ASSIGN(const auto source, lengthsOf(step.sourceStep));

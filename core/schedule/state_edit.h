@@ -28,6 +28,7 @@ public:
     Result<> operator()(const LayoutStep& step);
     Result<> operator()(const PartitionStep& step);
     Result<> operator()(const PrefetchStep& step);
+    Result<> operator()(const OverlapStep& step);
     Result<> operator()(const PadStrideStep& step);
     Result<> operator()(const FoldStep& step);
 

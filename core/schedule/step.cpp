@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace lathe::schedule {
 
 namespace {
@@ -171,6 +173,7 @@ struct ToJson
     json operator()(const PrefetchStep& s) const { return json::array({"PF", s.stage, s.iter, s.source, s.distanceBytes}); }
     json operator()(const PadStrideStep& s) const { return json::array({"PS", s.stage, s.dim, s.elements}); }
     json operator()(const FoldStep& s) const { return json::array({"FD", s.stage, s.dim, s.rows}); }
+    json operator()(const OverlapStep& s) const { return json::array({"OV", s.stage, s.iter, s.length}); }
 };
 
 } // namespace
@@ -227,6 +230,8 @@ Result<Step> stepFromJson(const nlohmann::json& value)
         return in.finish(PadStrideStep{in.index("stage"), in.index("dimension"), in.integer("elements", 0)});
     if (name == "FD")
         return in.finish(FoldStep{in.index("stage"), in.index("dimension"), in.integer("rows", 1)});
+    if (name == "OV")
+        return in.finish(OverlapStep{in.index("stage"), in.index("iterator"), in.integer("length", 1)});
     return makeError(Errc::BadFile, fmt::format("there is no step '{}'", name));
 }
 
@@ -253,5 +258,10 @@ Result<std::vector<Step>> stepsFromJson(const nlohmann::json& value)
 }
 
 bool isReferenceStep(const Step& step) { return step.index() < 14; }
+
+bool storesTwice(const std::vector<Step>& steps)
+{
+    return std::any_of(steps.begin(), steps.end(), [](const Step& s) { return std::holds_alternative<OverlapStep>(s); });
+}
 
 } // namespace lathe::schedule

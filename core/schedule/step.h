@@ -61,9 +61,14 @@ struct PadStrideStep { std::int32_t stage, dim; std::int64_t elements; };
 /// FD: the stage, attached at a row loop of its consumer, keeps its last `rows` rows of `dim` in a ring buffer.
 struct FoldStep { std::int32_t stage, dim; std::int64_t rows; };
 
+/// OV: like SP by one length, but where that does not divide the extent the last part is moved back until it ends with the
+/// extent: no part runs past the edge, some elements are computed and stored twice. Only loops over the output's axes.
+struct OverlapStep { std::int32_t stage, iter; std::int64_t length; };
+
 using Step = std::variant<AnnotateStep, FuseStep, PragmaStep, ReorderStep, SplitStep, FollowSplitStep, FollowFusedSplitStep,
                           StorageAlignStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
-                          RfactorStep, LayoutStep, PartitionStep, PrefetchStep, PadStrideStep, FoldStep>;
+                          RfactorStep, LayoutStep, PartitionStep, PrefetchStep, PadStrideStep, FoldStep,
+                          OverlapStep>;
 
 /// The reference's JSON, e.g. ["SP", 3, 0, 56, [1, 7, 2], 1]; ours alike with the short names above.
 nlohmann::json toJson(const Step& step);
@@ -72,5 +77,7 @@ Result<Step> stepFromJson(const nlohmann::json& json);
 nlohmann::json toJson(const std::vector<Step>& steps);
 Result<std::vector<Step>> stepsFromJson(const nlohmann::json& json);
 bool isReferenceStep(const Step& step);
+/// Whether elements may be stored more than once (OV): what is read must then not be overwritten by it.
+bool storesTwice(const std::vector<Step>& steps);
 
 } // namespace lathe::schedule

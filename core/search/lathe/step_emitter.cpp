@@ -51,6 +51,12 @@ void StageLoops::split(std::int32_t axis, std::int64_t extent, const std::vector
     m_loops.insert(at, parts.begin(), parts.end());
 }
 
+void StageLoops::splitOverlapping(std::int32_t axis, std::int64_t length)
+{
+    m_emitter.add(OverlapStep{m_stage, position({axis, 0}), length});
+    m_loops.insert(std::find(m_loops.begin(), m_loops.end(), LoopPart{axis, 0}) + 1, {axis, 1});
+}
+
 void StageLoops::reorder(std::vector<LoopPart> order)
 {
     LATHE_CHECK(order.size() == m_loops.size() && m_fused == 0) << order.size() << " of " << m_loops.size();

@@ -89,7 +89,9 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     const double loopOverhead = 2.0 / f.unroll / taps;
     const double guard = m_border >= 0 && c.border == Guarded ? 2.0 * f.tileA * f.tileB / f.unroll : 0;
     const double padded = m_last < 0 ? 1 : static_cast<double>(groups(c) * c.lanes * c.vectors) / static_cast<double>(extent(m_last));
-    const double tiles = m_points * padded / (f.accumulators * f.lanes);
+    const double repeated = static_cast<double>(tiles(m_axisA, c.tileA) * c.tileA * tiles(m_axisB, c.tileB) * c.tileB)
+        / static_cast<double>(extent(m_axisA) * extent(m_axisB));
+    const double count = m_points * padded * repeated / (f.accumulators * f.lanes);
     const double perTile = m_steps * (perStep + loopOverhead + guard) + 3 * f.accumulators + 20;
 
     // Threads.
@@ -107,7 +109,7 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     const double share = f.balance / static_cast<double>(m_machine.threads);
 
     traffic(c, outer, f);
-    f.computeCycles = tiles * perTile * share;
+    f.computeCycles = count * perTile * share;
     f.memoryCycles = 0;
     for (std::size_t level = 0; level < 3; ++level)
         f.memoryCycles += f.traffic[level] * share / m_machine.bytesPerCycle[level + 1];

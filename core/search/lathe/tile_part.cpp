@@ -18,15 +18,6 @@ std::vector<std::int64_t> dividing(std::int64_t extent, std::initializer_list<st
     return values;
 }
 
-std::vector<std::int64_t> divisorsUpTo(std::int64_t extent, std::int64_t limit)
-{
-    std::vector<std::int64_t> values;
-    for (const std::int64_t d : divisors(extent))
-        if (d <= limit)
-            values.push_back(d);
-    return values;
-}
-
 } // namespace
 
 TilePart::TilePart(const NestContext& context, const Nest& nest)
@@ -55,8 +46,8 @@ TilePart::TilePart(const NestContext& context, const Nest& nest)
     std::erase_if(m_values[Vectors], [&](std::int64_t v) {
         return std::none_of(m_values[Lanes].begin(), m_values[Lanes].end(), [&](std::int64_t l) { return fits(l * v); });
     });
-    m_values[TileA] = divisorsUpTo(extent(m_axisA), 28);
-    m_values[TileB] = divisorsUpTo(extent(m_axisB), 8);
+    m_values[TileA] = tileChoices(m_axisA, 28, {4, 6, 7, 8, 9, 10, 12, 14, 16});
+    m_values[TileB] = tileChoices(m_axisB, 8, {2, 3, 4});
     m_values[Order] = {0, 1, 2};
     m_values[Depth] = {0, 1, 2, 3, 4};
     const std::int64_t longExtent = m_op.reduceExtents[m_long];
@@ -128,6 +119,25 @@ void TilePart::choosePackable(const std::vector<bool>& constantOps)
     }
 }
 
+/// Pixels of a tile along an axis: what divides it, and `more` of which the last tile, moved back, repeats little.
+std::vector<std::int64_t> TilePart::tileChoices(std::int32_t axis, std::int64_t limit, std::initializer_list<std::int64_t> more) const
+{
+    std::vector<std::int64_t> values;
+    for (const std::int64_t d : divisors(extent(axis)))
+        if (d <= limit)
+            values.push_back(d);
+    const bool packed = m_weight >= 0 && axis >= 0 && m_operands[static_cast<std::size_t>(m_weight)].usesSpatial(static_cast<std::size_t>(axis));
+    if (axis < 0 || packed)
+        return values;
+    for (const std::int64_t t : more) {
+        const std::int64_t covered = (extent(axis) + t - 1) / t * t;
+        if (t < extent(axis) && covered > extent(axis) && (covered - extent(axis)) * 7 <= extent(axis))
+            values.push_back(t);
+    }
+    std::sort(values.begin(), values.end());
+    return values;
+}
+
 std::vector<Parameter> TilePart::parameters() const
 {
     static constexpr const char* kNames[GeneCount] = {"lanes",  "vectors", "tile a", "tile b", "order", "parallel",
@@ -167,9 +177,9 @@ std::vector<TilePart::Outer> TilePart::outerLoops(const Choice& c) const
         others.push_back({{d, 0}, extent(d)});
     }
     if (m_axisB >= 0)
-        pixels.push_back({{m_axisB, 0}, extent(m_axisB) / c.tileB});
+        pixels.push_back({{m_axisB, 0}, tiles(m_axisB, c.tileB)});
     if (m_axisA >= 0)
-        pixels.push_back({{m_axisA, 0}, extent(m_axisA) / c.tileA});
+        pixels.push_back({{m_axisA, 0}, tiles(m_axisA, c.tileA)});
     std::vector<Outer> channels;
     if (m_last >= 0)
         channels.push_back({{m_last, 0}, groups(c)});
@@ -227,9 +237,9 @@ std::int64_t TilePart::partExtent(const Choice& c, LoopPart loop) const
     if (loop.axis == m_last)
         return loop.part == 2 ? c.lanes : loop.part == 1 ? c.vectors : groups(c);
     if (loop.axis == m_axisA)
-        return loop.part == 1 ? c.tileA : extent(m_axisA) / c.tileA;
+        return loop.part == 1 ? c.tileA : tiles(m_axisA, c.tileA);
     if (loop.axis == m_axisB)
-        return loop.part == 1 ? c.tileB : extent(m_axisB) / c.tileB;
+        return loop.part == 1 ? c.tileB : tiles(m_axisB, c.tileB);
     if (static_cast<std::size_t>(loop.axis) < m_rank)
         return extent(loop.axis);
     const std::int64_t full = m_op.reduceExtents[static_cast<std::size_t>(loop.axis) - m_rank];
@@ -282,10 +292,14 @@ void TilePart::emit(std::span<const std::int32_t> genes, StepEmitter& emitter) c
     StageLoops anchor(emitter, anchorStage, static_cast<std::int32_t>(m_rank) + reduces);
     StageLoops owner(emitter, ownerStage, static_cast<std::int32_t>(m_rank));
     for (StageLoops* loops : {&anchor, &owner}) {
-        if (splitsB(c))
-            loops->split(m_axisB, extent(m_axisB), {c.tileB});
-        if (splitsA(c))
-            loops->split(m_axisA, extent(m_axisA), {c.tileA});
+        for (const auto& [axis, tile] : {std::pair(m_axisB, c.tileB), std::pair(m_axisA, c.tileA)}) {
+            if (axis < 0 || tile == 1)
+                continue;
+            if (extent(axis) % tile == 0)
+                loops->split(axis, extent(axis), {tile});
+            else
+                loops->splitOverlapping(axis, tile);
+        }
         if (m_last >= 0)
             loops->split(m_last, extent(m_last), {c.vectors, c.lanes});
     }

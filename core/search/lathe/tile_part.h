@@ -64,6 +64,8 @@ private:
     /// Whether tiles of so many channels cover the last dimension, the last of them perhaps going past its end by at most
     /// a third of it.
     bool fits(std::int64_t width) const;
+    std::vector<std::int64_t> tileChoices(std::int32_t axis, std::int64_t limit, std::initializer_list<std::int64_t> more) const;
+    std::int64_t tiles(std::int32_t axis, std::int64_t tile) const { return (extent(axis) + tile - 1) / tile; }
     std::int64_t groups(const Choice& c) const { return (extent(m_last) + c.lanes * c.vectors - 1) / (c.lanes * c.vectors); }
     bool splitsA(const Choice& c) const { return m_axisA >= 0 && c.tileA > 1; }
     bool splitsB(const Choice& c) const { return m_axisB >= 0 && c.tileB > 1; }

@@ -191,6 +191,13 @@ private slots:
         QVERIFY(image.error().code == (what == 4 ? Errc::Unsupported : Errc::Internal));
     }
 
+    void schedulesThatStoreTwiceOverwriteNothing()
+    {
+        QVERIFY(recomputes(R"([["OV", 2, 0, 4]])"));
+        QVERIFY(!recomputes(R"([["SP", 2, 0, 8, [4], 1]])"));
+        QVERIFY(recomputes("not steps"));
+    }
+
     void onlyInputsThatAreReadElementByElementMayBeOverwritten()
     {
         HandNetwork network;

@@ -60,7 +60,10 @@ private:
             std::vector<std::optional<std::int64_t>> lengths{static_cast<std::int64_t>(1 + m_random.below(5))};
             if (chance(3))
                 lengths.emplace_back(static_cast<std::int64_t>(1 + m_random.below(3)));
-            tryStep(SplitStep{id, at, 0, lengths, !chance(4)});
+            if (chance(4))
+                tryStep(OverlapStep{id, at, *lengths[0]});
+            else
+                tryStep(SplitStep{id, at, 0, lengths, !chance(4)});
         }
         if (chance(2)) {
             std::vector<std::int32_t> order(static_cast<std::size_t>(iterCount(id)));

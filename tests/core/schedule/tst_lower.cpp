@@ -49,6 +49,8 @@ private slots:
     void tailsOfVectorsAreMasked();
     void tilesRunPastTheEdgeOfPaddedWeights();
     void rowsWithoutTapsAreLoopBounds();
+    void overlappingTilesEndWithTheExtent();
+    void overlappingTilesInsideASumAreRefused();
     void stagesAtRootArePhases();
     void serialStagesShareAPhase();
     void innerParallelLoopsAreRefused();
@@ -156,6 +158,29 @@ void TestLower::tilesRunPastTheEdgeOfPaddedWeights()
     QCOMPARE(text.count("if ("), 1);
     QVERIFY2(text.indexOf("if (") > text.indexOf("C.acc[j.1] = (C.acc[j.1] +"), qPrintable(text));
     QCOMPARE(wrong(*state), QString());
+}
+
+void TestLower::overlappingTilesEndWithTheExtent()
+{
+    // 7 rows in tiles of 4: the second begins at row 3. No condition, no element of A or C beyond the edge.
+    const char* const steps = R"([["OV", 2, 0, 4], ["RE", 2, [0, 2, 3, 1]]])";
+    const auto state = replayed(test::matmul(7, 8, 4), steps);
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    const QString text = nestText(*state);
+    QVERIFY2(text.contains("min((i.0*4), 3)"), qPrintable(text));
+    QCOMPARE(text.count("if ("), 0);
+    QCOMPARE(wrong(*state), QString());
+}
+
+void TestLower::overlappingTilesInsideASumAreRefused()
+{
+    const auto state = replayed(test::matmul(7, 8, 4), R"([["OV", 2, 0, 4], ["RE", 2, [3, 0, 1, 2]]])");
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    const auto kernel = lower(*state, {});
+    QVERIFY(!kernel);
+    QVERIFY(kernel.error().code == Errc::IllegalSchedule);
+    // What is summed over cannot be split so at all.
+    QVERIFY(!replayed(test::matmul(7, 8, 5), R"([["OV", 2, 2, 4]])"));
 }
 
 void TestLower::stagesAtRootArePhases()
