@@ -1,5 +1,6 @@
 #include "core/search/lathe/nest_part.h"
 
+#include "core/ir/bounds.h"
 #include "core/search/lathe/access.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ std::vector<std::int64_t> laneChoices(std::int64_t extent, std::int64_t elementB
     const std::int64_t full = std::max<std::int64_t>(1, machine.vectorBytes / elementBytes);
     std::vector<std::int64_t> lanes;
     for (std::int64_t l = full; l >= 4 || l == full; l /= 2) {
-        if (extent % l == 0)
+        if (extent % l == 0 || (l == full && extent > l))
             lanes.push_back(l);
         if (l == 1)
             break;
@@ -53,14 +54,14 @@ void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::in
     const bool blocked = vectors > 1;
     const bool vector = lanes > 1;
     if (blocked)
-        loops.split(last, shape.back(), {vectors, lanes});
+        loops.cover(last, shape.back(), {vectors, lanes});
     else if (vector)
-        loops.split(last, shape.back(), {lanes});
+        loops.cover(last, shape.back(), {lanes});
     // Fuse the outermost loops until `depth` of them run more than once.
     std::int32_t count = 0;
     std::int64_t running = 0;
     for (std::int32_t a = 0; a <= last && running < depth; ++a) {
-        const std::int64_t extent = a < last ? shape[static_cast<std::size_t>(a)] : shape.back() / (lanes * vectors);
+        const std::int64_t extent = a < last ? shape[static_cast<std::size_t>(a)] : ir::ceilDivide(shape.back(), lanes * vectors);
         if (a == last && !vector && !blocked)
             break; // a loop of single elements stays inside
         ++count;
@@ -89,7 +90,7 @@ public:
         const std::int64_t extent = m_op.shape.empty() ? 1 : m_op.shape.back();
         m_lanes = laneChoices(extent, std::max<std::int64_t>(1, sizeOf(m_op.dtype)), m_machine);
         for (const std::int64_t v : {1, 2, 4})
-            if (v == 1 || extent % (v * m_lanes.front()) == 0)
+            if (v == 1 || extent % (v * m_lanes.front()) == 0 || extent >= 4 * v * m_lanes.front())
                 m_vectors.push_back(v);
         for (std::int64_t d = 0; d <= 3; ++d)
             m_depths.push_back(d);
@@ -120,12 +121,12 @@ public:
         const std::int64_t depth = m_depths[static_cast<std::size_t>(genes[2])];
         const std::int64_t extent = m_op.shape.empty() ? 1 : m_op.shape.back();
         const auto block = static_cast<std::int64_t>(f.lanes * f.vectors);
-        if (extent % block != 0)
+        if (extent % block != 0 && extent < block)
             return makeError(Errc::IllegalSchedule, "vectors of " + std::to_string(block) + " do not divide " + std::to_string(extent));
         std::int64_t running = 0;
         for (std::size_t a = 0; a < m_op.shape.size() && running < depth; ++a) {
             const bool last = a + 1 == m_op.shape.size();
-            const std::int64_t e = last ? extent / block : m_op.shape[a];
+            const std::int64_t e = last ? ir::ceilDivide(extent, block) : m_op.shape[a];
             if (e > 1 && !(last && block == 1)) {
                 ++running;
                 f.parallelChunks *= static_cast<double>(e);

@@ -59,7 +59,8 @@ std::unique_ptr<NestPart> makeTilePart(const NestContext& context, const Nest& n
 std::unique_ptr<NestPart> makeMapPart(const NestContext& context, const Nest& nest);
 std::unique_ptr<NestPart> makeTransformPart(const NestContext& context, const Nest& nest);
 
-/// Lane counts for a dimension of `extent` elements: full vectors and halves of them where they divide, widest first.
+/// Lane counts for a dimension of `extent` elements, widest first: full vectors, and halves of them where they divide. Full
+/// ones need not (StageLoops::cover).
 std::vector<std::int64_t> laneChoices(std::int64_t extent, std::int64_t elementBytes, const Machine& machine);
 /// Loops of a map over `shape`: vectors along the last dimension, the first `depth` loops that run at all in parallel.
 void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::int64_t>& shape, std::int64_t lanes,

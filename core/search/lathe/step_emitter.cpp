@@ -51,10 +51,24 @@ void StageLoops::split(std::int32_t axis, std::int64_t extent, const std::vector
     m_loops.insert(at, parts.begin(), parts.end());
 }
 
-void StageLoops::splitOverlapping(std::int32_t axis, std::int64_t length)
+void StageLoops::cover(std::int32_t axis, std::int64_t extent, const std::vector<std::int64_t>& lengths)
 {
-    m_emitter.add(OverlapStep{m_stage, position({axis, 0}), length});
-    m_loops.insert(std::find(m_loops.begin(), m_loops.end(), LoopPart{axis, 0}) + 1, {axis, 1});
+    const std::int64_t block = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{1}, std::multiplies<>());
+    if (extent % block == 0) {
+        split(axis, extent, lengths);
+        return;
+    }
+    m_emitter.add(OverlapStep{m_stage, position({axis, 0}), block});
+    auto at = std::find(m_loops.begin(), m_loops.end(), LoopPart{axis, 0}) + 1;
+    at = m_loops.insert(at, {axis, 1});
+    if (lengths.size() == 1)
+        return;
+    SplitStep inner{m_stage, position({axis, 1}), block, {}, true};
+    for (std::size_t i = 1; i < lengths.size(); ++i) {
+        inner.lengths.emplace_back(lengths[i]);
+        at = m_loops.insert(at + 1, {axis, static_cast<std::int32_t>(i) + 1});
+    }
+    m_emitter.add(std::move(inner));
 }
 
 void StageLoops::reorder(std::vector<LoopPart> order)

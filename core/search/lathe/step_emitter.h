@@ -43,8 +43,8 @@ public:
     std::int32_t stage() const { return m_stage; }
     /// Parts 0 .. lengths.size(); lengths are the inner parts.
     void split(std::int32_t axis, std::int64_t extent, const std::vector<std::int64_t>& lengths);
-    /// By one length; where it does not divide the axis, the last part overlaps the one before (OV).
-    void splitOverlapping(std::int32_t axis, std::int64_t length);
+    /// The same, but where the lengths do not divide the axis the last outermost part overlaps the one before (OV).
+    void cover(std::int32_t axis, std::int64_t extent, const std::vector<std::int64_t>& lengths);
     void reorder(std::vector<LoopPart> order); ///< all loops, outermost first
     std::int32_t position(LoopPart loop) const;
     void annotate(LoopPart loop, schedule::Annotation annotation);

@@ -37,11 +37,8 @@ TilePart::TilePart(const NestContext& context, const Nest& nest)
     const std::int64_t lastExtent = extent(m_last);
     m_values.resize(GeneCount);
     m_values[Lanes] = laneChoices(lastExtent, sizeOf(m_op.dtype), m_machine);
-    // Packed weights are padded to whole tiles: the last one may go past the edge.
-    const std::int64_t widest = std::max<std::int64_t>(1, m_machine.vectorBytes / sizeOf(m_op.dtype));
-    m_overhangs = m_weight >= 0 && lastExtent > widest;
-    if (m_overhangs && m_values[Lanes].front() != widest)
-        m_values[Lanes].insert(m_values[Lanes].begin(), widest);
+    // Packed weights are padded to whole tiles: the last one may go past the edge. Else it overlaps the one before.
+    m_pads = m_weight >= 0;
     m_values[Vectors] = {1, 2, 3, 4, 5, 6, 8};
     std::erase_if(m_values[Vectors], [&](std::int64_t v) {
         return std::none_of(m_values[Lanes].begin(), m_values[Lanes].end(), [&](std::int64_t l) { return fits(l * v); });
@@ -153,7 +150,7 @@ bool TilePart::fits(std::int64_t width) const
 {
     const std::int64_t last = extent(m_last);
     const std::int64_t wasted = (width - last % width) % width;
-    return wasted == 0 || (m_overhangs && wasted * 3 <= last);
+    return wasted == 0 || (width <= last && wasted * 3 <= last) || (m_pads && wasted * 3 <= last);
 }
 
 TilePart::Choice TilePart::decode(std::span<const std::int32_t> genes) const
@@ -295,13 +292,12 @@ void TilePart::emit(std::span<const std::int32_t> genes, StepEmitter& emitter) c
         for (const auto& [axis, tile] : {std::pair(m_axisB, c.tileB), std::pair(m_axisA, c.tileA)}) {
             if (axis < 0 || tile == 1)
                 continue;
-            if (extent(axis) % tile == 0)
-                loops->split(axis, extent(axis), {tile});
-            else
-                loops->splitOverlapping(axis, tile);
+            loops->cover(axis, extent(axis), {tile});
         }
-        if (m_last >= 0)
+        if (m_last >= 0 && m_pads)
             loops->split(m_last, extent(m_last), {c.vectors, c.lanes});
+        else if (m_last >= 0)
+            loops->cover(m_last, extent(m_last), {c.vectors, c.lanes});
     }
     const std::int64_t full = m_op.reduceExtents[m_long];
     anchor.split(reduceAxis(m_long), full, {(c.chunk == 0 ? full : c.chunk) / c.unroll, c.unroll});

@@ -61,8 +61,7 @@ private:
     std::vector<Outer> outerLoops(const Choice& c) const;
     std::int32_t reduceAxis(std::size_t r) const { return static_cast<std::int32_t>(m_rank + r); }
     std::int64_t extent(std::int32_t axis) const { return axis < 0 ? 1 : m_op.shape[static_cast<std::size_t>(axis)]; }
-    /// Whether tiles of so many channels cover the last dimension, the last of them perhaps going past its end by at most
-    /// a third of it.
+    /// Whether tiles of so many channels cover the last dimension, with at most a third of it computed in vain.
     bool fits(std::int64_t width) const;
     std::vector<std::int64_t> tileChoices(std::int32_t axis, std::int64_t limit, std::initializer_list<std::int64_t> more) const;
     std::int64_t tiles(std::int32_t axis, std::int64_t tile) const { return (extent(axis) + tile - 1) / tile; }
@@ -86,7 +85,7 @@ private:
     std::vector<Operand> m_operands, m_epilogue;
     std::int32_t m_weight = -1; ///< index into m_operands: what may be packed
     std::vector<std::vector<std::int64_t>> m_values; ///< by gene
-    bool m_overhangs = false; ///< tiles may go past the end of the last dimension
+    bool m_pads = false; ///< tiles may go past the end of the last dimension; else the last one overlaps
     double m_points = 1, m_steps = 1, m_flopPerStep = 2, m_epilogueBytes = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "core/search/lathe/nest_part.h"
 
+#include "core/ir/bounds.h"
 #include "core/search/lathe/tile_part.h"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ public:
         const std::vector<LoopPart> outer = outerLoops(genes);
         for (StageLoops* loops : {&anchor, &owner}) {
             if (m_last >= 0)
-                loops->split(m_last, m_op.shape[static_cast<std::size_t>(m_last)], {lanes});
+                loops->cover(m_last, m_op.shape[static_cast<std::size_t>(m_last)], {lanes});
             std::vector<LoopPart> order = outer;
             for (const std::int32_t a : m_constant)
                 order.push_back({a, 0});
@@ -136,7 +137,7 @@ private:
     std::int64_t extentOf(LoopPart loop, std::span<const std::int32_t> genes) const
     {
         const std::int64_t full = m_op.shape[static_cast<std::size_t>(loop.axis)];
-        return loop.axis == m_last ? full / m_lanes[static_cast<std::size_t>(genes[0])] : full;
+        return loop.axis == m_last ? ir::ceilDivide(full, m_lanes[static_cast<std::size_t>(genes[0])]) : full;
     }
     /// The gathered tile has the shape of the operation's operand: tile rows, tile columns, tile number, channel.
     void emitGather(std::int64_t lanes, std::int32_t ownerStage, std::int32_t at, StepEmitter& emitter) const
