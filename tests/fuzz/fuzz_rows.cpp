@@ -16,12 +16,14 @@ namespace {
 
 const auto kColumns = 1 + std::ranges::count(std::string_view(store::kRecordColumns), ',');
 
-/// A database in memory with a table of the columns that readRecords() wants, without types: any value fits.
+/// A database in memory with a table of the columns that bindRecord() writes, without types: any value fits.
 struct Rows
 {
     Rows() : db(must(store::Database::open(":memory:", store::Database::Mode::ReadWrite)))
     {
-        must(db.execute(std::string("CREATE TABLE records(") + store::kRecordColumns + ")"));
+        const std::string_view insert = store::kInsertRecord;
+        const std::size_t columns = insert.find("records(");
+        must(db.execute("CREATE TABLE " + std::string(insert.substr(columns, insert.find(')') + 1 - columns))));
     }
     template<typename T>
     static T must(Result<T> result)
@@ -41,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static Rows rows;
     std::string_view text(reinterpret_cast<const char*>(data), size);
     Rows::must(rows.db.execute("DELETE FROM records"));
-    std::string sql = "INSERT INTO records VALUES(?";
+    std::string sql = std::string("INSERT INTO records(") + store::kRecordColumns + ") VALUES(?";
     for (auto i = kColumns; i > 1; --i)
         sql += ", ?";
     auto insert = Rows::must(store::Statement::prepare(rows.db, sql + ")"));
@@ -73,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         LATHE_CHECK(found);
     }
     Rows::must(rows.db.execute("DELETE FROM records"));
-    auto write = Rows::must(store::Statement::prepare(rows.db, sql + ")"));
+    auto write = Rows::must(store::Statement::prepare(rows.db, store::kInsertRecord));
     Rows::must(store::bindRecord(write, record).run());
     auto read = Rows::must(store::Statement::prepare(rows.db, select));
     const auto done = store::readRecords(read, [&](const Record& r) { LATHE_CHECK(r.candidate.hash() == record.candidate.hash()); });
