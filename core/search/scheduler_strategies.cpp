@@ -90,7 +90,8 @@ private:
 
 /// Lathe's: the expected gain of the whole network per second spent. Two guesses are joined: the task's own recent gain per
 /// round, and a share of what still separates it from its lower bound, which shrinks with the rounds spent and with rounds
-/// without gain. Nothing is given up for good: when all tasks have stopped, the best of them gets another round.
+/// without gain. A task without gain is not given up for good: when all have stopped, the best of those that
+/// have candidates left gets another round.
 class GainStrategy final : public TaskScheduler
 {
 public:

@@ -37,7 +37,7 @@ Result<std::unique_ptr<TaskScheduler>> TaskScheduler::create(std::string_view st
 bool TaskScheduler::canRun(std::int32_t task) const
 {
     const TaskProgress& p = progress(task);
-    return !p.muted && (p.trialCap == 0 || p.trials < p.trialCap);
+    return !p.muted && !p.exhausted && (p.trialCap == 0 || p.trials < p.trialCap);
 }
 
 std::int32_t TaskScheduler::next() const
@@ -79,7 +79,8 @@ void TaskScheduler::tell(std::int32_t task, const RoundOutcome& outcome)
     }
     p.history.push_back(p.bestSeconds);
     const std::int64_t stale = (p.rounds - p.bestRound) * m_options.trialsPerRound;
-    if (outcome.exhausted || (m_options.earlyStopPerTask > 0 && stale > m_options.earlyStopPerTask))
+    p.exhausted = p.exhausted || outcome.exhausted;
+    if (p.exhausted || (m_options.earlyStopPerTask > 0 && stale > m_options.earlyStopPerTask))
         p.dead = true;
     afterRound(task, outcome);
 }

@@ -40,6 +40,7 @@ struct TaskProgress
     double elapsedSeconds = 0;
     std::vector<double> history; ///< best cost after each round
     bool dead = false; ///< exhausted or without gain for too long
+    bool exhausted = false; ///< its search space is used up: no strategy comes back to it
     bool pinned = false, muted = false;
     double boost = 1; ///< factor on what it promises
     std::int64_t trialCap = 0; ///< 0: none
@@ -102,7 +103,7 @@ protected:
     std::vector<TaskProgress> m_progress;
     SchedulerOptions m_options;
     std::int64_t m_rounds = 0;
-    bool m_revivesDead = false; ///< the strategy comes back to stopped tasks when none is left
+    bool m_revivesDead = false; ///< the strategy comes back to tasks without gain when none is left
 };
 
 /// The reference's table (header, a line per task, estimate), in its newer form with the task's description.

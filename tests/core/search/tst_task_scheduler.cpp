@@ -61,6 +61,25 @@ private slots:
         QCOMPARE(scheduler->next(), 1);
     }
 
+    void anExhaustedTaskIsNeverAskedAgain()
+    {
+        SchedulerOptions options;
+        options.earlyStopPerTask = 64;
+        const auto scheduler = make("gradient", {task("a"), task("b")}, options);
+        scheduler->tell(0, outcome(5));
+        scheduler->tell(1, outcome(1));
+        scheduler->tell(0, {0, std::numeric_limits<double>::infinity(), 0.1, true});
+        QVERIFY(scheduler->progress(0).exhausted);
+        for (int i = 0; i < 3; ++i) { // without gain: stopped, yet revived, since it has candidates left
+            QCOMPARE(scheduler->next(), 1);
+            scheduler->tell(1, outcome(1));
+        }
+        QVERIFY(scheduler->progress(1).dead && !scheduler->progress(1).exhausted);
+        QCOMPARE(scheduler->next(), 1);
+        scheduler->tell(1, {0, std::numeric_limits<double>::infinity(), 0.1, true});
+        QCOMPARE(scheduler->next(), -1);
+    }
+
     void similarTasksBoundEachOther()
     {
         const auto scheduler = make("reference", {task("a", 1, 1e6, "conv"), task("b", 1, 1e6, "conv"), task("c", 1, 1e6, "")});
