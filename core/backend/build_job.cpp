@@ -7,6 +7,7 @@
 #include "core/schedule/state.h"
 #include "core/support/files.h"
 #include "core/wire/connection.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
@@ -28,17 +29,11 @@ double msSince(Clock::time_point start)
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-void setFailure(wire::Failure* failure, const Error& error)
-{
-    failure->set_code(static_cast<std::uint32_t>(error.code));
-    failure->set_text(error.message);
-}
-
 void failCandidate(wire::BuiltCandidate& candidate, TrialStage stage, const Error& error)
 {
     candidate.set_stage(static_cast<std::uint32_t>(stage));
     candidate.set_kernel(-1);
-    setFailure(candidate.mutable_failure(), error);
+    wire::setFailure(candidate.mutable_failure(), error);
 }
 
 void addMissing(std::vector<Hash128>& hashes, const wire::Hash& hash, wire::BlobStore& blobs)
@@ -219,7 +214,7 @@ wire::BuildResult JobBuilder::build(const wire::BuildJob& job, wire::BlobStore& 
     const auto start = Clock::now();
     const auto generator = codegen(job.target());
     if (!generator) {
-        setFailure(result.mutable_failure(), generator.error());
+        wire::setFailure(result.mutable_failure(), generator.error());
         return result;
     }
     Lowered lowered;

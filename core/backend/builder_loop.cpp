@@ -4,6 +4,7 @@
 #include "core/support/files.h"
 #include "core/support/log.h"
 #include "core/wire/connection.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
@@ -11,12 +12,6 @@
 namespace lathe::backend {
 
 namespace {
-
-void setFailure(wire::Failure* failure, const Error& error)
-{
-    failure->set_code(static_cast<std::uint32_t>(error.code));
-    failure->set_text(error.message);
-}
 
 class Builder
 {
@@ -105,7 +100,7 @@ private:
         wire::Message answer;
         answer.mutable_link_result()->set_id(job.id());
         if (const auto linked = m_builder.link(job, m_blobs); !linked)
-            setFailure(answer.mutable_link_result()->mutable_failure(), linked.error());
+            wire::setFailure(answer.mutable_link_result()->mutable_failure(), linked.error());
         return reply(answer);
     }
 

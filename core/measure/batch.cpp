@@ -394,7 +394,7 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
     auto artifact = std::make_shared<BuiltArtifact>();
     if (answer.has_product()) {
         artifact->hash = wire::fromWire(answer.product());
-        const wire::Blob blob = slot.blobs.find(artifact->hash);
+        const wire::Blob blob = slot.blobs.take(artifact->hash); // kept no longer than its candidates
         if (!blob)
             return makeError(Errc::Internal, "the builder did not send what it built");
         artifact->bytes = *blob;

@@ -4,6 +4,7 @@
 #include "core/serve/trial_run.h"
 #include "core/support/log.h"
 #include "core/wire/connection.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
@@ -13,12 +14,6 @@
 namespace lathe::serve {
 
 namespace {
-
-void setFailure(wire::Failure* failure, const Error& error)
-{
-    failure->set_code(static_cast<std::uint32_t>(error.code));
-    failure->set_text(error.message);
-}
 
 class Runner
 {
@@ -66,7 +61,7 @@ private:
             if (m_device)
                 report.set_json(m_device->health());
             else
-                setFailure(report.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
+                wire::setFailure(report.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
             return reply(answer);
         }
         case wire::Message::kRunJob: return runJob(message.run_job());
@@ -89,7 +84,7 @@ private:
             m_trials.emplace(m_device);
             opened.set_json(m_device->description());
         } else {
-            setFailure(opened.mutable_failure(), device.error());
+            wire::setFailure(opened.mutable_failure(), device.error());
         }
         return reply(answer);
     }
@@ -101,7 +96,7 @@ private:
             wire::RunResult& result = *answer.mutable_run_result();
             result.set_id(job.id());
             *result.mutable_trial() = job.trial();
-            setFailure(result.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
+            wire::setFailure(result.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
             return reply(answer);
         }
         if (const auto missing = TrialRunner::missing(job, m_blobs); !missing.empty()) {

@@ -1,5 +1,7 @@
 #include "core/wire/artifact.h"
 
+#include "core/runtime/layout_transform.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -107,6 +109,9 @@ Result<IndexMap> mapFromJson(const json& j)
             return bad("a physical tensor is too large");
         map.axes[map.physicalRank++] = a;
     }
+    // Each logical element has a place of its own: so there are no more of them than the tensor holds.
+    if (!isWellFormed(map) || logical > map.elementCount())
+        return bad("the axes do not give every element of the tensor its own place");
     return map;
 }
 

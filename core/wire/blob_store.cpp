@@ -13,6 +13,18 @@ Blob BlobStore::find(const Hash128& hash)
     return it->second.blob;
 }
 
+Blob BlobStore::take(const Hash128& hash)
+{
+    const auto it = m_entries.find(hash);
+    if (it == m_entries.end())
+        return nullptr;
+    const Blob blob = std::move(it->second.blob);
+    m_bytes -= blob->size();
+    m_order.erase(it->second.place);
+    m_entries.erase(it);
+    return blob;
+}
+
 Hash128 BlobStore::put(std::string bytes)
 {
     const Hash128 hash = contentHash(bytes);

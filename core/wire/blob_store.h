@@ -24,6 +24,7 @@ public:
     explicit BlobStore(std::uint64_t maxBytes = std::uint64_t(1) << 30) : m_maxBytes(maxBytes) { }
 
     Blob find(const Hash128& hash); ///< null if it is not here
+    Blob take(const Hash128& hash); ///< find(), and it is kept here no longer
     Hash128 put(std::string bytes);
     /// Errors: BadFile (out of order, too long, wrong hash); the unfinished blob is dropped.
     Result<> putChunk(const Hash128& hash, std::uint64_t total, std::uint64_t offset, std::string_view data);

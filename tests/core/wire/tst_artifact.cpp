@@ -66,6 +66,9 @@ private slots:
         row("negative stride", QString(spec) + "/map/axes/0", "[0,1,1,-4]");
         row("physical overflow", QString(spec) + "/map/axes/0", "[0,1,1099511627776,1099511627776]");
         row("fractional", QString(spec) + "/map/axes/0", "[0,1,1.5,1]");
+        row("elements without a place", QString(spec) + "/map/shape/2", "1000000");
+        row("two elements in one place", QString(spec) + "/map/axes/2", "[2,1,7,16]");
+        row("no axes for a large tensor", QString(spec) + "/map", R"({"shape": [1099511627776], "axes": []})");
         row("too many axes", QString(spec) + "/map/axes",
             "[[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
             "[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],[0,1,1,1],"
