@@ -62,6 +62,7 @@ struct SubgraphFacts
 struct LibraryFacts
 {
     std::string network;
+    std::string modelJson; ///< a JSON object: what the network was made from, with all options; empty: unknown
     std::string target;
     std::string device; ///< on which it was measured
     std::vector<SubgraphFacts> subgraphs;

@@ -43,6 +43,7 @@ std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
     const ordered_json json = {
         {"name", staged.name},
         {"network", facts.network},
+        {"model", facts.modelJson.empty() ? ordered_json(nullptr) : ordered_json::parse(facts.modelJson, nullptr, false)},
         {"library", staged.output.filename().string()},
         {"target", facts.target},
         {"inputs", ports(staged.inputs)},

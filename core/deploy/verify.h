@@ -26,6 +26,7 @@ struct VerifyReport
 {
     double maxRelError = 0; ///< over outputs, and over what goes into a softmax that gives an output
     std::vector<TensorComparison> outputs;
+    std::vector<std::string> notCompared; ///< inputs of a final softmax that the library does not show
     std::string firstDifferent; ///< name of the first tensor beyond the tolerance, in the order of execution; empty: none
     std::string text; ///< one sentence for people
     bool passed = false;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <map>
 
 namespace lathe::measure {
@@ -15,10 +16,11 @@ struct BuilderClient::Impl
 {
     std::string target;
     Worker worker;
+    std::stop_token stop;
     std::uint64_t lastId = 0;
 
-    Impl(std::string targetText, WorkerPrograms programs)
-        : target(std::move(targetText)), worker(Worker::Kind::Builder, std::move(programs))
+    Impl(std::string targetText, WorkerPrograms programs, std::stop_token stopToken)
+        : target(std::move(targetText)), worker(Worker::Kind::Builder, std::move(programs)), stop(std::move(stopToken))
     {
     }
 
@@ -26,12 +28,22 @@ struct BuilderClient::Impl
     Result<wire::Message> ask(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
                               wire::BlobStore& blobs, Deadline deadline)
     {
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, "the build was stopped");
         LATHE_TRY(worker.ensureStarted());
         for (const auto& [hash, bytes] : needed)
             worker.offerBlob(hash, bytes);
         worker.connection().queue(request);
         while (true) {
-            auto answer = worker.receive(deadline);
+            // A look at the stop from time to time; what has arrived of an answer waits in the connection.
+            const Deadline look = stop.stop_possible() ? Deadline::in(std::chrono::milliseconds(50)) : deadline;
+            auto answer = worker.receive(look < deadline ? look : deadline);
+            if (!answer && answer.error().code == Errc::RunTimeout && !stop.stop_requested() && !deadline.passed())
+                continue;
+            if (!answer && stop.stop_requested()) {
+                worker.stop();
+                return makeError(Errc::Cancelled, "the build was stopped");
+            }
             if (!answer) {
                 worker.stop();
                 if (answer.error().code == Errc::RunTimeout)
@@ -60,9 +72,9 @@ struct BuilderClient::Impl
 BuilderClient::BuilderClient(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
 BuilderClient::~BuilderClient() = default;
 
-Result<std::unique_ptr<BuilderClient>> BuilderClient::start(std::string target, const WorkerPrograms& programs)
+Result<std::unique_ptr<BuilderClient>> BuilderClient::start(std::string target, const WorkerPrograms& programs, std::stop_token stop)
 {
-    auto impl = std::make_unique<Impl>(std::move(target), programs);
+    auto impl = std::make_unique<Impl>(std::move(target), programs, std::move(stop));
     LATHE_TRY(impl->worker.ensureStarted());
     return std::unique_ptr<BuilderClient>(new BuilderClient(std::move(impl)));
 }

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,8 @@ enum class Product : std::uint8_t
 class BuilderClient
 {
 public:
-    static Result<std::unique_ptr<BuilderClient>> start(std::string target, const WorkerPrograms& programs = {});
+    /// A stop ends the process in the middle of its work: calls give Cancelled.
+    static Result<std::unique_ptr<BuilderClient>> start(std::string target, const WorkerPrograms& programs = {}, std::stop_token stop = {});
     ~BuilderClient();
     BuilderClient(const BuilderClient&) = delete;
     BuilderClient& operator=(const BuilderClient&) = delete;

@@ -20,16 +20,20 @@ struct Measurer::Impl
 Measurer::Measurer(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
 Measurer::~Measurer() = default;
 
+DeviceSpec deviceOf(const Target& target, std::string key)
+{
+    const std::string text = target.text();
+    return {target.kind(), std::move(key), text.substr(std::min(text.size(), target.kind().size() + 1))};
+}
+
 Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
 {
     LATHE_TRY_ASSIGN(const Target target, Target::parse(options.target));
     auto impl = std::make_unique<Impl>();
     if (options.builders == 0)
         options.builders = std::max(1u, std::thread::hardware_concurrency());
-    if (options.devices.empty()) {
-        const std::string text = target.text();
-        options.devices.push_back({target.kind(), "", text.substr(std::min(text.size(), target.kind().size() + 1))});
-    }
+    if (options.devices.empty())
+        options.devices.push_back(deviceOf(target));
     impl->options = std::move(options);
     for (std::uint32_t i = 0; i < impl->options.builders; ++i) {
         Slot& slot = impl->builders.emplace_back();

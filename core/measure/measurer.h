@@ -2,6 +2,7 @@
 
 #include "core/measure/types.h"
 #include "core/support/result.h"
+#include "core/target/target.h"
 
 #include <functional>
 #include <memory>
@@ -17,7 +18,7 @@ struct MeasurerOptions
     std::string target = "cpu";
     std::uint32_t builders = 0; ///< processes; 0: one per processor
     std::vector<DeviceSpec> devices; ///< one runner process each; empty: the target's kind with its words
-    double buildTimeoutSeconds = 15; ///< per candidate
+    double buildTimeoutSeconds = 15; ///< of one artifact; the candidates of one that takes longer are built again one by one
     double runTimeoutSeconds = 10; ///< per candidate
     std::uint32_t candidatesPerBuild = 0; ///< in one artifact; 0: as the batch and the builders suggest
     std::uint32_t retireAfter = 5000; ///< requests after which a worker is replaced
@@ -26,6 +27,9 @@ struct MeasurerOptions
     std::function<void(bool quiet)> onQuiet; ///< park and unpark what else uses the cores; on the measuring thread
     WorkerPrograms programs;
 };
+
+/// The device of this key (empty: the first) that a target runs on, opened with the target's words.
+DeviceSpec deviceOf(const Target& target, std::string key = {});
 
 /// Pools of builder and runner processes under one supervisor, which is the calling thread: it waits with poll, starts
 /// workers when they are needed, kills their process group at a deadline, and charges a crash to the candidate that

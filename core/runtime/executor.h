@@ -1,6 +1,6 @@
 #pragma once
 
-/// Runs a model description: the one executor of deploy libraries and of the runner's whole-network measurement.
+/// Runs a model description: the one executor of deploy libraries, by which whole networks are measured, too.
 
 #include "core/runtime/image.h"
 #include "core/runtime/layout_transform.h"

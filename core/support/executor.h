@@ -17,7 +17,7 @@ public:
     /// are done. A stop request skips what has not begun. `body` must not throw.
     virtual void parallelFor(std::size_t count, const std::function<void(std::size_t)>& body, std::stop_token stop = {}) = 0;
 
-    /// Threads that parallelFor uses, >= 1. Also the thread count given to model training.
+    /// Threads that parallelFor uses, >= 1.
     virtual unsigned concurrency() const = 0;
 };
 
