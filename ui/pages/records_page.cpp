@@ -159,8 +159,13 @@ RecordsPage::~RecordsPage()
 QWidget* RecordsPage::makeFilterBar()
 {
     auto* bar = new QWidget(this);
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(0, 0, 0, 0);
+    auto* rows = new QVBoxLayout(bar);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(3);
+    auto* row = new QHBoxLayout;
+    auto* second = new QHBoxLayout;
+    rows->addLayout(row);
+    rows->addLayout(second);
     m_task = new QComboBox(bar);
     m_task->setObjectName(QStringLiteral("recordTask"));
     m_task->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -196,9 +201,12 @@ QWidget* RecordsPage::makeFilterBar()
     auto* dash = new QLabel(QStringLiteral("–"), bar);
     for (QWidget* widget : {static_cast<QWidget*>(m_task), static_cast<QWidget*>(m_state), static_cast<QWidget*>(m_min), static_cast<QWidget*>(dash), static_cast<QWidget*>(m_max)})
         row->addWidget(widget);
-    row->addWidget(m_text, 1);
-    for (QWidget* widget : {static_cast<QWidget*>(m_cause), static_cast<QWidget*>(m_clear), static_cast<QWidget*>(m_count), static_cast<QWidget*>(m_export)})
-        row->addWidget(widget);
+    row->addStretch();
+    row->addWidget(m_count);
+    row->addWidget(m_export);
+    second->addWidget(m_text, 1);
+    second->addWidget(m_cause);
+    second->addWidget(m_clear);
     retranslated(bar, [this] {
         m_task->setAccessibleName(tr("Task"));
         m_state->setAccessibleName(tr("State"));
