@@ -1,5 +1,7 @@
 #include "ui/dialogs/command_palette.h"
 
+#include "ui/models/texts.h"
+
 #include <QAction>
 #include <QCoreApplication>
 #include <QKeyEvent>
@@ -13,14 +15,9 @@ namespace lathe::ui {
 
 namespace {
 
-/// Without the marks of mnemonics: "&Open" is "Open", "打开(&O)" is "打开".
 QString plainText(const QAction* action)
 {
-    QString text = action->text();
-    const auto bracket = text.indexOf(QStringLiteral("(&"));
-    if (bracket >= 0 && bracket + 3 < text.size() && text[bracket + 3] == QLatin1Char(')'))
-        text.remove(bracket, 4);
-    return text.remove(QLatin1Char('&'));
+    return withoutMnemonic(action->text());
 }
 
 } // namespace

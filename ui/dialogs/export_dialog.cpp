@@ -15,6 +15,7 @@
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QScreen>
 #include <QTableWidget>
 #include <QToolButton>
 #include <QUrl>
@@ -95,7 +96,7 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     layout->addWidget(m_result);
     layout->addWidget(m_coverage, 1);
     layout->addWidget(buttons);
-    resize(QSize(760, 560).boundedTo(parent == nullptr ? QSize(760, 560) : parent->size() * 0.95));
+    resize(QSize(760, 560).boundedTo(screen()->availableSize() * 0.9));
     m_coverage->setMinimumHeight(60);
 
     connect(m_file, &QLineEdit::textChanged, this, &ExportDialog::showCommand);

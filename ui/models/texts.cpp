@@ -28,4 +28,11 @@ QString shapeText(const session::TensorView& tensor)
     return dims.join(QStringLiteral("×"));
 }
 
+QString withoutMnemonic(QString text)
+{
+    if (const auto bracket = text.indexOf(QStringLiteral("(&")); bracket >= 0 && bracket + 3 < text.size() && text[bracket + 3] == QLatin1Char(')'))
+        text.remove(bracket, 4);
+    return text.remove(QLatin1Char('&'));
+}
+
 } // namespace lathe::ui

@@ -12,5 +12,7 @@ QString msText(double value);
 QString minutesText(double seconds);
 /// "1×64×56×56"
 QString shapeText(const session::TensorView& tensor);
+/// An action's text without the marks of its mnemonic: "&Open" is "Open", "打开(&O)" is "打开".
+QString withoutMnemonic(QString text);
 
 } // namespace lathe::ui

@@ -1,6 +1,7 @@
 #include "ui/pages/run_bar.h"
 
 #include "ui/models/language.h"
+#include "ui/models/texts.h"
 #include "ui/views/icons.h"
 
 #include <QAction>
@@ -23,6 +24,7 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
         a->setShortcut(keys);
         retranslated(a, [a, text, tip] {
             a->setText(tr(text));
+            a->setIconText(withoutMnemonic(a->text())); // of the toolbar's button
             a->setToolTip(a->shortcut().isEmpty() ? tr(tip) : QStringLiteral("%1 (%2)").arg(tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
         });
         if (QWidget* button = widgetForAction(a))

@@ -2,6 +2,7 @@
 
 #include "ui/commands/action_catalog.h"
 #include "ui/models/language.h"
+#include "ui/models/texts.h"
 #include "ui/views/appearance.h"
 
 #include <QAction>
@@ -97,7 +98,7 @@ SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(pa
             return;
         QStringList taken;
         for (const QAction* other : m_actions.setKeys(action, keys))
-            taken << QString(other->text()).remove(QLatin1Char('&'));
+            taken << withoutMnemonic(other->text());
         m_clash->setText(taken.isEmpty() ? QString() : tr("Taken from: %1").arg(taken.join(QStringLiteral(", "))));
         const QString id = action->objectName();
         fillShortcuts();
@@ -121,7 +122,7 @@ void SettingsPage::fillShortcuts()
     const QSignalBlocker quiet(m_shortcuts);
     m_shortcuts->clear();
     for (const QAction* action : m_actions.all()) {
-        auto* item = new QTreeWidgetItem(m_shortcuts, {QString(action->text()).remove(QLatin1Char('&')),
+        auto* item = new QTreeWidgetItem(m_shortcuts, {withoutMnemonic(action->text()),
                                                        QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText)});
         item->setData(0, Qt::UserRole, action->objectName());
     }

@@ -295,7 +295,7 @@ void MainWindow::showSettings()
     layout->addWidget(new SettingsPage(*m_actions, dialog));
     layout->addWidget(buttons);
     retranslated(dialog, [dialog] { dialog->setWindowTitle(tr("Settings")); });
-    dialog->resize(QSize(560, 520).boundedTo(size() * 0.95));
+    dialog->resize(QSize(560, 520).boundedTo(screen()->availableSize() * 0.9));
     dialog->show();
 }
 

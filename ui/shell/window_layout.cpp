@@ -20,6 +20,8 @@ namespace {
 constexpr int kLayoutVersion = 2;
 // Below this width of the window the three columns of the default layout would squeeze each other.
 constexpr int kNarrow = 900;
+// Below this height the docks at the bottom stay hidden until they are asked for, or have something to say.
+constexpr int kShort = 560;
 
 Qt::DockWidgetArea area(PagePlace place)
 {
@@ -103,7 +105,7 @@ void WindowLayout::arrange()
         dock->setFloating(false);
         const bool narrow = m_window.width() < kNarrow;
         m_window.addDockWidget(narrow && entry.place == PagePlace::Right ? Qt::LeftDockWidgetArea : area(entry.place), dock);
-        dock->show();
+        dock->setVisible(entry.place != PagePlace::Bottom || m_window.height() >= kShort);
         if (entry.place == PagePlace::Bottom) {
             if (bottom != nullptr)
                 m_window.tabifyDockWidget(bottom, dock);
@@ -113,7 +115,7 @@ void WindowLayout::arrange()
         if (narrow && entry.place == PagePlace::Right)
             m_window.tabifyDockWidget(m_docks.at("tasks"), dock);
     }
-    if (bottom != nullptr) {
+    if (bottom != nullptr && m_window.height() >= kShort) {
         bottom->raise();
         m_window.resizeDocks({bottom}, {std::clamp(m_window.height() / 5, 90, 220)}, Qt::Vertical);
     }
