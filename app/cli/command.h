@@ -37,6 +37,8 @@ void addRun(CLI::App& app, Action& run);
 void addBench(CLI::App& app, Action& run);
 void addVerify(CLI::App& app, Action& run);
 void addRecords(CLI::App& app, Action& run);
+void addGate(CLI::App& app, Action& run); ///< gate and compare
+void addReport(CLI::App& app, Action& run);
 void addZoo(CLI::App& app, Action& run);
 void addDevices(CLI::App& app, Action& run);
 

@@ -18,6 +18,8 @@ int main(int argc, char** argv)
     cli::addBench(app, run);
     cli::addVerify(app, run);
     cli::addRecords(app, run);
+    cli::addGate(app, run);
+    cli::addReport(app, run);
     cli::addZoo(app, run);
     cli::addDevices(app, run);
     CLI11_PARSE(app, argc, argv);

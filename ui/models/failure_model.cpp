@@ -55,10 +55,14 @@ QString FailureModel::stageText(const std::string& stage)
     return QString::fromStdString(stage);
 }
 
-QString FailureModel::tasksText(const session::FailureView& failure) const
+QString FailureModel::tasksText(const session::FailureView& failure, qsizetype most) const
 {
     QStringList parts;
     for (const auto& [task, count] : failure.byTask) {
+        if (parts.size() == most) {
+            parts << tr("%1 more tasks").arg(static_cast<qsizetype>(failure.byTask.size()) - most);
+            break;
+        }
         const QString name = task >= 0 && task < m_taskNames.size() ? m_taskNames[task] : tr("another network's");
         parts << QStringLiteral("%1 × %2").arg(count).arg(name);
     }

@@ -37,7 +37,8 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-    QString tasksText(const session::FailureView& failure) const;
+    /// "8 × conv, 2 × dense"; beyond `most` tasks their number.
+    QString tasksText(const session::FailureView& failure, qsizetype most = 1000) const;
     static QString stageText(const std::string& stage);
 
 private:

@@ -211,7 +211,7 @@ void FailuresPage::showCurrent()
     }
     const session::FailureView& failure = m_model->failure(current.row());
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(failure.code));
-    m_summary->setText(QStringLiteral("<b>%1</b> – %2").arg(advice.title.toHtmlEscaped(), m_model->tasksText(failure).toHtmlEscaped()));
+    m_summary->setText(QStringLiteral("<b>%1</b> – %2").arg(advice.title.toHtmlEscaped(), m_model->tasksText(failure, 3).toHtmlEscaped()));
     if (m_text->toPlainText() != QString::fromStdString(failure.text))
         m_text->setPlainText(QString::fromStdString(failure.text));
     m_advice->setText(advice.advice);

@@ -1,5 +1,6 @@
 #include "ui/shell/page_registry.h"
 
+#include "ui/pages/compare_page.h"
 #include "ui/pages/curves_page.h"
 #include "ui/pages/failures_page.h"
 #include "ui/pages/issues_page.h"
@@ -29,6 +30,7 @@ constexpr PageEntry kPages[] = {
     {"scheduler", QT_TRANSLATE_NOOP("Pages", "Scheduler"), PagePlace::Center, make<SchedulerPage>},
     {"records", QT_TRANSLATE_NOOP("Pages", "Records"), PagePlace::Center, make<RecordsPage>},
     {"time", QT_TRANSLATE_NOOP("Pages", "Time"), PagePlace::Center, make<TimePage>},
+    {"compare", QT_TRANSLATE_NOOP("Pages", "Compare"), PagePlace::Center, make<ComparePage>},
     {"tasks", QT_TRANSLATE_NOOP("Pages", "Tasks"), PagePlace::Left, make<TasksPage>},
     {"properties", QT_TRANSLATE_NOOP("Pages", "Selected task"), PagePlace::Right, make<PropertiesPage>},
     {"failures", QT_TRANSLATE_NOOP("Pages", "Failures"), PagePlace::Bottom, make<FailuresPage>},

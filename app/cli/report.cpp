@@ -1,0 +1,27 @@
+#include "app/cli/command.h"
+#include "core/session/report.h"
+
+#include <fmt/format.h>
+
+namespace lathe::cli {
+
+void addReport(CLI::App& app, Action& run)
+{
+    struct Arguments
+    {
+        std::string project, output;
+    };
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = app.add_subcommand("report", "One HTML file: settings, device, curves, tasks, failures");
+    command->add_option("PROJECT", arguments->project, "P.lathe")->required();
+    command->add_option("-o,--output", arguments->output, "FILE.html")->required();
+    command->callback([arguments, &run] {
+        run = [arguments]() -> Result<> {
+            LATHE_TRY(session::writeReport(arguments->project, arguments->output));
+            fmt::print("{}\n", arguments->output);
+            return {};
+        };
+    });
+}
+
+} // namespace lathe::cli
