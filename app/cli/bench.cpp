@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace lathe::cli {
 
@@ -21,26 +19,11 @@ struct Arguments
     bool json = false;
 };
 
-struct Figures
+runtime::Statistics inMs(runtime::Statistics ns)
 {
-    double median = 0, mean = 0, std = 0, min = 0, p95 = 0;
-};
-
-Figures summarize(std::vector<double> ns)
-{
-    std::sort(ns.begin(), ns.end());
-    const auto n = static_cast<double>(ns.size());
-    const auto at = [&](double q) { return ns[static_cast<std::size_t>(q * (n - 1) + 0.5)] * 1e-6; };
-    Figures f;
-    f.median = at(0.5);
-    f.p95 = at(0.95);
-    f.min = ns.front() * 1e-6;
-    f.mean = std::accumulate(ns.begin(), ns.end(), 0.0) / n * 1e-6;
-    double squares = 0;
-    for (const double value : ns)
-        squares += (value * 1e-6 - f.mean) * (value * 1e-6 - f.mean);
-    f.std = std::sqrt(squares / n);
-    return f;
+    for (double* const figure : {&ns.median, &ns.mean, &ns.std, &ns.min, &ns.max, &ns.p95})
+        *figure *= 1e-6;
+    return ns;
 }
 
 /// Fork and join of an empty kernel by the runtime's own pool: what each kernel call adds.
@@ -63,21 +46,23 @@ double dispatchMs(unsigned threads)
 
 Result<> bench(const Arguments& a)
 {
-    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model));
+    LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, true, a.threads));
     deploy::LoadedLibrary::Options options;
     options.threads = a.threads;
     LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(source.file, options));
     LATHE_TRY(library->fillInputs(1));
     for (int i = 0; i < 5; ++i) // clocks, caches and page tables settle
         LATHE_TRY(library->run());
-    LATHE_TRY_ASSIGN(const std::vector<double> times, library->time(a.plan));
+    LATHE_TRY_ASSIGN(std::vector<double> times, library->time(a.plan));
     LATHE_TRY_ASSIGN(const auto profile, library->profile(10));
-    const Figures f = summarize(times);
+    const runtime::Statistics f = inMs(runtime::summarize(times.data(), times.size()));
     const double dispatch = dispatchMs(library->threads());
     // What the description beside the library says of its parts.
-    nlohmann::json estimated = nullptr;
-    if (const nlohmann::json description = libraryDescription(source.file); description.is_object())
+    nlohmann::json estimated = nullptr, error = nullptr;
+    if (const nlohmann::json description = libraryDescription(source.file); description.is_object()) {
         estimated = description.value("benchmark", nlohmann::json::object()).value("estimated_ms", nlohmann::json());
+        error = description.value("verification", nlohmann::json::object()).value("max_rel_error", nlohmann::json());
+    }
     if (a.json) {
         nlohmann::json rows = nlohmann::json::array();
         for (const auto& row : profile)
@@ -88,19 +73,21 @@ Result<> bench(const Arguments& a)
             out["dispatch_ms"] = dispatch;
         if (estimated.is_object())
             out["estimated_ms"] = estimated;
-        fmt::print("{}\n", out.dump(2));
+        if (error.is_number()) // of the export's verification
+            out["max_rel_error"] = error;
+        print("{}\n", out.dump(2));
         return {};
     }
     double sum = 0;
     for (const auto& row : profile)
         sum += row.meanMs;
-    fmt::print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "mean ms", "share");
+    print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "mean ms", "share");
     for (const auto& row : profile)
-        fmt::print("{:<64} {:<10} {:>10.4f} {:>6.1f}%\n", row.name.substr(0, 64), row.kind, row.meanMs, 100 * row.meanMs / sum);
+        print("{:<64} {:<10} {:>10.4f} {:>6.1f}%\n", row.name.substr(0, 64), row.kind, row.meanMs, 100 * row.meanMs / sum);
     if (estimated.is_object() && estimated.value("tasks", nlohmann::json()).is_number())
-        fmt::print("estimated: sum of tasks {:.3f} ms, with untuned functions and dispatch {:.3f} ms\n", estimated["tasks"].get<double>(),
+        print("estimated: sum of tasks {:.3f} ms, with untuned functions and dispatch {:.3f} ms\n", estimated["tasks"].get<double>(),
                    estimated.value("with_overheads", nlohmann::json()).is_number() ? estimated["with_overheads"].get<double>() : std::nan(""));
-    fmt::print("measured: median {:.3f} ms, mean {:.3f} ± {:.3f}, min {:.3f}, p95 {:.3f} ({} threads, {} runs)\n", f.median, f.mean, f.std, f.min, f.p95,
+    print("measured: median {:.3f} ms, mean {:.3f} ± {:.3f}, min {:.3f}, p95 {:.3f} ({} threads, {} runs)\n", f.median, f.mean, f.std, f.min, f.p95,
                library->threads(), times.size());
     return {};
 }
@@ -113,8 +100,8 @@ void addBench(CLI::App& app, Action& run)
     CLI::App* command = app.add_subcommand("bench", "Times a library or a model");
     a->model.addTo(*command, true);
     command->add_option("--number", a->plan.number, "Runs per repeat")->check(CLI::Range(1U, 1000000U))->capture_default_str();
-    command->add_option("--repeat", a->plan.repeat, "")->check(CLI::Range(1U, 100000U))->capture_default_str();
-    command->add_option("--min-repeat-ms", a->plan.minRepeatMs, "")->capture_default_str();
+    command->add_option("--repeat", a->plan.repeat, "Times taken; the figures are over these")->check(CLI::Range(1U, 100000U))->capture_default_str();
+    command->add_option("--min-repeat-ms", a->plan.minRepeatMs, "Time of one repeat at least; more runs are added to reach it")->check(CLI::Range(0.0, 600000.0))->capture_default_str();
     command->add_option("--threads", a->threads, "0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "One JSON object");
     command->callback([a, &run] { run = [a] { return bench(*a); }; });

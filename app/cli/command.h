@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/cli/output.h"
 #include "core/session/session.h"
 
 #include <CLI/CLI.hpp>
@@ -41,6 +42,12 @@ void addGate(CLI::App& app, Action& run); ///< gate and compare
 void addReport(CLI::App& app, Action& run);
 void addZoo(CLI::App& app, Action& run);
 void addDevices(CLI::App& app, Action& run);
+
+/// What --strict leaves out. Reductions are split and unrolled in any case, as in every compiled kernel.
+inline constexpr const char* kStrictHelp = "No algorithm that trades accuracy for speed: convolutions are summed directly, never by winograd";
+
+/// Remarks for people, on standard error.
+void printNotices(const std::vector<std::string>& notices);
 
 /// "90", "90s", "20m", "1.5h" in seconds.
 Result<double> parseDuration(std::string_view text);

@@ -28,18 +28,18 @@ void printReport(const session::CompileReport& report)
     std::size_t records = 0;
     for (const auto& subgraph : report.subgraphs)
         records += subgraph.record.empty() ? 0 : 1;
-    fmt::print("{:<64} {:<10} {:>12} {:>12}\n", "function", "record", "estimated", "measured");
+    print("{:<64} {:<10} {:>12} {:>12}\n", "function", "record", "estimated", "measured");
     for (const auto& s : report.subgraphs)
-        fmt::print("{:<64} {:<10} {:>12} {:>12}{}\n", s.name.substr(0, 64), s.record.empty() ? "default" : s.record.substr(0, 8), ms(s.estimatedMs),
+        print("{:<64} {:<10} {:>12} {:>12}{}\n", s.name.substr(0, 64), s.record.empty() ? "default" : s.record.substr(0, 8), ms(s.estimatedMs),
                    ms(s.measuredMs), s.reason.empty() ? "" : "  " + s.reason);
-    fmt::print("{} functions, {} with a record\n", report.subgraphs.size(), records);
-    fmt::print("library      {}\nheader       {}\ndescription  {}\n", report.library.string(), report.header.string(), report.description.string());
+    print("{} functions, {} with a record\n", report.subgraphs.size(), records);
+    print("library      {}\nheader       {}\ndescription  {}\n", report.library.string(), report.header.string(), report.description.string());
     if (std::isfinite(report.maxRelError))
-        fmt::print("verified     max relative error {:.2e}\n", report.maxRelError);
+        print("verified     max relative error {:.2e}\n", report.maxRelError);
     else
-        fmt::print("not verified\n");
+        print("not verified\n");
     if (std::isfinite(report.latencyMs.median))
-        fmt::print("sum of tasks {}, with untuned functions and dispatch {}, measured {} (median, {} threads)\n", ms(report.estimatedTasksMs),
+        print("sum of tasks {}, with untuned functions and dispatch {}, measured {} (median, {} threads)\n", ms(report.estimatedTasksMs),
                    ms(report.estimatedTotalMs), ms(report.latencyMs.median), report.threads);
 }
 
@@ -68,7 +68,7 @@ void printJson(const session::CompileReport& report)
     out["estimated_ms"] = nlohmann::json::object();
     put(out["estimated_ms"], "tasks", report.estimatedTasksMs);
     put(out["estimated_ms"], "with_overheads", report.estimatedTotalMs);
-    fmt::print("{}\n", out.dump(2));
+    print("{}\n", out.dump(2));
 }
 
 } // namespace
@@ -81,7 +81,7 @@ void addCompile(CLI::App& app, Action& run)
     command->add_option("-o,--output", a->output, "FILE.so")->required();
     command->add_option("--name", a->compile.name, "Names the exported symbols lathe_NAME_*");
     command->add_flag("--allow-default", a->compile.allowDefault, "Default schedules for tasks without a record");
-    command->add_flag("--strict", a->compile.strict, "No winograd, no reassociation");
+    command->add_flag("--strict", a->compile.strict, kStrictHelp);
     command->add_flag("--no-verify", a->noVerify, "Leave out the comparison with the reference executor");
     command->add_flag("--no-bench", a->noBench, "Leave out the benchmark");
     command->add_option("--threads", a->compile.threads, "Of the benchmark; 0: the target's")->capture_default_str();
@@ -94,6 +94,7 @@ void addCompile(CLI::App& app, Action& run)
             LATHE_TRY_ASSIGN(session::OpenOptions options, a->model.openOptions());
             options.readOnly = true;
             LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
+            printNotices(session->notices());
             const bool terminal = !a->json && ::isatty(STDERR_FILENO) == 1;
             const auto progress = [terminal](std::string_view step, double fraction) {
                 if (terminal)

@@ -21,12 +21,12 @@ void addDevices(CLI::App& app, Action& run)
                     rows.push_back({{"key", device.key}, {"kind", device.kind}, {"name", device.name}, {"state", device.state}, {"hardware", hardware}});
                     continue;
                 }
-                fmt::print("{:<12} {:<6} {:<10} {}\n", device.key, device.kind, device.state, device.name);
+                print("{:<12} {:<6} {:<10} {}\n", device.key, device.kind, device.state, device.name);
                 for (const auto& limit : device.hardware)
-                    fmt::print("{:>16} {:<32} {:>12}  ({})\n", "", limit.name, limit.value, limit.origin);
+                    print("{:>16} {:<32} {:>12}  ({})\n", "", limit.name, limit.value, limit.origin);
             }
             if (*json)
-                fmt::print("{}\n", rows.dump(2));
+                print("{}\n", rows.dump(2));
             return {};
         };
     });

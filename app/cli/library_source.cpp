@@ -1,5 +1,7 @@
 #include "app/cli/library_source.h"
 
+#include "core/session/options_json.h"
+
 #include <nlohmann/json.hpp>
 
 namespace lathe::cli {
@@ -20,7 +22,7 @@ nlohmann::json libraryDescription(const std::filesystem::path& library)
     return nullptr;
 }
 
-Result<LibrarySource> findLibrary(const ModelArguments& arguments)
+Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEstimates, unsigned threads)
 {
     LibrarySource source;
     if (arguments.model.ends_with(".so") || arguments.model.find(".so.") != std::string::npos) {
@@ -28,23 +30,28 @@ Result<LibrarySource> findLibrary(const ModelArguments& arguments)
         if (!std::filesystem::exists(source.file))
             return makeError(Errc::NotFound, source.file.string() + " does not exist");
         const nlohmann::json description = libraryDescription(source.file);
-        if (description.is_object() && description.contains("network") && description["network"].is_string())
-            source.network = description["network"].get<std::string>();
+        if (description.is_object() && description.contains("model") && description["model"].is_object()) {
+            LATHE_TRY_ASSIGN(source.model, session::modelSpecFromJson(description["model"].dump()));
+            source.target = description.value("target", arguments.target);
+        }
         return source;
     }
     LATHE_TRY_ASSIGN(session::OpenOptions options, arguments.openOptions());
     options.readOnly = true;
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
+    printNotices(session->notices());
     LATHE_TRY_ASSIGN(TempDir folder, TempDir::create("lathe-library"));
     session::CompileOptions compile;
     compile.output = folder.path() / "libmodel.so";
     compile.name = "model";
     compile.allowDefault = true;
     compile.verify = false;
-    compile.benchmark = false;
+    compile.benchmark = withEstimates;
+    compile.threads = threads;
     LATHE_TRY_ASSIGN(const auto report, session->compile(compile, {}, {}));
     source.file = report.library;
-    source.network = arguments.model;
+    source.model = session->options().model;
+    source.target = session->options().target;
     source.folder = std::move(folder);
     return source;
 }

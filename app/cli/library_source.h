@@ -13,13 +13,15 @@ struct LibrarySource
 {
     std::optional<TempDir> folder; ///< of a library compiled for this call
     std::filesystem::path file;
-    std::string network; ///< MODEL, or what the library's description names; empty: unknown
+    std::optional<session::ModelSpec> model; ///< MODEL, or what the library's description names
+    std::string target; ///< that it was compiled for
 };
 
 /// The JSON description that was exported beside a library (NAME.json, found by the file that it names); null if none is there.
 nlohmann::json libraryDescription(const std::filesystem::path& library);
 
 /// Errors: NotFound, those of open and compile.
-Result<LibrarySource> findLibrary(const ModelArguments& arguments);
+/// A model's library is timed, too, where its description shall have the estimates.
+Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEstimates = false, unsigned threads = 0);
 
 } // namespace lathe::cli

@@ -18,7 +18,7 @@ void ModelArguments::addTo(CLI::App& command, bool modelRequired)
     command.add_option("--layout", layout, "NHWC or NCHW")->check(CLI::IsMember({"NHWC", "NCHW"}));
     command.add_option("--partition", partition, "reference or lathe")->check(CLI::IsMember({"reference", "lathe"}))->capture_default_str();
     command.add_option("--hardware", hardware, "Hardware parameters from a file or a device");
-    command.add_option("--weight-seed", weightSeed, "Seed of a zoo network's weights")->capture_default_str();
+    command.add_option("--weight-seed", weightSeed, "Seed of a zoo network's weights, below 2^32")->capture_default_str();
 }
 
 Result<session::OpenOptions> ModelArguments::openOptions() const
@@ -52,6 +52,12 @@ Result<session::OpenOptions> ModelArguments::openOptions() const
     options.target = target;
     options.project = project;
     return options;
+}
+
+void printNotices(const std::vector<std::string>& notices)
+{
+    for (const std::string& notice : notices)
+        fmt::print(stderr, "lathe-cli: {}\n", notice);
 }
 
 Result<double> parseDuration(std::string_view text)

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -125,6 +126,22 @@ Result<std::string> formatNpy(const graph::HostTensor& tensor)
     bytes += header;
     bytes.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
     return bytes;
+}
+
+std::vector<std::string> npyFileNames(const std::vector<deploy::PortInfo>& ports)
+{
+    std::vector<std::string> names;
+    for (const deploy::PortInfo& port : ports) {
+        std::string stem = port.name.empty() ? std::string("tensor") : port.name;
+        for (char& c : stem)
+            if (c == '/' || c == '\0')
+                c = '_';
+        std::string name = stem + ".npy";
+        for (int i = 2; std::find(names.begin(), names.end(), name) != names.end(); ++i)
+            name = fmt::format("{}-{}.npy", stem, i);
+        names.push_back(std::move(name));
+    }
+    return names;
 }
 
 } // namespace lathe::cli

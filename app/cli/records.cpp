@@ -7,6 +7,8 @@
 
 #include <cmath>
 #include <ctime>
+#include <set>
+#include <tuple>
 
 namespace lathe::cli {
 
@@ -17,7 +19,7 @@ using store::Project;
 struct Arguments
 {
     std::vector<std::string> projects;
-    std::string task, output, format = "reference", target = "cpu";
+    std::string task, output, format = "reference", target;
     std::int64_t limit = -1;
     bool failed = false, json = false;
 };
@@ -48,7 +50,7 @@ nlohmann::json rowJson(const Record& record, const std::string& name)
 {
     nlohmann::json row = {{"trial", record.trial}, {"task", name.empty() ? record.candidate.task : name}, {"key", record.candidate.task},
                           {"alternative", record.candidate.alternative}, {"sketch", record.candidate.sketch}, {"candidate", record.candidate.hash().hex()}, {"status", toString(record.result.code)},
-                          {"stage", toString(record.result.stage)}, {"round", record.round}, {"index", record.index}, {"verified", record.result.verified},
+                          {"stage", toString(record.result.stage)}, {"round", record.round}, {"index", record.index}, {"verified", record.result.verified}, {"target", record.target},
                           {"device", nlohmann::json::parse(record.device, nullptr, false)}, {"time", timeText(record.timeMs)}};
     if (row["device"].is_discarded())
         row["device"] = nullptr;
@@ -63,7 +65,7 @@ void printRow(const Record& record, const std::string& name)
 {
     const std::string outcome = record.result.ok() ? fmt::format("{:.5f} ms", record.result.meanNs() * 1e-6)
                                                    : fmt::format("{} {}: {}", toString(record.result.stage), toString(record.result.code), record.result.text);
-    fmt::print("{}  {}  {:<44} {:<11} {}\n", timeText(record.timeMs), record.trial.substr(0, 8), name.empty() ? record.candidate.task : name,
+    print("{}  {}  {:<44} {:<11} {}\n", timeText(record.timeMs), record.trial.substr(0, 8), name.empty() ? record.candidate.task : name,
                record.candidate.alternative, outcome);
 }
 
@@ -89,7 +91,7 @@ Result<> list(const Arguments& a)
             printRow(record, name);
     }));
     if (a.json)
-        fmt::print("{}\n", rows.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+        print("{}\n", rows.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
     return {};
 }
 
@@ -99,26 +101,33 @@ Result<> best(const Arguments& a)
     LATHE_TRY_ASSIGN(auto names, taskNames(project));
     LATHE_TRY_ASSIGN(const auto rows, project.best());
     nlohmann::json out = nlohmann::json::array();
-    for (const auto& row : rows) {
+    // One row for each target, device and cache condition: across them, costs do not compare.
+    std::set<std::tuple<std::string, std::string, std::string, std::int64_t>> shown;
+    std::set<std::string> found;
+    for (const auto& row : rows) { // by task, then cost
+        found.insert(row.task);
+        if (!shown.insert({row.task, row.record.target, row.conditions.device, row.conditions.coldBytes}).second)
+            continue;
         if (a.json)
             out.push_back(rowJson(row.record, names[row.task]));
         else
             printRow(row.record, names[row.task]);
-        names.erase(row.task);
     }
+    for (const std::string& task : found)
+        names.erase(task);
     if (a.json)
-        fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+        print("{}\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
     else
         for (const auto& [key, name] : names)
-            fmt::print("{:>29}  {:<44} no valid record\n", "-", name);
+            print("{:>29}  {:<44} no valid record\n", "-", name);
     return {};
 }
 
 void report(const store::TransferCount& count)
 {
-    fmt::print("{} records written\n", count.written);
+    print("{} records written\n", count.written);
     for (const auto& [reason, n] : count.skipped)
-        fmt::print("{} skipped: {}\n", n, reason);
+        print("{} skipped: {}\n", n, reason);
 }
 
 /// merge: all records of several projects; distill: the best ones of one.
@@ -154,10 +163,32 @@ Result<> exportRecords(const Arguments& a)
         report(count);
         return {};
     }
-    LATHE_TRY_ASSIGN(const Target target, Target::parse(a.target));
-    // The reference calls its CPU target llvm.
-    const std::string text = target.kind() == "cpu" ? "llvm -keys=cpu" : target.text();
-    LATHE_TRY_ASSIGN(const auto count, store::exportReferenceLog(project, a.output, text, defaultHardware(target).referenceEight()));
+    std::string wanted = a.target;
+    if (wanted.empty()) {
+        LATHE_TRY_ASSIGN(const auto targets, project.targets());
+        if (targets.empty())
+            return makeError(Errc::NotFound, fmt::format("{} holds no valid record", a.projects[0]));
+        if (targets.size() > 1)
+            return makeError(Errc::InvalidArgument, fmt::format("{} holds records for {} targets ({}): choose one with --target", a.projects[0], targets.size(),
+                                                                fmt::join(targets, "; ")));
+        wanted = targets.front();
+    }
+    LATHE_TRY_ASSIGN(const Target target, Target::parse(wanted));
+    const auto describe = [&target](std::string_view device) {
+        Hardware hardware = defaultHardware(target);
+        // What the target leaves open is as the device was, wherever this program runs.
+        const auto json = nlohmann::json::parse(device, nullptr, false);
+        for (const char* name : {"num_cores", "vector_unit_bytes", "cache_line_bytes"}) {
+            if (target.kind() != "cpu" || target.attribute(std::string_view(name) == "num_cores" ? "threads" : "mcpu") || !json.is_object())
+                continue;
+            const nlohmann::json::json_pointer place(fmt::format("/hardware/{}/value", name));
+            if (json.contains(place) && json[place].is_number_integer())
+                hardware.limits[name] = {json[place].get<std::int64_t>(), "device"};
+        }
+        // The reference calls its CPU target llvm.
+        return std::pair(target.kind() == "cpu" ? std::string("llvm -keys=cpu") : target.text(), hardware.referenceEight());
+    };
+    LATHE_TRY_ASSIGN(const auto count, store::exportReferenceLog(project, a.output, target.text(), describe));
     report(count);
     return {};
 }
@@ -192,7 +223,7 @@ void addRecords(CLI::App& app, Action& run)
     exporting->add_option("--format", arguments->format, "reference: the auto-scheduler's log; lathe: everything")
         ->check(CLI::IsMember({"reference", "lathe"}))
         ->capture_default_str();
-    exporting->add_option("--target", arguments->target, "Written into the reference's log")->capture_default_str();
+    exporting->add_option("--target", arguments->target, "Whose records go into the reference's log; needed where a project has several");
 }
 
 } // namespace lathe::cli

@@ -20,16 +20,6 @@ struct Arguments
     bool json = false;
 };
 
-/// File names of tensors whose names hold '/' or are odd.
-std::string fileName(const std::string& tensor)
-{
-    std::string name = tensor.empty() ? std::string("output") : tensor;
-    for (char& c : name)
-        if (c == '/' || c == '\0')
-            c = '_';
-    return name + ".npy";
-}
-
 Result<> runLibrary(const Arguments& a)
 {
     std::map<std::string, std::string> files;
@@ -64,17 +54,18 @@ Result<> runLibrary(const Arguments& a)
     if (error)
         return makeError(Errc::StoreFailed, fmt::format("{} cannot be made: {}", a.output, error.message()));
     nlohmann::json outputs = nlohmann::json::array();
-    for (std::size_t i = 0; i < library->outputs().size(); ++i) {
+    const std::vector<std::string> names = npyFileNames(library->outputs());
+    for (std::size_t i = 0; i < names.size(); ++i) {
         const auto tensor = library->output(i);
         const auto& port = library->outputs()[i];
-        const auto file = std::filesystem::path(a.output) / fileName(port.name);
+        const auto file = std::filesystem::path(a.output) / names[i];
         LATHE_TRY(writeNpy(file, tensor));
         outputs.push_back({{"name", port.name}, {"shape", tensor.type.shape}, {"dtype", toString(tensor.type.dtype)}, {"file", file.string()}});
         if (!a.json)
-            fmt::print("{} {} [{}] -> {}\n", port.name, toString(tensor.type.dtype), fmt::join(tensor.type.shape, ", "), file.string());
+            cli::print("{} {} [{}] -> {}\n", port.name, toString(tensor.type.dtype), fmt::join(tensor.type.shape, ", "), file.string());
     }
     if (a.json)
-        fmt::print("{}\n", nlohmann::json({{"outputs", outputs}}).dump(2));
+        print("{}\n", nlohmann::json({{"outputs", outputs}}).dump(2));
     return {};
 }
 

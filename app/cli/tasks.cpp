@@ -12,24 +12,24 @@ void printTable(const session::TuningSession& session, const std::string& dag)
     double flop = 0;
     int weight = 0;
     const auto tasks = session.tasks();
-    fmt::print("{:>4}  {:>6}  {:>9}  {}\n", "ID", "Weight", "MFLOP", "Task");
+    print("{:>4}  {:>6}  {:>9}  {}\n", "ID", "Weight", "MFLOP", "Task");
     for (const auto& task : tasks) {
-        fmt::print("{:>4}  {:>6}  {:>9.2f}  {}\n", task.id, task.weight, task.flop / 1e6, task.name);
+        print("{:>4}  {:>6}  {:>9.2f}  {}\n", task.id, task.weight, task.flop / 1e6, task.name);
         flop += task.flop * task.weight;
         weight += task.weight;
         if (dag.empty())
             continue;
         const auto workload = task.workloads.find(dag);
         if (workload != task.workloads.end())
-            fmt::print("\nWorkload key: {}\n{}\n", workload->second.key, workload->second.dag);
+            print("\nWorkload key: {}\n{}\n", workload->second.key, workload->second.dag);
     }
-    fmt::print("{} tasks of weight {}, {:.3f} GFLOP", tasks.size(), weight, flop / 1e9);
+    print("{} tasks of weight {}, {:.3f} GFLOP", tasks.size(), weight, flop / 1e9);
     if (const auto untuned = session.untuned(); !untuned.empty()) {
-        fmt::print("; {} functions are no task:\n", untuned.size());
+        print("; {} functions are no task:\n", untuned.size());
         for (const auto& function : untuned)
-            fmt::print("      {}: {}\n", function.name, function.reason);
+            print("      {}: {}\n", function.name, function.reason);
     } else {
-        fmt::print("\n");
+        print("\n");
     }
 }
 
@@ -58,7 +58,7 @@ void printJson(const session::TuningSession& session)
     for (const auto& function : session.untuned())
         untuned.push_back({{"name", function.name}, {"reason", function.reason}});
     const json out = {{"model", session.options().model.source}, {"target", session.options().target}, {"tasks", tasks}, {"untuned", untuned}};
-    fmt::print("{}\n", out.dump(2));
+    print("{}\n", out.dump(2));
 }
 
 } // namespace
@@ -87,6 +87,7 @@ void addTasks(CLI::App& app, Action& run)
             options.readOnly = true;
             options.project.clear();
             LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
+            printNotices(session->notices());
             if (arguments->json)
                 printJson(*session);
             else

@@ -33,7 +33,6 @@ struct Arguments
     ModelArguments model;
     session::TuneOptions tune;
     std::string time;
-    std::int64_t trials = 0;
     bool json = false;
 };
 
@@ -42,7 +41,6 @@ Result<> tune(Arguments& arguments)
     if (!arguments.time.empty()) {
         LATHE_TRY_ASSIGN(arguments.tune.seconds, parseDuration(arguments.time));
     }
-    arguments.tune.trials = arguments.trials;
     if (arguments.tune.seconds == 0 && arguments.tune.trials == 0 && !arguments.tune.resume)
         return makeError(Errc::InvalidArgument, "say how long to tune: --time 20m, or --trials 1000");
     LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());
@@ -51,11 +49,10 @@ Result<> tune(Arguments& arguments)
     TuneOutput output(*session, arguments.json, arguments.tune.verbose);
     session->setObserver(&output);
     LATHE_TRY(session->start(arguments.tune)); // a refusal says itself what the notices would
-    for (const std::string& notice : session->notices())
-        fmt::print(stderr, "lathe-cli: {}\n", notice);
+    printNotices(session->notices());
     bool stopping = false;
     while (!output.ended()) {
-        if (g_interrupts > 0 && !stopping) {
+        if ((g_interrupts > 0 || outputClosed()) && !stopping) {
             stopping = true;
             session->stop();
         }
@@ -75,24 +72,25 @@ void addTune(CLI::App& app, Action& run)
     arguments->model.addTo(*command, false);
     session::TuneOptions& tuneOptions = arguments->tune;
     command->add_option("--time", arguments->time, "Budget: 90s, 20m, 1.5h");
-    command->add_option("--trials", arguments->trials, "Budget in trials");
-    command->add_option("--trials-per-task", tuneOptions.trialsPerTask, "No task gets more");
+    command->add_option("--trials", tuneOptions.trials, "Budget in trials")->check(CLI::NonNegativeNumber);
+    command->add_option("--trials-per-task", tuneOptions.trialsPerTask, "No task gets more; 0: no limit")->check(CLI::NonNegativeNumber);
     command->add_option("--trials-per-round", tuneOptions.trialsPerRound, "0: 64, fewer where the budget is small")->check(CLI::Range(0, 4096))->capture_default_str();
-    command->add_option("--policy", tuneOptions.policy, "")
+    command->add_option("--policy", tuneOptions.policy, "How candidates are found: sketch (Lathe's search), reference (the reference compiler's rules), random, evolution (no cost model)")
         ->check(CLI::IsMember({"sketch", "reference", "random", "evolution", "template"}))
         ->capture_default_str();
-    command->add_option("--device", tuneOptions.devices, "Device keys to measure on");
-    command->add_option("--seed", tuneOptions.seed, "")->capture_default_str();
+    command->add_option("--device", tuneOptions.devices, "Device keys to measure on (lathe-cli devices)");
+    command->add_option("--seed", tuneOptions.seed, "Of the search: equal seeds and results give equal candidates")->capture_default_str();
     command->add_flag("--resume", tuneOptions.resume, "Continue the project's latest run");
-    command->add_option("--repeat", tuneOptions.repeat, "")->check(CLI::Range(1, 1000))->capture_default_str();
-    command->add_option("--number", tuneOptions.number, "")->check(CLI::Range(1, 1000000))->capture_default_str();
-    command->add_option("--min-repeat-ms", tuneOptions.minRepeatMs, "")->capture_default_str();
-    command->add_option("--timeout", tuneOptions.timeoutSeconds, "Seconds that one build or run may take")->capture_default_str();
-    command->add_option("--cooldown-ms", tuneOptions.cooldownMs, "")->capture_default_str();
-    command->add_option("--early-stop", tuneOptions.earlyStop, "Stop after this many trials without a gain");
-    command->add_option("--build-jobs", tuneOptions.buildJobs, "Builder processes; 0: one per core")->capture_default_str();
+    command->add_option("--repeat", tuneOptions.repeat, "Costs taken of each candidate; their mean counts")->check(CLI::Range(1, 1000))->capture_default_str();
+    command->add_option("--number", tuneOptions.number, "Runs of the candidate that make one cost, at least")->check(CLI::Range(1, 1000000))->capture_default_str();
+    command->add_option("--min-repeat-ms", tuneOptions.minRepeatMs, "Time of one cost at least; more runs are added to reach it [20, with --policy reference 100]")
+        ->check(CLI::Range(0.0, 600000.0));
+    command->add_option("--timeout", tuneOptions.timeoutSeconds, "Seconds that running one candidate may take")->check(CLI::Range(0.001, 86400.0))->capture_default_str();
+    command->add_option("--cooldown-ms", tuneOptions.cooldownMs, "Rest between two costs of a candidate")->check(CLI::Range(0.0, 600000.0))->capture_default_str();
+    command->add_option("--early-stop", tuneOptions.earlyStop, "Stop after this many trials without a gain for the network; 0: never")->check(CLI::NonNegativeNumber);
+    command->add_option("--build-jobs", tuneOptions.buildJobs, "Builder processes; 0: one per core")->check(CLI::Range(0, 1024))->capture_default_str();
     command->add_option("--cache", tuneOptions.cache, "What kernels find in the caches when they are timed")->check(CLI::IsMember({"warm", "cold"}))->capture_default_str();
-    command->add_flag("--strict", tuneOptions.strict, "No winograd, no reassociation");
+    command->add_flag("--strict", tuneOptions.strict, kStrictHelp);
     command->add_flag("--verbose", tuneOptions.verbose, "A line per trial");
     command->add_flag("--json", arguments->json, "A JSON object per line and event");
     command->callback([arguments, &run] { run = [arguments] { return tune(*arguments); }; });

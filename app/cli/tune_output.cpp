@@ -1,6 +1,7 @@
 #include "app/cli/tune_output.h"
 
 #include "app/cli/event_json.h"
+#include "app/cli/output.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -71,9 +72,11 @@ void TuneOutput::onEvents(std::span<const Event> events)
             }
         } else if (const auto* best = std::get_if<BestEvent>(&event.what)) {
             auto& task = m_tasks[static_cast<std::size_t>(best->task)];
-            task.bestMs = best->costMs;
-            task.bestAlternative = best->alternative;
-            task.gflops = task.flop / best->costMs / 1e6;
+            if (!(best->costMs >= task.bestMs)) { // else the best of this run, but an earlier one had better
+                task.bestMs = best->costMs;
+                task.bestAlternative = best->alternative;
+                task.gflops = task.flop / best->costMs / 1e6;
+            }
         } else if (const auto* estimate = std::get_if<EstimateEvent>(&event.what)) {
             m_estimate = *estimate;
         } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
@@ -81,15 +84,17 @@ void TuneOutput::onEvents(std::span<const Event> events)
         } else if (const auto* round = std::get_if<RoundEvent>(&event.what)) {
             m_next = round->task;
         } else if (const auto* state = std::get_if<StateEvent>(&event.what)) {
+            if (m_state == RunState::Starting && state->state == RunState::Running)
+                m_startSeconds = event.atSeconds;
             m_state = state->state;
             m_failure = state->text;
         }
         if (m_json)
-            std::fputs((eventLine(event) + "\n").c_str(), stdout);
+            put(eventLine(event) + "\n");
         else
             printText(event);
     }
-    std::fflush(stdout);
+    (void)flushOutput(); // a failure is the command's at its end
     m_changed.notify_all();
 }
 
@@ -98,7 +103,7 @@ void TuneOutput::printText(const Event& event)
     if (const auto* trial = std::get_if<TrialEvent>(&event.what)) {
         if (m_verbose) {
             const TrialView& t = trial->trial;
-            fmt::print("{} task {} {} {}\n", clock(event.atSeconds), t.task, t.candidate.substr(0, 8),
+            print("{} task {} {} {}\n", clock(event.atSeconds), t.task, t.candidate.substr(0, 8),
                        t.code == "Ok" ? number(t.costMs, 4) + " ms" : t.stage + " " + t.code + ": " + t.text);
             m_drawnLines = 0;
         }
@@ -107,15 +112,15 @@ void TuneOutput::printText(const Event& event)
             printTable();
         } else {
             const auto& task = m_tasks[static_cast<std::size_t>(round->task)];
-            fmt::print("{}  round {:3}  task {:2} {}  {} trials, best {} ms | estimated {} ms, measured {} ms, {:.1f} trials/s, {} failed\n",
+            print("{}  round {:3}  task {:2} {}  {} trials, best {} ms | estimated {} ms, measured {} ms, {:.1f} trials/s, {} failed\n",
                        clock(event.atSeconds), round->index, round->task, task.name, round->trials, number(task.bestMs, 4),
-                       number(m_estimate.ms, 3), number(m_measuredMs, 3), static_cast<double>(m_trials) / std::max(event.atSeconds, 0.001), m_errors);
+                       number(estimatedMs(), 3), number(m_measuredMs, 3), trialsPerSecond(), m_errors);
         }
     } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
-        fmt::print("{}  whole network{}: {} ms\n", clock(event.atSeconds), measured->untuned ? ", untuned" : "", number(measured->ms, 3));
+        print("{}  whole network{}: {} ms\n", clock(event.atSeconds), measured->untuned ? ", untuned" : "", number(measured->ms, 3));
         m_drawnLines = 0;
     } else if (const auto* log = std::get_if<LogEvent>(&event.what)) {
-        fmt::print("{}\n", log->text);
+        print("{}\n", log->text);
         m_drawnLines = 0;
     } else if (const auto* error = std::get_if<ErrorEvent>(&event.what)) {
         fmt::print(stderr, "lathe-cli: {}\n", error->text);
@@ -129,27 +134,40 @@ void TuneOutput::printText(const Event& event)
         std::string errors;
         for (const auto& [code, count] : done->errors)
             errors += fmt::format(", {} {}", count, code);
-        fmt::print("{} trials in {:.0f} s ({:.1f}/s){}\n", done->trials, done->seconds, static_cast<double>(done->trials) / std::max(done->seconds, 0.001), errors);
+        print("{} trials in {:.0f} s ({:.1f}/s){}\n", done->trials, done->seconds, trialsPerSecond(), errors);
         if (!activities.empty())
-            fmt::print("time: {}\n", activities);
-        fmt::print("estimated {} ms, measured {} ms, untuned {} ms\n", number(done->estimatedMs, 3), number(done->measuredMs, 3), number(m_untunedMs, 3));
+            print("time: {}\n", activities);
+        print("estimated {} ms, measured {} ms, untuned {} ms\n", number(estimatedMs(), 3), number(done->measuredMs, 3), number(m_untunedMs, 3));
     }
+}
+
+double TuneOutput::estimatedMs() const
+{
+    double sum = 0;
+    for (const auto& task : m_tasks)
+        sum += task.bestMs * task.weight; // not a number while one is unknown
+    return sum;
+}
+
+double TuneOutput::trialsPerSecond() const
+{
+    return static_cast<double>(m_trials) / std::max(m_atSeconds - m_startSeconds, 0.001);
 }
 
 void TuneOutput::printTable()
 {
     if (m_drawnLines > 0)
-        fmt::print("\033[{}A\033[J", m_drawnLines);
+        print("\033[{}A\033[J", m_drawnLines);
     double total = 0;
     for (const auto& task : m_tasks)
         total += std::isfinite(task.bestMs) ? task.bestMs * task.weight : 0;
-    fmt::print("{:>4} {:>3} {:>10} {:>8} {:>6} {:>7} {:>6}  {}\n", "ID", "x", "ms", "GFLOP/s", "share", "trials", "failed", "task");
+    print("{:>4} {:>3} {:>10} {:>8} {:>6} {:>7} {:>6}  {}\n", "ID", "x", "ms", "GFLOP/s", "share", "trials", "failed", "task");
     for (const auto& task : m_tasks)
-        fmt::print("{}{:>3} {:>3} {:>10} {:>8} {:>5}% {:>7} {:>6}  {}{}\n", task.id == m_next ? ">" : " ", task.id, task.weight, number(task.bestMs, 4),
+        print("{}{:>3} {:>3} {:>10} {:>8} {:>5}% {:>7} {:>6}  {}{}\n", task.id == m_next ? ">" : " ", task.id, task.weight, number(task.bestMs, 4),
                    number(task.gflops, 1), number(100 * task.bestMs * task.weight / total, 1), task.trials, task.errors, task.name,
                    task.bestAlternative.empty() || task.bestAlternative == "direct" ? "" : " (" + task.bestAlternative + ")");
-    fmt::print("{}  estimated {} ms  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds), number(m_estimate.ms, 3),
-               number(m_measuredMs, 3), number(m_untunedMs, 3), m_trials, static_cast<double>(m_trials) / std::max(m_atSeconds, 0.001), m_errors,
+    print("{}  estimated {} ms  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds), number(estimatedMs(), 3),
+               number(m_measuredMs, 3), number(m_untunedMs, 3), m_trials, trialsPerSecond(), m_errors,
                std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");
     m_drawnLines = m_terminal ? static_cast<int>(m_tasks.size()) + 2 : 0;
 }

@@ -24,6 +24,8 @@ public:
 private:
     void printText(const session::Event& event);
     void printTable();
+    double estimatedMs() const; ///< with the best of all runs, as the whole network is measured
+    double trialsPerSecond() const; ///< since the run was started or resumed
 
     const session::TuningSession& m_session;
     const bool m_json, m_verbose, m_terminal;
@@ -36,7 +38,7 @@ private:
     double m_measuredMs = session::kUnknown, m_untunedMs = session::kUnknown;
     std::int64_t m_trials = 0, m_errors = 0;
     std::int32_t m_next = -1;
-    double m_atSeconds = 0;
+    double m_atSeconds = 0, m_startSeconds = 0; ///< active time, over all resumptions; when this one began to measure
     int m_drawnLines = 0;
 };
 

@@ -21,28 +21,33 @@ struct Arguments
 /// DIR/INPUT.npy and DIR/OUTPUT.npy, as `run` names them.
 Result<> readReference(const std::filesystem::path& folder, const deploy::LoadedLibrary& library, deploy::VerifyOptions& options)
 {
-    for (const auto& port : library.inputs()) {
-        LATHE_TRY_ASSIGN(auto tensor, readNpy(folder / (port.name + ".npy")));
-        options.inputs.push_back(std::move(tensor));
-    }
-    for (const auto& port : library.outputs()) {
-        LATHE_TRY_ASSIGN(auto tensor, readNpy(folder / (port.name + ".npy")));
-        options.expected.push_back(std::move(tensor));
-    }
-    return {};
+    const auto read = [&folder](const std::vector<deploy::PortInfo>& ports, std::vector<graph::HostTensor>& tensors) -> Result<> {
+        for (const std::string& file : npyFileNames(ports)) {
+            LATHE_TRY_ASSIGN(auto tensor, readNpy(folder / file));
+            tensors.push_back(std::move(tensor));
+        }
+        return {};
+    };
+    LATHE_TRY(read(library.inputs(), options.inputs));
+    return read(library.outputs(), options.expected);
 }
 
 Result<> verify(Arguments& a)
 {
     LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model));
-    if (!a.network.empty())
+    // What a library was made from stands in its description, unless --model says it.
+    session::OpenOptions open;
+    if (!a.network.empty() || !source.model) {
+        if (a.network.empty())
+            return makeError(Errc::InvalidArgument, fmt::format("no description beside {} names its network: say --model MODEL", source.file.string()));
         a.model.model = a.network;
-    else if (!source.network.empty())
-        a.model.model = source.network;
-    else
-        return makeError(Errc::InvalidArgument, fmt::format("no description beside {} names its network: say --model MODEL", source.file.string()));
-    LATHE_TRY_ASSIGN(const session::OpenOptions open, a.model.openOptions());
+        LATHE_TRY_ASSIGN(open, a.model.openOptions());
+    } else {
+        open.model = *source.model;
+        open.target = source.target;
+    }
     LATHE_TRY_ASSIGN(const auto model, session::loadModel(open.model, open.target));
+    printNotices(model->notices);
     LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(source.file, {}));
     deploy::VerifyOptions options;
     options.tolerance = a.tolerance;
@@ -50,9 +55,9 @@ Result<> verify(Arguments& a)
         LATHE_TRY(readReference(a.reference, *library, options));
     LATHE_TRY_ASSIGN(const auto report, deploy::verifyLibrary(*library, model->imported, &model->graph, options));
     if (a.json)
-        fmt::print("{}\n", nlohmann::json({{"max_rel_error", report.maxRelError}, {"passed", report.passed}, {"first_different", report.firstDifferent}, {"text", report.text}}).dump(2));
+        print("{}\n", nlohmann::json({{"max_rel_error", report.maxRelError}, {"passed", report.passed}, {"not_compared", report.notCompared}, {"first_different", report.firstDifferent}, {"text", report.text}}).dump(2));
     else if (report.passed)
-        fmt::print("{}\n", report.text);
+        print("{}\n", report.text);
     if (!report.passed)
         return makeError(Errc::WrongAnswer, report.text);
     return {};

@@ -16,10 +16,10 @@ Result<> list(bool json)
         if (json)
             rows.push_back({{"name", network.name}, {"description", network.description}, {"layouts", network.layouts}});
         else
-            fmt::print("{:<18} {:<10} {}\n", network.name, fmt::join(network.layouts, ","), network.description);
+            print("{:<18} {:<10} {}\n", network.name, fmt::format("{}", fmt::join(network.layouts, ",")), network.description);
     }
     if (json)
-        fmt::print("{}\n", rows.dump(2));
+        print("{}\n", rows.dump(2));
     return {};
 }
 
@@ -41,9 +41,9 @@ void addZoo(CLI::App& app, Action& run)
     listing->add_flag("--json", arguments->json, "One JSON array");
     listing->callback([arguments, &run] { run = [arguments] { return list(arguments->json); }; });
     CLI::App* exporting = zoo->add_subcommand("export", "Writes a network as ONNX");
-    exporting->add_option("NAME", arguments->name, "")->required();
+    exporting->add_option("NAME", arguments->name, "As lathe-cli zoo list names it")->required();
     exporting->add_option("-o,--output", arguments->output, "FILE.onnx")->required();
-    exporting->add_option("--batch", arguments->batch, "")->check(CLI::PositiveNumber)->capture_default_str();
+    exporting->add_option("--batch", arguments->batch, "Leading dimension of the inputs")->check(CLI::PositiveNumber)->capture_default_str();
     exporting->add_option("--layout", arguments->layout, "NHWC or NCHW")->check(CLI::IsMember({"NHWC", "NCHW"}));
     exporting->add_option("--seed", arguments->seed, "Of the weights")->capture_default_str();
     exporting->callback([arguments, &run] {

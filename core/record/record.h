@@ -73,6 +73,7 @@ struct Record
     std::int32_t index = 0; ///< within the round
     Candidate candidate;
     TrialResult result;
+    std::string target; ///< text of the target that it was built for
     std::string device; ///< fingerprint JSON
     std::int64_t timeMs = 0; ///< UNIX, milliseconds
 };

@@ -290,6 +290,7 @@ json toJson(const Record& record)
             {"index", record.index},
             {"candidate", toJson(record.candidate)},
             {"result", toJson(record.result)},
+            {"target", record.target},
             {"device", record.device},
             {"time_ms", record.timeMs}};
 }
@@ -304,6 +305,7 @@ Result<Record> recordFromJson(const json& value)
     reader.integer("index", record.index);
     reader.nested("candidate", record.candidate, candidateFromJson);
     reader.nested("result", record.result, trialResultFromJson);
+    reader.text("target", record.target);
     reader.text("device", record.device);
     reader.integer("time_ms", record.timeMs);
     LATHE_TRY(reader.finish());

@@ -2,12 +2,15 @@
 
 #include "core/deploy/library.h"
 #include "core/measure/builder_client.h"
+#include "core/measure/measurer.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/library_check.h"
+#include "core/session/options_json.h"
 #include "core/support/files.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 
@@ -17,13 +20,45 @@ namespace {
 
 constexpr auto kCompileTimeout = std::chrono::minutes(10);
 
-Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen, const std::filesystem::path& output, const std::string& name)
+/// Of images: as the operators say that read or make them. Empty for all else.
+std::vector<std::string> layoutsOf(const graph::Graph& graph, const std::vector<graph::ValueId>& ports)
 {
-    LATHE_TRY_ASSIGN(auto builder, measure::BuilderClient::start(model.target.text()));
+    std::vector<std::string> layouts;
+    for (const graph::ValueId port : ports) {
+        std::string layout;
+        for (const graph::Node& node : graph.nodes) {
+            const auto said = node.attrs.find("layout");
+            const bool touches = (!node.inputs.empty() && node.inputs[0] == port) || (!node.outputs.empty() && node.outputs[0] == port);
+            if (touches && said != node.attrs.end() && std::holds_alternative<std::string>(said->second) && graph.value(port).shape.size() == 4)
+                layout = std::get<std::string>(said->second);
+        }
+        layouts.push_back(layout);
+    }
+    return layouts;
+}
+
+/// Of this machine, as its device half calls it; empty if that cannot be asked.
+std::string deviceName(const std::string& kind)
+{
+    const auto devices = measure::listDevices({});
+    const nlohmann::json list = devices ? nlohmann::json::parse(*devices, nullptr, false) : nlohmann::json();
+    if (list.is_array())
+        for (const nlohmann::json& device : list)
+            if (device.is_object() && device.value("kind", std::string()) == kind)
+                return device.value("name", std::string());
+    return {};
+}
+
+Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen, const std::filesystem::path& output, const std::string& name,
+                                    std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(auto builder, measure::BuilderClient::start(model.target.text(), {}, std::move(stop)));
     const auto compiler = deploy::makeBuilderCompiler(std::move(builder), kCompileTimeout);
     deploy::LibraryOptions options;
     options.output = output;
     options.name = name;
+    options.inputLayouts = layoutsOf(model.imported, model.imported.inputs);
+    options.outputLayouts = layoutsOf(model.imported, model.imported.outputs);
     return deploy::buildLibrary(model.graph, model.partition, chosen.choices, *compiler, options);
 }
 
@@ -32,20 +67,26 @@ unsigned threadsOf(const LoadedModel& model, unsigned wanted)
     return wanted > 0 ? wanted : model.target.threads();
 }
 
-/// Tasks as measured alone, functions that are no task as measured inside the library, and a fork and join for each kernel:
-/// parts that add up, nothing fitted.
+/// Tasks as measured alone, each with its fork and join, and functions that are no task as measured inside the library, with
+/// theirs: parts that add up, nothing fitted.
 double totalEstimate(const KernelChoices& chosen, const deploy::StagedLibrary& library, const BenchFigures& figures)
 {
     double total = chosen.estimatedTasksMs;
     for (const deploy::InstructionReport& instruction : library.image.instructions) {
-        if (std::isfinite(figures.dispatchMs))
-            total += figures.dispatchMs;
         const bool tuned = instruction.subgraph >= 0 && !chosen.choices[static_cast<std::size_t>(instruction.subgraph)].record.empty();
         const auto found = figures.instructionMs.find(instruction.name);
         if (!tuned && found != figures.instructionMs.end())
             total += found->second;
     }
     return total;
+}
+
+/// The same model, named so that it is found from any folder.
+ModelSpec fromAnywhere(ModelSpec spec)
+{
+    if (!spec.source.starts_with("zoo:"))
+        spec.source = std::filesystem::absolute(spec.source).lexically_normal().string();
+    return spec;
 }
 
 } // namespace
@@ -63,13 +104,13 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     if (model.target.kind() != "cpu")
         return makeError(Errc::Unsupported, fmt::format("libraries can be exported for CPUs; the target is {}", model.target.kind()));
     LATHE_TRY(step("choosing records", 0.0));
-    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, options.strict));
+    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, {{}, options.strict}));
     if (!chosen.fallbacks.empty() && !options.allowDefault)
         return makeError(Errc::Incompatible,
                          fmt::format("{} of {} tasks have no valid record ({}): tune them, or allow default schedules (--allow-default)",
                                      chosen.fallbacks.size(), model.partition.tasks.size(), fmt::join(chosen.fallbacks, "; ")));
     LATHE_TRY(step("compiling", 0.1));
-    LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stage(model, chosen, options.output, options.name));
+    LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stage(model, chosen, options.output, options.name, stop));
 
     CompileReport report;
     report.threads = threadsOf(model, options.threads);
@@ -98,9 +139,11 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     LATHE_TRY(step("writing", 0.95));
     deploy::LibraryFacts facts;
     facts.network = model.spec.source;
+    facts.modelJson = toJson(fromAnywhere(model.spec)).dump();
     facts.target = model.target.text();
     for (const SubgraphReport& s : report.subgraphs)
         facts.subgraphs.push_back({s.name, s.record, s.reason, s.estimatedMs, s.measuredMs});
+    facts.device = options.benchmark ? deviceName(model.target.kind()) : std::string();
     facts.threads = report.threads;
     facts.maxRelError = report.maxRelError;
     facts.medianMs = report.latencyMs.median;
@@ -118,11 +161,11 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     return report;
 }
 
-Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, std::stop_token stop)
+Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, const RecordChoice& choice, std::stop_token stop)
 {
-    LATHE_TRY_ASSIGN(const KernelChoices chosen, chooseKernels(model, project, false));
+    LATHE_TRY_ASSIGN(const KernelChoices chosen, chooseKernels(model, project, choice));
     LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-network"));
-    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network"));
+    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network", stop));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, "stopped");
     LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, threadsOf(model, 0), stop));

@@ -44,6 +44,12 @@ const graph::Alternative* findAlternative(const graph::Task& task, std::string_v
     return nullptr;
 }
 
+/// Winograd's transforms sum in another order than the convolution says, and round more.
+bool isStrict(std::string_view alternative)
+{
+    return !alternative.starts_with("winograd");
+}
+
 } // namespace
 
 search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict)
@@ -58,18 +64,64 @@ search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model,
     for (const graph::TaskInput& input : task.inputs)
         constant.push_back(input.constant);
     for (const graph::Alternative& alternative : task.alternatives)
-        if (!strict || !alternative.name.starts_with("winograd") || task.alternatives.size() == 1)
+        if (!strict || isStrict(alternative.name) || task.alternatives.size() == 1)
             s.alternatives.push_back(searchAlternative(alternative, constant));
     return s;
 }
 
-Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, bool strict)
+Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project, const RecordChoice& choice)
+{
+    const std::string target = model.target.text();
+    std::vector<store::Conditions> conditions;
+    if (choice.only) {
+        conditions.push_back(*choice.only);
+    } else {
+        LATHE_TRY_ASSIGN(conditions, project.conditions(target));
+    }
+    std::map<std::string, const graph::Task*> tasks;
+    for (const graph::Task& task : model.partition.tasks)
+        tasks[task.key] = &task;
+    std::map<std::string, store::BestRow> chosen;
+    for (const store::Conditions& condition : conditions) {
+        LATHE_TRY_ASSIGN(auto rows, project.best({{}, target, condition}));
+        std::map<std::string, store::BestRow> here;
+        for (store::BestRow& row : rows) { // by cost
+            const auto task = tasks.find(row.task);
+            if (task != tasks.end() && findAlternative(*task->second, row.alternative) != nullptr && (!choice.strict || isStrict(row.alternative)))
+                here.emplace(row.task, std::move(row));
+        }
+        chosen.merge(here);
+    }
+    return chosen;
+}
+
+namespace {
+
+/// Why no record of a task was chosen.
+Result<std::string> reasonFor(const graph::Task& task, const LoadedModel& model, const store::Project* project, const RecordChoice& choice)
+{
+    if (project == nullptr)
+        return std::string("tuning was left out");
+    LATHE_TRY_ASSIGN(const auto rows, project->best({task.key, {}, {}}));
+    const std::string target = model.target.text();
+    for (const store::BestRow& row : rows) {
+        if (row.record.target == target && findAlternative(task, row.alternative) == nullptr)
+            return fmt::format("its best record is for the alternative {}, which this version does not offer", row.alternative);
+        if (row.record.target == target && choice.strict && !isStrict(row.alternative))
+            return fmt::format("its records use {}, which --strict forbids", row.alternative);
+    }
+    if (!rows.empty() && rows.front().record.target != target)
+        return fmt::format("its records are for the target {}", rows.front().record.target.empty() ? std::string("of an unknown run") : rows.front().record.target);
+    return std::string("it has no valid record");
+}
+
+} // namespace
+
+Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, const RecordChoice& wanted)
 {
     std::map<std::string, store::BestRow> best;
     if (project != nullptr) {
-        LATHE_TRY_ASSIGN(auto rows, project->best());
-        for (store::BestRow& row : rows)
-            best[row.task] = std::move(row);
+        LATHE_TRY_ASSIGN(best, chooseRecords(model, *project, wanted));
     }
     KernelChoices out;
     // The plan of one task serves all its occurrences.
@@ -77,19 +129,18 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
     for (const graph::Task& task : model.partition.tasks) {
         deploy::KernelChoice choice;
         const auto row = best.find(task.key);
-        if (row == best.end())
-            choice.reason = project == nullptr ? "tuning was left out" : "it has no valid record";
-        else if (choice.alternative = findAlternative(task, row->second.alternative); choice.alternative == nullptr)
-            choice.reason = fmt::format("its best record is for the alternative {}, which this version does not offer", row->second.alternative);
-        else if (strict && choice.alternative->name.starts_with("winograd"))
-            choice.reason = "its best record uses winograd, which --strict forbids";
+        if (row == best.end()) {
+            LATHE_TRY_ASSIGN(choice.reason, reasonFor(task, model, project, wanted));
+        } else {
+            choice.alternative = findAlternative(task, row->second.alternative);
+        }
         if (choice.reason.empty()) {
             choice.steps = row->second.record.candidate.steps;
             choice.record = row->second.record.trial;
             choice.estimatedMs = row->second.costNs * 1e-6;
             out.estimatedTasksMs += choice.estimatedMs * task.weight;
         } else {
-            const search::SearchTask s = searchTask(task, model, strict);
+            const search::SearchTask s = searchTask(task, model, wanted.strict);
             LATHE_TRY_ASSIGN(const Candidate candidate, search::defaultCandidate(s));
             choice.alternative = findAlternative(task, candidate.alternative);
             choice.steps = candidate.steps;

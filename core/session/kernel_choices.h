@@ -17,8 +17,18 @@ struct KernelChoices
     std::vector<std::string> fallbacks; ///< names of tasks without a valid record
 };
 
+/// Costs compare under equal conditions alone: each task takes its record from the first of these that has a valid one.
+struct RecordChoice
+{
+    std::optional<store::Conditions> only; ///< nothing: all that the project has for the target, the latest first
+    bool strict = false; ///< no record that computes in another order than the network says
+};
+
+/// The chosen record of each task that has one, by task key. Errors: StoreFailed, BadFile.
+Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project, const RecordChoice& choice);
+
 /// project null: default schedules throughout.
-Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, bool strict);
+Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, const RecordChoice& choice);
 
 /// A task (or an untuned function, as one alternative) as the search sees it.
 search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict);

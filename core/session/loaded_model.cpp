@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 
 namespace lathe::session {
 
@@ -38,6 +39,8 @@ Result<graph::Graph> importModel(LoadedModel& model)
         const frontend::ZooEntry* entry = frontend::findZoo(name);
         if (entry != nullptr && std::find(entry->layouts.begin(), entry->layouts.end(), spec.layout) != entry->layouts.end())
             options.layout = spec.layout;
+        if (spec.seed > std::numeric_limits<std::uint32_t>::max())
+            return makeError(Errc::InvalidArgument, fmt::format("--weight-seed is {}, it must be below 2^32", spec.seed));
         options.seed = static_cast<std::uint32_t>(spec.seed);
         if (!spec.shapes.empty())
             return makeError(Errc::InvalidArgument, "--shape is for model files: a network of the zoo has fixed shapes, but takes --batch");
@@ -47,6 +50,7 @@ Result<graph::Graph> importModel(LoadedModel& model)
     LATHE_TRY_ASSIGN(model.hash, hashFile(spec.source));
     frontend::ImportOptions options;
     options.batch = spec.batch;
+    options.notes = &model.notices;
     for (const auto& [name, shape] : spec.shapes)
         options.shapes[name] = shape;
     return frontend::importOnnx(spec.source, options);

@@ -40,6 +40,13 @@ void RunControl::waitWhilePaused(std::stop_token stop)
     m_changed.wait(lock, stop, [this] { return !m_pause; });
 }
 
+void RunControl::noteStop()
+{
+    const std::scoped_lock lock(m_mutex);
+    if (m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing || m_state == RunState::Paused)
+        m_state = RunState::Stopping;
+}
+
 RunState RunControl::state() const
 {
     const std::scoped_lock lock(m_mutex);

@@ -20,6 +20,9 @@ public:
     /// Blocks while a pause is requested and no stop is.
     void waitWhilePaused(std::stop_token stop);
 
+    /// A run that goes on is Stopping from now on.
+    void noteStop();
+
     RunState state() const;
     void setState(RunState state);
 

@@ -9,6 +9,7 @@
 #include "core/session/project_history.h"
 #include "core/session/steering.h"
 #include "core/session/tbb_executor.h"
+#include "core/session/tune_options.h"
 #include "core/session/tuning_run.h"
 #include "core/store/project.h"
 
@@ -68,6 +69,7 @@ public:
     void resumeRun() override { m_control.requestPause(false); }
     void stop() override
     {
+        m_control.noteStop();
         m_thread.request_stop();
         m_control.requestPause(false);
     }
@@ -154,9 +156,9 @@ std::vector<TaskView> Session::tasks() const
         return views;
     const auto indices = taskIndices();
     double total = 0;
-    if (const auto best = project->best()) {
-        for (const store::BestRow& row : *best) {
-            const auto index = indices.find(row.task);
+    if (const auto best = chooseRecords(*m_model, *project, {})) {
+        for (const auto& [key, row] : *best) {
+            const auto index = indices.find(key);
             if (index == indices.end())
                 continue;
             TaskView& view = views[static_cast<std::size_t>(index->second)];
@@ -253,6 +255,7 @@ Result<> Session::start(TuneOptions options)
         return makeError(Errc::InvalidArgument, "a run is going on already");
     if (m_project && m_project->readOnly())
         return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
+    LATHE_TRY(check(options));
     if (options.policy == "template")
         return makeError(Errc::Unsupported, "the template policy is not part of this version: choose sketch, reference, evolution or random");
     if (m_thread.joinable())
@@ -266,7 +269,9 @@ Result<> Session::start(TuneOptions options)
     setup.control = &m_control;
     setup.steering = &m_steering;
     if (m_model->target.kind() == "cpu")
-        setup.measureNetwork = [this](bool untuned, std::stop_token stop) { return measureNetwork(*m_model, untuned ? nullptr : m_project.get(), stop); };
+        setup.measureNetwork = [this](bool untuned, const RecordChoice& choice, std::stop_token stop) {
+            return measureNetwork(*m_model, untuned ? nullptr : m_project.get(), choice, stop);
+        };
     m_control.requestPause(false);
     m_control.setState(RunState::Starting);
     m_thread = std::jthread([this, setup = std::move(setup)](std::stop_token stop) mutable {
@@ -284,27 +289,26 @@ Result<ScheduleView> Session::bestSchedule(std::int32_t task) const
     if (!m_project)
         return makeError(Errc::NotFound, "without a project there are no records");
     LATHE_TRY_ASSIGN(const auto project, reader());
-    LATHE_TRY_ASSIGN(const auto best, project.best());
-    for (const store::BestRow& row : best) {
-        if (row.task != t.key)
+    LATHE_TRY_ASSIGN(const auto best, chooseRecords(*m_model, project, {}));
+    const auto found = best.find(t.key);
+    if (found == best.end())
+        return makeError(Errc::NotFound, fmt::format("{} has no valid record yet", t.name));
+    const store::BestRow& row = found->second;
+    ScheduleView view;
+    view.alternative = row.alternative;
+    view.sketch = row.record.candidate.sketch;
+    const json steps = json::parse(row.record.candidate.steps, nullptr, false);
+    LATHE_TRY_ASSIGN(const auto list, schedule::stepsFromJson(steps));
+    for (const json& step : steps)
+        view.steps += step.dump() + "\n";
+    for (const graph::Alternative& alternative : t.alternatives) {
+        if (alternative.name != row.alternative)
             continue;
-        ScheduleView view;
-        view.alternative = row.alternative;
-        view.sketch = row.record.candidate.sketch;
-        const json steps = json::parse(row.record.candidate.steps, nullptr, false);
-        LATHE_TRY_ASSIGN(const auto list, schedule::stepsFromJson(steps));
-        for (const json& step : steps)
-            view.steps += step.dump() + "\n";
-        for (const graph::Alternative& alternative : t.alternatives) {
-            if (alternative.name != row.alternative)
-                continue;
-            LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(alternative.dag, list));
-            LATHE_TRY(state.inferBounds());
-            view.loops = state.print();
-        }
-        return view;
+        LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(alternative.dag, list));
+        LATHE_TRY(state.inferBounds());
+        view.loops = state.print();
     }
-    return makeError(Errc::NotFound, fmt::format("{} has no valid record yet", t.name));
+    return view;
 }
 
 Result<std::unique_ptr<History>> Session::history() const

@@ -43,13 +43,12 @@ struct TuneOptions
     std::int64_t trialsPerTask = 0; ///< cap
     std::int32_t trialsPerRound = 0; ///< 0: 64, fewer where the budget in time is small
     std::string policy = "sketch"; ///< sketch, reference, random, evolution, template
-    std::string tuner = "xgb";
     std::string scheduler = "gradient";
     std::vector<std::string> devices;
     std::uint64_t seed = 1;
     bool resume = false; ///< continue the project's latest run with its own options
     std::int32_t repeat = 1, number = 3;
-    double minRepeatMs = 20;
+    std::optional<double> minRepeatMs; ///< nothing: 20, with policy reference 100
     double timeoutSeconds = 10;
     double cooldownMs = 0;
     std::int64_t earlyStop = 0;

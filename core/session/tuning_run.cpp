@@ -3,6 +3,7 @@
 #include "core/schedule/default_schedule.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/options_json.h"
+#include "core/session/tune_options.h"
 #include "core/support/hash.h"
 
 #include <fmt/format.h>
@@ -98,7 +99,13 @@ bool TuningRun::budgetLeft() const
         return false;
     if (m_options.trials > 0 && m_trials >= m_options.trials)
         return false;
-    return m_options.earlyStop <= 0 || m_trialsSinceGain < m_options.earlyStop;
+    // As the reference's: since the objective's best, and only once every task has a valid result.
+    return m_options.earlyStop <= 0 || !std::isfinite(m_bestObjective) || m_trials - m_trialsAtBest < m_options.earlyStop;
+}
+
+store::Conditions TuningRun::conditions() const
+{
+    return {m_device, m_options.cache == "cold" ? std::int64_t{32} << 20 : 0}; // more than the caches nearest to a core hold
 }
 
 void TuningRun::emit(std::vector<Event> events)
@@ -162,7 +169,7 @@ Result<> TuningRun::startMeasurer()
     measureOptions.builders = static_cast<std::uint32_t>(m_options.buildJobs);
     measureOptions.runTimeoutSeconds = m_options.timeoutSeconds;
     for (const std::string& key : m_options.devices)
-        measureOptions.devices.push_back({model.target.kind(), key, {}});
+        measureOptions.devices.push_back(measure::deviceOf(model.target, key));
     measureOptions.quietGate = model.target.kind() == "cpu";
     LATHE_TRY_ASSIGN(m_measurer, measure::Measurer::create(measureOptions));
     m_device = m_measurer->devices().empty() ? std::string("{}") : m_measurer->devices().front();
@@ -281,10 +288,29 @@ Result<> TuningRun::restore(std::stop_token stop)
     return {};
 }
 
+/// What was learned, for views and later runs.
+Result<> TuningRun::keepModel()
+{
+    if (m_setup.project == nullptr || m_session == 0 || !m_model || !m_model->ready())
+        return {};
+    LATHE_TRY_ASSIGN(const auto bytes, m_model->model().save());
+    return m_setup.project->putSnapshot(m_session, "cost model", m_round, bytes);
+}
+
+/// Why no task can go on.
+std::string TuningRun::whatIsLeft() const
+{
+    bool exhausted = true;
+    for (std::size_t i = 0; i < m_tasks.size(); ++i)
+        exhausted = exhausted && m_scheduler->progress(static_cast<std::int32_t>(i)).exhausted;
+    return exhausted ? "the search space is exhausted" : "every task is muted, has had all of its trials or has an exhausted search space";
+}
+
 Result<> TuningRun::run(std::stop_token stop)
 {
     m_start = steady_clock::now();
     setState(RunState::Starting);
+    std::string ending;
     const auto body = [&]() -> Result<> {
         store::Project* project = m_setup.project;
         std::optional<store::SessionRow> resumed;
@@ -305,6 +331,7 @@ Result<> TuningRun::run(std::stop_token stop)
             }
             stored.verbose = m_options.verbose;
             m_options = stored;
+            LATHE_TRY(check(m_options));
         }
         LATHE_TRY(prepare());
         if (project != nullptr && resumed) {
@@ -338,8 +365,10 @@ Result<> TuningRun::run(std::stop_token stop)
             LATHE_TRY(followSteering());
             // A round that was cut short goes on with its task, whatever was asked for since.
             const std::int32_t task = m_partial.empty() ? m_scheduler->next() : m_taskOfKey.at(m_partial.front().candidate.task);
-            if (task < 0)
+            if (task < 0) {
+                ending = whatIsLeft();
                 break;
+            }
             auto round = oneRound(task, stop);
             if (!round && round.error().code == Errc::Cancelled)
                 break;
@@ -355,11 +384,13 @@ Result<> TuningRun::run(std::stop_token stop)
     auto result = body();
     if (!result && result.error().code == Errc::Cancelled && stop.stop_requested())
         result = {};
-    emitDone();
+    if (auto kept = keepModel(); result)
+        result = std::move(kept);
     if (!result)
         setState(RunState::Failed, result.error().message);
     else
-        setState(stop.stop_requested() ? RunState::Stopped : RunState::Finished);
+        setState(stop.stop_requested() ? RunState::Stopped : RunState::Finished, ending);
+    emitDone();
     return result;
 }
 
@@ -392,6 +423,9 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     std::int32_t count = m_options.trialsPerRound;
     if (m_options.trials > 0)
         count = static_cast<std::int32_t>(std::min<std::int64_t>(count, m_options.trials - m_trials));
+    if (const search::TaskProgress& progress = m_scheduler->progress(taskIndex); progress.trialCap > 0)
+        count = static_cast<std::int32_t>(std::min<std::int64_t>(count, progress.trialCap - progress.trials));
+    count = std::max(1, count);
     std::vector<Candidate> candidates;
     {
         const Activity activity(m_timeSeconds["search"]);
@@ -399,9 +433,10 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         if (m_options.policy == "sketch" && m_scheduler->progress(taskIndex).rounds == 0)
             if (auto untuned = untunedCandidate(task.search))
                 candidates.push_back(*std::move(untuned));
-        LATHE_TRY_ASSIGN(auto proposed, task.policy->propose(static_cast<std::uint64_t>(m_round), std::max(1, count - static_cast<std::int32_t>(candidates.size())),
-                                                             *m_setup.executor, stop));
-        candidates.insert(candidates.end(), std::make_move_iterator(proposed.begin()), std::make_move_iterator(proposed.end()));
+        if (const std::int32_t wanted = count - static_cast<std::int32_t>(candidates.size()); wanted > 0) {
+            LATHE_TRY_ASSIGN(auto proposed, task.policy->propose(static_cast<std::uint64_t>(m_round), wanted, *m_setup.executor, stop));
+            candidates.insert(candidates.end(), std::make_move_iterator(proposed.begin()), std::make_move_iterator(proposed.end()));
+        }
     }
 
     // What a trial sees is fixed when its round begins, whatever part of the round is already stored.
@@ -419,6 +454,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         record.round = m_round;
         record.index = static_cast<std::int32_t>(i);
         record.candidate = candidates[i];
+        record.target = m_setup.model->target.text();
         record.device = m_device;
         const auto stored = std::find_if(m_partial.begin(), m_partial.end(), [&](const Record& r) { return r.trial == record.trial; });
         if (stored != m_partial.end()) {
@@ -434,10 +470,9 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         LATHE_TRY_ASSIGN(request.task, taskData(task, record.candidate.alternative));
         request.plan.number = static_cast<std::uint32_t>(m_options.number);
         request.plan.repeat = static_cast<std::uint32_t>(m_options.repeat);
-        request.plan.minRepeatMs = m_options.minRepeatMs;
+        request.plan.minRepeatMs = minRepeatMs(m_options);
         request.plan.cooldownMs = m_options.cooldownMs;
-        if (m_options.cache == "cold")
-            request.plan.coldBytes = 32 << 20; // more than the caches nearest to a core hold
+        request.plan.coldBytes = static_cast<std::uint64_t>(conditions().coldBytes);
         request.plan.loserFactor = 1.5;
         request.bestNs = bestNs;
         request.ordinal = firstOrdinal + static_cast<std::int64_t>(i);
@@ -517,6 +552,10 @@ Result<> TuningRun::tellRound(std::int32_t taskIndex, const std::vector<Record>&
         LATHE_TRY(task.policy->tell(results, stop));
     }
     m_scheduler->tell(taskIndex, outcome);
+    if (const double objective = m_scheduler->estimatedLatency(); objective < m_bestObjective) {
+        m_bestObjective = objective;
+        m_trialsAtBest = m_trials;
+    }
     return {};
 }
 
@@ -537,7 +576,6 @@ void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
     view.code = toString(record.result.code);
     view.text = record.result.text;
     ++m_trials;
-    ++m_trialsSinceGain;
     const double at = atSeconds();
     if (!record.result.ok()) {
         ++m_errors[view.code];
@@ -550,7 +588,6 @@ void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
     Task& t = m_tasks[static_cast<std::size_t>(task)];
     if (ns < t.bestNs) {
         t.bestNs = ns;
-        m_trialsSinceGain = 0;
         events.push_back({at, BestEvent{task, ns * 1e-6, record.candidate.alternative}});
     }
 }
@@ -596,7 +633,7 @@ Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
     if (!m_setup.measureNetwork)
         return {};
     const Activity activity(m_timeSeconds["whole network"]);
-    auto measured = m_setup.measureNetwork(untuned, stop);
+    auto measured = m_setup.measureNetwork(untuned, {conditions(), m_options.strict}, stop);
     m_networkAt = atSeconds();
     m_networkEstimate = m_scheduler->estimatedLatency();
     if (!measured) {

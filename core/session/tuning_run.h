@@ -4,6 +4,7 @@
 #include "core/measure/task_data.h"
 #include "core/search/policy.h"
 #include "core/search/task_scheduler.h"
+#include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/run_control.h"
 #include "core/session/steering.h"
@@ -15,7 +16,7 @@
 namespace lathe::session {
 
 /// Measures the whole network with the best records (or, untuned, with default schedules); called between rounds.
-using NetworkMeasure = std::function<Result<MeasuredEvent>(bool untuned, std::stop_token stop)>;
+using NetworkMeasure = std::function<Result<MeasuredEvent>(bool untuned, const RecordChoice& choice, std::stop_token stop)>;
 
 struct RunSetup
 {
@@ -66,9 +67,12 @@ private:
     void emitOne(decltype(Event::what) what);
     void emitEstimate();
     void emitDone();
+    Result<> keepModel();
     void setState(RunState state, std::string text = {});
     double atSeconds() const; ///< active time, over all resumptions
     bool budgetLeft() const;
+    store::Conditions conditions() const; ///< under which this run's costs are measured
+    std::string whatIsLeft() const;
     bool modelTime() const; ///< simulators: durations come from results, so that runs replay
 
     RunSetup m_setup;
@@ -85,7 +89,8 @@ private:
     std::int32_t m_round = 0;
     std::vector<Record> m_partial; ///< stored trials of the round that was cut short
     std::int64_t m_trials = 0;
-    std::int64_t m_trialsSinceGain = 0;
+    double m_bestObjective = std::numeric_limits<double>::infinity(); ///< the estimate; infinite until every task has a valid result
+    std::int64_t m_trialsAtBest = 0; ///< when it was reached
     std::map<std::string, std::int64_t> m_errors;
     std::map<std::string, double> m_timeSeconds;
     double m_measuredMs = kUnknown;

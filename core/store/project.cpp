@@ -293,14 +293,52 @@ Result<std::vector<Record>> Project::sessionRecords(std::int64_t session) const
     return records;
 }
 
-Result<std::vector<BestRow>> Project::best() const
+Result<std::vector<BestRow>> Project::best(const BestFilter& filter) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, fmt::format("SELECT {} FROM best ORDER BY task", kRecordColumns)));
+    std::string sql = fmt::format("SELECT {} FROM best WHERE 1", kRecordColumns);
+    if (!filter.task.empty())
+        sql += " AND task = ?";
+    if (!filter.target.empty())
+        sql += " AND target = ?";
+    if (filter.conditions)
+        sql += " AND device = ? AND cold_bytes = ?";
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, sql + " ORDER BY task, mean_ns, id"));
+    if (!filter.task.empty())
+        s.bind(filter.task);
+    if (!filter.target.empty())
+        s.bind(filter.target);
+    if (filter.conditions)
+        s.bind(filter.conditions->device).bind(filter.conditions->coldBytes);
     std::vector<BestRow> rows;
     LATHE_TRY(readRecords(s, [&rows](const Record& r) {
-        rows.push_back({r.candidate.task, r.candidate.alternative, r.result.meanNs(), r});
+        rows.push_back({r.candidate.task, r.candidate.alternative, r.result.meanNs(), {r.device, coldBytes(r)}, r});
     }));
     return rows;
+}
+
+Result<std::vector<Conditions>> Project::conditions(std::string_view target) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT device, cold_bytes FROM fastest WHERE target = ? GROUP BY device, cold_bytes ORDER BY max(latest) DESC"));
+    s.bind(target);
+    std::vector<Conditions> all;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return all;
+        all.push_back({s.text(0), s.integer(1)});
+    }
+}
+
+Result<std::vector<std::string>> Project::targets() const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT DISTINCT target FROM fastest ORDER BY target"));
+    std::vector<std::string> all;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return all;
+        all.push_back(s.text(0));
+    }
 }
 
 Result<TaskTotals> Project::totals(std::string_view task) const

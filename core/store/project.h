@@ -51,12 +51,29 @@ struct RoundRow
     double estimateMs = 0; ///< after it; NaN while unknown
 };
 
+/// How a cost was measured, besides the target: costs of other conditions do not compare with it.
+struct Conditions
+{
+    std::string device; ///< fingerprint JSON
+    std::int64_t coldBytes = 0; ///< of other memory read before each run
+    friend bool operator==(const Conditions&, const Conditions&) = default;
+};
+
 struct BestRow
 {
     std::string task;
     std::string alternative;
     double costNs = 0;
+    Conditions conditions;
     Record record;
+};
+
+/// Empty fields do not restrict.
+struct BestFilter
+{
+    std::string task;
+    std::string target;
+    std::optional<Conditions> conditions;
 };
 
 struct TaskTotals
@@ -128,8 +145,11 @@ public:
 
     Result<> forEachRecord(const RecordFilter& filter, const std::function<void(const Record&)>& visit) const;
     Result<std::vector<Record>> sessionRecords(std::int64_t session) const; ///< by (round, index)
-    /// The best valid record of each task (target kind does not matter: a project's tasks are keyed by it).
-    Result<std::vector<BestRow>> best() const;
+    /// The best valid record of each task, target, condition and alternative, ordered by task and cost.
+    Result<std::vector<BestRow>> best(const BestFilter& filter = {}) const;
+    /// Under which valid records for a target were measured, the latest first.
+    Result<std::vector<Conditions>> conditions(std::string_view target) const;
+    Result<std::vector<std::string>> targets() const; ///< that it has valid records for
     Result<TaskTotals> totals(std::string_view task) const;
     Result<std::int64_t> recordCount() const;
     Result<> setBudget(const BudgetRow& budget);

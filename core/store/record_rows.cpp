@@ -27,7 +27,19 @@ Statement& bindRecord(Statement& s, const Record& record)
         s.bindNull();
     s.bind(json(r.costsNs).dump()).bind(std::int64_t{r.verified}).bind(json(r.durationsMs).dump()).bind(r.conditions);
     s.bind(record.device).bind(record.timeMs);
-    return std::isfinite(c.predictedNs) ? s.bind(c.predictedNs) : s.bindNull();
+    if (std::isfinite(c.predictedNs))
+        s.bind(c.predictedNs);
+    else
+        s.bindNull();
+    return s.bind(record.target).bind(coldBytes(record));
+}
+
+std::int64_t coldBytes(const Record& record)
+{
+    const json conditions = json::parse(record.result.conditions, nullptr, false);
+    if (!conditions.is_object() || !conditions.contains("cold_bytes") || !conditions["cold_bytes"].is_number_integer())
+        return 0;
+    return conditions["cold_bytes"].get<std::int64_t>();
 }
 
 namespace {
@@ -95,6 +107,7 @@ Result<Record> readRecord(const Statement& s)
     record.device = s.text(20);
     record.timeMs = s.integer(21);
     c.predictedNs = s.real(22);
+    record.target = s.text(23);
     return record;
 }
 

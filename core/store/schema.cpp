@@ -51,8 +51,37 @@ CREATE TABLE budgets(model INTEGER NOT NULL, task TEXT NOT NULL, pinned INTEGER 
     trial_cap INTEGER NOT NULL, PRIMARY KEY(model, task)) WITHOUT ROWID;
 )sql";
 
+// Costs compare only where they were measured alike: the fastest record is kept for each target text, device, cache condition
+// and alternative, together with the latest record of that kind.
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE records ADD COLUMN target TEXT NOT NULL DEFAULT '';
+ALTER TABLE records ADD COLUMN cold_bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE records SET target = coalesce((SELECT target FROM sessions WHERE sessions.id = records.session), ''),
+    cold_bytes = CASE WHEN json_valid(conditions) THEN CAST(coalesce(json_extract(conditions, '$.cold_bytes'), 0) AS INTEGER) ELSE 0 END;
+CREATE TABLE fastest(task TEXT NOT NULL, target TEXT NOT NULL, device TEXT NOT NULL, cold_bytes INTEGER NOT NULL, alternative TEXT NOT NULL,
+    record INTEGER NOT NULL, mean_ns REAL NOT NULL, latest INTEGER NOT NULL, PRIMARY KEY(task, target, device, cold_bytes, alternative)) WITHOUT ROWID;
+INSERT INTO fastest SELECT task, target, device, cold_bytes, alternative, id, min(mean_ns), 0 FROM records WHERE code = 'Ok' AND mean_ns IS NOT NULL
+    GROUP BY task, target, device, cold_bytes, alternative;
+UPDATE fastest SET latest = (SELECT max(id) FROM records r WHERE r.task = fastest.task AND r.target = fastest.target AND r.device = fastest.device
+    AND r.cold_bytes = fastest.cold_bytes AND r.alternative = fastest.alternative AND r.code = 'Ok');
+CREATE TRIGGER records_compared AFTER INSERT ON records WHEN NEW.code = 'Ok' AND NEW.mean_ns IS NOT NULL BEGIN
+    INSERT OR IGNORE INTO fastest VALUES(NEW.task, NEW.target, NEW.device, NEW.cold_bytes, NEW.alternative, NEW.id, NEW.mean_ns, NEW.id);
+    UPDATE fastest SET latest = NEW.id, record = iif(NEW.mean_ns < mean_ns, NEW.id, record), mean_ns = min(NEW.mean_ns, mean_ns)
+        WHERE task = NEW.task AND target = NEW.target AND device = NEW.device AND cold_bytes = NEW.cold_bytes AND alternative = NEW.alternative;
+END;
+CREATE TRIGGER records_forgotten AFTER DELETE ON records WHEN OLD.code = 'Ok' BEGIN
+    DELETE FROM fastest WHERE task = OLD.task AND target = OLD.target AND device = OLD.device AND cold_bytes = OLD.cold_bytes
+        AND alternative = OLD.alternative;
+    INSERT INTO fastest SELECT task, target, device, cold_bytes, alternative, id, mean_ns, id FROM records
+        WHERE task = OLD.task AND target = OLD.target AND device = OLD.device AND cold_bytes = OLD.cold_bytes
+        AND alternative = OLD.alternative AND code = 'Ok' AND mean_ns IS NOT NULL ORDER BY mean_ns, id LIMIT 1;
+END;
+DROP VIEW best;
+CREATE VIEW best AS SELECT r.* FROM fastest f JOIN records r ON r.id = f.record;
+)sql";
+
 } // namespace
 
-const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2};
+const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2, kVersion3};
 
 } // namespace lathe::store

@@ -119,7 +119,7 @@ Result<TransferCount> exportJsonLines(const Project& project, const std::filesys
 }
 
 Result<TransferCount> exportReferenceLog(const Project& project, const std::filesystem::path& file, std::string_view target,
-                                         const std::vector<std::int64_t>& hardware)
+                                         const ReferenceTarget& describe)
 {
     struct Workload
     {
@@ -138,6 +138,10 @@ Result<TransferCount> exportReferenceLog(const Project& project, const std::file
     LATHE_TRY_ASSIGN(LineFile out, LineFile::create(file));
     TransferCount count;
     LATHE_TRY(project.forEachRecord({}, [&](const Record& record) {
+        if (record.target != target) {
+            ++count.skipped[record.target.empty() ? std::string("made for a target that is not known") : fmt::format("made for {}", record.target)];
+            return;
+        }
         const auto workload = workloads.find(record.candidate.task);
         if (workload == workloads.end()) {
             ++count.skipped["the task has no workload key of the reference"];
@@ -166,7 +170,8 @@ Result<TransferCount> exportReferenceLog(const Project& project, const std::file
             costs.push_back(ns * 1e-9);
         const double allMs = std::accumulate(record.result.durationsMs.begin(), record.result.durationsMs.end(), 0.0,
                                              [](double sum, const auto& activity) { return sum + activity.second; });
-        const json task = {workload->second.key, target, hardware, "", 0, json::array()};
+        const auto [name, hardware] = describe(record.device);
+        const json task = {workload->second.key, name, hardware, "", 0, json::array()};
         const json line = {{"i", {task, {json::array(), steps}}}, {"r", {costs, 0, allMs * 1e-3, record.timeMs / 1000}}, {"v", "v0.6"}};
         out.line(line.dump());
         ++count.written;

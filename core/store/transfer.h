@@ -2,6 +2,9 @@
 
 #include "core/store/project.h"
 
+#include <functional>
+#include <utility>
+
 namespace lathe::store {
 
 /// What a transfer did with each record that it met.
@@ -11,16 +14,18 @@ struct TransferCount
     std::map<std::string, std::int64_t> skipped; ///< by reason
 };
 
-/// Copies models, tasks and records (bestOnly: the best valid one of each task) into `to`; records that it has are skipped.
+/// Copies models, tasks and records (bestOnly: Project::best, the best valid ones) into `to`; records that it has are skipped.
 Result<TransferCount> copyRecords(const Project& from, Project& to, bool bestOnly);
 
 /// Every record as a line of JSON (record_json.h), failures included.
 Result<TransferCount> exportJsonLines(const Project& project, const std::filesystem::path& file);
 
-/// The reference auto-scheduler's log, version v0.6 (auto-scheduler.md 10): records of the alternative that the reference
-/// would pick, whose steps are all the reference's own; others are skipped with the reason. `target` and `hardware` (the
-/// reference's eight) are written into each line.
+/// How the reference writes a target and its eight hardware parameters; `device` is a record's fingerprint.
+using ReferenceTarget = std::function<std::pair<std::string, std::vector<std::int64_t>>(std::string_view device)>;
+
+/// The reference auto-scheduler's log, version v0.6 (auto-scheduler.md 10): records for `target` of the alternative that the
+/// reference would pick, whose steps are all the reference's own; others are skipped with the reason.
 Result<TransferCount> exportReferenceLog(const Project& project, const std::filesystem::path& file, std::string_view target,
-                                         const std::vector<std::int64_t>& hardware);
+                                         const ReferenceTarget& describe);
 
 } // namespace lathe::store

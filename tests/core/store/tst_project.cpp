@@ -93,6 +93,61 @@ private slots:
         QCOMPARE(must(p.totals("odd")).errors, 1);
     }
 
+    void costsCompareOnlyWhereTheyWereMeasuredAlike()
+    {
+        const auto of = [](int i, double ns, const char* target, const char* device, const char* conditions, const char* alternative) {
+            Record r = trial(i, ns);
+            r.candidate.task = "conv";
+            r.candidate.alternative = alternative;
+            r.target = target;
+            r.device = device;
+            r.result.conditions = conditions;
+            return r;
+        };
+        Project p = must(Project::open(file("alike.lathe"), Project::Access::Write));
+        must(p.addRecords(std::vector{
+            of(0, 100, "cpu", "A", "{}", "direct"),
+            of(1, 90, "cpu", "A", "{}", "winograd-2"),
+            of(2, 80, "cpu", "A", "{}", "direct"),
+            of(3, 10, "cpu -threads=2", "A", "{}", "direct"),
+            of(4, 20, "cpu", "B", "{}", "direct"),
+            of(5, 300, "cpu", "A", "{\"cold_bytes\": 4096}", "direct"),
+            of(6, 95, "cpu", "A", "{}", "direct"),
+        }));
+        QCOMPARE(must(p.best()).size(), std::size_t{5});
+        const auto warm = must(p.best({"conv", "cpu", store::Conditions{"A", 0}}));
+        QCOMPARE(warm.size(), std::size_t{2});
+        QCOMPARE(warm[0].costNs, 81.0);
+        QCOMPARE(warm[0].alternative, std::string("direct"));
+        QCOMPARE(warm[1].alternative, std::string("winograd-2"));
+        const auto cold = must(p.best({{}, "cpu", store::Conditions{"A", 4096}}));
+        QCOMPARE(cold.size(), std::size_t{1});
+        QCOMPARE(cold[0].costNs, 301.0);
+        QCOMPARE(must(p.best({{}, "cpu -threads=2", {}}))[0].costNs, 11.0);
+        QVERIFY(must(p.best({{}, "cpu -threads=4", {}})).empty());
+        // The latest first, whether or not it brought a gain.
+        const auto conditions = must(p.conditions("cpu"));
+        QCOMPARE(conditions.size(), std::size_t{3});
+        QVERIFY((conditions[0] == store::Conditions{"A", 0}));
+        QVERIFY((conditions[1] == store::Conditions{"A", 4096}));
+        QVERIFY((conditions[2] == store::Conditions{"B", 0}));
+        QCOMPARE(warm[0].record.target, std::string("cpu"));
+    }
+
+    void theNextBestStepsInForADeletedRecord()
+    {
+        {
+            Project p = must(Project::open(file("deleted.lathe"), Project::Access::Write));
+            must(p.addRecords(std::vector{trial(0, 300), trial(2, 200), trial(4, 250)}));
+        }
+        auto db = must(store::Database::open(file("deleted.lathe"), store::Database::Mode::ReadWrite));
+        must(db.execute("DELETE FROM records WHERE mean_ns < 210"));
+        const Project p = must(Project::open(file("deleted.lathe"), Project::Access::Read));
+        const auto best = must(p.best());
+        QCOMPARE(best.size(), std::size_t{1});
+        QCOMPARE(best[0].costNs, 251.0);
+    }
+
     void aSecondWriterGetsItReadOnlyAndIsToldWhy()
     {
         Project first = must(Project::open(file("c.lathe"), Project::Access::Write));

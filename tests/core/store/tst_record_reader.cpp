@@ -153,6 +153,32 @@ private slots:
         QCOMPARE(must(reader.find({})).size(), std::size_t{3});
     }
 
+    void recordsOfAnOlderSchemaLearnTheirTargetFromTheirRun()
+    {
+        {
+            auto db = must(store::Database::open(file("older.lathe"), store::Database::Mode::ReadWrite));
+            must(db.execute(store::kSchemaSteps[0]));
+            must(db.execute(store::kSchemaSteps[1]));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=2"));
+            must(db.execute("INSERT INTO models VALUES(1, 'h', 'zoo:mlp', 'mlp', '{}')"));
+            must(db.execute("INSERT INTO sessions VALUES(7, 1, 'cpu -threads=2', '{}', 0, 0, 'finished')"));
+            for (int i = 0; i < 4; ++i)
+                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                                "verified, durations_ms, conditions, device, time_ms) VALUES('t" + std::to_string(i) + "', " + (i < 3 ? "7" : "0") + ", 0, " + std::to_string(i)
+                                + ", 'conv', 'direct', '[]', 'sketch', 's', '[]', '[]', 'h', 'done', 'Ok', '', " + std::to_string(50 - i) + ", '[" + std::to_string(50 - i)
+                                + "]', 1, '{}', '" + (i == 0 ? "{\"cold_bytes\": 4096}" : "{}") + "', 'here', 5)"));
+        }
+        const Project p = must(Project::open(file("older.lathe"), Project::Access::Write));
+        const auto conditions = must(p.conditions("cpu -threads=2"));
+        QCOMPARE(conditions.size(), std::size_t{2});
+        QVERIFY((conditions[0] == store::Conditions{"here", 0}));
+        QVERIFY((conditions[1] == store::Conditions{"here", 4096}));
+        const auto warm = must(p.best({"conv", "cpu -threads=2", conditions[0]}));
+        QCOMPARE(warm.size(), std::size_t{1});
+        QCOMPARE(warm[0].record.trial, std::string("t2"));
+        QCOMPARE(must(p.best({{}, "cpu -threads=2", conditions[1]}))[0].record.trial, std::string("t0"));
+    }
+
     void budgetsAreKept()
     {
         Project p = must(Project::open(file("b.lathe"), Project::Access::Write));

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "core/session/session.h"
+
+namespace lathe::session {
+
+/// Refuses options that no run can follow, whoever gave them: the command line, the window, a project. InvalidArgument names
+/// the first that is off, as the command line calls it.
+Result<> check(const TuneOptions& options);
+
+/// How long one repeat is timed at least.
+double minRepeatMs(const TuneOptions& options);
+
+} // namespace lathe::session

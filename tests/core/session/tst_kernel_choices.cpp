@@ -1,0 +1,172 @@
+#include "core/search/policy.h"
+#include "core/session/kernel_choices.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+
+using namespace lathe;
+using namespace lathe::session;
+using store::Conditions;
+using store::Project;
+
+namespace {
+
+template<typename T>
+T must(Result<T> result)
+{
+    if (!result)
+        qFatal("%s", result.error().message.c_str());
+    return *std::move(result);
+}
+
+/// A network whose first convolution may be computed by winograd, too.
+const LoadedModel& network()
+{
+    static const auto model = [] {
+        ModelSpec spec;
+        spec.source = "zoo:squeezenet-1.1";
+        return must(loadModel(spec, "cpu -threads=2"));
+    }();
+    return *model;
+}
+
+const graph::Task& winogradTask()
+{
+    for (const graph::Task& task : network().partition.tasks)
+        for (const graph::Alternative& alternative : task.alternatives)
+            if (alternative.name.starts_with("winograd"))
+                return task;
+    qFatal("no task has winograd for an alternative");
+}
+
+std::string winogradOf(const graph::Task& task)
+{
+    for (const graph::Alternative& alternative : task.alternatives)
+        if (alternative.name.starts_with("winograd"))
+            return alternative.name;
+    return {};
+}
+
+Record record(const std::string& id, const graph::Task& task, const std::string& alternative, double ns, const Conditions& conditions, const std::string& target = "cpu -threads=2")
+{
+    Record r;
+    r.trial = id;
+    r.candidate.task = task.key;
+    r.candidate.alternative = alternative;
+    r.candidate.steps = "[]";
+    r.result.costsNs = {ns};
+    r.result.conditions = "{\"cold_bytes\": " + std::to_string(conditions.coldBytes) + "}";
+    r.target = target;
+    r.device = conditions.device;
+    return r;
+}
+
+const deploy::KernelChoice& choiceOf(const KernelChoices& choices, const graph::Task& task)
+{
+    const auto index = &task - network().partition.tasks.data();
+    for (std::size_t i = 0; i < network().partition.subgraphs.size(); ++i)
+        if (network().partition.subgraphs[i].task == index)
+            return choices.choices[i];
+    qFatal("the task is nowhere in the network");
+}
+
+} // namespace
+
+class TestKernelChoices : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    Project project(const char* name) { return must(Project::open(std::filesystem::path(m_dir.path().toStdString()) / name, Project::Access::Write)); }
+    const Conditions m_here{"here", 0};
+
+private slots:
+    void withoutAProjectEveryTaskHasItsDefaultSchedule()
+    {
+        const KernelChoices choices = must(chooseKernels(network(), nullptr, {}));
+        QCOMPARE(choices.choices.size(), network().partition.subgraphs.size());
+        QCOMPARE(choices.fallbacks.size(), network().partition.tasks.size());
+        QVERIFY(std::isnan(choices.estimatedTasksMs));
+        QVERIFY(choiceOf(choices, winogradTask()).record.empty());
+        QVERIFY(!choiceOf(choices, winogradTask()).steps.empty());
+    }
+
+    void strictTakesTheBestRecordThatItAllows()
+    {
+        const graph::Task& task = winogradTask();
+        Project p = project("strict.lathe");
+        must(p.addRecords(std::vector{record("w", task, winogradOf(task), 100, m_here), record("d", task, "direct", 200, m_here), record("e", task, "direct", 300, m_here)}));
+        QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {})), task).record, std::string("w"));
+        const KernelChoices strict = must(chooseKernels(network(), &p, {{}, true}));
+        QCOMPARE(choiceOf(strict, task).record, std::string("d"));
+        QCOMPARE(strict.fallbacks.size(), network().partition.tasks.size() - 1);
+    }
+
+    void strictSaysWhyNoRecordWillDo()
+    {
+        const graph::Task& task = winogradTask();
+        Project p = project("reason.lathe");
+        must(p.addRecords(std::vector{record("w", task, winogradOf(task), 100, m_here)}));
+        const KernelChoices strict = must(chooseKernels(network(), &p, {{}, true}));
+        const deploy::KernelChoice& choice = choiceOf(strict, task);
+        QVERIFY(choice.record.empty());
+        QVERIFY2(choice.reason.find("--strict") != std::string::npos, choice.reason.c_str());
+        QCOMPARE(choice.alternative->name, std::string("direct"));
+    }
+
+    void anotherTargetsRecordsDoNotCount()
+    {
+        const graph::Task& task = winogradTask();
+        Project p = project("target.lathe");
+        must(p.addRecords(std::vector{record("a", task, "direct", 1, m_here, "cpu -threads=1")}));
+        const KernelChoices choices = must(chooseKernels(network(), &p, {}));
+        const deploy::KernelChoice& choice = choiceOf(choices, task);
+        QVERIFY(choice.record.empty());
+        QVERIFY2(choice.reason.find("cpu -threads=1") != std::string::npos, choice.reason.c_str());
+        must(p.addRecords(std::vector{record("b", task, "direct", 50, m_here)}));
+        QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {})), task).record, std::string("b"));
+    }
+
+    void costsOfAnotherMachineOrCacheDoNotCompete()
+    {
+        const graph::Task& task = winogradTask();
+        const graph::Task& other = &task == &network().partition.tasks.front() ? network().partition.tasks.back() : network().partition.tasks.front();
+        const Conditions there{"there", 0}, cold{"here", 4096};
+        Project p = project("conditions.lathe");
+        must(p.addRecords(std::vector{record("there", task, "direct", 1, there), record("cold", task, "direct", 900, cold), record("other", other, "direct", 5, there)}));
+        must(p.addRecords(std::vector{record("here", task, "direct", 500, m_here)}));
+        // The latest conditions lead; what they do not know comes from those before.
+        const KernelChoices all = must(chooseKernels(network(), &p, {}));
+        QCOMPARE(choiceOf(all, task).record, std::string("here"));
+        QCOMPARE(choiceOf(all, other).record, std::string("other"));
+        const KernelChoices asked = must(chooseKernels(network(), &p, {cold, false}));
+        QCOMPARE(choiceOf(asked, task).record, std::string("cold"));
+        QVERIFY(choiceOf(asked, other).record.empty());
+    }
+
+    void anAlternativeOfTheFutureIsNamed()
+    {
+        const graph::Task& task = winogradTask();
+        Project p = project("future.lathe");
+        must(p.addRecords(std::vector{record("f", task, "fourier", 1, m_here)}));
+        const KernelChoices choices = must(chooseKernels(network(), &p, {}));
+        QVERIFY(choiceOf(choices, task).record.empty());
+        QVERIFY(choiceOf(choices, task).reason.find("fourier") != std::string::npos);
+    }
+
+    void aSeedThatDoesNotFitIsRefused()
+    {
+        ModelSpec spec;
+        spec.source = "zoo:mlp";
+        spec.seed = std::uint64_t{1} << 32;
+        const auto model = loadModel(spec, "cpu");
+        QVERIFY(!model);
+        QVERIFY(model.error().code == Errc::InvalidArgument);
+        QVERIFY(model.error().message.find("4294967296") != std::string::npos);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestKernelChoices)
+#include "tst_kernel_choices.moc"
