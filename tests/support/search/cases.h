@@ -10,7 +10,7 @@ namespace lathe::test {
 /// Tasks of real networks, one of each kind that the search meets.
 const std::vector<std::string>& searchCaseNames();
 
-/// One of searchCaseNames() for a target; `hardware` defaults to the target's own. Errors: NotFound lists the names,
+/// One of searchCaseNames() for a target, with the target's own hardware. Errors: NotFound lists the names,
 /// InvalidArgument a target that does not parse.
 Result<search::SearchTask> searchCase(const std::string& name, const std::string& target);
 
