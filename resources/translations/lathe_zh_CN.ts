@@ -716,6 +716,10 @@
             <source>Tasks</source>
             <translation>任务</translation>
         </message>
+        <message>
+            <source>%1 more tasks</source>
+            <translation>另外 %1 个任务</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::FailuresPage</name>
