@@ -83,6 +83,8 @@ private slots:
         QTest::newRow("writes nothing") << "silent" << 5 << int(Errc::WrongAnswer) << "nan";
         QTest::newRow("write into the margin")
             << "margin" << 4 << int(Errc::WrongAnswer) << "wrote outside of \"output\"";
+        QTest::newRow("write behind a part's scratch") << "part" << 4 << int(Errc::WrongAnswer) << "outside of its scratch";
+        QTest::newRow("write before the team's scratch") << "team" << 4 << int(Errc::WrongAnswer) << "outside of its scratch";
         QTest::newRow("gives a code") << "code" << 4 << int(Errc::DeviceLost) << "code 7";
         QTest::newRow("no such symbol") << "absent" << 3 << int(Errc::BadFile) << "absent_p0";
     }

@@ -70,8 +70,8 @@ inline ArtifactDescriptor plantedDescriptor(const std::string& kernel, int phase
     info.name = kernel;
     for (int p = 0; p < phases; ++p)
         info.phases.push_back(kernel + "_p" + std::to_string(p));
-    info.teamScratchBytes = phases > 1 ? 4096 : 0;
-    info.partScratchBytes = phases > 1 ? 64 : 0;
+    info.teamScratchBytes = phases > 1 ? 4096 : kernel == "team" ? 4000 : 0;
+    info.partScratchBytes = phases > 1 || kernel == "part" ? 64 : 0;
     info.parameters = {{"input", ArgRole::Input, DType::F32, IndexMap::plain(shape, 1)},
                        {"output", ArgRole::Output, DType::F32, IndexMap::plain(outputShape, 1)}};
     return {"cpu-so", "cpu", {info}};

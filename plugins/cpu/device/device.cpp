@@ -39,17 +39,23 @@ struct LatheModule
 
 struct LatheDevice
 {
+    static constexpr std::size_t kPartGap = 192;
+    static constexpr unsigned char kGapByte = 0x5c;
     bool guarded = true;
     std::uint32_t threads = 0;
     bool pin = true;
     std::unique_ptr<runtime::Pool, runtime::PoolDeleter> pool;
     Buffer* teamScratch = nullptr;
-    runtime::Pages partScratch;
-    std::size_t partStride = 0;
+    Buffer* partScratch = nullptr; ///< slots of partStride, each ending in a gap that nobody may touch
+    std::size_t partStride = 0, partBytes = 0;
     runtime::Pages cold;
     std::string health;
 
-    ~LatheDevice() { Buffer::destroy(teamScratch); }
+    ~LatheDevice()
+    {
+        Buffer::destroy(teamScratch);
+        Buffer::destroy(partScratch);
+    }
 
     int setOptions(std::string_view options, LatheDeviceError* error)
     {
@@ -79,23 +85,45 @@ struct LatheDevice
         return 0;
     }
 
-    /// Scratch for a kernel; grows and stays.
-    bool reserve(const Kernel& kernel)
+    /// Scratch for kernels that need this much. Of just this size, so that its end is the guard's beginning.
+    bool reserve(std::size_t teamBytes, std::size_t bytesPerPart)
     {
-        if (!teamScratch || teamScratch->bytes() < kernel.teamScratchBytes) {
+        teamBytes = std::max<std::size_t>(teamBytes, 64);
+        if (!teamScratch || teamScratch->bytes() != teamBytes) {
             Buffer::destroy(teamScratch);
-            teamScratch = Buffer::create(std::max<std::size_t>(kernel.teamScratchBytes, 64), guarded);
+            teamScratch = Buffer::create(teamBytes, guarded);
             if (!teamScratch)
                 return false;
         }
         // Not a multiple of a page: the scratch of two parts does not fall onto the same cache sets.
-        const std::size_t stride = (kernel.partScratchBytes + 4095) / 4096 * 4096 + 192;
-        if (stride > partStride) {
-            if (!partScratch.allocate(stride * pool->parts(), stride * pool->parts() >= (std::size_t(1) << 20)))
+        partBytes = bytesPerPart;
+        const std::size_t stride = (bytesPerPart + 4095) / 4096 * 4096 + kPartGap;
+        if (!partScratch || stride != partStride) {
+            Buffer::destroy(partScratch);
+            partScratch = Buffer::create(stride * pool->parts(), guarded);
+            if (!partScratch)
                 return false;
             partStride = stride;
         }
+        for (std::uint32_t part = 0; part < pool->parts(); ++part)
+            std::memset(gap(part).data(), kGapByte, gap(part).size());
         return true;
+    }
+
+    /// What lies between the scratch of a part and that of the next: at least kPartGap bytes.
+    std::span<unsigned char> gap(std::uint32_t part) const
+    {
+        auto* const slot = static_cast<unsigned char*>(partScratch->data()) + part * partStride;
+        return {slot + partBytes, slot + partStride};
+    }
+
+    bool scratchIntact()
+    {
+        bool intact = teamScratch->marginsIntact();
+        intact = partScratch->marginsIntact() && intact;
+        for (std::uint32_t part = 0; part < pool->parts() && intact; ++part)
+            intact = std::ranges::all_of(gap(part), [](unsigned char byte) { return byte == kGapByte; });
+        return intact;
     }
 
     /// Every core reads its share of memory that no kernel uses.
@@ -210,7 +238,7 @@ void unload(LatheDevice*, LatheModule* module)
     delete module;
 }
 
-int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError* error)
+int checkLaunch(const LatheLaunch& launch, LatheDeviceError* error)
 {
     const auto& kernels = launch.module->module.kernels();
     if (launch.kernel >= kernels.size())
@@ -225,8 +253,19 @@ int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError
             return fail(error, DeviceErrc::InvalidArgument,
                         "the buffer for \"" + kernel.parameters[i] + "\" of " + kernel.name + " is too small");
     }
-    if (!device->reserve(kernel))
-        return fail(error, DeviceErrc::DeviceLost, "there is no memory for the scratch of " + kernel.name);
+    return 0;
+}
+
+int reserveScratch(LatheDevice* device, std::span<const LatheLaunch> launches, LatheDeviceError* error)
+{
+    std::size_t team = 0, part = 0;
+    for (const LatheLaunch& launch : launches) {
+        const Kernel& kernel = launch.module->module.kernels()[launch.kernel];
+        team = std::max<std::size_t>(team, kernel.teamScratchBytes);
+        part = std::max<std::size_t>(part, kernel.partScratchBytes);
+    }
+    if (!device->reserve(team, part))
+        return fail(error, DeviceErrc::DeviceLost, "there is no memory for the kernels' scratch");
     return 0;
 }
 
@@ -239,7 +278,7 @@ std::int32_t launchKernel(LatheDevice* device, const LatheLaunch& launch)
     call.phases = kernel.phases.data();
     call.phaseCount = static_cast<std::uint32_t>(kernel.phases.size());
     call.args = &args;
-    call.partScratch = device->partScratch.data();
+    call.partScratch = static_cast<std::byte*>(device->partScratch->data());
     call.partScratchStride = device->partStride;
     setRunningKernel({kernel.name.c_str(), kernel.parameterNames.data(), launch.buffers, launch.bufferCount});
     return device->pool->run(call);
@@ -261,8 +300,10 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
 {
     const std::span<const LatheLaunch> list(launches, count);
     for (const LatheLaunch& launch : list)
-        if (const int status = checkLaunch(device, launch, error))
+        if (const int status = checkLaunch(launch, error))
             return status;
+    if (const int status = reserveScratch(device, list, error))
+        return status;
     // Where everything is timed the clock is read twice in all, not twice a launch.
     const bool whole =
         coldBytes == 0 && std::all_of(list.begin(), list.end(), [](const LatheLaunch& l) { return l.timed != 0; });
@@ -286,6 +327,10 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
     for (const LatheLaunch& launch : list)
         if (const int status = checkMargins(launch, error))
             return status;
+    if (device->guarded && !device->scratchIntact())
+        return fail(error, DeviceErrc::WrongAnswer,
+                    "kernel " + list.front().module->module.kernels()[list.front().kernel].name
+                        + (list.size() > 1 ? " or one launched with it" : "") + " wrote outside of its scratch");
     if (timing)
         *timing = {total, 0, 0};
     return 0;

@@ -19,8 +19,8 @@ constexpr std::size_t kHugePage = std::size_t(2) << 20;
 constexpr std::size_t kGuardBytes = std::size_t(1) << 20; ///< a multiple of the page size; also catches far strides
 constexpr std::size_t kAlignment = 64;
 constexpr unsigned char kMargin = 0x5c;
-/// Only this much of a margin is filled and looked at: the rest of a huge page need not be touched.
-constexpr std::size_t kMarginBytes = 4096;
+/// Only this much of a margin is filled and looked at: reading all of it after each run would empty the caches.
+constexpr std::size_t kMarginBytes = std::size_t(64) << 10;
 
 std::size_t roundUp(std::size_t value, std::size_t to)
 {

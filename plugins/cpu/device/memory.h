@@ -5,8 +5,10 @@
 
 namespace lathe::cpu {
 
-/// A buffer of a kernel. Guarded: its end lies against inaccessible memory, its start within 64 bytes of it at page
-/// granularity, and what alignment leaves between end and guard is filled with a pattern that run() looks at.
+/// A buffer of a kernel. Guarded: its end lies against inaccessible memory, but for what alignment leaves, which is filled
+/// with a pattern that run() looks at. Before its start lies the rest of a page (of 2 MiB for buffers of 1 MiB and more, so
+/// that kernels are timed on pages of the size that a library gives them), and then inaccessible memory: of that rest the
+/// last 64 KiB hold the pattern; what is written farther before the start is not noticed, nor is what is only read there.
 class Buffer
 {
 public:

@@ -125,3 +125,22 @@ PHASE int32_t code_p0(const LatheArgs* args, void* scratch, uint32_t part, uint3
     (void)parts;
     return 7;
 }
+
+/* One element behind the 64 bytes of a part's own scratch, and as good as good_p0 otherwise. */
+PHASE int32_t part_p0(const LatheArgs* args, void* scratch, uint32_t part, uint32_t parts)
+{
+    good_p0(args, scratch, part, parts);
+    volatile float* own = scratch;
+    own[16] = 1;
+    return 0;
+}
+
+/* One element before the team's scratch. */
+PHASE int32_t team_p0(const LatheArgs* args, void* scratch, uint32_t part, uint32_t parts)
+{
+    good_p0(args, scratch, part, parts);
+    volatile float* staged = args->teamScratch;
+    if (part == 0)
+        staged[-1] = 1;
+    return 0;
+}
