@@ -125,6 +125,17 @@ class TestMeasurer : public QObject
     Q_OBJECT
 
 private slots:
+    void aDeviceOfAKeyKeepsTheTargetsWords()
+    {
+        const auto target = Target::parse("sim -like=cpu -seed=5");
+        QVERIFY(target);
+        const DeviceSpec device = deviceOf(*target, "board");
+        QCOMPARE(device.kind, std::string("sim"));
+        QCOMPARE(device.key, std::string("board"));
+        QCOMPARE(device.options, std::string("-like=cpu -seed=5"));
+        QVERIFY(deviceOf(*Target::parse("cpu"), {}).options.empty());
+    }
+
     void everyCandidateIsMeasuredInOrder()
     {
         auto measurer = Measurer::create(options());
