@@ -67,13 +67,14 @@ Result<> tune(Arguments& arguments)
 
 void addTune(CLI::App& app, Action& run)
 {
+    const CLI::Range count(std::int64_t{0}, std::int64_t{1} << 40);
     auto arguments = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("tune", "Searches and measures schedules for the network's tasks");
     arguments->model.addTo(*command, false);
     session::TuneOptions& tuneOptions = arguments->tune;
     command->add_option("--time", arguments->time, "Budget: 90s, 20m, 1.5h");
-    command->add_option("--trials", tuneOptions.trials, "Budget in trials")->check(CLI::NonNegativeNumber);
-    command->add_option("--trials-per-task", tuneOptions.trialsPerTask, "No task gets more; 0: no limit")->check(CLI::NonNegativeNumber);
+    command->add_option("--trials", tuneOptions.trials, "Budget in trials")->check(count);
+    command->add_option("--trials-per-task", tuneOptions.trialsPerTask, "No task gets more; 0: no limit")->check(count);
     command->add_option("--trials-per-round", tuneOptions.trialsPerRound, "0: 64, fewer where the budget is small")->check(CLI::Range(0, 4096))->capture_default_str();
     command->add_option("--policy", tuneOptions.policy, "How candidates are found: sketch (Lathe's search), reference (the reference compiler's rules), random, evolution (no cost model)")
         ->check(CLI::IsMember({"sketch", "reference", "random", "evolution", "template"}))
@@ -87,7 +88,7 @@ void addTune(CLI::App& app, Action& run)
         ->check(CLI::Range(0.0, 600000.0));
     command->add_option("--timeout", tuneOptions.timeoutSeconds, "Seconds that running one candidate may take")->check(CLI::Range(0.001, 86400.0))->capture_default_str();
     command->add_option("--cooldown-ms", tuneOptions.cooldownMs, "Rest between two costs of a candidate")->check(CLI::Range(0.0, 600000.0))->capture_default_str();
-    command->add_option("--early-stop", tuneOptions.earlyStop, "Stop after this many trials without a gain for the network; 0: never")->check(CLI::NonNegativeNumber);
+    command->add_option("--early-stop", tuneOptions.earlyStop, "Stop after this many trials without a gain for the network; 0: never")->check(count);
     command->add_option("--build-jobs", tuneOptions.buildJobs, "Builder processes; 0: one per core")->check(CLI::Range(0, 1024))->capture_default_str();
     command->add_option("--cache", tuneOptions.cache, "What kernels find in the caches when they are timed")->check(CLI::IsMember({"warm", "cold"}))->capture_default_str();
     command->add_flag("--strict", tuneOptions.strict, kStrictHelp);
