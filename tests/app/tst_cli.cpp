@@ -1,4 +1,5 @@
 #include <QCoreApplication>
+#include <QDir>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -19,11 +20,12 @@ class TestCli : public QObject
         QByteArray out, err;
     };
 
-    Output cli(const QStringList& words) const
+    static QString program() { return QCoreApplication::applicationDirPath() + "/../bin/lathe-cli"; }
+    Output cli(const QStringList& words, const QString& folder = {}) const
     {
         QProcess process;
-        process.setWorkingDirectory(m_dir.path());
-        process.start(QCoreApplication::applicationDirPath() + "/../bin/lathe-cli", words);
+        process.setWorkingDirectory(m_dir.filePath(folder));
+        process.start(program(), words);
         if (!process.waitForFinished(120000))
             qFatal("lathe-cli did not end");
         return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
@@ -67,6 +69,9 @@ private slots:
         QVERIFY2(compiled.code == 0, compiled.err);
         QVERIFY(object(compiled.out)["max_rel_error"].toDouble(1) < 1e-4);
         QVERIFY(QFile::exists(m_dir.filePath("model.h")));
+        QFile description(m_dir.filePath("model.json"));
+        QVERIFY(description.open(QIODevice::ReadOnly));
+        QVERIFY(!object(description.readAll())["benchmark"]["device"].toString().isEmpty());
 
         const Output verified = cli({"verify", "libmodel.so"});
         QVERIFY2(verified.code == 0, verified.err);
@@ -90,6 +95,81 @@ private slots:
             result.setFileName(m_dir.filePath(outputs[0]["file"].toString()));
         QVERIFY(result.open(QIODevice::ReadOnly));
         QCOMPARE(result.readAll().size(), 128 + 10 * 4);
+    }
+
+    /// From another folder, with nothing said but the library: batch, seed and place of the model are in its description.
+    void aLibraryKnowsWhatItWasMadeFrom()
+    {
+        QVERIFY2(cli({"zoo", "export", "mlp", "-o", "known.onnx"}).code == 0, "export");
+        for (const QStringList& model : {QStringList{"zoo:mlp", "--batch", "4", "--weight-seed", "7"}, QStringList{"known.onnx"}}) {
+            const Output compiled = cli(QStringList{"compile"} + model + QStringList{"--allow-default", "--no-verify", "--no-bench", "-o", "libknown.so", "--json"});
+            QVERIFY2(compiled.code == 0, compiled.err);
+            QVERIFY(QDir(m_dir.path()).mkpath("elsewhere"));
+            const Output verified = cli({"verify", "../libknown.so", "--json"}, "elsewhere");
+            QVERIFY2(verified.code == 0, verified.err);
+            QCOMPARE(object(verified.out)["not_compared"].toArray().size(), 0);
+        }
+        QFile description(m_dir.filePath("known.json"));
+        QVERIFY(description.open(QIODevice::ReadOnly));
+        QVERIFY(QDir::isAbsolutePath(object(description.readAll())["model"]["source"].toString()));
+    }
+
+    void doneIsTheLastLine()
+    {
+        const Output run = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "done.lathe", "--trials", "9", "--trials-per-round", "8", "--policy", "random", "--json"});
+        QVERIFY2(run.code == 0, run.err);
+        const QList<QByteArray> lines = run.out.trimmed().split('\n');
+        QCOMPARE(object(lines.back())["event"].toString(), QStringLiteral("done"));
+        QCOMPARE(object(lines.back())["trials"].toInt(), 9);
+        int trials = 0;
+        for (const QByteArray& line : lines)
+            trials += object(line)["event"] == "trial" ? 1 : 0;
+        QCOMPARE(trials, 9);
+    }
+
+    void aReaderThatGoesAwayIsNoCrash()
+    {
+        QProcess shell;
+        shell.setWorkingDirectory(m_dir.path());
+        shell.start("/bin/bash", {"-o", "pipefail", "-c", "'" + program() + "' tasks zoo:resnet-18 --print-dag | head -n 1"});
+        QVERIFY(shell.waitForFinished(60000));
+        QVERIFY(shell.exitCode() == 0 || shell.exitCode() == 141); // as any program of a pipe that had more to say
+        QCOMPARE(shell.readAllStandardError(), QByteArray());
+        QCOMPARE(shell.readAllStandardOutput().count('\n'), 1);
+    }
+
+    void aFullDiskIsSaid()
+    {
+        QProcess shell;
+        shell.start("/bin/bash", {"-c", "'" + program() + "' zoo list > /dev/full"});
+        QVERIFY(shell.waitForFinished(60000));
+        QCOMPARE(shell.exitCode(), 1);
+        QVERIFY(shell.readAllStandardError().contains("standard output"));
+    }
+
+    void failuresHaveACodeForPrograms()
+    {
+        const Output run = cli({"tasks", "nowhere.onnx", "--json"});
+        QCOMPARE(run.code, 1);
+        QCOMPARE(object(run.out)["code"].toString(), QStringLiteral("NotFound"));
+        QVERIFY(object(run.out)["text"].toString().contains("nowhere.onnx"));
+    }
+
+    void numbersOutOfRangeAreRefused_data()
+    {
+        QTest::addColumn<QString>("option");
+        QTest::addColumn<QString>("value");
+        for (const auto& [option, value] : {std::pair("--trials", "-5"), std::pair("--build-jobs", "-1"), std::pair("--timeout", "0"), std::pair("--min-repeat-ms", "-1"),
+                                            std::pair("--cooldown-ms", "-1"), std::pair("--early-stop", "-2"), std::pair("--trials-per-task", "-3")})
+            QTest::newRow(option) << QString(option) << QString(value);
+    }
+    void numbersOutOfRangeAreRefused()
+    {
+        QFETCH(QString, option);
+        QFETCH(QString, value);
+        const Output run = cli({"tune", "zoo:mlp", "--target", "sim", "--time", "1s", option + "=" + value});
+        QVERIFY(run.code != 0);
+        QVERIFY2(run.err.contains(option.toUtf8()), run.err);
     }
 
     void refusalsAreOneSentenceAndExitCodeOne_data()
