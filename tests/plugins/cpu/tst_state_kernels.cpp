@@ -20,8 +20,11 @@ private slots:
     void kernelsAgreeWithTheInterpreter_data();
     void kernelsAgreeWithTheInterpreter();
     void kernelsForAarch64NeedNothing();
+    void aDroppedStepIsSeenInTheCode();
 
 private:
+    /// Without the comments: the assembly of the DAG under these steps; empty if they do not apply.
+    std::string listingOf(const compute::DagPtr& dag, const std::vector<schedule::Step>& steps) const;
     std::unique_ptr<backend::Codegen> m_codegen;
 };
 
@@ -57,6 +60,55 @@ void TstStateKernels::kernelsAgreeWithTheInterpreter()
     comparison.high = 1;
     const std::string difference = compareWithInterpreter(*kernel, *m_codegen, comparison);
     QVERIFY2(difference.empty(), difference.c_str());
+}
+
+std::string TstStateKernels::listingOf(const compute::DagPtr& dag, const std::vector<schedule::Step>& steps) const
+{
+    Result<schedule::State> state = schedule::State::replay(dag, steps);
+    if (!state || !state->inferBounds())
+        return {};
+    const auto kernel = schedule::lower(*std::move(state), {});
+    if (!kernel)
+        return {};
+    const auto text = m_codegen->listing(*kernel, backend::Listing::Assembly);
+    if (!text)
+        return {};
+    std::string code;
+    for (std::size_t at = 0; at < text->size();) {
+        const std::size_t end = std::min(text->find('\n', at), text->size());
+        code += text->substr(at, std::min(text->find('#', at), end) - at) + '\n';
+        at = end + 1;
+    }
+    return code;
+}
+
+/// The loops of the machine code are those of the schedule: a step that is left out is missing there.
+void TstStateKernels::aDroppedStepIsSeenInTheCode()
+{
+    const compute::DagPtr dag = convLayer({14, 16, 32, 3, 1});
+    schedule::DefaultScheduleOptions options;
+    options.threads = 2;
+    const auto state = schedule::planDefaultSchedule(dag, options);
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    const std::vector<schedule::Step> steps = state->steps();
+    const std::string whole = listingOf(dag, steps);
+    QVERIFY(!whole.empty());
+    QCOMPARE(listingOf(dag, steps), whole); // what is compared does not change by itself
+    int applied = 0;
+    QStringList unseen;
+    for (std::size_t dropped = 0; dropped < steps.size(); ++dropped) {
+        std::vector<schedule::Step> fewer = steps;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(dropped));
+        const std::string code = listingOf(dag, fewer);
+        if (code.empty()) // later steps stand on it
+            continue;
+        ++applied;
+        if (code == whole)
+            unseen << QString::number(dropped);
+    }
+    QVERIFY2(applied >= 2, "some steps can be dropped alone");
+    // Some steps say what the compiler would do by itself: unrolling a loop of few turns, naming a loop of one.
+    QVERIFY2(2 * unseen.size() < applied, qPrintable("left out without a trace: step " + unseen.join(", ")));
 }
 
 void TstStateKernels::kernelsForAarch64NeedNothing()
