@@ -70,6 +70,8 @@ Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact
     plan.set_cold_bytes(request.plan.coldBytes);
     if (request.plan.loserFactor > 0 && std::isfinite(request.bestNs))
         plan.set_stop_above_ns(request.plan.loserFactor * request.bestNs);
+    if (request.plan.contenderFactor > 0 && std::isfinite(request.bestNs))
+        plan.set_settle_above_ns(request.plan.contenderFactor * request.bestNs);
     return {};
 }
 

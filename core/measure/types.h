@@ -44,6 +44,8 @@ struct RunPlan
     std::uint64_t coldBytes = 0; ///< unrelated memory read before each run; forces number 1, minRepeatMs 0
     /// The first timed run is all a candidate gets if it is slower than this many times `bestNs`; 0: never cut short.
     double loserFactor = 0;
+    /// A mean over a few milliseconds is all it gets if that is slower than this many times `bestNs`; 0: never cut short.
+    double contenderFactor = 0;
 };
 
 struct MeasureRequest

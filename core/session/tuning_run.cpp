@@ -474,6 +474,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         request.plan.cooldownMs = m_options.cooldownMs;
         request.plan.coldBytes = static_cast<std::uint64_t>(conditions().coldBytes);
         request.plan.loserFactor = 1.5;
+        request.plan.contenderFactor = 1.15;
         request.bestNs = bestNs;
         request.ordinal = firstOrdinal + static_cast<std::int64_t>(i);
         requests.push_back(std::move(request));

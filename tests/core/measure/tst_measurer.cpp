@@ -233,6 +233,24 @@ private slots:
         QVERIFY(nlohmann::json::parse((*results)[0].conditions).value("stopped_early", false));
     }
 
+    void contendersAreTimedInFullOnlyNearTheBest()
+    {
+        auto measurer = Measurer::create(options());
+        QVERIFY(measurer);
+        MeasureRequest r = request(0, "[]");
+        r.plan.repeat = 5;
+        r.plan.minRepeatMs = 20;
+        r.plan.contenderFactor = 1.15;
+        r.bestNs = 1;
+        MeasureRequest near = r;
+        near.bestNs = 1e12;
+        const auto results = measureAll(**measurer, {r, near});
+        QVERIFY(results);
+        QCOMPARE((*results)[0].costsNs.size(), std::size_t(1));
+        QVERIFY(nlohmann::json::parse((*results)[0].conditions).value("stopped_early", false));
+        QCOMPARE((*results)[1].costsNs.size(), std::size_t(5));
+    }
+
     void workersThatDieWhileIdleCostNothing()
     {
         auto measurer = Measurer::create(options());
