@@ -2,6 +2,7 @@
 
 #include "core/backend/codegen.h"
 #include "plugins/cpu/codegen/cpu_target.h"
+#include "plugins/cpu/codegen/phase_compiler.h"
 
 namespace lathe::cpu {
 
@@ -19,8 +20,11 @@ public:
 private:
     CpuCodegen(CpuTarget target, std::string text) : m_target(std::move(target)), m_targetText(std::move(text)) { }
 
+    Result<std::vector<const PhaseCache::Entry*>> compilePhases(const ir::LoopNest& nest);
+
     CpuTarget m_target;
     std::string m_targetText;
+    PhaseCache m_cache;
 };
 
 } // namespace lathe::cpu

@@ -188,13 +188,13 @@ void PhaseEmitter::prepareBuffers(const ir::Stmt& body)
     }
 }
 
-Result<> PhaseEmitter::emit(std::size_t phase)
+Result<> PhaseEmitter::emit(std::size_t phase, const std::string& symbol)
 {
     const ir::Stmt& body = m_nest.phases[phase];
     llvm::Type* i32 = m_builder.getInt32Ty();
     llvm::Type* pointer = m_builder.getPtrTy();
     auto* type = llvm::FunctionType::get(i32, {pointer, pointer, i32, i32}, false);
-    m_function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, phaseSymbol(m_nest, phase), m_module);
+    m_function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, m_module);
     m_function->addFnAttr(llvm::Attribute::NoUnwind);
     m_function->addFnAttr("target-cpu", m_target.cpu);
     m_function->addFnAttr("target-features", m_target.features);
@@ -220,15 +220,14 @@ Result<> PhaseEmitter::emit(std::size_t phase)
     return {};
 }
 
-Result<> emitNest(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target, const EmitOptions& options)
+Result<> emitPhase(llvm::Module& module, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
+                   const CpuTarget& target, const EmitOptions& options)
 {
     for (const ir::Buffer& buffer : nest.buffers)
         if (buffer.shape.size() != buffer.strides.size())
             return makeError(Errc::Internal, fmt::format("kernel '{}': buffer '{}' has {} dimensions and {} strides",
                                                          nest.name, buffer.name, buffer.shape.size(), buffer.strides.size()));
-    for (std::size_t phase = 0; phase < nest.phases.size(); ++phase)
-        LATHE_TRY(PhaseEmitter(module, nest, target, options).emit(phase));
-    return {};
+    return PhaseEmitter(module, nest, target, options).emit(phase, symbol);
 }
 
 } // namespace lathe::cpu

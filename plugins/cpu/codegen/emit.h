@@ -4,7 +4,7 @@
 #include "core/support/result.h"
 #include "plugins/cpu/codegen/cpu_target.h"
 
-#include <vector>
+#include <string>
 
 namespace llvm {
 class Module;
@@ -22,9 +22,10 @@ struct EmitOptions
 
 std::string phaseSymbol(const ir::LoopNest& nest, std::size_t phase);
 
-/// Emits every phase of `nest` as one function `phaseSymbol(nest, i)` of core/runtime/kernel_abi.h's LathePhase type.
+/// Emits one phase of `nest` as the function `symbol` of core/runtime/kernel_abi.h's LathePhase type.
 /// Errors: Unsupported names what this back end refuses (loop kind, scope, intrinsic); BuildFailed: too much unrolling.
-/// On error the module may hold half a kernel and is to be thrown away.
-Result<> emitNest(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target, const EmitOptions& options);
+/// On error the module may hold half a phase and is to be thrown away.
+Result<> emitPhase(llvm::Module& module, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
+                   const CpuTarget& target, const EmitOptions& options);
 
 } // namespace lathe::cpu

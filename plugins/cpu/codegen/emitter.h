@@ -34,7 +34,7 @@ class PhaseEmitter
 {
 public:
     PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target, const EmitOptions& options);
-    Result<> emit(std::size_t phase);
+    Result<> emit(std::size_t phase, const std::string& symbol);
 
 private:
     struct Atom

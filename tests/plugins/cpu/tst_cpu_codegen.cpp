@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -81,6 +82,8 @@ private slots:
     }
     void aTiledMatmulIsRightForAnyNumberOfParts();
     void artifactsNeedNothing();
+    void kernelsThatDoTheSameShareTheirCode();
+    void variablesOfOneNameAreKeptApart();
     void aKernelThatFailsLeavesTheOthers();
     void loopKindsOfOtherDevicesAreRefusedByName();
     void tooMuchUnrollingIsRefused();
@@ -117,8 +120,43 @@ void TstCpuCodegen::artifactsNeedNothing()
     QVERIFY(symbols.needed.empty());
     QCOMPARE(symbols.defined.size(), std::size_t{2});
     QCOMPARE(artifact->descriptor.format, std::string("cpu-so"));
-    QVERIFY((artifact->descriptor.kernels[0].phases == std::vector<std::string>{"matmul_p0"}));
+    QCOMPARE(artifact->descriptor.kernels[0].phases.size(), std::size_t{1});
+    QVERIFY(std::find(symbols.defined.begin(), symbols.defined.end(), artifact->descriptor.kernels[0].phases[0]) != symbols.defined.end());
     QVERIFY(artifact->kernels[0].info.codeBytes > 0);
+}
+
+void TstCpuCodegen::kernelsThatDoTheSameShareTheirCode()
+{
+    schedule::LoweredKernel twin = matmul(8, 32, 8, 4, 16);
+    twin.nest.name = "twin";
+    for (ir::Buffer& b : twin.nest.buffers)
+        b.name += "2";
+    schedule::LoweredKernel other = matmul(8, 32, 8, 4, 8);
+    other.nest.name = "other";
+    std::vector<schedule::LoweredKernel> kernels{matmul(8, 32, 8, 4, 16), twin, other};
+    const Result<backend::Artifact> artifact = m_codegen->build(kernels);
+    QVERIFY2(artifact, artifact ? "" : artifact.error().message.c_str());
+    const auto& built = artifact->descriptor.kernels;
+    QCOMPARE(built.size(), std::size_t{3});
+    QVERIFY(built[0].phases == built[1].phases);
+    QVERIFY(built[0].phases != built[2].phases);
+    QCOMPARE(dynamicSymbols(artifact->bytes).defined.size(), std::size_t{2});
+}
+
+void TstCpuCodegen::variablesOfOneNameAreKeptApart()
+{
+    // out[i] = x[j] with two loops that are both called "i": which of them an index means is not in its text.
+    const auto nested = [](bool inner) {
+        const Expr outer = ir::var("i"), other = ir::var("i");
+        const ir::Stmt store = ir::makeStore(1, {outer}, ir::load(0, DType::F32, {inner ? other : outer}));
+        const ir::Stmt loops = ir::makeFor(outer, 0, 16, LoopKind::Serial, ir::makeFor(other, 0, 16, LoopKind::Serial, store));
+        return kernelOf(inner ? "a" : "b", {buffer("x", DType::F32, {16}), buffer("out", DType::F32, {16})},
+                        {ir::makeFor(ir::var("part"), 0, 1, LoopKind::Parallel, loops)});
+    };
+    std::vector<schedule::LoweredKernel> kernels{nested(false), nested(true)};
+    const Result<backend::Artifact> artifact = m_codegen->build(kernels);
+    QVERIFY2(artifact, artifact ? "" : artifact.error().message.c_str());
+    QVERIFY(artifact->descriptor.kernels[0].phases != artifact->descriptor.kernels[1].phases);
 }
 
 void TstCpuCodegen::aKernelThatFailsLeavesTheOthers()

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "core/support/hash.h"
+#include "plugins/cpu/codegen/compile.h"
+#include "plugins/cpu/codegen/emit.h"
+
+#include <memory>
+#include <unordered_map>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+}
+
+namespace lathe::cpu {
+
+/// A way to emit one phase.
+struct Variant
+{
+    bool schedules = false;
+    bool separatesSteps = false;
+};
+
+struct CompiledPhase
+{
+    MachineCode code;
+    Variant variant;
+};
+
+/// The module of one phase after the short pass pipeline.
+Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, const CpuTarget& target, const ir::LoopNest& nest,
+                                                 std::size_t phase, const std::string& symbol, const Variant& variant);
+
+/// A phase is made in the first way that spills no more than a few vectors, else in the way that spills least.
+/// Errors: those of emitPhase and generate.
+Result<CompiledPhase> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
+                                   CodeFormat format);
+
+/// Objects of phases by what they do: candidates of one task often share all but one (winograd's transforms), and different
+/// genomes often mean the same code. Symbols are made from the key, so that kernels share the code itself.
+class PhaseCache
+{
+public:
+    struct Entry
+    {
+        std::string symbol;
+        MachineCode code;
+    };
+
+    /// The entry stays valid until the next call of shrink.
+    Result<const Entry*> get(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase);
+    /// Forgets everything once it holds more than it may.
+    void shrink();
+
+private:
+    std::unordered_map<Hash128, Entry> m_entries;
+    std::size_t m_bytes = 0;
+};
+
+} // namespace lathe::cpu
