@@ -68,6 +68,7 @@ Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact
     plan.set_min_repeat_ms(request.plan.minRepeatMs);
     plan.set_cooldown_ms(request.plan.cooldownMs);
     plan.set_cold_bytes(request.plan.coldBytes);
+    plan.set_rotate_bytes(request.plan.rotateBytes);
     if (request.plan.loserFactor > 0 && std::isfinite(request.bestNs))
         plan.set_stop_above_ns(request.plan.loserFactor * request.bestNs);
     if (request.plan.contenderFactor > 0 && std::isfinite(request.bestNs))
@@ -94,6 +95,7 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
         conditions = nlohmann::json::object();
     conditions["number"] = run.number();
     conditions["cold_bytes"] = request.plan.coldBytes;
+    conditions["rotate_bytes"] = request.plan.rotateBytes;
     conditions["vector_spills"] = facts.vectorSpills;
     conditions["code_bytes"] = facts.codeBytes;
     if (run.stopped_early())

@@ -78,4 +78,8 @@ struct Record
     std::int64_t timeMs = 0; ///< UNIX, milliseconds
 };
 
+/// The caches that a record's runs met, as its conditions say. 0: warm, runs back to back. Above: so many bytes of other
+/// memory were read before each run. Below: weights were taken in turns from copies of so many bytes together.
+std::int64_t coldBytes(const Record& record);
+
 } // namespace lathe

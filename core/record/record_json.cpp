@@ -320,4 +320,14 @@ std::optional<TrialStage> trialStageFromString(std::string_view name)
     return std::nullopt;
 }
 
+std::int64_t coldBytes(const Record& record)
+{
+    const json conditions = json::parse(record.result.conditions, nullptr, false);
+    const auto bytes = [&](const char* name) {
+        const bool given = conditions.is_object() && conditions.contains(name) && conditions[name].is_number_integer();
+        return given ? conditions[name].get<std::int64_t>() : 0;
+    };
+    return bytes("cold_bytes") != 0 ? bytes("cold_bytes") : -bytes("rotate_bytes");
+}
+
 } // namespace lathe

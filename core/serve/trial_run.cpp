@@ -29,6 +29,7 @@ constexpr std::uint32_t kStageVerify = 5;
 constexpr std::size_t kModulesKept = 4;
 constexpr std::size_t kSeededBytesKept = std::size_t(512) << 20;
 constexpr std::int64_t kMaxBufferBytes = std::int64_t(1) << 36;
+constexpr std::uint64_t kMaxRotatedBytes = std::uint64_t(256) << 20;
 constexpr std::uint32_t kMaxNumber = 1u << 24;
 
 using Clock = std::chrono::steady_clock;
@@ -102,6 +103,13 @@ private:
     std::uint64_t m_point = 0;
     double m_got = 0;
     double m_expected = 0;
+};
+
+struct Timed
+{
+    double total = 0; ///< ns
+    double mean = 0; ///< ns per run
+    std::uint32_t runs = 0;
 };
 
 } // namespace
@@ -349,39 +357,65 @@ Result<> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunR
     const bool steady = !cold && wanted.min_repeat_ms() > 0; // false for not-a-number, which no total would ever reach
     const double minRepeatNs = steady ? std::min(wanted.min_repeat_ms(), 60'000.0) * 1e6 : 0;
     std::uint32_t number = cold ? 1 : std::clamp<std::uint32_t>(wanted.number(), 1, kMaxNumber);
+    std::span<const LatheLaunch> launches = plan.launches;
+    std::uint32_t copies = 1; // of the job in `launches`
+    if (wanted.rotate_bytes() > 0 && plan.launches.size() == 1) {
+        const std::uint64_t bytes = std::min(wanted.rotate_bytes(), kMaxRotatedBytes);
+        std::vector<ArgSpec> parameters;
+        for (void* pointer : plan.pointers[0])
+            for (std::size_t b = 0; b < plan.buffers.size(); ++b)
+                if (plan.buffers[b].get() == pointer) {
+                    parameters.push_back(plan.specs[b]);
+                    break;
+                }
+        LATHE_TRY_ASSIGN(launches, m_rotation.around(*m_device, plan.launches[0], parameters, bytes));
+        copies = static_cast<std::uint32_t>(launches.size());
+    }
+    /// Mean of at least `runs` runs; whole turns of the copies.
+    const auto measure = [&](std::uint32_t runs) -> Result<Timed> {
+        const std::uint32_t turns = (runs + copies - 1) / copies;
+        LATHE_TRY_ASSIGN(const LatheTiming timing, m_device->run(launches, turns, cold));
+        const auto total = static_cast<double>(timing.nanoseconds);
+        return Timed{total, total / (static_cast<double>(turns) * copies), turns * copies};
+    };
+    const auto stopEarly = [&](const Timed& timed) {
+        result.add_costs_ns(timed.mean);
+        result.set_stopped_early(true);
+        result.set_number(timed.runs);
+    };
+    // What is looked at afterwards comes from the job's own buffers.
+    const auto restore = [&]() -> Result<> {
+        if (copies > 1)
+            LATHE_TRY(m_device->run(plan.launches, 1, 0));
+        return {};
+    };
     if (wanted.stop_above_ns() > 0) {
         LATHE_TRY_ASSIGN(const LatheTiming first, m_device->run(plan.launches, 1, cold));
-        if (static_cast<double>(first.nanoseconds) > wanted.stop_above_ns()) {
-            result.add_costs_ns(static_cast<double>(first.nanoseconds));
-            result.set_stopped_early(true);
-            result.set_number(1);
+        if (const auto ns = static_cast<double>(first.nanoseconds); ns > wanted.stop_above_ns()) {
+            stopEarly({ns, ns, 1});
             return {};
         }
     }
     // Who is clearly slower than the best over a few milliseconds does not get the rest.
     constexpr double kGlanceNs = 3e6;
     if (wanted.settle_above_ns() > 0 && minRepeatNs > 2 * kGlanceNs) {
-        const auto glance = static_cast<std::uint32_t>(std::clamp(kGlanceNs / wanted.settle_above_ns(), 2.0, double(kMaxNumber)));
-        LATHE_TRY_ASSIGN(const LatheTiming timing, m_device->run(plan.launches, glance, cold));
-        const double mean = static_cast<double>(timing.nanoseconds) / glance;
-        if (mean > wanted.settle_above_ns()) {
-            result.add_costs_ns(mean);
-            result.set_stopped_early(true);
-            result.set_number(glance);
-            return {};
+        const double runs = std::clamp(kGlanceNs / wanted.settle_above_ns(), 2.0, static_cast<double>(kMaxNumber));
+        LATHE_TRY_ASSIGN(const Timed glance, measure(static_cast<std::uint32_t>(runs)));
+        if (glance.mean > wanted.settle_above_ns()) {
+            stopEarly(glance);
+            return restore();
         }
     }
     const std::uint32_t repeat = std::clamp<std::uint32_t>(wanted.repeat(), 1, 10'000);
     for (std::uint32_t r = 0; r < repeat; ++r) {
         while (true) {
-            LATHE_TRY_ASSIGN(const LatheTiming timing, m_device->run(plan.launches, number, cold));
-            const auto total = static_cast<double>(timing.nanoseconds);
-            const double mean = total / number;
-            if (total >= minRepeatNs || number >= kMaxNumber) {
-                result.add_costs_ns(mean);
+            LATHE_TRY_ASSIGN(const Timed timed, measure(number));
+            number = timed.runs;
+            if (timed.total >= minRepeatNs || number >= kMaxNumber) {
+                result.add_costs_ns(timed.mean);
                 break;
             }
-            const double grown = std::max(minRepeatNs / std::max(mean, 1e-3) + 1, number * 1.618);
+            const double grown = std::max(minRepeatNs / std::max(timed.mean, 1e-3) + 1, number * 1.618);
             number = static_cast<std::uint32_t>(std::min<double>(grown, kMaxNumber));
         }
         if (wanted.cooldown_ms() > 0)
@@ -389,7 +423,7 @@ Result<> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunR
                 std::chrono::duration<double, std::milli>(std::min(wanted.cooldown_ms(), 60'000.0)));
     }
     result.set_number(number);
-    return {};
+    return restore();
 }
 
 wire::RunResult TrialRunner::run(const wire::RunJob& job, wire::BlobStore& blobs,

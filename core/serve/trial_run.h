@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/serve/device.h"
+#include "core/serve/rotation.h"
 #include "core/support/hash.h"
 #include "core/wire/blob_store.h"
 
@@ -48,6 +49,7 @@ private:
     std::list<Module> m_modules; ///< most recently used first; a few
     std::list<LogicalTensor> m_tensors; ///< seeded data, for the next candidates of the same task
     std::size_t m_tensorBytes = 0;
+    Rotation m_rotation;
 };
 
 } // namespace lathe::serve

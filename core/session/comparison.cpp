@@ -14,16 +14,6 @@ namespace lathe::session {
 
 using nlohmann::json;
 
-namespace {
-
-std::int64_t coldBytes(const Record& record)
-{
-    const json conditions = json::parse(record.result.conditions, nullptr, false);
-    return conditions.is_object() && conditions.contains("cold_bytes") && conditions["cold_bytes"].is_number_integer() ? conditions["cold_bytes"].get<std::int64_t>() : 0;
-}
-
-} // namespace
-
 Result<Standing> standing(const std::filesystem::path& file)
 {
     LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(file, store::Project::Access::Read));
@@ -143,7 +133,8 @@ Comparison compare(const Standing& before, const Standing& after)
     differ("targets", before.target, after.target);
     if (before.device != after.device)
         differ("devices", before.deviceName, before.deviceName == after.deviceName ? after.deviceName + " with other hardware parameters" : after.deviceName);
-    differ("cache conditions", before.coldBytes > 0 ? "cold" : "warm", after.coldBytes > 0 ? "cold" : "warm");
+    const auto caches = [](std::int64_t bytes) { return std::string(bytes > 0 ? "cold" : bytes < 0 ? "network" : "warm"); };
+    differ("cache conditions", caches(before.coldBytes), caches(after.coldBytes));
     return c;
 }
 

@@ -199,7 +199,9 @@ Result<> writeReport(const std::filesystem::path& file, const std::filesystem::p
     }
     out << "<h2>Conditions</h2>\n<table>";
     out << "<tr><td>network<td>" << escaped(s.model) << " <code>" << escaped(s.modelHash) << "</code></tr><tr><td>target<td>" << escaped(s.target) << "</tr><tr><td>caches before a timed run<td>"
-        << (s.coldBytes > 0 ? fmt::format("cold: {} bytes of other memory are read", s.coldBytes) : std::string("warm: runs back to back")) << "</tr>";
+        << (s.coldBytes > 0   ? fmt::format("cold: {} bytes of other memory are read", s.coldBytes)
+            : s.coldBytes < 0 ? fmt::format("as in the network: weights are taken in turns from copies of {} bytes", -s.coldBytes)
+                              : std::string("warm: runs back to back")) << "</tr>";
     const json device = json::parse(s.device, nullptr, false);
     if (device.is_object() && device.contains("hardware") && device["hardware"].is_object())
         for (const auto& [name, limit] : device["hardware"].items())

@@ -53,7 +53,7 @@ struct TuneOptions
     double cooldownMs = 0;
     std::int64_t earlyStop = 0;
     std::int32_t buildJobs = 0; ///< 0: one per core
-    std::string cache = "warm"; ///< "warm": runs back to back; "cold": 32 MiB of other memory are read before each
+    std::string cache = "network"; ///< "network": weights come from where the network's others push them; "warm": runs back to back; "cold": 32 MiB of other memory are read before each
     bool strict = false;
     bool verbose = false;
 };

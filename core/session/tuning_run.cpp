@@ -66,6 +66,18 @@ std::optional<Candidate> untunedCandidate(const search::SearchTask& task)
     return candidate;
 }
 
+/// Weights of the whole network, up to what no cache holds: so far apart are two uses of one.
+std::uint64_t rotatedBytes(const LoadedModel& model)
+{
+    constexpr std::uint64_t kMost = 64 << 20;
+    std::uint64_t bytes = 0;
+    for (const graph::Subgraph& subgraph : model.partition.subgraphs)
+        for (const graph::ValueId id : subgraph.inputs)
+            if (const graph::Value& value = model.graph.value(id); value.constant != nullptr)
+                bytes += value.constant->bytes;
+    return std::min(bytes, kMost);
+}
+
 /// Rounds of 64, as the reference; where the budget in time is small, so few trials that each task gets some four rounds.
 std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
 {
@@ -105,6 +117,8 @@ bool TuningRun::budgetLeft() const
 
 store::Conditions TuningRun::conditions() const
 {
+    if (m_options.cache == "network")
+        return {m_device, -static_cast<std::int64_t>(m_rotateBytes)};
     return {m_device, m_options.cache == "cold" ? std::int64_t{32} << 20 : 0}; // more than the caches nearest to a core hold
 }
 
@@ -134,6 +148,7 @@ Result<> TuningRun::prepare()
     m_options.trialsPerRound = roundSize(m_options, model.partition.tasks.size());
 
     LATHE_TRY(startMeasurer());
+    m_rotateBytes = rotatedBytes(model);
 
     search::PolicyOptions policyOptions;
     policyOptions.seed = m_options.seed;
@@ -472,7 +487,9 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         request.plan.repeat = static_cast<std::uint32_t>(m_options.repeat);
         request.plan.minRepeatMs = minRepeatMs(m_options);
         request.plan.cooldownMs = m_options.cooldownMs;
-        request.plan.coldBytes = static_cast<std::uint64_t>(conditions().coldBytes);
+        const std::int64_t coldBytes = conditions().coldBytes;
+        request.plan.coldBytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, coldBytes));
+        request.plan.rotateBytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, -coldBytes));
         request.plan.loserFactor = 1.5;
         request.plan.contenderFactor = 1.15;
         request.bestNs = bestNs;

@@ -55,7 +55,7 @@ struct RoundRow
 struct Conditions
 {
     std::string device; ///< fingerprint JSON
-    std::int64_t coldBytes = 0; ///< of other memory read before each run
+    std::int64_t coldBytes = 0; ///< lathe::coldBytes of its records
     friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 

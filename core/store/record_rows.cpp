@@ -34,14 +34,6 @@ Statement& bindRecord(Statement& s, const Record& record)
     return s.bind(record.target).bind(coldBytes(record));
 }
 
-std::int64_t coldBytes(const Record& record)
-{
-    const json conditions = json::parse(record.result.conditions, nullptr, false);
-    if (!conditions.is_object() || !conditions.contains("cold_bytes") || !conditions["cold_bytes"].is_number_integer())
-        return 0;
-    return conditions["cold_bytes"].get<std::int64_t>();
-}
-
 namespace {
 
 Result<Record> readRecord(const Statement& s)

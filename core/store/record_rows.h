@@ -15,9 +15,6 @@ inline constexpr const char* kInsertRecord =
     "text, mean_ns, costs_ns, verified, durations_ms, conditions, device, time_ms, predicted_ns, target, cold_bytes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
     "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// How much of other memory was read before each timed run, as a record's conditions say.
-std::int64_t coldBytes(const Record& record);
-
 Statement& bindRecord(Statement& statement, const Record& record);
 /// Visits every row of a SELECT of kRecordColumns. Errors: BadFile naming the trial whose row is damaged.
 Result<> readRecords(Statement& statement, const std::function<void(const Record&)>& visit);

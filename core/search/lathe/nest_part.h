@@ -14,6 +14,7 @@ namespace lathe::search {
 /// What is known of one phase without lowering it; the source of Lathe's features and of the analytical ranking.
 struct NestFacts
 {
+    double waste = 1; ///< points that are computed, tails and overlaps included, for each that is wanted
     double flops = 0; ///< of all iterations
     double lanes = 1, vectors = 1, tileA = 1, tileB = 1;
     double accumulators = 1; ///< vector registers that hold sums

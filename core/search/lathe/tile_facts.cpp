@@ -9,7 +9,7 @@
 namespace lathe::search {
 namespace {
 
-constexpr double kMaxBody = 2400; ///< multiply-adds emitted for one kernel; more compiles too long and leaves the code cache
+constexpr double kMaxBody = 1300; ///< multiply-adds emitted for one kernel; more compiles too long and leaves the code cache
 constexpr double kFmaLatency = 4;
 
 Error illegal(std::string text) { return makeError(Errc::IllegalSchedule, std::move(text)); }
@@ -91,7 +91,8 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     const double padded = m_last < 0 ? 1 : static_cast<double>(groups(c) * c.lanes * c.vectors) / static_cast<double>(extent(m_last));
     const double repeated = static_cast<double>(tiles(m_axisA, c.tileA) * c.tileA * tiles(m_axisB, c.tileB) * c.tileB)
         / static_cast<double>(extent(m_axisA) * extent(m_axisB));
-    const double count = m_points * padded * repeated / (f.accumulators * f.lanes);
+    f.waste = padded * repeated;
+    const double count = m_points * f.waste / (f.accumulators * f.lanes);
     const double perTile = m_steps * (perStep + loopOverhead + guard) + 3 * f.accumulators + 20;
 
     // Threads.

@@ -120,10 +120,8 @@ private slots:
             QVERIFY2(sum.vectorized == facts->lanes, text);
             QVERIFY2(sum.unrolled == facts->bodySize, text);
             QVERIFY2(sum.parallel == facts->parallelChunks, text);
-            // Two operations a step; a last tile may go past the edge.
-            const double last = static_cast<double>(direct.dag->ops[static_cast<std::size_t>(direct.dag->outputs.front())].shape.back());
-            const double tile = facts->lanes * facts->vectors;
-            QVERIFY2(sum.ragged || sum.iterations * 2 == facts->flops * std::ceil(last / tile) * tile / last, text);
+            // Two operations a step.
+            QVERIFY2(sum.ragged || std::abs(sum.iterations * 2 - facts->flops * facts->waste) < 1e-9 * facts->flops, text);
             ++compared;
             whole += sum.ragged ? 0 : 1;
         }

@@ -1,0 +1,81 @@
+#include "core/serve/rotation.h"
+
+#include <algorithm>
+#include <map>
+
+namespace lathe::serve {
+
+namespace {
+
+constexpr std::size_t kKeptBytes = 192 << 20;
+
+std::size_t bytesOf(const ArgSpec& spec)
+{
+    return static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype));
+}
+
+bool rotates(const ArgSpec& spec)
+{
+    // Others may be indices: their values matter.
+    return spec.role == ArgRole::Constant && spec.dtype == DType::F32;
+}
+
+} // namespace
+
+Result<DeviceBuffer*> Rotation::place(Device& device, std::size_t bytes, std::size_t index)
+{
+    auto found = std::find_if(m_copies.begin(), m_copies.end(), [bytes](const Copies& c) { return c.bytes == bytes; });
+    if (found == m_copies.end())
+        found = m_copies.insert(m_copies.end(), Copies{bytes, {}});
+    else
+        std::rotate(found, found + 1, m_copies.end());
+    Copies& copies = m_copies.back();
+    while (copies.buffers.size() <= index) {
+        LATHE_TRY_ASSIGN(DeviceBuffer buffer, device.allocate(bytes));
+        // Normal numbers, each page written: untouched ones would be one and the same page of zeros.
+        const std::vector<float> values(bytes / sizeof(float), 0.01f);
+        LATHE_TRY(device.copyIn(buffer, std::as_bytes(std::span(values))));
+        copies.buffers.push_back(std::move(buffer));
+    }
+    return &copies.buffers[index];
+}
+
+Result<std::span<const LatheLaunch>> Rotation::around(Device& device, const LatheLaunch& launch, std::span<const ArgSpec> parameters,
+                                                      std::uint64_t bytes)
+{
+    m_launches.assign(1, launch);
+    m_pointers.clear();
+    std::size_t total = 0;
+    for (const ArgSpec& spec : parameters)
+        total += rotates(spec) ? bytesOf(spec) : 0;
+    if (total == 0 || total >= bytes)
+        return std::span<const LatheLaunch>(m_launches);
+    std::size_t kept = 0;
+    for (const Copies& copies : m_copies)
+        kept += copies.bytes * copies.buffers.size();
+    while (kept > kKeptBytes && !m_copies.empty()) { // the ones not used for the longest time
+        kept -= m_copies.front().bytes * m_copies.front().buffers.size();
+        m_copies.erase(m_copies.begin());
+    }
+    const std::size_t count = std::min(kMaxCopies, static_cast<std::size_t>((bytes + total - 1) / total));
+    std::map<std::size_t, std::size_t> used; // buffers of a size
+    for (std::size_t copy = 1; copy < count; ++copy) {
+        std::vector<void*> pointers(launch.buffers, launch.buffers + launch.bufferCount);
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            if (!rotates(parameters[i]))
+                continue;
+            const std::size_t size = bytesOf(parameters[i]);
+            LATHE_TRY_ASSIGN(DeviceBuffer* const buffer, place(device, size, used[size]++));
+            pointers[i] = buffer->get();
+        }
+        m_pointers.push_back(std::move(pointers));
+    }
+    for (std::vector<void*>& pointers : m_pointers) {
+        LatheLaunch other = launch;
+        other.buffers = pointers.data();
+        m_launches.push_back(other);
+    }
+    return std::span<const LatheLaunch>(m_launches);
+}
+
+} // namespace lathe::serve

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "core/serve/device.h"
+#include "core/wire/artifact.h"
+
+#include <span>
+#include <vector>
+
+namespace lathe::serve {
+
+/// Launches of one kernel that take its constants from another place each time, as a network does whose other weights have
+/// pushed these out of the caches. The values there are any: nothing of what they compute is looked at.
+///
+/// The memory is kept for the next trials, whose constants mostly have the same sizes.
+class Rotation
+{
+public:
+    /// At most so many copies: small constants need no more to be out of the caches nearest to a core.
+    static constexpr std::size_t kMaxCopies = 64;
+
+    /// The launches to time in place of `launch`; only one, itself, where it has no constants of float type or these alone
+    /// have `bytes`. Valid until the next call. Errors: those of allocation.
+    Result<std::span<const LatheLaunch>> around(Device& device, const LatheLaunch& launch, std::span<const ArgSpec> parameters,
+                                                std::uint64_t bytes);
+
+private:
+    Result<DeviceBuffer*> place(Device& device, std::size_t bytes, std::size_t index);
+
+    struct Copies
+    {
+        std::size_t bytes = 0;
+        std::vector<DeviceBuffer> buffers;
+    };
+    std::vector<Copies> m_copies; ///< by size; those of the last trial last
+    std::vector<std::vector<void*>> m_pointers;
+    std::vector<LatheLaunch> m_launches;
+};
+
+} // namespace lathe::serve
