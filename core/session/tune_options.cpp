@@ -40,7 +40,7 @@ Result<> check(const TuneOptions& o)
     LATHE_TRY(inRange<std::int64_t>("--trials-per-task", o.trialsPerTask, 0, kMany));
     LATHE_TRY(inRange("--trials-per-round", o.trialsPerRound, 0, 4096));
     LATHE_TRY(oneOf("--policy", o.policy, {"sketch", "reference", "random", "evolution", "template"}));
-    LATHE_TRY(oneOf("--cache", o.cache, {"warm", "cold"}));
+    LATHE_TRY(oneOf("--cache", o.cache, {"network", "warm", "cold"}));
     LATHE_TRY(inRange("--repeat", o.repeat, 1, 1000));
     LATHE_TRY(inRange("--number", o.number, 1, 1'000'000));
     LATHE_TRY(inRange("--min-repeat-ms", minRepeatMs(o), 0.0, kMaxMs));
