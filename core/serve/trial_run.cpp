@@ -389,17 +389,19 @@ Result<> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunR
             LATHE_TRY(m_device->run(plan.launches, 1, 0));
         return {};
     };
-    if (wanted.stop_above_ns() > 0) {
+    double firstNs = 0;
+    if (wanted.stop_above_ns() > 0 || wanted.settle_above_ns() > 0) {
         LATHE_TRY_ASSIGN(const LatheTiming first, m_device->run(plan.launches, 1, cold));
-        if (const auto ns = static_cast<double>(first.nanoseconds); ns > wanted.stop_above_ns()) {
-            stopEarly({ns, ns, 1});
+        firstNs = static_cast<double>(first.nanoseconds);
+        if (wanted.stop_above_ns() > 0 && firstNs > wanted.stop_above_ns()) {
+            stopEarly({firstNs, firstNs, 1});
             return {};
         }
     }
     // Who is clearly slower than the best over a few milliseconds does not get the rest.
     constexpr double kGlanceNs = 3e6;
     if (wanted.settle_above_ns() > 0 && minRepeatNs > 2 * kGlanceNs) {
-        const double runs = std::clamp(kGlanceNs / wanted.settle_above_ns(), 2.0, static_cast<double>(kMaxNumber));
+        const double runs = std::clamp(kGlanceNs / std::max(firstNs, wanted.settle_above_ns()), 2.0, static_cast<double>(kMaxNumber));
         LATHE_TRY_ASSIGN(const Timed glance, measure(static_cast<std::uint32_t>(runs)));
         if (glance.mean > wanted.settle_above_ns()) {
             stopEarly(glance);

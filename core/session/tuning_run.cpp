@@ -123,16 +123,6 @@ store::Conditions TuningRun::conditions() const
     return {m_device, m_options.cache == "cold" ? std::int64_t{32} << 20 : 0}; // more than the caches nearest to a core hold
 }
 
-void TuningRun::emit(std::vector<Event> events)
-{
-    m_setup.control->emit(events);
-}
-
-void TuningRun::emitOne(decltype(Event::what) what)
-{
-    emit({Event{atSeconds(), std::move(what)}});
-}
-
 void TuningRun::setState(RunState state, std::string text)
 {
     m_setup.control->setState(state);
@@ -219,64 +209,6 @@ Result<> TuningRun::followSteering()
     return {};
 }
 
-search::Terms TuningRun::explain(std::int32_t task, std::string& reason) const
-{
-    const std::vector<search::Terms> all = m_scheduler->terms();
-    search::Terms terms = all[static_cast<std::size_t>(task)];
-    const search::TaskProgress& progress = m_scheduler->progress(task);
-    reason = progress.rounds == 0 ? "first" : progress.dead ? "revived" : progress.pinned ? "pinned" : "promise";
-    // The reference's gradient is the less the better, a gain the more.
-    const char* decisive = terms.contains("gain_per_second") ? "gain_per_second" : terms.contains("gradient") ? "gradient" : nullptr;
-    if (decisive == nullptr || progress.rounds == 0)
-        return terms;
-    const double sign = terms.contains("gain_per_second") ? 1 : -1;
-    std::int32_t next = -1;
-    for (std::int32_t i = 0; i < static_cast<std::int32_t>(all.size()); ++i) {
-        const search::TaskProgress& other = m_scheduler->progress(i);
-        if (i == task || other.muted || other.dead != progress.dead || other.pinned != progress.pinned)
-            continue;
-        if (next < 0 || sign * all[static_cast<std::size_t>(i)].at(decisive) > sign * all[static_cast<std::size_t>(next)].at(decisive))
-            next = i;
-    }
-    if (next >= 0) {
-        terms["next_best"] = all[static_cast<std::size_t>(next)].at(decisive);
-        terms["next_best_task"] = next;
-    }
-    return terms;
-}
-
-std::map<std::string, double> TuningRun::activitiesSince(const std::map<std::string, double>& before, double elapsedSeconds, const std::vector<Record>& records) const
-{
-    std::map<std::string, double> spent;
-    double sum = 0;
-    for (const auto& [name, seconds] : m_timeSeconds) {
-        const auto old = before.find(name);
-        const double now = seconds - (old == before.end() ? 0 : old->second);
-        if (now <= 0)
-            continue;
-        spent[name] = now;
-        sum += now;
-    }
-    // Building and measuring share a stretch of time; what was measured says its own, on devices side by side.
-    if (const auto both = spent.find("build and measure"); both != spent.end()) {
-        double measured = 0;
-        for (const Record& record : records)
-            for (const char* part : {"upload", "measure"})
-                if (const auto ms = record.result.durationsMs.find(part); ms != record.result.durationsMs.end())
-                    measured += ms->second * 1e-3;
-        measured /= static_cast<double>(std::max<std::size_t>(1, m_measurer->devices().size()));
-        // Storing is done while results come in.
-        const double wall = std::max(0.0, both->second - (spent.contains("store") ? spent["store"] : 0.0));
-        sum += wall - both->second;
-        spent["measure"] = std::min(wall, measured);
-        spent["build"] = wall - spent["measure"];
-        spent.erase("build and measure");
-    }
-    if (elapsedSeconds > sum)
-        spent["other"] = elapsedSeconds - sum;
-    return spent;
-}
-
 Result<> TuningRun::restore(std::stop_token stop)
 {
     store::Project& project = *m_setup.project;
@@ -311,15 +243,6 @@ Result<> TuningRun::keepModel()
         return {};
     LATHE_TRY_ASSIGN(const auto bytes, m_model->model().save());
     return m_setup.project->putSnapshot(m_session, "cost model", m_round, bytes);
-}
-
-/// Why no task can go on.
-std::string TuningRun::whatIsLeft() const
-{
-    bool exhausted = true;
-    for (std::size_t i = 0; i < m_tasks.size(); ++i)
-        exhausted = exhausted && m_scheduler->progress(static_cast<std::int32_t>(i)).exhausted;
-    return exhausted ? "the search space is exhausted" : "every task is muted, has had all of its trials or has an exhausted search space";
 }
 
 Result<> TuningRun::run(std::stop_token stop)
@@ -578,75 +501,6 @@ Result<> TuningRun::tellRound(std::int32_t taskIndex, const std::vector<Record>&
     return {};
 }
 
-void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
-{
-    const auto found = m_taskOfKey.find(record.candidate.task);
-    if (found == m_taskOfKey.end())
-        return;
-    const std::int32_t task = found->second;
-    TrialView view;
-    view.id = record.trial;
-    view.round = record.round;
-    view.index = record.index;
-    view.task = task;
-    view.candidate = record.candidate.hash().hex();
-    view.sketch = record.candidate.sketch;
-    view.stage = toString(record.result.stage);
-    view.code = toString(record.result.code);
-    view.text = record.result.text;
-    ++m_trials;
-    const double at = atSeconds();
-    if (!record.result.ok()) {
-        ++m_errors[view.code];
-        events.push_back({at, TrialEvent{std::move(view)}});
-        return;
-    }
-    const double ns = record.result.meanNs();
-    view.costMs = ns * 1e-6;
-    events.push_back({at, TrialEvent{std::move(view)}});
-    Task& t = m_tasks[static_cast<std::size_t>(task)];
-    if (ns < t.bestNs) {
-        t.bestNs = ns;
-        events.push_back({at, BestEvent{task, ns * 1e-6, record.candidate.alternative}});
-    }
-}
-
-void TuningRun::emitEstimate()
-{
-    EstimateEvent event;
-    const double estimate = m_scheduler->estimatedLatency();
-    if (std::isfinite(estimate)) {
-        event.ms = estimate * 1e3;
-    } else {
-        // Tasks without a valid program are guessed from the speeds of the others: none faster than the fastest, none slower
-        // than half the slowest.
-        double known = 0, missing = 0, fastest = 0, slowest = std::numeric_limits<double>::infinity();
-        for (std::size_t i = 0; i < m_tasks.size(); ++i) {
-            const search::ScheduledTask& task = m_scheduler->tasks()[i];
-            const search::TaskProgress& progress = m_scheduler->progress(static_cast<std::int32_t>(i));
-            if (!progress.measured()) {
-                missing += task.weight * task.flop;
-                continue;
-            }
-            known += task.weight * progress.bestSeconds;
-            fastest = std::max(fastest, task.flop / progress.bestSeconds);
-            slowest = std::min(slowest, task.flop / progress.bestSeconds);
-        }
-        if (fastest > 0 && slowest > 0) {
-            event.low = (known + missing / fastest) * 1e3;
-            event.high = (known + missing / (slowest / 2)) * 1e3;
-        }
-    }
-    const double at = atSeconds();
-    if (m_options.seconds > 0)
-        event.etaSeconds = std::max(0.0, m_options.seconds - at);
-    if (m_options.trials > 0 && m_trials > 0) {
-        const double byTrials = at / static_cast<double>(m_trials) * static_cast<double>(m_options.trials - m_trials);
-        event.etaSeconds = std::isfinite(event.etaSeconds) ? std::min(event.etaSeconds, byTrials) : byTrials;
-    }
-    emitOne(event);
-}
-
 Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
 {
     if (!m_setup.measureNetwork)
@@ -667,22 +521,6 @@ Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
         LATHE_TRY(m_setup.project->addEvent(m_session, m_networkAt, untuned ? "untuned" : "measured",
                                             json({{"ms", measured->ms}, {"max_rel_error", measured->maxRelError}}).dump()));
     return {};
-}
-
-void TuningRun::emitDone()
-{
-    DoneEvent done;
-    done.trials = m_trials;
-    done.seconds = atSeconds();
-    if (m_scheduler) {
-        const double estimate = m_scheduler->estimatedLatency();
-        if (std::isfinite(estimate))
-            done.estimatedMs = estimate * 1e3;
-    }
-    done.measuredMs = m_measuredMs;
-    done.errors = m_errors;
-    done.timeSeconds = m_timeSeconds;
-    emitOne(std::move(done));
 }
 
 } // namespace lathe::session

@@ -81,6 +81,47 @@ private slots:
         QVERIFY(results[0].verified && results[5].verified);
         QCOMPARE(results[5].costsNs.size(), std::size_t(2));
     }
+
+    void weightsAreTakenInTurnsAndOutputsStayRight()
+    {
+        const auto task = makeTaskData(dag(), {false, true}, 3, {});
+        QVERIFY2(task, task ? "" : task.error().message.c_str());
+        MeasurerOptions options;
+        options.target = "cpu -threads=1";
+        options.builders = 1;
+        auto measurer = Measurer::create(options);
+        QVERIFY2(measurer, measurer ? "" : measurer.error().message.c_str());
+        MeasureRequest timed;
+        timed.trial = std::string(32, 'c');
+        timed.candidate.steps = "[]";
+        timed.task = *task;
+        timed.plan.minRepeatMs = 7;
+        timed.plan.rotateBytes = 1 << 20; // 256 times the weight of 4 KiB, of which there are 64 copies at most
+        MeasureRequest few = timed;
+        few.plan.rotateBytes = 9000; // 3 of them
+        MeasureRequest alone = timed;
+        alone.plan.rotateBytes = 4096; // the weight itself is as large
+        MeasureRequest hasty = timed;
+        hasty.plan.contenderFactor = 1.15;
+        hasty.bestNs = 1; // ends after the glance
+        std::vector<TrialResult> results;
+        const std::vector<MeasureRequest> requests{timed, few, alone, hasty};
+        const auto outcome =
+            (*measurer)->measure(requests, [&](std::size_t, TrialResult r) { results.push_back(std::move(r)); });
+        QVERIFY2(outcome, outcome ? "" : outcome.error().message.c_str());
+        QCOMPARE(results.size(), std::size_t(4));
+        const auto condition = [&](std::size_t i, const char* name) {
+            return nlohmann::json::parse(results[i].conditions).value(name, std::int64_t{-1});
+        };
+        for (std::size_t i = 0; i < 4; ++i) {
+            QVERIFY2(results[i].ok() && results[i].verified, results[i].text.c_str());
+            QCOMPARE(condition(i, "rotate_bytes"), static_cast<std::int64_t>(requests[i].plan.rotateBytes));
+        }
+        QCOMPARE(condition(0, "number") % 64, std::int64_t{0});
+        QCOMPARE(condition(1, "number") % 3, std::int64_t{0});
+        QCOMPARE(condition(3, "number") % 64, std::int64_t{0});
+        QVERIFY(nlohmann::json::parse(results[3].conditions).value("stopped_early", false));
+    }
 };
 
 QTEST_APPLESS_MAIN(TestCpuTrials)

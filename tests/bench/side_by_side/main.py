@@ -106,11 +106,11 @@ class Bench:
 def table(rows, peers, threads, rounds):
     number = lambda v: f"{v:.3f}" if v is not None else "-"
     heads = ["network", *(PEERS[p].title for p in peers), "Lathe", "ratio", "of the least", "error", "trials/s",
-             "tasks", "+ untuned", "+ dispatch"]
+             "tasks", "+ untuned, dispatch"]
     print("\n| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for row in rows:
         e = row["estimated"]
-        parts = [e.get("tasks"), e.get("untuned"), e.get("dispatch")]
+        parts = [e.get("tasks"), e.get("with_overheads")]
         print("| " + " | ".join([row["network"], *(number(row["median"][p]) for p in peers), number(row["median"]["lathe"]),
                                  f"{row['ratio']:.2f}", f"{row['least_ratio']:.2f}", f"{row['error']:.0e}",
                                  f"{row['trials_per_s']:.1f}" if row["trials_per_s"] else "-", *map(number, parts)]) + " |")
