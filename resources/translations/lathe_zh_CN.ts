@@ -857,8 +857,8 @@
     <context>
         <name>lathe::ui::LatencyChart</name>
         <message>
-            <source>estimate, some tasks guessed</source>
-            <translation>估计值，部分任务为推测</translation>
+            <source>likely range</source>
+            <translation>可能范围</translation>
         </message>
         <message>
             <source>estimated (sum of tasks)</source>

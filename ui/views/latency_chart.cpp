@@ -106,7 +106,7 @@ LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
 
 void LatencyChart::setNames()
 {
-    m_band->setName(tr("estimate, some tasks guessed"));
+    m_band->setName(tr("likely range"));
     m_estimate->setName(tr("estimated (sum of tasks)"));
     m_measured->setName(tr("measured (whole network)"));
     m_baseline->setName(tr("untuned"));
