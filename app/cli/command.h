@@ -17,7 +17,7 @@ using Action = std::function<Result<>()>;
 struct ModelArguments
 {
     std::string model;
-    std::string target = "cpu";
+    std::string target; ///< empty: the project's latest, else cpu
     std::string project;
     std::int64_t batch = 0;
     std::vector<std::string> shapes; ///< IN=1,3,224,224

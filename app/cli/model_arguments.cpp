@@ -11,7 +11,7 @@ void ModelArguments::addTo(CLI::App& command, bool modelRequired)
     auto* option = command.add_option("MODEL", model, "An ONNX file or zoo:NAME (lathe-cli zoo list)");
     if (modelRequired)
         option->required();
-    command.add_option("--target", target, "What code is made for: cpu, cuda, opencl, sim, with -key=value words")->capture_default_str();
+    command.add_option("--target", target, "What code is made for: cpu, cuda, opencl, sim, with -key=value words [what the project was last tuned for, else cpu]");
     command.add_option("--project", project, "Project file with the history, NAME.lathe");
     command.add_option("--batch", batch, "Sets the leading dimension of all inputs");
     command.add_option("--shape", shapes, "IN=1,3,224,224 sets an input's shape")->allow_extra_args(false);

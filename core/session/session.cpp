@@ -358,8 +358,28 @@ Result<CompileReport> Session::compile(const CompileOptions& options, const Prog
 
 } // namespace
 
+namespace {
+
+/// What a project was last tuned for; empty for none.
+Result<std::string> latestTarget(const std::filesystem::path& file)
+{
+    std::error_code ignored;
+    if (file.empty() || !std::filesystem::exists(file, ignored))
+        return std::string();
+    LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(file, store::Project::Access::Read));
+    LATHE_TRY_ASSIGN(const auto sessions, project.sessions());
+    return sessions.empty() ? std::string() : sessions.back().target;
+}
+
+} // namespace
+
 Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
 {
+    if (options.target.empty()) {
+        LATHE_TRY_ASSIGN(options.target, latestTarget(options.project));
+        if (options.target.empty())
+            options.target = "cpu";
+    }
     // A model that is named is read first, so that one that cannot be read leaves no empty project behind.
     std::shared_ptr<const LoadedModel> model;
     if (!options.model.source.empty()) {

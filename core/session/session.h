@@ -31,7 +31,7 @@ struct ModelSpec
 struct OpenOptions
 {
     ModelSpec model; ///< empty source: the project's latest model
-    std::string target = "cpu";
+    std::string target; ///< empty: what the project was last tuned for, else "cpu"
     std::filesystem::path project; ///< empty: no history is read or written
     bool readOnly = false;
 };

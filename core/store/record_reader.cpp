@@ -85,6 +85,11 @@ std::string failureCause(std::string_view text)
             while (i < text.size() && std::isspace(static_cast<unsigned char>(text[i])) == 0 && text[i] != ':' && text[i] != '\'' && text[i] != '"' && text[i] != ',')
                 ++i;
             cause += "<path>";
+        } else if (c == 'k' && startsWord && i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])) != 0) {
+            // The name of a candidate's kernel.
+            while (i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_'))
+                ++i;
+            cause += "k#";
         } else if (std::isdigit(c) != 0 && startsWord && !cause.ends_with("signal ")) {
             // A number with its sign, fraction, exponent or hexadecimal digits.
             while (i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || (text[i] == '.' && i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])) != 0)))

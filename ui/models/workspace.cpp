@@ -73,9 +73,11 @@ QString Workspace::projectFor(const QString& source)
 void Workspace::open(const QString& source, const QString& target)
 {
     session::OpenOptions options;
-    if (!source.endsWith(QStringLiteral(".lathe")))
+    // A project is shown for what it was tuned for.
+    if (!source.endsWith(QStringLiteral(".lathe"))) {
         options.model.source = source.toStdString();
-    options.target = target.toStdString();
+        options.target = target.toStdString();
+    }
     options.project = projectFor(source).toStdString();
     m_source = source;
     m_issues->clear();

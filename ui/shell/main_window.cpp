@@ -237,6 +237,7 @@ void MainWindow::remember()
 
 void MainWindow::onOpened()
 {
+    m_bar->setTarget(QString::fromStdString(m_workspace->session()->options().target));
     const QString source = m_workspace->source();
     remember();
     m_layout->showWork();

@@ -157,6 +157,21 @@ private slots:
         QVERIFY(session->state() == RunState::Idle);
     }
 
+    void aProjectIsOpenedForWhatItWasTunedFor()
+    {
+        {
+            const auto session = open("target.lathe");
+            run(*session, few(4));
+        }
+        OpenOptions options;
+        options.project = std::filesystem::path(m_dir.path().toStdString()) / "target.lathe";
+        const auto again = must(TuningSession::open(options));
+        QCOMPARE(again->options().target, std::string("sim"));
+        OpenOptions fresh;
+        fresh.model.source = "zoo:mlp";
+        QCOMPARE(must(TuningSession::open(fresh))->options().target, std::string("cpu"));
+    }
+
     void aStoppedRunGoesOnWhereItWas()
     {
         const auto session = open("resumed.lathe");

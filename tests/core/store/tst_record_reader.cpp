@@ -109,11 +109,11 @@ private slots:
 
     void failuresAreGroupedByTheirCause()
     {
-        QCOMPARE(store::failureCause("kernel k3 at 0x7f: took 10.5 s, see /tmp/a b"), std::string("kernel k3 at #: took # s, see <path> b"));
+        QCOMPARE(store::failureCause("kernel k3 at 0x7f: took 10.5 s, see /tmp/a b"), std::string("kernel k# at #: took # s, see <path> b"));
         QCOMPARE(store::failureCause("signal 11\nsecond line"), std::string("signal 11"));
         const RecordReader reader = must(RecordReader::open(file("a.lathe")));
         const auto groups = must(reader.failures());
-        QCOMPARE(groups.size(), std::size_t{5}); // names of kernels differ
+        QCOMPARE(groups.size(), std::size_t{3}); // a time-out and two signals, whatever the kernels are called
         std::int64_t sum = 0;
         for (const auto& group : groups) {
             sum += group.count;
