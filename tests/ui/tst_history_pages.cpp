@@ -13,6 +13,7 @@
 #include "ui/pages/records_page.h"
 #include "ui/pages/scheduler_page.h"
 #include "ui/pages/time_page.h"
+#include "tests/support/must.h"
 
 #include <QAbstractItemModelTester>
 #include <QClipboard>
@@ -31,16 +32,9 @@
 #include <QtTest>
 
 using namespace lathe;
+using lathe::test::must;
 
 namespace {
-
-template<typename T>
-T must(Result<T> result)
-{
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return *std::move(result);
-}
 
 std::string terms(const std::string& reason)
 {

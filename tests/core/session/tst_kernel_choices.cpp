@@ -1,5 +1,6 @@
 #include "core/search/policy.h"
 #include "core/session/kernel_choices.h"
+#include "tests/support/must.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -8,18 +9,11 @@
 
 using namespace lathe;
 using namespace lathe::session;
+using lathe::test::must;
 using store::Conditions;
 using store::Project;
 
 namespace {
-
-template<typename T>
-T must(Result<T> result)
-{
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return *std::move(result);
-}
 
 /// A network whose first convolution may be computed by winograd, too.
 const LoadedModel& network()

@@ -1,5 +1,6 @@
 #include "core/session/session.h"
 #include "core/store/project.h"
+#include "tests/support/must.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -10,6 +11,7 @@
 
 using namespace lathe;
 using namespace lathe::session;
+using lathe::test::must;
 
 namespace {
 
@@ -28,14 +30,6 @@ struct Watcher final : SessionObserver
         return found;
     }
 };
-
-template<typename T>
-T must(Result<T> result)
-{
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return *std::move(result);
-}
 
 } // namespace
 

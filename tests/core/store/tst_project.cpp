@@ -1,4 +1,5 @@
 #include "core/store/project.h"
+#include "tests/support/must.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -12,6 +13,7 @@
 #include <fstream>
 
 using namespace lathe;
+using lathe::test::must;
 using store::Project;
 
 namespace {
@@ -38,14 +40,6 @@ Record trial(int i, double ns, Errc code = Errc::Ok)
     r.result.durationsMs["build"] = 12.5;
     r.timeMs = 1700000000000 + i;
     return r;
-}
-
-template<typename T>
-T must(Result<T> result)
-{
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return *std::move(result);
 }
 
 } // namespace

@@ -1,23 +1,17 @@
 #include "core/store/record_reader.h"
 #include "core/store/schema.h"
+#include "tests/support/must.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
 
 using namespace lathe;
+using lathe::test::must;
 using store::Project;
 using store::RecordQuery;
 using store::RecordReader;
 
 namespace {
-
-template<typename T>
-T must(Result<T> result)
-{
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return *std::move(result);
-}
 
 Record trial(int i)
 {

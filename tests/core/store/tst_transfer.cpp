@@ -1,5 +1,6 @@
 #include "core/record/record_json.h"
 #include "core/store/transfer.h"
+#include "tests/support/must.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -8,18 +9,11 @@
 #include <fstream>
 
 using namespace lathe;
+using lathe::test::must;
 using nlohmann::json;
 using store::Project;
 
 namespace {
-
-template<typename T>
-T must(Result<T> result)
-{
-    if (!result)
-        qFatal("%s", result.error().message.c_str());
-    return *std::move(result);
-}
 
 Record record(const std::string& id, const char* task, double ns, const char* alternative = "direct", const char* steps = "[]", const char* target = "cpu")
 {
