@@ -129,17 +129,19 @@ private:
                 {"gain_per_second", gain}};
     }
 
+    /// What a whole round of the task takes, by its trials so far: its first round may be of one trial.
     double secondsPerRound(std::int32_t task) const
     {
+        const auto perRound = static_cast<double>(m_options.trialsPerRound);
         const TaskProgress& p = progress(task);
-        if (p.rounds > 0 && p.elapsedSeconds > 0)
-            return p.elapsedSeconds / static_cast<double>(p.rounds);
-        double seconds = 0, rounds = 0;
+        if (p.trials > 0 && p.elapsedSeconds > 0)
+            return p.elapsedSeconds / static_cast<double>(p.trials) * perRound;
+        double seconds = 0, trials = 0;
         for (const TaskProgress& other : m_progress) {
             seconds += other.elapsedSeconds;
-            rounds += static_cast<double>(other.rounds);
+            trials += static_cast<double>(other.trials);
         }
-        return seconds > 0 && rounds > 0 ? seconds / rounds : 1.0;
+        return seconds > 0 && trials > 0 ? seconds / trials * perRound : 1.0;
     }
 
     std::int32_t choose(const std::vector<std::int32_t>& alive) const override

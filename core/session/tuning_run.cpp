@@ -11,7 +11,6 @@
 
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <random>
 
 namespace lathe::session {
@@ -368,13 +367,13 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     std::vector<Candidate> candidates;
     {
         const Activity activity(m_timeSeconds["search"]);
-        // A task's first trial is the schedule that it would have without tuning: no run ends behind that.
+        // A task's first round is the schedule that it would have without tuning, alone: no run ends behind that, the whole
+        // network has an estimate after seconds, and the scheduler knows from the start where its time goes.
         if (m_options.policy == "sketch" && m_scheduler->progress(taskIndex).rounds == 0)
             if (auto untuned = untunedCandidate(task.search))
                 candidates.push_back(*std::move(untuned));
-        if (const std::int32_t wanted = count - static_cast<std::int32_t>(candidates.size()); wanted > 0) {
-            LATHE_TRY_ASSIGN(auto proposed, task.policy->propose(static_cast<std::uint64_t>(m_round), wanted, *m_setup.executor, stop));
-            candidates.insert(candidates.end(), std::make_move_iterator(proposed.begin()), std::make_move_iterator(proposed.end()));
+        if (candidates.empty()) {
+            LATHE_TRY_ASSIGN(candidates, task.policy->propose(static_cast<std::uint64_t>(m_round), count, *m_setup.executor, stop));
         }
     }
 

@@ -135,6 +135,11 @@ private slots:
         slow->tell(0, outcome(5, 64, 10));
         slow->tell(1, outcome(5, 64, 1));
         QCOMPARE(slow->next(), 1);
+        // A first round of one trial takes less time and says nothing of what a whole one takes.
+        const auto shorter = make("gradient", {task("a", 1, 1e6), task("b", 1, 1e6)});
+        shorter->tell(0, outcome(5, 1, 0.5));
+        shorter->tell(1, outcome(5, 64, 1));
+        QCOMPARE(shorter->next(), 1);
         // Equal in all but how much is left to win.
         const auto bound = make("gradient", {task("a", 1, 1e6, "", 4.9e-3), task("b", 1, 1e6, "", 1e-3)});
         bound->tell(0, outcome(5));

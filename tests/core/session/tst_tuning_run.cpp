@@ -86,6 +86,28 @@ private slots:
         QCOMPARE(stored, std::int64_t{17});
     }
 
+    void theWholeNetworkIsEstimatedBeforeAnyTaskIsSearched()
+    {
+        const auto session = open("first.lathe");
+        TuneOptions options = few(40);
+        options.policy = "sketch";
+        const Watcher watcher = run(*session, options);
+        const std::size_t tasks = session->tasks().size();
+        const auto rounds = watcher.all<RoundEvent>();
+        const auto trials = watcher.all<TrialEvent>();
+        const auto estimates = watcher.all<EstimateEvent>();
+        QVERIFY(rounds.size() > tasks && estimates.size() > tasks);
+        std::set<std::int32_t> seen;
+        for (std::size_t i = 0; i < tasks; ++i) {
+            QCOMPARE(rounds[i].trials, 1);
+            QCOMPARE(trials[i].trial.sketch, std::string("default"));
+            seen.insert(rounds[i].task);
+            QCOMPARE(std::isfinite(estimates[i].ms), i + 1 == tasks);
+        }
+        QCOMPARE(seen.size(), tasks);
+        QCOMPARE(rounds[tasks].trials, 8);
+    }
+
     void noTaskGetsMoreThanItsShare()
     {
         const auto session = open("share.lathe");
