@@ -1,0 +1,276 @@
+#include "standard_case.h"
+
+#include "core/deploy/library.h"
+#include "core/deploy/loaded_library.h"
+#include "core/frontend/onnx/schema.h"
+#include "core/frontend/onnx/tensor_data.h"
+#include "core/graph/passes.h"
+#include "core/session/kernel_choices.h"
+#include "core/session/loaded_model.h"
+#include "core/support/files.h"
+#include "core/wire/seeded.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+namespace lathe::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+using graph::HostTensor;
+
+// The standard's own bounds, of its test runner.
+constexpr double kRelative = 1e-3;
+constexpr double kAbsolute = 1e-7;
+
+struct DataSet
+{
+    std::vector<::onnx::TensorProto> inputs, outputs; ///< by position
+};
+
+Result<HostTensor> toTensor(::onnx::TensorProto proto)
+{
+    frontend::onnx_detail::TensorReader reader{fs::path()};
+    LATHE_TRY_ASSIGN(const frontend::onnx_detail::ConstTensor read, reader.read(proto));
+    HostTensor tensor = HostTensor::zeros({read.dtype, read.shape});
+    std::memcpy(tensor.bytes.data(), read.data->data, tensor.bytes.size());
+    return tensor;
+}
+
+Result<std::vector<::onnx::TensorProto>> readTensors(const fs::path& folder, std::string_view prefix, int count)
+{
+    std::vector<::onnx::TensorProto> tensors;
+    for (int i = 0; i < count; ++i) {
+        const fs::path file = folder / fmt::format("{}_{}.pb", prefix, i);
+        LATHE_TRY_ASSIGN(const std::string bytes, readFile(file));
+        if (!tensors.emplace_back().ParseFromString(bytes))
+            return makeError(Errc::BadFile, fmt::format("{} is no tensor", file.filename().string()));
+    }
+    return tensors;
+}
+
+Result<std::vector<DataSet>> readDataSets(const fs::path& folder, const ::onnx::GraphProto& graph)
+{
+    std::vector<DataSet> sets;
+    for (int i = 0; fs::exists(folder / fmt::format("test_data_set_{}", i)); ++i) {
+        const fs::path place = folder / fmt::format("test_data_set_{}", i);
+        DataSet set;
+        LATHE_TRY_ASSIGN(set.inputs, readTensors(place, "input", graph.input_size()));
+        LATHE_TRY_ASSIGN(set.outputs, readTensors(place, "output", graph.output_size()));
+        sets.push_back(std::move(set));
+    }
+    if (sets.empty())
+        return makeError(Errc::NotFound, "the case has no data");
+    return sets;
+}
+
+bool isPlain(const ::onnx::ValueInfoProto& value)
+{
+    return value.type().has_tensor_type() && frontend::onnx_detail::dtypeOf(value.type().tensor_type().elem_type());
+}
+
+bool isTraining(const ::onnx::NodeProto& node, const ::onnx::GraphProto& graph, const std::vector<DataSet>& sets)
+{
+    for (const auto& attribute : node.attribute()) {
+        if (attribute.name() == "training_mode" && attribute.i() != 0)
+            return true;
+    }
+    if (node.op_type() != "Dropout" || node.input_size() < 3 || sets.empty())
+        return false;
+    for (int i = 0; i < graph.input_size(); ++i) {
+        if (graph.input(i).name() != node.input(2))
+            continue;
+        const auto value = toTensor(sets[0].inputs[static_cast<std::size_t>(i)]);
+        return value && !value->bytes.empty() && value->bytes[0] != std::byte{0};
+    }
+    return false;
+}
+
+std::string operatorName(const fs::path& folder, const ::onnx::GraphProto& graph)
+{
+    const std::string name = folder.filename().string();
+    if (const std::size_t at = name.find("_expanded"); at != std::string::npos)
+        return "(expanded functions)";
+    return graph.node_size() == 0 ? "(none)" : graph.node(graph.node_size() - 1).op_type();
+}
+
+/// Moves graph inputs into the initializers, with the case's values.
+void bind(::onnx::ModelProto& model, const DataSet& set, const std::set<int>& positions)
+{
+    ::onnx::GraphProto& graph = *model.mutable_graph();
+    for (auto position = positions.rbegin(); position != positions.rend(); ++position) {
+        ::onnx::TensorProto& value = *graph.add_initializer();
+        value = set.inputs[static_cast<std::size_t>(*position)];
+        value.set_name(graph.input(*position).name());
+        graph.mutable_input()->DeleteSubrange(*position, 1);
+    }
+}
+
+std::string compare(const HostTensor& got, const HostTensor& want, std::string_view who, std::size_t output)
+{
+    if (!(got.type == want.type))
+        return fmt::format("{}: output {} is {} {}, expected {} {}", who, output, toString(got.type.dtype), got.type.shape, toString(want.type.dtype), want.type.shape);
+    const auto count = static_cast<std::int64_t>(want.bytes.size()) / sizeOf(want.type.dtype);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double y = wire::readElement(got.bytes.data(), i, got.type.dtype);
+        const double r = wire::readElement(want.bytes.data(), i, want.type.dtype);
+        const bool same = y == r || (std::isnan(y) && std::isnan(r));
+        if (!same && !(std::abs(y - r) <= kAbsolute + kRelative * std::abs(r)))
+            return fmt::format("{}: output {} element {} is {:.9g}, expected {:.9g}", who, output, i, y, r);
+    }
+    return {};
+}
+
+std::string compareAll(const std::vector<HostTensor>& got, const std::vector<HostTensor>& want, std::string_view who)
+{
+    for (std::size_t i = 0; i < want.size(); ++i) {
+        if (std::string text = compare(got[i], want[i], who, i); !text.empty())
+            return text;
+    }
+    return {};
+}
+
+Result<std::vector<HostTensor>> runLibrary(const session::LoadedModel& model, deploy::Compiler& compiler, const fs::path& output,
+                                           const std::vector<HostTensor>& inputs)
+{
+    LATHE_TRY_ASSIGN(const session::KernelChoices chosen, session::chooseKernels(model, nullptr, {}));
+    deploy::LibraryOptions options;
+    options.output = output;
+    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, deploy::buildLibrary(model.graph, model.partition, chosen.choices, compiler, options));
+    LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(staged.file, {.threads = 1}));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        LATHE_TRY(library->setInput(i, inputs[i]));
+    LATHE_TRY(library->run());
+    std::vector<HostTensor> outputs;
+    for (std::size_t i = 0; i < library->outputs().size(); ++i)
+        outputs.push_back(library->output(i));
+    return outputs;
+}
+
+} // namespace
+
+Verdict CaseRunner::run(const fs::path& folder)
+{
+    Verdict verdict;
+    const auto fail = [&](const Error& error) {
+        verdict.text = fmt::format("{}: {}", toString(error.code), error.message);
+        return verdict;
+    };
+    const auto bytes = readFile(folder / "model.onnx");
+    ::onnx::ModelProto original;
+    if (!bytes || !original.ParseFromString(*bytes)) {
+        verdict.text = "model.onnx cannot be read";
+        return verdict;
+    }
+    const ::onnx::GraphProto& graph = original.graph();
+    verdict.op = operatorName(folder, graph);
+    verdict.outcome = Outcome::Excluded;
+    for (const auto& import : original.opset_import()) {
+        if (!import.domain().empty() && import.domain() != "ai.onnx")
+            return verdict;
+    }
+    if (!std::ranges::all_of(graph.input(), isPlain) || !std::ranges::all_of(graph.output(), isPlain))
+        return verdict;
+    const auto sets = readDataSets(folder, graph);
+    verdict.outcome = Outcome::Failed;
+    if (!sets)
+        return fail(sets.error());
+    if (std::ranges::any_of(graph.node(), [&](const auto& node) { return isTraining(node, graph, *sets); })) {
+        verdict.outcome = Outcome::Excluded;
+        return verdict;
+    }
+
+    // As few inputs as possible become constants: none, all integers, all but the first, all.
+    std::vector<std::set<int>> attempts{{}, {}, {}, {}};
+    for (int i = 0; i < graph.input_size(); ++i) {
+        const auto dtype = frontend::onnx_detail::dtypeOf(graph.input(i).type().tensor_type().elem_type());
+        if (!isFloat(*dtype))
+            attempts[1].insert(i);
+        if (i > 0)
+            attempts[2].insert(i);
+        attempts[3].insert(i);
+    }
+    std::ranges::stable_sort(attempts, {}, &std::set<int>::size);
+    for (const DataSet& set : *sets) {
+        std::vector<HostTensor> all, want;
+        for (const auto& proto : set.inputs) {
+            auto tensor = toTensor(proto);
+            if (!tensor)
+                return fail(tensor.error());
+            all.push_back(*std::move(tensor));
+        }
+        for (const auto& proto : set.outputs) {
+            auto tensor = toTensor(proto);
+            if (!tensor)
+                return fail(tensor.error());
+            want.push_back(*std::move(tensor));
+        }
+        std::shared_ptr<const session::LoadedModel> model;
+        std::vector<HostTensor> inputs;
+        std::string first;
+        for (const std::set<int>& positions : attempts) {
+            ::onnx::ModelProto changed = original;
+            bind(changed, set, positions);
+            const fs::path file = m_scratch / "model.onnx";
+            if (auto written = writeFileAtomically(file, changed.SerializeAsString()); !written)
+                return fail(written.error());
+            session::ModelSpec spec;
+            spec.source = file.string();
+            for (int i = 0; i < graph.input_size(); ++i) { // open dimensions are as the data says
+                const auto& type = graph.input(i).type().tensor_type();
+                if (!positions.contains(i))
+                    spec.shapes.emplace_back(graph.input(i).name(), all[static_cast<std::size_t>(i)].type.shape);
+                (void)type;
+            }
+            auto loaded = session::loadModel(spec, "cpu");
+            if (!loaded) {
+                if (loaded.error().code != Errc::Unsupported)
+                    return fail(loaded.error());
+                if (first.empty() || loaded.error().message.find("depends on the network's inputs") == std::string::npos)
+                    first = loaded.error().message;
+                if (first.find("depends on the network's inputs") == std::string::npos)
+                    break;
+                continue;
+            }
+            model = *std::move(loaded);
+            verdict.bound.clear();
+            for (int i = 0; i < graph.input_size(); ++i) {
+                if (positions.contains(i))
+                    verdict.bound.push_back(graph.input(i).name());
+                else
+                    inputs.push_back(all[static_cast<std::size_t>(i)]);
+            }
+            break;
+        }
+        if (!model) {
+            verdict.outcome = Outcome::Unsupported;
+            verdict.text = first;
+            return verdict;
+        }
+        const auto asRead = graph::interpret(model->imported, inputs);
+        if (!asRead)
+            return fail(asRead.error());
+        if (verdict.text = compareAll(*asRead, want, "reference executor"); !verdict.text.empty())
+            return verdict;
+        const auto rewritten = graph::interpret(model->graph, inputs);
+        if (!rewritten)
+            return fail(rewritten.error());
+        if (verdict.text = compareAll(*rewritten, want, "after the passes"); !verdict.text.empty())
+            return verdict;
+        verdict.folded = model->graph.nodes.empty();
+        const auto ran = runLibrary(*model, m_compiler, m_scratch / "case.so", inputs);
+        if (!ran)
+            return fail(ran.error());
+        if (verdict.text = compareAll(*ran, want, "compiled"); !verdict.text.empty())
+            return verdict;
+    }
+    verdict.outcome = Outcome::Passed;
+    return verdict;
+}
+
+} // namespace lathe::conformance
