@@ -17,6 +17,8 @@ target_include_directories(lathe_xgboost SYSTEM INTERFACE "${LATHE_XGBOOST_INCLU
 
 if(LATHE_BUILD_UI)
     find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets Charts Svg LinguistTools)
+    find_package(PkgConfig REQUIRED)
+    pkg_check_modules(Graphviz REQUIRED IMPORTED_TARGET libgvc)
 endif()
 if(LATHE_BUILD_TESTS)
     find_package(Qt6 6.4 REQUIRED COMPONENTS Core Test)

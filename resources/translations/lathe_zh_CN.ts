@@ -769,7 +769,30 @@
         </message>
     </context>
     <context>
-        <name>lathe::ui::GraphScene</name>
+        <name>lathe::ui::GraphLayouter</name>
+        <message>
+            <source>Laying the graph out took longer than %1 s and was stopped.</source>
+            <translation>图布局超过 %1 秒，已停止。</translation>
+        </message>
+        <message>
+            <source>The program lathe-layout, which lays graphs out, cannot be started (%1): install Lathe again.</source>
+            <translation>无法启动负责图布局的程序 lathe-layout（%1）：请重新安装 Lathe。</translation>
+        </message>
+        <message>
+            <source>The program that lays graphs out crashed.</source>
+            <translation>图布局程序崩溃。</translation>
+        </message>
+        <message>
+            <source>The program that lays graphs out gave no layout.</source>
+            <translation>图布局程序没有给出布局。</translation>
+        </message>
+        <message>
+            <source>The program that lays graphs out failed: %1</source>
+            <translation>图布局程序失败：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::GraphLooks</name>
         <message>
             <source>%1 tasks</source>
             <translation>%1 个任务</translation>
@@ -783,16 +806,48 @@
             <translation>无任务</translation>
         </message>
         <message>
-            <source>tuned</source>
-            <translation>已调优</translation>
-        </message>
-        <message>
-            <source>not tuned</source>
-            <translation>未调优</translation>
-        </message>
-        <message>
             <source>partly</source>
             <translation>部分</translation>
+        </message>
+        <message>
+            <source>a colour and number for each task</source>
+            <translation>每个任务一种颜色和编号</translation>
+        </message>
+        <message>
+            <source>no task, or several</source>
+            <translation>无任务或多个任务</translation>
+        </message>
+        <message>
+            <source>%1 % or more</source>
+            <translation>%1 % 及以上</translation>
+        </message>
+        <message>
+            <source>not known yet</source>
+            <translation>尚不清楚</translation>
+        </message>
+        <message>
+            <source>another layout</source>
+            <translation>其他布局</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>record</source>
+            <translation>有记录</translation>
+        </message>
+        <message>
+            <source>near match</source>
+            <translation>近似匹配</translation>
+        </message>
+        <message>
+            <source>default</source>
+            <translation>默认调度</translation>
+        </message>
+        <message>
+            <source>untuned</source>
+            <translation>未调优</translation>
         </message>
     </context>
     <context>
@@ -826,6 +881,30 @@
         <message>
             <source>The network has no nodes</source>
             <translation>网络没有节点</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n items</source>
+            <translation>
+                <numerusform>%n 个元素</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <source>%n of them groups that unfold</source>
+            <translation>
+                <numerusform>其中 %n 个是可展开的分组</numerusform>
+            </translation>
+        </message>
+        <message>
+            <source>Selected: %1</source>
+            <translation>已选：%1</translation>
+        </message>
+        <message>
+            <source>The picture of the network was copied.</source>
+            <translation>网络图片已复制。</translation>
+        </message>
+        <message>
+            <source>A better layout is coming…</source>
+            <translation>正在计算更好的布局…</translation>
         </message>
     </context>
     <context>
@@ -1085,12 +1164,6 @@
             <source>Network</source>
             <translation>网络</translation>
         </message>
-        <message numerus="yes">
-            <source>%n nodes</source>
-            <translation>
-                <numerusform>%n 个节点</numerusform>
-            </translation>
-        </message>
         <message>
             <source>none</source>
             <translation>无</translation>
@@ -1116,6 +1189,10 @@
         <message>
             <source>The picture could not be written</source>
             <translation>无法写入图片</translation>
+        </message>
+        <message>
+            <source>%1 A plain layout is shown instead.</source>
+            <translation>%1现以简单布局显示。</translation>
         </message>
     </context>
     <context>

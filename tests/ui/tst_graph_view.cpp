@@ -63,29 +63,30 @@ class TestGraphView : public QObject
     Q_OBJECT
 
 private slots:
-    void layersFollowTheLongestPath()
+    void thePlainLayoutFollowsTheLongestPath()
     {
-        const ui::GraphLayout layout = ui::layoutGraph(4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}});
-        QCOMPARE(layout.layers, 3);
-        QCOMPARE(layout.centers[2].y(), 2.0);
+        const ui::GraphLayout layout = ui::plainLayout({4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}}, {{1, 2}}});
+        QVERIFY(layout.centers[0].y() < layout.centers[1].y());
+        QVERIFY(layout.centers[1].y() < layout.centers[2].y());
         QCOMPARE(layout.centers[1].y(), layout.centers[3].y());
+        QVERIFY(layout.frames[0].contains(layout.centers[1]) && layout.frames[0].contains(layout.centers[2]));
         for (const QPointF& p : layout.centers)
-            QVERIFY(p.x() >= -1e-9 && p.x() <= layout.width);
-        QCOMPARE(layout.edges[1].size(), 3); // passes the layer between
+            QVERIFY(QRectF(QPointF(), layout.size).contains(p));
+        for (const QPolygonF& edge : layout.edges)
+            QCOMPARE(edge.size() % 3, 1);
     }
 
-    void itemsOfALayerStandApart()
+    void itemsOfAPlainLayerStandApart()
     {
-        std::vector<std::pair<int, int>> edges;
+        ui::GraphShape shape{21, {}, {}};
         for (int i = 1; i < 20; ++i) {
-            edges.emplace_back(0, i);
-            edges.emplace_back(i, 20);
+            shape.edges.emplace_back(0, i);
+            shape.edges.emplace_back(i, 20);
         }
-        edges.emplace_back(0, 20);
-        const ui::GraphLayout layout = ui::layoutGraph(21, edges);
+        const ui::GraphLayout layout = ui::plainLayout(shape);
         for (int a = 1; a < 20; ++a)
             for (int b = 1; b < a; ++b)
-                QVERIFY(std::abs(layout.centers[a].x() - layout.centers[b].x()) > 0.999);
+                QVERIFY(std::abs(layout.centers[a].x() - layout.centers[b].x()) > ui::GraphLayout::kItemSize.width());
     }
 
     void equalBlocksInARowBecomeARepeat()

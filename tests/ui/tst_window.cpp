@@ -152,8 +152,8 @@ private slots:
         QCOMPARE(coloring->count(), 4);
         coloring->setCurrentIndex(3);
         bool said = false;
-        for (const ui::GraphItem item : graph->scene().visible().items)
-            said = said || graph->scene().note(item) == "not tuned";
+        for (int place = 0; place < static_cast<int>(graph->scene().visible().items.size()); ++place)
+            said = said || graph->scene().note(place) == "untuned";
         QVERIFY(said);
         coloring->setCurrentIndex(0);
     }

@@ -266,6 +266,7 @@ VisibleGraph visibleGraph(const session::GraphView& graph, const GraphOutline& o
             visible.frames[frame].last = static_cast<int>(visible.items.size()) - 1;
     };
     walk(walk, 0);
+    std::erase_if(visible.frames, [](const VisibleGraph::Frame& frame) { return frame.first == frame.last; });
     for (const session::EdgeView& edge : graph.edges) {
         if (edge.from < 0 || edge.to < 0)
             continue;
@@ -279,12 +280,13 @@ VisibleGraph visibleGraph(const session::GraphView& graph, const GraphOutline& o
     return visible;
 }
 
-std::set<int> unfoldUpTo(const GraphOutline& outline, int limit)
+std::set<int> unfoldUpTo(const GraphOutline& outline, int limit, PartOfLevel part)
 {
     std::set<int> unfolded;
     if (outline.groups().empty())
         return unfolded;
     int seen = static_cast<int>(outline.group(0).items.size());
+    const auto gain = [&outline](int group) { return static_cast<int>(outline.group(group).items.size()) - 1; };
     std::vector<int> level{0};
     while (!level.empty()) {
         std::vector<int> next;
@@ -293,11 +295,16 @@ std::set<int> unfoldUpTo(const GraphOutline& outline, int limit)
             for (const GraphItem item : outline.group(g).items)
                 if (isGroup(item)) {
                     next.push_back(groupOf(item));
-                    more += static_cast<int>(outline.group(groupOf(item)).items.size()) - 1;
+                    more += gain(groupOf(item));
                 }
-        if (seen + more > limit)
+        if (seen + more > limit && part == PartOfLevel::None)
             break;
-        seen += more;
+        std::erase_if(next, [&](int g) {
+            if (seen + gain(g) > limit)
+                return true;
+            seen += gain(g);
+            return false;
+        });
         unfolded.insert(next.begin(), next.end());
         level = std::move(next);
     }

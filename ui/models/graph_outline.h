@@ -68,11 +68,17 @@ struct VisibleGraph
         int group = 0;
         int first = 0, last = 0; ///< indices into items
     };
-    std::vector<Frame> frames; ///< unfolded groups, outer ones first
+    std::vector<Frame> frames; ///< unfolded groups of several items, outer ones first
 };
 
 VisibleGraph visibleGraph(const session::GraphView& graph, const GraphOutline& outline, const std::set<int>& unfolded);
-/// Unfolds level by level while at most `limit` items are seen.
-std::set<int> unfoldUpTo(const GraphOutline& outline, int limit);
+/// Unfolds level by level while at most `limit` items are seen; of the level that does not fit either nothing, or what fits from
+/// the start of the network on.
+enum class PartOfLevel
+{
+    None,
+    WhatFits
+};
+std::set<int> unfoldUpTo(const GraphOutline& outline, int limit, PartOfLevel part = PartOfLevel::None);
 
 } // namespace lathe::ui

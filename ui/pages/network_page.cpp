@@ -48,6 +48,11 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     m_notice->setObjectName(QStringLiteral("graphNotice"));
     m_notice->setWordWrap(true);
     m_notice->hide();
+    m_layoutNotice = new QLabel(this);
+    m_layoutNotice->setObjectName(QStringLiteral("graphLayoutNotice"));
+    m_layoutNotice->setWordWrap(true);
+    m_layoutNotice->setContentsMargins(6, 2, 6, 2);
+    m_layoutNotice->hide();
     auto* bar = new QToolBar(this); // what does not fit goes into its menu
     bar->setObjectName(QStringLiteral("graphBar"));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_find, m_found, m_coloring})
@@ -70,6 +75,7 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     layout->setSpacing(0);
     layout->addWidget(bar);
     layout->addWidget(m_notice);
+    layout->addWidget(m_layoutNotice);
     layout->addWidget(m_graph, 1);
     setFocusProxy(m_graph);
     retranslated(this, [this, fold, unfold, overview, picture, bar] {
@@ -102,10 +108,15 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
         noticeTimer->start(kNoticeMs);
     });
 
+    connect(m_graph, &GraphView::layoutFailed, this, [this](const QString& sentence) {
+        m_layoutNotice->setText(tr("%1 A plain layout is shown instead.").arg(sentence));
+        m_layoutNotice->show();
+    });
+    connect(m_graph, &GraphView::layoutReady, m_layoutNotice, &QWidget::hide);
+
     connect(&workspace.bridge(), &SessionBridge::opened, this, [this] {
         m_graph->setGraph(m_workspace.session()->graph());
-        const auto graph = m_workspace.session()->graph();
-        m_graph->setAccessibleDescription(graph ? tr("%n nodes", nullptr, static_cast<int>(graph->nodes.size())) : QString());
+        m_finder.setGraph(m_workspace.session()->graph());
         updateFigures();
         find(m_find->text());
     });
@@ -133,7 +144,8 @@ void NetworkPage::updateFigures()
     const TaskModel& tasks = m_workspace.tasks();
     for (int row = 0; row < tasks.rowCount(); ++row) {
         const session::TaskView& task = tasks.task(row);
-        figures.push_back({task.share / std::max(1, task.weight), std::isfinite(task.bestMs)});
+        const GraphCoverage coverage = std::isfinite(task.bestMs) ? GraphCoverage::Record : task.trials > 0 ? GraphCoverage::Default : GraphCoverage::Untuned;
+        figures.push_back({task.share / std::max(1, task.weight), coverage});
     }
     m_graph->setFigures(std::move(figures));
 }
@@ -146,25 +158,10 @@ void NetworkPage::startFind()
 
 void NetworkPage::find(const QString& text)
 {
-    m_matches.clear();
+    m_matches = m_finder.find(text);
     m_match = -1;
-    const auto graph = m_workspace.session() != nullptr ? m_workspace.session()->graph() : nullptr;
-    // All words must occur; "3x3" and "3×3" are the same to who types.
-    const QStringList words = text.toLower().replace(QLatin1Char('*'), QLatin1Char(' ')).split(QLatin1Char(' '), Qt::SkipEmptyParts);
-    if (graph && !words.isEmpty()) {
-        for (const session::NodeView& node : graph->nodes) {
-            QString hay = QString::fromStdString(node.name + ' ' + node.op);
-            for (const auto& output : node.outputs)
-                hay += QLatin1Char(' ') + shapeText(output);
-            hay = hay.toLower();
-            QString crossed = hay;
-            crossed.replace(QChar(0xd7), QLatin1Char('x'));
-            if (std::all_of(words.begin(), words.end(), [&](const QString& word) { return hay.contains(word) || crossed.contains(word); }))
-                m_matches.push_back(node.id);
-        }
-    }
     m_graph->setMatches({m_matches.begin(), m_matches.end()});
-    m_found->setText(words.isEmpty() ? QString() : m_matches.empty() ? tr("none") : tr("%n found", nullptr, static_cast<int>(m_matches.size())));
+    m_found->setText(text.trimmed().isEmpty() ? QString() : m_matches.empty() ? tr("none") : tr("%n found", nullptr, static_cast<int>(m_matches.size())));
 }
 
 void NetworkPage::findNext(int direction)

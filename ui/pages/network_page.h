@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ui/models/graph_find.h"
 #include "ui/models/selection.h"
 
 #include <QWidget>
@@ -42,7 +43,9 @@ private:
     QLineEdit* m_find = nullptr;
     QLabel* m_found = nullptr;
     QComboBox* m_coloring = nullptr;
-    QLabel* m_notice = nullptr;
+    QLabel* m_notice = nullptr; ///< for a moment
+    QLabel* m_layoutNotice = nullptr; ///< while the plain layout is shown
+    GraphFind m_finder;
     std::vector<int> m_matches; ///< in the order of the network
     int m_match = -1;
 };

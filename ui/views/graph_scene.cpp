@@ -4,7 +4,6 @@
 
 #include <QFontMetricsF>
 #include <QPainter>
-#include <QPainterPath>
 
 #include <algorithm>
 #include <cmath>
@@ -14,43 +13,26 @@ namespace lathe::ui {
 namespace {
 
 constexpr double kMargin = 24;
-constexpr double kFramePadding = 9;
 // Details that cannot be read are not painted.
 constexpr double kTextFrom = 0.4;
+constexpr double kCurvesFrom = 0.3;
 constexpr double kRoundFrom = 0.15;
 // More than this at the start is folded: what one can still take in.
 constexpr int kSeenAtFirst = 160;
-const QColor kGrey(0x8a, 0x8d, 0x92); // on light and dark alike
-
-QColor mix(const QColor& a, const QColor& b, double t)
-{
-    const auto at = [t](float x, float y) { return static_cast<float>(x + (y - x) * t); };
-    return QColor::fromRgbF(at(a.redF(), b.redF()), at(a.greenF(), b.greenF()), at(a.blueF(), b.blueF()));
-}
-
-QString layoutOf(const session::NodeView& node)
-{
-    for (const auto& [name, value] : node.attributes)
-        if (name == "data_layout" || name == "layout")
-            return QString::fromStdString(value).remove(QLatin1Char('"'));
-    return {};
-}
+constexpr double kCorner = 16; // of a frame, where a click folds it
 
 } // namespace
-
-QColor GraphScene::taskColor(int task)
-{
-    // Hues a golden angle apart: neighbours in the list differ most.
-    return QColor::fromHsvF(static_cast<float>(std::fmod(0.58 + task * 0.381966, 1.0)), 0.55F, 0.80F);
-}
 
 void GraphScene::setGraph(std::shared_ptr<const session::GraphView> graph, const QFont& font)
 {
     m_graph = std::move(graph);
     m_outline = m_graph ? GraphOutline(*m_graph) : GraphOutline();
     m_visible = {};
-    m_layout = {};
     m_unfolded.clear();
+    m_layout = {};
+    m_marks = {};
+    m_nodes.clear();
+    m_looks.clear();
     setFont(font);
     if (m_graph)
         setUnfolded(unfoldUpTo(m_outline, kSeenAtFirst));
@@ -62,8 +44,7 @@ void GraphScene::setFont(const QFont& font)
     const QFontMetricsF metrics(font);
     m_nodeHeight = std::ceil(2 * metrics.height() + 8);
     m_nodeWidth = std::ceil(metrics.averageCharWidth() * 23);
-    m_cellWidth = m_nodeWidth + 22;
-    m_cellHeight = m_nodeHeight + 26;
+    placeAll();
 }
 
 bool GraphScene::setUnfolded(const std::set<int>& unfolded)
@@ -73,256 +54,263 @@ bool GraphScene::setUnfolded(const std::set<int>& unfolded)
         return false;
     m_unfolded = unfolded;
     m_visible = std::move(visible);
-    m_layout = layoutGraph(static_cast<int>(m_visible.items.size()), m_visible.edges);
+    m_nodes.clear();
+    for (const GraphItem item : m_visible.items)
+        m_nodes.push_back(isGroup(item) ? m_outline.group(groupOf(item)).nodes : std::vector<int>{item});
+    m_looks.clear();
+    setLayout(plainLayout(shape()));
+    markAll();
     return true;
 }
 
-void GraphScene::reveal(int node)
+bool GraphScene::reveal(int node)
 {
     if (!m_graph || node < 0 || item(placeOf(node)) == node)
-        return;
+        return false;
     const std::vector<int> path = m_outline.path(node);
     std::set<int> wanted = m_unfolded;
     wanted.insert(path.begin(), path.end());
     if (!setUnfolded(wanted))
         setUnfolded({path.begin(), path.end()});
+    return true;
 }
 
-QSizeF GraphScene::size() const
+GraphShape GraphScene::shape() const
 {
-    return {m_layout.width * m_cellWidth + 2 * kMargin, m_layout.layers * m_cellHeight + 2 * kMargin};
+    GraphShape shape{static_cast<int>(m_visible.items.size()), m_visible.edges, {}};
+    for (const VisibleGraph::Frame& frame : m_visible.frames)
+        shape.frames.emplace_back(frame.first, frame.last);
+    return shape;
 }
 
-QRectF GraphScene::rectOf(int place) const
+void GraphScene::setLayout(GraphLayout layout)
 {
-    const QPointF c = m_layout.centers[place];
-    return {kMargin + c.x() * m_cellWidth + (m_cellWidth - m_nodeWidth) / 2, kMargin + c.y() * m_cellHeight + (m_cellHeight - m_nodeHeight) / 2, m_nodeWidth, m_nodeHeight};
+    m_layout = std::move(layout);
+    placeAll();
 }
 
-QRectF GraphScene::frameRect(const VisibleGraph::Frame& frame) const
+void GraphScene::placeAll()
 {
-    QRectF rect;
-    for (int place = frame.first; place <= frame.last; ++place)
-        rect |= rectOf(place);
-    // Inner frames stand inside outer ones: the fewer groups inside, the tighter.
-    int depth = 0;
-    for (const VisibleGraph::Frame& other : m_visible.frames)
-        depth = std::max(depth, static_cast<int>(other.first >= frame.first && other.last <= frame.last && other.group != frame.group && other.last > other.first));
-    const double pad = kFramePadding - (m_outline.group(frame.group).kind == GraphGroup::Kind::Function ? 4 : 0) + 3 * depth;
-    return rect.adjusted(-pad, -pad, pad, pad);
+    const double sx = m_nodeWidth / GraphLayout::kItemSize.width();
+    const double sy = m_nodeHeight / GraphLayout::kItemSize.height();
+    const auto at = [&](QPointF p) { return QPointF(kMargin + p.x() * sx, kMargin + p.y() * sy); };
+    m_size = QSizeF(m_layout.size.width() * sx + 2 * kMargin, m_layout.size.height() * sy + 2 * kMargin);
+    m_rects.clear();
+    for (const QPointF& center : m_layout.centers)
+        m_rects.emplace_back(at(center) - QPointF(m_nodeWidth, m_nodeHeight) / 2, QSizeF(m_nodeWidth, m_nodeHeight));
+    m_edges.clear();
+    for (const QPolygonF& spline : m_layout.edges) {
+        Edge edge;
+        edge.path.moveTo(at(spline.front()));
+        for (qsizetype p = 1; p + 2 < spline.size(); p += 3) {
+            edge.lines << QLineF(edge.path.currentPosition(), at(spline[p + 2]));
+            edge.path.cubicTo(at(spline[p]), at(spline[p + 1]), at(spline[p + 2]));
+        }
+        edge.bounds = edge.path.controlPointRect().adjusted(-2, -2, 2, 2);
+        m_edges.push_back(std::move(edge));
+    }
+    m_frames.clear();
+    for (const QRectF& frame : m_layout.frames)
+        m_frames.emplace_back(at(frame.topLeft()), at(frame.bottomRight()));
+    m_texts.assign(m_rects.size(), std::nullopt);
+}
+
+void GraphScene::setColoring(GraphColoring coloring)
+{
+    m_coloring = coloring;
+    m_looks.clear();
+}
+
+void GraphScene::setFigures(std::vector<GraphTaskFigure> figures)
+{
+    m_figures = std::move(figures);
+    if (m_coloring == GraphColoring::Share || m_coloring == GraphColoring::Coverage)
+        m_looks.clear();
+}
+
+void GraphScene::setMarks(const GraphMarks& marks)
+{
+    m_marks = marks;
+    markAll();
+}
+
+void GraphScene::markAll()
+{
+    m_marked.assign(m_visible.items.size(), {});
+    for (std::size_t place = 0; place < m_marked.size(); ++place) {
+        const GraphItem what = m_visible.items[place];
+        Mark& mark = m_marked[place];
+        mark.current = isGroup(what) ? groupOf(what) == m_marks.group : what == m_marks.node;
+        mark.marked = mark.current;
+        for (const int node : m_nodes[place]) {
+            mark.marked = mark.marked || (m_marks.task >= 0 && m_graph->nodes[static_cast<std::size_t>(node)].task == m_marks.task);
+            mark.match = mark.match || m_marks.matches.contains(node);
+        }
+    }
 }
 
 int GraphScene::placeAt(QPointF point) const
 {
-    for (int i = 0; i < m_layout.centers.size(); ++i)
-        if (rectOf(i).contains(point))
-            return i;
-    return -1;
+    const auto found = std::find_if(m_rects.begin(), m_rects.end(), [&](const QRectF& rect) { return rect.contains(point); });
+    return found == m_rects.end() ? -1 : static_cast<int>(found - m_rects.begin());
 }
 
 int GraphScene::frameTitleAt(QPointF point) const
 {
-    for (auto frame = m_visible.frames.rbegin(); frame != m_visible.frames.rend(); ++frame) {
-        const QRectF r = frameRect(*frame);
-        if (QRectF(r.left() - 2, r.top() - 2, 16, 16).contains(point))
-            return frame->group;
-    }
+    for (std::size_t f = m_frames.size(); f-- > 0;)
+        if (QRectF(m_frames[f].topLeft() - QPointF(2, 2), QSizeF(kCorner, kCorner)).contains(point))
+            return m_visible.frames[f].group;
     return -1;
 }
 
-double GraphScene::shareOf(GraphItem item) const
+const std::vector<GraphLook>& GraphScene::looks() const
 {
-    std::set<std::pair<int, int>> functions; // (task, function): a fused function counts once
-    const auto see = [&](int node) {
-        const session::NodeView& view = m_graph->nodes[static_cast<std::size_t>(node)];
-        if (view.task >= 0 && view.task < static_cast<int>(figures.size()))
-            functions.emplace(view.task, view.subgraph);
-    };
-    if (isGroup(item))
-        for (const int node : m_outline.group(groupOf(item)).nodes)
-            see(node);
-    else
-        see(item);
-    double sum = functions.empty() ? std::nan("") : 0;
-    for (const auto& [task, function] : functions)
-        sum += figures[static_cast<std::size_t>(task)].share;
-    return sum;
+    if (m_looks.empty()) {
+        for (const std::vector<int>& nodes : m_nodes)
+            m_looks.push_back(GraphLooks::of(*m_graph, nodes, m_coloring, m_figures));
+        m_texts.assign(m_rects.size(), std::nullopt);
+    }
+    return m_looks;
 }
 
-GraphScene::Look GraphScene::look(GraphItem item) const
+QString GraphScene::note(int place) const
 {
-    const std::vector<int> own = isGroup(item) ? std::vector<int>() : std::vector<int>{item};
-    const std::vector<int>& nodes = isGroup(item) ? m_outline.group(groupOf(item)).nodes : own;
-    const auto node = [this](int index) -> const session::NodeView& { return m_graph->nodes[static_cast<std::size_t>(index)]; };
-    switch (coloring) {
-    case GraphColoring::Task: {
-        std::set<int> tasks;
-        for (const int n : nodes)
-            if (node(n).task >= 0)
-                tasks.insert(node(n).task);
-        if (tasks.empty())
-            return {kGrey, {}};
-        if (tasks.size() == 1)
-            return {taskColor(*tasks.begin()), QStringLiteral("#%1").arg(*tasks.begin())};
-        return {kGrey, tr("%1 tasks").arg(tasks.size())};
-    }
-    case GraphColoring::Share: {
-        const double share = shareOf(item);
-        if (!std::isfinite(share))
-            return {kGrey, QStringLiteral("–")};
-        // From blue to vermilion, both told apart by colour-blind people; a fifth of the whole is as hot as it gets.
-        return {mix(QColor(0x56, 0xb4, 0xe9), QColor(0xd5, 0x3e, 0x00), std::min(1.0, std::sqrt(share / 0.2))), QStringLiteral("%1 %").arg(share * 100, 0, 'f', 1)};
-    }
-    case GraphColoring::Layout: {
-        std::set<QString> layouts;
-        for (const int n : nodes)
-            if (const QString layout = layoutOf(node(n)); !layout.isEmpty())
-                layouts.insert(layout);
-        if (layouts.empty())
-            return {kGrey, {}};
-        if (layouts.size() > 1)
-            return {QColor(0xcc, 0x79, 0xa7), tr("mixed")};
-        return {*layouts.begin() == QStringLiteral("NHWC") ? QColor(0x00, 0x9e, 0x73) : *layouts.begin() == QStringLiteral("NCHW") ? QColor(0x00, 0x72, 0xb2) : QColor(0xe6, 0x9f, 0x00),
-                *layouts.begin()};
-    }
-    case GraphColoring::Coverage: {
-        int tuned = 0;
-        int open = 0;
-        for (const int n : nodes) {
-            const int task = node(n).task;
-            if (task >= 0)
-                ++(task < static_cast<int>(figures.size()) && figures[static_cast<std::size_t>(task)].tuned ? tuned : open);
-        }
-        if (tuned + open == 0)
-            return {kGrey, tr("no task")};
-        if (open == 0)
-            return {QColor(0x00, 0x72, 0xb2), tr("tuned")};
-        if (tuned == 0)
-            return {QColor(0xe6, 0x9f, 0x00), tr("not tuned")};
-        return {QColor(0xcc, 0x79, 0xa7), tr("partly")};
-    }
-    }
-    return {kGrey, {}};
+    return looks()[static_cast<std::size_t>(place)].note;
 }
 
-QString GraphScene::note(GraphItem item) const
+const GraphScene::Texts& GraphScene::texts(int place) const
 {
-    return look(item).note;
-}
-
-void GraphScene::paintItem(QPainter& painter, int place, double scale, const QPalette& palette, const GraphMarks& marks) const
-{
+    std::optional<Texts>& kept = m_texts[static_cast<std::size_t>(place)];
+    if (kept)
+        return *kept;
     const GraphItem what = item(place);
-    const QRectF r = rectOf(place);
-    const GraphGroup* group = isGroup(what) ? &m_outline.group(groupOf(what)) : nullptr;
-    const session::NodeView* node = group == nullptr ? &m_graph->nodes[static_cast<std::size_t>(what)] : nullptr;
-    const auto anyNode = [&](auto&& predicate) {
-        return node != nullptr ? predicate(what) : std::any_of(group->nodes.begin(), group->nodes.end(), predicate);
-    };
-    const bool current = node != nullptr ? what == marks.node : groupOf(what) == marks.group;
-    const bool marked = current || (marks.task >= 0 && anyNode([&](int n) { return m_graph->nodes[static_cast<std::size_t>(n)].task == marks.task; }));
-    const bool match = marks.matches != nullptr && anyNode([&](int n) { return marks.matches->contains(n); });
-    const Look seen = look(what);
-    QColor fill = seen.color;
-    fill.setAlphaF(marked ? 0.55F : 0.25F);
-    painter.setBrush(fill);
-    painter.setPen(QPen(current ? palette.color(QPalette::Highlight) : seen.color, current ? 3 : marked ? 2 : 1));
-    if (scale < kRoundFrom) {
-        painter.drawRect(r);
+    const QFontMetricsF metrics(m_font);
+    const double width = m_nodeWidth - 12;
+    QString title;
+    QString shape;
+    if (isGroup(what)) {
+        title = QStringLiteral("▸ ") + m_outline.group(groupOf(what)).title;
+        shape = m_outline.group(groupOf(what)).shape;
     } else {
-        if (group != nullptr) // a group looks like a pile
-            painter.drawRoundedRect(r.translated(3, 3), 5, 5);
-        painter.drawRoundedRect(r, 5, 5);
+        const session::NodeView& node = m_graph->nodes[static_cast<std::size_t>(what)];
+        title = QString::fromStdString(node.op);
+        shape = node.outputs.empty() ? QString() : shapeText(node.outputs.front());
     }
-    if (match) {
+    const QString note = this->note(place);
+    const auto prepared = [this](const QString& text) {
+        QStaticText result(text);
+        result.setTextFormat(Qt::PlainText);
+        result.prepare({}, m_font);
+        return result;
+    };
+    kept.emplace();
+    kept->noteWidth = note.isEmpty() ? 0 : metrics.horizontalAdvance(note);
+    kept->title = prepared(metrics.elidedText(title, Qt::ElideRight, width));
+    kept->shape = prepared(metrics.elidedText(shape, Qt::ElideRight, width - kept->noteWidth - 6));
+    kept->note = prepared(note);
+    return *kept;
+}
+
+void GraphScene::paintItem(QPainter& painter, int place, double scale, const QPalette& palette, const Mark& mark) const
+{
+    const bool group = isGroup(item(place));
+    const QRectF& r = rectOf(place);
+    const GraphLook& look = looks()[static_cast<std::size_t>(place)];
+    QColor fill = look.color;
+    fill.setAlphaF(mark.marked ? 0.55F : 0.25F);
+    painter.setPen(QPen(mark.current ? palette.color(QPalette::Highlight) : look.color, mark.current ? 3 : mark.marked ? 2 : 1));
+    const auto box = [&](const QRectF& rect) {
+        if (scale < kRoundFrom)
+            painter.drawRect(rect);
+        else
+            painter.drawRoundedRect(rect, 5, 5);
+    };
+    painter.setBrush(fill);
+    if (group && scale >= kRoundFrom) // a group looks like a pile
+        box(r.translated(3, 3));
+    box(r);
+    if (look.pattern != Qt::NoBrush && scale >= kRoundFrom) {
+        fill.setAlphaF(0.4F);
+        painter.setBrush(QBrush(fill, look.pattern));
+        box(r);
+    }
+    if (mark.match) {
         painter.setBrush(Qt::NoBrush);
-        painter.setPen(QPen(palette.color(QPalette::Text), 2, Qt::DashLine));
+        painter.setPen(QPen(palette.color(QPalette::Text), 2 / std::min(scale, 1.0), Qt::DashLine));
         painter.drawRoundedRect(r.adjusted(-4, -4, 4, 4), 7, 7);
     }
     if (scale < kTextFrom)
         return;
-    painter.setFont(m_font);
+    const Texts& words = texts(place);
+    const double line = (m_nodeHeight - 8) / 2;
     painter.setPen(palette.color(QPalette::Text));
-    const QRectF inner = r.adjusted(6, 2, -6, -2);
-    const QRectF top(inner.left(), inner.top(), inner.width(), inner.height() / 2);
-    const QRectF bottom(inner.left(), inner.center().y(), inner.width(), inner.height() / 2);
-    const QFontMetricsF metrics(m_font);
-    const double noteWidth = seen.note.isEmpty() ? 0 : metrics.horizontalAdvance(seen.note) + 6;
-    const QString title = group != nullptr ? QStringLiteral("▸ ") + group->title : QString::fromStdString(node->op);
-    painter.drawText(top, Qt::AlignVCenter | Qt::AlignLeft, metrics.elidedText(title, Qt::ElideRight, top.width()));
+    painter.drawStaticText(r.topLeft() + QPointF(6, 4), words.title);
     QColor faint = palette.color(QPalette::Text);
     faint.setAlphaF(0.7F);
     painter.setPen(faint);
-    const QString shape = group != nullptr ? group->shape : node->outputs.empty() ? QString() : shapeText(node->outputs.front());
-    painter.drawText(bottom, Qt::AlignVCenter | Qt::AlignLeft, metrics.elidedText(shape, Qt::ElideRight, bottom.width() - noteWidth));
-    painter.drawText(bottom, Qt::AlignVCenter | Qt::AlignRight, seen.note);
+    painter.drawStaticText(r.topLeft() + QPointF(6, 4 + line), words.shape);
+    painter.drawStaticText(QPointF(r.right() - 6 - words.noteWidth, r.top() + 4 + line), words.note);
 }
 
-void GraphScene::paint(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, const GraphMarks& marks) const
+void GraphScene::paintFrames(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const
 {
-    if (!m_graph)
-        return;
-    QColor frameColor = palette.color(QPalette::Text);
-    for (const VisibleGraph::Frame& frame : m_visible.frames) {
-        if (frame.first == frame.last)
-            continue;
-        const QRectF r = frameRect(frame);
+    QColor color = palette.color(QPalette::Text);
+    for (std::size_t f = 0; f < m_frames.size(); ++f) {
+        const QRectF& r = m_frames[f];
         if (!r.adjusted(-2, -2, 2, 2).intersects(clip))
             continue;
-        frameColor.setAlphaF(groupItem(frame.group) == groupItem(marks.group) ? 0.8F : 0.22F);
-        painter.setPen(QPen(frameColor, 1, Qt::DotLine));
-        frameColor.setAlphaF(0.03F);
-        painter.setBrush(frameColor);
-        painter.drawRoundedRect(r, 6, 6);
+        color.setAlphaF(withMarks && m_visible.frames[f].group == m_marks.group ? 0.8F : 0.22F);
+        painter.setPen(scale < kRoundFrom ? QPen(color, 0) : QPen(color, 1, Qt::DotLine));
+        color.setAlphaF(0.03F);
+        painter.setBrush(color);
+        painter.drawRect(r);
         if (scale >= kTextFrom) { // where a click folds it
-            frameColor.setAlphaF(0.7F);
+            color.setAlphaF(0.7F);
             painter.setPen(Qt::NoPen);
-            painter.setBrush(frameColor);
+            painter.setBrush(color);
             painter.drawPolygon(QPolygonF({r.topLeft() + QPointF(2, 3), r.topLeft() + QPointF(11, 3), r.topLeft() + QPointF(6.5, 9)}));
         }
     }
+}
+
+void GraphScene::paintEdges(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette) const
+{
     QColor line = palette.color(QPalette::Text);
     line.setAlphaF(0.4F);
-    painter.setPen(QPen(line, 1.2));
     painter.setBrush(Qt::NoBrush);
-    for (qsizetype e = 0; e < m_layout.edges.size(); ++e) {
-        const auto& [from, to] = m_visible.edges[static_cast<std::size_t>(e)];
-        const QRectF a = rectOf(from);
-        const QRectF b = rectOf(to);
-        const QRectF bounds = (a | b).adjusted(-m_cellWidth, 0, m_cellWidth, 0);
-        if (!bounds.intersects(clip))
+    painter.setPen(QPen(line, scale < kCurvesFrom ? 0 : 1.2)); // hair lines are painted ten times as fast
+    for (const Edge& edge : m_edges) {
+        if (!edge.bounds.intersects(clip))
             continue;
-        QPointF at(a.center().x(), a.bottom());
-        QPainterPath path(at);
-        const QPolygonF& points = m_layout.edges[e];
-        const auto bendTo = [&](QPointF next) {
-            const double middle = (at.y() + next.y()) / 2;
-            path.cubicTo(QPointF(at.x(), middle), QPointF(next.x(), middle), next);
-            at = next;
-        };
-        for (qsizetype k = 1; k + 1 < points.size(); ++k) {
-            const double x = kMargin + (points[k].x() + 0.5) * m_cellWidth;
-            const double y = kMargin + (points[k].y() + 0.5) * m_cellHeight;
-            bendTo({x, y - m_nodeHeight / 2});
-            path.lineTo(x, y + m_nodeHeight / 2);
-            at = {x, y + m_nodeHeight / 2};
-        }
-        bendTo({b.center().x(), b.top()});
-        painter.drawPath(path);
+        if (scale < kCurvesFrom)
+            painter.drawLines(edge.lines);
+        else
+            painter.drawPath(edge.path);
     }
-    for (int i = 0; i < m_layout.centers.size(); ++i)
-        if (rectOf(i).adjusted(-6, -6, 6, 6).intersects(clip))
-            paintItem(painter, i, scale, palette, marks);
+}
+
+void GraphScene::paint(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const
+{
+    if (!m_graph)
+        return;
+    painter.setFont(m_font);
+    paintFrames(painter, clip, scale, palette, withMarks);
+    paintEdges(painter, clip, scale, palette);
+    for (std::size_t i = 0; i < m_rects.size(); ++i)
+        if (m_rects[i].adjusted(-6, -6, 6, 6).intersects(clip))
+            paintItem(painter, static_cast<int>(i), scale, palette, withMarks ? m_marked[i] : Mark());
 }
 
 void GraphScene::paintOverview(QPainter& painter, const QPalette& palette) const
 {
     if (!m_graph)
         return;
+    const QColor base = palette.color(QPalette::Base);
     painter.setPen(Qt::NoPen);
-    for (int i = 0; i < m_layout.centers.size(); ++i) {
-        QColor color = mix(palette.color(QPalette::Base), look(item(i)).color, 0.75);
-        painter.fillRect(rectOf(i), color);
+    for (std::size_t i = 0; i < m_rects.size(); ++i) {
+        QColor color = looks()[i].color;
+        color.setRgbF(base.redF() * 0.25F + color.redF() * 0.75F, base.greenF() * 0.25F + color.greenF() * 0.75F, base.blueF() * 0.25F + color.blueF() * 0.75F);
+        painter.fillRect(m_rects[i], color);
     }
 }
 

@@ -2,11 +2,13 @@
 
 #include "ui/models/graph_outline.h"
 #include "ui/views/graph_layout.h"
+#include "ui/views/graph_looks.h"
 
-#include <QCoreApplication>
 #include <QFont>
+#include <QPainterPath>
 #include <QPalette>
 #include <QRectF>
+#include <QStaticText>
 
 #include <memory>
 #include <set>
@@ -18,35 +20,19 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-enum class GraphColoring
-{
-    Task,
-    Share, ///< of the estimated run time
-    Layout, ///< of the activations
-    Coverage ///< tuned, not yet tuned, no task
-};
-
-struct GraphTaskFigure
-{
-    double share = 0; ///< of one occurrence, 0..1; NaN: unknown
-    bool tuned = false;
-};
-
 /// What is marked in the drawing.
 struct GraphMarks
 {
     int node = -1;
     int group = -1;
     int task = -1;
-    const std::set<int>* matches = nullptr; ///< nodes
+    std::set<int> matches; ///< nodes
 };
 
 /// The drawing of a network: what is unfolded, where it stands, how it looks. Knows nothing of scrolling; the view, the
-/// overview and the pictures paint it.
+/// overview and the pictures paint it. What painting needs is kept ready, since panning paints sixty times a second.
 class GraphScene
 {
-    Q_DECLARE_TR_FUNCTIONS(lathe::ui::GraphScene)
-
 public:
     static constexpr int kMaxItems = 500; ///< seen at once
 
@@ -57,38 +43,56 @@ public:
     const VisibleGraph& visible() const { return m_visible; }
     GraphItem item(int place) const { return m_visible.items[static_cast<std::size_t>(place)]; }
     int placeOf(int node) const { return m_visible.place[static_cast<std::size_t>(node)]; }
+    const std::vector<int>& nodesAt(int place) const { return m_nodes[static_cast<std::size_t>(place)]; }
 
-    /// False, and nothing changes, if more than kMaxItems would be seen.
+    /// Stands in the plain layout until setLayout(). False, and nothing changes, if more than kMaxItems would be seen.
     bool setUnfolded(const std::set<int>& unfolded);
     const std::set<int>& unfolded() const { return m_unfolded; }
-    /// Unfolds what hides the node; folds other groups where there would be too much to see.
-    void reveal(int node);
+    /// Unfolds what hides the node; folds other groups where there would be too much to see. False if it was seen already.
+    bool reveal(int node);
+    /// What a layout is wanted for.
+    GraphShape shape() const;
+    void setLayout(GraphLayout layout);
 
-    QSizeF size() const;
-    QRectF rectOf(int place) const;
-    QRectF frameRect(const VisibleGraph::Frame& frame) const;
+    QSizeF size() const { return m_size; }
+    const QRectF& rectOf(int place) const { return m_rects[static_cast<std::size_t>(place)]; }
     int placeAt(QPointF point) const; ///< -1: none
     int frameTitleAt(QPointF point) const; ///< the group whose frame's title is there; -1: none
 
-    GraphColoring coloring = GraphColoring::Task;
-    std::vector<GraphTaskFigure> figures; ///< by task
+    void setColoring(GraphColoring coloring);
+    GraphColoring coloring() const { return m_coloring; }
+    void setFigures(std::vector<GraphTaskFigure> figures); ///< by task
+    void setMarks(const GraphMarks& marks);
 
     /// Paints what meets `clip` (of the scene); `scale` is that of the painter and decides about details.
-    void paint(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, const GraphMarks& marks) const;
+    void paint(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const;
     void paintOverview(QPainter& painter, const QPalette& palette) const;
-    /// "#7", "12.3 %", "NHWC", "tuned"
-    QString note(GraphItem item) const;
-    static QColor taskColor(int task);
+    /// "#7", "12.3 %", "NHWC", "record"
+    QString note(int place) const;
 
 private:
-    struct Look
+    struct Mark
     {
-        QColor color;
-        QString note;
+        bool current = false, marked = false, match = false;
     };
-    Look look(GraphItem item) const;
-    double shareOf(GraphItem item) const;
-    void paintItem(QPainter& painter, int place, double scale, const QPalette& palette, const GraphMarks& marks) const;
+    struct Texts
+    {
+        QStaticText title, shape, note; ///< elided to fit
+        double noteWidth = 0;
+    };
+    struct Edge
+    {
+        QPainterPath path;
+        QVector<QLineF> lines; ///< the same, coarsely
+        QRectF bounds;
+    };
+    void placeAll();
+    void markAll();
+    const std::vector<GraphLook>& looks() const;
+    const Texts& texts(int place) const;
+    void paintFrames(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const;
+    void paintEdges(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette) const;
+    void paintItem(QPainter& painter, int place, double scale, const QPalette& palette, const Mark& mark) const;
 
     std::shared_ptr<const session::GraphView> m_graph;
     GraphOutline m_outline;
@@ -96,7 +100,20 @@ private:
     VisibleGraph m_visible;
     GraphLayout m_layout;
     QFont m_font;
-    double m_nodeWidth = 168, m_nodeHeight = 38, m_cellWidth = 190, m_cellHeight = 64;
+    double m_nodeWidth = 0, m_nodeHeight = 0;
+    GraphColoring m_coloring = GraphColoring::Task;
+    std::vector<GraphTaskFigure> m_figures;
+    GraphMarks m_marks;
+
+    // Made from the above, by place, edge, frame.
+    QSizeF m_size;
+    std::vector<std::vector<int>> m_nodes;
+    std::vector<QRectF> m_rects;
+    std::vector<Edge> m_edges;
+    std::vector<QRectF> m_frames;
+    std::vector<Mark> m_marked;
+    mutable std::vector<GraphLook> m_looks; ///< empty: to be made anew
+    mutable std::vector<std::optional<Texts>> m_texts;
 };
 
 } // namespace lathe::ui

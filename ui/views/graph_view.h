@@ -3,12 +3,25 @@
 #include "ui/views/graph_scene.h"
 
 #include <QAbstractScrollArea>
+#include <QPixmap>
+#include <QTimer>
+
+#include <functional>
+
+QT_BEGIN_NAMESPACE
+class QMimeData;
+QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// The network as a layered graph. Wheel scrolls, Ctrl+wheel zooms about the pointer, dragging pans; a click selects a
-/// node, and with it its task; a double click or Enter unfolds a group, a click on a frame's corner or Backspace folds it;
-/// arrows go to the next item that way. Only what is visible is painted.
+class GraphLayouter;
+
+/// The network as a layered graph. Wheel scrolls, Ctrl+wheel zooms about the pointer, dragging pans, dragging with Shift
+/// carries the picture out; a click selects a node, and with it its task; a double click or Enter unfolds a group, a click
+/// on a frame's corner, Backspace or Escape folds it; up and down walk along edges, left and right within a row.
+///
+/// A layout comes from another process. Until it is there the last drawing stays for a moment, then a plain one takes its
+/// place, which can be used like any other.
 class GraphView final : public QAbstractScrollArea
 {
     Q_OBJECT
@@ -18,6 +31,7 @@ public:
 
     void setGraph(std::shared_ptr<const session::GraphView> graph);
     const GraphScene& scene() const { return m_scene; }
+    GraphLayouter& layouter() const { return *m_layouter; }
 
     /// Marks all nodes of a task; -1: none. Scrolls to the first unless one is seen.
     void selectTask(int task);
@@ -33,21 +47,29 @@ public:
     /// As far as the number of items allows; says so in notice() if not all can be seen.
     void unfoldAll();
     void toggle(int group);
+    double scale() const { return m_scale; }
     void zoom(double factor, QPointF about);
     void zoomBy(double factor);
     void zoomToFit();
     void setShowsOverview(bool on);
+    void setShowsLegend(bool on);
     /// Where a node, or the group that hides it, is drawn, in the viewport's coordinates.
     QRect nodeRect(int node) const;
 
+    /// The whole network as it is folded. Smaller than asked for where it would be larger than viewers open.
     QImage image(double scale) const;
-    /// By suffix, .svg or .png; the whole network as it is folded. False if the file cannot be written.
+    QByteArray svg() const;
+    /// Both of them, for the clipboard and to be dragged out.
+    std::unique_ptr<QMimeData> picture() const;
+    /// By suffix, .svg or .png. False if the file cannot be written.
     bool savePicture(const QString& file) const;
 
 signals:
     void nodeSelected(int node); ///< -1: none
     void taskSelected(int task); ///< by way of a folded function
     void notice(const QString& text);
+    void layoutFailed(const QString& sentence); ///< the plain layout stays
+    void layoutReady(); ///< from lathe-layout, now or earlier
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -62,25 +84,42 @@ protected:
     bool viewportEvent(QEvent* event) override;
 
 private:
+    void rearrange(int anchor, const std::function<void()>& change);
+    void takeLayout(GraphLayout layout);
+    void keepInPlace(int anchor, const QRectF& before);
+    void refresh();
+    void describe();
     void choose(int place);
     void step(int key);
+    int alongEdge(int from, bool down) const;
+    int withinRow(int from, bool right) const;
+    void foldAround(int place);
     int currentPlace() const;
     void updateScrollBars();
     void ensureVisible(int place);
+    void goHome();
     QPointF origin() const;
     QPointF toScene(QPointF viewportPoint) const { return (viewportPoint - origin()) / m_scale; }
     QRectF toViewport(const QRectF& scene) const { return {scene.topLeft() * m_scale + origin(), scene.size() * m_scale}; }
     QRectF overviewRect() const;
     double overviewScale() const;
     void panOverview(QPointF point);
-    void keepInPlace(int node, const QRectF& before);
+    void paintOverview(QPainter& painter);
+    void paintLegend(QPainter& painter) const;
+    QString toolTipAt(QPointF point) const;
+    void dragPicture();
 
     GraphScene m_scene;
     GraphMarks m_marks;
-    std::set<int> m_matches;
+    GraphLayouter* m_layouter = nullptr;
+    int m_anchor = -1; ///< the node that stays where it is when the layout comes; -1: the top is shown
+    QTimer m_hold; ///< while it runs, the drawing before the change is shown
+    QPixmap m_held;
+    QPixmap m_map; ///< of the overview; null: to be made anew
     double m_scale = 1;
     bool m_overview = true;
-    enum class Drag { None, Pan, Overview } m_drag = Drag::None;
+    bool m_legend = true;
+    enum class Drag { None, Pan, Overview, Picture } m_drag = Drag::None;
     QPoint m_dragFrom;
 };
 
