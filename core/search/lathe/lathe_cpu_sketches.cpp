@@ -1,6 +1,7 @@
 #include "core/search/lathe/lathe_cpu_sketches.h"
 
 #include "core/compute/flop.h"
+#include "core/search/lathe/winograd_part.h"
 #include "core/support/check.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ LatheSketch::LatheSketch(std::string name, const SearchAlternative& alternative,
 {
 }
 
-Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlternative& alternative, const Hardware& hardware)
+Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlternative& alternative, const Hardware& hardware, LatheForm form)
 {
     LATHE_CHECK(alternative.dag != nullptr) << alternative.name;
     for (const compute::Op& op : alternative.dag->ops) {
@@ -58,8 +59,16 @@ Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlter
             if (extent < 1)
                 return makeError(Errc::Unsupported, "'" + op.name + "' has an empty dimension");
     }
-    std::shared_ptr<LatheSketch> sketch(new LatheSketch(std::string(kVersion) + alternative.name, alternative, hardware));
+    const char* const suffix = form == LatheForm::Blocks ? ":blocks" : "";
+    std::shared_ptr<LatheSketch> sketch(new LatheSketch(std::string(kVersion) + alternative.name + suffix, alternative, hardware));
     const NestContext context{sketch->m_analysis, sketch->m_machine, sketch->m_constantOps};
+    std::optional<WinogradStages> winograd;
+    if (form == LatheForm::Blocks) {
+        winograd = findWinograd(sketch->m_analysis);
+        if (!winograd)
+            return makeError(Errc::Unsupported, "'" + alternative.name + "' is no winograd convolution in NHWC that ends in an epilogue");
+        sketch->takeIn(*winograd);
+    }
     for (const Nest& nest : sketch->m_plan.nests) {
         Part part{nest.owner, sketch->m_parameters.size(), 0, nullptr};
         switch (nest.kind) {
@@ -67,12 +76,25 @@ Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlter
         case NestKind::Tile: part.nest = makeTilePart(context, nest); break;
         case NestKind::Transform: part.nest = makeTransformPart(context, nest); break;
         }
+        if (winograd && nest.owner == winograd->data) {
+            part.op = winograd->owner;
+            part.nest = std::make_unique<WinogradPart>(context, *winograd, std::move(part.nest));
+        }
         const std::vector<Parameter> parameters = part.nest->parameters();
         part.genes = parameters.size();
         sketch->m_parameters.insert(sketch->m_parameters.end(), parameters.begin(), parameters.end());
         sketch->m_parts.push_back(std::move(part));
     }
     return std::shared_ptr<const LatheSketch>(std::move(sketch));
+}
+
+/// Leaves one nest for the whole convolution: that of the data's transform, with which the others go.
+void LatheSketch::takeIn(const WinogradStages& stages)
+{
+    for (const std::int32_t op : {stages.product, stages.inverse})
+        m_plan.roles[static_cast<std::size_t>(op)] = Role::Anchor;
+    m_plan.roles[static_cast<std::size_t>(stages.data)] = Role::Anchor;
+    std::erase_if(m_plan.nests, [&stages](const Nest& n) { return n.owner == stages.owner || n.owner == stages.product || n.owner == stages.inverse; });
 }
 
 Result<std::vector<schedule::Step>> LatheSketch::instantiate(const Genome& genome) const
@@ -160,6 +182,9 @@ Result<std::vector<std::shared_ptr<const LatheSketch>>> latheCpuSketches(const S
             sketches.push_back(*std::move(sketch));
         else
             reason = sketch.error().message;
+        if (tileOf(alternative.name) > 0)
+            if (auto blocks = LatheSketch::create(alternative, task.hardware, LatheForm::Blocks))
+                sketches.push_back(*std::move(blocks));
     }
     if (sketches.empty())
         return makeError(Errc::Unsupported, "task " + task.name + " cannot be scheduled: " + reason);

@@ -5,17 +5,27 @@
 
 namespace lathe::search {
 
+struct WinogradStages;
+
 /// Number of values in Lathe's feature row of a program.
 inline constexpr std::int32_t kLatheFeatures = 47;
 /// Their names, for display.
 const std::vector<std::string>& latheFeatureNames();
 
-/// A whole candidate by Lathe's rules for CPUs: one phase per nest, each with its own choices. All is known in closed form.
+/// Which of its algorithm's loop structures a sketch is.
+enum class LatheForm : std::uint8_t
+{
+    Phases, ///< one phase per nest
+    Blocks ///< winograd by blocks (winograd_part.h)
+};
+
+/// A whole candidate by Lathe's rules for CPUs: phases, each with its own choices. All is known in closed form.
 class LatheSketch final : public Sketch
 {
 public:
-    /// Errors: Unsupported, with the operation that the rules have no loops for.
-    static Result<std::shared_ptr<const LatheSketch>> create(const SearchAlternative& alternative, const Hardware& hardware);
+    /// Errors: Unsupported, with the operation that the rules have no loops for, or if the form is not for this alternative.
+    static Result<std::shared_ptr<const LatheSketch>> create(const SearchAlternative& alternative, const Hardware& hardware,
+                                                             LatheForm form = LatheForm::Phases);
 
     Result<std::vector<schedule::Step>> instantiate(const Genome& genome) const override;
 
@@ -37,6 +47,7 @@ public:
 
 private:
     LatheSketch(std::string name, const SearchAlternative& alternative, const Hardware& hardware);
+    void takeIn(const WinogradStages& stages);
 
     Machine m_machine;
     compute::Analysis m_analysis;
@@ -46,7 +57,7 @@ private:
     double m_algorithm = 0; ///< 0 direct, m of winograd
 };
 
-/// One sketch per alternative that the rules can schedule. Errors: Unsupported when there is none.
+/// A sketch per alternative and form that the rules can schedule. Errors: Unsupported when there is none.
 Result<std::vector<std::shared_ptr<const LatheSketch>>> latheCpuSketches(const SearchTask& task);
 
 } // namespace lathe::search

@@ -220,6 +220,47 @@ private slots:
         QVERIFY(!kernel->nest.phases.empty());
     }
 
+    void winogradByBlocksLowers_data()
+    {
+        QTest::addColumn<int>("size");
+        QTest::addColumn<int>("channels");
+        QTest::addColumn<int>("m");
+        QTest::newRow("56, tiles of 4") << 56 << 64 << 4;
+        QTest::newRow("28, tiles of 4") << 28 << 128 << 4;
+        QTest::newRow("14, tiles of 2") << 14 << 96 << 2;
+        QTest::newRow("7, tiles past the edge") << 7 << 64 << 4;
+        QTest::newRow("channels that no vector divides") << 14 << 24 << 2;
+    }
+    void winogradByBlocksLowers()
+    {
+        QFETCH(int, size);
+        QFETCH(int, channels);
+        QFETCH(int, m);
+        const SearchAlternative alternative = winograd(size, channels, m);
+        const auto sketch = LatheSketch::create(alternative, avx512(), LatheForm::Blocks);
+        QVERIFY2(bool(sketch), sketch ? "" : sketch.error().message.c_str());
+        Random random(7, 0, 0);
+        int lowered = 0;
+        for (int tries = 0; tries < 20000 && lowered < 6; ++tries) {
+            Genome genome;
+            for (const Parameter& parameter : (*sketch)->parameters())
+                genome.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(parameter.count))));
+            if (!(*sketch)->analyse(genome))
+                continue;
+            const auto steps = (*sketch)->instantiate(genome);
+            QVERIFY(steps);
+            auto state = schedule::State::replay(alternative.dag, *steps);
+            QVERIFY2(bool(state), state ? "" : state.error().message.c_str());
+            schedule::LowerOptions lowering;
+            lowering.constantInputs = alternative.constantInputs;
+            const auto kernel = schedule::lower(*std::move(state), lowering);
+            QVERIFY2(bool(kernel), kernel ? "" : kernel.error().message.c_str());
+            QVERIFY(kernel->nest.phases.size() <= 2); // the data's transform, the rest
+            ++lowered;
+        }
+        QCOMPARE(lowered, 6);
+    }
+
     void theFirstGuessHasAGoodTile()
     {
         const Candidate candidate = bestGuess(conv(56, 64, 64, 3, 1));
