@@ -154,11 +154,12 @@ ir::Expr literalOf(const Value& value)
 class DagMaker
 {
 public:
-    DagMaker(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era)
+    DagMaker(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era, bool splitTransforms)
         : m_graph(graph)
         , m_group(group)
         , m_algorithm(algorithm)
         , m_era(era)
+        , m_splitTransforms(splitTransforms)
     {
         const Node& anchor = graph.node(group.anchor);
         if (winogradTile(algorithm) != 0)
@@ -221,7 +222,7 @@ private:
         for (const ValueId output : node.outputs)
             types.push_back({m_graph.value(output).dtype, m_graph.value(output).shape});
         const bool isAnchor = &node == &m_graph.node(m_group.anchor);
-        ComputeContext context{m_builder, m_era, isAnchor ? m_algorithm : std::string(), types};
+        ComputeContext context{m_builder, m_era, isAnchor ? m_algorithm : std::string(), types, m_splitTransforms};
         auto tensor = op->compute(node, inputs, context);
         if (!tensor)
             return std::move(tensor).error().note(fmt::format("node '{}' ({})", node.name, node.op));
@@ -264,6 +265,7 @@ private:
     const Group& m_group;
     std::string m_algorithm;
     compute::NameEra m_era;
+    bool m_splitTransforms;
     ValueId m_transformed;
     bool m_shortOperands = false;
     compute::DagPtr m_recipe;
@@ -273,9 +275,9 @@ private:
 
 } // namespace
 
-Result<Alternative> buildAlternative(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era)
+Result<Alternative> buildAlternative(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era, bool splitTransforms)
 {
-    return DagMaker(graph, group, algorithm, era).make();
+    return DagMaker(graph, group, algorithm, era, splitTransforms).make();
 }
 
 } // namespace lathe::graph

@@ -27,8 +27,9 @@ bool isLiteral(const Value& value);
 std::string structureText(const Graph& graph, const Group& group);
 
 /// The group's compute DAG. `algorithm` is that of the anchor, `era` the spelling. The bindings refer to group.inputs.
+/// `splitTransforms` as in ComputeContext.
 /// Errors: Unsupported if an operator of the group cannot be computed that way; Internal names the node.
-Result<Alternative> buildAlternative(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era);
+Result<Alternative> buildAlternative(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era, bool splitTransforms = false);
 
 /// "conv2d 3x3/2 64->128 @28 +add+relu"
 std::string readableName(const Graph& graph, const Group& group);

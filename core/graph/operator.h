@@ -48,6 +48,8 @@ struct ComputeContext
     /// Which algorithm of those that the operator offers: "direct", "winograd:2", "winograd:4" ... Empty: direct.
     std::string algorithm;
     std::span<const TensorType> outputTypes; ///< as inferred
+    /// Winograd's transforms in two passes: half of the operations of the reference's single one, whose keys need that.
+    bool splitTransforms = false;
 };
 
 /// All that Lathe knows of one operator. Adding an operator means one entry (in the table of its family's .cpp) and one test.

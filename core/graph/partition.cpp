@@ -162,18 +162,17 @@ private:
             if (algorithm == "direct") {
                 task.alternatives.push_back(direct);
             } else {
-                auto alternative = buildAlternative(m_graph, group, algorithm, compute::NameEra::Nested);
+                auto alternative = buildAlternative(m_graph, group, algorithm, compute::NameEra::Nested, !m_reference);
                 if (!alternative && (alternative.error().code != Errc::Unsupported || m_reference))
                     return std::move(alternative).error();
                 if (alternative)
                     task.alternatives.push_back(*std::move(alternative));
             }
         }
-        for (Alternative& alternative : task.alternatives) {
+        for (Alternative& alternative : task.alternatives)
             alternative.isReference = alternative.name == picked;
-            if (alternative.isReference)
-                task.flop = compute::flop(*alternative.dag);
-        }
+        LATHE_TRY_ASSIGN(const Alternative reference, buildAlternative(m_graph, group, picked, compute::NameEra::Nested));
+        task.flop = compute::flop(*reference.dag);
         task.name = readableName(m_graph, group);
         task.description = "vm_mod_" + functionName(m_graph, group, picked);
         LATHE_TRY_ASSIGN(task.hash, workload(group, picked, compute::NameEra::Hash));

@@ -24,7 +24,7 @@ struct Alternative
     std::string name; ///< "direct", "winograd:2", "winograd:4", "gemm"
     compute::DagPtr dag;
     std::vector<InputBinding> bindings; ///< one per entry of dag->inputs
-    bool isReference = false; ///< the one that the reference compiler picks; its DAG gives the compatible keys
+    bool isReference = false; ///< the one that the reference compiler picks; the keys are those of its DAG as the reference writes it
 };
 
 /// The compatible keys of one generation, with the DAG text that was hashed.

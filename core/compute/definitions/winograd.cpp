@@ -27,6 +27,39 @@ Tensor constMatrix(DagBuilder& b, const std::string& name, const std::vector<dou
     return t;
 }
 
+struct TileTransform
+{
+    const char* name;
+    const char* rowsName; ///< of the first pass, if there are two
+    std::vector<std::string> axes; ///< row and column of the result, tile, channel
+    std::int64_t points; ///< rows and columns of the result
+    bool split;
+};
+
+/// M^T X M for every tile X [rows, columns, tiles, channels] and one matrix M: both sums at once, or the rows first, of which
+/// each then serves all columns.
+Tensor transformTiles(DagBuilder& b, const TileTransform& t, Tensor tiles, Tensor matrix)
+{
+    const char* const kConstant = "auto_scheduler_simplify_const_tensor_indices";
+    const std::vector<std::int64_t> from = b.shape(tiles);
+    const std::vector<std::int64_t> shape = {t.points, t.points, from[2], from[3]};
+    const std::string &row = t.axes[0], &column = t.axes[1];
+    if (!t.split) {
+        const Tensor whole = b.reduce(t.name, shape, t.axes, "", ir::Combiner::Sum, {{"r_a", from[0]}, {"r_b", from[1]}}, [&](const Exprs& a, const Exprs& r) {
+            return b.at(tiles, {r[0], r[1], a[2], a[3]}) * b.at(matrix, {r[0], a[0]}) * b.at(matrix, {r[1], a[1]});
+        });
+        b.setAttr(whole, kConstant, std::vector<std::string>{row, column, "r_a", "r_b"});
+        return whole;
+    }
+    const Tensor rows = b.reduce(t.rowsName, {t.points, from[1], from[2], from[3]}, {row, "c", t.axes[2], t.axes[3]}, "", ir::Combiner::Sum, {{"r_a", from[0]}},
+                                 [&](const Exprs& a, const Exprs& r) { return b.at(tiles, {r[0], a[1], a[2], a[3]}) * b.at(matrix, {r[0], a[0]}); });
+    b.setAttr(rows, kConstant, std::vector<std::string>{row, "c", "r_a"});
+    const Tensor whole = b.reduce(t.name, shape, t.axes, "", ir::Combiner::Sum, {{"r_b", from[1]}},
+                                  [&](const Exprs& a, const Exprs& r) { return b.at(rows, {a[0], r[0], a[2], a[3]}) * b.at(matrix, {r[0], a[1]}); });
+    b.setAttr(whole, kConstant, std::vector<std::string>{row, column, "r_b"});
+    return whole;
+}
+
 } // namespace
 
 WinogradMatrices winogradMatrices(std::int64_t m)
@@ -51,7 +84,7 @@ bool winogradApplies(DType dtype, std::int64_t kernelHeight, std::int64_t kernel
         && p.dilation == std::array<std::int64_t, 2>{1, 1} && p.groups == 1;
 }
 
-Tensor conv2dWinograd(DagBuilder& b, Tensor data, Tensor transformedWeight, std::int64_t m, const Conv2dParams& p, NameEra)
+Tensor conv2dWinograd(DagBuilder& b, Tensor data, Tensor transformedWeight, std::int64_t m, const Conv2dParams& p, NameEra, bool split)
 {
     const WinogradMatrices matrices = winogradMatrices(m);
     const std::int64_t alpha = matrices.alpha;
@@ -82,11 +115,7 @@ Tensor conv2dWinograd(DagBuilder& b, Tensor data, Tensor transformedWeight, std:
     });
 
     const Tensor matrixB = constMatrix(b, "B", matrices.b, alpha, alpha, type);
-    const Tensor dataPack = b.reduce("data_pack", {alpha, alpha, tiles, channels}, {"eps", "nu", "p", "ci"}, "", ir::Combiner::Sum,
-                                     {{"r_a", alpha}, {"r_b", alpha}}, [&](const Exprs& a, const Exprs& r) {
-                                         return b.at(inputTile, {r[0], r[1], a[2], a[3]}) * b.at(matrixB, {r[0], a[0]}) * b.at(matrixB, {r[1], a[1]});
-                                     });
-    b.setAttr(dataPack, "auto_scheduler_simplify_const_tensor_indices", std::vector<std::string>{"eps", "nu", "r_a", "r_b"});
+    const Tensor dataPack = transformTiles(b, {"data_pack", "data_rows", {"eps", "nu", "p", "ci"}, alpha, split}, inputTile, matrixB);
 
     const Tensor bgemm = b.reduce("bgemm", {alpha, alpha, tiles, outChannels}, {"eps", "nu", "p", "co"}, "", ir::Combiner::Sum, {{"ci", channels}},
                                   [&](const Exprs& a, const Exprs& r) {
@@ -95,11 +124,7 @@ Tensor conv2dWinograd(DagBuilder& b, Tensor data, Tensor transformedWeight, std:
     markLayoutFree(b, bgemm, transformedWeight);
 
     const Tensor matrixA = constMatrix(b, "A", matrices.a, alpha, m, type);
-    const Tensor inverse = b.reduce("inverse", {m, m, tiles, outChannels}, {"vh", "vw", "p", "co"}, "", ir::Combiner::Sum,
-                                    {{"r_a", alpha}, {"r_b", alpha}}, [&](const Exprs& a, const Exprs& r) {
-                                        return b.at(bgemm, {r[0], r[1], a[2], a[3]}) * b.at(matrixA, {r[0], a[0]}) * b.at(matrixA, {r[1], a[1]});
-                                    });
-    b.setAttr(inverse, "auto_scheduler_simplify_const_tensor_indices", std::vector<std::string>{"vh", "vw", "r_a", "r_b"});
+    const Tensor inverse = transformTiles(b, {"inverse", "inverse_rows", {"vh", "vw", "p", "co"}, m, split}, bgemm, matrixA);
 
     const auto gather = [&](const ir::Expr& n, const ir::Expr& h, const ir::Expr& w, const ir::Expr& co) {
         const ir::Expr tile = n * index(tilesHigh) * index(tilesWide) + ir::floorDiv(h, index(m)) * index(tilesWide) + ir::floorDiv(w, index(m));

@@ -355,7 +355,7 @@ Result<compute::Tensor> computeConv2d(const Node& node, Tensors inputs, ComputeC
         // Its weight is [m + 2, m + 2, CO, CI]: the kernel is 3x3, or the recipe of the weight would have refused it.
         if (!compute::winogradApplies(dataType, 3, 3, p))
             return makeError(Errc::Unsupported, "winograd is for 3x3 convolutions of stride 1 in one group");
-        return compute::conv2dWinograd(context.builder, inputs[0], inputs[1], m == "2" ? 2 : 4, p, context.era);
+        return compute::conv2dWinograd(context.builder, inputs[0], inputs[1], m == "2" ? 2 : 4, p, context.era, context.splitTransforms);
     }
     if (!context.algorithm.empty() && context.algorithm != "direct")
         return brokenRule(fmt::format("there is no algorithm \"{}\" for conv2d", context.algorithm));

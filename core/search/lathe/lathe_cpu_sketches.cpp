@@ -91,9 +91,8 @@ Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlter
 /// Leaves one nest for the whole convolution: that of the data's transform, with which the others go.
 void LatheSketch::takeIn(const WinogradStages& stages)
 {
-    for (const std::int32_t op : {stages.product, stages.inverse})
+    for (const std::int32_t op : {stages.product, stages.inverse, stages.data})
         m_plan.roles[static_cast<std::size_t>(op)] = Role::Anchor;
-    m_plan.roles[static_cast<std::size_t>(stages.data)] = Role::Anchor;
     std::erase_if(m_plan.nests, [&stages](const Nest& n) { return n.owner == stages.owner || n.owner == stages.product || n.owner == stages.inverse; });
 }
 

@@ -54,6 +54,13 @@ private:
     void placeReduction(std::int32_t i, bool isOutput)
     {
         const NestKind kind = constIndexed(i) ? NestKind::Transform : NestKind::Tile;
+        const std::vector<std::int32_t>& readers = m_analysis.consumers(i);
+        if (kind == NestKind::Transform && !isOutput && readers.size() == 1)
+            if (Nest* reader = readerNest(readers.front()); reader && reader->kind == NestKind::Transform && reader->rows < 0) {
+                reader->rows = i;
+                role(i) = Role::Gather;
+                return;
+            }
         if (!isOutput && kind == NestKind::Tile) {
             if (Nest* nest = epilogueOf(i)) {
                 nest->kind = kind;
@@ -119,7 +126,7 @@ private:
     Nest* readerNest(std::int32_t reader)
     {
         for (Nest& nest : m_plan.nests)
-            if (nest.anchor == reader)
+            if (nest.anchor == reader || nest.rows == reader)
                 return &nest;
         return nullptr;
     }

@@ -13,7 +13,7 @@ enum class Role : std::uint8_t
     Placeholder,
     Inline, ///< into whoever reads it
     Border, ///< padding read by a reduction: inlined with divided loops, or a copy of its own; a choice
-    Gather, ///< winograd's tile of the input: at its reader's loops
+    Gather, ///< winograd's tile of the input, the first pass of a transform: at its reader's loops
     Anchor, ///< a reduction whose result stays in registers until its owner's epilogue takes it
     Owner ///< has loops of its own: one phase of the kernel
 };
@@ -33,6 +33,7 @@ struct Nest
     std::int32_t anchor = -1;
     std::int32_t border = -1;
     std::int32_t gather = -1;
+    std::int32_t rows = -1; ///< the first pass of a transform in two
 };
 
 struct NestPlan

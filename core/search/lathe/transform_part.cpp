@@ -12,12 +12,13 @@ using schedule::Annotation;
 namespace {
 
 /// Winograd's transforms of data and result: the points of a tile (axes named in the operation's attribute) are unrolled
-/// entirely, vectors run along the last dimension, and the tile of the input is gathered into registers first.
+/// entirely, vectors run along the last dimension, and the tile of the input is gathered into registers first; so is what a
+/// first pass over its rows makes of it.
 class TransformPart final : public NestPart
 {
 public:
     TransformPart(const NestContext& context, const Nest& nest)
-        : m_machine(context.machine), m_owner(nest.owner), m_gather(nest.gather),
+        : m_machine(context.machine), m_owner(nest.owner), m_gather(nest.gather), m_rows(nest.rows),
           m_op(context.analysis.dag().ops[static_cast<std::size_t>(nest.owner)])
     {
         const std::vector<std::string> names = compute::attrNames(m_op, "auto_scheduler_simplify_const_tensor_indices");
@@ -30,6 +31,10 @@ public:
                              : laneChoices(m_op.shape[static_cast<std::size_t>(m_last)], sizeOf(m_op.dtype), m_machine);
         m_points = static_cast<double>(compute::spatialSize(m_op));
         m_steps = static_cast<double>(compute::reduceSize(m_op));
+        if (m_rows >= 0) {
+            const compute::Op& rows = context.analysis.dag().ops[static_cast<std::size_t>(m_rows)];
+            m_rowsSteps = static_cast<double>(compute::reduceSize(rows) * compute::spatialSize(rows)) / m_points;
+        }
     }
 
     std::vector<Parameter> parameters() const override
@@ -62,10 +67,11 @@ public:
         f.accumulators = tile;
         f.registers = 2 * tile;
         f.reduceSteps = m_steps;
-        // About four in nine entries of the constant matrices are not zero.
-        f.bodySize = tile * m_steps * 4 / 9;
-        f.flops = m_points * m_steps;
-        f.bytesTouched = (m_points + m_points / tile * m_steps) * static_cast<double>(sizeOf(m_op.dtype));
+        // About two thirds of the entries of a constant matrix are not zero.
+        f.bodySize = m_rows >= 0 ? tile * (m_steps + m_rowsSteps) * 2 / 3 : tile * m_steps * 4 / 9;
+        f.flops = m_points * (m_steps + m_rowsSteps);
+        const double operand = m_rows >= 0 ? m_steps * m_steps : m_steps; // elements of a tile that is read
+        f.bytesTouched = (m_points + m_points / tile * operand) * static_cast<double>(sizeOf(m_op.dtype));
         f.traffic[0] = f.bytesTouched;
         f.balance = genes[2] == 0 ? static_cast<double>(m_machine.threads) : imbalance(f.parallelChunks, m_machine.threads);
         const double share = f.balance / static_cast<double>(m_machine.threads);
@@ -111,6 +117,8 @@ public:
             if (m_last >= 0 && lanes > 1)
                 loops->annotate({m_last, 1}, Annotation::Vectorize);
         }
+        if (m_rows >= 0)
+            emitRows(lanes, ownerStage, at, emitter);
         if (m_gather >= 0)
             emitGather(lanes, ownerStage, at, emitter);
         if (genes[3] != 0 && m_op.shape.size() >= 2)
@@ -152,13 +160,27 @@ private:
             loops.annotate({3, 1}, Annotation::Vectorize);
     }
 
+    /// rows, columns, tile number, channel | sum
+    void emitRows(std::int64_t lanes, std::int32_t ownerStage, std::int32_t at, StepEmitter& emitter) const
+    {
+        const std::int32_t stage = emitter.stageOf(m_rows);
+        StageLoops loops(emitter, stage, 5);
+        loops.reorder({{2, 0}, {0, 0}, {1, 0}, {4, 0}, {3, 0}});
+        emitter.add(schedule::ComputeAtStep{stage, ownerStage, at});
+        for (const std::int32_t axis : {0, 1, 4})
+            loops.annotate({axis, 0}, Annotation::Unroll);
+        if (lanes > 1)
+            loops.annotate({3, 0}, Annotation::Vectorize);
+    }
+
     Machine m_machine;
-    std::int32_t m_owner, m_gather;
+    std::int32_t m_owner, m_gather, m_rows;
     const compute::Op& m_op;
     std::vector<std::int32_t> m_constant, m_free; ///< spatial axes
     std::int32_t m_last = -1;
     std::vector<std::int64_t> m_lanes;
     double m_points = 1, m_steps = 1;
+    double m_rowsSteps = 0; ///< of the first pass, by points of the result
 };
 
 } // namespace

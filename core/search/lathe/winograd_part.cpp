@@ -38,6 +38,7 @@ std::optional<WinogradStages> findWinograd(const compute::Analysis& analysis)
     s.data = findOp(dag, "data_pack");
     s.product = findOp(dag, "bgemm");
     s.inverse = findOp(dag, "inverse");
+    s.inverseRows = findOp(dag, "inverse_rows");
     if (s.image < 0 || s.data < 0 || s.product < 0 || s.inverse < 0 || dag.outputs.size() != 1)
         return std::nullopt;
     s.owner = dag.outputs.front();
@@ -169,8 +170,10 @@ Result<NestFacts> WinogradPart::facts(std::span<const std::int32_t> genes) const
     const double perStep = std::max({f.accumulators / m_machine.fmaPerCycle, (f.tileA + f.vectors) / 2, kFmaLatency});
     const double perTile = f.reduceSteps * (perStep + 2.0 / f.unroll) + 3 * f.accumulators + 20;
     const double product = positions * tiles * static_cast<double>(channels) * f.waste / (f.accumulators * f.lanes) * perTile;
-    // About four in nine entries of the constant matrices are not zero.
-    const double inverse = tiles * static_cast<double>(channels) / f.lanes * (all * positions * 4 / 9 / m_machine.fmaPerCycle * 1.3 + 3 * all);
+    // About two thirds of the entries of a constant matrix are not zero.
+    const double operations = m_stages.inverseRows >= 0 ? static_cast<double>(m_stages.tile * m_product.shape[0] * (m_stages.tile + m_product.shape[0])) * 2 / 3
+                                                        : all * positions * 4 / 9;
+    const double inverse = tiles * static_cast<double>(channels) / f.lanes * (operations / m_machine.fmaPerCycle * 1.3 + 3 * all);
     f.computeCycles = (product + inverse) * share;
 
     // Bytes: of a block of transformed data and of products, and of the weights that meet them.
@@ -223,13 +226,23 @@ void WinogradPart::emit(std::span<const std::int32_t> genes, StepEmitter& emitte
         owner.annotate(lane, Annotation::Vectorize);
 
     // The inverse of one tile and vector: vh vw p co | r_a r_b, all in registers.
-    StageLoops inverse(emitter, emitter.stageOf(m_stages.inverse), 6);
-    inverse.reorder({{2, 0}, {0, 0}, {1, 0}, {4, 0}, {5, 0}, {3, 0}});
-    for (const std::int32_t axis : {0, 1, 4, 5})
-        inverse.annotate({axis, 0}, Annotation::Unroll);
-    if (c.lanes > 1)
-        inverse.annotate({3, 0}, Annotation::Vectorize);
-    emitter.add(ComputeAtStep{inverse.stage(), owner.stage(), owner.position(vector)});
+    const auto emitInverse = [&](std::int32_t op, std::int32_t sums) {
+        StageLoops inverse(emitter, emitter.stageOf(op), 4 + sums);
+        std::vector<LoopPart> loops = {{2, 0}, {0, 0}, {1, 0}};
+        for (std::int32_t r = 0; r < sums; ++r)
+            loops.push_back({4 + r, 0});
+        loops.push_back({3, 0});
+        inverse.reorder(loops);
+        for (std::size_t i = 1; i + 1 < loops.size(); ++i)
+            inverse.annotate(loops[i], Annotation::Unroll);
+        if (c.lanes > 1)
+            inverse.annotate({3, 0}, Annotation::Vectorize);
+        emitter.add(ComputeAtStep{inverse.stage(), owner.stage(), owner.position(vector)});
+    };
+    const bool split = m_stages.inverseRows >= 0;
+    emitInverse(m_stages.inverse, split ? 1 : 2);
+    if (split)
+        emitInverse(m_stages.inverseRows, 1);
 
     // The products of a block: eps nu p co | ci.
     StageLoops product(emitter, emitter.stageOf(m_stages.product), 5);

@@ -10,6 +10,7 @@ namespace lathe::search {
 struct WinogradStages
 {
     std::int32_t data = -1, product = -1, inverse = -1; ///< transformed data, products by position, transformed back
+    std::int32_t inverseRows = -1; ///< the first pass of the inverse, if it has two
     std::int32_t image = -1, owner = -1; ///< the convolution's result; the output, itself or an epilogue
     std::int64_t tile = 0, tilesHigh = 0, tilesWide = 0;
 };

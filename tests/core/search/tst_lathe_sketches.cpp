@@ -63,7 +63,7 @@ SearchAlternative conv(std::int64_t size, std::int64_t in, std::int64_t out, std
     return finish("direct", std::move(b), y);
 }
 
-SearchAlternative winograd(std::int64_t size, std::int64_t channels, std::int64_t m)
+SearchAlternative winograd(std::int64_t size, std::int64_t channels, std::int64_t m, bool split = true)
 {
     DagBuilder b;
     const Tensor data = b.placeholder("data", {1, size, size, channels}, DType::F32);
@@ -71,7 +71,7 @@ SearchAlternative winograd(std::int64_t size, std::int64_t channels, std::int64_
     compute::Conv2dParams p;
     p.layout = compute::ImageLayout::Nhwc;
     p.padding = {1, 1, 1, 1};
-    const Tensor y = addBiasRelu(b, conv2dWinograd(b, data, weight, m, p, NameEra::Nested));
+    const Tensor y = addBiasRelu(b, conv2dWinograd(b, data, weight, m, p, NameEra::Nested, split));
     return finish(m == 2 ? "winograd:2" : "winograd:4", std::move(b), y);
 }
 
@@ -190,9 +190,12 @@ private slots:
             [] { return winograd(7, 512, 2); }, [] { return dense(512, 1000); }, [] { return depthwise(56, 144, 1); },
             [] { return depthwise(112, 96, 2); }, maxPool, globalPool, [] { return softmaxOf(1000); }};
         const SearchAlternative alternative = makers[which]();
-        const auto sketch = LatheSketch::create(alternative, avx512());
-        QVERIFY(sketch);
         const auto t = task({alternative});
+        const auto sketches = latheCpuSketches(t);
+        QVERIFY(sketches);
+        const auto sketchOf = [&](const Candidate& c) {
+            return *std::find_if(sketches->begin(), sketches->end(), [&](const auto& s) { return s->name() == c.sketch; });
+        };
         PolicyOptions options;
         const auto policy = makePolicy("random", t, *makeSharedModel("random", 1, options), options);
         QVERIFY(policy);
@@ -201,7 +204,7 @@ private slots:
         QVERIFY(candidates);
         QVERIFY(!candidates->empty());
         for (const Candidate& candidate : *candidates) {
-            const auto steps = (*sketch)->instantiate(candidate.genome);
+            const auto steps = sketchOf(candidate)->instantiate(candidate.genome);
             QVERIFY(steps);
             auto state = schedule::State::replay(alternative.dag, *steps);
             QVERIFY2(bool(state), state ? "" : (state.error().message + " in " + candidate.steps).c_str());
@@ -211,7 +214,7 @@ private slots:
         }
         // What is used untuned also lowers.
         const Candidate guess = bestGuess(alternative);
-        auto state = schedule::State::replay(alternative.dag, *(*sketch)->instantiate(guess.genome));
+        auto state = schedule::State::replay(alternative.dag, *sketchOf(guess)->instantiate(guess.genome));
         QVERIFY(state);
         schedule::LowerOptions lowering;
         lowering.constantInputs = alternative.constantInputs;
@@ -225,18 +228,20 @@ private slots:
         QTest::addColumn<int>("size");
         QTest::addColumn<int>("channels");
         QTest::addColumn<int>("m");
-        QTest::newRow("56, tiles of 4") << 56 << 64 << 4;
-        QTest::newRow("28, tiles of 4") << 28 << 128 << 4;
-        QTest::newRow("14, tiles of 2") << 14 << 96 << 2;
-        QTest::newRow("7, tiles past the edge") << 7 << 64 << 4;
-        QTest::newRow("channels that no vector divides") << 14 << 24 << 2;
+        QTest::addColumn<bool>("split");
+        QTest::newRow("56, tiles of 4") << 56 << 64 << 4 << true;
+        QTest::newRow("28, tiles of 4, transforms in one pass") << 28 << 128 << 4 << false;
+        QTest::newRow("14, tiles of 2") << 14 << 96 << 2 << true;
+        QTest::newRow("7, tiles past the edge") << 7 << 64 << 4 << true;
+        QTest::newRow("channels that no vector divides") << 14 << 24 << 2 << true;
     }
     void winogradByBlocksLowers()
     {
         QFETCH(int, size);
         QFETCH(int, channels);
         QFETCH(int, m);
-        const SearchAlternative alternative = winograd(size, channels, m);
+        QFETCH(bool, split);
+        const SearchAlternative alternative = winograd(size, channels, m, split);
         const auto sketch = LatheSketch::create(alternative, avx512(), LatheForm::Blocks);
         QVERIFY2(bool(sketch), sketch ? "" : sketch.error().message.c_str());
         Random random(7, 0, 0);
