@@ -1,9 +1,11 @@
+#include "ui/bridge/desktop.h"
 #include "ui/models/language.h"
 #include "ui/shell/main_window.h"
 #include "ui/views/appearance.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QIcon>
 
 #include <csignal>
 
@@ -14,6 +16,8 @@ int main(int argc, char** argv)
     QApplication::setOrganizationName(QStringLiteral("Lathe"));
     QApplication::setApplicationName(QStringLiteral("Lathe"));
     QApplication::setApplicationVersion(QStringLiteral(LATHE_VERSION));
+    QGuiApplication::setDesktopFileName(QStringLiteral("lathe"));
+    QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/lathe.svg")));
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral("Tunes neural networks for the device they will run on."));
     parser.addHelpOption();
@@ -25,6 +29,7 @@ int main(int argc, char** argv)
     lathe::ui::applyAppearance(lathe::ui::storedAppearance());
     lathe::ui::MainWindow window;
     window.show();
+    window.desktop().connectToBus();
     if (!parser.positionalArguments().isEmpty())
         window.openSource(parser.positionalArguments().first());
     return QApplication::exec();

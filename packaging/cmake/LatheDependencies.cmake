@@ -16,7 +16,7 @@ target_link_libraries(lathe_xgboost INTERFACE "${LATHE_XGBOOST_LIBRARY}")
 target_include_directories(lathe_xgboost SYSTEM INTERFACE "${LATHE_XGBOOST_INCLUDE}")
 
 if(LATHE_BUILD_UI)
-    find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets Charts Svg LinguistTools)
+    find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets Charts DBus Svg LinguistTools)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(Graphviz REQUIRED IMPORTED_TARGET libgvc)
 endif()

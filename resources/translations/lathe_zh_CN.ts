@@ -107,6 +107,50 @@
             <source>About &amp;Qt</source>
             <translation>关于 Qt(&amp;Q)</translation>
         </message>
+        <message>
+            <source>&amp;Manual</source>
+            <translation>手册(&amp;M)</translation>
+        </message>
+        <message>
+            <source>&amp;Keys</source>
+            <translation>快捷键(&amp;K)</translation>
+        </message>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Sa&amp;ve this view…</source>
+            <translation>保存此视图(&amp;V)…</translation>
+        </message>
+        <message>
+            <source>Ne&amp;xt pane</source>
+            <translation>下一个窗格(&amp;X)</translation>
+        </message>
+        <message>
+            <source>Pre&amp;vious pane</source>
+            <translation>上一个窗格(&amp;V)</translation>
+        </message>
+        <message>
+            <source>Co&amp;mmands…</source>
+            <translation>命令面板(&amp;M)…</translation>
+        </message>
+        <message>
+            <source>Copy command line: list the tas&amp;ks</source>
+            <translation>复制命令行：列出任务(&amp;K)</translation>
+        </message>
+        <message>
+            <source>Copy command line: st&amp;art</source>
+            <translation>复制命令行：开始调优(&amp;A)</translation>
+        </message>
+        <message>
+            <source>Fold all group&amp;s</source>
+            <translation>折叠所有分组(&amp;S)</translation>
+        </message>
+        <message>
+            <source>Full scr&amp;een</source>
+            <translation>全屏(&amp;E)</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -337,6 +381,57 @@
         </message>
     </context>
     <context>
+        <name>ViewExport</name>
+        <message>
+            <source>Node</source>
+            <translation>节点</translation>
+        </message>
+        <message>
+            <source>Operator</source>
+            <translation>算子</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Output</source>
+            <translation>输出</translation>
+        </message>
+        <message>
+            <source>%1 could not be written: %2</source>
+            <translation>无法写入 %1：%2</translation>
+        </message>
+        <message>
+            <source>there is no network, or no place for it</source>
+            <translation>没有网络，或没有可写入的位置</translation>
+        </message>
+        <message>
+            <source>the name must end in .png, .svg or .csv</source>
+            <translation>名称必须以 .png、.svg 或 .csv 结尾</translation>
+        </message>
+        <message>
+            <source>Table (*.csv)</source>
+            <translation>表格 (*.csv)</translation>
+        </message>
+        <message>
+            <source>Scalable picture (*.svg)</source>
+            <translation>矢量图 (*.svg)</translation>
+        </message>
+        <message>
+            <source>Picture (*.png)</source>
+            <translation>图片 (*.png)</translation>
+        </message>
+        <message>
+            <source>Save this view</source>
+            <translation>保存此视图</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::AboutDialog</name>
         <message>
             <source>About Lathe</source>
@@ -394,6 +489,22 @@
         <message>
             <source>PNG (*.png);;SVG (*.svg)</source>
             <translation>PNG (*.png);;SVG (*.svg)</translation>
+        </message>
+        <message>
+            <source>From (s)</source>
+            <translation>开始（秒）</translation>
+        </message>
+        <message>
+            <source>To (s)</source>
+            <translation>结束（秒）</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>Amount (%1)</source>
+            <translation>数量（%1）</translation>
         </message>
     </context>
     <context>
@@ -1003,6 +1114,18 @@
             <source>PNG (*.png);;SVG (*.svg)</source>
             <translation>PNG (*.png);;SVG (*.svg)</translation>
         </message>
+        <message>
+            <source>Curve</source>
+            <translation>曲线</translation>
+        </message>
+        <message>
+            <source>low</source>
+            <translation>下限</translation>
+        </message>
+        <message>
+            <source>high</source>
+            <translation>上限</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::LogPage</name>
@@ -1108,6 +1231,79 @@
         <message>
             <source>One file is opened at a time: the others were left</source>
             <translation>一次只打开一个文件：其余的未打开</translation>
+        </message>
+        <message>
+            <source>There is no view here to save</source>
+            <translation>这里没有可保存的视图</translation>
+        </message>
+        <message>
+            <source>save</source>
+            <translation>保存</translation>
+        </message>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>复制(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Tuning logs of other tuners cannot be opened; ONNX models and projects (.lathe) can</source>
+            <translation>无法打开其他调优器的调优日志；可以打开 ONNX 模型和项目（.lathe）</translation>
+        </message>
+        <message>
+            <source>An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it</source>
+            <translation>无法打开已导出的库；请使用 lathe-cli bench 和 lathe-cli verify</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ManualWindow</name>
+        <message>
+            <source>Manual – Lathe</source>
+            <translation>手册 – Lathe</translation>
+        </message>
+        <message>
+            <source>Search the manual</source>
+            <translation>搜索手册</translation>
+        </message>
+        <message>
+            <source>Contents</source>
+            <translation>目录</translation>
+        </message>
+        <message>
+            <source>Text of the manual</source>
+            <translation>手册正文</translation>
+        </message>
+        <message>
+            <source>Back (Alt+Left)</source>
+            <translation>后退（Alt+左）</translation>
+        </message>
+        <message>
+            <source>Back</source>
+            <translation>后退</translation>
+        </message>
+        <message>
+            <source>Forward (Alt+Right)</source>
+            <translation>前进（Alt+右）</translation>
+        </message>
+        <message>
+            <source>Forward</source>
+            <translation>前进</translation>
+        </message>
+        <message>
+            <source>Command</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <source>Keys</source>
+            <translation>快捷键</translation>
+        </message>
+        <message>
+            <source>Nothing found</source>
+            <translation>未找到</translation>
+        </message>
+        <message numerus="yes">
+            <source>%n topic(s) found</source>
+            <translation>
+                <numerusform>找到 %n 个主题</numerusform>
+            </translation>
         </message>
     </context>
     <context>
@@ -1284,6 +1480,10 @@
         <message>
             <source>No task</source>
             <translation>无任务</translation>
+        </message>
+        <message>
+            <source>Copy the &amp;value</source>
+            <translation>复制值(&amp;V)</translation>
         </message>
     </context>
     <context>
@@ -1883,6 +2083,21 @@
         </message>
     </context>
     <context>
+        <name>lathe::ui::RunNotice</name>
+        <message>
+            <source>Tuning %1 failed</source>
+            <translation>调优 %1 失败</translation>
+        </message>
+        <message>
+            <source>Tuning %1 has ended</source>
+            <translation>%1 调优结束</translation>
+        </message>
+        <message>
+            <source>Estimated %1 after %2 and %L3 trials</source>
+            <translation>用时 %2，%L3 次试验后估计 %1</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::SchedulerPage</name>
         <message>
             <source>Trials by task over time</source>
@@ -1956,6 +2171,10 @@
         <message>
             <source>Taken from: %1</source>
             <translation>取自：%1</translation>
+        </message>
+        <message>
+            <source>&amp;Tell me through the desktop when a run has ended</source>
+            <translation>运行结束时通过桌面通知我(&amp;T)</translation>
         </message>
     </context>
     <context>
@@ -2060,6 +2279,10 @@
             <source>Opens %1</source>
             <translation>打开 %1</translation>
         </message>
+        <message>
+            <source>ONNX models (opset 7 and newer) and projects (.lathe) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command.</source>
+            <translation>可以打开 ONNX 模型（opset 7 及更新）和项目（.lathe），也可以把它们拖放到窗口的任何位置。F1 打开手册，Ctrl+Shift+P 查找任何命令。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::TableView</name>
@@ -2090,6 +2313,14 @@
         <message>
             <source>CSV (*.csv)</source>
             <translation>CSV (*.csv)</translation>
+        </message>
+        <message>
+            <source>&amp;Save this view…</source>
+            <translation>保存此视图(&amp;S)…</translation>
+        </message>
+        <message>
+            <source>Not saved</source>
+            <translation>未保存</translation>
         </message>
     </context>
     <context>
@@ -2335,6 +2566,14 @@ key: %5</source>
         <message>
             <source>run</source>
             <translation>运行</translation>
+        </message>
+        <message>
+            <source>%1 and %2 more</source>
+            <translation>%1 等另外 %2 个</translation>
+        </message>
+        <message>
+            <source>%1 needs what is not supported: %2</source>
+            <translation>%1 需要不支持的内容：%2</translation>
         </message>
     </context>
 </TS>

@@ -1,5 +1,7 @@
 #include "ui/dialogs/about_dialog.h"
 
+#include "ui/models/language.h"
+
 #include <QApplication>
 #include <QClipboard>
 #include <QDialogButtonBox>
@@ -30,16 +32,15 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent)
 {
     setObjectName(QStringLiteral("aboutDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
-    setWindowTitle(tr("About Lathe"));
-    auto* title = new QLabel(tr("<b>Lathe</b><p>Tunes neural networks for the device they will run on.</p><p>Licence: Apache-2.0</p>"), this);
+    auto* title = new QLabel(this);
     title->setWordWrap(true);
     auto* text = new QPlainTextEdit(versions(), this);
     text->setObjectName(QStringLiteral("aboutVersions"));
-    text->setAccessibleName(tr("Versions"));
     text->setReadOnly(true);
     text->setTabChangesFocus(true);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
-    auto* copy = buttons->addButton(tr("&Copy"), QDialogButtonBox::ActionRole);
+    auto* copy = buttons->addButton(QString(), QDialogButtonBox::ActionRole);
+    copy->setObjectName(QStringLiteral("aboutCopy"));
     connect(copy, &QPushButton::clicked, this, [] { QApplication::clipboard()->setText(versions()); });
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::close);
     auto* layout = new QVBoxLayout(this);
@@ -47,6 +48,12 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent)
     layout->addWidget(text);
     layout->addWidget(buttons);
     resize(460, 280);
+    retranslated(this, [this, title, text, copy] {
+        setWindowTitle(tr("About Lathe"));
+        title->setText(tr("<b>Lathe</b><p>Tunes neural networks for the device they will run on.</p><p>Licence: Apache-2.0</p>"));
+        text->setAccessibleName(tr("Versions"));
+        copy->setText(tr("&Copy"));
+    });
 }
 
 } // namespace lathe::ui

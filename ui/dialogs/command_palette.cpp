@@ -1,5 +1,6 @@
 #include "ui/dialogs/command_palette.h"
 
+#include "ui/models/language.h"
 #include "ui/models/texts.h"
 
 #include <QAction>
@@ -25,17 +26,13 @@ QString plainText(const QAction* action)
 CommandPalette::CommandPalette(const std::vector<QAction*>& actions, QWidget* parent) : QDialog(parent)
 {
     setObjectName(QStringLiteral("commandPalette"));
-    setWindowTitle(tr("Commands"));
     setAttribute(Qt::WA_DeleteOnClose);
     m_actions.assign(actions.begin(), actions.end());
     m_typed = new QLineEdit(this);
     m_typed->setObjectName(QStringLiteral("paletteInput"));
-    m_typed->setPlaceholderText(tr("Type a command"));
-    m_typed->setAccessibleName(tr("Command"));
     m_typed->installEventFilter(this);
     m_list = new QListWidget(this);
     m_list->setObjectName(QStringLiteral("paletteList"));
-    m_list->setAccessibleName(tr("Commands found"));
     m_list->setFocusPolicy(Qt::NoFocus);
     m_list->setUniformItemSizes(true);
     auto* layout = new QVBoxLayout(this);
@@ -49,7 +46,13 @@ CommandPalette::CommandPalette(const std::vector<QAction*>& actions, QWidget* pa
     resize(std::min(560, room.width() - 40), std::min(420, room.height() - 60));
     if (parent != nullptr)
         move(parent->mapToGlobal(QPoint((room.width() - width()) / 2, 40)));
-    fill({});
+    retranslated(this, [this] {
+        setWindowTitle(tr("Commands"));
+        m_typed->setPlaceholderText(tr("Type a command"));
+        m_typed->setAccessibleName(tr("Command"));
+        m_list->setAccessibleName(tr("Commands found"));
+        fill(m_typed->text());
+    });
 }
 
 int CommandPalette::score(const QString& typed, const QString& name)

@@ -1,6 +1,7 @@
 #include "ui/models/workspace.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/models/import_problems.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
@@ -18,6 +19,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr double kPaceSeconds = 30;
+constexpr qsizetype kMaxNodes = 4; ///< that a row among the issues names
 constexpr qsizetype kMaxCurve = 4000;
 
 QString codeText(int code)
@@ -35,7 +37,7 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
     m_selection = new Selection(this);
     connect(m_bridge, &SessionBridge::opened, this, &Workspace::onOpened);
     connect(m_bridge, &SessionBridge::eventsArrived, this, &Workspace::onEvents);
-    connect(m_bridge, &SessionBridge::openFailed, this, [this](const QString& what, const QString& text, int code) { addIssue(codeText(code), what, text); });
+    connect(m_bridge, &SessionBridge::openFailed, this, &Workspace::onOpenFailed);
     connect(m_bridge, &SessionBridge::startFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), m_source, text); });
     connect(m_bridge, &SessionBridge::compileFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("export"), text); });
     connect(m_bridge, &SessionBridge::compiled, this, [this](const session::CompileReport& report) {
@@ -82,6 +84,23 @@ void Workspace::open(const QString& source, const QString& target)
     m_source = source;
     m_issues->clear();
     m_bridge->open(options);
+}
+
+void Workspace::onOpenFailed(const QString& what, const QString& text, int code)
+{
+    const std::vector<ImportProblem> problems = importProblems(text);
+    for (const ImportProblem& problem : problems) {
+        const qsizetype more = problem.count - problem.nodes.size();
+        const QString nodes = problem.nodes.mid(0, kMaxNodes).join(QStringLiteral(", "));
+        const qsizetype unnamed = more + std::max<qsizetype>(0, problem.nodes.size() - kMaxNodes);
+        m_issues->add({codeText(code), unnamed > 0 ? tr("%1 and %2 more").arg(nodes).arg(unnamed) : nodes, tr("%1 needs what is not supported: %2").arg(QFileInfo(what).fileName(), problem.what), -1, problem.count});
+    }
+    if (problems.empty()) {
+        addIssue(codeText(code), what, text);
+        return;
+    }
+    log(text);
+    emit issueRaised();
 }
 
 void Workspace::onOpened()

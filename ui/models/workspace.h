@@ -68,6 +68,7 @@ public slots:
 
 private:
     void onOpened();
+    void onOpenFailed(const QString& what, const QString& text, int code);
     void onEvents(const std::vector<session::Event>& events);
 
     SessionBridge* m_bridge = nullptr;

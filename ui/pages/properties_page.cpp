@@ -5,12 +5,12 @@
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/views/view_export.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
 #include <QMenu>
-#include <QShortcut>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
@@ -44,15 +44,13 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent) : QWidget(
     m_tree->setMinimumSize(80, 60);
     m_tree->header()->resizeSection(0, 120);
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
-    const auto copy = [this] {
-        if (const QTreeWidgetItem* item = m_tree->currentItem())
-            QApplication::clipboard()->setText(item->text(1).isEmpty() ? item->text(0) : item->text(1));
-    };
-    auto* copyKey = new QShortcut(QKeySequence::Copy, m_tree, nullptr, nullptr, Qt::WidgetShortcut);
-    connect(copyKey, &QShortcut::activated, this, copy);
-    connect(m_tree, &QWidget::customContextMenuRequested, this, [this, copy](QPoint at) {
+    connect(m_tree, &QWidget::customContextMenuRequested, this, [this](QPoint at) {
         QMenu menu(this);
-        menu.addAction(tr("&Copy"), this, copy)->setShortcut(QKeySequence::Copy);
+        menu.addAction(tr("&Copy"), this, [this] { copyView(*m_tree); })->setShortcut(QKeySequence::Copy);
+        menu.addAction(tr("Copy the &value"), this, [this] {
+            if (const QTreeWidgetItem* item = m_tree->currentItem())
+                QApplication::clipboard()->setText(item->text(1).isEmpty() ? item->text(0) : item->text(1));
+        });
         menu.addAction(tr("Expand &all"), m_tree, &QTreeWidget::expandAll);
         menu.exec(m_tree->viewport()->mapToGlobal(at));
     });

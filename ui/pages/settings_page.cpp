@@ -2,10 +2,12 @@
 
 #include "ui/commands/action_catalog.h"
 #include "ui/models/language.h"
+#include "ui/models/notice_settings.h"
 #include "ui/models/texts.h"
 #include "ui/views/appearance.h"
 
 #include <QAction>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
 #include <QHeaderView>
@@ -32,6 +34,10 @@ SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(pa
     for (const Appearance appearance : {Appearance::System, Appearance::Light, Appearance::Dark})
         m_appearance->addItem(QString(), static_cast<int>(appearance));
     m_appearance->setCurrentIndex(m_appearance->findData(static_cast<int>(storedAppearance())));
+    auto* notify = new QCheckBox(this);
+    notify->setObjectName(QStringLiteral("settingsNotify"));
+    notify->setChecked(noticesWanted());
+    connect(notify, &QCheckBox::toggled, this, &setNoticesWanted);
     m_shortcuts = new QTreeWidget(this);
     m_shortcuts->setObjectName(QStringLiteral("settingsShortcuts"));
     m_shortcuts->setRootIsDecorated(false);
@@ -57,6 +63,7 @@ SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(pa
     auto* form = new QFormLayout;
     form->addRow(languageLabel, m_language);
     form->addRow(appearanceLabel, m_appearance);
+    form->addRow(QString(), notify);
     auto* row = new QHBoxLayout;
     row->addWidget(keysLabel);
     row->addWidget(m_keys, 1);
@@ -69,7 +76,8 @@ SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(pa
     layout->addLayout(row);
     layout->addWidget(m_clash);
 
-    retranslated(this, [this, languageLabel, appearanceLabel, shortcutsLabel, keysLabel, clear, restore] {
+    retranslated(this, [this, languageLabel, appearanceLabel, shortcutsLabel, keysLabel, clear, restore, notify] {
+        notify->setText(tr("&Tell me through the desktop when a run has ended"));
         m_language->setItemText(0, tr("As the system"));
         for (int i = 0; i < m_appearance->count(); ++i)
             m_appearance->setItemText(i, appearanceName(static_cast<Appearance>(m_appearance->itemData(i).toInt())));

@@ -13,7 +13,7 @@ namespace lathe::ui {
 
 class ActionCatalog;
 
-/// Language, appearance, shortcuts. What is changed takes effect at once and is remembered.
+/// Language, appearance, notifications, shortcuts. What is changed takes effect at once and is remembered.
 class SettingsPage final : public QWidget
 {
     Q_OBJECT

@@ -147,7 +147,7 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
         zooLabel->setText(tr("&Networks that come with Lathe"));
         m_recent->setAccessibleName(tr("Recent models and projects"));
         zoo->setAccessibleName(tr("Networks of the zoo"));
-        hint->setText(tr("Model files and projects can be dropped anywhere in this window. Ctrl+Shift+P finds every command."));
+        hint->setText(tr("ONNX models (opset 7 and newer) and projects (.lathe) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command."));
         m_cardCurve->setAccessibleName(tr("Estimated latency of the last run"));
         fill();
     });

@@ -1,6 +1,7 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/commands/action_catalog.h"
 #include "ui/dialogs/about_dialog.h"
+#include "ui/dialogs/manual_window.h"
 #include "ui/models/command_line.h"
 #include "ui/models/language.h"
 #include "ui/models/recent_projects.h"
@@ -14,6 +15,7 @@
 #include "ui/shell/window_layout.h"
 #include "ui/views/appearance.h"
 #include "ui/views/graph_view.h"
+#include "ui/views/view_export.h"
 
 #include <QAction>
 #include <QApplication>
@@ -49,16 +51,21 @@ void MainWindow::makeActions()
     auto* network = static_cast<NetworkPage*>(m_layout->page("network"));
     GraphView* graph = network->graph();
     a.add("edit.find", QT_TRANSLATE_NOOP("Actions", "&Find…"), {QKeySequence(QKeySequence::Find)}, [this] { findHere(); });
+    a.add("edit.copy", QT_TRANSLATE_NOOP("Actions", "&Copy"), {QKeySequence(QKeySequence::Copy)}, [this] {
+        if (QWidget* view = exportableView(QApplication::focusWidget()))
+            copyView(*view);
+    });
+    a.add("file.saveView", QT_TRANSLATE_NOOP("Actions", "Sa&ve this view…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)}, [this] { saveViewOf(viewHere()); });
     a.add("graph.next", QT_TRANSLATE_NOOP("Actions", "&Next node found"), {QKeySequence(Qt::Key_F3)}, [network] { network->findNext(1); });
     a.add("graph.previous", QT_TRANSLATE_NOOP("Actions", "&Previous node found"), {QKeySequence(Qt::SHIFT | Qt::Key_F3)}, [network] { network->findNext(-1); });
-    a.add("graph.fold", QT_TRANSLATE_NOOP("Actions", "Fold &all groups"), {QKeySequence(Qt::CTRL | Qt::Key_BracketLeft)}, [graph] { graph->foldAll(); });
+    a.add("graph.fold", QT_TRANSLATE_NOOP("Actions", "Fold all group&s"), {QKeySequence(Qt::CTRL | Qt::Key_BracketLeft)}, [graph] { graph->foldAll(); });
     a.add("graph.unfold", QT_TRANSLATE_NOOP("Actions", "&Unfold all groups"), {QKeySequence(Qt::CTRL | Qt::Key_BracketRight)}, [graph] { graph->unfoldAll(); });
     a.add("graph.save", QT_TRANSLATE_NOOP("Actions", "Save the network's pi&cture…"), {}, [network] { network->savePicture(); });
     a.add("view.zoomIn", QT_TRANSLATE_NOOP("Actions", "Zoom &in"), {QKeySequence(QKeySequence::ZoomIn)}, [graph] { graph->zoomBy(1.25); });
     a.add("view.zoomOut", QT_TRANSLATE_NOOP("Actions", "Zoom &out"), {QKeySequence(QKeySequence::ZoomOut)}, [graph] { graph->zoomBy(0.8); });
     a.add("view.fit", QT_TRANSLATE_NOOP("Actions", "Zoom to &fit"), {QKeySequence(Qt::CTRL | Qt::Key_0)}, [graph] { graph->zoomToFit(); });
-    a.add("view.fullScreen", QT_TRANSLATE_NOOP("Actions", "F&ull screen"), {QKeySequence(Qt::Key_F11)}, [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
-    a.add("view.palette", QT_TRANSLATE_NOOP("Actions", "&Commands…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)}, [this] { showPalette(); });
+    a.add("view.fullScreen", QT_TRANSLATE_NOOP("Actions", "Full scr&een"), {QKeySequence(Qt::Key_F11)}, [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+    a.add("view.palette", QT_TRANSLATE_NOOP("Actions", "Co&mmands…"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)}, [this] { showPalette(); });
     a.add("edit.settings", QT_TRANSLATE_NOOP("Actions", "&Settings…"), {QKeySequence(Qt::CTRL | Qt::Key_Comma)}, [this] { showSettings(); });
     a.add("file.reopen", QT_TRANSLATE_NOOP("Actions", "Open the &latest again"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_T)}, [this] {
         if (const auto recent = recentProjects(); !recent.isEmpty())
@@ -73,8 +80,8 @@ void MainWindow::makeActions()
         connect(&m_workspace->bridge(), &SessionBridge::opened, action, [action] { action->setEnabled(true); });
         connect(&m_workspace->bridge(), &SessionBridge::closed, action, [action] { action->setEnabled(false); });
     };
-    command("copy.tasks", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the &tasks"), [](const session::OpenOptions& open) { return tasksCommand(open); });
-    command("copy.tune", QT_TRANSLATE_NOOP("Actions", "Copy command line: &start"), [this](const session::OpenOptions& open) { return tuneCommand(open, m_bar->tuneOptions()); });
+    command("copy.tasks", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the tas&ks"), [](const session::OpenOptions& open) { return tasksCommand(open); });
+    command("copy.tune", QT_TRANSLATE_NOOP("Actions", "Copy command line: st&art"), [this](const session::OpenOptions& open) { return tuneCommand(open, m_bar->tuneOptions()); });
     command("copy.resume", QT_TRANSLATE_NOOP("Actions", "Copy command line: &resume"), [this](const session::OpenOptions& open) {
         session::TuneOptions options = m_bar->tuneOptions();
         options.resume = true;
@@ -95,8 +102,16 @@ void MainWindow::makeActions()
             fillLayouts();
         }
     });
+    a.add("help.manual", QT_TRANSLATE_NOOP("Actions", "&Manual"), {QKeySequence(QKeySequence::HelpContents)}, [this] {
+        const QString topic = ManualWindow::topicOf(QApplication::focusWidget());
+        showManual(!topic.isEmpty() ? topic : m_layout->atStart() ? QStringLiteral("start") : ManualWindow::topicOf(m_layout->currentPage()));
+    })
+        ->setShortcutContext(Qt::ApplicationShortcut); // dialogs have topics, too
+    a.add("help.keys", QT_TRANSLATE_NOOP("Actions", "&Keys"), {}, [this] { showManual(QStringLiteral("keys")); });
     a.add("help.about", QT_TRANSLATE_NOOP("Actions", "&About Lathe"), {}, [this] { (new AboutDialog(this))->show(); });
     a.add("help.aboutQt", QT_TRANSLATE_NOOP("Actions", "About &Qt"), {}, [] { QApplication::aboutQt(); });
+    a.add("go.nextPane", QT_TRANSLATE_NOOP("Actions", "Ne&xt pane"), {QKeySequence(Qt::CTRL | Qt::Key_F6)}, [this] { m_layout->focusPane(1); });
+    a.add("go.previousPane", QT_TRANSLATE_NOOP("Actions", "Pre&vious pane"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F6)}, [this] { m_layout->focusPane(-1); });
     m_layout->addActions(a);
     for (QAction* action : a.all())
         addAction(action); // its keys work whatever has the focus
@@ -125,12 +140,14 @@ void MainWindow::makeMenus()
     m_recent = submenu(file, QT_TRANSLATE_NOOP("Menus", "&Recent"));
     file->addActions({action("file.reopen"), action("file.start")});
     file->addSeparator();
-    file->addAction(m_bar->exportAction());
+    file->addActions({action("file.saveView"), m_bar->exportAction()});
     file->addSeparator();
     file->addAction(action("file.quit"));
     fillRecent();
 
     QMenu* edit = menu(QT_TRANSLATE_NOOP("Menus", "&Edit"));
+    edit->addAction(action("edit.copy"));
+    edit->addSeparator();
     edit->addActions({action("edit.find"), action("graph.next"), action("graph.previous")});
     edit->addSeparator();
     edit->addActions({action("view.palette"), action("edit.settings")});
@@ -141,7 +158,7 @@ void MainWindow::makeMenus()
     run->addActions({action("copy.tasks"), action("copy.tune"), action("copy.resume"), action("copy.export")});
 
     QMenu* go = menu(QT_TRANSLATE_NOOP("Menus", "&Go"));
-    go->addActions({action("go.back"), action("go.forward")});
+    go->addActions({action("go.back"), action("go.forward"), action("go.nextPane"), action("go.previousPane")});
     go->addSeparator();
     for (const PageEntry& entry : pageTable())
         go->addAction(m_actions->find(QStringLiteral("page.") + QLatin1String(entry.id)));
@@ -168,6 +185,8 @@ void MainWindow::makeMenus()
     view->addAction(action("view.fullScreen"));
 
     QMenu* help = menu(QT_TRANSLATE_NOOP("Menus", "&Help"));
+    help->addActions({action("help.manual"), action("help.keys")});
+    help->addSeparator();
     help->addActions({action("help.about"), action("help.aboutQt")});
 }
 

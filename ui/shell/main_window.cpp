@@ -1,8 +1,11 @@
 #include "ui/shell/main_window.h"
 
+#include "ui/bridge/desktop.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/dialogs/command_palette.h"
 #include "ui/dialogs/export_dialog.h"
+#include "ui/dialogs/manual_window.h"
+#include "ui/models/import_problems.h"
 #include "ui/models/language.h"
 #include "ui/models/recent_projects.h"
 #include "ui/models/selection.h"
@@ -14,12 +17,16 @@
 #include "ui/pages/settings_page.h"
 #include "ui/pages/start_page.h"
 #include "ui/commands/action_catalog.h"
+#include "ui/shell/run_notice.h"
 #include "ui/shell/window_layout.h"
+#include "ui/views/appearance.h"
+#include "ui/views/view_export.h"
 
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QCloseEvent>
+#include <QContextMenuEvent>
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QDockWidget>
@@ -28,6 +35,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMimeData>
 #include <QRegularExpression>
 #include <QScreen>
@@ -42,6 +50,7 @@ namespace lathe::ui {
 
 namespace {
 constexpr int kAgeMs = 1000;
+constexpr int kMessageMs = 6000;
 constexpr int kRememberTicks = 20; // of kAgeMs: what a crash may cost the start page, never the project
 }
 
@@ -52,10 +61,17 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
     setWindowTitle(QStringLiteral("Lathe"));
     resize(QSize(1280, 800).boundedTo(screen()->availableSize()));
     m_workspace = new Workspace(this);
+    m_desktop = new Desktop(this);
+    connect(m_desktop, &Desktop::schemeChanged, this, [](Desktop::Scheme scheme) {
+        setSystemDark(scheme == Desktop::Scheme::Unknown ? std::nullopt : std::optional(scheme == Desktop::Scheme::Dark));
+    });
+    new RunNotice(*m_workspace, *m_desktop, *this);
     m_actions = new ActionCatalog(this);
     m_bar = new RunBar(this);
+    ManualWindow::setTopic(m_bar, QStringLiteral("run"));
     addToolBar(m_bar);
     m_start = new StartPage(this);
+    ManualWindow::setTopic(m_start, QStringLiteral("start"));
     m_layout = new WindowLayout(*this, *m_workspace, m_start);
     makeActions();
     makeMenus();
@@ -179,6 +195,7 @@ QString MainWindow::suggestedLibrary() const
 void MainWindow::exportLibrary()
 {
     auto* dialog = new ExportDialog(m_workspace->bridge(), suggestedLibrary(), this);
+    ManualWindow::setTopic(dialog, QStringLiteral("export"));
     dialog->show();
 }
 
@@ -187,6 +204,12 @@ void MainWindow::openSource(const QString& source)
     if (source.isEmpty())
         return;
     m_resumeWhenOpen = false;
+    if (const SourceKind kind = sourceKind(source); kind == SourceKind::Log || kind == SourceKind::Library) {
+        m_workspace->addIssue(QStringLiteral("Unsupported"), QFileInfo(source).fileName(),
+                              kind == SourceKind::Log ? tr("Tuning logs of other tuners cannot be opened; ONNX models and projects (.lathe) can")
+                                                      : tr("An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it"));
+        return;
+    }
     if (m_workspace->session() != nullptr)
         remember();
     m_workspace->open(source, m_bar->target());
@@ -282,6 +305,7 @@ void MainWindow::updateStatus()
 void MainWindow::showPalette()
 {
     auto* palette = new CommandPalette(m_actions->all(), this);
+    ManualWindow::setTopic(palette, QStringLiteral("keys"));
     palette->show();
 }
 
@@ -289,6 +313,7 @@ void MainWindow::showSettings()
 {
     auto* dialog = new QDialog(this);
     dialog->setObjectName(QStringLiteral("settingsDialog"));
+    ManualWindow::setTopic(dialog, QStringLiteral("settings"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
     connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);
@@ -316,10 +341,60 @@ void MainWindow::findHere()
     static_cast<NetworkPage*>(m_layout->page("network"))->startFind();
 }
 
+QWidget* MainWindow::viewHere() const
+{
+    if (QWidget* view = exportableView(QApplication::focusWidget()))
+        return view;
+    // The largest on the page in front.
+    QWidget* largest = nullptr;
+    for (QWidget* widget : m_layout->currentPage()->findChildren<QWidget*>())
+        if (widget->isVisible() && exportableView(widget) == widget && (largest == nullptr || widget->width() * widget->height() > largest->width() * largest->height()))
+            largest = widget;
+    return largest;
+}
+
+void MainWindow::saveViewOf(QWidget* view)
+{
+    if (view == nullptr) {
+        statusBar()->showMessage(tr("There is no view here to save"), kMessageMs);
+        return;
+    }
+    if (const QString problem = browseAndSaveView(*view); !problem.isEmpty())
+        m_workspace->addIssue(QStringLiteral("StoreFailed"), tr("save"), problem);
+}
+
+void MainWindow::contextMenuEvent(QContextMenuEvent* event)
+{
+    // Views without a menu of their own get the one that all have.
+    QWidget* view = exportableView(childAt(event->pos()));
+    if (view == nullptr) {
+        QMainWindow::contextMenuEvent(event);
+        return;
+    }
+    QMenu menu(this);
+    menu.addAction(tr("&Copy"), view, [view] { copyView(*view); })->setShortcut(QKeySequence::Copy);
+    menu.addAction(m_actions->find(QStringLiteral("file.saveView"))->text(), view, [this, view] { saveViewOf(view); });
+    menu.exec(event->globalPos());
+    event->accept();
+}
+
+void MainWindow::showManual(const QString& topic)
+{
+    auto* manual = findChild<ManualWindow*>(QString(), Qt::FindDirectChildrenOnly);
+    if (manual == nullptr) {
+        manual = new ManualWindow(*m_actions, this);
+        manual->setAttribute(Qt::WA_DeleteOnClose);
+    }
+    manual->showTopic(topic);
+    manual->show();
+    manual->raise();
+    manual->activateWindow();
+}
+
 void MainWindow::copyCommand(const QString& command)
 {
     QApplication::clipboard()->setText(command);
-    statusBar()->showMessage(tr("Copied: %1").arg(command), 6000);
+    statusBar()->showMessage(tr("Copied: %1").arg(command), kMessageMs);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)

@@ -10,6 +10,7 @@ QT_END_NAMESPACE
 namespace lathe::ui {
 
 class ActionCatalog;
+class Desktop;
 class RunBar;
 class StartPage;
 class WindowLayout;
@@ -26,9 +27,11 @@ public:
 
     /// A path of a model or project, or zoo:NAME. Not modal; problems become rows of the Issues dock.
     void openSource(const QString& source);
+    Desktop& desktop() const { return *m_desktop; }
 
 protected:
     void closeEvent(QCloseEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dragLeaveEvent(QDragLeaveEvent* event) override;
     void dropEvent(QDropEvent* event) override;
@@ -52,9 +55,13 @@ private:
     void showSettings();
     void showPalette();
     void findHere();
+    void showManual(const QString& topic);
+    QWidget* viewHere() const;
+    void saveViewOf(QWidget* view);
     void copyCommand(const QString& command);
 
     Workspace* m_workspace = nullptr;
+    Desktop* m_desktop = nullptr;
     ActionCatalog* m_actions = nullptr;
     WindowLayout* m_layout = nullptr;
     RunBar* m_bar = nullptr;

@@ -2,15 +2,20 @@
 
 #include "ui/models/language.h"
 #include "ui/commands/action_catalog.h"
+#include "ui/dialogs/manual_window.h"
 #include "ui/shell/page_registry.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QCoreApplication>
 #include <QDockWidget>
 #include <QMainWindow>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QTabWidget>
+#include <QToolBar>
+
+#include <algorithm>
 
 namespace lathe::ui {
 
@@ -55,6 +60,7 @@ WindowLayout::WindowLayout(QMainWindow& window, Workspace& workspace, QWidget* s
     for (const PageEntry& entry : pageTable()) {
         QWidget* made = entry.make(workspace, &window);
         m_pages[entry.id] = made;
+        ManualWindow::setTopic(made, QLatin1String(entry.id)); // each page has its topic
         if (entry.place == PagePlace::Center) {
             const int tab = m_tabs->addTab(made, QString());
             retranslated(made, [this, entry, tab] { m_tabs->setTabText(tab, title(entry)); });
@@ -155,6 +161,11 @@ QWidget* WindowLayout::page(std::string_view id) const
     return found == m_pages.end() ? nullptr : found->second;
 }
 
+QWidget* WindowLayout::currentPage() const
+{
+    return m_tabs->currentWidget();
+}
+
 void WindowLayout::showPage(std::string_view id, bool focus)
 {
     QWidget* wanted = page(id);
@@ -170,6 +181,41 @@ void WindowLayout::showPage(std::string_view id, bool focus)
     }
     if (focus)
         wanted->setFocus(Qt::ShortcutFocusReason);
+}
+
+void WindowLayout::focusPane(int direction)
+{
+    std::vector<QWidget*> panes;
+    for (auto* bar : m_window.findChildren<QToolBar*>(QString(), Qt::FindDirectChildrenOnly))
+        if (bar->isVisible())
+            panes.push_back(bar);
+    panes.push_back(m_center);
+    for (const PageEntry& entry : pageTable())
+        if (const auto dock = m_docks.find(entry.id); dock != m_docks.end() && dock->second->isVisible() && !dock->second->visibleRegion().isEmpty())
+            panes.push_back(dock->second);
+    const QWidget* focus = QApplication::focusWidget();
+    const auto here = std::find_if(panes.begin(), panes.end(), [focus](const QWidget* pane) { return focus != nullptr && (pane == focus || pane->isAncestorOf(focus)); });
+    const auto count = static_cast<int>(panes.size());
+    const int at = here == panes.end() ? (direction > 0 ? -1 : 0) : static_cast<int>(here - panes.begin());
+    for (int i = 1; i <= count; ++i) {
+        QWidget* pane = panes[static_cast<std::size_t>((at + direction * i + count * count) % count)];
+        QWidget* target = pane == m_center ? (m_atStart ? m_center->widget(0) : m_tabs->currentWidget()) : pane;
+        if (auto* dock = qobject_cast<QDockWidget*>(pane))
+            target = dock->widget();
+        // What a page gives the focus to by itself, else its first field.
+        if (target->focusProxy() == nullptr && target->focusPolicy() == Qt::NoFocus) {
+            QWidget* first = nullptr;
+            for (QWidget* next = target->nextInFocusChain(); next != target && first == nullptr; next = next->nextInFocusChain())
+                if (target->isAncestorOf(next) && next->isVisible() && next->isEnabled() && (next->focusPolicy() & Qt::TabFocus) != 0)
+                    first = next;
+            target = first;
+        }
+        if (target == nullptr)
+            continue;
+        target->setFocus(direction > 0 ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+        if (const QWidget* now = QApplication::focusWidget(); now != nullptr && (pane == now || pane->isAncestorOf(now)))
+            return;
+    }
 }
 
 void WindowLayout::restoreDefault()

@@ -39,6 +39,11 @@ public:
     /// Beside the start page only docks at the bottom can be shown: the window has nothing to say about no network.
     void showPage(std::string_view id, bool focus = true);
     QWidget* page(std::string_view id) const;
+    /// That of the tab in front, also behind the start page.
+    QWidget* currentPage() const;
+
+    /// Gives the focus to the next pane that is seen (the run bar, the middle, docks), or the one before.
+    void focusPane(int direction);
 
     void restoreDefault();
     QStringList names() const;

@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QPalette>
 #include <QSettings>
+#include <QStyle>
 #include <QStyleFactory>
 
 namespace lathe::ui {
@@ -45,10 +46,13 @@ QPalette darkPalette()
     return p;
 }
 
+const QString kDarkKey = QStringLiteral("systemDark");
+
 bool systemIsDark()
 {
     static const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128; // before we set our own
-    return dark;
+    const QVariant wish = QSettings().value(kDarkKey);
+    return wish.isValid() ? wish.toBool() : dark;
 }
 
 } // namespace
@@ -72,9 +76,21 @@ Appearance storedAppearance()
 void applyAppearance(Appearance appearance)
 {
     const bool dark = appearance == Appearance::Dark || (appearance == Appearance::System && systemIsDark());
-    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    if (QApplication::style()->name().compare(QStringLiteral("fusion"), Qt::CaseInsensitive) != 0)
+        QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setPalette(dark ? darkPalette() : lightPalette());
     QSettings().setValue(QStringLiteral("appearance"), appearance == Appearance::Light ? QStringLiteral("light") : appearance == Appearance::Dark ? QStringLiteral("dark") : QStringLiteral("system"));
+}
+
+void setSystemDark(std::optional<bool> dark)
+{
+    QSettings settings;
+    if (dark)
+        settings.setValue(kDarkKey, *dark);
+    else
+        settings.remove(kDarkKey);
+    if (storedAppearance() == Appearance::System)
+        applyAppearance(Appearance::System);
 }
 
 } // namespace lathe::ui

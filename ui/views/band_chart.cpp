@@ -1,17 +1,12 @@
 #include "ui/views/band_chart.h"
 
+#include "ui/models/language.h"
 #include "ui/views/plot_axes.h"
+#include "ui/views/view_export.h"
 
 #include <QApplication>
-#include <QClipboard>
-#include <QContextMenuEvent>
-#include <QFileDialog>
-#include <QKeyEvent>
-#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QPixmap>
-#include <QSvgGenerator>
 #include <QToolTip>
 
 #include <algorithm>
@@ -32,6 +27,7 @@ BandChart::BandChart(QWidget* parent) : QWidget(parent)
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    retranslated(this, [this] { tell(); });
 }
 
 void BandChart::setBands(const QStringList& names, const QString& unit)
@@ -50,10 +46,15 @@ void BandChart::setSamples(std::vector<Sample> samples)
             if (band >= 0 && band < m_names.size())
                 m_totals[static_cast<std::size_t>(band)] += amount;
     m_total = std::accumulate(m_totals.begin(), m_totals.end(), 0.0);
+    tell();
+    update();
+}
+
+void BandChart::tell()
+{
     const QString text = summary();
     setAccessibleDescription(text);
     emit summaryChanged(text);
-    update();
 }
 
 void BandChart::setHighlight(int band)
@@ -195,8 +196,7 @@ void BandChart::paint(QPainter& painter) const
 void BandChart::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
-    painter.fillRect(rect(), palette().base());
-    paint(painter);
+    paintPicture(painter);
     if (hasFocus()) {
         painter.setPen(QPen(palette().color(QPalette::Highlight), 1));
         painter.setBrush(Qt::NoBrush);
@@ -231,6 +231,10 @@ int BandChart::bandAt(QPointF position, QString* hint) const
 
 void BandChart::mouseMoveEvent(QMouseEvent* event)
 {
+    if (event->buttons() == Qt::LeftButton && (event->position() - m_pressed).manhattanLength() > QApplication::startDragDistance()) {
+        dragView(*this);
+        return;
+    }
     QString hint;
     if (bandAt(event->position(), &hint) >= 0)
         QToolTip::showText(event->globalPosition().toPoint(), hint, this);
@@ -242,26 +246,9 @@ void BandChart::mousePressEvent(QMouseEvent* event)
 {
     if (event->button() != Qt::LeftButton)
         return;
+    m_pressed = event->position();
     if (const int band = bandAt(event->position(), nullptr); band >= 0)
         emit bandClicked(band);
-}
-
-void BandChart::keyPressEvent(QKeyEvent* event)
-{
-    if (event->matches(QKeySequence::Copy)) {
-        copyImage();
-        return;
-    }
-    QWidget::keyPressEvent(event);
-}
-
-void BandChart::contextMenuEvent(QContextMenuEvent* event)
-{
-    QMenu menu(this);
-    QAction* copy = menu.addAction(tr("&Copy as image"), this, &BandChart::copyImage);
-    copy->setShortcut(QKeySequence::Copy);
-    menu.addAction(tr("&Save as image…"), this, &BandChart::saveImage);
-    menu.exec(event->globalPos());
 }
 
 void BandChart::changeEvent(QEvent* event)
@@ -271,25 +258,20 @@ void BandChart::changeEvent(QEvent* event)
     QWidget::changeEvent(event);
 }
 
-void BandChart::copyImage() const
+void BandChart::paintPicture(QPainter& painter) const
 {
-    QApplication::clipboard()->setPixmap(const_cast<BandChart*>(this)->grab());
+    painter.fillRect(rect(), palette().base());
+    paint(painter);
 }
 
-void BandChart::saveImage()
+std::vector<QStringList> BandChart::exportRows() const
 {
-    const QString name = QFileDialog::getSaveFileName(this, tr("Save image"), objectName() + QStringLiteral(".png"), tr("PNG (*.png);;SVG (*.svg)"));
-    if (name.endsWith(QStringLiteral(".svg"))) {
-        QSvgGenerator generator;
-        generator.setFileName(name);
-        generator.setSize(size());
-        generator.setViewBox(rect());
-        QPainter painter(&generator);
-        painter.fillRect(rect(), palette().base());
-        paint(painter);
-    } else if (!name.isEmpty()) {
-        grab().save(name);
-    }
+    std::vector<QStringList> rows{{tr("From (s)"), tr("To (s)"), tr("Name"), tr("Amount (%1)").arg(m_unit)}};
+    for (const Sample& sample : m_samples)
+        for (const auto& [band, amount] : sample.amounts)
+            if (band >= 0 && band < m_names.size())
+                rows.push_back({QString::number(sample.from, 'f', 3), QString::number(sample.to, 'f', 3), m_names[band], QString::number(amount, 'g', 8)});
+    return rows;
 }
 
 } // namespace lathe::ui

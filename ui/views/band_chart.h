@@ -1,5 +1,7 @@
 #pragma once
 
+#include "ui/views/exportable.h"
+
 #include <QStringList>
 #include <QWidget>
 
@@ -9,7 +11,7 @@ namespace lathe::ui {
 
 /// Shares over time as stacked bands: which task got the trials, what the time was spent on. Painted by hand; samples are
 /// gathered into one column per few pixels, so that a long run costs no more than a short one.
-class BandChart final : public QWidget
+class BandChart final : public QWidget, public Exportable
 {
     Q_OBJECT
 
@@ -29,6 +31,9 @@ public:
     void setHighlight(int band); ///< -1: none
     /// The largest shares in words.
     QString summary() const;
+    QSize pictureSize() const override { return size(); }
+    void paintPicture(QPainter& painter) const override;
+    std::vector<QStringList> exportRows() const override;
     QSize sizeHint() const override { return {480, 220}; }
     QSize minimumSizeHint() const override { return {160, 100}; }
 
@@ -40,8 +45,6 @@ protected:
     void paintEvent(QPaintEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
-    void keyPressEvent(QKeyEvent* event) override;
-    void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
 
 private:
@@ -53,11 +56,10 @@ private:
     };
     QRectF plotArea() const;
     double legendWidth() const;
+    void tell();
     std::vector<Column> columns(double width) const;
     void paint(QPainter& painter) const;
     int bandAt(QPointF position, QString* hint) const;
-    void copyImage() const;
-    void saveImage();
 
     QStringList m_names;
     QString m_unit;
@@ -65,6 +67,7 @@ private:
     std::vector<double> m_totals; ///< by band
     double m_total = 0;
     int m_highlight = -1;
+    QPointF m_pressed;
 };
 
 } // namespace lathe::ui

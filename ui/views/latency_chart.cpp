@@ -14,14 +14,7 @@
 #include <QtCharts/QScatterSeries>
 #include <QtCharts/QValueAxis>
 
-#include <QApplication>
-#include <QClipboard>
-#include <QContextMenuEvent>
 #include <QEvent>
-#include <QFileDialog>
-#include <QKeyEvent>
-#include <QMenu>
-#include <QSvgGenerator>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -101,6 +94,7 @@ LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
     retranslated(this, [this] {
         setNames();
         rescale();
+        tell();
     });
 }
 
@@ -184,6 +178,11 @@ void LatencyChart::draw()
         replace(m_tasks[i], steps(curve.points, end));
     }
     setNames();
+    tell();
+}
+
+void LatencyChart::tell()
+{
     const QString text = summary();
     setAccessibleName(tr("Latency over time"));
     setAccessibleDescription(text);
@@ -273,41 +272,32 @@ void LatencyChart::applyPalette()
     }
 }
 
-void LatencyChart::keyPressEvent(QKeyEvent* event)
+QSize LatencyChart::pictureSize() const
 {
-    if (event->matches(QKeySequence::Copy))
-        copyImage();
-    else
-        QWidget::keyPressEvent(event);
+    return m_view->size();
 }
 
-void LatencyChart::contextMenuEvent(QContextMenuEvent* event)
+void LatencyChart::paintPicture(QPainter& painter) const
 {
-    QMenu menu(this);
-    QAction* copy = menu.addAction(tr("&Copy as image"), this, &LatencyChart::copyImage);
-    copy->setShortcut(QKeySequence::Copy);
-    menu.addAction(tr("&Save as image…"), this, &LatencyChart::saveImage);
-    menu.exec(event->globalPos());
+    m_view->render(&painter, QRectF(QPointF(), m_view->size()), m_view->rect());
 }
 
-void LatencyChart::copyImage()
+std::vector<QStringList> LatencyChart::exportRows() const
 {
-    QApplication::clipboard()->setPixmap(m_view->grab());
-}
-
-void LatencyChart::saveImage()
-{
-    const QString name = QFileDialog::getSaveFileName(this, tr("Save image"), QStringLiteral("latency.png"), tr("PNG (*.png);;SVG (*.svg)"));
-    if (name.endsWith(QStringLiteral(".svg"))) {
-        QSvgGenerator generator;
-        generator.setFileName(name);
-        generator.setSize(m_view->size());
-        generator.setViewBox(m_view->rect());
-        QPainter painter(&generator);
-        m_view->render(&painter);
-    } else if (!name.isEmpty()) {
-        m_view->grab().save(name);
-    }
+    std::vector<QStringList> rows{{tr("Curve"), tr("Time (s)"), tr("Latency (ms)")}};
+    const auto add = [&rows](const QString& name, const QList<QPointF>& points) {
+        for (const QPointF& p : points)
+            rows.push_back({name, QString::number(p.x(), 'f', 3), QString::number(p.y(), 'g', 10)});
+    };
+    add(m_estimate->name(), m_curves.estimate);
+    add(tr("low"), m_curves.low);
+    add(tr("high"), m_curves.high);
+    add(m_measured->name(), m_curves.measured);
+    if (std::isfinite(m_curves.untunedMs))
+        add(m_baseline->name(), {{0, m_curves.untunedMs}});
+    for (const TaskCurve& curve : m_curves.tasks)
+        add(curve.name, curve.points);
+    return rows;
 }
 
 } // namespace lathe::ui

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "ui/views/exportable.h"
+
 #include <QList>
 #include <QPointF>
 #include <QWidget>
@@ -22,7 +24,7 @@ namespace lathe::ui {
 
 /// Latency over the run's time: estimated sum with its band, measured whole network, untuned baseline, and curves of tasks. The
 /// one class that sees Qt Charts. All curves are exchanged at once and cut down to what the pixels can show.
-class LatencyChart final : public QWidget
+class LatencyChart final : public QWidget, public Exportable
 {
     Q_OBJECT
 
@@ -53,6 +55,9 @@ public:
     QString summary() const;
 
     qsizetype drawnPoints() const; ///< of all lines
+    QSize pictureSize() const override;
+    void paintPicture(QPainter& painter) const override;
+    std::vector<QStringList> exportRows() const override;
 
 signals:
     void summaryChanged(const QString& text);
@@ -60,16 +65,13 @@ signals:
 protected:
     void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
-    void keyPressEvent(QKeyEvent* event) override;
-    void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
     void draw();
     void rescale();
+    void tell();
     void applyPalette();
     void setNames();
-    void copyImage();
-    void saveImage();
     QChart* m_chart = nullptr;
     QChartView* m_view = nullptr;
     QLineSeries* m_estimate = nullptr;

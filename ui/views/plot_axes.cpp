@@ -9,7 +9,7 @@ namespace lathe::ui {
 
 QColor seriesColor(int i)
 {
-    static const QRgb kColors[] = {0xff0072b2, 0xffe69f00, 0xff009e73, 0xffcc79a7, 0xff56b4e9, 0xffd55e00, 0xfff0e442, 0xff999999};
+    static const QRgb kColors[] = {0xff0072b2, 0xffe69f00, 0xff009e73, 0xffcc79a7, 0xff56b4e9, 0xffd55e00, 0xfff0e442, 0xff8822ee};
     const QColor color(kColors[i % 8]);
     return (i / 8) % 2 == 0 ? color : color.lighter(135);
 }

@@ -15,7 +15,8 @@ namespace lathe::ui {
 
 /// What the painted charts share: colours, round steps, axes.
 
-/// The i-th of the colours that tell series apart (Okabe and Ito's, then lighter ones); from the ninth on hatched too.
+/// The i-th of the colours that tell series apart (Okabe and Ito's, a violet for their black, which dark backgrounds swallow; then
+/// lighter ones); from the ninth on hatched too.
 QColor seriesColor(int i);
 Qt::BrushStyle seriesPattern(int i);
 

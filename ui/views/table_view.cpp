@@ -1,17 +1,15 @@
 #include "ui/views/table_view.h"
 
+#include "ui/views/view_export.h"
+
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFile>
-#include <QFileDialog>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QSaveFile>
+#include <QMessageBox>
 #include <QSettings>
-
-#include <algorithm>
 
 namespace lathe::ui {
 
@@ -24,6 +22,8 @@ TableView::TableView(const char* name, QWidget* parent) : QTableView(parent)
     setShowGrid(false);
     setWordWrap(false);
     setTabKeyNavigation(false); // Tab leaves the table
+    setDragEnabled(true);
+    setDragDropMode(DragOnly);
     setHorizontalScrollMode(ScrollPerPixel);
     setMinimumSize(80, 60);
     verticalHeader()->hide();
@@ -71,44 +71,10 @@ void TableView::headerMenu(QPoint at)
     menu.exec(horizontalHeader()->viewport()->mapToGlobal(at));
 }
 
-QString TableView::rowsAsText(QChar separator, bool all) const
-{
-    std::vector<int> columns;
-    for (int visual = 0; visual < horizontalHeader()->count(); ++visual)
-        if (const int column = horizontalHeader()->logicalIndex(visual); !isColumnHidden(column))
-            columns.push_back(column);
-    std::vector<int> rows;
-    if (all)
-        for (int row = 0; row < model()->rowCount(); ++row)
-            rows.push_back(row);
-    else
-        for (const QModelIndex& index : selectionModel()->selectedRows())
-            rows.push_back(index.row());
-    std::sort(rows.begin(), rows.end());
-    QString text;
-    const auto line = [&](auto&& cell) {
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-            QString value = cell(columns[i]);
-            if (separator == QLatin1Char(',')) {
-                if (value.contains(QLatin1Char(',')) || value.contains(QLatin1Char('"')) || value.contains(QLatin1Char('\n')))
-                    value = QLatin1Char('"') + value.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');
-            } else {
-                value.replace(QLatin1Char('\t'), QLatin1Char(' ')).replace(QLatin1Char('\n'), QLatin1Char(' '));
-            }
-            text += (i == 0 ? QString() : QString(separator)) + value;
-        }
-        text += QLatin1Char('\n');
-    };
-    line([this](int column) { return model()->headerData(column, Qt::Horizontal).toString(); });
-    for (const int row : rows)
-        line([this, row](int column) { return model()->index(row, column).data().toString(); });
-    return text;
-}
-
 void TableView::keyPressEvent(QKeyEvent* event)
 {
     if (event->matches(QKeySequence::Copy)) {
-        QApplication::clipboard()->setText(rowsAsText(QLatin1Char('\t'), false));
+        copyView(*this);
         event->accept();
         return;
     }
@@ -123,21 +89,20 @@ void TableView::keyPressEvent(QKeyEvent* event)
 void TableView::contextMenuEvent(QContextMenuEvent* event)
 {
     QMenu menu(this);
-    QAction* copy = menu.addAction(tr("&Copy"), this, [this] { QApplication::clipboard()->setText(rowsAsText(QLatin1Char('\t'), false)); });
+    QAction* copy = menu.addAction(tr("&Copy"), this, [this] { copyView(*this); });
     copy->setShortcut(QKeySequence::Copy);
     copy->setEnabled(selectionModel()->hasSelection());
-    menu.addAction(tr("Copy as C&SV"), this, [this] { QApplication::clipboard()->setText(rowsAsText(QLatin1Char(','), !selectionModel()->hasSelection())); });
-    menu.addAction(tr("&Save all as CSV…"), this, [this] {
-        const QString name = QFileDialog::getSaveFileName(this, tr("Save table"), objectName() + QStringLiteral(".csv"), tr("CSV (*.csv)"));
-        if (name.isEmpty())
-            return;
-        QSaveFile file(name);
-        if (file.open(QIODevice::WriteOnly)) {
-            file.write(rowsAsText(QLatin1Char(','), true).toUtf8());
-            file.commit();
-        }
+    menu.addAction(tr("Copy as C&SV"), this, [this] { QApplication::clipboard()->setText(rowsText(rowsOf(*this, !selectionModel()->hasSelection()), QLatin1Char(','))); });
+    menu.addAction(tr("&Save this view…"), this, [this] {
+        if (const QString problem = browseAndSaveView(*this); !problem.isEmpty())
+            QMessageBox::warning(window(), tr("Not saved"), problem);
     });
     menu.exec(event->globalPos());
+}
+
+void TableView::startDrag(Qt::DropActions)
+{
+    dragView(*this);
 }
 
 } // namespace lathe::ui

@@ -5,7 +5,7 @@
 namespace lathe::ui {
 
 /// The table of all pages: rows are selected, columns are sized by hand and remembered under the object's name, the header's
-/// menu hides and shows columns, Ctrl+C copies the selected rows with headings as text, Escape gives the focus up.
+/// menu hides and shows columns, Ctrl+C copies the selected rows with headings as text, and they can be dragged out.
 class TableView : public QTableView
 {
     Q_OBJECT
@@ -17,12 +17,11 @@ public:
 
     /// The widths, order and visibility of last time; call once, after the defaults are set.
     void restoreColumns();
-    /// Rows of the selection (all rows if none is selected) with headings; `separator` a tab or a comma.
-    QString rowsAsText(QChar separator, bool all) const;
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
+    void startDrag(Qt::DropActions supported) override;
 
 private:
     void headerMenu(QPoint at);

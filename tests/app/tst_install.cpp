@@ -1,0 +1,120 @@
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QProcessEnvironment>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+#include <QtTest>
+
+/// What `cmake --install` leaves works by itself, from a folder of any name.
+class TestInstall : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    QString prefix() const { return m_dir.filePath("a prefix"); }
+
+    struct Output
+    {
+        int code;
+        QByteArray out, err;
+    };
+    Output run(const QString& program, const QStringList& words) const
+    {
+        QProcess process;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        for (const char* name : {"LD_LIBRARY_PATH", "LATHE_PLUGIN_PATH"})
+            environment.remove(name);
+        environment.insert("HOME", m_dir.path());
+        environment.insert("QT_QPA_PLATFORM", "offscreen");
+        process.setProcessEnvironment(environment);
+        process.setWorkingDirectory(m_dir.path());
+        process.start(program, words);
+        if (!process.waitForFinished(300000))
+            qFatal("%s did not end", qPrintable(program));
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+    }
+    Output cli(const QStringList& words) const { return run(prefix() + "/bin/lathe-cli", words); }
+    QByteArray read(const QString& file) const
+    {
+        QFile in(prefix() + '/' + file);
+        return in.open(QIODevice::ReadOnly) ? in.readAll() : QByteArray();
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const Output installed = run(LATHE_CMAKE, {"--install", QCoreApplication::applicationDirPath() + "/..", "--prefix", prefix()});
+        QVERIFY2(installed.code == 0, installed.err);
+    }
+
+    void programsPluginsAndRuntimeAreThere()
+    {
+        for (const char* program : {"lathe-cli", "lathe-builder", "lathe-runner"})
+            QVERIFY2(QFileInfo(prefix() + "/bin/" + QLatin1String(program)).isExecutable(), program);
+        for (const char* plugin : {"cpu_device.so", "sim_codegen.so", "sim_device.so"})
+            QVERIFY2(QFile::exists(prefix() + "/lib/lathe/plugins/" + QLatin1String(plugin)), plugin);
+        QCOMPARE(QDir(prefix() + "/lib/lathe/runtime").entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 1);
+    }
+
+    void nothingRemembersTheBuildFolder()
+    {
+        for (const char* program : {"bin/lathe-cli", "bin/lathe-runner", "lib/lathe/plugins/sim_codegen.so"}) {
+            const QByteArray bytes = read(program);
+            QVERIFY2(!bytes.isEmpty() && !bytes.contains((QDir::cleanPath(QCoreApplication::applicationDirPath() + "/..") + "/lib").toUtf8()), program);
+        }
+    }
+
+    void theInstalledProgramsTune()
+    {
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--trials", "16", "--project", "p.lathe"});
+        QVERIFY2(tuned.code == 0, tuned.err);
+        const Output best = cli({"records", "best", "p.lathe", "--json"});
+        QVERIFY2(best.code == 0 && best.out.contains("task"), best.err);
+    }
+
+    void theInstalledProgramsExport()
+    {
+        if (!QFile::exists(prefix() + "/lib/lathe/plugins/cpu_codegen.so"))
+            QSKIP("this build has no code generation for CPUs (LATHE_LLVM is off)");
+        const Output compiled = cli({"compile", "zoo:mlp", "--allow-default", "-o", "libmlp.so"});
+        QVERIFY2(compiled.code == 0, compiled.err);
+        const Output verified = cli({"verify", "libmlp.so"});
+        QVERIFY2(verified.code == 0, verified.err);
+    }
+
+    void theDesktopFindsTheWindow()
+    {
+        if (!QFile::exists(prefix() + "/bin/lathe"))
+            QSKIP("this build has no window (LATHE_BUILD_UI is off)");
+        const QString entry = QString::fromUtf8(read("share/applications/lathe.desktop"));
+        const auto value = [&entry](const QString& key) { return QRegularExpression("^" + QRegularExpression::escape(key) + "=(.*)$", QRegularExpression::MultilineOption).match(entry).captured(1); };
+        QVERIFY(entry.startsWith("[Desktop Entry]\n"));
+        QVERIFY(QFileInfo(prefix() + "/bin/" + value("Exec").section(' ', 0, 0)).isExecutable());
+        QVERIFY(!value("Name").isEmpty() && !value("Comment[zh_CN]").isEmpty());
+        QVERIFY(QFile::exists(prefix() + "/share/icons/hicolor/scalable/apps/" + value("Icon") + ".svg"));
+        // What it opens is described, and no more.
+        QStringList types;
+        QXmlStreamReader mime(read("share/mime/packages/lathe.xml"));
+        while (!mime.atEnd())
+            if (mime.readNext() == QXmlStreamReader::StartElement && mime.name() == QLatin1String("mime-type"))
+                types << mime.attributes().value("type").toString();
+        QVERIFY2(!mime.hasError(), qPrintable(mime.errorString()));
+        QStringList opened = value("MimeType").split(';', Qt::SkipEmptyParts);
+        QCOMPARE(opened, types);
+        QXmlStreamReader info(read("share/metainfo/org.lathe.Lathe.metainfo.xml"));
+        QStringList provided;
+        while (!info.atEnd())
+            if (info.readNext() == QXmlStreamReader::StartElement && info.name() == QLatin1String("mediatype"))
+                provided << info.readElementText();
+        QVERIFY2(!info.hasError(), qPrintable(info.errorString()));
+        QCOMPARE(provided, types);
+        const Output version = run(prefix() + "/bin/lathe", {"--version"});
+        QVERIFY2(version.code == 0 && version.out.contains("Lathe"), version.err);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestInstall)
+#include "tst_install.moc"

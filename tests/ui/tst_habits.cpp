@@ -1,0 +1,430 @@
+#include "core/session/session.h"
+#include "ui/dialogs/about_dialog.h"
+#include "ui/models/import_problems.h"
+#include "ui/models/issue_model.h"
+#include "ui/models/language.h"
+#include "ui/models/workspace.h"
+#include "ui/shell/main_window.h"
+#include "ui/views/appearance.h"
+#include "ui/views/band_chart.h"
+#include "ui/views/graph_view.h"
+#include "ui/views/latency_chart.h"
+#include "ui/views/plot_axes.h"
+#include "ui/views/table_view.h"
+#include "ui/views/view_export.h"
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QDialog>
+#include <QDockWidget>
+#include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QRegularExpression>
+#include <QStandardItemModel>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTreeWidget>
+#include <QtTest>
+
+#include <array>
+#include <cmath>
+
+using namespace lathe;
+
+namespace {
+
+QByteArray read(const QString& file)
+{
+    QFile in(file);
+    return in.open(QIODevice::ReadOnly) ? in.readAll() : QByteArray();
+}
+
+/// A field of a protobuf message that has a length.
+QByteArray field(int number, const QByteArray& value)
+{
+    QByteArray bytes(1, static_cast<char>(number << 3 | 2));
+    for (qsizetype left = value.size();; left >>= 7) {
+        bytes += static_cast<char>(left < 128 ? left : (left & 127) | 128);
+        if (left < 128)
+            return bytes + value;
+    }
+}
+
+QByteArray number(int field, int value)
+{
+    return QByteArray(1, static_cast<char>(field << 3)) + static_cast<char>(value);
+}
+
+/// An ONNX model with a row of nodes, all of which take x.
+QByteArray model(const QList<std::pair<QByteArray, QByteArray>>& nodes)
+{
+    QByteArray graph;
+    for (const auto& [op, name] : nodes)
+        graph += field(1, field(1, "x") + field(2, name + "_out") + field(3, name) + field(4, op));
+    const QByteArray dims = field(1, number(1, 1)) + field(1, number(1, 4));
+    const auto value = [&dims](const QByteArray& name) { return field(1, name) + field(2, field(1, number(1, 1) + field(2, dims))); };
+    graph += field(2, "g") + field(11, value("x")) + field(12, value(nodes.last().second + "_out"));
+    return number(1, 8) + field(7, graph) + field(8, number(2, 13));
+}
+
+/// The letters that Alt opens in a menu; a letter twice: Alt would only walk.
+QStringList doubleMnemonics(const QList<QAction*>& actions)
+{
+    QStringList doubles;
+    QHash<QChar, QString> taken;
+    for (const QAction* action : actions) {
+        const auto at = QString(action->text()).replace(QStringLiteral("&&"), QString()).indexOf(QLatin1Char('&'));
+        if (at < 0 || action->isSeparator() || !action->isVisible())
+            continue;
+        const QChar letter = QString(action->text()).replace(QStringLiteral("&&"), QString())[at + 1].toLower();
+        if (taken.contains(letter))
+            doubles << taken[letter] + QStringLiteral(" / ") + action->text();
+        taken[letter] = action->text();
+    }
+    return doubles;
+}
+
+/// Where a colour lies in CIE L*a*b*, for eyes that see by the given matrix (Machado, Oliveira and Fernandes 2009, linear RGB).
+std::array<double, 3> seen(const QColor& color, const std::array<double, 9>& eye)
+{
+    const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    const double rgb[] = {linear(color.redF()), linear(color.greenF()), linear(color.blueF())};
+    double l[3];
+    for (std::size_t i = 0; i < 3; ++i)
+        l[i] = std::clamp(eye[3 * i] * rgb[0] + eye[3 * i + 1] * rgb[1] + eye[3 * i + 2] * rgb[2], 0.0, 1.0);
+    const auto f = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
+    const double x = f((0.4124 * l[0] + 0.3576 * l[1] + 0.1805 * l[2]) / 0.9505), y = f(0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2]),
+                 z = f((0.0193 * l[0] + 0.1192 * l[1] + 0.9505 * l[2]) / 1.089);
+    return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+} // namespace
+
+/// What all pages share: copying and saving, panes and keys, languages, problems of models.
+class TestHabits : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    template<typename T>
+    T* find(const char* name) const
+    {
+        T* found = m_window->findChild<T*>(QLatin1String(name));
+        if (found == nullptr)
+            qFatal("no widget named %s", name);
+        return found;
+    }
+    void runAction(const char* id) const { find<QAction>(id)->trigger(); }
+    QString write(const QString& name, const QByteArray& bytes) const
+    {
+        QFile out(m_dir.filePath(name));
+        if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size())
+            qFatal("cannot write");
+        return out.fileName();
+    }
+
+    static std::unique_ptr<ui::LatencyChart> chart()
+    {
+        auto made = std::make_unique<ui::LatencyChart>();
+        made->setObjectName("latencyChart");
+        ui::LatencyChart::Curves curves;
+        curves.estimate = {{0, 8}, {10, 4.5}};
+        curves.measured = {{10, 5.25}};
+        curves.untunedMs = 9;
+        curves.seconds = 20;
+        made->setCurves(curves);
+        made->resize(400, 300);
+        return made;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        QStandardPaths::setTestModeEnabled(true);
+        qputenv("HOME", m_dir.path().toLocal8Bit());
+        qputenv("XDG_DATA_HOME", m_dir.path().toLocal8Bit());
+        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
+        QApplication::setOrganizationName("LatheTest");
+        QApplication::setApplicationName("LatheTest");
+        ui::Language::instance().set("en");
+        m_window = std::make_unique<ui::MainWindow>();
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+
+    void tablesAreCopiedAsText()
+    {
+        QStandardItemModel items(2, 2);
+        items.setHorizontalHeaderLabels({"Name", "Value"});
+        items.setItem(0, 0, new QStandardItem("a, b"));
+        items.setItem(0, 1, new QStandardItem("1.5"));
+        items.setItem(1, 0, new QStandardItem("say \"x\"\nand y"));
+        items.setItem(1, 1, new QStandardItem("2"));
+        ui::TableView table("testTable");
+        table.setModel(&items);
+        QCOMPARE(ui::rowsText(ui::rowsOf(table, true), ','), QString("Name,Value\n\"a, b\",1.5\n\"say \"\"x\"\"\nand y\",2\n"));
+        table.selectRow(1);
+        ui::copyView(table);
+        QCOMPARE(QApplication::clipboard()->text(), QString("Name\tValue\nsay \"x\" and y\t2\n"));
+        table.setColumnHidden(0, true);
+        QCOMPARE(ui::rowsText(ui::rowsOf(table, false), '\t'), QString("Value\n2\n"));
+    }
+
+    void treesKeepTheirDepth()
+    {
+        QTreeWidget tree;
+        tree.setHeaderLabels({"Property", "Value"});
+        auto* top = new QTreeWidgetItem(&tree, {"Tensors", ""});
+        new QTreeWidgetItem(top, {"input", "1x2"});
+        QCOMPARE(ui::rowsText(ui::rowsOf(tree, true), '\t'), QString("Property\tValue\nTensors\t\n  input\t1x2\n"));
+        QVERIFY(ui::exportableView(tree.viewport()) == &tree);
+        QLabel label;
+        QVERIFY(ui::exportableView(&label) == nullptr);
+    }
+
+    void chartsAreCopiedAsPicturesAndSavedInThreeKinds()
+    {
+        const auto view = chart();
+        ui::copyView(*view);
+        QVERIFY(QApplication::clipboard()->mimeData()->hasImage());
+        QVERIFY(ui::saveView(*view, m_dir.filePath("chart.png")).isEmpty());
+        const QImage png(m_dir.filePath("chart.png"));
+        QVERIFY(png.width() >= 600);
+        QSet<QRgb> colors;
+        for (int y = 0; y < png.height(); y += 3)
+            for (int x = 0; x < png.width(); x += 3)
+                colors.insert(png.pixel(x, y));
+        QVERIFY2(colors.size() > 3, "the curve must be in the picture");
+        QVERIFY(ui::saveView(*view, m_dir.filePath("chart.svg")).isEmpty());
+        QVERIFY(read(m_dir.filePath("chart.svg")).contains("<svg") && read(m_dir.filePath("chart.svg")).contains("untuned"));
+        QVERIFY(ui::saveView(*view, m_dir.filePath("chart.csv")).isEmpty());
+        QVERIFY(read(m_dir.filePath("chart.csv")).startsWith("Curve,Time (s),Latency (ms)\nestimated (sum of tasks),0.000,8\nestimated (sum of tasks),10.000,4.5\n"));
+        ui::BandChart band;
+        band.setBands({"a", "b"}, "s");
+        band.setSamples({{0, 2, {{0, 1.0}, {1, 3.0}}}});
+        band.resize(300, 200);
+        QVERIFY(ui::saveView(band, m_dir.filePath("band.csv")).isEmpty());
+        QCOMPARE(read(m_dir.filePath("band.csv")), QByteArray("From (s),To (s),Name,Amount (s)\n0.000,2.000,a,1\n0.000,2.000,b,3\n"));
+        QVERIFY(ui::saveView(band, m_dir.filePath("band.svg")).isEmpty());
+    }
+
+    void whatCannotBeSavedSaysWhy()
+    {
+        const auto view = chart();
+        QVERIFY(ui::saveView(*view, m_dir.filePath("chart.doc")).contains(".csv"));
+        QVERIFY(!QFile::exists(m_dir.filePath("chart.doc")));
+        QVERIFY(ui::saveView(*view, m_dir.filePath("no/such/folder.png")).contains("could not be written"));
+        ui::GraphView graph;
+        QVERIFY(!ui::saveView(graph, m_dir.filePath("graph.svg")).isEmpty());
+    }
+
+    void everyProblemOfAModelIsARowWithItsNodes()
+    {
+        session::OpenOptions options;
+        options.model.source = write("odd.onnx", model({{"Foo", "first"}, {"Bar", "second"}, {"Foo", "third"}})).toStdString();
+        const auto opened = session::TuningSession::open(options);
+        QVERIFY(!opened);
+        const auto problems = ui::importProblems(QString::fromStdString(opened.error().message));
+        QVERIFY2(problems.size() == 2, opened.error().message.c_str());
+        QCOMPARE(problems[0].nodes, QStringList({"first", "third"}));
+        QVERIFY(problems[1].what.contains("Bar"));
+        m_window->openSource(m_dir.filePath("odd.onnx"));
+        auto* issues = find<QTableView>("issueTable")->model();
+        QTRY_COMPARE_WITH_TIMEOUT(issues->rowCount(), 2, 20000);
+        QCOMPARE(issues->index(0, ui::IssueModel::WhereColumn).data().toString(), QString("first, third"));
+        QCOMPARE(issues->index(0, ui::IssueModel::CountColumn).data().toInt(), 2);
+        QVERIFY(issues->index(1, ui::IssueModel::TextColumn).data().toString().contains("odd.onnx"));
+        QVERIFY(find<QDockWidget>("issuesDock")->isVisible());
+    }
+
+    void otherSentencesAreLeftWhole()
+    {
+        QVERIFY(ui::importProblems("the file is truncated").empty());
+        QVERIFY(ui::importProblems("the model needs what is not supported: something else").empty());
+        const auto many = ui::importProblems("opening x: the model needs what is not supported: operator A; of B (nodes \"n (1)\", \"m\" and 7 more); C (node \"k\")");
+        QCOMPARE(many.size(), std::size_t(2));
+        QCOMPARE(many[0].what, QString("operator A; of B"));
+        QCOMPARE(many[0].count, 9);
+    }
+
+    void whatCannotBeOpenedSaysSoAtOnce()
+    {
+        auto* issues = find<QTableView>("issueTable")->model();
+        const int before = issues->rowCount();
+        m_window->openSource("/some/where/tuning.json");
+        m_window->openSource("/some/where/libnet.so");
+        QCOMPARE(issues->rowCount(), before + 2);
+        QVERIFY(issues->index(before, ui::IssueModel::TextColumn).data().toString().contains("ONNX"));
+        QVERIFY(issues->index(before + 1, ui::IssueModel::TextColumn).data().toString().contains("lathe-cli"));
+    }
+
+    void theWindowCopiesAndSavesWhatHasTheFocus()
+    {
+        m_window->openSource("zoo:mlp");
+        auto* graph = find<ui::GraphView>("graphView");
+        QTRY_VERIFY_WITH_TIMEOUT(!graph->scene().visible().items.empty(), 20000);
+        QVERIFY(ui::saveView(*graph, m_dir.filePath("network.csv")).isEmpty());
+        QVERIFY(read(m_dir.filePath("network.csv")).startsWith("Node,Operator,Name,Task,Output\n"));
+        auto* tasks = find<QTableView>("taskTable");
+        tasks->setFocus();
+        tasks->selectRow(0);
+        QTest::keyClick(m_window.get(), Qt::Key_C, Qt::ControlModifier);
+        QVERIFY2(QApplication::clipboard()->text().startsWith("Task\t"), qPrintable(QApplication::clipboard()->text()));
+        graph->setFocus();
+        QTest::keyClick(m_window.get(), Qt::Key_C, Qt::ControlModifier);
+        QVERIFY(QApplication::clipboard()->mimeData()->hasImage());
+        auto* properties = find<QTreeWidget>("properties");
+        properties->setFocus();
+        properties->setCurrentItem(properties->topLevelItem(0));
+        QTest::keyClick(m_window.get(), Qt::Key_C, Qt::ControlModifier);
+        QVERIFY(QApplication::clipboard()->text().startsWith("Property\tValue\n"));
+    }
+
+    void panesAreWalkedByKeys()
+    {
+        QSet<QString> seen;
+        find<QTableView>("taskTable")->setFocus();
+        QWidget* const from = QApplication::focusWidget();
+        for (int i = 0; i < 12; ++i) {
+            runAction("go.nextPane");
+            const QWidget* now = QApplication::focusWidget();
+            QVERIFY(now != nullptr);
+            for (const QWidget* at = now; at != nullptr; at = at->parentWidget())
+                if (qobject_cast<const QDockWidget*>(at) != nullptr || at->objectName() == "runBar" || at->objectName() == "pages")
+                    seen.insert(at->objectName());
+        }
+        QSet<QString> shown{"runBar", "pages"};
+        for (const QDockWidget* dock : m_window->findChildren<QDockWidget*>())
+            if (dock->isVisible() && !dock->visibleRegion().isEmpty()) // not behind another's tab
+                shown.insert(dock->objectName());
+        QVERIFY(shown.size() >= 3);
+        QCOMPARE(seen, shown);
+        from->setFocus();
+        runAction("go.nextPane");
+        QVERIFY(QApplication::focusWidget() != from);
+        runAction("go.previousPane");
+        QVERIFY(find<QDockWidget>("tasksDock")->isAncestorOf(QApplication::focusWidget()));
+    }
+
+    void noTwoEntriesOfAMenuShareALetter()
+    {
+        for (const QString& language : ui::Language::available()) {
+            ui::Language::instance().set(language);
+            QStringList doubles = doubleMnemonics(m_window->menuBar()->actions());
+            for (QMenu* menu : m_window->findChildren<QMenu*>())
+                if (!menu->actions().isEmpty())
+                    doubles << doubleMnemonics(menu->actions());
+            QVERIFY2(doubles.isEmpty(), qPrintable(language + ": " + doubles.join("; ")));
+        }
+        ui::Language::instance().set("en");
+    }
+
+    void openDialogsAndPagesFollowTheLanguage()
+    {
+        for (const char* id : {"view.palette", "edit.settings", "help.about", "help.manual", "actionExport"})
+            runAction(id);
+        const auto texts = [this] {
+            QHash<const QObject*, QString> found;
+            for (QWidget* widget : m_window->findChildren<QWidget*>()) {
+                if (const auto* label = qobject_cast<QLabel*>(widget))
+                    found[widget] = label->text();
+                else if (const auto* button = qobject_cast<QAbstractButton*>(widget))
+                    found[widget] = button->text();
+                else if (widget->isWindow())
+                    found[widget] = widget->windowTitle();
+            }
+            for (const QAction* action : m_window->findChildren<QAction*>())
+                if (action->parent() != nullptr && !action->objectName().isEmpty())
+                    found[action] = action->text();
+            return found;
+        };
+        QCOMPARE(m_window->findChildren<QDialog*>().size(), 5);
+        const auto english = texts();
+        ui::Language::instance().set("zh_CN");
+        const auto chinese = texts();
+        ui::Language::instance().set("en");
+        static const QRegularExpression words("[A-Za-z]{3,}\\s+[a-z]{3,}");
+        // Commands and file names are the same in every language.
+        static const QRegularExpression same("lathe-cli|zoo:|[×@]");
+        QStringList left;
+        for (auto it = english.begin(); it != english.end(); ++it)
+            if (it.value().contains(words) && !it.value().contains(same) && chinese.value(it.key()) == it.value())
+                left << it.key()->objectName() + ": " + it.value();
+        QVERIFY2(left.isEmpty(), qPrintable(left.join('\n')));
+        for (QDialog* dialog : m_window->findChildren<QDialog*>())
+            dialog->close();
+    }
+
+    void chartsSayInWordsWhatTheyShow()
+    {
+        const auto view = chart();
+        QVERIFY(view->accessibleDescription().contains("4.500"));
+        for (const char* name : {"latencyChart", "schedulerChart", "timeChart", "graphView"}) {
+            QVERIFY2(!find<QWidget>(name)->accessibleName().isEmpty(), name);
+            QVERIFY2(!find<QWidget>(name)->accessibleDescription().isEmpty(), name);
+        }
+    }
+
+    void coloursAreToldApartByAllEyes_data()
+    {
+        QTest::addColumn<QList<double>>("eye");
+        QTest::newRow("all three cones") << QList<double>{1, 0, 0, 0, 1, 0, 0, 0, 1};
+        QTest::newRow("deuteranopia") << QList<double>{0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881};
+        QTest::newRow("protanopia") << QList<double>{0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998};
+        QTest::newRow("tritanopia") << QList<double>{1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900};
+    }
+    void coloursAreToldApartByAllEyes()
+    {
+        QFETCH(QList<double>, eye);
+        std::array<double, 9> matrix;
+        std::copy(eye.begin(), eye.end(), matrix.begin());
+        const auto apart = [&matrix](const QColor& a, const QColor& b) {
+            const auto p = seen(a, matrix), q = seen(b, matrix);
+            return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+        };
+        for (int i = 0; i < 8; ++i) {
+            for (int j = 0; j < i; ++j)
+                QVERIFY2(apart(ui::seriesColor(i), ui::seriesColor(j)) > 15, qPrintable(QString("%1 and %2").arg(j).arg(i)));
+            for (const bool dark : {false, true}) {
+                ui::applyAppearance(dark ? ui::Appearance::Dark : ui::Appearance::Light);
+                QVERIFY2(apart(ui::seriesColor(i), QApplication::palette().color(QPalette::Base)) > 20, qPrintable(QString("%1 on the background").arg(i)));
+            }
+        }
+        QVERIFY(ui::seriesPattern(8) != ui::seriesPattern(0)); // from here on colours come again
+    }
+
+    void textsStandOutInLightAndDark()
+    {
+        // WCAG 2: 4.5 to one.
+        const auto luminance = [](const QColor& color) {
+            const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+            return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+        };
+        const auto contrast = [&](const QColor& a, const QColor& b) {
+            const double x = luminance(a), y = luminance(b);
+            return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+        };
+        for (const ui::Appearance appearance : {ui::Appearance::Light, ui::Appearance::Dark}) {
+            ui::applyAppearance(appearance);
+            const QPalette p = QApplication::palette();
+            const std::pair<QPalette::ColorRole, QPalette::ColorRole> pairs[] = {
+                {QPalette::WindowText, QPalette::Window}, {QPalette::Text, QPalette::Base},   {QPalette::Text, QPalette::AlternateBase}, {QPalette::ButtonText, QPalette::Button},
+                {QPalette::HighlightedText, QPalette::Highlight}, {QPalette::PlaceholderText, QPalette::Base}, {QPalette::Link, QPalette::Base}, {QPalette::ToolTipText, QPalette::ToolTipBase}};
+            for (const auto& [text, back] : pairs)
+                QVERIFY2(contrast(p.color(text), p.color(back)) >= 4.5, qPrintable(QString("%1: role %2 on %3 has %4").arg(ui::appearanceName(appearance)).arg(text).arg(back).arg(contrast(p.color(text), p.color(back)))));
+        }
+        ui::applyAppearance(ui::Appearance::Light);
+    }
+
+    void cleanupTestCase() { m_window.reset(); }
+};
+
+QTEST_MAIN(TestHabits)
+#include "tst_habits.moc"

@@ -1,0 +1,156 @@
+#include "ui/bridge/desktop.h"
+
+#include <QCoreApplication>
+#include <QDBusConnection>
+#include <QDBusConnectionInterface>
+#include <QDBusMessage>
+#include <QDBusPendingCallWatcher>
+#include <QDBusPendingReply>
+#include <QDBusVariant>
+#include <QFileInfo>
+#include <QPointer>
+#include <QThread>
+#include <QThreadPool>
+
+namespace lathe::ui {
+
+namespace {
+
+const QString kPortal = QStringLiteral("org.freedesktop.portal.Desktop");
+const QString kPortalPath = QStringLiteral("/org/freedesktop/portal/desktop");
+const QString kPortalSettings = QStringLiteral("org.freedesktop.portal.Settings");
+const QString kAppearance = QStringLiteral("org.freedesktop.appearance");
+const QString kColorScheme = QStringLiteral("color-scheme");
+const QString kNotifications = QStringLiteral("org.freedesktop.Notifications");
+const QString kNotificationsPath = QStringLiteral("/org/freedesktop/Notifications");
+
+/// Portals wrap the value in one variant, older ones in two.
+QVariant unwrapped(QVariant value)
+{
+    while (value.metaType() == QMetaType::fromType<QDBusVariant>())
+        value = value.value<QDBusVariant>().variant();
+    return value;
+}
+
+Desktop::Scheme schemeOf(const QVariant& value)
+{
+    bool good = false;
+    const uint wish = unwrapped(value).toUInt(&good);
+    return !good ? Desktop::Scheme::Unknown : wish == 1 ? Desktop::Scheme::Dark : wish == 2 ? Desktop::Scheme::Light : Desktop::Scheme::Unknown;
+}
+
+/// Hears the bus's signals: here, since slots must know the types of D-Bus and no header of ours does.
+class Ears final : public QObject
+{
+    Q_OBJECT
+
+public:
+    using QObject::QObject;
+
+public slots:
+    void onSettingChanged(const QString& group, const QString& key, const QDBusVariant& value)
+    {
+        if (group == kAppearance && key == kColorScheme)
+            emit schemeHeard(schemeOf(value.variant()));
+    }
+    void onActionInvoked(uint id, const QString& action)
+    {
+        if (action == QStringLiteral("default"))
+            emit clicked(id);
+    }
+
+signals:
+    void schemeHeard(lathe::ui::Desktop::Scheme scheme);
+    void clicked(uint id);
+};
+
+/// Asking for a bus where there is none would start one.
+bool sessionHasBus()
+{
+    return qEnvironmentVariableIsSet("DBUS_SESSION_BUS_ADDRESS")
+        || (qEnvironmentVariableIsSet("XDG_RUNTIME_DIR") && QFileInfo::exists(qEnvironmentVariable("XDG_RUNTIME_DIR") + QStringLiteral("/bus")));
+}
+
+} // namespace
+
+Desktop::~Desktop()
+{
+    if (m_connected)
+        QDBusConnection::disconnectFromBus(m_connection);
+}
+
+void Desktop::connectToBus(const QString& address)
+{
+    Q_ASSERT(QThread::currentThread() == thread() && m_connection.isEmpty());
+    static int number = 0;
+    m_connection = QStringLiteral("lathe-desktop-%1").arg(++number);
+    if (address.isEmpty() && !sessionHasBus()) {
+        onConnected(false);
+        return;
+    }
+    // Connecting waits for the bus to greet.
+    QThreadPool::globalInstance()->start([self = QPointer(this), app = QCoreApplication::instance(), address, name = m_connection] {
+        const QDBusConnection bus = address.isEmpty() ? QDBusConnection::connectToBus(QDBusConnection::SessionBus, name) : QDBusConnection::connectToBus(address, name);
+        QMetaObject::invokeMethod(app, [self, good = bus.isConnected(), name] {
+            if (self)
+                self->onConnected(good);
+            else
+                QDBusConnection::disconnectFromBus(name);
+        }, Qt::QueuedConnection);
+    });
+}
+
+void Desktop::onConnected(bool good)
+{
+    m_connected = good;
+    if (!good) {
+        setScheme(Scheme::Unknown);
+        return;
+    }
+    QDBusConnection bus(m_connection);
+    auto* ears = new Ears(this);
+    connect(ears, &Ears::schemeHeard, this, &Desktop::setScheme);
+    connect(ears, &Ears::clicked, this, [this](uint id) {
+        if (id == m_notification && id != 0)
+            emit notificationClicked();
+    });
+    bus.connect(kPortal, kPortalPath, kPortalSettings, QStringLiteral("SettingChanged"), ears, SLOT(onSettingChanged(QString, QString, QDBusVariant)));
+    bus.connect(kNotifications, kNotificationsPath, kNotifications, QStringLiteral("ActionInvoked"), ears, SLOT(onActionInvoked(uint, QString)));
+    QDBusMessage read = QDBusMessage::createMethodCall(kPortal, kPortalPath, kPortalSettings, QStringLiteral("Read"));
+    read << kAppearance << kColorScheme;
+    auto* answer = new QDBusPendingCallWatcher(bus.asyncCall(read), this);
+    connect(answer, &QDBusPendingCallWatcher::finished, this, [this, answer] {
+        answer->deleteLater();
+        const QDBusPendingReply<QDBusVariant> reply = *answer;
+        if (!m_answered) // a change that came meanwhile is newer
+            setScheme(reply.isError() ? Scheme::Unknown : schemeOf(reply.value().variant()));
+    });
+}
+
+void Desktop::setScheme(Scheme scheme)
+{
+    if (std::exchange(m_answered, true) && m_scheme == scheme)
+        return;
+    m_scheme = scheme;
+    emit schemeChanged(scheme);
+}
+
+void Desktop::notify(const QString& title, const QString& text)
+{
+    if (!m_connected)
+        return;
+    QDBusMessage message = QDBusMessage::createMethodCall(kNotifications, kNotificationsPath, kNotifications, QStringLiteral("Notify"));
+    // "default" is the click on the notification itself; servers do not show its label.
+    message << QCoreApplication::applicationName() << m_notification << QStringLiteral("lathe") << title << text
+            << QStringList{QStringLiteral("default"), title} << QVariantMap{{QStringLiteral("desktop-entry"), QStringLiteral("lathe")}} << -1;
+    auto* answer = new QDBusPendingCallWatcher(QDBusConnection(m_connection).asyncCall(message), this);
+    connect(answer, &QDBusPendingCallWatcher::finished, this, [this, answer] {
+        answer->deleteLater();
+        if (const QDBusPendingReply<uint> reply = *answer; !reply.isError())
+            m_notification = reply.value();
+    });
+}
+
+} // namespace lathe::ui
+
+#include "desktop.moc"

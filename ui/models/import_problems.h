@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include <vector>
+
+namespace lathe::ui {
+
+/// One thing that a model needs and Lathe lacks.
+struct ImportProblem
+{
+    QString what;
+    QStringList nodes; ///< by name, as many as the text names
+    int count = 1; ///< of nodes, those that are not named included
+};
+
+/// Takes the importer's sentence apart: one problem per thing that is not supported. Empty where it is another sentence.
+std::vector<ImportProblem> importProblems(const QString& text);
+
+/// What a file is to Lathe, by its name.
+enum class SourceKind
+{
+    Model, ///< an ONNX file or zoo:NAME; also what has no name that tells
+    Project,
+    Log, ///< a tuning log of another tuner
+    Library ///< one that was exported
+};
+SourceKind sourceKind(const QString& source);
+
+} // namespace lathe::ui

@@ -1,0 +1,21 @@
+#include "ui/models/notice_settings.h"
+
+#include <QSettings>
+
+namespace lathe::ui {
+
+namespace {
+const QString kKey = QStringLiteral("notifications");
+}
+
+bool noticesWanted()
+{
+    return QSettings().value(kKey, true).toBool();
+}
+
+void setNoticesWanted(bool wanted)
+{
+    QSettings().setValue(kKey, wanted);
+}
+
+} // namespace lathe::ui
