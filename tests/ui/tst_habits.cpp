@@ -141,6 +141,7 @@ class TestHabits : public QObject
         curves.seconds = 20;
         made->setCurves(curves);
         made->resize(400, 300);
+        made->grab(); // lays it out
         return made;
     }
 
@@ -328,7 +329,7 @@ private slots:
 
     void openDialogsAndPagesFollowTheLanguage()
     {
-        for (const char* id : {"view.palette", "edit.settings", "help.about", "help.manual", "actionExport"})
+        for (const char* id : {"view.palette", "edit.settings", "help.about", "help.manual"})
             runAction(id);
         const auto texts = [this] {
             QHash<const QObject*, QString> found;
@@ -345,7 +346,7 @@ private slots:
                     found[action] = action->text();
             return found;
         };
-        QCOMPARE(m_window->findChildren<QDialog*>().size(), 5);
+        QCOMPARE(m_window->findChildren<QDialog*>().size(), 4);
         const auto english = texts();
         ui::Language::instance().set("zh_CN");
         const auto chinese = texts();

@@ -48,10 +48,11 @@ public:
     using QObject::QObject;
 
 public slots:
-    void onSettingChanged(const QString& group, const QString& key, const QDBusVariant& value)
+    void onSettingChanged(const QDBusMessage& message) // group, key, value
     {
-        if (group == kAppearance && key == kColorScheme)
-            emit schemeHeard(schemeOf(value.variant()));
+        const QVariantList values = message.arguments();
+        if (values.size() == 3 && values[0].toString() == kAppearance && values[1].toString() == kColorScheme)
+            emit schemeHeard(schemeOf(values[2]));
     }
     void onActionInvoked(uint id, const QString& action)
     {
@@ -114,8 +115,9 @@ void Desktop::onConnected(bool good)
         if (id == m_notification && id != 0)
             emit notificationClicked();
     });
-    bus.connect(kPortal, kPortalPath, kPortalSettings, QStringLiteral("SettingChanged"), ears, SLOT(onSettingChanged(QString, QString, QDBusVariant)));
-    bus.connect(kNotifications, kNotificationsPath, kNotifications, QStringLiteral("ActionInvoked"), ears, SLOT(onActionInvoked(uint, QString)));
+    // Of any sender: to name one would wait for the bus to say who that is.
+    bus.connect({}, kPortalPath, kPortalSettings, QStringLiteral("SettingChanged"), ears, SLOT(onSettingChanged(QDBusMessage)));
+    bus.connect({}, kNotificationsPath, kNotifications, QStringLiteral("ActionInvoked"), ears, SLOT(onActionInvoked(uint, QString)));
     QDBusMessage read = QDBusMessage::createMethodCall(kPortal, kPortalPath, kPortalSettings, QStringLiteral("Read"));
     read << kAppearance << kColorScheme;
     auto* answer = new QDBusPendingCallWatcher(bus.asyncCall(read), this);
