@@ -40,6 +40,7 @@ void addVerify(CLI::App& app, Action& run);
 void addRecords(CLI::App& app, Action& run);
 void addGate(CLI::App& app, Action& run); ///< gate and compare
 void addReport(CLI::App& app, Action& run);
+void addRoofline(CLI::App& app, Action& run);
 void addZoo(CLI::App& app, Action& run);
 void addDevices(CLI::App& app, Action& run);
 

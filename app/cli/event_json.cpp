@@ -59,6 +59,13 @@ struct Writer
         put(out, "ms", e.ms);
         put(out, "max_rel_error", e.maxRelError);
     }
+    void operator()(const LimitsEvent& e) const
+    {
+        json levels = json::array();
+        for (const auto& level : e.limits.levels)
+            levels.push_back({{"name", level.name}, {"bytes", level.bytes}, {"gbytes_per_s", level.gbytesPerS}});
+        out.update({{"event", "limits"}, {"gflops", e.limits.gflops}, {"levels", levels}});
+    }
     void operator()(const ErrorEvent& e) const { out.update({{"event", "error"}, {"code", toString(e.code)}, {"text", e.text}}); }
     void operator()(const LogEvent& e) const { out.update({{"event", "log"}, {"text", e.text}}); }
     void operator()(const StateEvent& e) const { out.update({{"event", "state"}, {"state", toString(e.state)}, {"text", e.text}}); }

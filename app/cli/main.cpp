@@ -38,6 +38,7 @@ int main(int argc, char** argv)
     cli::addRecords(app, run);
     cli::addGate(app, run);
     cli::addReport(app, run);
+    cli::addRoofline(app, run);
     cli::addZoo(app, run);
     cli::addDevices(app, run);
     CLI11_PARSE(app, argc, argv);

@@ -64,7 +64,10 @@ const std::vector<std::string>& Measurer::devices() const
     return m_impl->devices;
 }
 
-Result<std::string> Measurer::health(std::size_t device)
+Result<std::string> Measurer::health(std::size_t device) { return report(device, false); }
+Result<std::string> Measurer::limits(std::size_t device) { return report(device, true); }
+
+Result<std::string> Measurer::report(std::size_t device, bool limits)
 {
     if (device >= m_impl->runners.size())
         return makeError(Errc::InvalidArgument, "there is no such device");
@@ -72,6 +75,7 @@ Result<std::string> Measurer::health(std::size_t device)
     LATHE_TRY(worker.ensureStarted());
     wire::Message message;
     message.mutable_health()->set_id(1);
+    message.mutable_health()->set_limits(limits);
     worker.connection().queue(message);
     auto answer = worker.receive(Deadline::inSeconds(m_impl->options.runTimeoutSeconds));
     if (!answer)

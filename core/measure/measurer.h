@@ -55,8 +55,11 @@ public:
     const std::vector<std::string>& devices() const;
     /// JSON of clocks, temperature, calibration of a device now. Errors: DeviceLost, RunTimeout.
     Result<std::string> health(std::size_t device);
+    /// JSON of what a device can do, measured now (device_abi.h, limits). Errors as of health().
+    Result<std::string> limits(std::size_t device);
 
 private:
+    Result<std::string> report(std::size_t device, bool limits);
     struct Impl;
     explicit Measurer(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> m_impl;

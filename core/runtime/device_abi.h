@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define LATHE_DEVICE_ABI_VERSION 1u
+#define LATHE_DEVICE_ABI_VERSION 2u
 
 typedef struct LatheDeviceError
 {
@@ -60,6 +60,9 @@ typedef struct LatheDeviceApi
     int (*prepare)(LatheDevice* device, const void* blob, size_t bytes, LatheDeviceError* error);
     /* JSON of clocks, temperature, calibration ns now; valid until the next call. */
     const char* (*health)(LatheDevice* device);
+    /* JSON of what the device can do, measured now: {"gflops", "levels": [{"name","bytes","gbytes_per_s"}]}, fastest level first,
+     * bytes 0: no bound; {} if it means nothing here. Valid until the next call. */
+    const char* (*limits)(LatheDevice* device);
 
     int (*allocate)(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error);
     void (*release)(LatheDevice* device, void* buffer);

@@ -170,6 +170,12 @@ std::string Device::health()
     return text ? text : "{}";
 }
 
+std::string Device::limits()
+{
+    const char* text = m_api->limits(m_handle);
+    return text ? text : "{}";
+}
+
 DeviceBuffer::~DeviceBuffer()
 {
     if (m_device)

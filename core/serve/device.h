@@ -41,6 +41,7 @@ public:
     Result<DeviceModule> load(std::span<const std::byte> artifact, const std::string& descriptor);
     Result<LatheTiming> run(std::span<const LatheLaunch> launches, std::uint32_t iterations, std::uint64_t coldBytes);
     std::string health();
+    std::string limits();
     /// This device's entry of enumerate(), with "kind".
     std::string description() const { return m_description; }
 

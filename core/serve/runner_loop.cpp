@@ -59,7 +59,7 @@ private:
             wire::HealthReport& report = *answer.mutable_health_report();
             report.set_id(message.health().id());
             if (m_device)
-                report.set_json(m_device->health());
+                report.set_json(message.health().limits() ? m_device->limits() : m_device->health());
             else
                 wire::setFailure(report.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
             return reply(answer);

@@ -65,6 +65,12 @@ struct MeasuredEvent
     bool untuned = false; ///< the baseline with default schedules
 };
 
+/// What the run's device can do at most.
+struct LimitsEvent
+{
+    DeviceLimits limits;
+};
+
 struct ErrorEvent
 {
     Errc code = Errc::Internal;
@@ -109,7 +115,7 @@ struct DoneEvent
 struct Event
 {
     double atSeconds = 0;
-    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent, RoundDoneEvent, BudgetEvent> what;
+    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent> what;
 };
 
 /// Watches a session. Called on the session's threads, in order, never concurrently; must return quickly.

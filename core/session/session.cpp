@@ -7,6 +7,7 @@
 #include "core/session/loaded_model.h"
 #include "core/session/options_json.h"
 #include "core/session/project_history.h"
+#include "core/session/roofline.h"
 #include "core/session/steering.h"
 #include "core/session/tbb_executor.h"
 #include "core/session/tune_options.h"
@@ -91,6 +92,7 @@ public:
     Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) override;
 
 private:
+    DeviceLimits latestLimits(const store::Project& project) const;
     /// A reader's own connection, so that views never wait for the run's writer.
     Result<store::Project> reader() const { return store::Project::open(m_project->file(), store::Project::Access::Read); }
     std::map<std::string, std::int32_t> taskIndices() const;
@@ -146,6 +148,20 @@ Result<> Session::registerModel()
     return m_project->addTasks(m_modelRow, tasks);
 }
 
+/// As the latest run for the target measured them.
+DeviceLimits Session::latestLimits(const store::Project& project) const
+{
+    DeviceLimits limits;
+    const auto sessions = project.sessions();
+    for (std::size_t i = sessions ? sessions->size() : 0; i-- > 0 && !limits.known();)
+        if ((*sessions)[i].target == m_model->target.text())
+            (void)project.forEachEvent((*sessions)[i].id, [&limits](std::string_view kind, double, std::string_view json) {
+                if (kind == "limits")
+                    limits = limitsFromJson(std::string(json));
+            });
+    return limits;
+}
+
 std::vector<TaskView> Session::tasks() const
 {
     std::vector<TaskView> views = viewTasks(*m_model);
@@ -169,6 +185,7 @@ std::vector<TaskView> Session::tasks() const
             total += view.bestMs * view.weight;
         }
     }
+    setLeastMs(views, latestLimits(*project));
     for (TaskView& view : views) {
         view.share = view.bestMs * view.weight / total;
         if (const auto totals = project->totals(view.key)) {

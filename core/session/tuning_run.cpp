@@ -3,6 +3,7 @@
 #include "core/schedule/default_schedule.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/options_json.h"
+#include "core/session/roofline.h"
 #include "core/session/tune_options.h"
 #include "core/support/hash.h"
 
@@ -244,6 +245,24 @@ Result<> TuningRun::keepModel()
     return m_setup.project->putSnapshot(m_session, "cost model", m_round, bytes);
 }
 
+/// What the device can do at most goes into the project, for views to hold tasks against.
+Result<> TuningRun::keepLimits()
+{
+    if (m_setup.project == nullptr)
+        return {};
+    const Activity activity(m_timeSeconds["limits"]);
+    auto limits = m_measurer->limits(0);
+    if (!limits) {
+        emitOne(ErrorEvent{limits.error().code, "measuring the device's limits: " + limits.error().message});
+        return {};
+    }
+    DeviceLimits known = limitsFromJson(*limits);
+    if (!known.known())
+        return {};
+    emitOne(LimitsEvent{std::move(known)});
+    return m_setup.project->addEvent(m_session, atSeconds(), "limits", *limits);
+}
+
 Result<> TuningRun::run(std::stop_token stop)
 {
     m_start = steady_clock::now();
@@ -288,6 +307,7 @@ Result<> TuningRun::run(std::stop_token stop)
             }
         }
         setState(RunState::Running);
+        LATHE_TRY(keepLimits());
         if (!resumed)
             LATHE_TRY(measureWhole(true, stop));
         while (!stop.stop_requested() && budgetLeft()) {

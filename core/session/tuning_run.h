@@ -68,6 +68,7 @@ private:
     void emitEstimate();
     void emitDone();
     Result<> keepModel();
+    Result<> keepLimits();
     void setState(RunState state, std::string text = {});
     double atSeconds() const; ///< active time, over all resumptions
     bool budgetLeft() const;

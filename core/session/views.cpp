@@ -74,6 +74,18 @@ std::shared_ptr<const GraphView> viewGraph(const LoadedModel& model)
     return view;
 }
 
+namespace {
+
+double bytesOf(const graph::TensorType& type)
+{
+    auto bytes = static_cast<double>(sizeOf(type.dtype));
+    for (const std::int64_t extent : type.shape)
+        bytes *= static_cast<double>(extent);
+    return bytes;
+}
+
+} // namespace
+
 std::vector<TaskView> viewTasks(const LoadedModel& model)
 {
     std::vector<TaskView> views;
@@ -85,6 +97,10 @@ std::vector<TaskView> viewTasks(const LoadedModel& model)
         v.description = task.description;
         v.weight = task.weight;
         v.flop = task.flop;
+        for (const graph::TaskInput& input : task.inputs)
+            v.bytes += bytesOf(input.type);
+        for (const graph::TensorType& output : task.outputs)
+            v.bytes += bytesOf(output);
         for (const graph::TaskInput& input : task.inputs)
             v.inputs.push_back({input.value.valid() ? model.graph.value(input.value).name : std::string(), toString(input.type.dtype), input.type.shape});
         for (const graph::TensorType& output : task.outputs)

@@ -70,6 +70,7 @@ struct TaskView
     std::string description;
     std::int32_t weight = 1;
     double flop = 0;
+    double bytes = 0; ///< of inputs, weights and outputs, each once
     std::vector<TensorView> inputs;
     std::vector<TensorView> outputs;
     std::vector<std::string> alternatives;
@@ -79,10 +80,25 @@ struct TaskView
     double bestMs = kUnknown;
     double gflops = kUnknown;
     double share = kUnknown; ///< of the estimated total, 0..1
+    double leastMs = kUnknown; ///< that the device's limits allow (roofline.h)
     std::int64_t trials = 0;
     std::int64_t errors = 0;
     std::string bestAlternative;
     TaskState state = TaskState::Untuned;
+};
+
+/// What a device can do at most, as measured.
+struct DeviceLimits
+{
+    struct Level
+    {
+        std::string name; ///< "L1", "L2", "L3", "memory"
+        double bytes = 0; ///< that it holds; 0: no bound
+        double gbytesPerS = 0;
+    };
+    double gflops = kUnknown;
+    std::vector<Level> levels; ///< fastest first
+    bool known() const { return gflops > 0 && !levels.empty(); }
 };
 
 /// What a person asks of the scheduler for one task.

@@ -105,6 +105,12 @@ const char* health(LatheDevice*)
     return R"({"clock":"model","calibration_ns":1000})";
 }
 
+/// Model time has its own limits, which no kernel of this machine could be held against.
+const char* limits(LatheDevice*)
+{
+    return "{}";
+}
+
 int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error)
 {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -242,6 +248,7 @@ constexpr LatheDeviceApi kApi = {LATHE_DEVICE_ABI_VERSION,
                                  closeDevice,
                                  nullptr,
                                  health,
+                                 limits,
                                  allocate,
                                  release,
                                  copyIn,

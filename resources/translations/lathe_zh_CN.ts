@@ -381,6 +381,18 @@
         </message>
     </context>
     <context>
+        <name>TaskModel</name>
+        <message>
+            <source>Of limit</source>
+            <translation>占极限</translation>
+        </message>
+        <message>
+            <source>The least time that this device&apos;s limits allow, as a part of the best one. Winograd needs fewer operations than a
+convolution is counted with, and may pass 100 %.</source>
+            <translation>设备极限所允许的最短时间占最佳时间的比例。Winograd 所需运算少于卷积的计数，可能超过 100 %。</translation>
+        </message>
+    </context>
+    <context>
         <name>ViewExport</name>
         <message>
             <source>Node</source>

@@ -47,6 +47,7 @@ const LatheDeviceApi kDevice = {
     [](LatheDevice*) {},
     nullptr,
     [](LatheDevice*) { return "{}"; },
+    [](LatheDevice*) { return "{}"; },
     [](LatheDevice*, std::size_t bytes, void** buffer, LatheDeviceError* error) {
         if (bytes > kMemory)
             return refuse(error, "the device's memory is full");

@@ -51,6 +51,10 @@ private slots:
         QCOMPARE(model.index(0, ui::TaskModel::TrialsColumn).data().toInt(), 2);
         QCOMPARE(model.index(0, ui::TaskModel::ErrorsColumn).data().toInt(), 1);
         QCOMPARE(model.index(0, ui::TaskModel::GflopsColumn).data(ui::TaskModel::SortRole).toDouble(), 4.0);
+        QCOMPARE(model.index(0, ui::TaskModel::LimitColumn).data().toString(), model.index(1, ui::TaskModel::LimitColumn).data().toString()); // neither known
+        const double flop = model.task(0).flop;
+        model.apply({{1.5, session::LimitsEvent{{flop * 1e-6 / 0.25, {{"memory", 0, 1e9}}}}}});
+        QCOMPARE(model.index(0, ui::TaskModel::LimitColumn).data().toString(), QStringLiteral("50 %"));
         model.apply({{2.0, session::BestEvent{1, 1.0, "direct"}}});
         QCOMPARE(model.estimatedMs(), 2.0);
         QCOMPARE(model.index(0, ui::TaskModel::ShareColumn).data(ui::TaskModel::SortRole).toDouble(), 0.5);

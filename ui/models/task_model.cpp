@@ -1,5 +1,7 @@
 #include "ui/models/task_model.h"
 
+#include "core/session/roofline.h"
+
 #include <cmath>
 
 namespace lathe::ui {
@@ -56,6 +58,10 @@ void TaskModel::apply(const std::vector<session::Event>& events)
 {
     bool changed = false;
     for (const session::Event& event : events) {
+        if (const auto* limits = std::get_if<session::LimitsEvent>(&event.what)) {
+            session::setLeastMs(m_tasks, limits->limits);
+            changed = true;
+        }
         if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
             if (trial->trial.task < 0 || trial->trial.task >= rowCount())
                 continue;
@@ -144,6 +150,7 @@ QVariant TaskModel::text(const session::TaskView& task, int column) const
     case LatencyColumn: return number(task.bestMs, 4);
     case ShareColumn: return std::isfinite(task.share) ? number(task.share * 100, 1) + QStringLiteral(" %") : number(task.share, 1);
     case GflopsColumn: return number(task.gflops, 1);
+    case LimitColumn: return number(100 * task.leastMs / task.bestMs, 0) + (std::isfinite(task.leastMs / task.bestMs) ? QStringLiteral(" %") : QString());
     case TrialsColumn: return QString::number(task.trials);
     case ErrorsColumn: return QString::number(task.errors);
     case BudgetColumn: return budgetText(m_budgets[static_cast<std::size_t>(task.id)]);
@@ -166,6 +173,7 @@ QVariant TaskModel::sortValue(const session::TaskView& task, int column) const
     case LatencyColumn: return std::isfinite(task.bestMs) ? task.bestMs : 1e30;
     case ShareColumn: return std::isfinite(task.share) ? task.share : -1.0;
     case GflopsColumn: return std::isfinite(task.gflops) ? task.gflops : -1.0;
+    case LimitColumn: return std::isfinite(task.leastMs / task.bestMs) ? task.leastMs / task.bestMs : -1.0;
     case TrialsColumn: return static_cast<qlonglong>(task.trials);
     case ErrorsColumn: return static_cast<qlonglong>(task.errors);
     default: return text(task, column);
@@ -198,6 +206,8 @@ QVariant TaskModel::data(const QModelIndex& index, int role) const
 
 QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
+    if (orientation == Qt::Horizontal && role == Qt::ToolTipRole && section == LimitColumn)
+        return tr("The least time that this device's limits allow, as a part of the best one. Winograd needs fewer operations than a\nconvolution is counted with, and may pass 100 %.");
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
         return {};
     switch (section) {
@@ -208,6 +218,7 @@ QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int rol
     case LatencyColumn: return tr("Best (ms)");
     case ShareColumn: return tr("Share");
     case GflopsColumn: return tr("GFLOP/s");
+    case LimitColumn: return tr("Of limit");
     case TrialsColumn: return tr("Trials");
     case ErrorsColumn: return tr("Failed");
     case StateColumn: return tr("State");

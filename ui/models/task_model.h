@@ -25,6 +25,7 @@ public:
         LatencyColumn,
         ShareColumn,
         GflopsColumn,
+        LimitColumn, ///< part of the roofline that is reached
         TrialsColumn,
         ErrorsColumn,
         StateColumn,

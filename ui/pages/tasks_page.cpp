@@ -39,7 +39,7 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m
     // What a narrow dock shows first: name, share, latency.
     const std::pair<int, int> widths[] = {{TaskModel::NameColumn, 160},  {TaskModel::ShareColumn, 66},  {TaskModel::LatencyColumn, 74},
                                           {TaskModel::TrialsColumn, 60}, {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},
-                                          {TaskModel::GflopsColumn, 72}, {TaskModel::WeightColumn, 64}, {TaskModel::FlopColumn, 72},
+                                          {TaskModel::GflopsColumn, 72}, {TaskModel::LimitColumn, 64}, {TaskModel::WeightColumn, 64}, {TaskModel::FlopColumn, 72},
                                           {TaskModel::CurveColumn, 80},   {TaskModel::BudgetColumn, 90},  {TaskModel::ShapeColumn, 220}};
     QHeaderView* header = m_table->horizontalHeader();
     int visual = 0;

@@ -3,6 +3,7 @@
 #include "core/runtime/memory.h"
 #include "core/runtime/pool.h"
 #include "plugins/cpu/device/errors.h"
+#include "plugins/cpu/device/limits.h"
 #include "plugins/cpu/device/machine.h"
 #include "plugins/cpu/device/memory.h"
 #include "plugins/cpu/device/module.h"
@@ -184,6 +185,12 @@ const char* health(LatheDevice* device)
     return device->health.c_str();
 }
 
+const char* limits(LatheDevice* device)
+{
+    device->health = machineLimits(*device->pool);
+    return device->health.c_str();
+}
+
 int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error)
 {
     Buffer* created = Buffer::create(bytes, device->guarded);
@@ -344,6 +351,7 @@ constexpr LatheDeviceApi kApi = {LATHE_DEVICE_ABI_VERSION,
                                  closeDevice,
                                  nullptr,
                                  health,
+                                 limits,
                                  allocate,
                                  release,
                                  copyIn,

@@ -234,6 +234,14 @@ private slots:
         const auto device = open(kind.toStdString());
         QVERIFY(device);
         QVERIFY(nlohmann::json::parse((*device)->health()).contains("clock"));
+        const auto limits = nlohmann::json::parse((*device)->limits());
+        QVERIFY(limits.is_object());
+        if (!limits.empty()) {
+            QVERIFY(limits.at("gflops").get<double>() > 0);
+            QCOMPARE(limits.at("levels").back().at("bytes").get<double>(), 0.0);
+            for (const auto& level : limits.at("levels"))
+                QVERIFY(level.at("gbytes_per_s").get<double>() > 0 && level.at("name").is_string());
+        }
         const auto other = serve::Device::open(*api, "no such key", "");
         QVERIFY(!other);
         QCOMPARE(int(other.error().code), int(Errc::NotFound));

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/session/views.h"
+#include "core/support/result.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lathe::session {
+
+/// From a device half's JSON (device_abi.h, limits); unknown where it says nothing.
+DeviceLimits limitsFromJson(const std::string& json);
+/// Opens a device of the target and measures. Errors: NotFound, DeviceLost; Unsupported if the device has no such limits.
+Result<DeviceLimits> measureLimits(const std::string& target);
+
+/// A task beside the limits. A convolution by winograd may be faster than its multiply-adds allow.
+struct RooflineRow
+{
+    std::int32_t task = -1;
+    double bytes = 0; ///< TaskView::bytes
+    std::string level; ///< the fastest that holds them
+    double computeMs = kUnknown, memoryMs = kUnknown; ///< least times by either limit
+    double leastMs = kUnknown; ///< the greater of both
+    double ofLimit = kUnknown; ///< that over the best latency
+    double gflops = kUnknown, gbytesPerS = kUnknown; ///< of the best latency
+    bool memoryBound() const { return memoryMs > computeMs; }
+};
+std::vector<RooflineRow> roofline(std::span<const TaskView> tasks, const DeviceLimits& limits);
+/// Fills TaskView::leastMs.
+void setLeastMs(std::span<TaskView> tasks, const DeviceLimits& limits);
+
+} // namespace lathe::session
