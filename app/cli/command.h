@@ -38,7 +38,8 @@ void addRun(CLI::App& app, Action& run);
 void addBench(CLI::App& app, Action& run);
 void addVerify(CLI::App& app, Action& run);
 void addRecords(CLI::App& app, Action& run);
-void addGate(CLI::App& app, Action& run); ///< gate and compare
+void addCompare(CLI::App& app, Action& run);
+void addGate(CLI::App& app, Action& run);
 void addReport(CLI::App& app, Action& run);
 void addRoofline(CLI::App& app, Action& run);
 void addZoo(CLI::App& app, Action& run);

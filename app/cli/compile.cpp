@@ -15,7 +15,7 @@ struct Arguments
     ModelArguments model;
     session::CompileOptions compile;
     std::string output;
-    bool noVerify = false, noBench = false, json = false;
+    bool noVerify = false, noBench = false, dryRun = false, json = false;
 };
 
 std::string ms(double value)
@@ -23,15 +23,25 @@ std::string ms(double value)
     return std::isfinite(value) ? fmt::format("{:.3f} ms", value) : std::string("-");
 }
 
+std::string percent(double share)
+{
+    return std::isfinite(share) ? fmt::format("{:.1f}%", 100 * share) : std::string("-");
+}
+
+void printFunctions(const std::vector<session::SubgraphReport>& subgraphs)
+{
+    print("{:<52} {:<10} {:<9} {:<18} {:>6} {:>6} {:>11} {:>11}\n", "function", "runs", "record", "algorithm", "share", "flop", "estimated", "measured");
+    for (const auto& s : subgraphs)
+        print("{:<52} {:<10} {:<9} {:<18} {:>6} {:>6} {:>11} {:>11}{}\n", s.name.substr(0, 52), toString(s.cover), s.record.empty() ? std::string("-") : s.record.substr(0, 8), s.alternative.substr(0, 18),
+              percent(s.share), percent(s.flopShare), ms(s.estimatedMs), ms(s.measuredMs), s.reason.empty() ? "" : "  " + s.reason);
+}
+
 void printReport(const session::CompileReport& report)
 {
     std::size_t records = 0;
     for (const auto& subgraph : report.subgraphs)
         records += subgraph.record.empty() ? 0 : 1;
-    print("{:<64} {:<10} {:>12} {:>12}\n", "function", "record", "estimated", "measured");
-    for (const auto& s : report.subgraphs)
-        print("{:<64} {:<10} {:>12} {:>12}{}\n", s.name.substr(0, 64), s.record.empty() ? "default" : s.record.substr(0, 8), ms(s.estimatedMs),
-                   ms(s.measuredMs), s.reason.empty() ? "" : "  " + s.reason);
+    printFunctions(report.subgraphs);
     print("{} functions, {} with a record\n", report.subgraphs.size(), records);
     print("library      {}\nheader       {}\ndescription  {}\n", report.library.string(), report.header.string(), report.description.string());
     if (std::isfinite(report.maxRelError))
@@ -48,21 +58,47 @@ void put(nlohmann::json& out, const char* key, double value)
     out[key] = std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
-void printJson(const session::CompileReport& report)
+nlohmann::json functions(const std::vector<session::SubgraphReport>& subgraphs)
 {
-    nlohmann::json subgraphs = nlohmann::json::array();
-    for (const auto& s : report.subgraphs) {
-        nlohmann::json row = {{"name", s.name}};
-        if (s.record.empty())
-            row["reason"] = s.reason;
-        else
+    nlohmann::json rows = nlohmann::json::array();
+    for (const auto& s : subgraphs) {
+        nlohmann::json row = {{"name", s.name}, {"cover", toString(s.cover)}, {"alternative", s.alternative}};
+        if (!s.record.empty())
             row["record"] = s.record;
+        if (!s.reason.empty())
+            row["reason"] = s.reason;
         put(row, "estimated_ms", s.estimatedMs);
         put(row, "measured_ms", s.measuredMs);
-        subgraphs.push_back(row);
+        put(row, "share", s.share);
+        put(row, "flop_share", s.flopShare);
+        rows.push_back(row);
     }
+    return rows;
+}
+
+/// What an export would do, and its refusal.
+Result<> dryRun(const session::TuningSession& session, const Arguments& a)
+{
+    LATHE_TRY_ASSIGN(const session::Coverage coverage, session.coverage(a.compile.strict));
+    const std::string refusal = !coverage.unsupported.empty() ? coverage.unsupported : a.compile.allowDefault ? std::string() : coverage.refusal;
+    if (a.json) {
+        nlohmann::json out = {{"subgraphs", functions(coverage.subgraphs)}, {"tasks", coverage.tasks}, {"records", coverage.records},
+                              {"near", coverage.near}, {"defaults", coverage.defaults}, {"refused", refusal.empty() ? nlohmann::json(nullptr) : nlohmann::json(refusal)}};
+        put(out, "estimated_ms", coverage.estimatedTasksMs);
+        print("{}\n", out.dump(2));
+    } else {
+        printFunctions(coverage.subgraphs);
+        print("{} tasks: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n", coverage.tasks, coverage.records, coverage.near, coverage.defaults, ms(coverage.estimatedTasksMs));
+    }
+    if (!refusal.empty())
+        return makeError(coverage.unsupported.empty() ? Errc::Incompatible : Errc::Unsupported, refusal);
+    return {};
+}
+
+void printJson(const session::CompileReport& report)
+{
     nlohmann::json out = {{"library", report.library.string()}, {"header", report.header.string()}, {"description", report.description.string()},
-                          {"subgraphs", subgraphs}, {"threads", report.threads}};
+                          {"subgraphs", functions(report.subgraphs)}, {"threads", report.threads}};
     put(out, "max_rel_error", report.maxRelError);
     put(out, "latency_ms", report.latencyMs.median);
     out["estimated_ms"] = nlohmann::json::object();
@@ -78,23 +114,28 @@ void addCompile(CLI::App& app, Action& run)
     auto a = std::make_shared<Arguments>();
     CLI::App* command = app.add_subcommand("compile", "Writes a deploy library with the best records");
     a->model.addTo(*command, false);
-    command->add_option("-o,--output", a->output, "FILE.so")->required();
+    command->add_option("-o,--output", a->output, "FILE.so");
     command->add_option("--name", a->compile.name, "Names the exported symbols lathe_NAME_*");
     command->add_flag("--allow-default", a->compile.allowDefault, "Default schedules for tasks without a record");
     command->add_flag("--strict", a->compile.strict, kStrictHelp);
     command->add_flag("--no-verify", a->noVerify, "Leave out the comparison with the reference executor");
     command->add_flag("--no-bench", a->noBench, "Leave out the benchmark");
     command->add_option("--threads", a->compile.threads, "Of the benchmark; 0: the target's")->capture_default_str();
+    command->add_flag("--dry-run", a->dryRun, "Say what each function would run, and write nothing");
     command->add_flag("--json", a->json, "One JSON object");
     command->callback([a, &run] {
         run = [a]() -> Result<> {
-            a->compile.output = std::filesystem::absolute(a->output);
+            if (a->output.empty() && !a->dryRun)
+                return makeError(Errc::InvalidArgument, "say where to: -o FILE.so");
+            a->compile.output = std::filesystem::absolute(a->output.empty() ? "model.so" : a->output);
             a->compile.verify = !a->noVerify;
             a->compile.benchmark = !a->noBench;
             LATHE_TRY_ASSIGN(session::OpenOptions options, a->model.openOptions());
             options.readOnly = true;
             LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
             printNotices(session->notices());
+            if (a->dryRun)
+                return dryRun(*session, *a);
             const bool terminal = !a->json && ::isatty(STDERR_FILENO) == 1;
             const auto progress = [terminal](std::string_view step, double fraction) {
                 if (terminal)

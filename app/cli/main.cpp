@@ -36,6 +36,7 @@ int main(int argc, char** argv)
     cli::addBench(app, run);
     cli::addVerify(app, run);
     cli::addRecords(app, run);
+    cli::addCompare(app, run);
     cli::addGate(app, run);
     cli::addReport(app, run);
     cli::addRoofline(app, run);

@@ -1,6 +1,7 @@
 #include "core/session/comparison.h"
 
-#include "core/store/project.h"
+#include "core/session/condition_texts.h"
+#include "core/store/record_range.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,29 +15,63 @@ namespace lathe::session {
 
 using nlohmann::json;
 
-Result<Standing> standing(const std::filesystem::path& file)
+namespace {
+
+/// A value of an options object as a word.
+std::string word(const json& value)
 {
-    LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(file, store::Project::Access::Read));
+    return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// What a run's latencies depend on, of its settings; what only says how far it went is left out.
+void addSettings(const std::string& options, std::vector<std::pair<std::string, std::string>>& conditions)
+{
+    const json settings = json::parse(options, nullptr, false);
+    if (!settings.is_object())
+        return;
+    for (const auto& [key, name] : {std::pair("build", "build of Lathe"), std::pair("policy", "search policy"), std::pair("strict", "strict"), std::pair("seed", "seed"), std::pair("repeat", "repeats"),
+                                    std::pair("number", "runs per repeat"), std::pair("min_repeat_ms", "least time of a repeat (ms)"), std::pair("cooldown_ms", "rest between repeats (ms)")})
+        if (settings.contains(key) && !settings[key].is_null())
+            conditions.emplace_back(name, word(settings[key]));
+}
+
+Result<> takeModel(const store::Project& project, const std::vector<store::SessionRow>& sessions, Standing& s)
+{
     LATHE_TRY_ASSIGN(const auto models, project.models());
     if (models.empty())
-        return makeError(Errc::NotFound, fmt::format("{} holds no model", file.string()));
-    Standing s;
-    s.project = file;
-    store::ModelRow model = models.back();
-    LATHE_TRY_ASSIGN(const auto sessions, project.sessions());
-    if (!sessions.empty()) { // what was tuned last
-        s.target = sessions.back().target;
-        for (const store::ModelRow& row : models)
-            if (row.id == sessions.back().model)
-                model = row;
+        return makeError(Errc::NotFound, fmt::format("{} holds no model", s.project.string()));
+    const store::SessionRow* last = nullptr; // what was tuned last, of what is asked for
+    for (const store::SessionRow& row : sessions)
+        if ((s.what.run == 0 || row.id == s.what.run) && (s.what.model == 0 || row.model == s.what.model) && (s.what.untilMs == 0 || row.startedMs <= s.what.untilMs))
+            last = &row;
+    if (s.what.run > 0 && last == nullptr)
+        return makeError(Errc::NotFound, fmt::format("{} has no run {} (of that model and time)", s.project.string(), s.what.run));
+    const std::int64_t wanted = last != nullptr ? last->model : s.what.model > 0 ? s.what.model : models.back().id;
+    const auto model = std::find_if(models.begin(), models.end(), [wanted](const store::ModelRow& row) { return row.id == wanted; });
+    if (model == models.end())
+        return makeError(Errc::NotFound, fmt::format("{} has no model {}", s.project.string(), wanted));
+    s.modelRow = model->id;
+    s.model = model->name;
+    s.modelHash = model->hash;
+    s.modelOptions = model->options;
+    if (last != nullptr) {
+        s.target = last->target;
+        addSettings(last->options, s.conditions);
     }
-    s.model = model.name;
-    s.modelHash = model.hash;
+    return {};
+}
+
+/// Whole-network figures of the runs, and how long they took.
+Result<> takeRuns(const store::Project& project, const std::vector<store::SessionRow>& sessions, Standing& s)
+{
     for (const store::SessionRow& row : sessions) {
-        if (row.model != model.id || row.target != s.target)
+        if (row.model != s.modelRow || row.target != s.target || (s.what.run > 0 && row.id != s.what.run) || (s.what.untilMs > 0 && row.startedMs > s.what.untilMs))
             continue;
         s.activeSeconds += row.activeSeconds;
-        LATHE_TRY(project.forEachEvent(row.id, [&s](std::string_view kind, double, std::string_view text) {
+        LATHE_TRY(project.forEachEvent(row.id, [&](std::string_view kind, double at, std::string_view text) {
+            // Events know their run's active time alone: a run that was paused may have got there later than this.
+            if (s.what.untilMs > 0 && static_cast<double>(row.startedMs) + at * 1000 > static_cast<double>(s.what.untilMs))
+                return;
             const json event = json::parse(text, nullptr, false);
             if (!event.is_object() || !event.contains("ms") || !event["ms"].is_number())
                 return;
@@ -46,35 +81,67 @@ Result<Standing> standing(const std::filesystem::path& file)
                 s.measuredMs = event["ms"].get<double>();
         }));
     }
-    // Costs compare where they were measured alike: on one device, with caches warm or cold. The latest such kind counts.
-    std::map<std::int64_t, std::string> targets;
-    for (const store::SessionRow& row : sessions)
-        targets[row.id] = row.target;
+    return {};
+}
+
+/// Costs compare where they were measured alike: on one device, with caches warm or cold. The latest such kind counts.
+std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::BestRow>& rows, Standing& s)
+{
     std::map<std::pair<std::string, std::int64_t>, std::vector<const store::BestRow*>> alike;
-    LATHE_TRY_ASSIGN(const auto rows, project.best());
     const store::BestRow* latest = nullptr;
     for (const store::BestRow& row : rows) {
-        const auto target = targets.find(row.record.session);
-        if (target != targets.end() && target->second != s.target)
+        if (!s.target.empty() && !row.record.target.empty() && row.record.target != s.target)
             continue;
         alike[{row.record.device, coldBytes(row.record)}].push_back(&row);
         if (latest == nullptr || row.record.timeMs > latest->record.timeMs)
             latest = &row;
     }
     std::map<std::string, const store::BestRow*> best;
-    if (latest != nullptr) {
-        s.device = latest->record.device;
-        s.coldBytes = coldBytes(latest->record);
-        const json device = json::parse(s.device, nullptr, false);
-        if (device.is_object() && device.contains("name") && device["name"].is_string())
-            s.deviceName = device["name"].get<std::string>();
-        for (const store::BestRow* row : alike[{s.device, s.coldBytes}]) {
-            const store::BestRow*& known = best[row->task];
-            if (known == nullptr || row->costNs < known->costNs)
-                known = row;
-        }
+    if (latest == nullptr)
+        return best;
+    s.device = latest->record.device;
+    s.coldBytes = coldBytes(latest->record);
+    const json device = json::parse(s.device, nullptr, false);
+    if (device.is_object() && device.contains("name") && device["name"].is_string())
+        s.deviceName = device["name"].get<std::string>();
+    if (device.is_object() && device.contains("hardware") && device["hardware"].is_object())
+        for (const auto& [name, limit] : device["hardware"].items())
+            if (limit.is_object() && limit.contains("value"))
+                s.conditions.emplace_back("hardware: " + name, word(limit["value"]));
+    const json measured = json::parse(latest->record.result.conditions, nullptr, false);
+    for (const char* key : {"threads", "clock"})
+        if (measured.is_object() && measured.contains(key))
+            s.conditions.emplace_back(key, word(measured[key]));
+    for (const store::BestRow* row : alike[{s.device, s.coldBytes}]) {
+        const store::BestRow*& known = best[row->task];
+        if (known == nullptr || row->costNs < known->costNs)
+            known = row;
     }
-    LATHE_TRY_ASSIGN(const auto tasks, project.tasks(model.id));
+    return best;
+}
+
+} // namespace
+
+Result<Standing> standing(const std::filesystem::path& project)
+{
+    return standing(Baseline{project, 0, 0, 0});
+}
+
+Result<Standing> standing(const Baseline& baseline)
+{
+    LATHE_TRY_ASSIGN(const store::RecordReader reader, store::RecordReader::open(baseline.project));
+    const store::Project& project = reader.project();
+    Standing s;
+    s.project = baseline.project;
+    s.what = baseline;
+    LATHE_TRY_ASSIGN(const auto sessions, project.sessions());
+    LATHE_TRY(takeModel(project, sessions, s));
+    LATHE_TRY(takeRuns(project, sessions, s));
+    const store::RecordRange range{baseline.run, baseline.untilMs};
+    LATHE_TRY_ASSIGN(const auto rows, store::bestIn(reader, range));
+    const auto best = takeBest(rows, s);
+    LATHE_TRY_ASSIGN(const auto totals, store::totalsIn(reader, range));
+    LATHE_TRY_ASSIGN(const auto tasks, project.tasks(s.modelRow));
     s.estimatedMs = 0;
     for (const store::TaskRow& row : tasks) {
         Standing::Task task;
@@ -85,12 +152,14 @@ Result<Standing> standing(const std::filesystem::path& file)
             task.bestMs = found->second->costNs * 1e-6;
             task.alternative = found->second->alternative;
             task.trial = found->second->record.trial;
+            task.verified = found->second->record.result.verified;
         }
-        LATHE_TRY_ASSIGN(const auto totals, project.totals(row.key));
-        task.trials = totals.trials;
-        task.errors = totals.errors;
-        s.trials += totals.trials;
-        s.errors += totals.errors;
+        if (const auto found = totals.find(row.key); found != totals.end()) {
+            task.trials = found->second.trials;
+            task.errors = found->second.errors;
+        }
+        s.trials += task.trials;
+        s.errors += task.errors;
         s.estimatedMs += task.bestMs * task.weight; // NaN stays
         s.tasks.push_back(std::move(task));
     }
@@ -99,14 +168,63 @@ Result<Standing> standing(const std::filesystem::path& file)
     return s;
 }
 
+Grade gradeOf(double ratio)
+{
+    constexpr double kNoise = 0.02, kMuch = 0.2;
+    if (!std::isfinite(ratio))
+        return Grade::Unknown;
+    if (std::abs(ratio - 1) <= kNoise)
+        return Grade::Same;
+    if (ratio > 1)
+        return ratio > 1 + kMuch ? Grade::MuchSlower : Grade::Slower;
+    return ratio < 1 - kMuch ? Grade::MuchFaster : Grade::Faster;
+}
+
+std::string_view toString(Grade grade)
+{
+    static constexpr std::string_view kNames[] = {"", "much faster", "faster", "same", "slower", "much slower"};
+    return kNames[static_cast<std::size_t>(grade)];
+}
+
+std::vector<ConditionRow> conditionTable(std::span<const Standing> standings)
+{
+    std::vector<ConditionRow> rows;
+    const auto at = [&](const std::string& name, bool serious) -> ConditionRow& {
+        for (ConditionRow& row : rows)
+            if (row.name == name)
+                return row;
+        rows.push_back({name, std::vector<std::string>(standings.size()), false, serious});
+        return rows.back();
+    };
+    for (std::size_t i = 0; i < standings.size(); ++i) {
+        const Standing& s = standings[i];
+        at("network", true).values[i] = s.model;
+        at("contents of the model", false).values[i] = s.modelHash.substr(0, 12);
+        if (const json options = json::parse(s.modelOptions, nullptr, false); options.is_object())
+            for (const auto& [key, value] : options.items())
+                if (key != "source" && !value.is_null() && !(value.is_string() && value.get_ref<const std::string&>().empty()) && !(value.is_array() && value.empty()))
+                    at("model: " + key, key != "seed").values[i] = word(value);
+        at("target", true).values[i] = s.target;
+        at("device", true).values[i] = s.deviceName;
+        if (!s.device.empty())
+            at("caches", true).values[i] = cacheWord(s.coldBytes);
+        for (const auto& [name, value] : s.conditions)
+            at(name, name.starts_with("hardware: ") || name == "threads" || name == "clock").values[i] = value;
+    }
+    for (ConditionRow& row : rows)
+        row.differs = std::any_of(row.values.begin(), row.values.end(), [&row](const std::string& value) { return value != row.values.front(); });
+    return rows;
+}
+
 Comparison compare(const Standing& before, const Standing& after)
 {
     Comparison c;
     std::map<std::string, TaskChange> changes;
     for (const Standing::Task& task : before.tasks)
-        changes[task.key] = {task.name, task.weight, task.bestMs, kUnknown};
+        changes[task.key] = {task.name, task.weight, task.bestMs, kUnknown, task.key};
     for (const Standing::Task& task : after.tasks) {
         TaskChange& change = changes[task.key];
+        change.key = task.key;
         change.name = task.name;
         change.weight = task.weight;
         change.afterMs = task.bestMs;
@@ -133,8 +251,7 @@ Comparison compare(const Standing& before, const Standing& after)
     differ("targets", before.target, after.target);
     if (before.device != after.device)
         differ("devices", before.deviceName, before.deviceName == after.deviceName ? after.deviceName + " with other hardware parameters" : after.deviceName);
-    const auto caches = [](std::int64_t bytes) { return std::string(bytes > 0 ? "cold" : bytes < 0 ? "network" : "warm"); };
-    differ("cache conditions", caches(before.coldBytes), caches(after.coldBytes));
+    differ("cache conditions", cacheWord(before.coldBytes), cacheWord(after.coldBytes));
     return c;
 }
 

@@ -1,13 +1,16 @@
 #pragma once
 
+#include "core/session/baseline.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
 
 #include <filesystem>
+#include <span>
 
 namespace lathe::session {
 
-/// Where a project stands: its latest model and target, the best valid records under the latest conditions.
+/// Where a project (a run of it, or how it was at a time) stands: its model and target, the best valid records under the latest
+/// conditions.
 struct Standing
 {
     struct Task
@@ -17,6 +20,7 @@ struct Standing
         double bestMs = kUnknown;
         std::string alternative, trial;
         std::int64_t trials = 0, errors = 0;
+        bool verified = false; ///< the record's outputs were compared with the reference
     };
     std::filesystem::path project;
     std::string model, modelHash, target, device, deviceName;
@@ -26,16 +30,36 @@ struct Standing
     double measuredMs = kUnknown, untunedMs = kUnknown; ///< whole network, measured last
     double activeSeconds = 0; ///< of all runs
     std::int64_t trials = 0, errors = 0;
+    Baseline what;
+    std::int64_t modelRow = 0;
+    std::string modelOptions; ///< JSON of the ModelSpec
+    /// What the figures depend on beside the above: (name, value), settings of the latest run among them.
+    std::vector<std::pair<std::string, std::string>> conditions;
 };
 
-/// Errors: NotFound (no model in it), and the store's.
+/// Errors: NotFound (no such model or run in it), and the store's.
+Result<Standing> standing(const Baseline& baseline);
 Result<Standing> standing(const std::filesystem::path& project);
+
+/// How much a latency changed, in words that a reader can act on.
+enum class Grade : std::uint8_t
+{
+    Unknown,
+    MuchFaster, ///< by more than a fifth
+    Faster,
+    Same, ///< within two percent
+    Slower,
+    MuchSlower
+};
+Grade gradeOf(double ratio); ///< after / before
+std::string_view toString(Grade grade); ///< "much faster" ...
 
 struct TaskChange
 {
     std::string name;
     std::int32_t weight = 1;
     double beforeMs = kUnknown, afterMs = kUnknown; ///< NaN: no valid record, or not a task there
+    std::string key;
     double ratio() const { return afterMs / beforeMs; }
 };
 
@@ -48,5 +72,15 @@ struct Comparison
 };
 
 Comparison compare(const Standing& before, const Standing& after);
+
+/// A condition in several standings.
+struct ConditionRow
+{
+    std::string name;
+    std::vector<std::string> values; ///< one per standing; empty: not known
+    bool differs = false;
+    bool serious = false; ///< where it differs, latencies may not compare
+};
+std::vector<ConditionRow> conditionTable(std::span<const Standing> standings);
 
 } // namespace lathe::session

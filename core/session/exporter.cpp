@@ -9,7 +9,6 @@
 #include "core/support/files.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -105,10 +104,9 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
         return makeError(Errc::Unsupported, fmt::format("libraries can be exported for CPUs; the target is {}", model.target.kind()));
     LATHE_TRY(step("choosing records", 0.0));
     LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, {{}, options.strict}));
-    if (!chosen.fallbacks.empty() && !options.allowDefault)
-        return makeError(Errc::Incompatible,
-                         fmt::format("{} of {} tasks have no valid record ({}): tune them, or allow default schedules (--allow-default)",
-                                     chosen.fallbacks.size(), model.partition.tasks.size(), fmt::join(chosen.fallbacks, "; ")));
+    if (!options.allowDefault)
+        if (std::string refusal = refusalOf(chosen, model); !refusal.empty())
+            return makeError(Errc::Incompatible, std::move(refusal));
     LATHE_TRY(step("compiling", 0.1));
     LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stage(model, chosen, options.output, options.name, stop));
 
@@ -157,7 +155,8 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     report.library = files.library;
     report.header = files.header;
     report.description = files.description;
-    LATHE_TRY(step("done", 1.0));
+    if (progress) // a stop comes too late: the files are there
+        progress("done", 1.0);
     return report;
 }
 

@@ -2,9 +2,14 @@
 
 #include "core/schedule/step.h"
 #include "core/search/policy.h"
+#include "core/session/condition_texts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
 
 namespace lathe::session {
 
@@ -123,9 +128,20 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
     if (project != nullptr) {
         LATHE_TRY_ASSIGN(best, chooseRecords(model, *project, wanted));
     }
+    // The conditions that lead: what comes from others is a near match.
+    std::optional<store::Conditions> leading = wanted.only;
+    if (!leading && project != nullptr) {
+        LATHE_TRY_ASSIGN(const auto conditions, project->conditions(model.target.text()));
+        if (!conditions.empty())
+            leading = conditions.front();
+    }
     KernelChoices out;
     // The plan of one task serves all its occurrences.
     std::vector<deploy::KernelChoice> ofTask;
+    std::vector<std::string> nearOfTask; // what differs; empty: nothing
+    double flop = 0;
+    for (const graph::Task& task : model.partition.tasks)
+        flop += task.flop * task.weight;
     for (const graph::Task& task : model.partition.tasks) {
         deploy::KernelChoice choice;
         const auto row = best.find(task.key);
@@ -147,6 +163,7 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             out.estimatedTasksMs = kUnknown;
             out.fallbacks.push_back(task.name);
         }
+        nearOfTask.push_back(!choice.record.empty() && leading && row->second.conditions != *leading ? differenceOf(row->second.conditions, *leading) : std::string());
         ofTask.push_back(std::move(choice));
     }
     for (const graph::Subgraph& subgraph : model.partition.subgraphs) {
@@ -161,11 +178,68 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             choice.steps = candidate.steps;
             choice.reason = subgraph.reason;
         }
-        if (!subgraph.noop)
-            out.reports.push_back({subgraph.name, subgraph.task, choice.record, choice.reason, choice.estimatedMs < 0 ? kUnknown : choice.estimatedMs, kUnknown});
+        if (!subgraph.noop) {
+            SubgraphReport report;
+            report.name = subgraph.name;
+            report.task = subgraph.task;
+            report.record = choice.record;
+            report.reason = choice.reason;
+            report.estimatedMs = choice.estimatedMs < 0 ? kUnknown : choice.estimatedMs;
+            report.alternative = choice.alternative->name;
+            if (subgraph.task >= 0) {
+                const auto task = static_cast<std::size_t>(subgraph.task);
+                report.cover = choice.record.empty() ? Cover::Default : nearOfTask[task].empty() ? Cover::Record : Cover::Near;
+                if (report.cover == Cover::Near)
+                    report.reason = nearOfTask[task];
+                report.flopShare = model.partition.tasks[task].flop / flop;
+            }
+            out.reports.push_back(std::move(report));
+        }
         out.choices.push_back(std::move(choice));
     }
+    double known = 0;
+    for (const SubgraphReport& report : out.reports)
+        known += std::isfinite(report.estimatedMs) ? report.estimatedMs : 0;
+    for (SubgraphReport& report : out.reports)
+        report.share = report.estimatedMs / known;
     return out;
+}
+
+std::string refusalOf(const KernelChoices& choices, const LoadedModel& model)
+{
+    constexpr std::size_t kNamed = 5;
+    if (choices.fallbacks.empty())
+        return {};
+    std::string names = fmt::format("{}", fmt::join(choices.fallbacks.begin(), choices.fallbacks.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, choices.fallbacks.size())), "; "));
+    if (choices.fallbacks.size() > kNamed)
+        names += fmt::format("; and {} more", choices.fallbacks.size() - kNamed);
+    return fmt::format("{} of {} tasks have no valid record ({}): tune them, or allow default schedules (--allow-default)", choices.fallbacks.size(), model.partition.tasks.size(), names);
+}
+
+Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* project, const RecordChoice& choice)
+{
+    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, choice));
+    Coverage out;
+    out.tasks = static_cast<std::int32_t>(model.partition.tasks.size());
+    out.defaults = static_cast<std::int32_t>(chosen.fallbacks.size());
+    std::vector<bool> near(model.partition.tasks.size());
+    for (const SubgraphReport& report : chosen.reports)
+        if (report.cover == Cover::Near)
+            near[static_cast<std::size_t>(report.task)] = true;
+    out.near = static_cast<std::int32_t>(std::count(near.begin(), near.end(), true));
+    out.records = out.tasks - out.defaults - out.near;
+    out.estimatedTasksMs = chosen.estimatedTasksMs;
+    out.refusal = refusalOf(chosen, model);
+    out.subgraphs = std::move(chosen.reports);
+    if (model.target.kind() != "cpu")
+        out.unsupported = fmt::format("libraries can be exported for CPUs; the target is {}", model.target.kind());
+    return out;
+}
+
+std::string_view toString(Cover cover)
+{
+    static constexpr std::string_view kNames[] = {"record", "near match", "default", "no task"};
+    return kNames[static_cast<std::size_t>(cover)];
 }
 
 } // namespace lathe::session

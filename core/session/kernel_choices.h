@@ -30,6 +30,12 @@ Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& m
 /// project null: default schedules throughout.
 Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, const RecordChoice& choice);
 
+/// What an export with these would do, for people. Errors: StoreFailed, BadFile, Unsupported.
+Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* project, const RecordChoice& choice);
+
+/// Why an export without default schedules refuses; empty: it does not.
+std::string refusalOf(const KernelChoices& choices, const LoadedModel& model);
+
 /// A task (or an untuned function, as one alternative) as the search sees it.
 search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict);
 

@@ -4,6 +4,7 @@
 #include "core/measure/measurer.h"
 #include "core/schedule/state.h"
 #include "core/session/exporter.h"
+#include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/options_json.h"
 #include "core/session/project_history.h"
@@ -89,6 +90,7 @@ public:
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
     Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const override;
+    Result<Coverage> coverage(bool strict) const override;
     Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) override;
 
 private:
@@ -362,6 +364,15 @@ Result<std::vector<TrialView>> Session::trials(std::int64_t offset, std::int64_t
         views.push_back(std::move(view));
     }));
     return views;
+}
+
+Result<Coverage> Session::coverage(bool strict) const
+{
+    std::optional<store::Project> project;
+    if (m_project) {
+        LATHE_TRY_ASSIGN(project, reader());
+    }
+    return coverageOf(*m_model, project ? &*project : nullptr, {{}, strict});
 }
 
 Result<CompileReport> Session::compile(const CompileOptions& options, const Progress& progress, std::stop_token stop)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/session/coverage.h"
 #include "core/session/events.h"
 #include "core/session/history.h"
 #include "core/session/views.h"
@@ -69,16 +70,6 @@ struct CompileOptions
     unsigned threads = 0; ///< 0: the target's
 };
 
-struct SubgraphReport
-{
-    std::string name;
-    std::int32_t task = -1;
-    std::string record; ///< trial id, empty: default schedule
-    std::string reason; ///< why it has no record
-    double estimatedMs = kUnknown;
-    double measuredMs = kUnknown;
-};
-
 struct LatencyStats
 {
     double median = kUnknown, mean = kUnknown, std = kUnknown, min = kUnknown, p95 = kUnknown;
@@ -139,6 +130,9 @@ public:
     /// Pages of trials, newest last.
     virtual Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const = 0;
 
+    /// What compile() would run where; `strict` as in CompileOptions. May be called on any thread beside the others. StoreFailed,
+    /// Unsupported.
+    virtual Result<Coverage> coverage(bool strict) const = 0;
     using Progress = std::function<void(std::string_view step, double fraction)>;
     /// Compile with the best records, verify, benchmark, export. Errors: Incompatible if a task has no record and allowDefault
     /// is off (names them all), BuildFailed, WrongAnswer, Cancelled.

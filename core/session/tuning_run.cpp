@@ -1,5 +1,6 @@
 #include "core/session/tuning_run.h"
 
+#include "core/backend/codegen.h"
 #include "core/schedule/default_schedule.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/options_json.h"
@@ -202,6 +203,7 @@ Result<> TuningRun::followSteering()
         if (m_setup.project != nullptr) {
             json options = toJson(m_options);
             options["nonce"] = m_nonce;
+            options["build"] = backend::buildId();
             LATHE_TRY(m_setup.project->setSessionOptions(m_session, options.dump()));
         }
         emitOne(LogEvent{fmt::format("a candidate may run for {} s from now on", *timeout)});
@@ -303,6 +305,7 @@ Result<> TuningRun::run(std::stop_token stop)
             if (project != nullptr) {
                 json options = toJson(m_options);
                 options["nonce"] = m_nonce;
+                options["build"] = backend::buildId(); // latencies of another generator are told apart
                 LATHE_TRY_ASSIGN(m_session, project->addSession({0, m_setup.modelRow, m_setup.model->target.text(), options.dump(), unixMs(), 0, "running"}));
             }
         }

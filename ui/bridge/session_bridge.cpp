@@ -17,8 +17,8 @@ SessionBridge::SessionBridge(QObject* parent) : QObject(parent) { }
 SessionBridge::~SessionBridge()
 {
     close();
-    // Jobs post their results to this object, so they must have ended before it does. A run ends within a measurement; an
-    // export that is being verified ends with its child process, which can take as long as the reference executor needs.
+    // Jobs post their results to this object, so they must have ended before it does. A run ends within a measurement; of an
+    // export the children are killed: it ends at once.
     QThreadPool::globalInstance()->waitForDone();
 }
 
@@ -92,6 +92,23 @@ void SessionBridge::stop()
 {
     if (m_session)
         m_session->stop();
+}
+
+void SessionBridge::readCoverage(bool strict)
+{
+    if (!m_session)
+        return;
+    QThreadPool::globalInstance()->start([this, session = m_session, strict, token = ++m_coverageToken] {
+        auto result = std::make_shared<Result<session::Coverage>>(session->coverage(strict));
+        QMetaObject::invokeMethod(this, [this, result, token, session] {
+            if (token != m_coverageToken || session != m_session)
+                return;
+            if (*result)
+                emit coverageRead(**result);
+            else
+                emit coverageFailed(QString::fromStdString(result->error().message));
+        }, Qt::QueuedConnection);
+    });
 }
 
 void SessionBridge::compile(const session::CompileOptions& options)

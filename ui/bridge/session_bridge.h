@@ -35,6 +35,8 @@ public:
     void resumeRun();
     void stop();
 
+    /// What compile() would run where, read on a thread; coverageRead() or coverageFailed(). A later call makes an earlier one stale.
+    void readCoverage(bool strict);
     /// Compiles on a thread; compileProgressed(), then compiled() or compileFailed().
     void compile(const session::CompileOptions& options);
     void cancelCompile();
@@ -48,6 +50,8 @@ signals:
     /// All events since the last batch, in order.
     void eventsArrived(const std::vector<lathe::session::Event>& events);
     void startFailed(const QString& text, int code);
+    void coverageRead(const lathe::session::Coverage& coverage);
+    void coverageFailed(const QString& text);
     void compileProgressed(const QString& step, double fraction);
     void compiled(const lathe::session::CompileReport& report);
     void compileFailed(const QString& text, int code);
@@ -58,7 +62,7 @@ private:
     void finishOpen(quint64 token, std::shared_ptr<Result<std::unique_ptr<session::TuningSession>>> result, const QString& what);
 
     std::shared_ptr<session::TuningSession> m_session; ///< shared with a compile that is still ending
-    quint64 m_openToken = 0;
+    quint64 m_openToken = 0, m_coverageToken = 0;
     bool m_opening = false;
     bool m_compiling = false;
     std::stop_source m_compileStop;

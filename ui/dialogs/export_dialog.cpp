@@ -2,22 +2,26 @@
 
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/command_line.h"
+#include "ui/models/coverage_model.h"
+#include "ui/models/language.h"
 #include "ui/models/texts.h"
+#include "ui/views/table_view.h"
 
+#include <QApplication>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QDesktopServices>
-#include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QFormLayout>
-#include <QHeaderView>
+#include <QGridLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScreen>
-#include <QTableWidget>
-#include <QToolButton>
+#include <QSortFilterProxyModel>
+#include <QSpinBox>
 #include <QUrl>
 
 #include <cmath>
@@ -27,150 +31,300 @@ namespace lathe::ui {
 ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, QWidget* parent) : QDialog(parent), m_bridge(bridge)
 {
     setObjectName(QStringLiteral("exportDialog"));
-    setWindowTitle(tr("Export deploy library"));
     setAttribute(Qt::WA_DeleteOnClose);
-
-    m_file = new QLineEdit(suggestedFile, this);
-    m_file->setObjectName(QStringLiteral("exportFile"));
-    auto* browse = new QToolButton(this);
-    browse->setText(QStringLiteral("…"));
-    browse->setAccessibleName(tr("Choose the file"));
-    connect(browse, &QToolButton::clicked, this, [this] {
-        const QString file = QFileDialog::getSaveFileName(this, tr("Export deploy library"), m_file->text(), tr("Shared objects (*.so)"));
-        if (!file.isEmpty())
-            m_file->setText(file);
-    });
-    auto* fileRow = new QHBoxLayout;
-    fileRow->addWidget(m_file);
-    fileRow->addWidget(browse);
-    m_allowDefault = new QCheckBox(tr("Allow &default schedules for tasks without a record"), this);
-    m_allowDefault->setObjectName(QStringLiteral("exportAllowDefault"));
-    m_verify = new QCheckBox(tr("&Verify the outputs against the reference executor"), this);
-    m_verify->setChecked(true);
-    m_benchmark = new QCheckBox(tr("&Benchmark the library"), this);
-    m_benchmark->setChecked(true);
-    m_command = new QLabel(this);
-    m_command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    m_command->setWordWrap(true);
-    auto* form = new QFormLayout;
-    auto* fileLabel = new QLabel(tr("&File:"), this);
-    fileLabel->setBuddy(m_file);
-    form->addRow(fileLabel, fileRow);
-    form->addRow(QString(), m_allowDefault);
-    form->addRow(QString(), m_verify);
-    form->addRow(QString(), m_benchmark);
-    form->addRow(tr("Command line:"), m_command);
+    makeOptions();
+    makeTable();
+    m_file->setText(suggestedFile);
 
     m_progress = new QProgressBar(this);
     m_progress->setObjectName(QStringLiteral("exportProgress"));
     m_progress->setRange(0, 1000);
     m_progress->setFormat({});
-    m_progress->setAccessibleName(tr("Progress of the export"));
-    m_result = new QLabel(this);
-    m_result->setObjectName(QStringLiteral("exportResult"));
-    m_result->setWordWrap(true);
-    m_result->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    m_coverage = new QTableWidget(0, 4, this);
-    m_coverage->setObjectName(QStringLiteral("exportCoverage"));
-    m_coverage->setAccessibleName(tr("What each function runs"));
-    m_coverage->setHorizontalHeaderLabels({tr("Function"), tr("Record"), tr("Estimated"), tr("Measured")});
-    m_coverage->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-    m_coverage->verticalHeader()->hide();
-    m_coverage->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_coverage->setSelectionBehavior(QAbstractItemView::SelectRows);
-
-    auto* buttons = new QDialogButtonBox(this);
-    m_export = buttons->addButton(tr("&Export"), QDialogButtonBox::ActionRole);
-    m_export->setObjectName(QStringLiteral("exportButton"));
+    m_progress->hide();
+    const auto label = [this](const char* name) {
+        auto* made = new QLabel(this);
+        made->setObjectName(QLatin1String(name));
+        made->setWordWrap(true);
+        made->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+        return made;
+    };
+    m_result = label("exportResult");
+    m_command = label("exportCommand");
+    const auto button = [this](const char* name) {
+        auto* made = new QPushButton(this);
+        made->setObjectName(QLatin1String(name));
+        made->setAutoDefault(false);
+        return made;
+    };
+    m_folder = button("exportFolder");
+    m_copy = button("exportCopyCommand");
+    m_export = button("exportButton");
+    m_close = button("exportClose");
     m_export->setDefault(true);
-    auto* folder = buttons->addButton(tr("Open &folder"), QDialogButtonBox::ActionRole);
-    auto* close = buttons->addButton(QDialogButtonBox::Close);
-    close->setObjectName(QStringLiteral("exportClose"));
+    auto* buttons = new QHBoxLayout;
+    buttons->addWidget(m_folder);
+    buttons->addWidget(m_copy);
+    buttons->addStretch(1);
+    buttons->addWidget(m_export);
+    buttons->addWidget(m_close);
     connect(m_export, &QPushButton::clicked, this, &ExportDialog::exportNow);
-    connect(folder, &QPushButton::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_file->text()).absolutePath())); });
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::close);
+    connect(m_close, &QPushButton::clicked, this, &ExportDialog::reject);
+    connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_command->text()); });
+    connect(m_folder, &QPushButton::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_file->text()).absolutePath())); });
 
+    auto* grid = new QGridLayout;
+    auto* file = new QHBoxLayout;
+    file->addWidget(m_file);
+    file->addWidget(m_browse);
+    grid->addWidget(m_targetLabel, 0, 0);
+    grid->addWidget(m_target, 0, 1, 1, 3);
+    grid->addWidget(m_fileLabel, 1, 0);
+    grid->addLayout(file, 1, 1, 1, 3);
+    grid->addWidget(m_nameLabel, 2, 0);
+    grid->addWidget(m_name, 2, 1);
+    grid->addWidget(m_threadsLabel, 2, 2);
+    grid->addWidget(m_threads, 2, 3);
+    grid->addWidget(m_verify, 3, 1);
+    grid->addWidget(m_benchmark, 3, 2, 1, 2);
+    grid->addWidget(m_allowDefault, 4, 1);
+    grid->addWidget(m_strict, 4, 2, 1, 2);
+    grid->setColumnStretch(1, 1);
     auto* layout = new QVBoxLayout(this);
-    layout->addLayout(form);
+    layout->addLayout(grid);
+    layout->addWidget(m_summary);
+    layout->addWidget(m_table, 1);
+    layout->addWidget(m_command);
     layout->addWidget(m_progress);
     layout->addWidget(m_result);
-    layout->addWidget(m_coverage, 1);
-    layout->addWidget(buttons);
-    resize(QSize(760, 560).boundedTo(screen()->availableSize() * 0.9));
-    m_coverage->setMinimumHeight(60);
+    layout->addLayout(buttons);
+    resize(QSize(980, 640).boundedTo(screen()->availableSize() * 0.9));
 
-    connect(m_file, &QLineEdit::textChanged, this, &ExportDialog::showCommand);
-    connect(m_allowDefault, &QCheckBox::toggled, this, &ExportDialog::showCommand);
+    for (const QLineEdit* edit : {m_file, m_name})
+        connect(edit, &QLineEdit::textChanged, this, &ExportDialog::showCommand);
+    for (const QCheckBox* box : {m_allowDefault, m_strict, m_verify, m_benchmark})
+        connect(box, &QCheckBox::toggled, this, &ExportDialog::showCommand);
+    connect(m_threads, &QSpinBox::valueChanged, this, &ExportDialog::showCommand);
+    connect(m_strict, &QCheckBox::toggled, this, &ExportDialog::readCoverage);
+    connect(&m_bridge, &SessionBridge::coverageRead, this, [this](const session::Coverage& coverage) {
+        m_coverage = coverage;
+        m_covered = true;
+        m_model->setSubgraphs(coverage.subgraphs);
+        showCoverage();
+    });
+    connect(&m_bridge, &SessionBridge::coverageFailed, this, [this](const QString& text) {
+        m_covered = false;
+        m_model->setSubgraphs({});
+        m_summary->setText(text);
+        update();
+    });
     connect(&m_bridge, &SessionBridge::compileProgressed, this, [this](const QString& step, double fraction) {
         m_progress->setValue(static_cast<int>(fraction * 1000));
-        m_progress->setFormat(step);
+        m_progress->setFormat(step == QLatin1String("choosing records") ? tr("choosing records")
+                              : step == QLatin1String("compiling")      ? tr("compiling")
+                              : step == QLatin1String("verifying")      ? tr("verifying the outputs")
+                              : step == QLatin1String("benchmarking")   ? tr("measuring")
+                              : step == QLatin1String("writing")        ? tr("writing")
+                                                                        : tr("done"));
     });
     connect(&m_bridge, &SessionBridge::compiled, this, &ExportDialog::showReport);
     connect(&m_bridge, &SessionBridge::compileFailed, this, [this](const QString& text) {
-        m_export->setEnabled(true);
-        m_progress->setValue(0);
-        m_progress->setFormat({});
+        m_progress->hide();
         m_result->setText(tr("Not exported: %1").arg(text));
+        update();
     });
+    connect(&m_bridge, &SessionBridge::closed, this, &QDialog::close);
+    retranslated(this, [this] { retranslate(); });
+    readCoverage();
+}
+
+void ExportDialog::makeOptions()
+{
+    const auto label = [this](QWidget* buddy) {
+        auto* made = new QLabel(this);
+        made->setBuddy(buddy);
+        return made;
+    };
+    m_target = new QLabel(this);
+    m_target->setObjectName(QStringLiteral("exportTarget"));
+    m_target->setWordWrap(true);
+    m_file = new QLineEdit(this);
+    m_file->setObjectName(QStringLiteral("exportFile"));
+    m_browse = new QPushButton(this);
+    m_browse->setObjectName(QStringLiteral("exportBrowse"));
+    m_browse->setAutoDefault(false);
+    connect(m_browse, &QPushButton::clicked, this, [this] {
+        const QString file = QFileDialog::getSaveFileName(this, tr("Export deploy library"), m_file->text(), tr("Shared objects (*.so)"));
+        if (!file.isEmpty())
+            m_file->setText(file);
+    });
+    m_name = new QLineEdit(this);
+    m_name->setObjectName(QStringLiteral("exportName"));
+    m_threads = new QSpinBox(this);
+    m_threads->setObjectName(QStringLiteral("exportThreads"));
+    m_threads->setRange(0, 1024);
+    const auto box = [this](const char* name, bool on) {
+        auto* made = new QCheckBox(this);
+        made->setObjectName(QLatin1String(name));
+        made->setChecked(on);
+        return made;
+    };
+    m_allowDefault = box("exportAllowDefault", false);
+    m_strict = box("exportStrict", false);
+    m_verify = box("exportVerify", true);
+    m_benchmark = box("exportBenchmark", true);
+    m_targetLabel = new QLabel(this);
+    m_fileLabel = label(m_file);
+    m_nameLabel = label(m_name);
+    m_threadsLabel = label(m_threads);
+}
+
+void ExportDialog::makeTable()
+{
+    m_summary = new QLabel(this);
+    m_summary->setObjectName(QStringLiteral("exportSummary"));
+    m_summary->setWordWrap(true);
+    m_model = new CoverageModel(this);
+    auto* sorted = new QSortFilterProxyModel(this);
+    sorted->setSourceModel(m_model);
+    sorted->setSortRole(CoverageModel::SortRole);
+    m_table = new TableView("exportCoverage", this);
+    m_table->setModel(sorted);
+    m_table->setSortingEnabled(true);
+    m_table->sortByColumn(-1, Qt::AscendingOrder); // the network's order
+    const int widths[] = {240, 130, 60, 80, 90, 90, 110, 80, 240};
+    for (int column = 0; column < CoverageModel::ColumnCount; ++column)
+        m_table->setColumnWidth(column, widths[column]);
+    m_table->restoreColumns();
+}
+
+void ExportDialog::retranslate()
+{
+    setWindowTitle(tr("Export deploy library"));
+    m_targetLabel->setText(tr("Target:"));
+    m_fileLabel->setText(tr("&File:"));
+    m_nameLabel->setText(tr("&Name:"));
+    m_threadsLabel->setText(tr("&Threads of the measurement:"));
+    m_file->setAccessibleName(tr("File of the library"));
+    m_browse->setText(tr("C&hoose…"));
+    m_name->setAccessibleName(tr("Name of the exported symbols"));
+    m_name->setToolTip(tr("The library exports lathe_NAME_create, lathe_NAME_run and so on"));
+    m_name->setPlaceholderText(tr("from the file"));
+    m_threads->setSpecialValueText(tr("as the target says"));
+    m_threads->setAccessibleName(tr("Threads of the measurement"));
+    m_strict->setText(tr("No algorithm that trades &accuracy for speed"));
+    m_strict->setToolTip(tr("Convolutions are summed directly, never by winograd"));
+    m_verify->setText(tr("&Verify the outputs against the reference executor"));
+    m_benchmark->setText(tr("&Measure the library"));
+    m_table->setAccessibleName(tr("What each function runs"));
+    m_progress->setAccessibleName(tr("Progress of the export"));
+    m_folder->setText(tr("&Open folder"));
+    m_copy->setText(tr("&Copy command line"));
+    m_export->setText(tr("&Export"));
+    showCoverage();
     showCommand();
+}
+
+void ExportDialog::readCoverage()
+{
+    m_covered = false;
+    m_bridge.readCoverage(m_strict->isChecked());
+    showCoverage();
+}
+
+void ExportDialog::showCoverage()
+{
+    const session::TuningSession* session = m_bridge.session();
+    if (session != nullptr)
+        m_target->setText(tr("%1 – one shared object with weights, beside it a C header, a description and examples in C, C++ and Python").arg(QString::fromStdString(session->options().target)));
+    if (!m_covered)
+        m_summary->setText(tr("Reading which records there are…"));
+    else if (!m_coverage.unsupported.empty())
+        m_summary->setText(tr("Not for this target: %1").arg(QString::fromStdString(m_coverage.unsupported)));
+    else
+        m_summary->setText(tr("%1 tasks: %2 run their record, %3 a near match, %4 a default schedule. Sum of tasks: %5")
+                               .arg(m_coverage.tasks)
+                               .arg(m_coverage.records)
+                               .arg(m_coverage.near)
+                               .arg(m_coverage.defaults)
+                               .arg(std::isfinite(m_coverage.estimatedTasksMs) ? msText(m_coverage.estimatedTasksMs) : tr("not known, as some have no record")));
+    m_allowDefault->setText(!m_covered                ? tr("Allow &default schedules")
+                            : m_coverage.defaults == 0 ? tr("Allow &default schedules (no task needs one)")
+                                                       : tr("Allow &default schedules (%1 of %2 tasks have no valid record)").arg(m_coverage.defaults).arg(m_coverage.tasks));
+    update();
 }
 
 void ExportDialog::showCommand()
 {
-    const session::TuningSession* session = m_bridge.session();
-    if (session == nullptr)
-        return;
-    m_command->setText(compileCommand(session->options(), options()));
+    if (const session::TuningSession* session = m_bridge.session())
+        m_command->setText(compileCommand(session->options(), options()));
+    update();
+}
+
+void ExportDialog::update()
+{
+    const bool busy = m_bridge.isCompiling();
+    const bool refused = m_covered && m_coverage.defaults > 0 && !m_allowDefault->isChecked();
+    m_export->setEnabled(m_covered && m_coverage.unsupported.empty() && !refused && !busy && !m_file->text().isEmpty());
+    m_export->setToolTip(busy      ? tr("An export goes on")
+                         : refused ? tr("%1 tasks have no valid record: tune them, or allow default schedules").arg(m_coverage.defaults)
+                                   : QString());
+    m_close->setText(busy ? tr("&Cancel") : tr("C&lose"));
+    m_folder->setEnabled(QFileInfo(QFileInfo(m_file->text()).absolutePath()).isDir());
 }
 
 session::CompileOptions ExportDialog::options() const
 {
     session::CompileOptions options;
     options.output = m_file->text().toStdString();
+    options.name = m_name->text().trimmed().toStdString();
     options.allowDefault = m_allowDefault->isChecked();
+    options.strict = m_strict->isChecked();
     options.verify = m_verify->isChecked();
     options.benchmark = m_benchmark->isChecked();
+    options.threads = static_cast<unsigned>(m_threads->value());
     return options;
 }
 
 void ExportDialog::exportNow()
 {
     m_result->clear();
-    m_coverage->setRowCount(0);
-    m_export->setEnabled(false);
+    m_progress->setValue(0);
+    m_progress->show();
     m_bridge.compile(options());
+    update();
+}
+
+void ExportDialog::reject()
+{
+    if (!m_bridge.isCompiling()) {
+        QDialog::reject();
+        return;
+    }
+    m_bridge.cancelCompile();
+    m_progress->setFormat(tr("cancelling"));
 }
 
 void ExportDialog::showReport(const session::CompileReport& report)
 {
-    m_export->setEnabled(true);
-    m_progress->setValue(1000);
-    m_progress->setFormat(tr("done"));
+    m_progress->hide();
     QStringList lines;
     lines << tr("Written: %1").arg(QString::fromStdString(report.library.string()));
     if (std::isfinite(report.maxRelError))
         lines << tr("Verified: the largest relative error is %1").arg(report.maxRelError, 0, 'g', 3);
     else
         lines << tr("Not verified.");
-    if (std::isfinite(report.latencyMs.median))
-        lines << tr("Measured %1 (median) with %2 threads; sum of tasks %3, with untuned functions and dispatch %4")
-                     .arg(msText(report.latencyMs.median))
-                     .arg(report.threads)
-                     .arg(msText(report.estimatedTasksMs), msText(report.estimatedTotalMs));
-    m_result->setText(lines.join(QLatin1Char('\n')));
-    m_coverage->setRowCount(static_cast<int>(report.subgraphs.size()));
-    for (int row = 0; row < m_coverage->rowCount(); ++row) {
-        const session::SubgraphReport& subgraph = report.subgraphs[static_cast<std::size_t>(row)];
-        const QString record = subgraph.record.empty() ? QString::fromStdString(subgraph.reason) : QString::fromStdString(subgraph.record.substr(0, 8));
-        const QStringList texts{QString::fromStdString(subgraph.name), record, msText(subgraph.estimatedMs), msText(subgraph.measuredMs)};
-        for (int column = 0; column < texts.size(); ++column) {
-            auto* item = new QTableWidgetItem(texts[column]);
-            item->setToolTip(texts[column]);
-            if (column >= 2)
-                item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-            m_coverage->setItem(row, column, item);
-        }
+    if (std::isfinite(report.latencyMs.median)) {
+        const QString measured = tr("Measured: %1 (median) with %2 threads").arg(msText(report.latencyMs.median)).arg(report.threads);
+        if (std::isfinite(report.estimatedTotalMs))
+            lines << tr("%1; estimated: %2 (sum of tasks %3), so that it took %4 % of the estimate")
+                         .arg(measured, msText(report.estimatedTotalMs), msText(report.estimatedTasksMs))
+                         .arg(100 * report.latencyMs.median / report.estimatedTotalMs, 0, 'f', 1);
+        else
+            lines << tr("%1; there is no estimate, as some tasks have no record").arg(measured);
     }
+    m_result->setText(lines.join(QLatin1Char('\n')));
+    m_model->setSubgraphs(report.subgraphs);
+    update();
 }
 
 } // namespace lathe::ui

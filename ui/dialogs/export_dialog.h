@@ -10,15 +10,17 @@ class QLabel;
 class QLineEdit;
 class QProgressBar;
 class QPushButton;
-class QTableWidget;
+class QSpinBox;
 QT_END_NAMESPACE
 
 namespace lathe::ui {
 
+class CoverageModel;
 class SessionBridge;
+class TableView;
 
-/// Export of a deploy library: where to, progress, then what each function runs, the verified error and the measured time.
-/// Not modal: the run goes on behind it.
+/// Export of a deploy library: what each function would run, where to and how, progress, then the verified error and the measured
+/// time beside the estimate. Default schedules are refused until they are allowed. Not modal: the run goes on behind it.
 class ExportDialog final : public QDialog
 {
     Q_OBJECT
@@ -26,22 +28,33 @@ class ExportDialog final : public QDialog
 public:
     ExportDialog(SessionBridge& bridge, const QString& suggestedFile, QWidget* parent = nullptr);
 
+    /// While an export goes on, Escape and Cancel end that, and the dialog stays.
+    void reject() override;
+
 private:
+    void makeOptions();
+    void makeTable();
     void exportNow();
+    void readCoverage();
+    void showCoverage();
     void showReport(const session::CompileReport& report);
     void showCommand();
+    void update(); ///< which buttons can be pressed, and why not
+    void retranslate();
     session::CompileOptions options() const;
 
     SessionBridge& m_bridge;
-    QLineEdit* m_file = nullptr;
-    QCheckBox* m_allowDefault = nullptr;
-    QCheckBox* m_verify = nullptr;
-    QCheckBox* m_benchmark = nullptr;
-    QLabel* m_command = nullptr;
+    session::Coverage m_coverage;
+    bool m_covered = false; ///< m_coverage is known
+    QLabel *m_fileLabel = nullptr, *m_nameLabel = nullptr, *m_threadsLabel = nullptr, *m_targetLabel = nullptr, *m_target = nullptr;
+    QLabel *m_summary = nullptr, *m_result = nullptr, *m_command = nullptr;
+    QLineEdit *m_file = nullptr, *m_name = nullptr;
+    QSpinBox* m_threads = nullptr;
+    QCheckBox *m_allowDefault = nullptr, *m_strict = nullptr, *m_verify = nullptr, *m_benchmark = nullptr;
+    QPushButton *m_browse = nullptr, *m_export = nullptr, *m_folder = nullptr, *m_copy = nullptr, *m_close = nullptr;
     QProgressBar* m_progress = nullptr;
-    QLabel* m_result = nullptr;
-    QTableWidget* m_coverage = nullptr;
-    QPushButton* m_export = nullptr;
+    CoverageModel* m_model = nullptr;
+    TableView* m_table = nullptr;
 };
 
 } // namespace lathe::ui

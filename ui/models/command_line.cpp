@@ -22,7 +22,12 @@ QStringList model(const session::OpenOptions& open)
         words << QStringLiteral("--layout") << QString::fromStdString(open.model.layout);
     if (open.model.partition != "lathe")
         words << QStringLiteral("--partition") << QString::fromStdString(open.model.partition);
-    if (open.target != "cpu")
+    if (!open.model.hardware.empty())
+        words << QStringLiteral("--hardware") << QString::fromStdString(open.model.hardware);
+    if (open.model.seed != 0)
+        words << QStringLiteral("--weight-seed") << QString::number(open.model.seed);
+    // With a project nothing said means what it was last tuned for.
+    if (!open.target.empty() && (open.target != "cpu" || !open.project.empty()))
         words << QStringLiteral("--target") << QString::fromStdString(open.target);
     return words;
 }
@@ -58,12 +63,37 @@ QString tasksCommand(const session::OpenOptions& open)
 
 QString tuneCommand(const session::OpenOptions& open, const session::TuneOptions& tune)
 {
+    const session::TuneOptions usual;
     QStringList words = model(open);
     project(words, open);
+    const auto text = [&words](const char* option, const std::string& value, const std::string& normal) {
+        if (value != normal)
+            words << QLatin1String(option) << QString::fromStdString(value);
+    };
+    const auto number = [&words](const char* option, auto value, auto normal) {
+        if (value != normal)
+            words << QLatin1String(option) << QString::number(value);
+    };
     if (tune.seconds > 0)
         words << QStringLiteral("--time") << QString::number(tune.seconds, 'g', 10) + QLatin1Char('s');
-    if (tune.trials > 0)
-        words << QStringLiteral("--trials") << QString::number(tune.trials);
+    number("--trials", tune.trials, usual.trials);
+    number("--trials-per-task", tune.trialsPerTask, usual.trialsPerTask);
+    number("--trials-per-round", tune.trialsPerRound, usual.trialsPerRound);
+    text("--policy", tune.policy, usual.policy);
+    for (const std::string& device : tune.devices)
+        words << QStringLiteral("--device") << QString::fromStdString(device);
+    number("--seed", tune.seed, usual.seed);
+    number("--repeat", tune.repeat, usual.repeat);
+    number("--number", tune.number, usual.number);
+    if (tune.minRepeatMs)
+        words << QStringLiteral("--min-repeat-ms") << QString::number(*tune.minRepeatMs, 'g', 10);
+    number("--timeout", tune.timeoutSeconds, usual.timeoutSeconds);
+    number("--cooldown-ms", tune.cooldownMs, usual.cooldownMs);
+    number("--early-stop", tune.earlyStop, usual.earlyStop);
+    number("--build-jobs", tune.buildJobs, usual.buildJobs);
+    text("--cache", tune.cache, usual.cache);
+    if (tune.strict)
+        words << QStringLiteral("--strict");
     if (tune.resume)
         words << QStringLiteral("--resume");
     return line(QStringLiteral("tune"), words);
@@ -73,10 +103,30 @@ QString compileCommand(const session::OpenOptions& open, const session::CompileO
 {
     QStringList words = model(open);
     project(words, open);
+    if (!compile.name.empty())
+        words << QStringLiteral("--name") << QString::fromStdString(compile.name);
+    if (compile.threads > 0)
+        words << QStringLiteral("--threads") << QString::number(compile.threads);
     if (compile.allowDefault)
         words << QStringLiteral("--allow-default");
+    if (compile.strict)
+        words << QStringLiteral("--strict");
+    if (!compile.verify)
+        words << QStringLiteral("--no-verify");
+    if (!compile.benchmark)
+        words << QStringLiteral("--no-bench");
     words << QStringLiteral("-o") << QString::fromStdString(compile.output.string());
     return line(QStringLiteral("compile"), words);
+}
+
+QString compareCommand(const QStringList& what)
+{
+    return line(QStringLiteral("compare"), what);
+}
+
+QString reportCommand(const QString& project, const QString& html)
+{
+    return line(QStringLiteral("report"), {project, QStringLiteral("-o"), html});
 }
 
 } // namespace lathe::ui

@@ -3,6 +3,7 @@
 #include "core/session/session.h"
 
 #include <QString>
+#include <QStringList>
 
 namespace lathe::ui {
 
@@ -11,6 +12,8 @@ namespace lathe::ui {
 QString tasksCommand(const session::OpenOptions& open);
 QString tuneCommand(const session::OpenOptions& open, const session::TuneOptions& tune);
 QString compileCommand(const session::OpenOptions& open, const session::CompileOptions& compile);
+QString compareCommand(const QStringList& what); ///< each as session::toString(Baseline) writes it
+QString reportCommand(const QString& project, const QString& html);
 /// In quotes where a shell would not take it as it is.
 QString shellWord(const QString& word);
 

@@ -1,23 +1,34 @@
 #include "ui/pages/compare_page.h"
 
-#include "core/session/comparison.h"
 #include "ui/bridge/session_bridge.h"
-#include "ui/models/compare_model.h"
+#include "ui/models/command_line.h"
 #include "ui/models/language.h"
+#include "ui/models/selection.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/program_comparison.h"
 #include "ui/views/table_view.h"
 
+#include <QApplication>
+#include <QClipboard>
+#include <QDateTimeEdit>
+#include <QDialog>
+#include <QDialogButtonBox>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
+#include <QHeaderView>
 #include <QLabel>
+#include <QMenu>
 #include <QPointer>
 #include <QPushButton>
+#include <QSettings>
+#include <QSplitter>
+#include <QTabWidget>
 #include <QThreadPool>
+#include <QToolButton>
 #include <QVBoxLayout>
 
-#include <memory>
+#include <cmath>
 
 namespace lathe::ui {
 
@@ -25,58 +36,133 @@ namespace {
 
 constexpr int kRefreshMs = 5000;
 
-struct Answer
+QString settingsKey(const session::TuningSession& session)
 {
-    Errc code = Errc::Ok;
-    QString error;
-    session::Standing before, after;
-};
+    return QStringLiteral("compare/") + QString::fromLatin1(QString::fromStdString(session.options().project.string()).toUtf8().toHex());
+}
 
 } // namespace
 
 ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
 {
     setObjectName(QStringLiteral("comparePage"));
-    m_model = new CompareModel(this);
-    m_table = new TableView("compareTable", this);
-    m_table->setModel(m_model);
-    const int widths[] = {260, 70, 100, 100, 90, 140};
-    for (int column = 0; column < CompareModel::ColumnCount; ++column)
-        m_table->setColumnWidth(column, widths[column]);
-    m_table->restoreColumns();
-    m_choose = new QPushButton(this);
-    m_choose->setObjectName(QStringLiteral("compareChoose"));
     m_summary = new QLabel(this);
     m_summary->setObjectName(QStringLiteral("compareSummary"));
     m_summary->setWordWrap(true);
-    m_unlike = new QLabel(this);
-    m_unlike->setObjectName(QStringLiteral("compareUnlike"));
-    m_unlike->setWordWrap(true);
-    m_unlike->hide();
+    m_problem = new QLabel(this);
+    m_problem->setObjectName(QStringLiteral("compareProblem"));
+    m_problem->setWordWrap(true);
+    m_problem->hide();
+    const auto button = [this](const char* name) {
+        auto* made = new QPushButton(this);
+        made->setObjectName(QLatin1String(name));
+        return made;
+    };
+    m_choose = button("compareChoose");
+    m_date = button("compareDate");
+    m_remove = button("compareRemove");
+    m_copy = button("compareCopyCommand");
+    m_run = new QToolButton(this);
+    m_run->setObjectName(QStringLiteral("compareRun"));
+    m_run->setPopupMode(QToolButton::InstantPopup);
+    m_run->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    m_runs = new QMenu(m_run);
+    m_run->setMenu(m_runs);
+    makeTables();
     auto* row = new QHBoxLayout;
-    row->addWidget(m_summary, 1);
-    row->addWidget(m_choose);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_choose, m_run, m_date, m_remove, m_copy})
+        row->addWidget(widget);
+    row->addStretch(1);
+    m_programs = new ProgramComparison(this);
+    m_tabs = new QTabWidget(this);
+    m_tabs->setObjectName(QStringLiteral("compareTabs"));
+    m_tabs->setDocumentMode(true);
+    m_tabs->addTab(m_taskTable, QString());
+    m_tabs->addTab(m_conditionTable, QString());
+    m_tabs->addTab(m_programs, QString());
+    auto* split = new QSplitter(Qt::Vertical, this);
+    split->addWidget(m_standingTable);
+    split->addWidget(m_tabs);
+    split->setStretchFactor(1, 1);
+    split->setSizes({120, 500});
+    split->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(4, 4, 4, 4);
     layout->addLayout(row);
-    layout->addWidget(m_unlike);
-    layout->addWidget(m_table, 1);
+    layout->addWidget(m_summary);
+    layout->addWidget(m_problem);
+    layout->addWidget(split, 1);
+
     m_refresh.setSingleShot(true);
     m_refresh.setInterval(kRefreshMs);
     connect(&m_refresh, &QTimer::timeout, this, &ComparePage::read);
     connect(m_choose, &QPushButton::clicked, this, &ComparePage::browse);
-    connect(&m_workspace.bridge(), &SessionBridge::opened, this, &ComparePage::read);
+    connect(m_date, &QPushButton::clicked, this, &ComparePage::addDate);
+    connect(m_remove, &QPushButton::clicked, this, &ComparePage::removeSelected);
+    connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(command()); });
+    connect(&m_workspace.bridge(), &SessionBridge::opened, this, &ComparePage::restore);
     connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this, [this] {
-        if (!m_base.isEmpty() && isVisible() && !m_refresh.isActive())
+        if (isVisible() && !m_refresh.isActive())
             m_refresh.start();
     });
-    retranslated(this, [this] {
-        m_table->setAccessibleName(tr("Tasks before and now"));
-        m_choose->setText(tr("&Compare with…"));
-        m_choose->setToolTip(tr("Choose an earlier project of the same network"));
-        if (m_base.isEmpty())
-            m_summary->setText(tr("Choose an earlier project to see what became faster or slower."));
+    connect(m_taskTable->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &ComparePage::selectTask);
+    connect(m_taskTable, &QTableView::activated, this, [this] { m_tabs->setCurrentWidget(m_programs); });
+    connect(&m_workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) {
+        const session::TuningSession* session = m_workspace.session();
+        if (session == nullptr || place.task < 0)
+            return;
+        const auto tasks = session->tasks();
+        if (place.task >= static_cast<int>(tasks.size()))
+            return;
+        const int at = m_tasks->rowOf(QString::fromStdString(tasks[static_cast<std::size_t>(place.task)].key));
+        if (at >= 0 && at != m_taskTable->currentIndex().row())
+            m_taskTable->selectRow(at);
     });
+    connect(m_standingTable->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+        m_remove->setEnabled(m_standingTable->currentIndex().row() > 0);
+    });
+    retranslated(this, [this] { retranslate(); });
+    restore();
+}
+
+ComparePage::~ComparePage() = default;
+
+void ComparePage::makeTables()
+{
+    m_standings = new StandingModel(this);
+    m_standingTable = new TableView("compareStandings", this);
+    m_standingTable->setModel(m_standings);
+    m_tasks = new CompareModel(this);
+    m_taskTable = new TableView("compareTable", this);
+    m_taskTable->setModel(m_tasks);
+    m_conditions = new ConditionModel(this);
+    m_conditionTable = new TableView("compareConditions", this);
+    m_conditionTable->setModel(m_conditions);
+    const int widths[] = {250, 100, 100, 170, 90, 120, 110, 70};
+    for (int column = 0; column < StandingModel::ColumnCount; ++column)
+        m_standingTable->setColumnWidth(column, widths[column]);
+    m_standingTable->restoreColumns();
+    m_taskTable->horizontalHeader()->setStretchLastSection(false); // its columns come and go with the baselines
+}
+
+void ComparePage::retranslate()
+{
+    m_standingTable->setAccessibleName(tr("The open project and its baselines"));
+    m_taskTable->setAccessibleName(tr("Tasks now and in the baselines"));
+    m_conditionTable->setAccessibleName(tr("Conditions now and in the baselines"));
+    m_choose->setText(tr("Add &project…"));
+    m_choose->setToolTip(tr("Pin another project of the same network"));
+    m_run->setText(tr("Add a run"));
+    m_run->setAccessibleName(tr("Add a run"));
+    m_run->setToolTip(tr("Pin one run of this project"));
+    m_date->setText(tr("Add a &date…"));
+    m_date->setToolTip(tr("Pin how this project stood at a time"));
+    m_remove->setText(tr("&Remove"));
+    m_remove->setToolTip(tr("Take the selected baseline away"));
+    m_copy->setText(tr("&Copy command line"));
+    m_tabs->setTabText(0, tr("&Tasks"));
+    m_tabs->setTabText(2, tr("Pro&gram"));
+    show(m_compared, {}, {});
 }
 
 void ComparePage::showEvent(QShowEvent* event)
@@ -85,64 +171,220 @@ void ComparePage::showEvent(QShowEvent* event)
     read();
 }
 
-void ComparePage::browse()
+QString ComparePage::command() const
 {
-    compareWith(QFileDialog::getOpenFileName(this, tr("Compare with a project"), {}, tr("Projects (*.lathe)")));
+    QStringList words;
+    for (const session::Baseline& baseline : m_baselines)
+        words << QString::fromStdString(toString(baseline));
+    if (const session::TuningSession* session = m_workspace.session())
+        words << QString::fromStdString(session->options().project.string());
+    return compareCommand(words);
 }
 
-void ComparePage::compareWith(const QString& file)
+void ComparePage::browse()
 {
-    if (file.isEmpty())
+    const QStringList files = QFileDialog::getOpenFileNames(this, tr("Compare with projects"), {}, tr("Projects (*.lathe)"));
+    for (const QString& file : files)
+        pin({file.toStdString(), 0, 0, 0});
+}
+
+void ComparePage::addDate()
+{
+    auto* dialog = new QDialog(this);
+    dialog->setObjectName(QStringLiteral("compareDateDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("How the project stood at a time"));
+    auto* when = new QDateTimeEdit(QDateTime::currentDateTime().addDays(-1), dialog);
+    when->setObjectName(QStringLiteral("compareDateEdit"));
+    when->setAccessibleName(tr("Time"));
+    when->setDisplayFormat(QStringLiteral("yyyy-MM-dd HH:mm"));
+    when->setCalendarPopup(true);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, dialog);
+    auto* layout = new QVBoxLayout(dialog);
+    layout->addWidget(new QLabel(tr("Only what was recorded up to this time counts:"), dialog));
+    layout->addWidget(when);
+    layout->addWidget(buttons);
+    connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+    connect(buttons, &QDialogButtonBox::accepted, this, [this, dialog, when] {
+        if (const session::TuningSession* session = m_workspace.session())
+            pin({session->options().project, 0, when->dateTime().toMSecsSinceEpoch(), 0});
+        dialog->accept();
+    });
+    dialog->show();
+}
+
+void ComparePage::compareWith(const QString& text)
+{
+    if (auto baseline = session::parseBaseline(text.toStdString()))
+        pin(*baseline);
+}
+
+void ComparePage::pin(const session::Baseline& baseline)
+{
+    if (std::find(m_baselines.begin(), m_baselines.end(), baseline) == m_baselines.end())
+        m_baselines.push_back(baseline);
+    store();
+    read();
+}
+
+void ComparePage::removeSelected()
+{
+    const int row = m_standingTable->currentIndex().row();
+    if (row <= 0 || m_compared == nullptr || row >= m_compared->count())
         return;
-    m_base = file;
+    std::erase(m_baselines, m_compared->at(row).what);
+    store();
+    read();
+}
+
+void ComparePage::store() const
+{
+    const session::TuningSession* session = m_workspace.session();
+    if (session == nullptr || session->options().project.empty())
+        return;
+    QStringList words;
+    for (const session::Baseline& baseline : m_baselines)
+        words << QString::fromStdString(toString(baseline));
+    if (words.isEmpty())
+        QSettings().remove(settingsKey(*session));
+    else
+        QSettings().setValue(settingsKey(*session), words);
+}
+
+void ComparePage::restore()
+{
+    m_baselines.clear();
+    const session::TuningSession* session = m_workspace.session();
+    if (session != nullptr)
+        for (const QString& word : QSettings().value(settingsKey(*session)).toStringList())
+            if (auto baseline = session::parseBaseline(word.toStdString()))
+                m_baselines.push_back(*std::move(baseline));
+    show(nullptr, {}, {});
     read();
 }
 
 void ComparePage::read()
 {
     const session::TuningSession* session = m_workspace.session();
-    if (m_base.isEmpty() || session == nullptr || m_reading || !isVisible())
+    if (session == nullptr || session->options().project.empty() || !isVisible())
         return;
+    if (m_reading) {
+        m_again = true;
+        return;
+    }
     m_reading = true;
-    QThreadPool::globalInstance()->start([self = QPointer(this), base = m_base.toStdString(), now = session->options().project, app = QPointer<QObject>(&m_workspace)] {
+    m_again = false;
+    struct Answer
+    {
+        Compared compared;
+        std::vector<session::RunChoice> runs;
+        QStringList problems;
+        bool good = false;
+    };
+    QThreadPool::globalInstance()->start([self = QPointer(this), app = QPointer<QObject>(&m_workspace), project = session->options().project, baselines = m_baselines] {
         auto answer = std::make_shared<Answer>();
-        const auto take = [&answer](Result<session::Standing> standing, session::Standing& into) {
-            if (standing) {
-                into = *std::move(standing);
-                return true;
-            }
-            answer->code = standing.error().code;
-            answer->error = QString::fromStdString(standing.error().message);
-            return false;
-        };
-        if (take(session::standing(base), answer->before))
-            take(session::standing(now), answer->after);
+        if (auto now = session::standing(project)) {
+            answer->compared.now = *std::move(now);
+            answer->good = true;
+        } else {
+            answer->problems << QString::fromStdString(now.error().message);
+        }
+        for (const session::Baseline& baseline : baselines) {
+            if (auto standing = session::standing(baseline))
+                answer->compared.baselines.push_back(*std::move(standing));
+            else
+                answer->problems << tr("%1: %2").arg(comparedName(baseline), QString::fromStdString(standing.error().message));
+        }
+        if (auto runs = session::listRuns(project))
+            answer->runs = *std::move(runs);
         if (!app)
             return;
-        QMetaObject::invokeMethod(app.data(), [self, answer] {
+        QMetaObject::invokeMethod(app.data(), [self, answer, project] {
             if (!self)
                 return;
             self->m_reading = false;
-            if (!answer->error.isEmpty()) {
-                self->m_base.clear();
-                self->m_summary->setText(answer->error);
-                self->m_model->setComparison({});
+            const session::TuningSession* session = self->m_workspace.session();
+            if (session == nullptr || session->options().project != project || self->m_again) {
+                self->read();
                 return;
             }
-            self->m_model->setComparison(session::compare(answer->before, answer->after));
-            const session::Comparison& c = self->m_model->comparison();
-            const QString name = QFileInfo(self->m_base).fileName();
-            self->m_summary->setText(c.beforeMs > 0 ? tr("Against %1: %2 before, %3 now (%4%5 %), tasks that both have valid records for")
-                                                          .arg(name, msText(c.beforeMs), msText(c.afterMs), c.afterMs > c.beforeMs ? QStringLiteral("+") : QString())
-                                                          .arg(100 * (c.afterMs / c.beforeMs - 1), 0, 'f', 1)
-                                                    : tr("%1 has no task in common with this project that both have valid records for").arg(name));
-            QStringList unlike;
-            for (const std::string& sentence : c.unlike)
-                unlike << QString::fromStdString(sentence);
-            self->m_unlike->setText(tr("The figures may not compare: %1").arg(unlike.join(QStringLiteral("; "))));
-            self->m_unlike->setVisible(!unlike.isEmpty());
+            self->show(answer->good ? std::make_shared<const Compared>(std::move(answer->compared)) : nullptr, answer->runs, answer->problems);
         }, Qt::QueuedConnection);
     });
+}
+
+void ComparePage::show(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs, const QStringList& problems)
+{
+    const QString task = m_tasks->taskKey(m_taskTable->currentIndex().row());
+    const int baseline = m_standingTable->currentIndex().row();
+    m_compared = std::move(compared);
+    m_standings->set(m_compared);
+    m_tasks->set(m_compared);
+    m_conditions->set(m_compared);
+    m_programs->setCompared(m_compared);
+    fillRuns(runs);
+    m_taskTable->setColumnWidth(CompareModel::TaskColumn, 260);
+    for (int i = CompareModel::FixedColumns; i < m_tasks->columnCount(); ++i)
+        m_taskTable->setColumnWidth(i, (i - CompareModel::FixedColumns) % 2 == 0 ? 90 : 170);
+    m_taskTable->setColumnWidth(CompareModel::WeightColumn, 60);
+    m_taskTable->setColumnWidth(CompareModel::NetworkColumn, 130);
+    m_conditionTable->setColumnWidth(0, 200);
+    m_conditionTable->setColumnWidth(1, 150);
+    for (int i = 2; i < m_conditions->columnCount(); ++i)
+        m_conditionTable->setColumnWidth(i, 200);
+    m_standingTable->selectRow(std::min(baseline, m_standings->rowCount() - 1));
+    if (const int row = m_tasks->rowOf(task); row >= 0)
+        m_taskTable->selectRow(row);
+    else if (m_tasks->rowCount() > 0)
+        m_taskTable->selectRow(0);
+    selectTask();
+    const session::TuningSession* session = m_workspace.session();
+    const bool open = session != nullptr && !session->options().project.empty();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_choose, m_run, m_date})
+        widget->setEnabled(open);
+    m_copy->setEnabled(open && !m_baselines.empty());
+    m_remove->setEnabled(m_standingTable->currentIndex().row() > 0);
+    m_tabs->setTabText(1, m_conditions->differing() > 0 ? tr("Co&nditions (%1 differ)").arg(m_conditions->differing()) : tr("Co&nditions"));
+    m_problem->setText(problems.join(QLatin1Char('\n')));
+    m_problem->setVisible(!problems.isEmpty());
+    QString text;
+    if (m_compared == nullptr || m_compared->baselines.empty()) {
+        text = open ? tr("Pin an earlier project, a run or a date to see what became faster or slower.") : tr("Open a network to compare it.");
+    } else {
+        const session::Comparison c = session::compare(m_compared->baselines.front(), m_compared->now);
+        text = c.beforeMs > 0 ? tr("Against A: %1 before, %2 now (%3), over the tasks that both have valid records for.").arg(msText(c.beforeMs), msText(c.afterMs), changeText(c.afterMs / c.beforeMs))
+                              : tr("A has no task in common with this project that both have valid records for.");
+        if (m_conditions->serious() > 0)
+            text += QLatin1Char(' ') + tr("Careful: %1 conditions differ after which latencies may not compare.").arg(m_conditions->serious());
+    }
+    m_summary->setText(text);
+}
+
+void ComparePage::fillRuns(const std::vector<session::RunChoice>& runs)
+{
+    const session::TuningSession* session = m_workspace.session();
+    if (session == nullptr || m_runs->isVisible() || (runs.empty() && m_compared != nullptr))
+        return;
+    m_runs->clear();
+    for (const session::RunChoice& run : runs)
+        m_runs->addAction(tr("Run %1: %2, %3 tuned, %4")
+                              .arg(run.run)
+                              .arg(QDateTime::fromMSecsSinceEpoch(run.startedMs).toString(QStringLiteral("yyyy-MM-dd HH:mm")), minutesText(run.activeSeconds), QString::fromStdString(run.modelName)),
+                          this, [this, project = session->options().project, id = run.run] { pin({project, id, 0, 0}); });
+    if (runs.empty())
+        m_runs->addAction(tr("This project has no runs yet"))->setEnabled(false);
+}
+
+void ComparePage::selectTask()
+{
+    const QString key = m_tasks->taskKey(m_taskTable->currentIndex().row());
+    m_programs->setTask(key, m_tasks->index(m_taskTable->currentIndex().row(), CompareModel::TaskColumn).data().toString());
+    const session::TuningSession* session = m_workspace.session();
+    if (session == nullptr || key.isEmpty() || !m_taskTable->hasFocus())
+        return;
+    for (const session::TaskView& task : session->tasks())
+        if (QString::fromStdString(task.key) == key && task.id != m_workspace.selection().current().task)
+            m_workspace.selection().selectTask(task.id);
 }
 
 } // namespace lathe::ui

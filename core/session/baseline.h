@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/support/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe::session {
+
+/// What figures are taken from: a project, one run of it, or how it stood at a time. Zeros do not restrict.
+struct Baseline
+{
+    std::filesystem::path project;
+    std::int64_t run = 0;
+    std::int64_t untilMs = 0; ///< UNIX: what was recorded up to then
+    std::int64_t model = 0; ///< of a project with several; 0: what was tuned last
+    friend bool operator==(const Baseline&, const Baseline&) = default;
+};
+
+/// "P.lathe[,run=N][,until=2026-01-31[T18:00[:05]]][,model=N]"; a day ends with it, times are local. Errors: InvalidArgument.
+Result<Baseline> parseBaseline(std::string_view text);
+std::string toString(const Baseline& baseline);
+
+/// A run that a project holds, to choose from.
+struct RunChoice
+{
+    std::int64_t run = 0, model = 0;
+    std::string modelName, target, state;
+    std::int64_t startedMs = 0;
+    double activeSeconds = 0;
+};
+/// Oldest first.
+Result<std::vector<RunChoice>> listRuns(const std::filesystem::path& project);
+
+} // namespace lathe::session

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/store/project.h"
+
+#include <string>
+
+namespace lathe::session {
+
+/// The name in a device's fingerprint; "an unknown device" if it has none.
+std::string deviceNameOf(const std::string& fingerprint);
+
+/// "warm", "cold", "as in the network": what lathe::coldBytes() says in a word.
+std::string cacheWord(std::int64_t coldBytes);
+
+/// What tells `there` from `here`, a clause: "measured on A, not on B", "with caches cold, not as in the network".
+std::string differenceOf(const store::Conditions& there, const store::Conditions& here);
+
+} // namespace lathe::session

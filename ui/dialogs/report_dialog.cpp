@@ -1,0 +1,131 @@
+#include "ui/dialogs/report_dialog.h"
+
+#include "core/session/report.h"
+#include "ui/models/command_line.h"
+#include "ui/models/language.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QDesktopServices>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPointer>
+#include <QPushButton>
+#include <QThreadPool>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include <memory>
+
+namespace lathe::ui {
+
+ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile, QWidget* parent) : QDialog(parent), m_project(project)
+{
+    setObjectName(QStringLiteral("reportDialog"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    const auto label = [this](const char* name) {
+        auto* made = new QLabel(this);
+        made->setObjectName(QLatin1String(name));
+        made->setWordWrap(true);
+        made->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+        return made;
+    };
+    const auto button = [this](const char* name) {
+        auto* made = new QPushButton(this);
+        made->setObjectName(QLatin1String(name));
+        made->setAutoDefault(false);
+        return made;
+    };
+    m_about = label("reportAbout");
+    m_file = new QLineEdit(suggestedFile, this);
+    m_file->setObjectName(QStringLiteral("reportFile"));
+    m_label = new QLabel(this);
+    m_label->setBuddy(m_file);
+    m_command = label("reportCommand");
+    m_result = label("reportResult");
+    m_browse = button("reportBrowse");
+    m_copy = button("reportCopyCommand");
+    m_write = button("reportWrite");
+    m_open = button("reportOpen");
+    m_close = button("reportClose");
+    m_write->setDefault(true);
+    auto* file = new QHBoxLayout;
+    file->addWidget(m_label);
+    file->addWidget(m_file, 1);
+    file->addWidget(m_browse);
+    auto* buttons = new QHBoxLayout;
+    buttons->addWidget(m_copy);
+    buttons->addStretch(1);
+    buttons->addWidget(m_write);
+    buttons->addWidget(m_open);
+    buttons->addWidget(m_close);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(m_about);
+    layout->addLayout(file);
+    layout->addWidget(m_command);
+    layout->addWidget(m_result);
+    layout->addStretch(1);
+    layout->addLayout(buttons);
+    resize(640, sizeHint().height());
+    connect(m_browse, &QPushButton::clicked, this, [this] {
+        const QString name = QFileDialog::getSaveFileName(this, tr("Report"), m_file->text(), tr("Web pages (*.html)"));
+        if (!name.isEmpty())
+            m_file->setText(name);
+    });
+    connect(m_file, &QLineEdit::textChanged, this, [this] {
+        m_written = false;
+        update();
+    });
+    connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_command->text()); });
+    connect(m_write, &QPushButton::clicked, this, &ReportDialog::write);
+    connect(m_open, &QPushButton::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(m_file->text())); });
+    connect(m_close, &QPushButton::clicked, this, &QDialog::close);
+    retranslated(this, [this] { retranslate(); });
+}
+
+void ReportDialog::retranslate()
+{
+    setWindowTitle(tr("Report"));
+    m_about->setText(tr("One web page with all in it: figures, curves, tasks with their records, failures, device, settings. Nothing is fetched when it is read."));
+    m_label->setText(tr("&File:"));
+    m_file->setAccessibleName(tr("File of the report"));
+    m_browse->setText(tr("C&hoose…"));
+    m_copy->setText(tr("&Copy command line"));
+    m_write->setText(tr("&Write"));
+    m_open->setText(tr("&Open"));
+    m_close->setText(tr("C&lose"));
+    update();
+}
+
+void ReportDialog::update()
+{
+    m_command->setText(reportCommand(m_project, m_file->text()));
+    m_write->setEnabled(!m_writing && !m_file->text().isEmpty());
+    m_open->setEnabled(m_written);
+}
+
+void ReportDialog::write()
+{
+    m_writing = true;
+    update();
+    m_result->setText(tr("Writing…"));
+    QThreadPool::globalInstance()->start([self = QPointer(this), app = QPointer<QObject>(QCoreApplication::instance()), project = m_project.toStdString(), file = m_file->text().toStdString()] {
+        auto result = std::make_shared<Result<>>(session::writeReport(project, file));
+        if (!app)
+            return;
+        QMetaObject::invokeMethod(app.data(), [self, result, file] {
+            if (!self)
+                return;
+            self->m_writing = false;
+            self->m_written = result->has_value() && self->m_file->text().toStdString() == file;
+            self->m_result->setText(*result ? tr("Written: %1").arg(QString::fromStdString(file)) : tr("Not written: %1").arg(QString::fromStdString(result->error().message)));
+            self->update();
+            if (self->m_written)
+                self->m_open->setFocus();
+        }, Qt::QueuedConnection);
+    });
+}
+
+} // namespace lathe::ui

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <QDialog>
+
+QT_BEGIN_NAMESPACE
+class QLabel;
+class QLineEdit;
+class QPushButton;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+/// Writes a project's report as one HTML file, on a thread, and opens it. Not modal.
+class ReportDialog final : public QDialog
+{
+    Q_OBJECT
+
+public:
+    ReportDialog(const QString& project, const QString& suggestedFile, QWidget* parent = nullptr);
+
+private:
+    void write();
+    void update();
+    void retranslate();
+
+    QString m_project;
+    bool m_writing = false, m_written = false;
+    QLabel *m_label = nullptr, *m_command = nullptr, *m_result = nullptr, *m_about = nullptr;
+    QLineEdit* m_file = nullptr;
+    QPushButton *m_browse = nullptr, *m_write = nullptr, *m_open = nullptr, *m_copy = nullptr, *m_close = nullptr;
+};
+
+} // namespace lathe::ui

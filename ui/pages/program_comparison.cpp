@@ -1,0 +1,180 @@
+#include "ui/pages/program_comparison.h"
+
+#include "ui/models/language.h"
+#include "ui/views/diff_view.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+
+namespace lathe::ui {
+
+namespace {
+
+void setItem(QComboBox* box, int index, const QString& text)
+{
+    if (index < box->count())
+        box->setItemText(index, text);
+    else
+        box->addItem(text);
+}
+
+} // namespace
+
+ProgramComparison::ProgramComparison(QWidget* parent) : QWidget(parent)
+{
+    const auto box = [this](const char* name) {
+        auto* made = new QComboBox(this);
+        made->setObjectName(QLatin1String(name));
+        made->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+        return made;
+    };
+    m_title = new QLabel(this);
+    m_title->setObjectName(QStringLiteral("compareProgramTitle"));
+    m_title->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_title->setWordWrap(true);
+    m_left = box("compareLeft");
+    m_right = box("compareRight");
+    m_what = box("compareWhat");
+    m_how = box("compareHow");
+    m_onlyChanges = new QCheckBox(this);
+    m_onlyChanges->setObjectName(QStringLiteral("compareOnlyChanges"));
+    m_onlyChanges->setChecked(true);
+    m_diff = new DiffView(this);
+    m_diff->setObjectName(QStringLiteral("compareDiff"));
+    auto* row = new QHBoxLayout;
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_left, m_right, m_what, m_how, m_onlyChanges})
+        row->addWidget(widget);
+    row->addStretch(1);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(4, 4, 4, 0);
+    layout->addLayout(row);
+    layout->addWidget(m_title);
+    layout->addWidget(m_diff, 1);
+    m_pool.setMaxThreadCount(1);
+    retranslated(this, [this] { retranslate(); });
+    m_what->setCurrentIndex(static_cast<int>(session::ProgramText::Nest));
+    for (QComboBox* choice : {m_left, m_right, m_what})
+        connect(choice, &QComboBox::currentIndexChanged, this, &ProgramComparison::ask);
+    connect(m_how, &QComboBox::currentIndexChanged, this, [this](int how) { m_diff->setSideBySide(how == 0); });
+    connect(m_onlyChanges, &QCheckBox::toggled, m_diff, &DiffView::setOnlyChanges);
+}
+
+ProgramComparison::~ProgramComparison()
+{
+    ++m_token;
+    m_pool.clear();
+    m_pool.waitForDone(); // answers are posted to this object
+}
+
+void ProgramComparison::retranslate()
+{
+    m_left->setAccessibleName(tr("Left side"));
+    m_right->setAccessibleName(tr("Right side"));
+    m_what->setAccessibleName(tr("Form of the program"));
+    m_how->setAccessibleName(tr("Arrangement"));
+    setItem(m_what, static_cast<int>(session::ProgramText::Steps), tr("Schedule steps"));
+    setItem(m_what, static_cast<int>(session::ProgramText::Loops), tr("Loop tree"));
+    setItem(m_what, static_cast<int>(session::ProgramText::Nest), tr("Loop nest"));
+    setItem(m_what, static_cast<int>(session::ProgramText::LlvmIr), tr("LLVM IR"));
+    setItem(m_what, static_cast<int>(session::ProgramText::Assembly), tr("Assembly"));
+    setItem(m_what, static_cast<int>(session::ProgramText::Source), tr("Generated source"));
+    setItem(m_how, 0, tr("Side by side"));
+    setItem(m_how, 1, tr("One after the other"));
+    m_onlyChanges->setText(tr("Only what &differs"));
+    fillSides();
+}
+
+void ProgramComparison::fillSides()
+{
+    const QSignalBlocker noLeft(m_left), noRight(m_right);
+    const int left = m_left->currentIndex(), right = m_right->currentIndex();
+    m_left->clear();
+    m_right->clear();
+    for (int i = 0; m_compared != nullptr && i < m_compared->count(); ++i)
+        for (QComboBox* box : {m_left, m_right}) {
+            box->addItem(QStringLiteral("%1: %2").arg(comparedLetter(i), comparedName(m_compared->at(i).what)));
+            box->setItemData(i, comparedColor(i), Qt::DecorationRole);
+        }
+    // A baseline on the left, the open project on the right, unless something else was chosen.
+    m_left->setCurrentIndex(left >= 0 && left < m_left->count() && (left > 0 || right > 0) ? left : std::min(1, m_left->count() - 1));
+    m_right->setCurrentIndex(right >= 0 && right < m_right->count() ? right : 0);
+}
+
+void ProgramComparison::setCompared(std::shared_ptr<const Compared> compared)
+{
+    m_compared = std::move(compared);
+    fillSides();
+    ask();
+}
+
+void ProgramComparison::setTask(const QString& key, const QString& name)
+{
+    m_task = key;
+    m_name = name;
+    ask();
+}
+
+void ProgramComparison::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    ask();
+}
+
+void ProgramComparison::ask()
+{
+    const int left = m_left->currentIndex(), right = m_right->currentIndex();
+    if (!isVisible())
+        return;
+    if (m_compared == nullptr || m_compared->baselines.empty() || m_task.isEmpty() || left < 0 || right < 0) {
+        m_shown.clear();
+        m_title->clear();
+        m_diff->setMessage(tr("Pin a baseline and select a task to see how its programs differ."));
+        return;
+    }
+    const auto trial = [this](int side) {
+        for (const session::Standing::Task& task : m_compared->at(side).tasks)
+            if (QString::fromStdString(task.key) == m_task)
+                return QString::fromStdString(task.trial);
+        return QString();
+    };
+    const auto what = static_cast<session::ProgramText>(m_what->currentIndex());
+    const QString wanted = QStringLiteral("%1 %2 %3 %4 %5").arg(m_task, trial(left), trial(right)).arg(m_what->currentIndex()).arg(left * 100 + right);
+    if (wanted == m_shown)
+        return;
+    m_shown = wanted;
+    m_title->setText(tr("%1: reading both programs…").arg(m_name));
+    struct Answer
+    {
+        std::vector<session::DiffLine> lines;
+        QString problem;
+    };
+    m_pool.start([this, compared = m_compared, task = m_task.toStdString(), left, right, what, token = ++m_token] {
+        if (token != m_token)
+            return;
+        auto answer = std::make_shared<Answer>();
+        const auto a = m_reader.text(compared->at(left), task, what);
+        const auto b = m_reader.text(compared->at(right), task, what);
+        if (a && b)
+            answer->lines = session::diffLines(*a, *b);
+        else
+            answer->problem = QString::fromStdString(!a ? a.error().message : b.error().message);
+        QMetaObject::invokeMethod(this, [this, answer, token] {
+            if (token != m_token)
+                return;
+            if (!answer->problem.isEmpty()) {
+                m_title->setText(m_name);
+                m_diff->setMessage(answer->problem);
+                return;
+            }
+            m_diff->setLines(std::move(answer->lines));
+            const int removed = m_diff->removed(), added = m_diff->added();
+            m_title->setText(removed + added == 0 ? tr("%1: both programs are equal").arg(m_name)
+                                                        : tr("%1: %2 lines only on the left (−), %3 only on the right (+)").arg(m_name).arg(removed).arg(added));
+        }, Qt::QueuedConnection);
+    });
+}
+
+} // namespace lathe::ui
