@@ -85,7 +85,7 @@ std::string curve(const Run& run)
         const double value = high * i / 4;
         svg += fmt::format("<line class=\"grid\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.3g}</text>\n", kLeft, kWidth - 10, y(value), kLeft - 6,
                            y(value) + 4, value);
-        svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x(end * i / 4), kHeight - 10, span(end * i / 4));
+        svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", x(end * i / 4), kHeight - 10, i == 0 ? "start" : i == 4 ? "end" : "middle", span(end * i / 4));
     }
     if (std::isfinite(run.untunedMs))
         svg += fmt::format("<line class=\"untuned\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>\n", kLeft, kWidth - 10, y(run.untunedMs));
@@ -138,10 +138,10 @@ h1 { margin-bottom: 0; overflow-wrap: anywhere } h2 { margin-top: 2em; font-size
 .wide { overflow-x: auto } table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: 3px 8px; border-bottom: 1px solid var(--line); vertical-align: top } .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 td { overflow-wrap: anywhere } .keys td:first-child { width: 18em; color: var(--soft) }
 .figures { display: flex; flex-wrap: wrap; gap: .5em 2em; margin: 1em 0 } .figures b { display: block; font-size: 1.6em; white-space: nowrap }
-.bar { display: inline-block; height: 8px; background: var(--blue); print-color-adjust: exact; -webkit-print-color-adjust: exact }
+.track { display: inline-block; width: 60px; text-align: left } .bar { display: inline-block; height: 8px; background: var(--blue); print-color-adjust: exact; -webkit-print-color-adjust: exact }
 svg { width: 100%; height: auto } svg text { font: 11px sans-serif; fill: var(--text) } .grid { stroke: var(--line) }
 path.estimate { fill: none; stroke: var(--blue); stroke-width: 2 } circle.measured { fill: var(--orange) } line.untuned { stroke: var(--gray); stroke-width: 1.5; stroke-dasharray: 6 4 }
-.legend span { margin-right: 1.5em } span.estimate { color: var(--blue) } span.measured { color: var(--orange) } span.untuned { color: var(--gray) }
+.legend span { margin-right: 1.5em } span.estimate::before { content: "━ " } span.measured::before { content: "● " } span.untuned::before { content: "┄ " } span.estimate { color: var(--blue) } span.measured { color: var(--orange) } span.untuned { color: var(--gray) }
 pre { overflow: auto; background: #8881; padding: .6em; white-space: pre-wrap } .bad { color: var(--bad) }
 @media print { :root { color-scheme: light; --text: #000; --soft: #444; --back: #fff; --blue: #0072b2; --orange: #d55e00; --gray: #767676; --bad: #b3261e } body { max-width: none; margin: 0; font-size: 11px } h2 { break-after: avoid } tr, svg, .figures { break-inside: avoid } details > pre { display: block } }
 )css";
@@ -189,7 +189,7 @@ std::string taskTable(const Standing& s)
         const double share = task.bestMs * task.weight / total;
         const std::string why = task.trials == 0 ? "none, it had no trials: default schedule" : task.errors == task.trials ? "none, all trials failed: default schedule" : "none under these conditions: default schedule";
         out += fmt::format("<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td>{}<td>{}<td class=\"n\">{}<td class=\"n\">{}</tr>\n", escaped(task.name), task.weight, ms(task.bestMs),
-                           std::isfinite(share) ? fmt::format("{:.1f} % <span class=\"bar\" style=\"width:{:.0f}px\"></span>", 100 * share, 60 * share) : std::string("–"), escaped(task.alternative),
+                           std::isfinite(share) ? fmt::format("{:.1f} % <span class=\"track\"><span class=\"bar\" style=\"width:{:.0f}px\"></span></span>", 100 * share, 60 * share) : std::string("–"), escaped(task.alternative),
                            task.trial.empty() ? "<span class=\"bad\">" + why + "</span>" : "<code>" + escaped(task.trial.substr(0, 8)) + "</code>", task.trials, task.errors);
     }
     return out + "</table></div>\n";
@@ -283,7 +283,9 @@ Result<> writeReport(const std::filesystem::path& file, const std::filesystem::p
     out += taskTable(s) + timeTable(runs) + failures + conditions(s);
     if (!runs.empty())
         out += settings(runs.back());
-    return writeFileAtomically(html, out + "</html>\n");
+    if (auto written = writeFileAtomically(html, out + "</html>\n"); !written)
+        return makeError(Errc::StoreFailed, written.error().message);
+    return {};
 }
 
 } // namespace lathe::session

@@ -1,13 +1,11 @@
 #include "core/store/project.h"
 #include "ui/bridge/session_bridge.h"
-#include "ui/models/compare_model.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/record_model.h"
 #include "ui/models/round_model.h"
 #include "ui/models/task_model.h"
 #include "ui/models/trial_filter.h"
 #include "ui/models/workspace.h"
-#include "ui/pages/compare_page.h"
 #include "ui/pages/curves_page.h"
 #include "ui/pages/failures_page.h"
 #include "ui/pages/records_page.h"
@@ -270,22 +268,6 @@ private slots:
         QVERIFY(m_workspace->session()->budgets()[0] == session::TaskBudget());
         open(file("full.lathe"));
         QVERIFY((m_workspace->session()->budgets()[0] == session::TaskBudget{true, false, 2, 100}));
-    }
-
-    void projectsAreCompared()
-    {
-        ui::ComparePage page(*m_workspace, nullptr);
-        page.resize(900, 400);
-        page.show();
-        auto* table = find<QTableView>(&page, "compareTable");
-        QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::Fatal);
-        page.compareWith(file("full.lathe"));
-        QTRY_VERIFY_WITH_TIMEOUT(table->model()->rowCount() >= 2, 10000);
-        QCOMPARE(table->model()->index(0, ui::CompareModel::ChangeColumn).data().toString(), QString("0.0 %"));
-        QVERIFY(!find<QLabel>(&page, "compareUnlike")->isVisible());
-        page.compareWith(file("nowhere.lathe"));
-        QTRY_COMPARE(table->model()->rowCount(), 0);
-        QVERIFY(find<QLabel>(&page, "compareSummary")->text().contains("nowhere.lathe"));
     }
 
     void anEmptyProjectSaysSo()

@@ -120,7 +120,9 @@ private slots:
         name->selectAll();
         QTest::keyClicks(name, file);
         QTest::keyClick(find<QWidget>("exportAllowDefault", dialog), Qt::Key_Space);
-        QTest::mouseClick(find<QPushButton>("exportButton", dialog), Qt::LeftButton);
+        auto* go = find<QPushButton>("exportButton", dialog);
+        QTRY_VERIFY_WITH_TIMEOUT(go->isEnabled(), 20000);
+        QTest::mouseClick(go, Qt::LeftButton);
         auto* result = find<QLabel>("exportResult", dialog);
         QTRY_VERIFY_WITH_TIMEOUT(!result->text().isEmpty(), 60000);
         QVERIFY2(result->text().contains("Verified"), qPrintable(result->text()));

@@ -115,7 +115,7 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
         m_covered = false;
         m_model->setSubgraphs({});
         m_summary->setText(text);
-        update();
+        updateButtons();
     });
     connect(&m_bridge, &SessionBridge::compileProgressed, this, [this](const QString& step, double fraction) {
         m_progress->setValue(static_cast<int>(fraction * 1000));
@@ -130,7 +130,7 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     connect(&m_bridge, &SessionBridge::compileFailed, this, [this](const QString& text) {
         m_progress->hide();
         m_result->setText(tr("Not exported: %1").arg(text));
-        update();
+        updateButtons();
     });
     connect(&m_bridge, &SessionBridge::closed, this, &QDialog::close);
     retranslated(this, [this] { retranslate(); });
@@ -250,17 +250,17 @@ void ExportDialog::showCoverage()
     m_allowDefault->setText(!m_covered                ? tr("Allow &default schedules")
                             : m_coverage.defaults == 0 ? tr("Allow &default schedules (no task needs one)")
                                                        : tr("Allow &default schedules (%1 of %2 tasks have no valid record)").arg(m_coverage.defaults).arg(m_coverage.tasks));
-    update();
+    updateButtons();
 }
 
 void ExportDialog::showCommand()
 {
     if (const session::TuningSession* session = m_bridge.session())
         m_command->setText(compileCommand(session->options(), options()));
-    update();
+    updateButtons();
 }
 
-void ExportDialog::update()
+void ExportDialog::updateButtons()
 {
     const bool busy = m_bridge.isCompiling();
     const bool refused = m_covered && m_coverage.defaults > 0 && !m_allowDefault->isChecked();
@@ -291,7 +291,7 @@ void ExportDialog::exportNow()
     m_progress->setValue(0);
     m_progress->show();
     m_bridge.compile(options());
-    update();
+    updateButtons();
 }
 
 void ExportDialog::reject()
@@ -324,7 +324,7 @@ void ExportDialog::showReport(const session::CompileReport& report)
     }
     m_result->setText(lines.join(QLatin1Char('\n')));
     m_model->setSubgraphs(report.subgraphs);
-    update();
+    updateButtons();
 }
 
 } // namespace lathe::ui

@@ -39,7 +39,7 @@ private:
     void showCoverage();
     void showReport(const session::CompileReport& report);
     void showCommand();
-    void update(); ///< which buttons can be pressed, and why not
+    void updateButtons(); ///< which buttons can be pressed, and why not
     void retranslate();
     session::CompileOptions options() const;
 

@@ -76,7 +76,7 @@ ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile,
     });
     connect(m_file, &QLineEdit::textChanged, this, [this] {
         m_written = false;
-        update();
+        updateButtons();
     });
     connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_command->text()); });
     connect(m_write, &QPushButton::clicked, this, &ReportDialog::write);
@@ -96,10 +96,10 @@ void ReportDialog::retranslate()
     m_write->setText(tr("&Write"));
     m_open->setText(tr("&Open"));
     m_close->setText(tr("C&lose"));
-    update();
+    updateButtons();
 }
 
-void ReportDialog::update()
+void ReportDialog::updateButtons()
 {
     m_command->setText(reportCommand(m_project, m_file->text()));
     m_write->setEnabled(!m_writing && !m_file->text().isEmpty());
@@ -109,7 +109,7 @@ void ReportDialog::update()
 void ReportDialog::write()
 {
     m_writing = true;
-    update();
+    updateButtons();
     m_result->setText(tr("Writing…"));
     QThreadPool::globalInstance()->start([self = QPointer(this), app = QPointer<QObject>(QCoreApplication::instance()), project = m_project.toStdString(), file = m_file->text().toStdString()] {
         auto result = std::make_shared<Result<>>(session::writeReport(project, file));
@@ -121,7 +121,7 @@ void ReportDialog::write()
             self->m_writing = false;
             self->m_written = result->has_value() && self->m_file->text().toStdString() == file;
             self->m_result->setText(*result ? tr("Written: %1").arg(QString::fromStdString(file)) : tr("Not written: %1").arg(QString::fromStdString(result->error().message)));
-            self->update();
+            self->updateButtons();
             if (self->m_written)
                 self->m_open->setFocus();
         }, Qt::QueuedConnection);

@@ -20,7 +20,7 @@ public:
 
 private:
     void write();
-    void update();
+    void updateButtons();
     void retranslate();
 
     QString m_project;

@@ -26,14 +26,16 @@ QStringList model(const session::OpenOptions& open)
         words << QStringLiteral("--hardware") << QString::fromStdString(open.model.hardware);
     if (open.model.seed != 0)
         words << QStringLiteral("--weight-seed") << QString::number(open.model.seed);
-    // With a project nothing said means what it was last tuned for.
-    if (!open.target.empty() && (open.target != "cpu" || !open.project.empty()))
+    if (!open.target.empty() && open.target != "cpu")
         words << QStringLiteral("--target") << QString::fromStdString(open.target);
     return words;
 }
 
 void project(QStringList& words, const session::OpenOptions& open)
 {
+    // With a project a target that is not said is what it was last tuned for.
+    if (!open.project.empty() && open.target == "cpu")
+        words << QStringLiteral("--target") << QStringLiteral("cpu");
     if (!open.project.empty())
         words << QStringLiteral("--project") << QString::fromStdString(open.project.string());
 }
@@ -117,6 +119,16 @@ QString compileCommand(const session::OpenOptions& open, const session::CompileO
         words << QStringLiteral("--no-bench");
     words << QStringLiteral("-o") << QString::fromStdString(compile.output.string());
     return line(QStringLiteral("compile"), words);
+}
+
+QString coverageCommand(const session::OpenOptions& open, const session::CompileOptions& compile)
+{
+    return compileCommand(open, compile) + QStringLiteral(" --dry-run");
+}
+
+QString recordsCommand(const QString& project)
+{
+    return line(QStringLiteral("records list"), {project});
 }
 
 QString compareCommand(const QStringList& what)

@@ -12,6 +12,8 @@ namespace lathe::ui {
 QString tasksCommand(const session::OpenOptions& open);
 QString tuneCommand(const session::OpenOptions& open, const session::TuneOptions& tune);
 QString compileCommand(const session::OpenOptions& open, const session::CompileOptions& compile);
+QString coverageCommand(const session::OpenOptions& open, const session::CompileOptions& compile);
+QString recordsCommand(const QString& project);
 QString compareCommand(const QStringList& what); ///< each as session::toString(Baseline) writes it
 QString reportCommand(const QString& project, const QString& html);
 /// In quotes where a shell would not take it as it is.

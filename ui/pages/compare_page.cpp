@@ -162,7 +162,7 @@ void ComparePage::retranslate()
     m_copy->setText(tr("&Copy command line"));
     m_tabs->setTabText(0, tr("&Tasks"));
     m_tabs->setTabText(2, tr("Pro&gram"));
-    show(m_compared, {}, {});
+    fill(m_compared, {}, {});
 }
 
 void ComparePage::showEvent(QShowEvent* event)
@@ -178,6 +178,8 @@ QString ComparePage::command() const
         words << QString::fromStdString(toString(baseline));
     if (const session::TuningSession* session = m_workspace.session())
         words << QString::fromStdString(session->options().project.string());
+    if (words.size() == 1) // nothing is pinned: its runs against each other
+        words << QStringLiteral("--runs");
     return compareCommand(words);
 }
 
@@ -259,7 +261,7 @@ void ComparePage::restore()
         for (const QString& word : QSettings().value(settingsKey(*session)).toStringList())
             if (auto baseline = session::parseBaseline(word.toStdString()))
                 m_baselines.push_back(*std::move(baseline));
-    show(nullptr, {}, {});
+    fill(nullptr, {}, {});
     read();
 }
 
@@ -303,17 +305,17 @@ void ComparePage::read()
             if (!self)
                 return;
             self->m_reading = false;
-            const session::TuningSession* session = self->m_workspace.session();
-            if (session == nullptr || session->options().project != project || self->m_again) {
+            const session::TuningSession* open = self->m_workspace.session();
+            if (open == nullptr || open->options().project != project || self->m_again) {
                 self->read();
                 return;
             }
-            self->show(answer->good ? std::make_shared<const Compared>(std::move(answer->compared)) : nullptr, answer->runs, answer->problems);
+            self->fill(answer->good ? std::make_shared<const Compared>(std::move(answer->compared)) : nullptr, answer->runs, answer->problems);
         }, Qt::QueuedConnection);
     });
 }
 
-void ComparePage::show(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs, const QStringList& problems)
+void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs, const QStringList& problems)
 {
     const QString task = m_tasks->taskKey(m_taskTable->currentIndex().row());
     const int baseline = m_standingTable->currentIndex().row();

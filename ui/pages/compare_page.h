@@ -46,7 +46,7 @@ private:
     void restore(); ///< the baselines of the project that was opened
     void store() const;
     void read();
-    void show(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs, const QStringList& problems);
+    void fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs, const QStringList& problems);
     void fillRuns(const std::vector<session::RunChoice>& runs);
     void selectTask();
     void retranslate();

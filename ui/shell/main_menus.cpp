@@ -7,6 +7,7 @@
 #include "ui/models/recent_projects.h"
 #include "ui/models/selection.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/compare_page.h"
 #include "ui/pages/network_page.h"
 #include "ui/pages/run_bar.h"
 #include "ui/pages/start_page.h"
@@ -38,6 +39,10 @@ void MainWindow::makeActions()
         else if (m_workspace->session() != nullptr)
             m_layout->showWork();
     });
+    QAction* report = a.add("file.report", QT_TRANSLATE_NOOP("Actions", "Re&port…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_R}, [this] { writeReport(); });
+    report->setEnabled(false);
+    connect(&m_workspace->bridge(), &SessionBridge::opened, report, [report] { report->setEnabled(true); });
+    connect(&m_workspace->bridge(), &SessionBridge::closed, report, [report] { report->setEnabled(false); });
     a.add("file.quit", QT_TRANSLATE_NOOP("Actions", "&Quit"), {QKeySequence(QKeySequence::Quit)}, [this] { close(); });
     Selection& selection = m_workspace->selection();
     QAction* back = a.add("go.back", QT_TRANSLATE_NOOP("Actions", "&Back"), {QKeySequence(QKeySequence::Back)}, [&selection] { selection.back(); });
@@ -88,6 +93,16 @@ void MainWindow::makeActions()
         options.seconds += m_workspace->figures().runSeconds;
         return tuneCommand(open, options);
     });
+    command("copy.coverage", QT_TRANSLATE_NOOP("Actions", "Copy command line: &check an export"), [this](const session::OpenOptions& open) {
+        session::CompileOptions options;
+        options.output = suggestedLibrary().toStdString();
+        return coverageCommand(open, options);
+    });
+    command("copy.report", QT_TRANSLATE_NOOP("Actions", "Copy command line: re&port"), [this](const session::OpenOptions& open) {
+        return reportCommand(QString::fromStdString(open.project.string()), suggestedReport());
+    });
+    command("copy.compare", QT_TRANSLATE_NOOP("Actions", "Copy command line: c&ompare"), [this](const session::OpenOptions&) { return static_cast<ComparePage*>(m_layout->page("compare"))->command(); });
+    command("copy.records", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the re&cords"), [](const session::OpenOptions& open) { return recordsCommand(QString::fromStdString(open.project.string())); });
     command("copy.export", QT_TRANSLATE_NOOP("Actions", "Copy command line: &export"), [this](const session::OpenOptions& open) {
         session::CompileOptions options;
         options.output = suggestedLibrary().toStdString();
@@ -140,7 +155,7 @@ void MainWindow::makeMenus()
     m_recent = submenu(file, QT_TRANSLATE_NOOP("Menus", "&Recent"));
     file->addActions({action("file.reopen"), action("file.start")});
     file->addSeparator();
-    file->addActions({action("file.saveView"), m_bar->exportAction()});
+    file->addActions({action("file.saveView"), m_bar->exportAction(), action("file.report")});
     file->addSeparator();
     file->addAction(action("file.quit"));
     fillRecent();
@@ -155,7 +170,7 @@ void MainWindow::makeMenus()
     QMenu* run = menu(QT_TRANSLATE_NOOP("Menus", "&Run"));
     run->addActions({m_bar->startAction(), m_bar->resumeAction(), m_bar->pauseAction(), m_bar->stopAction()});
     run->addSeparator();
-    run->addActions({action("copy.tasks"), action("copy.tune"), action("copy.resume"), action("copy.export")});
+    run->addActions({action("copy.tasks"), action("copy.tune"), action("copy.resume"), action("copy.coverage"), action("copy.export"), action("copy.report"), action("copy.compare"), action("copy.records")});
 
     QMenu* go = menu(QT_TRANSLATE_NOOP("Menus", "&Go"));
     go->addActions({action("go.back"), action("go.forward"), action("go.nextPane"), action("go.previousPane")});

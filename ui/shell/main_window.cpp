@@ -5,6 +5,7 @@
 #include "ui/dialogs/command_palette.h"
 #include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/manual_window.h"
+#include "ui/dialogs/report_dialog.h"
 #include "ui/models/import_problems.h"
 #include "ui/models/language.h"
 #include "ui/models/recent_projects.h"
@@ -190,6 +191,19 @@ QString MainWindow::suggestedLibrary() const
 {
     const QString stem = QFileInfo(m_workspace->source().remove(QStringLiteral("zoo:"))).completeBaseName();
     return QDir::home().filePath(QStringLiteral("lib%1.so").arg(stem));
+}
+
+QString MainWindow::suggestedReport() const
+{
+    const session::TuningSession* session = m_workspace->session();
+    const QFileInfo project(session == nullptr ? QString() : QString::fromStdString(session->options().project.string()));
+    return project.dir().filePath(project.completeBaseName() + QStringLiteral(".html"));
+}
+
+void MainWindow::writeReport()
+{
+    if (const session::TuningSession* session = m_workspace->session())
+        (new ReportDialog(QString::fromStdString(session->options().project.string()), suggestedReport(), this))->show();
 }
 
 void MainWindow::exportLibrary()

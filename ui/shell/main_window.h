@@ -51,7 +51,9 @@ private:
     void browseProject();
     void startRun(bool resume);
     void exportLibrary();
+    void writeReport();
     QString suggestedLibrary() const;
+    QString suggestedReport() const;
     void showSettings();
     void showPalette();
     void findHere();

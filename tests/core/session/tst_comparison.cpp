@@ -1,8 +1,18 @@
 #include "core/session/comparison.h"
+#include "core/session/report.h"
+#include "core/session/text_diff.h"
+#include "core/store/project.h"
+#include "tests/support/must.h"
 
+#include <QFile>
+#include <QTemporaryDir>
 #include <QtTest>
 
+#include <cmath>
+
+using namespace lathe;
 using namespace lathe::session;
+using lathe::test::must;
 
 namespace {
 
@@ -16,13 +26,176 @@ Standing project(std::vector<Standing::Task> tasks)
     return s;
 }
 
+Record record(const std::string& id, std::int64_t run, const std::string& task, double ms, std::int64_t timeMs)
+{
+    Record r;
+    r.trial = id;
+    r.session = run;
+    r.candidate.task = task;
+    r.candidate.alternative = "direct";
+    r.candidate.steps = "[]";
+    r.target = "cpu";
+    r.device = R"({"name": "EPYC", "hardware": {"num_cores": {"value": 2, "origin": "detected"}}})";
+    r.timeMs = timeMs;
+    if (ms > 0) {
+        r.result.costsNs = {ms * 1e6};
+        r.result.verified = true;
+    } else {
+        r.result.stage = TrialStage::Build;
+        r.result.code = Errc::BuildFailed;
+        r.result.text = "<no> \"register\" is left\nsecond line";
+    }
+    return r;
+}
+
+constexpr std::int64_t kDay = 24 * 3600 * 1000LL, kStart = 1'700'000'000'000LL;
+
+/// Two runs of a network of two tasks; the second, a day later, is better, and half of it failed.
+std::filesystem::path twoRuns(const QTemporaryDir& dir, const char* name)
+{
+    const std::filesystem::path file = std::filesystem::path(dir.path().toStdString()) / name;
+    store::Project p = must(store::Project::open(file, store::Project::Access::Write));
+    const auto model = must(p.addModel({0, "0123456789abcdef", "zoo:net", "net", R"({"batch": 1})"}));
+    must(p.addTasks(model, {{"a", "conv", 4, 1e9, "{}"}, {"b", "dense", 1, 1e6, "{}"}}));
+    const auto first = must(p.addSession({0, model, "cpu", R"({"seed": 1, "policy": "sketch"})", kStart, 60, "finished"}));
+    must(p.addRecords(std::vector{record("aa1", first, "a", 2, kStart + 1000), record("bb1", first, "b", 1, kStart + 2000)}));
+    must(p.addRound({first, 0, "a", 2, "{}", R"({"activities": {"measure": 3.5}})", 30, 9.0}));
+    must(p.addEvent(first, 50, "measured", R"({"ms": 9.5})"));
+    const auto second = must(p.addSession({0, model, "cpu", R"({"seed": 2, "policy": "random"})", kStart + kDay, 30, "stopped"}));
+    must(p.addRecords(std::vector{record("aa2", second, "a", 1, kStart + kDay + 1000), record("bb2", second, "b", 0, kStart + kDay + 2000)}));
+    must(p.addEvent(second, 20, "measured", R"({"ms": 5.5})"));
+    return file;
+}
+
 } // namespace
 
 class TestComparison : public QObject
 {
     Q_OBJECT
 
+    QTemporaryDir m_dir;
+
 private slots:
+    void baselinesAreReadAndWrittenAlike_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<bool>("good");
+        QTest::newRow("project") << "p.lathe" << true;
+        QTest::newRow("commas in the name") << "a,b,run.lathe" << true;
+        QTest::newRow("run") << "p.lathe,run=3" << true;
+        QTest::newRow("all") << "p.lathe,model=2,run=3,until=2026-01-31T18:00:05" << true;
+        QTest::newRow("no run") << "p.lathe,run=0" << false;
+        QTest::newRow("words for a run") << "p.lathe,run=last" << false;
+        QTest::newRow("no date") << "p.lathe,until=yesterday" << false;
+        QTest::newRow("nothing") << "" << false;
+        QTest::newRow("no file") << ",run=1" << false;
+    }
+    void baselinesAreReadAndWrittenAlike()
+    {
+        QFETCH(QString, text);
+        QFETCH(bool, good);
+        const auto baseline = parseBaseline(text.toStdString());
+        QCOMPARE(baseline.has_value(), good);
+        if (good)
+            QCOMPARE(QString::fromStdString(toString(*baseline)), text);
+        else
+            QVERIFY(baseline.error().code == Errc::InvalidArgument);
+    }
+
+    void aDayCountsWhole()
+    {
+        const Baseline day = must(parseBaseline("p,until=2026-01-31")), end = must(parseBaseline("p,until=2026-01-31T23:59:59"));
+        QCOMPARE(day.untilMs, end.untilMs);
+    }
+
+    void runsAndDatesAreStandingsOfTheirOwn()
+    {
+        const auto file = twoRuns(m_dir, "runs.lathe");
+        const Standing all = must(standing(file));
+        QCOMPARE(all.estimatedMs, 5.0); // 4 x 1 + 1
+        QCOMPARE(all.trials, std::int64_t{4});
+        QCOMPARE(all.errors, std::int64_t{1});
+        QCOMPARE(all.measuredMs, 5.5);
+        const Standing first = must(standing(Baseline{file, 1, 0, 0}));
+        QCOMPARE(first.estimatedMs, 9.0);
+        QCOMPARE(first.measuredMs, 9.5);
+        QCOMPARE(first.trials, std::int64_t{2});
+        const Standing second = must(standing(Baseline{file, 2, 0, 0}));
+        QVERIFY(std::isnan(second.estimatedMs));
+        QCOMPARE(second.tasks[0].trial, std::string("aa2"));
+        const Standing before = must(standing(Baseline{file, 0, kStart + kDay / 2, 0}));
+        QCOMPARE(before.estimatedMs, 9.0);
+        QCOMPARE(before.measuredMs, 9.5);
+        QVERIFY(standing(Baseline{file, 7, 0, 0}).error().code == Errc::NotFound);
+        QVERIFY(standing(Baseline{file, 0, 0, 9}).error().code == Errc::NotFound);
+        QCOMPARE(must(listRuns(file)).size(), std::size_t{2});
+    }
+
+    void conditionsThatDifferAreMarkedAndTheSeriousOnesKnown()
+    {
+        const auto file = twoRuns(m_dir, "conditions.lathe");
+        std::vector<Standing> both{must(standing(Baseline{file, 1, 0, 0})), must(standing(Baseline{file, 2, 0, 0}))};
+        both[1].deviceName = "Xeon";
+        std::map<std::string, ConditionRow> rows;
+        for (const ConditionRow& row : conditionTable(both))
+            rows[row.name] = row;
+        QVERIFY(rows["seed"].differs && !rows["seed"].serious);
+        QVERIFY(rows["device"].differs && rows["device"].serious);
+        QVERIFY(!rows["network"].differs && !rows["hardware: num_cores"].differs);
+        QCOMPARE(rows["search policy"].values[1], std::string("random"));
+    }
+
+    void changesAreGradedInWords()
+    {
+        QVERIFY(gradeOf(1.019) == Grade::Same && gradeOf(0.985) == Grade::Same);
+        QVERIFY(gradeOf(1.1) == Grade::Slower && gradeOf(1.3) == Grade::MuchSlower);
+        QVERIFY(gradeOf(0.9) == Grade::Faster && gradeOf(0.5) == Grade::MuchFaster);
+        QVERIFY(gradeOf(kUnknown) == Grade::Unknown);
+    }
+
+    void differingLinesAreFoundWithTheirNumbers()
+    {
+        const auto lines = diffLines("a\nb\nc\nd\n", "a\nx\nc\nd\ne\n");
+        std::string text;
+        for (const DiffLine& line : lines)
+            text += std::to_string(line.left) + "/" + std::to_string(line.right) + (line.kind == DiffLine::Kind::Same ? " " : line.kind == DiffLine::Kind::Removed ? "-" : "+") + line.text + "\n";
+        QCOMPARE(text, std::string("1/1 a\n2/0-b\n0/2+x\n3/3 c\n4/4 d\n0/5+e\n"));
+        QCOMPARE(unifiedDiff(lines, 0), std::string("@@ -2 +2 @@\n-b\n+x\n@@ -5 +5 @@\n+e\n"));
+        QVERIFY(unifiedDiff(diffLines("same\n", "same\n")).empty());
+        QCOMPARE(diffLines("", "x").size(), std::size_t{1});
+        QVERIFY(diffLines("", "").empty());
+    }
+
+    void theReportHasAllInOneFileAndNoMarkupOfOthers()
+    {
+        const std::filesystem::path html = std::filesystem::path(m_dir.path().toStdString()) / "r.html";
+        must(writeReport(twoRuns(m_dir, "report.lathe"), html));
+        QFile file(QString::fromStdString(html.string()));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray text = file.readAll();
+        for (const char* there : {"<svg", "all 2 tasks have a valid record", "EPYC", "Settings of run 2", "BuildFailed", "&lt;no&gt; &quot;register&quot;", "measure", "prefers-color-scheme: dark", "@media print"})
+            QVERIFY2(text.contains(there), there);
+        for (const char* absent : {"<no>", "<script", "http:", "https:", "src=", "nan"})
+            QVERIFY2(!text.contains(absent), absent);
+    }
+
+    void anEmptyProjectHasAReportTooAndNoModelIsAnError()
+    {
+        const std::filesystem::path folder(m_dir.path().toStdString());
+        {
+            store::Project p = must(store::Project::open(folder / "none.lathe", store::Project::Access::Write));
+            QVERIFY(writeReport(folder / "none.lathe", folder / "none.html").error().code == Errc::NotFound);
+            const auto model = must(p.addModel({0, "h", "zoo:net", "net", "{}"}));
+            must(p.addTasks(model, {{"a", "conv", 4, 1e9, "{}"}}));
+        }
+        must(writeReport(folder / "none.lathe", folder / "none.html"));
+        QFile file(QString::fromStdString((folder / "none.html").string()));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray text = file.readAll();
+        QVERIFY(text.contains("has not been tuned yet") && text.contains("0 of 1 tasks have a valid record") && text.contains("No trial has failed"));
+        QVERIFY(writeReport(folder / "none.lathe", folder / "no" / "where.html").error().code == Errc::StoreFailed);
+    }
+
     void tasksAreMatchedByKeyAndOrderedByHarm()
     {
         const Standing before = project({{"a", "conv", 4, 1.0, "direct", "t1", 1, 0}, {"b", "dense", 1, 2.0, "direct", "t2", 1, 0}});

@@ -140,6 +140,53 @@ private slots:
         QVERIFY(choiceOf(asked, other).record.empty());
     }
 
+    void coverageSaysWhatEachFunctionRunsAndWhy()
+    {
+        const graph::Task& task = winogradTask();
+        const graph::Task& other = &task == &network().partition.tasks.front() ? network().partition.tasks.back() : network().partition.tasks.front();
+        Project p = project("coverage.lathe");
+        must(p.addRecords(std::vector{record("other", other, "direct", 3e6, Conditions{R"({"name": "Xeon"})", 0})}));
+        must(p.addRecords(std::vector{record("here", task, "direct", 1e6, Conditions{R"({"name": "EPYC"})", 0})}));
+        const Coverage coverage = must(coverageOf(network(), &p, {}));
+        QCOMPARE(coverage.tasks, static_cast<std::int32_t>(network().partition.tasks.size()));
+        QCOMPARE(coverage.records, 1);
+        QCOMPARE(coverage.near, 1);
+        QCOMPARE(coverage.defaults, coverage.tasks - 2);
+        QVERIFY(std::isnan(coverage.estimatedTasksMs));
+        QVERIFY2(coverage.refusal.find("--allow-default") != std::string::npos && coverage.refusal.find(" more") != std::string::npos, coverage.refusal.c_str());
+        QVERIFY(coverage.unsupported.empty());
+        double share = 0, flop = 0;
+        int seen = 0;
+        for (const SubgraphReport& row : coverage.subgraphs) {
+            share += std::isfinite(row.share) ? row.share : 0;
+            flop += std::isfinite(row.flopShare) ? row.flopShare : 0;
+            QVERIFY(!row.alternative.empty());
+            if (row.record == "here") {
+                QVERIFY(row.cover == Cover::Record && row.reason.empty());
+            } else if (row.record == "other") {
+                QVERIFY(row.cover == Cover::Near);
+                QCOMPARE(row.reason, std::string("measured on Xeon, not on EPYC"));
+                ++seen;
+            } else {
+                QVERIFY(row.cover == (row.task < 0 ? Cover::NoTask : Cover::Default));
+                QVERIFY(!row.reason.empty() && std::isnan(row.estimatedMs));
+            }
+        }
+        QVERIFY(seen > 0);
+        QVERIFY(std::abs(share - 1) < 1e-9);
+        QVERIFY(std::abs(flop - 1) < 1e-9);
+    }
+
+    void aTargetWithoutLibrariesIsSaidBeforeTheExport()
+    {
+        ModelSpec spec;
+        spec.source = "zoo:mlp";
+        const auto model = must(loadModel(spec, "sim"));
+        const Coverage coverage = must(coverageOf(*model, nullptr, {}));
+        QVERIFY2(coverage.unsupported.find("sim") != std::string::npos, coverage.unsupported.c_str());
+        QCOMPARE(coverage.defaults, coverage.tasks);
+    }
+
     void anAlternativeOfTheFutureIsNamed()
     {
         const graph::Task& task = winogradTask();
