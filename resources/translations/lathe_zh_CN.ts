@@ -151,6 +151,26 @@
             <source>Full scr&amp;een</source>
             <translation>全屏(&amp;E)</translation>
         </message>
+        <message>
+            <source>Re&amp;port…</source>
+            <translation>报告(&amp;P)…</translation>
+        </message>
+        <message>
+            <source>Copy command line: &amp;check an export</source>
+            <translation>复制命令行：检查导出(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Copy command line: re&amp;port</source>
+            <translation>复制命令行：报告(&amp;P)</translation>
+        </message>
+        <message>
+            <source>Copy command line: c&amp;ompare</source>
+            <translation>复制命令行：比较(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Copy command line: list the re&amp;cords</source>
+            <translation>复制命令行：列出记录(&amp;C)</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -165,6 +185,88 @@
         <message>
             <source>Dark</source>
             <translation>深色</translation>
+        </message>
+    </context>
+    <context>
+        <name>Compared</name>
+        <message>
+            <source>now</source>
+            <translation>当前</translation>
+        </message>
+        <message>
+            <source>, model %1</source>
+            <translation>，模型 %1</translation>
+        </message>
+        <message>
+            <source>, run %1</source>
+            <translation>，运行 %1</translation>
+        </message>
+        <message>
+            <source>, until %1</source>
+            <translation>，截至 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>Conditions</name>
+        <message>
+            <source>network</source>
+            <translation>网络</translation>
+        </message>
+        <message>
+            <source>contents of the model</source>
+            <translation>模型内容</translation>
+        </message>
+        <message>
+            <source>target</source>
+            <translation>目标</translation>
+        </message>
+        <message>
+            <source>device</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>caches</source>
+            <translation>缓存</translation>
+        </message>
+        <message>
+            <source>threads</source>
+            <translation>线程数</translation>
+        </message>
+        <message>
+            <source>clock</source>
+            <translation>时钟</translation>
+        </message>
+        <message>
+            <source>build of Lathe</source>
+            <translation>Lathe 构建版本</translation>
+        </message>
+        <message>
+            <source>search policy</source>
+            <translation>搜索策略</translation>
+        </message>
+        <message>
+            <source>strict</source>
+            <translation>严格</translation>
+        </message>
+        <message>
+            <source>seed</source>
+            <translation>种子</translation>
+        </message>
+        <message>
+            <source>repeats</source>
+            <translation>重复次数</translation>
+        </message>
+        <message>
+            <source>runs per repeat</source>
+            <translation>每次重复的运行次数</translation>
+        </message>
+        <message>
+            <source>least time of a repeat (ms)</source>
+            <translation>每次重复的最短时间 (ms)</translation>
+        </message>
+        <message>
+            <source>rest between repeats (ms)</source>
+            <translation>重复之间的间歇 (ms)</translation>
         </message>
     </context>
     <context>
@@ -284,6 +386,29 @@
         <message>
             <source>Please report it, with the text.</source>
             <translation>请连同文字一起报告。</translation>
+        </message>
+    </context>
+    <context>
+        <name>Grades</name>
+        <message>
+            <source>much faster</source>
+            <translation>快很多</translation>
+        </message>
+        <message>
+            <source>faster</source>
+            <translation>变快</translation>
+        </message>
+        <message>
+            <source>same</source>
+            <translation>相同</translation>
+        </message>
+        <message>
+            <source>slower</source>
+            <translation>变慢</translation>
+        </message>
+        <message>
+            <source>much slower</source>
+            <translation>慢很多</translation>
         </message>
     </context>
     <context>
@@ -601,7 +726,7 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>Now (ms)</source>
-            <translation>现在（毫秒）</translation>
+            <translation>当前 (ms)</translation>
         </message>
         <message>
             <source>Change</source>
@@ -609,7 +734,15 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>In the network (ms)</source>
-            <translation>在网络中（毫秒）</translation>
+            <translation>在网络中 (ms)</translation>
+        </message>
+        <message>
+            <source>%1 (ms)</source>
+            <translation>%1 (ms)</translation>
+        </message>
+        <message>
+            <source>Now against %1</source>
+            <translation>当前相对于 %1</translation>
         </message>
     </context>
     <context>
@@ -649,6 +782,216 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>The figures may not compare: %1</source>
             <translation>这些数字可能不可比：%1</translation>
+        </message>
+        <message>
+            <source>The open project and its baselines</source>
+            <translation>当前项目及其基线</translation>
+        </message>
+        <message>
+            <source>Tasks now and in the baselines</source>
+            <translation>当前与各基线的任务</translation>
+        </message>
+        <message>
+            <source>Conditions now and in the baselines</source>
+            <translation>当前与各基线的条件</translation>
+        </message>
+        <message>
+            <source>Add &amp;project…</source>
+            <translation>添加项目(&amp;P)…</translation>
+        </message>
+        <message>
+            <source>Pin another project of the same network</source>
+            <translation>固定同一网络的另一个项目</translation>
+        </message>
+        <message>
+            <source>Add a run</source>
+            <translation>添加一次运行</translation>
+        </message>
+        <message>
+            <source>Pin one run of this project</source>
+            <translation>固定本项目的一次运行</translation>
+        </message>
+        <message>
+            <source>Add a &amp;date…</source>
+            <translation>添加日期(&amp;D)…</translation>
+        </message>
+        <message>
+            <source>Pin how this project stood at a time</source>
+            <translation>固定本项目在某一时刻的状态</translation>
+        </message>
+        <message>
+            <source>&amp;Remove</source>
+            <translation>移除(&amp;R)</translation>
+        </message>
+        <message>
+            <source>Take the selected baseline away</source>
+            <translation>移除所选基线</translation>
+        </message>
+        <message>
+            <source>&amp;Copy command line</source>
+            <translation>复制命令行(&amp;C)</translation>
+        </message>
+        <message>
+            <source>&amp;Tasks</source>
+            <translation>任务(&amp;T)</translation>
+        </message>
+        <message>
+            <source>Pro&amp;gram</source>
+            <translation>程序(&amp;G)</translation>
+        </message>
+        <message>
+            <source>Co&amp;nditions</source>
+            <translation>条件(&amp;N)</translation>
+        </message>
+        <message>
+            <source>Co&amp;nditions (%1 differ)</source>
+            <translation>条件(&amp;N)（%1 项不同）</translation>
+        </message>
+        <message>
+            <source>Compare with projects</source>
+            <translation>与项目比较</translation>
+        </message>
+        <message>
+            <source>How the project stood at a time</source>
+            <translation>项目在某一时刻的状态</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Only what was recorded up to this time counts:</source>
+            <translation>只计入截至此时刻的记录：</translation>
+        </message>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>Pin an earlier project, a run or a date to see what became faster or slower.</source>
+            <translation>固定一个较早的项目、一次运行或一个日期，即可看到哪些变快或变慢了。</translation>
+        </message>
+        <message>
+            <source>Open a network to compare it.</source>
+            <translation>请先打开一个网络再进行比较。</translation>
+        </message>
+        <message>
+            <source>Against A: %1 before, %2 now (%3), over the tasks that both have valid records for.</source>
+            <translation>相对于 A：之前 %1，当前 %2（%3），只计双方都有有效记录的任务。</translation>
+        </message>
+        <message>
+            <source>A has no task in common with this project that both have valid records for.</source>
+            <translation>A 与本项目没有双方都有有效记录的共同任务。</translation>
+        </message>
+        <message>
+            <source>Careful: %1 conditions differ after which latencies may not compare.</source>
+            <translation>注意：有 %1 项条件不同，延迟可能不可比。</translation>
+        </message>
+        <message>
+            <source>Run %1: %2, %3 tuned, %4</source>
+            <translation>运行 %1：%2，调优 %3，%4</translation>
+        </message>
+        <message>
+            <source>This project has no runs yet</source>
+            <translation>本项目还没有运行</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ConditionModel</name>
+        <message>
+            <source>= same</source>
+            <translation>= 相同</translation>
+        </message>
+        <message>
+            <source>≠ may not compare</source>
+            <translation>≠ 可能不可比</translation>
+        </message>
+        <message>
+            <source>≠ differs</source>
+            <translation>≠ 不同</translation>
+        </message>
+        <message>
+            <source>Condition</source>
+            <translation>条件</translation>
+        </message>
+        <message>
+            <source>Compared</source>
+            <translation>比较结果</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::CoverageModel</name>
+        <message>
+            <source>● record</source>
+            <translation>● 记录</translation>
+        </message>
+        <message>
+            <source>◐ near match</source>
+            <translation>◐ 近似匹配</translation>
+        </message>
+        <message>
+            <source>○ default schedule</source>
+            <translation>○ 默认调度</translation>
+        </message>
+        <message>
+            <source>– no task</source>
+            <translation>– 非任务</translation>
+        </message>
+        <message>
+            <source>What the exported library runs for this function</source>
+            <translation>导出的库为该函数运行的内容</translation>
+        </message>
+        <message>
+            <source>Share of the sum of all estimated times</source>
+            <translation>占全部估计时间之和的比例</translation>
+        </message>
+        <message>
+            <source>Share of the arithmetic of all tasks</source>
+            <translation>占全部任务运算量的比例</translation>
+        </message>
+        <message>
+            <source>As measured alone while tuning</source>
+            <translation>调优时单独测得</translation>
+        </message>
+        <message>
+            <source>Inside the exported library</source>
+            <translation>在导出的库中测得</translation>
+        </message>
+        <message>
+            <source>Function</source>
+            <translation>函数</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Operations</source>
+            <translation>运算量</translation>
+        </message>
+        <message>
+            <source>Estimated</source>
+            <translation>估计</translation>
+        </message>
+        <message>
+            <source>Measured</source>
+            <translation>实测</translation>
+        </message>
+        <message>
+            <source>Algorithm</source>
+            <translation>算法</translation>
+        </message>
+        <message>
+            <source>Record</source>
+            <translation>记录</translation>
+        </message>
+        <message>
+            <source>Why</source>
+            <translation>原因</translation>
         </message>
     </context>
     <context>
@@ -699,6 +1042,25 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
     </context>
     <context>
+        <name>lathe::ui::DiffView</name>
+        <message>
+            <source>Program on the left</source>
+            <translation>左侧程序</translation>
+        </message>
+        <message>
+            <source>Program on the right</source>
+            <translation>右侧程序</translation>
+        </message>
+        <message>
+            <source>      … %1 equal lines …</source>
+            <translation>      … %1 行相同 …</translation>
+        </message>
+        <message>
+            <source>      … %1 more lines are not shown …</source>
+            <translation>      … 还有 %1 行未显示 …</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::ExportDialog</name>
         <message>
             <source>Export deploy library</source>
@@ -718,7 +1080,7 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>&amp;Verify the outputs against the reference executor</source>
-            <translation>用参考执行器验证输出(&amp;V)</translation>
+            <translation>用参考执行器校验输出(&amp;V)</translation>
         </message>
         <message>
             <source>&amp;Benchmark the library</source>
@@ -738,7 +1100,7 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>What each function runs</source>
-            <translation>每个函数运行的内容</translation>
+            <translation>各函数运行的内容</translation>
         </message>
         <message>
             <source>Function</source>
@@ -778,15 +1140,159 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>Verified: the largest relative error is %1</source>
-            <translation>已验证：最大相对误差为 %1</translation>
+            <translation>已校验：最大相对误差为 %1</translation>
         </message>
         <message>
             <source>Not verified.</source>
-            <translation>未验证。</translation>
+            <translation>未校验。</translation>
         </message>
         <message>
             <source>Measured %1 (median) with %2 threads; sum of tasks %3, with untuned functions and dispatch %4</source>
             <translation>实测 %1（中位数），%2 个线程；任务之和 %3，计入未调优函数和派发后 %4</translation>
+        </message>
+        <message>
+            <source>Target:</source>
+            <translation>目标：</translation>
+        </message>
+        <message>
+            <source>&amp;Name:</source>
+            <translation>名称(&amp;N)：</translation>
+        </message>
+        <message>
+            <source>&amp;Threads of the measurement:</source>
+            <translation>测量所用线程数(&amp;T)：</translation>
+        </message>
+        <message>
+            <source>File of the library</source>
+            <translation>库文件</translation>
+        </message>
+        <message>
+            <source>C&amp;hoose…</source>
+            <translation>选择(&amp;H)…</translation>
+        </message>
+        <message>
+            <source>Name of the exported symbols</source>
+            <translation>导出符号的名称</translation>
+        </message>
+        <message>
+            <source>The library exports lathe_NAME_create, lathe_NAME_run and so on</source>
+            <translation>该库导出 lathe_NAME_create、lathe_NAME_run 等符号</translation>
+        </message>
+        <message>
+            <source>from the file</source>
+            <translation>取自文件名</translation>
+        </message>
+        <message>
+            <source>as the target says</source>
+            <translation>由目标决定</translation>
+        </message>
+        <message>
+            <source>Threads of the measurement</source>
+            <translation>测量所用线程数</translation>
+        </message>
+        <message>
+            <source>No algorithm that trades &amp;accuracy for speed</source>
+            <translation>不用以精度换速度的算法(&amp;A)</translation>
+        </message>
+        <message>
+            <source>Convolutions are summed directly, never by winograd</source>
+            <translation>卷积一律直接求和，不使用 Winograd</translation>
+        </message>
+        <message>
+            <source>&amp;Measure the library</source>
+            <translation>测量该库(&amp;M)</translation>
+        </message>
+        <message>
+            <source>&amp;Open folder</source>
+            <translation>打开文件夹(&amp;O)</translation>
+        </message>
+        <message>
+            <source>&amp;Copy command line</source>
+            <translation>复制命令行(&amp;C)</translation>
+        </message>
+        <message>
+            <source>%1 – one shared object with weights, beside it a C header, a description and examples in C, C++ and Python</source>
+            <translation>%1 – 一个含权重的共享库，旁边是 C 头文件、描述文件以及 C、C++ 和 Python 示例</translation>
+        </message>
+        <message>
+            <source>Reading which records there are…</source>
+            <translation>正在读取已有的记录…</translation>
+        </message>
+        <message>
+            <source>Not for this target: %1</source>
+            <translation>该目标不能导出：%1</translation>
+        </message>
+        <message>
+            <source>%1 tasks: %2 run their record, %3 a near match, %4 a default schedule. Sum of tasks: %5</source>
+            <translation>共 %1 个任务：%2 个用自己的记录，%3 个用近似匹配，%4 个用默认调度。任务之和：%5</translation>
+        </message>
+        <message>
+            <source>not known, as some have no record</source>
+            <translation>未知，因为有的任务没有记录</translation>
+        </message>
+        <message>
+            <source>Allow &amp;default schedules</source>
+            <translation>允许默认调度(&amp;D)</translation>
+        </message>
+        <message>
+            <source>Allow &amp;default schedules (no task needs one)</source>
+            <translation>允许默认调度(&amp;D)（没有任务需要）</translation>
+        </message>
+        <message>
+            <source>Allow &amp;default schedules (%1 of %2 tasks have no valid record)</source>
+            <translation>允许默认调度(&amp;D)（%2 个任务中有 %1 个没有有效记录）</translation>
+        </message>
+        <message>
+            <source>An export goes on</source>
+            <translation>正在导出</translation>
+        </message>
+        <message>
+            <source>%1 tasks have no valid record: tune them, or allow default schedules</source>
+            <translation>有 %1 个任务没有有效记录：请调优它们，或允许默认调度</translation>
+        </message>
+        <message>
+            <source>&amp;Cancel</source>
+            <translation>取消(&amp;C)</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>关闭(&amp;L)</translation>
+        </message>
+        <message>
+            <source>cancelling</source>
+            <translation>正在取消</translation>
+        </message>
+        <message>
+            <source>choosing records</source>
+            <translation>选择记录</translation>
+        </message>
+        <message>
+            <source>compiling</source>
+            <translation>编译</translation>
+        </message>
+        <message>
+            <source>verifying the outputs</source>
+            <translation>校验输出</translation>
+        </message>
+        <message>
+            <source>measuring</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <source>writing</source>
+            <translation>写入</translation>
+        </message>
+        <message>
+            <source>Measured: %1 (median) with %2 threads</source>
+            <translation>实测：%1（中位数），%2 个线程</translation>
+        </message>
+        <message>
+            <source>%1; estimated: %2 (sum of tasks %3), so that it took %4 % of the estimate</source>
+            <translation>%1；估计：%2（任务之和 %3），即为估计值的 %4 %</translation>
+        </message>
+        <message>
+            <source>%1; there is no estimate, as some tasks have no record</source>
+            <translation>%1；没有估计值，因为有的任务没有记录</translation>
         </message>
     </context>
     <context>
@@ -1404,6 +1910,77 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
     </context>
     <context>
+        <name>lathe::ui::ProgramComparison</name>
+        <message>
+            <source>Left side</source>
+            <translation>左侧</translation>
+        </message>
+        <message>
+            <source>Right side</source>
+            <translation>右侧</translation>
+        </message>
+        <message>
+            <source>Form of the program</source>
+            <translation>程序形式</translation>
+        </message>
+        <message>
+            <source>Arrangement</source>
+            <translation>排列方式</translation>
+        </message>
+        <message>
+            <source>Schedule steps</source>
+            <translation>调度步骤</translation>
+        </message>
+        <message>
+            <source>Loop tree</source>
+            <translation>循环树</translation>
+        </message>
+        <message>
+            <source>Loop nest</source>
+            <translation>循环嵌套</translation>
+        </message>
+        <message>
+            <source>LLVM IR</source>
+            <translation>LLVM IR</translation>
+        </message>
+        <message>
+            <source>Assembly</source>
+            <translation>汇编</translation>
+        </message>
+        <message>
+            <source>Generated source</source>
+            <translation>生成的源代码</translation>
+        </message>
+        <message>
+            <source>Side by side</source>
+            <translation>并排</translation>
+        </message>
+        <message>
+            <source>One after the other</source>
+            <translation>上下合并</translation>
+        </message>
+        <message>
+            <source>Only what &amp;differs</source>
+            <translation>只看不同之处(&amp;D)</translation>
+        </message>
+        <message>
+            <source>Pin a baseline and select a task to see how its programs differ.</source>
+            <translation>固定一个基线并选择一个任务，即可看到程序的差异。</translation>
+        </message>
+        <message>
+            <source>%1: reading both programs…</source>
+            <translation>%1：正在读取两边的程序…</translation>
+        </message>
+        <message>
+            <source>%1: both programs are equal</source>
+            <translation>%1：两边的程序相同</translation>
+        </message>
+        <message>
+            <source>%1: %2 lines only on the left (−), %3 only on the right (+)</source>
+            <translation>%1：仅左侧有 %2 行 (−)，仅右侧有 %3 行 (+)</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::PropertiesPage</name>
         <message>
             <source>&amp;Copy</source>
@@ -1825,6 +2402,61 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
     </context>
     <context>
+        <name>lathe::ui::ReportDialog</name>
+        <message>
+            <source>Report</source>
+            <translation>报告</translation>
+        </message>
+        <message>
+            <source>Web pages (*.html)</source>
+            <translation>网页 (*.html)</translation>
+        </message>
+        <message>
+            <source>One web page with all in it: figures, curves, tasks with their records, failures, device, settings. Nothing is fetched when it is read.</source>
+            <translation>一个包含全部内容的网页：数据、曲线、任务及其记录、失败、设备、设置。阅读时不需要联网。</translation>
+        </message>
+        <message>
+            <source>&amp;File:</source>
+            <translation>文件(&amp;F)：</translation>
+        </message>
+        <message>
+            <source>File of the report</source>
+            <translation>报告文件</translation>
+        </message>
+        <message>
+            <source>C&amp;hoose…</source>
+            <translation>选择(&amp;H)…</translation>
+        </message>
+        <message>
+            <source>&amp;Copy command line</source>
+            <translation>复制命令行(&amp;C)</translation>
+        </message>
+        <message>
+            <source>&amp;Write</source>
+            <translation>写入(&amp;W)</translation>
+        </message>
+        <message>
+            <source>&amp;Open</source>
+            <translation>打开(&amp;O)</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>关闭(&amp;L)</translation>
+        </message>
+        <message>
+            <source>Writing…</source>
+            <translation>正在写入…</translation>
+        </message>
+        <message>
+            <source>Written: %1</source>
+            <translation>已写入：%1</translation>
+        </message>
+        <message>
+            <source>Not written: %1</source>
+            <translation>未写入：%1</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::RoundModel</name>
         <message>
             <source>scheduler</source>
@@ -2187,6 +2819,45 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>&amp;Tell me through the desktop when a run has ended</source>
             <translation>运行结束时通过桌面通知我(&amp;T)</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::StandingModel</name>
+        <message>
+            <source>Compared</source>
+            <translation>比较对象</translation>
+        </message>
+        <message>
+            <source>Estimated (ms)</source>
+            <translation>估计 (ms)</translation>
+        </message>
+        <message>
+            <source>Measured (ms)</source>
+            <translation>实测 (ms)</translation>
+        </message>
+        <message>
+            <source>Now against it</source>
+            <translation>当前相对于它</translation>
+        </message>
+        <message>
+            <source>Untuned (ms)</source>
+            <translation>未调优 (ms)</translation>
+        </message>
+        <message>
+            <source>Tasks with a record</source>
+            <translation>有记录的任务</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验</translation>
+        </message>
+        <message>
+            <source>Tuned for</source>
+            <translation>调优时长</translation>
+        </message>
+        <message>
+            <source>%1 (%2 failed)</source>
+            <translation>%1（%2 次失败）</translation>
         </message>
     </context>
     <context>
