@@ -1,7 +1,13 @@
+#include "ui/models/graph_find.h"
 #include "ui/models/graph_outline.h"
 #include "ui/views/graph_layout.h"
+#include "ui/views/graph_layouter.h"
 #include "ui/views/graph_view.h"
 
+#include <QApplication>
+#include <QClipboard>
+#include <QMimeData>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -186,6 +192,112 @@ private slots:
         QCOMPARE(view.scene().visible().items.size(), std::size_t(5));
         QTest::keyClick(&view, Qt::Key_End);
         QCOMPARE(view.selectedNode(), 19);
+    }
+
+    void arrowsFollowEdgesAndEscapeFolds()
+    {
+        Builder b;
+        const int top = b.node("input", {});
+        const int left = b.node("relu", {top});
+        const int right = b.node("tanh", {top});
+        b.node("add", {left, right});
+        ui::GraphView view;
+        view.resize(500, 400);
+        view.setGraph(std::make_shared<const session::GraphView>(b.graph));
+        QTest::keyClick(&view, Qt::Key_Home);
+        QTest::keyClick(&view, Qt::Key_Down);
+        const int branch = view.selectedNode();
+        QVERIFY(branch == left || branch == right);
+        QTest::keyClick(&view, branch == left ? Qt::Key_Right : Qt::Key_Left);
+        QCOMPARE(view.selectedNode(), left + right - branch);
+        QTest::keyClick(&view, Qt::Key_Down);
+        QCOMPARE(view.selectedNode(), 3);
+        QTest::keyClick(&view, Qt::Key_Down); // nothing is below
+        QCOMPARE(view.selectedNode(), 3);
+        QTest::keyClick(&view, Qt::Key_Up);
+        QTest::keyClick(&view, Qt::Key_Up);
+        QCOMPARE(view.selectedNode(), top);
+        const auto seen = view.scene().visible().items.size();
+        QTest::keyClick(&view, Qt::Key_Down);
+        QTest::keyClick(&view, Qt::Key_Escape); // the block of the two branches
+        QVERIFY(view.scene().visible().items.size() < seen);
+        QTest::keyClick(&view, Qt::Key_Return);
+        QCOMPARE(view.scene().visible().items.size(), seen);
+    }
+
+    void panningPaintsTheSameAsPaintingAnew()
+    {
+        ui::GraphView view;
+        view.setFrameShape(QFrame::NoFrame);
+        view.setShowsOverview(false);
+        view.resize(400, 300);
+        view.setGraph(std::make_shared<const session::GraphView>(Builder::chainOfBlocks(30).graph));
+        view.unfoldAll();
+        view.zoomBy(0.7);
+        view.show();
+        QTRY_VERIFY(!view.layouter().isWaiting());
+        const auto shown = [&] { return view.viewport()->grab().toImage().convertToFormat(QImage::Format_RGB32); };
+        shown();
+        for (const int by : {13, 40, -7, 900, -350}) {
+            view.verticalScrollBar()->setValue(view.verticalScrollBar()->value() + by);
+            view.horizontalScrollBar()->setValue(view.horizontalScrollBar()->value() + by / 3);
+            const QImage panned = shown();
+            view.setColoring(ui::GraphColoring::Task); // paints all anew
+            QCOMPARE(panned, shown());
+        }
+    }
+
+    void whatIsSeenIsSaidInWords()
+    {
+        ui::GraphView view;
+        view.setGraph(std::make_shared<const session::GraphView>(Builder::chainOfBlocks(3).graph));
+        view.foldAll();
+        QVERIFY2(view.accessibleDescription().startsWith("3 items, 1 of them"), qPrintable(view.accessibleDescription()));
+        view.selectNode(0);
+        QVERIFY2(view.accessibleDescription().contains("input input0"), qPrintable(view.accessibleDescription()));
+    }
+
+    void coverageIsSaidInWordsAndPatterns()
+    {
+        const Builder b = Builder::chainOfBlocks(1);
+        const auto look = [&](ui::GraphCoverage first, ui::GraphCoverage second, std::vector<int> nodes) {
+            return ui::GraphLooks::of(b.graph, nodes, ui::GraphColoring::Coverage, {{0, first}, {0, second}}).note;
+        };
+        using enum ui::GraphCoverage;
+        QCOMPARE(look(Record, Untuned, {1}), QString("record"));
+        QCOMPARE(look(Near, Untuned, {1}), QString("near match"));
+        QCOMPARE(look(Default, Untuned, {1}), QString("default"));
+        QCOMPARE(look(Record, Untuned, {4}), QString("untuned"));
+        QCOMPARE(look(Record, Untuned, {1, 4}), QString("partly"));
+        QCOMPARE(look(Record, Record, {0}), QString("no task"));
+        std::set<std::pair<int, QString>> kinds; // each pattern with one word
+        for (const ui::GraphLook& entry : ui::GraphLooks::legend(ui::GraphColoring::Coverage))
+            kinds.emplace(entry.color.rgb() == QColor(0x8a, 0x8d, 0x92).rgb() ? -1 : int(entry.pattern), entry.note);
+        QCOMPARE(kinds.size(), std::size_t(5));
+    }
+
+    void findLooksAtNameTypeAndShape()
+    {
+        ui::GraphFind find;
+        QVERIFY(find.find("conv").empty()); // no network
+        find.setGraph(std::make_shared<const session::GraphView>(Builder::chainOfBlocks(2).graph));
+        QCOMPARE(find.find("CONV2D").size(), std::size_t(4));
+        QCOMPARE(find.find("conv 64x56").size(), std::size_t(4));
+        QCOMPARE(find.find("64\u00d756*").size(), std::size_t(14));
+        QCOMPARE(find.find("dense13"), std::vector<int>{13});
+        QVERIFY(find.find("conv dense").empty());
+        QVERIFY(find.find("  ").empty());
+    }
+
+    void theCopyIsAPicture()
+    {
+        ui::GraphView view;
+        view.resize(300, 200);
+        view.setGraph(std::make_shared<const session::GraphView>(Builder::chainOfBlocks(2).graph));
+        QTest::keySequence(&view, QKeySequence::Copy);
+        const QMimeData* copy = QApplication::clipboard()->mimeData();
+        QVERIFY(copy->hasImage());
+        QVERIFY(copy->data("image/svg+xml").contains("conv2d"));
     }
 
     void picturesAreWritten()

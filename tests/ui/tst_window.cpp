@@ -6,6 +6,7 @@
 #include "ui/models/selection.h"
 #include "ui/shell/main_window.h"
 #include "ui/views/graph_view.h"
+#include "ui/views/view_export.h"
 
 #include <QAction>
 #include <QApplication>
@@ -26,6 +27,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QToolButton>
+#include <QTreeView>
 #include <QtTest>
 
 using namespace lathe;
@@ -143,6 +145,23 @@ private slots:
         graph->selectNode(0);
         auto* properties = find<QAbstractItemView>("properties");
         QVERIFY(properties->model()->index(0, 0).data().toString() == "Node");
+    }
+
+    void theComputeDagIsShownAndCopied()
+    {
+        auto* table = find<QTreeView>("properties");
+        find<ui::GraphView>("graphView")->selectNode(1);
+        QModelIndex dag;
+        for (int row = 0; row < table->model()->rowCount(); ++row)
+            if (table->model()->index(row, 0).data().toString() == "Compute DAG")
+                dag = table->model()->index(row, 0);
+        QVERIFY(dag.isValid());
+        QVERIFY(table->isExpanded(dag));
+        table->setCurrentIndex(dag);
+        ui::copyView(*table);
+        const QStringList lines = QApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), table->model()->rowCount(dag) + 2); // and the headings
+        QVERIFY(lines[2].contains("PLACEHOLDER"));
     }
 
     void colorsSayTheirMeaningInWords()

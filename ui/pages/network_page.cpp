@@ -3,8 +3,8 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/language.h"
 #include "ui/models/task_model.h"
-#include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/views/graph_legend.h"
 #include "ui/views/graph_view.h"
 
 #include <QAction>
@@ -48,6 +48,8 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     m_notice->setObjectName(QStringLiteral("graphNotice"));
     m_notice->setWordWrap(true);
     m_notice->hide();
+    m_legend = new GraphLegend(this);
+    m_legend->setObjectName(QStringLiteral("graphLegend"));
     m_layoutNotice = new QLabel(this);
     m_layoutNotice->setObjectName(QStringLiteral("graphLayoutNotice"));
     m_layoutNotice->setWordWrap(true);
@@ -77,6 +79,7 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     layout->addWidget(m_notice);
     layout->addWidget(m_layoutNotice);
     layout->addWidget(m_graph, 1);
+    layout->addWidget(m_legend);
     setFocusProxy(m_graph);
     retranslated(this, [this, fold, unfold, overview, picture, bar] {
         m_graph->setAccessibleName(tr("Network graph"));
@@ -98,7 +101,10 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     connect(overview, &QAction::toggled, m_graph, &GraphView::setShowsOverview);
     connect(picture, &QAction::triggered, this, &NetworkPage::savePicture);
     connect(m_find, &QLineEdit::textChanged, this, &NetworkPage::find);
-    connect(m_coloring, &QComboBox::currentIndexChanged, this, [this](int index) { m_graph->setColoring(static_cast<GraphColoring>(index)); });
+    connect(m_coloring, &QComboBox::currentIndexChanged, this, [this](int index) {
+        m_graph->setColoring(static_cast<GraphColoring>(index));
+        m_legend->setColoring(static_cast<GraphColoring>(index));
+    });
     auto* noticeTimer = new QTimer(this);
     noticeTimer->setSingleShot(true);
     connect(noticeTimer, &QTimer::timeout, m_notice, &QWidget::hide);

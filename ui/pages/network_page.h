@@ -14,6 +14,7 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
+class GraphLegend;
 class GraphView;
 class Workspace;
 
@@ -40,6 +41,7 @@ private:
 
     Workspace& m_workspace;
     GraphView* m_graph = nullptr;
+    GraphLegend* m_legend = nullptr;
     QLineEdit* m_find = nullptr;
     QLabel* m_found = nullptr;
     QComboBox* m_coloring = nullptr;

@@ -9,18 +9,33 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QFontDatabase>
 #include <QHeaderView>
 #include <QMenu>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <initializer_list>
+
 namespace lathe::ui {
 
 namespace {
 
-QString tensorText(const session::TensorView& tensor)
+constexpr char kDagShown[] = "nested"; // as `lathe-cli tasks --print-dag` does unless told otherwise
+
+QString tensorText(const session::TensorView& tensor, const QString& layout = {})
 {
-    return QStringLiteral("%1 %2").arg(QString::fromStdString(tensor.dtype), shapeText(tensor));
+    return QStringLiteral("%1 %2 %3").arg(QString::fromStdString(tensor.dtype), shapeText(tensor), layout).trimmed();
+}
+
+/// An attribute of a layout as it is shown beside its tensor.
+QString layoutText(const session::NodeView& node, std::initializer_list<const char*> names)
+{
+    for (const auto& [name, value] : node.attributes)
+        if (std::find(names.begin(), names.end(), name) != names.end())
+            return QString::fromStdString(value).remove(QLatin1Char('"'));
+    return {};
 }
 
 void addLines(QTreeWidgetItem* parent, const std::string& lines)
@@ -28,8 +43,20 @@ void addLines(QTreeWidgetItem* parent, const std::string& lines)
     for (const QString& line : QString::fromStdString(lines).split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
         auto* child = new QTreeWidgetItem(parent, {line});
         child->setFirstColumnSpanned(true);
+        child->setFont(0, QFontDatabase::systemFont(QFontDatabase::FixedFont));
         child->setToolTip(0, line);
     }
+}
+
+/// What stands beside the name, or below it: a compute DAG's lines as they are.
+QString valueOf(const QTreeWidgetItem& item)
+{
+    if (!item.text(1).isEmpty() || item.childCount() == 0)
+        return item.text(1).isEmpty() ? item.text(0) : item.text(1);
+    QStringList lines;
+    for (int row = 0; row < item.childCount(); ++row)
+        lines << QStringList{item.child(row)->text(0), item.child(row)->text(1)}.join(QLatin1Char(' ')).trimmed();
+    return lines.join(QLatin1Char('\n'));
 }
 
 } // namespace
@@ -49,7 +76,7 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent) : QWidget(
         menu.addAction(tr("&Copy"), this, [this] { copyView(*m_tree); })->setShortcut(QKeySequence::Copy);
         menu.addAction(tr("Copy the &value"), this, [this] {
             if (const QTreeWidgetItem* item = m_tree->currentItem())
-                QApplication::clipboard()->setText(item->text(1).isEmpty() ? item->text(0) : item->text(1));
+                QApplication::clipboard()->setText(valueOf(*item));
         });
         menu.addAction(tr("Expand &all"), m_tree, &QTreeWidget::expandAll);
         menu.exec(m_tree->viewport()->mapToGlobal(at));
@@ -64,11 +91,13 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent) : QWidget(
         show(m_workspace.selection().current());
     });
     connect(&workspace.selection(), &Selection::changed, this, &PropertiesPage::show);
+    connect(&workspace, &Workspace::figuresChanged, this, &PropertiesPage::updateFigures);
 }
 
 void PropertiesPage::show(const Selection::Place& place)
 {
     m_tree->clear();
+    m_best = m_algorithm = nullptr;
     if (m_workspace.session() == nullptr)
         return;
     addNode(place.node);
@@ -93,8 +122,10 @@ void PropertiesPage::addTask(int task)
     add(tr("Task"), QString::fromStdString(view.name));
     add(tr("Weight"), QString::number(view.weight));
     add(tr("FLOP"), QString::number(view.flop, 'g', 6));
-    add(tr("Best"), msText(view.bestMs));
-    add(tr("Algorithm"), QString::fromStdString(view.bestAlternative));
+    m_best = add(tr("Best"), QString());
+    m_algorithm = add(tr("Algorithm"), QString());
+    m_task = task;
+    updateFigures();
     QStringList alternatives;
     for (const std::string& alternative : view.alternatives)
         alternatives << QString::fromStdString(alternative);
@@ -105,6 +136,11 @@ void PropertiesPage::addTask(int task)
     for (const auto& output : view.outputs)
         new QTreeWidgetItem(tensors, {tr("output %1").arg(QString::fromStdString(output.name)), tensorText(output)});
     tensors->setExpanded(true);
+    if (const auto workload = view.workloads.find(kDagShown); workload != view.workloads.end()) {
+        QTreeWidgetItem* dag = add(tr("Compute DAG"), QString());
+        addLines(dag, workload->second.dag);
+        dag->setExpanded(true);
+    }
     QTreeWidgetItem* nodes = add(tr("Nodes"), QString::number(view.nodes.size()));
     if (const auto graph = m_workspace.session()->graph())
         for (const int node : view.nodes)
@@ -116,8 +152,21 @@ void PropertiesPage::addTask(int task)
         addLines(add(tr("Loops of the best schedule"), QString()), schedule->loops);
         addLines(add(tr("Steps"), QString()), schedule->steps);
     }
-    for (const auto& [era, workload] : view.workloads)
-        addLines(add(tr("Workload (%1)").arg(QString::fromStdString(era)), QString::fromStdString(workload.key)), workload.dag);
+    for (const auto& [era, workload] : view.workloads) {
+        QTreeWidgetItem* item = add(tr("Workload (%1)").arg(QString::fromStdString(era)), QString::fromStdString(workload.key));
+        if (era != kDagShown)
+            addLines(item, workload.dag);
+    }
+}
+
+/// What moves with the run.
+void PropertiesPage::updateFigures()
+{
+    if (m_best == nullptr || m_task >= m_workspace.tasks().rowCount())
+        return;
+    const session::TaskView& view = m_workspace.tasks().task(m_task);
+    m_best->setText(1, msText(view.bestMs));
+    m_algorithm->setText(1, view.bestAlternative.empty() ? QStringLiteral("–") : QString::fromStdString(view.bestAlternative));
 }
 
 void PropertiesPage::addNode(int node)
@@ -128,10 +177,13 @@ void PropertiesPage::addNode(int node)
     const session::NodeView& view = graph->nodes[static_cast<std::size_t>(node)];
     auto* item = new QTreeWidgetItem(m_tree, {tr("Node"), QStringLiteral("%1 %2").arg(QString::fromStdString(view.op), QString::fromStdString(view.name))});
     item->setToolTip(1, item->text(1));
-    for (const auto& input : view.inputs)
-        new QTreeWidgetItem(item, {tr("input %1").arg(QString::fromStdString(input.name)), tensorText(input)});
+    const QString activations = layoutText(view, {"data_layout", "layout", "out_layout"});
+    for (std::size_t i = 0; i < view.inputs.size(); ++i) {
+        const QString layout = i == 0 ? activations : i == 1 ? layoutText(view, {"kernel_layout"}) : QString();
+        new QTreeWidgetItem(item, {tr("input %1").arg(QString::fromStdString(view.inputs[i].name)), tensorText(view.inputs[i], layout)});
+    }
     for (const auto& output : view.outputs)
-        new QTreeWidgetItem(item, {tr("output %1").arg(QString::fromStdString(output.name)), tensorText(output)});
+        new QTreeWidgetItem(item, {tr("output %1").arg(QString::fromStdString(output.name)), tensorText(output, activations)});
     for (const auto& [name, value] : view.attributes)
         new QTreeWidgetItem(item, {QString::fromStdString(name), QString::fromStdString(value)});
     if (!view.reason.empty())

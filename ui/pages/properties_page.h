@@ -6,6 +6,7 @@
 
 QT_BEGIN_NAMESPACE
 class QTreeWidget;
+class QTreeWidgetItem;
 QT_END_NAMESPACE
 
 namespace lathe::ui {
@@ -23,9 +24,13 @@ public:
 private:
     void show(const Selection::Place& place);
     void addTask(int task);
+    void updateFigures();
     void addNode(int node);
     Workspace& m_workspace;
     QTreeWidget* m_tree = nullptr;
+    int m_task = -1; ///< that of the two rows below
+    QTreeWidgetItem* m_best = nullptr;
+    QTreeWidgetItem* m_algorithm = nullptr;
 };
 
 } // namespace lathe::ui

@@ -19,7 +19,23 @@ constexpr double kCurvesFrom = 0.3;
 constexpr double kRoundFrom = 0.15;
 // More than this at the start is folded: what one can still take in.
 constexpr int kSeenAtFirst = 160;
+constexpr double kCoarse = 5; // what an edge may be aside of where it goes when it is painted as lines
+constexpr double kStraight = 0.3; // likewise, as curves
+constexpr double kLongest = 90; // pieces of edges: what is not seen is not painted, and nothing is large (see paintFrames())
 constexpr double kCorner = 16; // of a frame, where a click folds it
+
+QColor mix(const QColor& a, const QColor& b, double t)
+{
+    const auto at = [t](float x, float y) { return static_cast<float>(x + (y - x) * t); };
+    return QColor::fromRgbF(at(a.redF(), b.redF()), at(a.greenF(), b.greenF()), at(a.blueF(), b.blueF()));
+}
+
+double distanceTo(const QLineF& line, QPointF point)
+{
+    const QPointF along = line.p2() - line.p1();
+    const QPointF to = point - line.p1();
+    return line.length() > 0 ? (along.x() * to.y() - along.y() * to.x()) / line.length() : std::hypot(to.x(), to.y());
+}
 
 } // namespace
 
@@ -98,21 +114,51 @@ void GraphScene::placeAll()
     m_rects.clear();
     for (const QPointF& center : m_layout.centers)
         m_rects.emplace_back(at(center) - QPointF(m_nodeWidth, m_nodeHeight) / 2, QSizeF(m_nodeWidth, m_nodeHeight));
-    m_edges.clear();
+    m_pieces.clear();
+    m_lines.clear();
     for (const QPolygonF& spline : m_layout.edges) {
-        Edge edge;
-        edge.path.moveTo(at(spline.front()));
-        for (qsizetype p = 1; p + 2 < spline.size(); p += 3) {
-            edge.lines << QLineF(edge.path.currentPosition(), at(spline[p + 2]));
-            edge.path.cubicTo(at(spline[p]), at(spline[p + 1]), at(spline[p + 2]));
+        QLineF line(at(spline.front()), at(spline.front()));
+        for (qsizetype p = 0; p + 3 < spline.size(); p += 3) {
+            const QPointF end = at(spline[p + 3]);
+            addCurve({at(spline[p]), at(spline[p + 1]), at(spline[p + 2]), end});
+            // Pieces that go on straight are one line.
+            if (line.length() > 0 && std::abs(distanceTo(QLineF(line.p1(), end), line.p2())) > kCoarse) {
+                m_lines.push_back(line);
+                line.setP1(line.p2());
+            }
+            line.setP2(end);
         }
-        edge.bounds = edge.path.controlPointRect().adjusted(-2, -2, 2, 2);
-        m_edges.push_back(std::move(edge));
+        m_lines.push_back(line);
     }
     m_frames.clear();
-    for (const QRectF& frame : m_layout.frames)
-        m_frames.emplace_back(at(frame.topLeft()), at(frame.bottomRight()));
+    for (std::size_t f = 0; f < static_cast<std::size_t>(m_layout.frames.size()); ++f) {
+        const auto inside = [&](const VisibleGraph::Frame& outer) { return outer.first <= m_visible.frames[f].first && m_visible.frames[f].last <= outer.last; };
+        const auto depth = std::count_if(m_visible.frames.begin(), m_visible.frames.begin() + static_cast<std::ptrdiff_t>(f) + 1, inside);
+        const QRectF& frame = m_layout.frames[static_cast<qsizetype>(f)];
+        m_frames.push_back({QRectF(at(frame.topLeft()), at(frame.bottomRight())), static_cast<int>(depth)});
+    }
     m_texts.assign(m_rects.size(), std::nullopt);
+}
+
+void GraphScene::addCurve(const std::array<QPointF, 4>& c)
+{
+    if (QLineF(c[0], c[3]).length() > kLongest) { // halves, by de Casteljau
+        const QPointF ab = (c[0] + c[1]) / 2;
+        const QPointF bc = (c[1] + c[2]) / 2;
+        const QPointF cd = (c[2] + c[3]) / 2;
+        const QPointF middle = ((ab + bc) / 2 + (bc + cd) / 2) / 2;
+        addCurve({c[0], ab, (ab + bc) / 2, middle});
+        addCurve({middle, (bc + cd) / 2, cd, c[3]});
+        return;
+    }
+    Piece piece{QPainterPath(c[0]), {}};
+    const QLineF chord(c[0], c[3]);
+    if (std::abs(distanceTo(chord, c[1])) < kStraight && std::abs(distanceTo(chord, c[2])) < kStraight)
+        piece.curve.lineTo(c[3]);
+    else
+        piece.curve.cubicTo(c[1], c[2], c[3]);
+    piece.bounds = piece.curve.controlPointRect().adjusted(-2, -2, 2, 2);
+    m_pieces.push_back(std::move(piece));
 }
 
 void GraphScene::setColoring(GraphColoring coloring)
@@ -158,7 +204,7 @@ int GraphScene::placeAt(QPointF point) const
 int GraphScene::frameTitleAt(QPointF point) const
 {
     for (std::size_t f = m_frames.size(); f-- > 0;)
-        if (QRectF(m_frames[f].topLeft() - QPointF(2, 2), QSizeF(kCorner, kCorner)).contains(point))
+        if (QRectF(m_frames[f].rect.topLeft() - QPointF(2, 2), QSizeF(kCorner, kCorner)).contains(point))
             return m_visible.frames[f].group;
     return -1;
 }
@@ -219,16 +265,18 @@ void GraphScene::paintItem(QPainter& painter, int place, double scale, const QPa
     QColor fill = look.color;
     fill.setAlphaF(mark.marked ? 0.55F : 0.25F);
     painter.setPen(QPen(mark.current ? palette.color(QPalette::Highlight) : look.color, mark.current ? 3 : mark.marked ? 2 : 1));
-    const auto box = [&](const QRectF& rect) {
-        if (scale < kRoundFrom)
-            painter.drawRect(rect);
-        else
-            painter.drawRoundedRect(rect, 5, 5);
-    };
-    painter.setBrush(fill);
-    if (group && scale >= kRoundFrom) // a group looks like a pile
-        box(r.translated(3, 3));
-    box(r);
+    const auto box = [&](const QRectF& rect) { painter.drawRoundedRect(rect, 5, 5); };
+    if (scale < kRoundFrom) {
+        fill.setAlphaF(mark.marked ? 0.9F : 0.55F);
+        painter.fillRect(r, fill);
+        if (mark.current || mark.match)
+            painter.drawRect(r);
+    } else {
+        painter.setBrush(fill);
+        if (group) // a group looks like a pile
+            box(r.translated(3, 3));
+        box(r);
+    }
     if (look.pattern != Qt::NoBrush && scale >= kRoundFrom) {
         fill.setAlphaF(0.4F);
         painter.setBrush(QBrush(fill, look.pattern));
@@ -254,39 +302,45 @@ void GraphScene::paintItem(QPainter& painter, int place, double scale, const QPa
 
 void GraphScene::paintFrames(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const
 {
-    QColor color = palette.color(QPalette::Text);
+    // Opaque and without antialiasing: frames are large, and Qt blends large areas on threads whose wake-up takes longer than
+    // all the rest of the drawing.
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    const QColor base = palette.color(QPalette::Base);
+    const QColor text = palette.color(QPalette::Text);
     for (std::size_t f = 0; f < m_frames.size(); ++f) {
-        const QRectF& r = m_frames[f];
+        const QRectF& r = m_frames[f].rect;
         if (!r.adjusted(-2, -2, 2, 2).intersects(clip))
             continue;
-        color.setAlphaF(withMarks && m_visible.frames[f].group == m_marks.group ? 0.8F : 0.22F);
-        painter.setPen(scale < kRoundFrom ? QPen(color, 0) : QPen(color, 1, Qt::DotLine));
-        color.setAlphaF(0.03F);
-        painter.setBrush(color);
-        painter.drawRect(r);
+        painter.fillRect(r.intersected(clip.adjusted(-9, -9, 9, 9)), mix(base, text, std::min(0.03 * m_frames[f].depth, 0.15)));
+        painter.setPen(QPen(mix(base, text, withMarks && m_visible.frames[f].group == m_marks.group ? 0.8 : 0.25), 0));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(r.intersected(clip.adjusted(-9, -9, 9, 9)));
         if (scale >= kTextFrom) { // where a click folds it
-            color.setAlphaF(0.7F);
             painter.setPen(Qt::NoPen);
-            painter.setBrush(color);
+            painter.setBrush(mix(base, text, 0.7));
             painter.drawPolygon(QPolygonF({r.topLeft() + QPointF(2, 3), r.topLeft() + QPointF(11, 3), r.topLeft() + QPointF(6.5, 9)}));
         }
     }
+    painter.setRenderHint(QPainter::Antialiasing);
 }
 
 void GraphScene::paintEdges(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette) const
 {
-    QColor line = palette.color(QPalette::Text);
-    line.setAlphaF(0.4F);
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(line, scale < kCurvesFrom ? 0 : 1.2)); // hair lines are painted ten times as fast
-    for (const Edge& edge : m_edges) {
-        if (!edge.bounds.intersects(clip))
-            continue;
-        if (scale < kCurvesFrom)
-            painter.drawLines(edge.lines);
-        else
-            painter.drawPath(edge.path);
+    painter.setPen(QPen(mix(palette.color(QPalette::Base), palette.color(QPalette::Text), 0.4), scale < kCurvesFrom ? 0 : 1.2)); // hair lines are painted ten times as fast
+    if (scale >= kCurvesFrom) {
+        for (const Piece& piece : m_pieces)
+            if (piece.bounds.intersects(clip))
+                painter.drawPath(piece.curve);
+        return;
     }
+    std::vector<QLineF> seen;
+    for (const QLineF& l : m_lines)
+        if (QRectF(l.p1(), l.p2()).normalized().adjusted(-1, -1, 1, 1).intersects(clip))
+            seen.push_back(l);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.drawLines(seen.data(), static_cast<int>(seen.size()));
+    painter.setRenderHint(QPainter::Antialiasing);
 }
 
 void GraphScene::paint(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const
@@ -308,9 +362,7 @@ void GraphScene::paintOverview(QPainter& painter, const QPalette& palette) const
     const QColor base = palette.color(QPalette::Base);
     painter.setPen(Qt::NoPen);
     for (std::size_t i = 0; i < m_rects.size(); ++i) {
-        QColor color = looks()[i].color;
-        color.setRgbF(base.redF() * 0.25F + color.redF() * 0.75F, base.greenF() * 0.25F + color.greenF() * 0.75F, base.blueF() * 0.25F + color.blueF() * 0.75F);
-        painter.fillRect(m_rects[i], color);
+        painter.fillRect(m_rects[i], mix(base, looks()[i].color, 0.75));
     }
 }
 

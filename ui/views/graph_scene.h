@@ -10,6 +10,7 @@
 #include <QRectF>
 #include <QStaticText>
 
+#include <array>
 #include <memory>
 #include <set>
 #include <vector>
@@ -80,13 +81,19 @@ private:
         QStaticText title, shape, note; ///< elided to fit
         double noteWidth = 0;
     };
-    struct Edge
+    struct FrameBox
     {
-        QPainterPath path;
-        QVector<QLineF> lines; ///< the same, coarsely
+        QRectF rect;
+        int depth = 1;
+    };
+    /// Of an edge: painting clips whole pieces away, since an edge may be as long as the network.
+    struct Piece
+    {
+        QPainterPath curve;
         QRectF bounds;
     };
     void placeAll();
+    void addCurve(const std::array<QPointF, 4>& points);
     void markAll();
     const std::vector<GraphLook>& looks() const;
     const Texts& texts(int place) const;
@@ -109,8 +116,9 @@ private:
     QSizeF m_size;
     std::vector<std::vector<int>> m_nodes;
     std::vector<QRectF> m_rects;
-    std::vector<Edge> m_edges;
-    std::vector<QRectF> m_frames;
+    std::vector<Piece> m_pieces;
+    std::vector<QLineF> m_lines; ///< the edges, coarsely
+    std::vector<FrameBox> m_frames;
     std::vector<Mark> m_marked;
     mutable std::vector<GraphLook> m_looks; ///< empty: to be made anew
     mutable std::vector<std::optional<Texts>> m_texts;

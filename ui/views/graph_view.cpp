@@ -74,8 +74,7 @@ void GraphView::takeLayout(GraphLayout layout)
     m_hold.stop();
     m_held = {};
     keepInPlace(m_anchor, before);
-    m_map = {};
-    viewport()->update();
+    redraw();
     emit layoutReady();
 }
 
@@ -102,12 +101,19 @@ void GraphView::goHome()
     verticalScrollBar()->setValue(0);
 }
 
-/// After any change of what is drawn.
+/// After any change of what is drawn, or of its size.
+void GraphView::redraw()
+{
+    m_drawn = {};
+    m_map = {};
+    viewport()->update();
+}
+
+/// After any change of what is drawn and marked.
 void GraphView::refresh()
 {
     m_scene.setMarks(m_marks);
-    m_map = {};
-    viewport()->update();
+    redraw();
     describe();
 }
 
@@ -158,8 +164,8 @@ void GraphView::updateScrollBars()
 void GraphView::resizeEvent(QResizeEvent* event)
 {
     QAbstractScrollArea::resizeEvent(event);
-    m_map = {};
     updateScrollBars();
+    redraw();
 }
 
 void GraphView::changeEvent(QEvent* event)
@@ -172,7 +178,7 @@ void GraphView::changeEvent(QEvent* event)
         m_scene.setColoring(m_scene.coloring()); // notes are words
         describe();
     }
-    m_map = {};
+    redraw();
     QAbstractScrollArea::changeEvent(event);
 }
 
@@ -184,7 +190,7 @@ void GraphView::zoom(double factor, QPointF about)
     const QPointF now = scene * m_scale + origin();
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() + static_cast<int>(std::lround(now.x() - about.x())));
     verticalScrollBar()->setValue(verticalScrollBar()->value() + static_cast<int>(std::lround(now.y() - about.y())));
-    viewport()->update();
+    redraw();
 }
 
 void GraphView::zoomBy(double factor)
@@ -199,7 +205,7 @@ void GraphView::zoomToFit()
     const QSizeF size = m_scene.size();
     m_scale = std::clamp(std::min(viewport()->width() / size.width(), viewport()->height() / size.height()), kMinScale, 1.0);
     updateScrollBars();
-    viewport()->update();
+    redraw();
 }
 
 void GraphView::ensureVisible(int place)
@@ -334,12 +340,6 @@ void GraphView::choose(int place)
 void GraphView::setShowsOverview(bool on)
 {
     m_overview = on;
-    viewport()->update();
-}
-
-void GraphView::setShowsLegend(bool on)
-{
-    m_legend = on;
     viewport()->update();
 }
 

@@ -8,10 +8,6 @@
 
 #include <functional>
 
-QT_BEGIN_NAMESPACE
-class QMimeData;
-QT_END_NAMESPACE
-
 namespace lathe::ui {
 
 class GraphLayouter;
@@ -52,15 +48,12 @@ public:
     void zoomBy(double factor);
     void zoomToFit();
     void setShowsOverview(bool on);
-    void setShowsLegend(bool on);
     /// Where a node, or the group that hides it, is drawn, in the viewport's coordinates.
     QRect nodeRect(int node) const;
 
     /// The whole network as it is folded. Smaller than asked for where it would be larger than viewers open.
     QImage image(double scale) const;
     QByteArray svg() const;
-    /// Both of them, for the clipboard and to be dragged out.
-    std::unique_ptr<QMimeData> picture() const;
     /// By suffix, .svg or .png. False if the file cannot be written.
     bool savePicture(const QString& file) const;
 
@@ -88,6 +81,8 @@ private:
     void takeLayout(GraphLayout layout);
     void keepInPlace(int anchor, const QRectF& before);
     void refresh();
+    void redraw();
+    void bringUpToDate();
     void describe();
     void choose(int place);
     void step(int key);
@@ -105,9 +100,7 @@ private:
     double overviewScale() const;
     void panOverview(QPointF point);
     void paintOverview(QPainter& painter);
-    void paintLegend(QPainter& painter) const;
     QString toolTipAt(QPointF point) const;
-    void dragPicture();
 
     GraphScene m_scene;
     GraphMarks m_marks;
@@ -115,10 +108,11 @@ private:
     int m_anchor = -1; ///< the node that stays where it is when the layout comes; -1: the top is shown
     QTimer m_hold; ///< while it runs, the drawing before the change is shown
     QPixmap m_held;
+    QPixmap m_drawn; ///< what the viewport shows, moved along when it scrolls; null: to be made anew
+    QPoint m_drawnAt;
     QPixmap m_map; ///< of the overview; null: to be made anew
     double m_scale = 1;
     bool m_overview = true;
-    bool m_legend = true;
     enum class Drag { None, Pan, Overview, Picture } m_drag = Drag::None;
     QPoint m_dragFrom;
 };

@@ -1,12 +1,10 @@
 #include "ui/models/texts.h"
 #include "ui/views/graph_view.h"
+#include "ui/views/view_export.h"
 
 #include <QApplication>
-#include <QClipboard>
-#include <QDrag>
 #include <QHelpEvent>
 #include <QKeyEvent>
-#include <QMimeData>
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <QToolTip>
@@ -82,7 +80,7 @@ void GraphView::keyPressEvent(QKeyEvent* event)
         return;
     }
     if (event->matches(QKeySequence::Copy)) {
-        QApplication::clipboard()->setMimeData(picture().release());
+        copyView(*this);
         emit notice(tr("The picture of the network was copied."));
         return;
     }
@@ -176,7 +174,7 @@ void GraphView::mouseMoveEvent(QMouseEvent* event)
         verticalScrollBar()->setValue(verticalScrollBar()->value() - moved.y());
     } else if (m_drag == Drag::Picture && (event->pos() - m_dragFrom).manhattanLength() >= QApplication::startDragDistance()) {
         m_drag = Drag::None;
-        dragPicture();
+        dragView(*this);
     }
 }
 
@@ -184,15 +182,6 @@ void GraphView::mouseReleaseEvent(QMouseEvent*)
 {
     m_drag = Drag::None;
     viewport()->unsetCursor();
-}
-
-void GraphView::dragPicture()
-{
-    auto* drag = new QDrag(this);
-    std::unique_ptr<QMimeData> mime = picture();
-    drag->setPixmap(QPixmap::fromImage(qvariant_cast<QImage>(mime->imageData()).scaled(160, 120, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
-    drag->setMimeData(mime.release());
-    drag->exec(Qt::CopyAction);
 }
 
 QString GraphView::toolTipAt(QPointF point) const

@@ -2,7 +2,6 @@
 #include "ui/views/graph_view.h"
 
 #include <QBuffer>
-#include <QMimeData>
 #include <QPaintEvent>
 #include <QPainter>
 #include <QSaveFile>
@@ -71,42 +70,41 @@ void GraphView::paintOverview(QPainter& painter)
     painter.drawRect(QRectF(map.topLeft() + seen.topLeft() * overviewScale(), seen.size() * overviewScale()).intersected(map));
 }
 
-void GraphView::paintLegend(QPainter& painter) const
+/// While the view is panned, only what comes in at its edges is painted.
+void GraphView::bringUpToDate()
 {
-    const std::vector<GraphLook> rows = GraphLooks::legend(m_scene.coloring());
-    const QFontMetricsF metrics(font());
-    const double line = metrics.height() + 4;
-    double width = 0;
-    for (const GraphLook& row : rows)
-        width = std::max(width, metrics.horizontalAdvance(row.note));
-    const QRectF box(10, viewport()->height() - 12 - line * static_cast<double>(rows.size()) - 6, width + 42, line * static_cast<double>(rows.size()) + 6);
-    if (!m_legend || box.width() > viewport()->width() / 2.0 || box.top() < viewport()->height() / 3.0)
-        return;
-    QColor back = palette().color(QPalette::Base);
-    back.setAlphaF(0.9F);
-    painter.setBrush(back);
-    painter.setPen(palette().color(QPalette::Mid));
-    painter.drawRect(box);
-    painter.setFont(font());
-    double y = box.top() + 3;
-    for (const GraphLook& row : rows) {
-        const QRectF swatch(box.left() + 8, y + 3, 20, line - 6);
-        QColor fill = row.color;
-        fill.setAlphaF(0.4F);
-        painter.setPen(row.color);
-        painter.setBrush(fill);
-        painter.drawRect(swatch);
-        if (row.pattern != Qt::NoBrush) {
-            painter.setBrush(QBrush(row.color, row.pattern));
-            painter.drawRect(swatch);
+    const double ratio = devicePixelRatioF();
+    const QPoint at = (origin() * ratio).toPoint();
+    QRegion missing(QRect(QPoint(), viewport()->size() * ratio));
+    if (m_drawn.isNull()) {
+        m_drawn = QPixmap(viewport()->size() * ratio);
+        m_drawn.setDevicePixelRatio(1); // painted in the device's pixels, and shown in the window's
+    } else {
+        m_drawn.setDevicePixelRatio(1);
+        const QPoint moved = at - m_drawnAt;
+        const QRect all = m_drawn.rect();
+        if (const QRect kept = all.translated(moved) & all; !kept.isEmpty()) {
+            m_drawn.scroll(moved.x(), moved.y(), all);
+            missing -= kept;
         }
-        painter.setPen(palette().color(QPalette::Text));
-        painter.drawText(QRectF(swatch.right() + 7, y, width + 4, line), Qt::AlignVCenter | Qt::AlignLeft, row.note);
-        y += line;
     }
+    m_drawnAt = at;
+    QPainter painter(&m_drawn);
+    painter.setRenderHint(QPainter::Antialiasing);
+    for (const QRect& rect : missing) {
+        painter.save();
+        painter.setClipRect(rect);
+        painter.fillRect(rect, palette().color(QPalette::Base));
+        painter.translate(at);
+        painter.scale(m_scale * ratio, m_scale * ratio);
+        m_scene.paint(painter, {QPointF(rect.topLeft() - at) / (m_scale * ratio), QSizeF(rect.size()) / (m_scale * ratio)}, m_scale, palette(), true);
+        painter.restore();
+    }
+    painter.end();
+    m_drawn.setDevicePixelRatio(ratio);
 }
 
-void GraphView::paintEvent(QPaintEvent* event)
+void GraphView::paintEvent(QPaintEvent*)
 {
     QPainter painter(viewport());
     if (m_hold.isActive()) {
@@ -118,13 +116,9 @@ void GraphView::paintEvent(QPaintEvent* event)
         painter.drawText(viewport()->rect(), Qt::AlignCenter, m_scene.graph() == nullptr ? tr("No network is open") : tr("The network has no nodes"));
         return;
     }
+    bringUpToDate();
+    painter.drawPixmap(0, 0, m_drawn);
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.save();
-    painter.translate(origin());
-    painter.scale(m_scale, m_scale);
-    m_scene.paint(painter, {toScene(event->rect().topLeft()), toScene(event->rect().bottomRight() + QPoint(1, 1))}, m_scale, palette(), true);
-    painter.restore();
-    paintLegend(painter);
     paintOverview(painter);
     if (m_layouter->isWaiting()) {
         painter.setPen(palette().color(QPalette::Text));
@@ -158,14 +152,6 @@ QByteArray GraphView::svg() const
     m_scene.paint(painter, QRectF(QPointF(), m_scene.size()), 1, palette(), false);
     painter.end();
     return out.data();
-}
-
-std::unique_ptr<QMimeData> GraphView::picture() const
-{
-    auto mime = std::make_unique<QMimeData>();
-    mime->setImageData(image(1));
-    mime->setData(QStringLiteral("image/svg+xml"), svg());
-    return mime;
 }
 
 bool GraphView::savePicture(const QString& file) const

@@ -151,17 +151,19 @@ std::vector<QStringList> rowsOf(const QAbstractItemView& view, bool all)
             rows.back() << (column == columns.front() ? QString(depth * 2, QLatin1Char(' ')) : QString()) + model->index(row, column, parent).data().toString();
     };
     // Depth first, as a tree is read.
-    const auto walk = [&](auto&& self, const QModelIndex& parent, int depth) -> void {
+    const auto walk = [&](auto&& self, const QModelIndex& parent, int depth, bool below) -> void {
         for (int row = 0; row < model->rowCount(parent); ++row) {
             const QModelIndex index = model->index(row, 0, parent);
-            if (all || view.selectionModel()->isRowSelected(row, parent) || view.selectionModel()->isSelected(index))
-                add(parent, row, all ? depth : 0);
+            // A row brings what is below it.
+            const bool taken = all || below || view.selectionModel()->isRowSelected(row, parent) || view.selectionModel()->isSelected(index);
+            if (taken)
+                add(parent, row, depth);
             if (model->hasChildren(index))
-                self(self, index, depth + 1);
+                self(self, index, taken ? depth + 1 : 0, taken && !all);
         }
     };
     if (all || qobject_cast<const QTreeView*>(&view) != nullptr) {
-        walk(walk, view.rootIndex(), 0);
+        walk(walk, view.rootIndex(), 0, false);
     } else {
         std::vector<int> selected;
         for (const QModelIndex& index : view.selectionModel()->selectedIndexes())
@@ -201,6 +203,8 @@ QMimeData* mimeData(const QWidget& view)
         return data;
     }
     data->setImageData(pictureOf(view, view.devicePixelRatioF()));
+    if (const auto* graph = qobject_cast<const GraphView*>(&view); graph != nullptr && graph->scene().graph() != nullptr)
+        data->setData(QStringLiteral("image/svg+xml"), graph->svg());
     return data;
 }
 
