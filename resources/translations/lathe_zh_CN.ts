@@ -1421,6 +1421,13 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
     </context>
     <context>
+        <name>lathe::ui::GraphLegend</name>
+        <message>
+            <source>Legend</source>
+            <translation>图例</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::GraphLooks</name>
         <message>
             <source>%1 tasks</source>
@@ -2073,6 +2080,10 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>Copy the &amp;value</source>
             <translation>复制值(&amp;V)</translation>
+        </message>
+        <message>
+            <source>Compute DAG</source>
+            <translation>计算 DAG</translation>
         </message>
     </context>
     <context>
