@@ -1,4 +1,5 @@
 #include "core/session/session.h"
+#include "ui/models/task_model.h"
 #include "ui/shell/main_window.h"
 
 #include <QAction>
@@ -36,7 +37,7 @@ class TestWorkbench : public QObject
         auto* table = find<QTableView>("taskTable");
         int sum = 0;
         for (int row = 0; row < table->model()->rowCount(); ++row)
-            sum += table->model()->index(row, 6).data().toInt();
+            sum += table->model()->index(row, lathe::ui::TaskModel::TrialsColumn).data().toInt();
         return sum;
     }
 
