@@ -1,6 +1,4 @@
-#include "app/cli/command.h"
-#include "core/store/transfer.h"
-#include "core/target/target.h"
+#include "app/cli/records.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,17 +10,7 @@
 
 namespace lathe::cli {
 
-namespace {
-
 using store::Project;
-
-struct Arguments
-{
-    std::vector<std::string> projects;
-    std::string task, output, format = "reference", target;
-    std::int64_t limit = -1;
-    bool failed = false, json = false;
-};
 
 std::string timeText(std::int64_t ms)
 {
@@ -46,7 +34,29 @@ Result<std::map<std::string, std::string>> taskNames(const Project& project)
     return names;
 }
 
-nlohmann::json rowJson(const Record& record, const std::string& name)
+Result<std::string> wholeTrial(const Project& project, const std::string& prefix)
+{
+    LATHE_TRY_ASSIGN(const auto found, project.trialsLike(prefix, 2));
+    if (found.empty())
+        return makeError(Errc::NotFound, fmt::format("{} has no trial '{}': lathe-cli records list shows them", project.file().string(), prefix));
+    if (found.size() > 1 && found.front() != prefix)
+        return makeError(Errc::InvalidArgument, fmt::format("several trials begin with '{}': {}, {}, ...; give more of its digits", prefix, found[0], found[1]));
+    return found.front();
+}
+
+namespace {
+
+
+struct Arguments
+{
+    std::string project, task;
+    std::int64_t limit = -1;
+    bool failed = false, json = false;
+};
+
+using Notes = std::map<std::string, std::string>;
+
+nlohmann::json rowJson(const Record& record, const std::string& name, const Notes& notes)
 {
     nlohmann::json row = {{"trial", record.trial}, {"task", name.empty() ? record.candidate.task : name}, {"key", record.candidate.task},
                           {"alternative", record.candidate.alternative}, {"sketch", record.candidate.sketch}, {"candidate", record.candidate.hash().hex()}, {"status", toString(record.result.code)},
@@ -58,37 +68,44 @@ nlohmann::json rowJson(const Record& record, const std::string& name)
         row["cost_ms"] = record.result.meanNs() * 1e-6;
     else
         row["text"] = record.result.text;
+    if (!record.repeats.empty())
+        row["repeats"] = record.repeats;
+    if (const auto note = notes.find(store::noteOf(record.trial)); note != notes.end())
+        row["note"] = note->second;
     return row;
 }
 
-void printRow(const Record& record, const std::string& name)
+void printRow(const Record& record, const std::string& name, const Notes& notes)
 {
     const std::string outcome = record.result.ok() ? fmt::format("{:.5f} ms", record.result.meanNs() * 1e-6)
                                                    : fmt::format("{} {}: {}", toString(record.result.stage), toString(record.result.code), record.result.text);
-    print("{}  {}  {:<44} {:<11} {}\n", timeText(record.timeMs), record.trial.substr(0, 8), name.empty() ? record.candidate.task : name,
-               record.candidate.alternative, outcome);
+    const std::string again = record.repeats.empty() ? std::string() : fmt::format("  (repeats {})", record.repeats.substr(0, 8));
+    const auto note = notes.find(store::noteOf(record.trial));
+    print("{}  {}  {:<44} {:<11} {}{}{}\n", timeText(record.timeMs), record.trial.substr(0, 8), name.empty() ? record.candidate.task : name,
+               record.candidate.alternative, outcome, again, note == notes.end() ? std::string() : "  # " + note->second);
 }
 
 Result<> list(const Arguments& a)
 {
-    LATHE_TRY_ASSIGN(const Project project, Project::open(a.projects[0], Project::Access::Read));
+    LATHE_TRY_ASSIGN(const Project project, Project::open(a.project, Project::Access::Read));
     LATHE_TRY_ASSIGN(auto names, taskNames(project));
+    LATHE_TRY_ASSIGN(const Notes notes, project.notes());
     store::RecordFilter filter;
     filter.limit = a.limit;
     for (const auto& [key, name] : names)
         if (key == a.task || name == a.task)
             filter.task = key;
     if (!a.task.empty() && filter.task.empty())
-        return makeError(Errc::NotFound, fmt::format("{} has no task '{}': lathe-cli records best lists them", a.projects[0], a.task));
+        return makeError(Errc::NotFound, fmt::format("{} has no task '{}': lathe-cli records best lists them", a.project, a.task));
     if (a.failed)
         filter.ok = false;
     nlohmann::json rows = nlohmann::json::array();
     LATHE_TRY(project.forEachRecord(filter, [&](const Record& record) {
         const std::string& name = names[record.candidate.task];
         if (a.json)
-            rows.push_back(rowJson(record, name));
+            rows.push_back(rowJson(record, name, notes));
         else
-            printRow(record, name);
+            printRow(record, name, notes);
     }));
     if (a.json)
         print("{}\n", rows.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -97,8 +114,9 @@ Result<> list(const Arguments& a)
 
 Result<> best(const Arguments& a)
 {
-    LATHE_TRY_ASSIGN(const Project project, Project::open(a.projects[0], Project::Access::Read));
+    LATHE_TRY_ASSIGN(const Project project, Project::open(a.project, Project::Access::Read));
     LATHE_TRY_ASSIGN(auto names, taskNames(project));
+    LATHE_TRY_ASSIGN(const Notes notes, project.notes());
     LATHE_TRY_ASSIGN(const auto rows, project.best());
     nlohmann::json out = nlohmann::json::array();
     // One row for each target, device and cache condition: across them, costs do not compare.
@@ -109,9 +127,9 @@ Result<> best(const Arguments& a)
         if (!shown.insert({row.task, row.record.target, row.conditions.device, row.conditions.coldBytes}).second)
             continue;
         if (a.json)
-            out.push_back(rowJson(row.record, names[row.task]));
+            out.push_back(rowJson(row.record, names[row.task], notes));
         else
-            printRow(row.record, names[row.task]);
+            printRow(row.record, names[row.task], notes);
     }
     for (const std::string& task : found)
         names.erase(task);
@@ -123,107 +141,33 @@ Result<> best(const Arguments& a)
     return {};
 }
 
-void report(const store::TransferCount& count)
-{
-    print("{} records written\n", count.written);
-    for (const auto& [reason, n] : count.skipped)
-        print("{} skipped: {}\n", n, reason);
-}
-
-/// merge: all records of several projects; distill: the best ones of one.
-Result<> combine(const Arguments& a, bool bestOnly)
-{
-    for (const std::string& name : a.projects)
-        if (std::filesystem::exists(a.output) && std::filesystem::exists(name) && std::filesystem::equivalent(a.output, name))
-            return makeError(Errc::InvalidArgument, fmt::format("{} is both read and written: name another output", name));
-    std::vector<Project> sources;
-    for (const std::string& name : a.projects) {
-        LATHE_TRY_ASSIGN(Project source, Project::open(name, Project::Access::Read));
-        sources.push_back(std::move(source));
-    }
-    LATHE_TRY_ASSIGN(Project to, Project::open(a.output, Project::Access::Write));
-    if (to.readOnly())
-        return makeError(Errc::StoreFailed, to.readOnlyReason());
-    store::TransferCount total;
-    for (const Project& source : sources) {
-        LATHE_TRY_ASSIGN(const auto count, store::copyRecords(source, to, bestOnly));
-        total.written += count.written;
-        for (const auto& [reason, n] : count.skipped)
-            total.skipped[reason] += n;
-    }
-    report(total);
-    return {};
-}
-
-Result<> exportRecords(const Arguments& a)
-{
-    LATHE_TRY_ASSIGN(const Project project, Project::open(a.projects[0], Project::Access::Read));
-    if (a.format == "lathe") {
-        LATHE_TRY_ASSIGN(const auto count, store::exportJsonLines(project, a.output));
-        report(count);
-        return {};
-    }
-    std::string wanted = a.target;
-    if (wanted.empty()) {
-        LATHE_TRY_ASSIGN(const auto targets, project.targets());
-        if (targets.empty())
-            return makeError(Errc::NotFound, fmt::format("{} holds no valid record", a.projects[0]));
-        if (targets.size() > 1)
-            return makeError(Errc::InvalidArgument, fmt::format("{} holds records for {} targets ({}): choose one with --target", a.projects[0], targets.size(),
-                                                                fmt::join(targets, "; ")));
-        wanted = targets.front();
-    }
-    LATHE_TRY_ASSIGN(const Target target, Target::parse(wanted));
-    const auto describe = [&target](std::string_view device) {
-        Hardware hardware = defaultHardware(target);
-        // What the target leaves open is as the device was, wherever this program runs.
-        const auto json = nlohmann::json::parse(device, nullptr, false);
-        for (const char* name : {"num_cores", "vector_unit_bytes", "cache_line_bytes"}) {
-            if (target.kind() != "cpu" || target.attribute(std::string_view(name) == "num_cores" ? "threads" : "mcpu") || !json.is_object())
-                continue;
-            const nlohmann::json::json_pointer place(fmt::format("/hardware/{}/value", name));
-            if (json.contains(place) && json[place].is_number_integer())
-                hardware.limits[name] = {json[place].get<std::int64_t>(), "device"};
-        }
-        // The reference calls its CPU target llvm.
-        return std::pair(target.kind() == "cpu" ? std::string("llvm -keys=cpu") : target.text(), hardware.referenceEight());
-    };
-    LATHE_TRY_ASSIGN(const auto count, store::exportReferenceLog(project, a.output, target.text(), describe));
-    report(count);
-    return {};
-}
-
 } // namespace
 
-void addRecords(CLI::App& app, Action& run)
+void addRecordLists(CLI::App& records, Action& run)
 {
     auto arguments = std::make_shared<Arguments>();
-    CLI::App* records = app.add_subcommand("records", "The history in a project");
-    records->require_subcommand(1);
-    const auto sub = [&](const char* name, const char* text, bool several, auto body) {
-        CLI::App* command = records->add_subcommand(name, text);
-        command->add_option("PROJECT", arguments->projects, "P.lathe")->required()->expected(1, several ? 100 : 1);
+    const auto sub = [&](const char* name, const char* text, auto body) {
+        CLI::App* command = records.add_subcommand(name, text);
+        command->add_option("PROJECT", arguments->project, "P.lathe")->required();
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    CLI::App* listing = sub("list", "Trials in the order of time", false, list);
+    CLI::App* listing = sub("list", "Trials in the order of time", list);
     listing->add_option("--task", arguments->task, "Only this task (its name or key)");
     listing->add_option("--limit", arguments->limit, "At most so many");
     listing->add_flag("--failed", arguments->failed, "Only failed trials");
     listing->add_flag("--json", arguments->json, "One JSON array");
-    sub("best", "The best valid trial of each task", false, best)->add_flag("--json", arguments->json, "One JSON array");
-    sub("merge", "All records of several projects in one", true, [](const Arguments& a) { return combine(a, false); })
-        ->add_option("-o,--output", arguments->output, "P.lathe")
-        ->required();
-    sub("distill", "The best records alone", false, [](const Arguments& a) { return combine(a, true); })
-        ->add_option("-o,--output", arguments->output, "P.lathe")
-        ->required();
-    CLI::App* exporting = sub("export", "Records as lines of JSON", false, exportRecords);
-    exporting->add_option("-o,--output", arguments->output, "File")->required();
-    exporting->add_option("--format", arguments->format, "reference: the auto-scheduler's log; lathe: everything")
-        ->check(CLI::IsMember({"reference", "lathe"}))
-        ->capture_default_str();
-    exporting->add_option("--target", arguments->target, "Whose records go into the reference's log; needed where a project has several");
+    sub("best", "The best valid trial of each task", best)->add_flag("--json", arguments->json, "One JSON array");
+}
+
+void addRecords(CLI::App& app, Action& run)
+{
+    CLI::App* records = app.add_subcommand("records", "The history in a project");
+    records->require_subcommand(1);
+    addRecordLists(*records, run);
+    addRecordTransfers(*records, run);
+    addRecordMeasurements(*records, run);
+    addRecordNotes(*records, run);
 }
 
 } // namespace lathe::cli

@@ -76,6 +76,7 @@ struct Record
     std::string target; ///< text of the target that it was built for
     std::string device; ///< fingerprint JSON
     std::int64_t timeMs = 0; ///< UNIX, milliseconds
+    std::string repeats; ///< the trial whose candidate was measured again; empty: none
 };
 
 /// The caches that a record's runs met, as its conditions say. 0: warm, runs back to back. Above: so many bytes of other

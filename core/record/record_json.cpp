@@ -284,15 +284,18 @@ Result<TrialResult> trialResultFromJson(const json& value)
 
 json toJson(const Record& record)
 {
-    return {{"trial", record.trial},
-            {"session", record.session},
-            {"round", record.round},
-            {"index", record.index},
-            {"candidate", toJson(record.candidate)},
-            {"result", toJson(record.result)},
-            {"target", record.target},
-            {"device", record.device},
-            {"time_ms", record.timeMs}};
+    json value = {{"trial", record.trial},
+                  {"session", record.session},
+                  {"round", record.round},
+                  {"index", record.index},
+                  {"candidate", toJson(record.candidate)},
+                  {"result", toJson(record.result)},
+                  {"target", record.target},
+                  {"device", record.device},
+                  {"time_ms", record.timeMs}};
+    if (!record.repeats.empty())
+        value["repeats"] = record.repeats;
+    return value;
 }
 
 Result<Record> recordFromJson(const json& value)
@@ -308,6 +311,7 @@ Result<Record> recordFromJson(const json& value)
     reader.text("target", record.target);
     reader.text("device", record.device);
     reader.integer("time_ms", record.timeMs);
+    reader.text("repeats", record.repeats);
     LATHE_TRY(reader.finish());
     return record;
 }

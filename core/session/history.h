@@ -25,13 +25,20 @@ struct TrialQuery
         Sketch,
         Latency, ///< trials without one come last, both ways
         Predicted,
-        State
+        State,
+        Round,
+        Verified,
+        Trial,
+        Text, ///< trials without one come last, both ways
+        Note, ///< likewise
+        Repeats ///< likewise
     };
     std::int32_t task = -1;
     std::string code; ///< Errc; "failed": every one but Ok
     std::string stage;
     std::string cause; ///< FailureView::cause
-    std::string text; ///< part of alternative, sketch or a failure's text, or the first digits of the trial's id
+    std::string text; ///< part of alternative, sketch, note or a failure's text, or the first digits of the trial's id
+    bool noted = false; ///< only those with a note
     double minMs = kUnknown, maxMs = kUnknown;
     std::int64_t afterRow = 0; ///< only those stored later than this row
     Order order = Order::Time;
@@ -48,15 +55,37 @@ struct TrialRow
     std::int32_t task = -1; ///< -1: of another network of the project
     std::string alternative, sketch, code, stage;
     std::string text; ///< first line
+    std::string note;
+    std::string repeats; ///< the trial that this one measured again; empty: none
     double costMs = kUnknown, predictedMs = kUnknown;
     bool verified = false;
     std::int64_t timeMs = 0; ///< UNIX
+};
+
+/// A number of every trial, for charts.
+enum class TrialAxis : std::uint8_t
+{
+    Number, ///< place in the project
+    Time, ///< seconds since the first of them
+    Latency, ///< ms
+    Predicted, ///< ms
+    Ratio, ///< measured by predicted
+    Round
+};
+
+/// Trials as points, those that have both numbers, in the order of time.
+struct TrialPoints
+{
+    std::vector<double> x, y;
+    std::vector<std::int64_t> rows;
+    std::int64_t left = 0; ///< trials of the query without one of the numbers
 };
 
 /// All that is known of one trial.
 struct TrialDetail
 {
     TrialRow row;
+    std::vector<TrialRow> repeats; ///< trials that measured it again, oldest first
     std::string text; ///< whole
     std::string candidate; ///< hash
     std::string genome;
@@ -85,6 +114,12 @@ enum class Listing : std::uint8_t
     LlvmIr,
     Assembly,
     Source
+};
+
+enum class TrialFile : std::uint8_t
+{
+    Csv, ///< a heading, and a line per trial; numbers with '.'
+    JsonLines ///< whole records
 };
 
 struct RoundView
@@ -127,14 +162,17 @@ public:
     virtual Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) = 0;
     virtual Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) = 0;
     virtual Result<TrialDetail> detail(std::int64_t row) = 0; ///< NotFound
+    /// Errors: Cancelled, StoreFailed.
+    virtual Result<TrialPoints> points(const TrialQuery& query, TrialAxis x, TrialAxis y, std::stop_token stop) = 0;
+    virtual Result<std::int64_t> rowOf(const std::string& trial) = 0; ///< NotFound
+    virtual Result<std::string> projectNote() = 0; ///< empty: none
     /// Compiles the trial's kernel in a builder process. Errors: NotFound, BuildFailed, BuildTimeout, WorkerCrashed, Unsupported.
     virtual Result<std::string> listing(std::int64_t row, Listing what) = 0;
     virtual Result<std::vector<FailureView>> failures(std::stop_token stop) = 0; ///< most frequent first
     virtual Result<std::vector<RunView>> runs() = 0; ///< of this model and target, oldest first
     virtual Result<std::vector<RoundView>> rounds(std::int64_t run) = 0;
-    /// CSV (a heading and a line per trial, numbers with '.') or, for names ending in .jsonl, whole records as lines of JSON.
-    /// Errors: StoreFailed, Cancelled.
-    virtual Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, std::stop_token stop) = 0;
+    /// Takes the file's name only when it is whole. Errors: StoreFailed, Cancelled.
+    virtual Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format, std::stop_token stop) = 0;
 };
 
 } // namespace lathe::session

@@ -60,11 +60,14 @@ public:
     Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) override;
     Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) override;
     Result<TrialDetail> detail(std::int64_t row) override;
+    Result<TrialPoints> points(const TrialQuery& query, TrialAxis x, TrialAxis y, std::stop_token stop) override;
+    Result<std::int64_t> rowOf(const std::string& trial) override { return m_reader.rowOf(trial); }
+    Result<std::string> projectNote() override { return m_reader.project().note(store::kProjectNote); }
     Result<std::string> listing(std::int64_t row, Listing what) override;
     Result<std::vector<FailureView>> failures(std::stop_token stop) override;
     Result<std::vector<RunView>> runs() override;
     Result<std::vector<RoundView>> rounds(std::int64_t run) override;
-    Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, std::stop_token stop) override;
+    Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format, std::stop_token stop) override;
 
 private:
     std::int32_t taskOf(const std::string& key) const
@@ -73,8 +76,11 @@ private:
         return found == m_taskOfKey.end() ? -1 : found->second;
     }
     TrialRow view(store::RecordSummary s) const;
+    Result<store::RecordQuery> storeQuery(const TrialQuery& query) const;
     Result<const graph::Alternative*> alternativeOf(const Candidate& candidate) const;
     Result<> describe(const Candidate& candidate, TrialDetail& detail) const;
+    Result<> writeRecords(std::span<const std::int64_t> rows, std::ostream& out) const;
+    Result<> writeLines(std::span<const std::int64_t> rows, std::ostream& out) const;
 
     store::RecordReader m_reader;
     std::int64_t m_modelRow;
@@ -83,7 +89,7 @@ private:
     std::unique_ptr<measure::BuilderClient> m_builder; ///< started when a listing is first asked for
 };
 
-Result<std::vector<std::int64_t>> ProjectHistory::find(const TrialQuery& query, std::stop_token stop)
+Result<store::RecordQuery> ProjectHistory::storeQuery(const TrialQuery& query) const
 {
     store::RecordQuery q;
     if (query.task >= 0) {
@@ -95,6 +101,7 @@ Result<std::vector<std::int64_t>> ProjectHistory::find(const TrialQuery& query, 
     q.stage = query.stage;
     q.cause = query.cause;
     q.text = query.text;
+    q.noted = query.noted;
     q.minNs = query.minMs * 1e6;
     q.maxNs = query.maxMs * 1e6;
     q.afterRow = query.afterRow;
@@ -106,9 +113,67 @@ Result<std::vector<std::int64_t>> ProjectHistory::find(const TrialQuery& query, 
     case TrialQuery::Order::Latency: q.order = store::RecordQuery::Order::Latency; break;
     case TrialQuery::Order::Predicted: q.order = store::RecordQuery::Order::Predicted; break;
     case TrialQuery::Order::State: q.order = store::RecordQuery::Order::State; break;
+    case TrialQuery::Order::Round: q.order = store::RecordQuery::Order::Round; break;
+    case TrialQuery::Order::Verified: q.order = store::RecordQuery::Order::Verified; break;
+    case TrialQuery::Order::Trial: q.order = store::RecordQuery::Order::Trial; break;
+    case TrialQuery::Order::Text: q.order = store::RecordQuery::Order::Text; break;
+    case TrialQuery::Order::Note: q.order = store::RecordQuery::Order::Note; break;
+    case TrialQuery::Order::Repeats: q.order = store::RecordQuery::Order::Repeats; break;
     }
     q.descending = query.descending;
+    return q;
+}
+
+Result<std::vector<std::int64_t>> ProjectHistory::find(const TrialQuery& query, std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(const store::RecordQuery q, storeQuery(query));
     return m_reader.find(q, stop);
+}
+
+namespace {
+
+store::RecordAxis axisOf(TrialAxis axis)
+{
+    switch (axis) {
+    case TrialAxis::Number: return store::RecordAxis::Number;
+    case TrialAxis::Time: return store::RecordAxis::Time;
+    case TrialAxis::Latency: return store::RecordAxis::Latency;
+    case TrialAxis::Predicted: return store::RecordAxis::Predicted;
+    case TrialAxis::Ratio: return store::RecordAxis::Ratio;
+    case TrialAxis::Round: return store::RecordAxis::Round;
+    }
+    return store::RecordAxis::Number;
+}
+
+/// From the store's unit to the axis' own.
+void convert(std::vector<double>& values, TrialAxis axis)
+{
+    const double first = axis == TrialAxis::Time && !values.empty() ? *std::min_element(values.begin(), values.end()) : 0;
+    const double factor = axis == TrialAxis::Time ? 1e-3 : axis == TrialAxis::Latency || axis == TrialAxis::Predicted ? 1e-6 : 1;
+    for (double& value : values)
+        value = (value - first) * factor;
+}
+
+} // namespace
+
+Result<TrialPoints> ProjectHistory::points(const TrialQuery& query, TrialAxis x, TrialAxis y, std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(const store::RecordQuery q, storeQuery(query));
+    LATHE_TRY_ASSIGN(auto found, m_reader.points(q, axisOf(x), axisOf(y), stop));
+    std::sort(found.points.begin(), found.points.end(), [](const store::RecordPoint& a, const store::RecordPoint& b) { return a.row < b.row; });
+    TrialPoints points;
+    points.left = found.left;
+    points.x.reserve(found.points.size());
+    points.y.reserve(found.points.size());
+    points.rows.reserve(found.points.size());
+    for (const store::RecordPoint& point : found.points) {
+        points.x.push_back(point.x);
+        points.y.push_back(point.y);
+        points.rows.push_back(point.row);
+    }
+    convert(points.x, x);
+    convert(points.y, y);
+    return points;
 }
 
 TrialRow ProjectHistory::view(store::RecordSummary s) const
@@ -125,6 +190,8 @@ TrialRow ProjectHistory::view(store::RecordSummary s) const
     row.code = std::move(s.code);
     row.stage = std::move(s.stage);
     row.text = std::move(s.text);
+    row.note = std::move(s.note);
+    row.repeats = std::move(s.repeats);
     row.costMs = toMs(s.meanNs);
     row.predictedMs = toMs(s.predictedNs);
     row.verified = s.verified;
@@ -187,6 +254,9 @@ Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
     TrialDetail detail;
     if (!summaries.empty())
         detail.row = view(std::move(summaries.front()));
+    LATHE_TRY_ASSIGN(auto repeats, m_reader.repeatsOf(record.trial));
+    for (store::RecordSummary& repeat : repeats)
+        detail.repeats.push_back(view(std::move(repeat)));
     detail.text = record.result.text;
     detail.candidate = record.candidate.hash().hex();
     detail.genome = json(record.candidate.genome).dump();
@@ -294,35 +364,60 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
     return views;
 }
 
-Result<> ProjectHistory::write(std::span<const std::int64_t> rows, const std::filesystem::path& file, std::stop_token stop)
+Result<> ProjectHistory::write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format, std::stop_token stop)
 {
-    const bool lines = file.extension() == ".jsonl";
-    std::ofstream out(file, std::ios::binary | std::ios::trunc);
-    if (!lines)
-        out << "trial,run,round,index,task,task_key,algorithm,sketch,state,stage,latency_ms,predicted_ms,verified,time_ms,text\n";
-    constexpr std::size_t kBatch = 500;
-    for (std::size_t at = 0; at < rows.size() && out; at += kBatch) {
-        if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "the export was stopped");
-        const auto batch = rows.subspan(at, std::min(kBatch, rows.size() - at));
-        if (lines) {
-            for (const std::int64_t row : batch) {
-                LATHE_TRY_ASSIGN(const Record record, m_reader.record(row));
-                out << toJson(record).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
-            }
-            continue;
+    const std::filesystem::path part = file.string() + ".part";
+    auto written = [&]() -> Result<> {
+        std::ofstream out(part, std::ios::binary | std::ios::trunc);
+        if (format == TrialFile::Csv)
+            out << "trial,run,round,index,task,task_key,algorithm,sketch,state,stage,latency_ms,predicted_ms,verified,time_ms,text,repeats,note\n";
+        constexpr std::size_t kBatch = 500;
+        for (std::size_t at = 0; at < rows.size() && out; at += kBatch) {
+            if (stop.stop_requested())
+                return makeError(Errc::Cancelled, "the export was stopped");
+            const auto batch = rows.subspan(at, std::min(kBatch, rows.size() - at));
+            if (format == TrialFile::JsonLines)
+                LATHE_TRY(writeRecords(batch, out));
+            else
+                LATHE_TRY(writeLines(batch, out));
         }
-        LATHE_TRY_ASSIGN(const auto summaries, m_reader.rows(batch));
-        for (const store::RecordSummary& s : summaries) {
-            const std::int32_t task = taskOf(s.task);
-            const std::string name = task < 0 ? std::string() : m_model->partition.tasks[static_cast<std::size_t>(task)].name;
-            out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.trial, s.session, s.round, s.index, quoted(name), s.task, quoted(s.alternative), quoted(s.sketch), s.code,
-                               s.stage, figure(toMs(s.meanNs)), figure(toMs(s.predictedNs)), s.verified ? 1 : 0, s.timeMs, quoted(s.text));
-        }
+        out.close();
+        if (!out)
+            return makeError(Errc::StoreFailed, fmt::format("{} cannot be written", file.string()));
+        return {};
+    }();
+    std::error_code failed;
+    if (written)
+        std::filesystem::rename(part, file, failed);
+    if (written && failed)
+        written = makeError(Errc::StoreFailed, fmt::format("{} cannot be written: {}", file.string(), failed.message()));
+    if (!written)
+        std::filesystem::remove(part, failed);
+    return written;
+}
+
+Result<> ProjectHistory::writeRecords(std::span<const std::int64_t> rows, std::ostream& out) const
+{
+    for (const std::int64_t row : rows) {
+        LATHE_TRY_ASSIGN(const Record record, m_reader.record(row));
+        json line = toJson(record);
+        LATHE_TRY_ASSIGN(const std::string note, m_reader.project().note(store::noteOf(record.trial)));
+        if (!note.empty())
+            line["note"] = note;
+        out << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
     }
-    out.close();
-    if (!out)
-        return makeError(Errc::StoreFailed, fmt::format("{} cannot be written", file.string()));
+    return {};
+}
+
+Result<> ProjectHistory::writeLines(std::span<const std::int64_t> rows, std::ostream& out) const
+{
+    LATHE_TRY_ASSIGN(const auto summaries, m_reader.rows(rows));
+    for (const store::RecordSummary& s : summaries) {
+        const std::int32_t task = taskOf(s.task);
+        const std::string name = task < 0 ? std::string() : m_model->partition.tasks[static_cast<std::size_t>(task)].name;
+        out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.trial, s.session, s.round, s.index, quoted(name), s.task, quoted(s.alternative), quoted(s.sketch), s.code,
+                           s.stage, figure(toMs(s.meanNs)), figure(toMs(s.predictedNs)), s.verified ? 1 : 0, s.timeMs, quoted(s.text), s.repeats, quoted(s.note));
+    }
     return {};
 }
 

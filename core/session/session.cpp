@@ -8,6 +8,7 @@
 #include "core/session/loaded_model.h"
 #include "core/session/options_json.h"
 #include "core/session/project_history.h"
+#include "core/session/remeasure.h"
 #include "core/session/roofline.h"
 #include "core/session/steering.h"
 #include "core/session/tbb_executor.h"
@@ -19,7 +20,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 namespace lathe::session {
 
@@ -87,6 +90,14 @@ public:
     Result<> setRunTimeout(double seconds) override;
     double runTimeout() const override { return m_steering.runTimeout().value_or(TuneOptions().timeoutSeconds); }
 
+    Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string> trials, const RemeasureOptions& options, const Progress& progress, std::stop_token stop) override;
+    bool isRemeasuring() const override
+    {
+        const std::scoped_lock lock(m_oneAtATime);
+        return m_remeasuring;
+    }
+    Result<> setNote(const std::string& trial, const std::string& text) override;
+
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
     Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const override;
@@ -110,6 +121,8 @@ private:
     RunControl m_control;
     Steering m_steering;
     std::jthread m_thread;
+    mutable std::mutex m_oneAtATime; ///< a run, or trials that are measured again
+    bool m_remeasuring = false;
 };
 
 std::map<std::string, std::int32_t> Session::taskIndices() const
@@ -268,8 +281,45 @@ Result<> Session::setRunTimeout(double seconds)
     return {};
 }
 
+Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::string> trials, const RemeasureOptions& options, const Progress& progress, std::stop_token stop)
+{
+    if (!m_project)
+        return makeError(Errc::NotFound, "without a project there are no trials to measure again");
+    {
+        const std::scoped_lock lock(m_oneAtATime);
+        if (isActive())
+            return makeError(Errc::InvalidArgument, "a run is going on, and would be disturbed: stop it, or wait for its end, before trials are measured again");
+        if (std::exchange(m_remeasuring, true))
+            return makeError(Errc::InvalidArgument, "other trials are being measured again: wait for their end");
+    }
+    const auto measure = [&]() -> Result<std::vector<RemeasuredTrial>> {
+        RemeasureOptions wanted = options;
+        if (!(wanted.timeoutSeconds > 0))
+            wanted.timeoutSeconds = runTimeout();
+        LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
+        return remeasureTrials(*m_model, writer, wanted, trials, progress, stop);
+    };
+    auto measured = measure();
+    const std::scoped_lock lock(m_oneAtATime);
+    m_remeasuring = false;
+    return measured;
+}
+
+Result<> Session::setNote(const std::string& trial, const std::string& text)
+{
+    if (!m_project)
+        return makeError(Errc::NotFound, "without a project there is nothing to make a note on");
+    LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
+    if (!trial.empty())
+        LATHE_TRY(writer.record(trial));
+    return writer.setNote(trial.empty() ? std::string(store::kProjectNote) : store::noteOf(trial), text);
+}
+
 Result<> Session::start(TuneOptions options)
 {
+    const std::scoped_lock lock(m_oneAtATime);
+    if (m_remeasuring)
+        return makeError(Errc::InvalidArgument, "trials are being measured again: wait for their end before a run starts");
     if (isActive())
         return makeError(Errc::InvalidArgument, "a run is going on already");
     if (m_project && m_project->readOnly())

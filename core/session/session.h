@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -86,6 +87,23 @@ struct CompileReport
     unsigned threads = 0;
 };
 
+struct RemeasureOptions
+{
+    double timeoutSeconds = 0; ///< that a candidate may run; 0: the session's runTimeout()
+    std::int32_t repeat = 3; ///< costs taken of each, at least
+};
+
+/// A trial whose candidate was measured again.
+struct RemeasuredTrial
+{
+    std::string trial; ///< the new one; empty: it was not measured, `text` says why
+    std::string repeats; ///< the old one
+    std::int32_t task = -1;
+    std::string alternative;
+    double beforeMs = kUnknown, costMs = kUnknown;
+    std::string code, stage, text;
+};
+
 /// The one façade that app/ and ui/ use: a model, its tasks, its history, and the run that tunes it.
 ///
 /// Threads: calls may come from any one thread at a time; start(), pause(), resumeRun(), stop() return at once, what they
@@ -93,6 +111,8 @@ struct CompileReport
 class TuningSession
 {
 public:
+    using Progress = std::function<void(std::string_view step, double fraction)>;
+
     /// Errors: BadFile, Unsupported (all unsupported operators at once), InvalidArgument, StoreFailed, NotFound.
     static Result<std::unique_ptr<TuningSession>> open(OpenOptions options);
     virtual ~TuningSession() = default; ///< stops the run and joins
@@ -123,6 +143,16 @@ public:
     virtual Result<> setRunTimeout(double seconds) = 0;
     virtual double runTimeout() const = 0;
 
+    /// Builds and measures the candidates of stored trials again, under the conditions of their runs; every result is stored as a
+    /// new trial that names the one it repeats. No run learns from them. Blocks: call it off the GUI thread; a stop keeps what was
+    /// measured. Trials that cannot be measured are told with the others. Errors: InvalidArgument (a run goes on), NotFound,
+    /// Incompatible (none of them can be measured), StoreFailed.
+    virtual Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string> trials, const RemeasureOptions& options, const Progress& progress, std::stop_token stop) = 0;
+    virtual bool isRemeasuring() const = 0; ///< no run starts meanwhile
+    /// A note on a trial, or on the project where `trial` is empty; an empty text takes it away. Writes to the disk: call it off the
+    /// GUI thread; may be called while a run goes on. StoreFailed, NotFound.
+    virtual Result<> setNote(const std::string& trial, const std::string& text) = 0;
+
     /// Best record of a task; NotFound if it has none.
     virtual Result<ScheduleView> bestSchedule(std::int32_t task) const = 0;
     /// A reader of the project for views, to be used on a thread of theirs; it may outlive the session. NotFound without a project.
@@ -133,7 +163,6 @@ public:
     /// What compile() would run where; `strict` as in CompileOptions. May be called on any thread beside the others. StoreFailed,
     /// Unsupported.
     virtual Result<Coverage> coverage(bool strict) const = 0;
-    using Progress = std::function<void(std::string_view step, double fraction)>;
     /// Compile with the best records, verify, benchmark, export. Errors: Incompatible if a task has no record and allowDefault
     /// is off (names them all), BuildFailed, WrongAnswer, Cancelled.
     virtual Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) = 0;

@@ -3,6 +3,7 @@
 #include "core/backend/codegen.h"
 #include "core/schedule/default_schedule.h"
 #include "core/session/kernel_choices.h"
+#include "core/session/measure_plan.h"
 #include "core/session/options_json.h"
 #include "core/session/roofline.h"
 #include "core/session/tune_options.h"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <bit>
 #include <cmath>
 #include <random>
 
@@ -68,18 +68,6 @@ std::optional<Candidate> untunedCandidate(const search::SearchTask& task)
     return candidate;
 }
 
-/// Weights of the whole network, up to what no cache holds: so far apart are two uses of one.
-std::uint64_t rotatedBytes(const LoadedModel& model)
-{
-    constexpr std::uint64_t kMost = 64 << 20;
-    std::uint64_t bytes = 0;
-    for (const graph::Subgraph& subgraph : model.partition.subgraphs)
-        for (const graph::ValueId id : subgraph.inputs)
-            if (const graph::Value& value = model.graph.value(id); value.constant != nullptr)
-                bytes += value.constant->bytes;
-    return std::min(std::bit_ceil(bytes), kMost); // alike for like networks: their records compare
-}
-
 /// Rounds of 64, as the reference; where the budget in time is small, so few trials that each task gets some four rounds.
 std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
 {
@@ -119,9 +107,7 @@ bool TuningRun::budgetLeft() const
 
 store::Conditions TuningRun::conditions() const
 {
-    if (m_options.cache == "network")
-        return {m_device, -static_cast<std::int64_t>(m_rotateBytes)};
-    return {m_device, m_options.cache == "cold" ? std::int64_t{32} << 20 : 0}; // more than the caches nearest to a core hold
+    return {m_device, m_coldBytes};
 }
 
 void TuningRun::setState(RunState state, std::string text)
@@ -140,7 +126,7 @@ Result<> TuningRun::prepare()
     m_options.trialsPerRound = roundSize(m_options, model.partition.tasks.size());
 
     LATHE_TRY(startMeasurer());
-    m_rotateBytes = model.target.kind() == "sim" ? 0 : rotatedBytes(model); // simulated time knows no caches
+    m_coldBytes = coldBytesOf(m_options, model);
 
     search::PolicyOptions policyOptions;
     policyOptions.seed = m_options.seed;
@@ -170,15 +156,7 @@ Result<> TuningRun::prepare()
 
 Result<> TuningRun::startMeasurer()
 {
-    const LoadedModel& model = *m_setup.model;
-    measure::MeasurerOptions measureOptions;
-    measureOptions.target = model.target.text();
-    measureOptions.builders = static_cast<std::uint32_t>(m_options.buildJobs);
-    measureOptions.runTimeoutSeconds = m_options.timeoutSeconds;
-    for (const std::string& key : m_options.devices)
-        measureOptions.devices.push_back(measure::deviceOf(model.target, key));
-    measureOptions.quietGate = model.target.kind() == "cpu";
-    LATHE_TRY_ASSIGN(m_measurer, measure::Measurer::create(measureOptions));
+    LATHE_TRY_ASSIGN(m_measurer, measure::Measurer::create(measurerOptions(m_options, *m_setup.model)));
     m_device = m_measurer->devices().empty() ? std::string("{}") : m_measurer->devices().front();
     return {};
 }
@@ -363,10 +341,7 @@ Result<measure::TaskDataPtr> TuningRun::taskData(Task& task, const std::string& 
         if (a.name != alternative)
             continue;
         const Activity activity(m_timeSeconds["reference"]);
-        measure::CheckOptions check;
-        // A point of a winograd DAG costs tile^4 x channels: fewer points, all of them in different tiles.
-        check.pointsPerOutput = alternative.starts_with("winograd") ? 12 : 48;
-        LATHE_TRY_ASSIGN(auto data, measure::makeTaskData(a.dag, a.constantInputs, 1, check));
+        LATHE_TRY_ASSIGN(auto data, checkedData(a));
         return task.data[alternative] = std::move(data);
     }
     return makeError(Errc::Internal, fmt::format("{} has no alternative {}", task.search.name, alternative));
@@ -429,13 +404,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         request.trial = record.trial;
         request.candidate = record.candidate;
         LATHE_TRY_ASSIGN(request.task, taskData(task, record.candidate.alternative));
-        request.plan.number = static_cast<std::uint32_t>(m_options.number);
-        request.plan.repeat = static_cast<std::uint32_t>(m_options.repeat);
-        request.plan.minRepeatMs = minRepeatMs(m_options);
-        request.plan.cooldownMs = m_options.cooldownMs;
-        const std::int64_t coldBytes = conditions().coldBytes;
-        request.plan.coldBytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, coldBytes));
-        request.plan.rotateBytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, -coldBytes));
+        request.plan = planOf(m_options, m_coldBytes);
         request.plan.loserFactor = 1.5;
         request.plan.contenderFactor = 1.15;
         request.bestNs = bestNs;

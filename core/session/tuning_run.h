@@ -93,7 +93,7 @@ private:
     double m_bestObjective = std::numeric_limits<double>::infinity(); ///< the estimate; infinite until every task has a valid result
     std::int64_t m_trialsAtBest = 0; ///< when it was reached
     std::map<std::string, std::int64_t> m_errors;
-    std::uint64_t m_rotateBytes = 0; ///< RunPlan::rotateBytes
+    std::int64_t m_coldBytes = 0; ///< lathe::coldBytes of its records
     std::map<std::string, double> m_timeSeconds;
     double m_measuredMs = kUnknown;
     double m_resumedSeconds = 0;

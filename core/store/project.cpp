@@ -90,6 +90,19 @@ Result<Project> Project::open(const std::filesystem::path& file, Access access)
     return project;
 }
 
+Result<Project> Project::beside() const
+{
+    if (m_readOnly)
+        return makeError(Errc::StoreFailed, m_reason.empty() ? fmt::format("{} is opened read-only", m_file.string()) : m_reason);
+    Project project;
+    project.m_file = m_file;
+    project.m_beside = true;
+    LATHE_TRY_ASSIGN(Database db, Database::open(m_file, Database::Mode::ReadWrite));
+    project.m_db = std::make_unique<Database>(std::move(db));
+    LATHE_TRY(project.m_db->execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON"));
+    return project;
+}
+
 Result<bool> Project::migrate()
 {
     LATHE_TRY_ASSIGN(const std::int64_t application, pragma(*m_db, "application_id"));
@@ -120,7 +133,7 @@ Result<bool> Project::migrate()
 
 Project::~Project()
 {
-    if (m_db && m_db->handle() != nullptr && !m_readOnly)
+    if (m_db && m_db->handle() != nullptr && !m_readOnly && !m_beside)
         (void)m_db->execute("PRAGMA wal_checkpoint(TRUNCATE)"); // a failure here loses nothing: the WAL stays and is read next time
 }
 
@@ -374,8 +387,41 @@ Result<std::vector<BudgetRow>> Project::budgets(std::int64_t model) const
     }
 }
 
+Result<std::vector<std::string>> Project::trialsLike(std::string_view prefix, std::int64_t limit) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT trial FROM records WHERE trial >= ? AND trial < ? ORDER BY trial LIMIT ?"));
+    s.bind(prefix).bind(std::string(prefix) + '\x7f').bind(limit);
+    std::vector<std::string> trials;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return trials;
+        trials.push_back(s.text(0));
+    }
+}
+
+Result<Record> Project::record(std::string_view trial) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, fmt::format("SELECT {} FROM records WHERE trial = ?", kRecordColumns)));
+    s.bind(trial);
+    std::optional<Record> found;
+    LATHE_TRY(readRecords(s, [&found](const Record& record) { found = record; }));
+    if (!found)
+        return makeError(Errc::NotFound, fmt::format("{} has no trial {}", m_file.string(), trial));
+    return *std::move(found);
+}
+
+std::string noteOf(std::string_view trial)
+{
+    return "trial:" + std::string(trial);
+}
+
 Result<> Project::setNote(std::string_view subject, std::string_view text)
 {
+    if (text.empty()) {
+        LATHE_TRY_ASSIGN(Statement gone, Statement::prepare(*m_db, "DELETE FROM notes WHERE subject = ?"));
+        return gone.bind(subject).run();
+    }
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO notes(subject, text) VALUES(?, ?)"));
     return s.bind(subject).bind(text).run();
 }
@@ -385,6 +431,18 @@ Result<std::string> Project::note(std::string_view subject) const
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT text FROM notes WHERE subject = ?"));
     LATHE_TRY_ASSIGN(const bool row, s.bind(subject).step());
     return row ? s.text(0) : std::string();
+}
+
+Result<std::map<std::string, std::string>> Project::notes() const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT subject, text FROM notes"));
+    std::map<std::string, std::string> notes;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return notes;
+        notes[s.text(0)] = s.text(1);
+    }
 }
 
 } // namespace lathe::store

@@ -122,6 +122,8 @@ public:
     const std::string& readOnlyReason() const { return m_reason; }
     const std::filesystem::path& file() const { return m_file; }
     const Database& database() const { return *m_db; }
+    /// Another connection of the writer, for another thread; this one must outlive it. StoreFailed where this is read-only.
+    Result<Project> beside() const;
 
     Result<std::int64_t> addModel(const ModelRow& model); ///< id of the equal one if there is
     Result<std::vector<ModelRow>> models() const;
@@ -152,10 +154,15 @@ public:
     Result<std::vector<std::string>> targets() const; ///< that it has valid records for
     Result<TaskTotals> totals(std::string_view task) const;
     Result<std::int64_t> recordCount() const;
+    /// Ids of the trials that begin so, at most `limit`.
+    Result<std::vector<std::string>> trialsLike(std::string_view prefix, std::int64_t limit) const;
+    Result<Record> record(std::string_view trial) const; ///< NotFound
     Result<> setBudget(const BudgetRow& budget);
     Result<std::vector<BudgetRow>> budgets(std::int64_t model) const;
+    /// Subjects are "project" and noteOf(trial). An empty text takes the note away.
     Result<> setNote(std::string_view subject, std::string_view text);
-    Result<std::string> note(std::string_view subject) const;
+    Result<std::string> note(std::string_view subject) const; ///< empty: none
+    Result<std::map<std::string, std::string>> notes() const; ///< by subject
 
 private:
     Project() = default;
@@ -164,7 +171,11 @@ private:
     std::unique_ptr<Database> m_db;
     WriteLock m_lock; ///< NAME.lathe-lock
     bool m_readOnly = false;
+    bool m_beside = false; ///< the lock is another's
     std::string m_reason;
 };
+
+inline constexpr std::string_view kProjectNote = "project";
+std::string noteOf(std::string_view trial); ///< its note's subject
 
 } // namespace lathe::store

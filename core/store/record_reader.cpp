@@ -1,5 +1,6 @@
 #include "core/store/record_reader.h"
 
+#include "core/store/record_query.h"
 #include "core/store/record_rows.h"
 
 #include <fmt/format.h>
@@ -31,29 +32,6 @@ private:
     const Database& m_db;
     std::stop_token m_stop;
 };
-
-void causeFunction(sqlite3_context* context, int, sqlite3_value** arguments)
-{
-    const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(arguments[0]));
-    const std::string cause = text == nullptr ? std::string() : failureCause({text, static_cast<std::size_t>(sqlite3_value_bytes(arguments[0]))});
-    sqlite3_result_text64(context, cause.data(), cause.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-}
-
-std::string likePattern(std::string_view part)
-{
-    std::string pattern = "%";
-    for (const char c : part) {
-        if (c == '%' || c == '_' || c == '\\')
-            pattern += '\\';
-        pattern += c;
-    }
-    return pattern + '%';
-}
-
-bool isHex(std::string_view text)
-{
-    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
-}
 
 /// Orders by (key, row); NaN and empty keys last, both ways.
 template<typename Key, typename Missing>
@@ -107,72 +85,66 @@ Result<RecordReader> RecordReader::open(const std::filesystem::path& file)
 {
     LATHE_TRY_ASSIGN(Project project, Project::open(file, Project::Access::Read));
     RecordReader reader(std::move(project));
-    if (sqlite3_create_function_v2(reader.m_project.database().handle(), "failure_cause", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, causeFunction, nullptr,
-                                   nullptr, nullptr)
-        != SQLITE_OK)
-        return reader.m_project.database().failure("reading");
+    LATHE_TRY(addCauseFunction(reader.m_project.database()));
     return reader;
+}
+
+namespace {
+
+const char* columnOf(RecordAxis axis)
+{
+    switch (axis) {
+    case RecordAxis::Number: return "id";
+    case RecordAxis::Time: return "time_ms";
+    case RecordAxis::Latency: return "mean_ns";
+    case RecordAxis::Predicted: return "predicted_ns";
+    case RecordAxis::Ratio: return "mean_ns / predicted_ns";
+    case RecordAxis::Round: return "CASE WHEN session <> 0 THEN round END";
+    }
+    return "NULL";
+}
+
+} // namespace
+
+/// `known` in the order in which `sql` yields (row, whether it has a value): those that it does not yield, or that have none,
+/// come last, both ways.
+Result<std::vector<std::int64_t>> RecordReader::along(std::string_view sql, std::vector<std::int64_t> known, bool descending, const Interrupt& failure) const
+{
+    std::sort(known.begin(), known.end());
+    std::vector<bool> placed(known.size());
+    std::vector<std::int64_t> rows;
+    rows.reserve(known.size());
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), sql));
+    while (true) {
+        auto stepped = s.step();
+        if (!stepped)
+            return failure(std::move(stepped).error());
+        if (!*stepped)
+            break;
+        const std::int64_t row = s.integer(0);
+        const auto at = std::lower_bound(known.begin(), known.end(), row);
+        if (at == known.end() || *at != row)
+            continue;
+        placed[static_cast<std::size_t>(at - known.begin())] = true;
+        rows.push_back(row);
+    }
+    if (descending)
+        std::reverse(rows.begin(), rows.end());
+    for (std::size_t i = 0; i < known.size(); ++i)
+        if (!placed[i])
+            rows.push_back(known[i]);
+    return rows;
 }
 
 Result<std::vector<std::int64_t>> RecordReader::find(const RecordQuery& q, std::stop_token stop) const
 {
     using Order = RecordQuery::Order;
-    static constexpr const char* kKeys[] = {"0", "task", "alternative", "sketch", "mean_ns", "predicted_ns", "code, stage"};
     // No ORDER BY: SQLite would walk the wide table, or sort slower than we do.
-    std::string sql = fmt::format("SELECT id, {} FROM records WHERE 1", kKeys[static_cast<std::size_t>(q.order)]);
-    if (!q.task.empty())
-        sql += " AND task = ?";
-    if (q.code == "failed" || !q.cause.empty())
-        sql += " AND code <> 'Ok'";
-    if (!q.code.empty() && q.code != "failed")
-        sql += " AND code = ?";
-    if (!q.stage.empty())
-        sql += " AND stage = ?";
-    if (!q.cause.empty())
-        sql += " AND failure_cause(text) = ?";
-    if (q.session != 0)
-        sql += " AND session = ?";
-    if (std::isfinite(q.minNs))
-        sql += " AND mean_ns >= ?";
-    if (std::isfinite(q.maxNs))
-        sql += " AND mean_ns <= ?";
-    if (q.afterRow != 0)
-        sql += " AND id > ?";
-    const bool byId = !q.text.empty() && isHex(q.text);
-    if (!q.text.empty()) {
-        sql += R"( AND (alternative LIKE ? ESCAPE '\' OR sketch LIKE ? ESCAPE '\' OR id IN (SELECT id FROM records WHERE code <> 'Ok' AND text LIKE ? ESCAPE '\'))";
-        if (byId)
-            sql += " OR id IN (SELECT id FROM records WHERE trial >= ? AND trial < ?)";
-        sql += ")";
-    }
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), sql));
-    if (!q.task.empty())
-        s.bind(q.task);
-    if (!q.code.empty() && q.code != "failed")
-        s.bind(q.code);
-    if (!q.stage.empty())
-        s.bind(q.stage);
-    if (!q.cause.empty())
-        s.bind(q.cause);
-    if (q.session != 0)
-        s.bind(q.session);
-    if (std::isfinite(q.minNs))
-        s.bind(q.minNs);
-    if (std::isfinite(q.maxNs))
-        s.bind(q.maxNs);
-    if (q.afterRow != 0)
-        s.bind(q.afterRow);
-    if (!q.text.empty()) {
-        const std::string pattern = likePattern(q.text);
-        s.bind(pattern).bind(pattern).bind(pattern);
-        if (byId) {
-            std::string low = q.text;
-            std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-            s.bind(low).bind(low + "g");
-        }
-    }
-
+    static constexpr const char* kKeys[] = {"0", "task", "alternative", "sketch", "mean_ns", "predicted_ns", "code, stage", "session, round, position", "verified", "0", "0", "0", "0"};
+    LATHE_TRY_ASSIGN(Statement s, selectRecords(m_project.database(), fmt::format("id, {}", kKeys[static_cast<std::size_t>(q.order)]), q));
     const Interruptible interruptible(m_project.database(), stop);
+    const bool byRow = q.order == Order::Time || q.order == Order::Trial || q.order == Order::Text || q.order == Order::Note || q.order == Order::Repeats;
+    const bool byNumber = q.order == Order::Latency || q.order == Order::Predicted || q.order == Order::Verified || q.order == Order::Round;
     std::vector<std::int64_t> rows;
     std::vector<std::pair<double, std::int64_t>> numbers;
     std::vector<std::pair<std::int32_t, std::int64_t>> words;
@@ -184,23 +156,35 @@ Result<std::vector<std::int64_t>> RecordReader::find(const RecordQuery& q, std::
         if (!*stepped)
             break;
         const std::int64_t row = s.integer(0);
-        if (q.order == Order::Time) {
+        if (byRow) {
             rows.push_back(row);
-        } else if (q.order == Order::Latency || q.order == Order::Predicted) {
+        } else if (q.order == Order::Round) {
+            // Exact in a double: 12 bits of run, 24 of round, 16 of place in it.
+            numbers.emplace_back(static_cast<double>(((s.integer(1) & 0xfff) << 40) | ((s.integer(2) & 0xffffff) << 16) | (s.integer(3) & 0xffff)), row);
+        } else if (byNumber) {
             numbers.emplace_back(s.real(1), row);
         } else {
             const std::string word = q.order == Order::State ? s.text(1) + '/' + s.text(2) : s.text(1);
             words.emplace_back(dictionary.try_emplace(word, static_cast<std::int32_t>(dictionary.size())).first->second, row);
         }
     }
-    if (q.order == Order::Time) {
+    const Interrupt failure = [&interruptible](Error error) { return interruptible.failure(std::move(error)); };
+    switch (q.order) {
+    case Order::Time:
         if (q.descending)
             std::sort(rows.begin(), rows.end(), std::greater<>());
         else
             std::sort(rows.begin(), rows.end());
         return rows;
+    case Order::Trial: return along("SELECT id FROM records ORDER BY trial", std::move(rows), q.descending, failure);
+    case Order::Text: return along("SELECT id FROM records WHERE code <> 'Ok' AND text <> '' ORDER BY substr(text, 1, 240), id", std::move(rows), q.descending, failure);
+    case Order::Note:
+        return along("SELECT r.id FROM notes n CROSS JOIN records r ON r.trial = substr(n.subject, 7) WHERE n.subject >= 'trial:' AND n.subject < 'trial;' ORDER BY n.text, r.id", std::move(rows),
+                     q.descending, failure);
+    case Order::Repeats: return along("SELECT id FROM records WHERE repeats <> '' ORDER BY repeats, id", std::move(rows), q.descending, failure);
+    default: break;
     }
-    if (q.order == Order::Latency || q.order == Order::Predicted)
+    if (byNumber)
         return ordered(std::move(numbers), q.descending, [](double key) { return std::isnan(key); });
     std::vector<std::int32_t> rank(dictionary.size());
     std::int32_t next = 0;
@@ -211,23 +195,90 @@ Result<std::vector<std::int64_t>> RecordReader::find(const RecordQuery& q, std::
     return ordered(std::move(words), q.descending, [](std::int32_t) { return false; });
 }
 
+Result<RecordPoints> RecordReader::points(const RecordQuery& q, RecordAxis x, RecordAxis y, std::stop_token stop) const
+{
+    LATHE_TRY_ASSIGN(Statement s, selectRecords(m_project.database(), fmt::format("id, {}, {}", columnOf(x), columnOf(y)), q));
+    const Interruptible interruptible(m_project.database(), stop);
+    RecordPoints found;
+    while (true) {
+        auto stepped = s.step();
+        if (!stepped)
+            return interruptible.failure(std::move(stepped).error());
+        if (!*stepped)
+            return found;
+        const RecordPoint point{s.real(1), s.real(2), s.integer(0)};
+        if (std::isfinite(point.x) && std::isfinite(point.y))
+            found.points.push_back(point);
+        else
+            ++found.left;
+    }
+}
+
+namespace {
+
+constexpr const char* kSummaryColumns = "id, trial, session, round, position, task, alternative, sketch, code, stage, substr(text, 1, 240), mean_ns, predicted_ns, verified, time_ms, repeats, "
+                                        "(SELECT n.text FROM notes n WHERE n.subject = 'trial:' || records.trial)";
+
+RecordSummary summaryOf(const Statement& s)
+{
+    RecordSummary summary;
+    summary.row = s.integer(0);
+    summary.trial = s.text(1);
+    summary.session = s.integer(2);
+    summary.round = static_cast<std::int32_t>(s.integer(3));
+    summary.index = static_cast<std::int32_t>(s.integer(4));
+    summary.task = s.text(5);
+    summary.alternative = s.text(6);
+    summary.sketch = s.text(7);
+    summary.code = s.text(8);
+    summary.stage = s.text(9);
+    summary.text = s.text(10);
+    summary.text.resize(std::min(summary.text.find('\n'), summary.text.size()));
+    summary.meanNs = s.real(11);
+    summary.predictedNs = s.real(12);
+    summary.verified = s.integer(13) != 0;
+    summary.timeMs = s.integer(14);
+    summary.repeats = s.text(15);
+    summary.note = s.text(16);
+    return summary;
+}
+
+} // namespace
+
 Result<std::vector<RecordSummary>> RecordReader::rows(std::span<const std::int64_t> rows) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT id, trial, session, round, position, task, alternative, sketch, code, stage, substr(text, 1, 240), "
-                                                                           "mean_ns, predicted_ns, verified, time_ms FROM records WHERE id = ?"));
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), fmt::format("SELECT {} FROM records WHERE id = ?", kSummaryColumns)));
     std::vector<RecordSummary> summaries;
     summaries.reserve(rows.size());
     for (const std::int64_t row : rows) {
         LATHE_TRY_ASSIGN(const bool there, s.bind(row).step());
-        if (there) {
-            std::string text = s.text(10);
-            text.resize(std::min(text.find('\n'), text.size()));
-            summaries.push_back({s.integer(0), s.text(1), s.integer(2), static_cast<std::int32_t>(s.integer(3)), static_cast<std::int32_t>(s.integer(4)), s.text(5), s.text(6), s.text(7),
-                                 s.text(8), s.text(9), std::move(text), s.real(11), s.real(12), s.integer(13) != 0, s.integer(14)});
-        }
+        if (there)
+            summaries.push_back(summaryOf(s));
         s.reset();
     }
     return summaries;
+}
+
+Result<std::vector<RecordSummary>> RecordReader::repeatsOf(std::string_view trial) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), fmt::format("SELECT {} FROM records WHERE repeats = ? AND repeats <> '' ORDER BY id", kSummaryColumns)));
+    s.bind(trial);
+    std::vector<RecordSummary> summaries;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return summaries;
+        summaries.push_back(summaryOf(s));
+    }
+}
+
+Result<std::int64_t> RecordReader::rowOf(std::string_view trial) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT id FROM records WHERE trial = ?"));
+    LATHE_TRY_ASSIGN(const bool row, s.bind(trial).step());
+    if (!row)
+        return makeError(Errc::NotFound, fmt::format("the project has no trial {}", trial));
+    return s.integer(0);
 }
 
 Result<Record> RecordReader::record(std::int64_t row) const

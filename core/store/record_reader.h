@@ -18,13 +18,20 @@ struct RecordQuery
         Sketch,
         Latency, ///< records without one come last, both ways
         Predicted,
-        State ///< code, then stage
+        State, ///< code, then stage
+        Round, ///< run, round, place in it
+        Verified,
+        Trial,
+        Text, ///< records without one come last, both ways
+        Note, ///< likewise
+        Repeats ///< likewise
     };
     std::string task;
     std::string code; ///< Errc; "failed": every one but Ok
     std::string stage;
     std::string cause; ///< as failureCause() makes it
-    std::string text; ///< part of alternative, sketch or a failure's text, or the first digits of a trial's id
+    std::string text; ///< part of alternative, sketch, note or a failure's text, or the first digits of a trial's id
+    bool noted = false; ///< only those with a note
     std::int64_t session = 0; ///< 0: any
     double minNs = std::numeric_limits<double>::quiet_NaN(), maxNs = std::numeric_limits<double>::quiet_NaN();
     std::int64_t afterRow = 0; ///< only rows stored later than this one
@@ -41,9 +48,33 @@ struct RecordSummary
     std::int32_t round = 0, index = 0;
     std::string task, alternative, sketch, code, stage;
     std::string text; ///< its first line
+    std::string note, repeats;
     double meanNs = std::numeric_limits<double>::quiet_NaN(), predictedNs = std::numeric_limits<double>::quiet_NaN();
     bool verified = false;
     std::int64_t timeMs = 0;
+};
+
+/// A number of every record, for charts.
+enum class RecordAxis
+{
+    Number, ///< the row
+    Time, ///< UNIX, milliseconds
+    Latency, ///< nanoseconds
+    Predicted, ///< nanoseconds
+    Ratio, ///< measured by predicted
+    Round
+};
+
+struct RecordPoint
+{
+    double x = 0, y = 0;
+    std::int64_t row = 0;
+};
+
+struct RecordPoints
+{
+    std::vector<RecordPoint> points; ///< in no particular order
+    std::int64_t left = 0; ///< records of the query without one of the numbers
 };
 
 /// Failures that have one cause.
@@ -72,13 +103,19 @@ public:
     /// In the order of `rows`; rows that are gone are left out.
     Result<std::vector<RecordSummary>> rows(std::span<const std::int64_t> rows) const;
     Result<Record> record(std::int64_t row) const; ///< NotFound
+    /// Errors: Cancelled, StoreFailed.
+    Result<RecordPoints> points(const RecordQuery& query, RecordAxis x, RecordAxis y, std::stop_token stop = {}) const;
+    Result<std::int64_t> rowOf(std::string_view trial) const; ///< NotFound
+    Result<std::vector<RecordSummary>> repeatsOf(std::string_view trial) const; ///< trials that measured it again, oldest first
     Result<std::vector<FailureGroup>> failures(std::stop_token stop = {}) const; ///< most frequent first
     /// Nanoseconds of the fastest valid record of each round that has one.
     Result<std::map<std::int32_t, double>> bestByRound(std::int64_t session) const;
     Result<std::int64_t> lastRow() const; ///< 0: none
 
 private:
+    using Interrupt = std::function<Error(Error)>;
     explicit RecordReader(Project project) : m_project(std::move(project)) { }
+    Result<std::vector<std::int64_t>> along(std::string_view sql, std::vector<std::int64_t> known, bool descending, const Interrupt& failure) const;
     Project m_project;
 };
 

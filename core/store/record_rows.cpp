@@ -31,7 +31,7 @@ Statement& bindRecord(Statement& s, const Record& record)
         s.bind(c.predictedNs);
     else
         s.bindNull();
-    return s.bind(record.target).bind(coldBytes(record));
+    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats);
 }
 
 namespace {
@@ -100,6 +100,7 @@ Result<Record> readRecord(const Statement& s)
     record.timeMs = s.integer(21);
     c.predictedNs = s.real(22);
     record.target = s.text(23);
+    record.repeats = s.text(24);
     return record;
 }
 

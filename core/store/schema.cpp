@@ -80,8 +80,16 @@ DROP VIEW best;
 CREATE VIEW best AS SELECT r.* FROM fastest f JOIN records r ON r.id = f.record;
 )sql";
 
+// Trials that were measured again; lists are ordered by whether results were checked, too.
+constexpr const char* kVersion4 = R"sql(
+ALTER TABLE records ADD COLUMN repeats TEXT NOT NULL DEFAULT '';
+CREATE INDEX records_repeated ON records(repeats) WHERE repeats <> '';
+DROP INDEX records_by_place;
+CREATE INDEX records_by_place ON records(session, round, position, task, alternative, sketch, code, stage, mean_ns, predicted_ns, time_ms, verified);
+)sql";
+
 } // namespace
 
-const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2, kVersion3};
+const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2, kVersion3, kVersion4};
 
 } // namespace lathe::store

@@ -127,6 +127,51 @@ private slots:
         QCOMPARE(trials, 9);
     }
 
+    void trialsAreNotedMeasuredAgainAndExported()
+    {
+        QFile script(m_dir.filePath("faults.json"));
+        QVERIFY(script.open(QIODevice::WriteOnly));
+        script.write(R"({"rules": [{"fault": "build-failed", "ordinal": 2}]})");
+        script.close();
+        const Output run = cli({"tune", "zoo:mlp", "--target", "sim -script=" + m_dir.filePath("faults.json"), "--project", "trials.lathe", "--trials", "6", "--policy", "random"});
+        QVERIFY2(run.code == 0, run.err);
+        const auto list = [this](const QStringList& more = {}) { return QJsonDocument::fromJson(cli(QStringList{"records", "list", "trials.lathe", "--json"} + more).out).array(); };
+        const QString trial = list()[0].toObject()["trial"].toString();
+
+        QVERIFY(cli({"records", "note", "trials.lathe", trial.left(10), "odd"}).code == 0);
+        QVERIFY(cli({"records", "note", "trials.lathe", "project", "for the second board"}).code == 0);
+        QCOMPARE(cli({"records", "note", "trials.lathe", trial}).out, QByteArray("odd\n"));
+        QCOMPARE(object(cli({"records", "note", "trials.lathe", "--json"}).out).size(), 2);
+        QCOMPARE(list()[0].toObject()["note"].toString(), QStringLiteral("odd"));
+        QCOMPARE(cli({"records", "note", "trials.lathe", "", "x"}).code, 1); // several begin so
+
+        const Output again = cli({"records", "remeasure", "trials.lathe", trial.left(12), "--json"});
+        QVERIFY2(again.code == 0, again.err);
+        const QJsonObject measured = QJsonDocument::fromJson(again.out).array()[0].toObject();
+        QCOMPARE(measured["repeats"].toString(), trial);
+        QVERIFY(measured["cost_ms"].toDouble() > 0);
+        QCOMPARE(list()[6].toObject()["repeats"].toString(), trial);
+
+        QCOMPARE(list({"--failed"}).size(), 1);
+        const Output refused = cli({"records", "retry", "trials.lathe", trial});
+        QCOMPARE(refused.code, 1);
+        QVERIFY2(refused.err.contains("did not fail"), refused.err);
+        const Output retried = cli({"records", "retry", "trials.lathe", "--state", "BuildFailed"});
+        QVERIFY2(retried.code == 0 && retried.out.contains("1 of 1 measured again, 0 failed"), retried.out + retried.err);
+        QCOMPARE(cli({"records", "retry", "trials.lathe", "--state", "WrongAnswer"}).code, 1); // there is none
+
+        QVERIFY(cli({"records", "export", "trials.lathe", "--format", "csv", "--noted", "-o", "noted.csv"}).code == 0);
+        QFile csv(m_dir.filePath("noted.csv"));
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        QCOMPARE(csv.readAll().count('\n'), 2);
+        QVERIFY(cli({"records", "export", "trials.lathe", "--format", "jsonl", "--order", "latency", "-o", "all.jsonl"}).code == 0);
+        QFile lines(m_dir.filePath("all.jsonl"));
+        QVERIFY(lines.open(QIODevice::ReadOnly));
+        QCOMPARE(lines.readAll().count('\n'), 8);
+        QVERIFY(cli({"records", "note", "trials.lathe", trial, "--clear"}).code == 0);
+        QCOMPARE(cli({"records", "note", "trials.lathe", trial}).out, QByteArray());
+    }
+
     void aReaderThatGoesAwayIsNoCrash()
     {
         QProcess shell;
@@ -183,6 +228,8 @@ private slots:
         QTest::newRow("silent fallback") << QStringList{"compile", "zoo:mlp", "-o", "x.so"} << QByteArray("--allow-default");
         QTest::newRow("no run to resume") << QStringList{"tune", "zoo:mlp", "--resume", "--target", "sim", "--project", "new.lathe"} << QByteArray("resume");
         QTest::newRow("no library") << QStringList{"bench", "nolib.so"} << QByteArray("nolib.so");
+        QTest::newRow("no such trial") << QStringList{"records", "note", "none.lathe", "0123"} << QByteArray("none.lathe");
+        QTest::newRow("nothing to measure") << QStringList{"records", "remeasure", "none.lathe"} << QByteArray("--best");
         QTest::newRow("bad shape") << QStringList{"tasks", "zoo:mlp", "--shape", "data"} << QByteArray("--shape");
     }
     void refusalsAreOneSentenceAndExitCodeOne()

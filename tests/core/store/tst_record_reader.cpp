@@ -101,6 +101,96 @@ private slots:
         QVERIFY(must(reader.find(q)).empty());
     }
 
+    void listsAreOrderedByEveryColumn()
+    {
+        const RecordReader reader = must(RecordReader::open(file("a.lathe")));
+        using Order = RecordQuery::Order;
+        const auto list = [&reader](Order order, bool descending) {
+            RecordQuery q;
+            q.order = order;
+            q.descending = descending;
+            return must(reader.rows(must(reader.find(q))));
+        };
+        for (const Order order : {Order::Time, Order::Task, Order::Alternative, Order::Sketch, Order::Latency, Order::Predicted, Order::State, Order::Round, Order::Verified, Order::Trial,
+                                  Order::Text, Order::Note, Order::Repeats}) {
+            QCOMPARE(list(order, false).size(), std::size_t{20});
+            QCOMPARE(list(order, true).size(), std::size_t{20});
+        }
+        QVERIFY(list(Order::Trial, false)[3].trial < list(Order::Trial, false)[4].trial);
+        QVERIFY(list(Order::Trial, true)[3].trial > list(Order::Trial, true)[4].trial);
+        const auto rounds = list(Order::Round, true);
+        QCOMPARE(rounds.front().round, 4);
+        QCOMPARE(rounds.front().index, 3);
+        for (const bool descending : {false, true}) {
+            const auto texts = list(Order::Text, descending);
+            QVERIFY(!texts.front().text.empty() && texts.back().text.empty()); // those without one come last, both ways
+        }
+        RecordQuery odd;
+        odd.task = "odd";
+        odd.order = Order::Trial;
+        QCOMPARE(must(reader.find(odd)).size(), std::size_t{10}); // ordered by what is not in the filter
+    }
+
+    void notesAndRepetitionsAreFound()
+    {
+        Project p = must(Project::open(file("noted.lathe"), Project::Access::Write));
+        Record first = trial(0), again = trial(1);
+        again.repeats = first.trial;
+        must(p.addRecords(std::vector<Record>{first, again, trial(2)}));
+        must(p.setNote(store::noteOf(first.trial), "strange"));
+        must(p.setNote("trial:gone", "strange too")); // a note may outlive its trial
+        must(p.setNote(store::kProjectNote, "strange project"));
+        const RecordReader reader = must(RecordReader::open(file("noted.lathe")));
+        RecordQuery q;
+        q.noted = true;
+        QCOMPARE(must(reader.find(q)), (std::vector<std::int64_t>{1}));
+        q = {};
+        q.text = "STRANGE";
+        QCOMPARE(must(reader.find(q)), (std::vector<std::int64_t>{1}));
+        q = {};
+        q.order = RecordQuery::Order::Note;
+        q.descending = true;
+        QCOMPARE(must(reader.find(q)).front(), 1);
+        q.order = RecordQuery::Order::Repeats;
+        QCOMPARE(must(reader.find(q)).front(), 2);
+        const auto rows = must(reader.rows(std::vector<std::int64_t>{1, 2}));
+        QCOMPARE(rows[0].note, std::string("strange"));
+        QCOMPARE(rows[1].repeats, first.trial);
+        QCOMPARE(must(reader.repeatsOf(first.trial)).size(), std::size_t{1});
+        QVERIFY(must(reader.repeatsOf(again.trial)).empty());
+        QVERIFY(must(reader.repeatsOf("")).empty());
+        QCOMPARE(must(reader.rowOf(again.trial)), 2);
+        QVERIFY(reader.rowOf("none").error().code == Errc::NotFound);
+        QCOMPARE(must(p.record(again.trial)).repeats, first.trial);
+        QCOMPARE(must(p.trialsLike(first.trial.substr(0, 20), 2)), (std::vector<std::string>{first.trial}));
+        QCOMPARE(must(p.trialsLike("", 2)).size(), std::size_t{2});
+        QCOMPARE(must(p.notes()).size(), std::size_t{3});
+        must(p.setNote(store::noteOf(first.trial), ""));
+        QCOMPARE(must(p.notes()).size(), std::size_t{2});
+        // Another connection of the writer sees and writes the same; a reader has none.
+        Project second = must(p.beside());
+        must(second.setNote(store::noteOf(again.trial), "from beside"));
+        QCOMPARE(must(p.note(store::noteOf(again.trial))), std::string("from beside"));
+        const Project third = must(Project::open(file("noted.lathe"), Project::Access::Read));
+        QVERIFY(third.beside().error().code == Errc::StoreFailed);
+    }
+
+    void numbersComeAsPoints()
+    {
+        const RecordReader reader = must(RecordReader::open(file("a.lathe")));
+        const auto points = must(reader.points({}, store::RecordAxis::Number, store::RecordAxis::Latency));
+        QCOMPARE(points.points.size(), std::size_t{15});
+        QCOMPARE(points.left, std::int64_t{5}); // the failed ones
+        for (const store::RecordPoint& point : points.points)
+            QCOMPARE(point.y, 1000.0 - (point.x - 1));
+        const auto ratio = must(reader.points({}, store::RecordAxis::Ratio, store::RecordAxis::Predicted));
+        QCOMPARE(ratio.points.size(), std::size_t{1});
+        QCOMPARE(ratio.points[0].x, 998 / 123.5);
+        RecordQuery q;
+        q.task = "odd";
+        QCOMPARE(must(reader.points(q, store::RecordAxis::Round, store::RecordAxis::Time)).points.size(), std::size_t{10});
+    }
+
     void failuresAreGroupedByTheirCause()
     {
         QCOMPARE(store::failureCause("kernel k3 at 0x7f: took 10.5 s, see /tmp/a b"), std::string("kernel k# at #: took # s, see <path> b"));

@@ -1,0 +1,173 @@
+#include "app/cli/records.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <csignal>
+#include <thread>
+
+namespace lathe::cli {
+
+namespace {
+
+volatile std::sig_atomic_t g_stop = 0; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has no other place
+
+void onInterrupt(int)
+{
+    g_stop = 1;
+}
+
+struct Arguments
+{
+    std::string project, target;
+    std::vector<std::string> trials;
+    bool best = false, json = false;
+    std::int64_t limit = 1000;
+    session::RemeasureOptions options;
+    TrialFilterArguments filter;
+};
+
+nlohmann::json toJson(const session::RemeasuredTrial& trial)
+{
+    nlohmann::json row = {{"repeats", trial.repeats}, {"status", trial.code}};
+    if (!trial.trial.empty())
+        row["trial"] = trial.trial;
+    if (!trial.stage.empty())
+        row["stage"] = trial.stage;
+    if (std::isfinite(trial.beforeMs))
+        row["before_ms"] = trial.beforeMs;
+    if (std::isfinite(trial.costMs))
+        row["cost_ms"] = trial.costMs;
+    if (!trial.text.empty())
+        row["text"] = trial.text;
+    return row;
+}
+
+std::string cost(double ms)
+{
+    return std::isfinite(ms) ? fmt::format("{:.5f} ms", ms) : std::string("failed");
+}
+
+Result<> measure(const Arguments& a, session::TuningSession& session, const std::vector<std::string>& trials)
+{
+    // The first Ctrl+C ends it in order: what was measured is kept.
+    struct sigaction action{};
+    action.sa_handler = onInterrupt;
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    std::stop_source stop;
+    const std::jthread watch([&stop](std::stop_token ended) {
+        while (!ended.stop_requested() && g_stop == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        if (g_stop != 0)
+            stop.request_stop();
+    });
+    LATHE_TRY_ASSIGN(const auto done, session.remeasure(trials, a.options, {}, stop.get_token()));
+    nlohmann::json rows = nlohmann::json::array();
+    const std::vector<session::TaskView> tasks = session.tasks();
+    std::size_t failed = 0;
+    for (const session::RemeasuredTrial& trial : done) {
+        failed += trial.code != "Ok" ? 1 : 0;
+        if (a.json) {
+            rows.push_back(toJson(trial));
+            continue;
+        }
+        const std::string task = trial.task >= 0 ? tasks[static_cast<std::size_t>(trial.task)].name : std::string("-");
+        const std::string after = trial.code == "Ok" ? cost(trial.costMs) : fmt::format("{}: {}", trial.code, trial.text.substr(0, trial.text.find('\n')));
+        print("{}  {:<44} {:>13} -> {}{}\n", trial.repeats.substr(0, 8), task, cost(trial.beforeMs), after, trial.trial.empty() ? std::string() : "  (trial " + trial.trial.substr(0, 8) + ")");
+    }
+    if (a.json)
+        print("{}\n", rows.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+    else
+        print("{} of {} measured again, {} failed\n", done.size(), trials.size(), failed);
+    return {};
+}
+
+Result<std::unique_ptr<session::TuningSession>> open(const Arguments& a)
+{
+    session::OpenOptions open;
+    open.project = a.project;
+    open.target = a.target;
+    return session::TuningSession::open(std::move(open));
+}
+
+Result<> remeasure(const Arguments& a)
+{
+    if (a.trials.empty() && !a.best)
+        return makeError(Errc::InvalidArgument, "say which trials: the first digits of their ids, or --best");
+    std::vector<std::string> trials;
+    LATHE_TRY_ASSIGN(const auto session, open(a));
+    {
+        LATHE_TRY_ASSIGN(const auto project, store::Project::open(a.project, store::Project::Access::Read));
+        for (const std::string& prefix : a.trials) {
+            LATHE_TRY_ASSIGN(trials.emplace_back(), wholeTrial(project, prefix));
+        }
+        if (a.best) {
+            LATHE_TRY_ASSIGN(const auto rows, project.best({{}, session->options().target, {}}));
+            std::string task; // by task, then cost
+            for (const store::BestRow& row : rows)
+                if (std::exchange(task, row.task) != row.task)
+                    trials.push_back(row.record.trial);
+        }
+    }
+    return measure(a, *session, trials);
+}
+
+Result<> retry(const Arguments& a)
+{
+    LATHE_TRY_ASSIGN(const auto session, open(a));
+    std::vector<std::string> trials;
+    {
+        LATHE_TRY_ASSIGN(const auto project, store::Project::open(a.project, store::Project::Access::Read));
+        for (const std::string& prefix : a.trials) {
+            LATHE_TRY_ASSIGN(trials.emplace_back(), wholeTrial(project, prefix));
+            LATHE_TRY_ASSIGN(const Record record, project.record(trials.back()));
+            if (record.result.ok())
+                return makeError(Errc::InvalidArgument, fmt::format("trial {} did not fail: lathe-cli records remeasure measures it again", prefix));
+        }
+    }
+    if (a.trials.empty()) {
+        LATHE_TRY_ASSIGN(session::TrialQuery query, a.filter.query(*session));
+        if (query.code.empty())
+            query.code = "failed";
+        if (query.code == "Ok")
+            return makeError(Errc::InvalidArgument, "only failed trials are tried again: lathe-cli records remeasure measures valid ones");
+        query.descending = query.order != session::TrialQuery::Order::Time || a.filter.descending;
+        LATHE_TRY_ASSIGN(const auto history, session->history());
+        LATHE_TRY_ASSIGN(auto rows, history->find(query, {}));
+        if (rows.empty())
+            return makeError(Errc::NotFound, "no failed trial is like that");
+        rows.resize(std::min(rows.size(), static_cast<std::size_t>(a.limit)));
+        LATHE_TRY_ASSIGN(const auto views, history->rows(rows));
+        for (const session::TrialRow& row : views)
+            trials.push_back(row.trial);
+    }
+    return measure(a, *session, trials);
+}
+
+} // namespace
+
+void addRecordMeasurements(CLI::App& records, Action& run)
+{
+    auto arguments = std::make_shared<Arguments>();
+    const auto sub = [&](const char* name, const char* text, auto body) {
+        CLI::App* command = records.add_subcommand(name, text);
+        command->add_option("PROJECT", arguments->project, "P.lathe")->required();
+        command->add_option("TRIAL", arguments->trials, "Trials: the first digits of their ids");
+        command->add_option("--target", arguments->target, "The target whose trials are meant [the project's latest]");
+        command->add_option("--repeat", arguments->options.repeat, "Costs taken of each candidate, at least")->check(CLI::Range(1, 1000))->capture_default_str();
+        command->add_option("--timeout", arguments->options.timeoutSeconds, "Seconds that running one candidate may take [10]")->check(CLI::Range(0.001, 86400.0));
+        command->add_flag("--json", arguments->json, "One JSON array");
+        command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
+        return command;
+    };
+    sub("remeasure", "Builds and measures candidates of trials again; the results are new trials that name the ones they repeat", remeasure)
+        ->add_flag("--best", arguments->best, "The best valid trial of each task");
+    CLI::App* again = sub("retry", "Tries failed trials again: those that are named, or all that the options name", retry);
+    again->add_option("--limit", arguments->limit, "At most so many")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))->capture_default_str();
+    arguments->filter.addTo(*again);
+}
+
+} // namespace lathe::cli

@@ -1,0 +1,73 @@
+#include "app/cli/records.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lathe::cli {
+
+namespace {
+
+using store::Project;
+
+struct Arguments
+{
+    std::string project;
+    std::optional<std::string> subject, text;
+    bool clear = false, json = false;
+};
+
+Result<> showAll(const Arguments& a)
+{
+    LATHE_TRY_ASSIGN(const Project project, Project::open(a.project, Project::Access::Read));
+    LATHE_TRY_ASSIGN(const auto notes, project.notes());
+    nlohmann::json all = nlohmann::json::object();
+    for (const auto& [subject, text] : notes) {
+        const std::string name = subject.starts_with("trial:") ? subject.substr(6) : subject;
+        if (a.json)
+            all[name] = text;
+        else
+            print("{:<32}  {}\n", name, text);
+    }
+    if (a.json)
+        print("{}\n", all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return {};
+}
+
+Result<> note(const Arguments& a)
+{
+    if (!a.subject)
+        return showAll(a);
+    if (a.text && a.clear)
+        return makeError(Errc::InvalidArgument, "give a text, or --clear, not both");
+    const bool write = a.text || a.clear;
+    LATHE_TRY_ASSIGN(Project project, Project::open(a.project, write ? Project::Access::Write : Project::Access::Read));
+    if (write && project.readOnly())
+        return makeError(Errc::StoreFailed, project.readOnlyReason());
+    std::string subject(store::kProjectNote);
+    if (*a.subject != subject) {
+        LATHE_TRY_ASSIGN(const std::string trial, wholeTrial(project, *a.subject));
+        subject = store::noteOf(trial);
+    }
+    if (write)
+        return project.setNote(subject, a.text.value_or(std::string()));
+    LATHE_TRY_ASSIGN(const std::string text, project.note(subject));
+    if (!text.empty())
+        print("{}\n", text);
+    return {};
+}
+
+} // namespace
+
+void addRecordNotes(CLI::App& records, Action& run)
+{
+    auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = records.add_subcommand("note", "Reads or writes the note on a trial, or on the project");
+    command->add_option("PROJECT", arguments->project, "P.lathe")->required();
+    command->add_option("SUBJECT", arguments->subject, "A trial (the first digits of its id), or 'project'; without one all notes are shown");
+    command->add_option("TEXT", arguments->text, "The note; without one it is shown");
+    command->add_flag("--clear", arguments->clear, "Takes the note away");
+    command->add_flag("--json", arguments->json, "All notes as one JSON object");
+    command->callback([arguments, &run] { run = [arguments] { return note(*arguments); }; });
+}
+
+} // namespace lathe::cli

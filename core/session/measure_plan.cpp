@@ -1,0 +1,66 @@
+#include "core/session/measure_plan.h"
+
+#include "core/measure/task_data.h"
+#include "core/session/tune_options.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lathe::session {
+
+namespace {
+
+/// Weights of the whole network, up to what no cache holds: so far apart are two uses of one.
+std::uint64_t rotatedBytes(const LoadedModel& model)
+{
+    constexpr std::uint64_t kMost = 64 << 20;
+    std::uint64_t bytes = 0;
+    for (const graph::Subgraph& subgraph : model.partition.subgraphs)
+        for (const graph::ValueId id : subgraph.inputs)
+            if (const graph::Value& value = model.graph.value(id); value.constant != nullptr)
+                bytes += value.constant->bytes;
+    return std::min(std::bit_ceil(bytes), kMost); // alike for like networks: their records compare
+}
+
+} // namespace
+
+std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model)
+{
+    if (options.cache == "network") // simulated time knows no caches
+        return model.target.kind() == "sim" ? 0 : -static_cast<std::int64_t>(rotatedBytes(model));
+    return options.cache == "cold" ? std::int64_t{32} << 20 : 0; // more than the caches nearest to a core hold
+}
+
+measure::RunPlan planOf(const TuneOptions& options, std::int64_t coldBytes)
+{
+    measure::RunPlan plan;
+    plan.number = static_cast<std::uint32_t>(options.number);
+    plan.repeat = static_cast<std::uint32_t>(options.repeat);
+    plan.minRepeatMs = minRepeatMs(options);
+    plan.cooldownMs = options.cooldownMs;
+    plan.coldBytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, coldBytes));
+    plan.rotateBytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, -coldBytes));
+    return plan;
+}
+
+measure::MeasurerOptions measurerOptions(const TuneOptions& options, const LoadedModel& model)
+{
+    measure::MeasurerOptions measurer;
+    measurer.target = model.target.text();
+    measurer.builders = static_cast<std::uint32_t>(options.buildJobs);
+    measurer.runTimeoutSeconds = options.timeoutSeconds;
+    for (const std::string& key : options.devices)
+        measurer.devices.push_back(measure::deviceOf(model.target, key));
+    measurer.quietGate = model.target.kind() == "cpu";
+    return measurer;
+}
+
+Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& alternative)
+{
+    measure::CheckOptions check;
+    // A point of a winograd DAG costs tile^4 x channels: fewer points, all of them in different tiles.
+    check.pointsPerOutput = alternative.name.starts_with("winograd") ? 12 : 48;
+    return measure::makeTaskData(alternative.dag, alternative.constantInputs, 1, check);
+}
+
+} // namespace lathe::session

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/measure/measurer.h"
+#include "core/search/search_task.h"
+#include "core/session/loaded_model.h"
+
+namespace lathe::session {
+
+// How candidates are measured: by a run, and when a trial is measured again.
+
+/// The caches that a run's candidates meet, as lathe::coldBytes() says of its records.
+std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model);
+
+/// Of one candidate that meets such caches; never cut short.
+measure::RunPlan planOf(const TuneOptions& options, std::int64_t coldBytes);
+
+measure::MeasurerOptions measurerOptions(const TuneOptions& options, const LoadedModel& model);
+
+/// What all candidates of an alternative share, with the points at which their outputs are checked.
+Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& alternative);
+
+} // namespace lathe::session

@@ -1,0 +1,208 @@
+#include "core/session/remeasure.h"
+
+#include "core/session/kernel_choices.h"
+#include "core/session/measure_plan.h"
+#include "core/session/options_json.h"
+#include "core/support/hash.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <set>
+
+namespace lathe::session {
+
+namespace {
+
+std::int64_t unixMs()
+{
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string newTrialId()
+{
+    std::random_device device;
+    return contentHash(fmt::format("{} {} {} {}", device(), device(), device(), unixMs())).hex();
+}
+
+/// What is known of a trial before it is measured again.
+struct Item
+{
+    Record record; ///< the one to store; its result is still the old one's
+    std::int32_t task = -1;
+    double beforeMs = kUnknown;
+    TuneOptions options; ///< of its run
+};
+
+class Remeasurement
+{
+public:
+    Remeasurement(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options) : m_model(model), m_writer(writer), m_options(options) { }
+
+    Result<std::vector<RemeasuredTrial>> run(std::span<const std::string> trials, const TuningSession::Progress& progress, std::stop_token stop)
+    {
+        LATHE_TRY(readRuns());
+        std::set<std::string> seen;
+        std::vector<Item> items;
+        for (const std::string& trial : trials) {
+            if (!seen.insert(trial).second)
+                continue;
+            auto item = prepare(trial);
+            if (item) {
+                items.push_back(*std::move(item));
+            } else {
+                RemeasuredTrial refused;
+                refused.repeats = trial;
+                refused.code = toString(item.error().code);
+                refused.text = item.error().message;
+                m_done.push_back(std::move(refused));
+            }
+        }
+        if (items.empty()) {
+            if (m_done.empty())
+                return makeError(Errc::InvalidArgument, "say which trials to measure again");
+            return makeError(errcFromString(m_done.front().code).value_or(Errc::Internal), m_done.front().text);
+        }
+        m_all = items.size();
+        // One pool of workers for all trials that were measured on the same devices.
+        std::map<std::vector<std::string>, std::vector<Item>> byDevices;
+        for (Item& item : items)
+            byDevices[item.options.devices].push_back(std::move(item));
+        for (auto& [devices, group] : byDevices)
+            LATHE_TRY(measure(group, progress, stop));
+        return std::move(m_done);
+    }
+
+private:
+    Result<> readRuns()
+    {
+        LATHE_TRY_ASSIGN(const auto sessions, m_writer.sessions());
+        for (const store::SessionRow& row : sessions)
+            if (auto options = tuneOptionsFromJson(row.options))
+                m_runs[row.id] = *std::move(options);
+        for (std::size_t i = 0; i < m_model.partition.tasks.size(); ++i)
+            m_taskOfKey[m_model.partition.tasks[i].key] = static_cast<std::int32_t>(i);
+        return {};
+    }
+
+    Result<Item> prepare(const std::string& trial)
+    {
+        LATHE_TRY_ASSIGN(Record old, m_writer.record(trial));
+        const std::string name = trial.substr(0, 8);
+        const auto task = m_taskOfKey.find(old.candidate.task);
+        if (task == m_taskOfKey.end())
+            return makeError(Errc::NotFound, fmt::format("trial {} is of another network: open that to measure it again", name));
+        if (!old.target.empty() && old.target != m_model.target.text())
+            return makeError(Errc::Incompatible, fmt::format("trial {} was made for the target {}: open the project for that to measure it again", name, old.target));
+        LATHE_TRY_ASSIGN(const measure::TaskDataPtr data, dataOf(task->second, old.candidate.alternative));
+        Item item;
+        item.task = task->second;
+        if (old.result.ok())
+            item.beforeMs = old.result.meanNs() * 1e-6;
+        if (const auto run = m_runs.find(old.session); run != m_runs.end())
+            item.options = run->second;
+        // A trial that failed early does not know what its caches were to be: its run does.
+        m_cold[trial] = old.result.ok() ? coldBytes(old) : coldBytesOf(item.options, m_model);
+        item.record.trial = newTrialId();
+        item.record.repeats = trial;
+        item.record.candidate = std::move(old.candidate);
+        item.record.target = m_model.target.text();
+        return item;
+    }
+
+    Result<measure::TaskDataPtr> dataOf(std::int32_t task, const std::string& alternative)
+    {
+        measure::TaskDataPtr& data = m_data[{task, alternative}];
+        if (data)
+            return data;
+        const graph::Task& t = m_model.partition.tasks[static_cast<std::size_t>(task)];
+        const search::SearchTask search = searchTask(t, m_model, false);
+        for (const search::SearchAlternative& a : search.alternatives) {
+            if (a.name != alternative)
+                continue;
+            LATHE_TRY_ASSIGN(data, checkedData(a));
+            return data;
+        }
+        return makeError(Errc::NotFound, fmt::format("this version of Lathe does not offer the algorithm {} for {}", alternative, t.name));
+    }
+
+    Result<> measure(std::vector<Item>& items, const TuningSession::Progress& progress, std::stop_token stop)
+    {
+        if (stop.stop_requested())
+            return {};
+        measure::MeasurerOptions measurerWords = measurerOptions(items.front().options, m_model);
+        measurerWords.runTimeoutSeconds = m_options.timeoutSeconds;
+        LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(measurerWords));
+        const std::string device = measurer->devices().empty() ? std::string("{}") : measurer->devices().front();
+        std::vector<measure::MeasureRequest> requests;
+        for (Item& item : items) {
+            item.record.device = device;
+            measure::MeasureRequest request;
+            request.trial = item.record.trial;
+            request.candidate = item.record.candidate;
+            LATHE_TRY_ASSIGN(request.task, dataOf(item.task, item.record.candidate.alternative));
+            request.plan = planOf(item.options, m_cold[item.record.repeats]);
+            request.plan.repeat = std::max<std::uint32_t>(request.plan.repeat, static_cast<std::uint32_t>(m_options.repeat));
+            requests.push_back(std::move(request));
+        }
+        Result<> stored;
+        auto measured = measurer->measure(requests, [&](std::size_t i, TrialResult result) {
+            Item& item = items[i];
+            item.record.result = std::move(result);
+            item.record.timeMs = unixMs();
+            if (stored)
+                stored = m_writer.addRecords(std::span(&item.record, 1));
+            if (!stored)
+                return;
+            m_done.push_back(view(item));
+            ++m_measured;
+            if (progress)
+                progress(fmt::format("{} of {} measured", m_measured, m_all), static_cast<double>(m_measured) / static_cast<double>(m_all));
+        }, stop);
+        LATHE_TRY(std::move(stored));
+        if (!measured && measured.error().code == Errc::Cancelled)
+            return {}; // what was measured is kept, and told
+        return measured;
+    }
+
+    static RemeasuredTrial view(const Item& item)
+    {
+        const TrialResult& result = item.record.result;
+        RemeasuredTrial view;
+        view.trial = item.record.trial;
+        view.repeats = item.record.repeats;
+        view.task = item.task;
+        view.alternative = item.record.candidate.alternative;
+        view.beforeMs = item.beforeMs;
+        if (result.ok())
+            view.costMs = result.meanNs() * 1e-6;
+        view.code = toString(result.code);
+        view.stage = toString(result.stage);
+        view.text = result.text;
+        return view;
+    }
+
+    const LoadedModel& m_model;
+    store::Project& m_writer;
+    const RemeasureOptions& m_options;
+    std::map<std::int64_t, TuneOptions> m_runs;
+    std::map<std::string, std::int32_t> m_taskOfKey;
+    std::map<std::pair<std::int32_t, std::string>, measure::TaskDataPtr> m_data;
+    std::map<std::string, std::int64_t> m_cold; ///< by the trial that is repeated
+    std::vector<RemeasuredTrial> m_done;
+    std::size_t m_measured = 0, m_all = 0;
+};
+
+} // namespace
+
+Result<std::vector<RemeasuredTrial>> remeasureTrials(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options, std::span<const std::string> trials,
+                                                     const TuningSession::Progress& progress, std::stop_token stop)
+{
+    if (options.repeat < 1 || options.repeat > 1000)
+        return makeError(Errc::InvalidArgument, fmt::format("{} costs of a trial cannot be taken: from 1 to 1000", options.repeat));
+    return Remeasurement(model, writer, options).run(trials, progress, std::move(stop));
+}
+
+} // namespace lathe::session
