@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <thread>
@@ -108,7 +109,7 @@ Result<> remeasure(const Arguments& a)
             LATHE_TRY_ASSIGN(const auto rows, project.best({{}, session->options().target, {}}));
             std::string task; // by task, then cost
             for (const store::BestRow& row : rows)
-                if (std::exchange(task, row.task) != row.task)
+                if (std::exchange(task, row.task) != row.task && std::find(trials.begin(), trials.end(), row.record.trial) == trials.end())
                     trials.push_back(row.record.trial);
         }
     }

@@ -171,6 +171,26 @@
             <source>Copy command line: list the re&amp;cords</source>
             <translation>复制命令行：列出记录(&amp;C)</translation>
         </message>
+        <message>
+            <source>&amp;Undo</source>
+            <translation>撤销(&amp;U)</translation>
+        </message>
+        <message>
+            <source>&amp;Redo</source>
+            <translation>重做(&amp;R)</translation>
+        </message>
+        <message>
+            <source>N&amp;ote on the selected trial</source>
+            <translation>所选试验的备注(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Note on the pro&amp;ject…</source>
+            <translation>项目备注(&amp;J)…</translation>
+        </message>
+        <message>
+            <source>Measure the selected tr&amp;ials again</source>
+            <translation>重新测量所选试验(&amp;I)</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -386,6 +406,25 @@
         <message>
             <source>Please report it, with the text.</source>
             <translation>请连同文字一起报告。</translation>
+        </message>
+        <message>
+            <source>The code generator was stopped; one candidate is lost.</source>
+            <translation>代码生成器已被终止；损失一个候选程序。</translation>
+        </message>
+    </context>
+    <context>
+        <name>FailureCure</name>
+        <message>
+            <source>They had %1 s; now a candidate may run for %2 s: try them again.</source>
+            <translation>当时的时限为 %1 秒；现在候选程序可运行 %2 秒：请重试。</translation>
+        </message>
+        <message>
+            <source>Something is missing on this machine: install the package %1.</source>
+            <translation>本机缺少组件：请安装软件包 %1。</translation>
+        </message>
+        <message>
+            <source>The device refuses it for its limit “%1”: correct the limit where it is wrong, and the search will keep to it.</source>
+            <translation>设备因限制“%1”而拒绝：若该限制有误请更正，搜索会遵守它。</translation>
         </message>
     </context>
     <context>
@@ -1061,6 +1100,65 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
     </context>
     <context>
+        <name>lathe::ui::Edits</name>
+        <message>
+            <source>pin %1</source>
+            <translation>固定 %1</translation>
+        </message>
+        <message>
+            <source>unpin %1</source>
+            <translation>取消固定 %1</translation>
+        </message>
+        <message>
+            <source>mute %1</source>
+            <translation>静默 %1</translation>
+        </message>
+        <message>
+            <source>unmute %1</source>
+            <translation>取消静默 %1</translation>
+        </message>
+        <message>
+            <source>weight of %1</source>
+            <translation>%1 的权重</translation>
+        </message>
+        <message>
+            <source>cap of %1</source>
+            <translation>%1 的试验上限</translation>
+        </message>
+        <message>
+            <source>budget of %1</source>
+            <translation>%1 的预算</translation>
+        </message>
+        <message>
+            <source>time limit of %1 s</source>
+            <translation>时限 %1 秒</translation>
+        </message>
+        <message>
+            <source>note on the project</source>
+            <translation>项目备注</translation>
+        </message>
+        <message>
+            <source>note on trial %1</source>
+            <translation>试验 %1 的备注</translation>
+        </message>
+        <message>
+            <source>note</source>
+            <translation>备注</translation>
+        </message>
+        <message>
+            <source>budget</source>
+            <translation>预算</translation>
+        </message>
+        <message>
+            <source>time limit</source>
+            <translation>时限</translation>
+        </message>
+        <message>
+            <source>A candidate may run for %1 s from the next round on</source>
+            <translation>从下一轮起，每个候选程序最多可运行 %1 秒</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::ExportDialog</name>
         <message>
             <source>Export deploy library</source>
@@ -1395,6 +1493,62 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>For this run from its next round on, and for those to come</source>
             <translation>从本次运行的下一轮起，对以后的运行同样有效</translation>
+        </message>
+        <message>
+            <source>One trial failed.</source>
+            <translation>有一次试验失败。</translation>
+        </message>
+        <message>
+            <source>%1 trials failed.</source>
+            <translation>共 %1 次试验失败。</translation>
+        </message>
+        <message>
+            <source>Select its cause to see the text and what helps.</source>
+            <translation>选中原因可查看错误文本和解决办法。</translation>
+        </message>
+        <message>
+            <source>%1 causes: select one to see its text and what helps.</source>
+            <translation>%1 种原因：选中一种可查看错误文本和解决办法。</translation>
+        </message>
+        <message>
+            <source>Copy command line: try again</source>
+            <translation>复制命令行：重试</translation>
+        </message>
+        <message>
+            <source>Build and measure them again; the results are new trials</source>
+            <translation>重新编译并测量；结果记为新的试验</translation>
+        </message>
+        <message>
+            <source>Try it &amp;again</source>
+            <translation>重试(&amp;A)</translation>
+        </message>
+        <message>
+            <source>Try all %1 &amp;again</source>
+            <translation>全部重试（%1 个）(&amp;A)</translation>
+        </message>
+        <message>
+            <source>Copy the &amp;install command</source>
+            <translation>复制安装命令(&amp;I)</translation>
+        </message>
+        <message>
+            <source>&amp;Open the limit</source>
+            <translation>打开该限制(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Show the device&apos;s limits</source>
+            <translation>显示设备的限制</translation>
+        </message>
+        <message>
+            <source>Copied: %1</source>
+            <translation>已复制：%1</translation>
+        </message>
+        <message>
+            <source>Show its &amp;program</source>
+            <translation>显示其程序(&amp;P)</translation>
+        </message>
+        <message>
+            <source>The latest of these trials in full: schedule, loops, code</source>
+            <translation>完整显示其中最近一次试验：调度、循环、代码</translation>
         </message>
     </context>
     <context>
@@ -1776,6 +1930,22 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it</source>
             <translation>无法打开已导出的库；请使用 lathe-cli bench 和 lathe-cli verify</translation>
+        </message>
+        <message>
+            <source>&amp;Undo: %1</source>
+            <translation>撤销(&amp;U)：%1</translation>
+        </message>
+        <message>
+            <source>&amp;Redo: %1</source>
+            <translation>重做(&amp;R)：%1</translation>
+        </message>
+        <message>
+            <source>Note on the project</source>
+            <translation>项目备注</translation>
+        </message>
+        <message>
+            <source>Kept with the project, shown above its records:</source>
+            <translation>随项目保存，显示在记录列表上方：</translation>
         </message>
     </context>
     <context>
@@ -2236,6 +2406,42 @@ convolution is counted with, and may pass 100 %.</source>
             <source>Compiling…</source>
             <translation>正在编译…</translation>
         </message>
+        <message>
+            <source>Copy this &amp;tab</source>
+            <translation>复制此页(&amp;T)</translation>
+        </message>
+        <message>
+            <source>Copy &amp;everything</source>
+            <translation>全部复制(&amp;E)</translation>
+        </message>
+        <message>
+            <source>A note on this trial</source>
+            <translation>此试验的备注</translation>
+        </message>
+        <message>
+            <source>Kept with the project when the field is left, or with Ctrl+Enter</source>
+            <translation>离开输入框或按 Ctrl+Enter 时随项目保存</translation>
+        </message>
+        <message>
+            <source>Repeats</source>
+            <translation>重复自</translation>
+        </message>
+        <message>
+            <source>trial %1</source>
+            <translation>试验 %1</translation>
+        </message>
+        <message>
+            <source>Measured again</source>
+            <translation>重新测量</translation>
+        </message>
+        <message>
+            <source>once</source>
+            <translation>一次</translation>
+        </message>
+        <message>
+            <source>%1 times</source>
+            <translation>%1 次</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RecordModel</name>
@@ -2299,6 +2505,18 @@ convolution is counted with, and may pass 100 %.</source>
             <source>Text</source>
             <translation>文字</translation>
         </message>
+        <message>
+            <source>Note</source>
+            <translation>备注</translation>
+        </message>
+        <message>
+            <source>Repeats</source>
+            <translation>重复自</translation>
+        </message>
+        <message>
+            <source>The trial whose candidate was measured again</source>
+            <translation>其候选程序被重新测量的试验</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RecordTable</name>
@@ -2309,6 +2527,22 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>&amp;Export the list…</source>
             <translation>导出列表(&amp;E)…</translation>
+        </message>
+        <message>
+            <source>&amp;Measure again</source>
+            <translation>重新测量(&amp;M)</translation>
+        </message>
+        <message>
+            <source>&amp;Note…</source>
+            <translation>备注(&amp;N)…</translation>
+        </message>
+        <message>
+            <source>Copy command line: measure again</source>
+            <translation>复制命令行：重新测量</translation>
+        </message>
+        <message>
+            <source>Copy command line: export the list</source>
+            <translation>复制命令行：导出列表</translation>
         </message>
     </context>
     <context>
@@ -2410,6 +2644,101 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>export</source>
             <translation>导出</translation>
+        </message>
+        <message>
+            <source>Notes</source>
+            <translation>有备注</translation>
+        </message>
+        <message>
+            <source>Only trials with a note</source>
+            <translation>仅显示有备注的试验</translation>
+        </message>
+        <message>
+            <source>Measure again</source>
+            <translation>重新测量</translation>
+        </message>
+        <message>
+            <source>Build and measure the selected trials again; the results are new trials</source>
+            <translation>重新编译并测量所选试验；结果记为新的试验</translation>
+        </message>
+        <message>
+            <source>Find algorithm, sketch, note, failure text or trial</source>
+            <translation>查找算法、草图、备注、错误文本或试验</translation>
+        </message>
+        <message>
+            <source>Chart</source>
+            <translation>散点图</translation>
+        </message>
+        <message>
+            <source>Show the listed trials as points of two of their numbers</source>
+            <translation>以任意两个数值为坐标显示列表中的试验</translation>
+        </message>
+        <message>
+            <source>Copied: %1</source>
+            <translation>已复制：%1</translation>
+        </message>
+        <message>
+            <source>The first %1 of the selected trials are measured again</source>
+            <translation>将重新测量所选试验中的前 %1 个</translation>
+        </message>
+        <message>
+            <source>Export one trial</source>
+            <translation>导出一次试验</translation>
+        </message>
+        <message>
+            <source>Export %1 trials</source>
+            <translation>导出 %1 次试验</translation>
+        </message>
+        <message>
+            <source>1 trial</source>
+            <translation>1 次试验</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::RemeasureBar</name>
+        <message>
+            <source>Progress of measuring again</source>
+            <translation>重新测量的进度</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>What was measured is kept</source>
+            <translation>已测得的结果会保留</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Hide this line</source>
+            <translation>隐藏此行</translation>
+        </message>
+        <message>
+            <source>Measuring one trial again…</source>
+            <translation>正在重新测量一次试验…</translation>
+        </message>
+        <message>
+            <source>Measuring %1 trials again…</source>
+            <translation>正在重新测量 %1 次试验…</translation>
+        </message>
+        <message>
+            <source>Measured again: %1; it had failed before.</source>
+            <translation>重新测得：%1；此前失败。</translation>
+        </message>
+        <message>
+            <source>Measured again: %1, before %2 (%3 %).</source>
+            <translation>重新测得：%1，此前为 %2（%3 %）。</translation>
+        </message>
+        <message>
+            <source>Measured again: %1 valid, %2 failed.</source>
+            <translation>重新测量：%1 次有效，%2 次失败。</translation>
+        </message>
+        <message>
+            <source>%1 could not be tried:</source>
+            <translation>%1 次无法重试：</translation>
         </message>
     </context>
     <context>
@@ -2750,6 +3079,116 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>Estimated %1 after %2 and %L3 trials</source>
             <translation>用时 %2，%L3 次试验后估计 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ScatterPanel</name>
+        <message>
+            <source>Predicted (ms)</source>
+            <translation>预测值（ms）</translation>
+        </message>
+        <message>
+            <source>Latency (ms)</source>
+            <translation>延迟（ms）</translation>
+        </message>
+        <message>
+            <source>Time since the first</source>
+            <translation>距首次试验的时间</translation>
+        </message>
+        <message>
+            <source>Place in the project</source>
+            <translation>在项目中的序号</translation>
+        </message>
+        <message>
+            <source>Round</source>
+            <translation>轮次</translation>
+        </message>
+        <message>
+            <source>Measured by predicted</source>
+            <translation>实测与预测之比</translation>
+        </message>
+        <message>
+            <source>Up:</source>
+            <translation>纵轴：</translation>
+        </message>
+        <message>
+            <source>Across:</source>
+            <translation>横轴：</translation>
+        </message>
+        <message>
+            <source>Number shown across</source>
+            <translation>横轴的数值</translation>
+        </message>
+        <message>
+            <source>Number shown upwards</source>
+            <translation>纵轴的数值</translation>
+        </message>
+        <message>
+            <source>log</source>
+            <translation>对数</translation>
+        </message>
+        <message>
+            <source>Logarithmic axis</source>
+            <translation>对数坐标轴</translation>
+        </message>
+        <message>
+            <source>Logarithmic axis across</source>
+            <translation>横轴取对数</translation>
+        </message>
+        <message>
+            <source>Logarithmic axis upwards</source>
+            <translation>纵轴取对数</translation>
+        </message>
+        <message>
+            <source>Whole chart</source>
+            <translation>显示全图</translation>
+        </message>
+        <message>
+            <source>Ends the zoom; draw a rectangle or turn the wheel to zoom</source>
+            <translation>取消缩放；拖出矩形或转动滚轮可缩放</translation>
+        </message>
+        <message>
+            <source>Trials as points</source>
+            <translation>以点表示的试验</translation>
+        </message>
+        <message>
+            <source>No network is open</source>
+            <translation>没有打开网络</translation>
+        </message>
+        <message>
+            <source>Reading…</source>
+            <translation>正在读取…</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::ScatterView</name>
+        <message>
+            <source>No trial has both numbers.</source>
+            <translation>没有试验同时具备这两个数值。</translation>
+        </message>
+        <message>
+            <source>%1 trials, every one counted.</source>
+            <translation>共 %1 次试验，全部计入。</translation>
+        </message>
+        <message>
+            <source>%1 of %2 trials are in sight, every one counted.</source>
+            <translation>视野内有 %1 次试验（共 %2 次），全部计入。</translation>
+        </message>
+        <message>
+            <source>The stronger the colour, the more trials at one place: up to %1.</source>
+            <translation>颜色越浓，该处试验越多，最多 %1 次。</translation>
+        </message>
+        <message>
+            <source>%1 at or below zero have no place on a logarithmic axis.</source>
+            <translation>有 %1 次小于或等于零，无法显示在对数坐标轴上。</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>试验次数</translation>
+        </message>
+        <message>
+            <source>Place in the project</source>
+            <translation>在项目中的序号</translation>
         </message>
     </context>
     <context>
@@ -3268,6 +3707,10 @@ key: %5</source>
         <message>
             <source>%1 needs what is not supported: %2</source>
             <translation>%1 需要不支持的内容：%2</translation>
+        </message>
+        <message>
+            <source>measuring again</source>
+            <translation>重新测量</translation>
         </message>
     </context>
 </TS>

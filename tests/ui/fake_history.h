@@ -47,11 +47,26 @@ public:
         return views;
     }
     lathe::Result<lathe::session::TrialDetail> detail(std::int64_t) override { return lathe::makeError(lathe::Errc::NotFound, "none"); }
+    lathe::Result<lathe::session::TrialPoints> points(const TrialQuery& query, lathe::session::TrialAxis, lathe::session::TrialAxis, std::stop_token stop) override
+    {
+        auto found = find(query, stop);
+        if (!found)
+            return std::move(found).error();
+        lathe::session::TrialPoints points;
+        for (const std::int64_t row : *found) {
+            points.x.push_back(static_cast<double>(row));
+            points.y.push_back(cost(row));
+            points.rows.push_back(row);
+        }
+        return points;
+    }
+    lathe::Result<std::int64_t> rowOf(const std::string&) override { return lathe::makeError(lathe::Errc::NotFound, "none"); }
+    lathe::Result<std::string> projectNote() override { return std::string(); }
     lathe::Result<std::string> listing(std::int64_t, lathe::session::Listing) override { return std::string(); }
     lathe::Result<std::vector<lathe::session::FailureView>> failures(std::stop_token) override { return std::vector<lathe::session::FailureView>(); }
     lathe::Result<std::vector<lathe::session::RunView>> runs() override { return std::vector<lathe::session::RunView>(); }
     lathe::Result<std::vector<lathe::session::RoundView>> rounds(std::int64_t) override { return std::vector<lathe::session::RoundView>(); }
-    lathe::Result<> write(std::span<const std::int64_t>, const std::filesystem::path&, std::stop_token) override { return {}; }
+    lathe::Result<> write(std::span<const std::int64_t>, const std::filesystem::path&, lathe::session::TrialFile, std::stop_token) override { return {}; }
 
 private:
     std::shared_ptr<std::atomic<std::int64_t>> m_count;

@@ -1,14 +1,19 @@
 #include "core/store/project.h"
 #include "ui/bridge/session_bridge.h"
+#include "ui/bridge/trial_jobs.h"
+#include "ui/models/edits.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/record_model.h"
 #include "ui/models/round_model.h"
+#include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/trial_filter.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/budget_bar.h"
 #include "ui/pages/curves_page.h"
 #include "ui/pages/failures_page.h"
 #include "ui/pages/records_page.h"
+#include "ui/pages/scatter_panel.h"
 #include "ui/pages/scheduler_page.h"
 #include "ui/pages/time_page.h"
 #include "tests/support/must.h"
@@ -21,6 +26,7 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSpinBox>
 #include <QStandardPaths>
 #include <QTabWidget>
 #include <QTableView>
@@ -199,14 +205,24 @@ private slots:
         table->setCurrentIndex(table->model()->index(0, 0));
         QVERIFY(find<QPlainTextEdit>(m_failures.get(), "failureText")->toPlainText().contains("took longer than 2"));
         QTRY_COMPARE(find<QTableView>(m_records.get(), "recordTable")->model()->rowCount(), 8);
-        auto* timeout = find<QPushButton>(m_failures.get(), "failureTimeout");
-        QVERIFY(timeout->isVisible());
+        auto* cure = find<QPushButton>(m_failures.get(), "failureCure");
+        QVERIFY(cure->isVisible());
         const double before = m_workspace->session()->runTimeout();
-        QTest::mouseClick(timeout, Qt::LeftButton);
-        QCOMPARE(m_workspace->session()->runTimeout(), 3 * before);
+        QTest::mouseClick(cure, Qt::LeftButton);
+        QCOMPARE(m_workspace->session()->runTimeout(), 63.0); // the latest had 21 s
+        QVERIFY(!cure->isVisible());
+        QVERIFY(find<QLabel>(m_failures.get(), "failureAdvice")->text().contains("63 s"));
+        m_workspace->edits().stack().undo();
+        QCOMPARE(m_workspace->session()->runTimeout(), before);
+        QVERIFY(cure->isVisible());
         table->setCurrentIndex(table->model()->index(1, 0));
-        QVERIFY(!timeout->isVisible());
-        QTRY_COMPARE(find<QTableView>(m_records.get(), "recordTable")->model()->rowCount(), 4);
+        QVERIFY(!cure->isVisible());
+        auto* records = find<QTableView>(m_records.get(), "recordTable");
+        QTRY_COMPARE(records->model()->rowCount(), 4);
+        QTest::mouseClick(find<QPushButton>(m_failures.get(), "failureExample"), Qt::LeftButton);
+        QTRY_VERIFY(find<QLabel>(m_records.get(), "recordTitle")->text().contains("Crashed"));
+        QTRY_COMPARE(records->currentIndex().data(ui::RecordModel::RowIdRole).toLongLong(), 80); // the last of round 9
+        QTest::mouseClick(find<QToolButton>(m_records.get(), "recordClear"), Qt::LeftButton);
     }
 
     void roundsSayWhy()
@@ -268,6 +284,120 @@ private slots:
         QVERIFY(m_workspace->session()->budgets()[0] == session::TaskBudget());
         open(file("full.lathe"));
         QVERIFY((m_workspace->session()->budgets()[0] == session::TaskBudget{true, false, 2, 100}));
+    }
+
+    void budgetsAreUndone()
+    {
+        ui::Edits& edits = m_workspace->edits();
+        const session::TaskBudget before = m_workspace->tasks().budget(1);
+        ui::BudgetBar bar(*m_workspace, nullptr);
+        bar.show();
+        m_workspace->selection().selectTask(1);
+        auto* pin = find<QToolButton>(&bar, "budgetPin");
+        auto* cap = find<QSpinBox>(&bar, "budgetCap");
+        QTest::mouseClick(pin, Qt::LeftButton);
+        QVERIFY(m_workspace->session()->budgets()[1].pinned);
+        QVERIFY2(edits.stack().undoText().startsWith("pin "), qPrintable(edits.stack().undoText()));
+        for (int i = 0; i < 3; ++i)
+            QTest::keyClick(cap, Qt::Key_Up);
+        QCOMPARE(m_workspace->session()->budgets()[1].trialCap, std::int64_t{192});
+        QCOMPARE(edits.stack().count(), 2); // three steps of the cap are one
+        edits.stack().undo();
+        QCOMPARE(cap->value(), 0);
+        edits.stack().undo();
+        QVERIFY(!pin->isChecked());
+        QVERIFY(m_workspace->session()->budgets()[1] == before);
+        edits.stack().redo();
+        QVERIFY(pin->isChecked() && m_workspace->tasks().budget(1).pinned);
+        edits.stack().undo();
+        QVERIFY(!edits.setBudget(1, {false, false, -1, 0})); // refused: nothing to undo
+        QVERIFY(!edits.stack().canUndo());
+        QVERIFY(m_workspace->issues().rowCount() > 0);
+        m_workspace->issues().clear();
+        m_workspace->selection().reset();
+    }
+
+    void notesAreWrittenFoundAndUndone()
+    {
+        auto* table = find<QTableView>(m_records.get(), "recordTable");
+        QTRY_COMPARE(table->model()->rowCount(), 96);
+        table->horizontalHeader()->setSortIndicator(ui::RecordModel::TimeColumn, Qt::AscendingOrder);
+        auto* note = find<QPlainTextEdit>(m_records.get(), "recordNote");
+        QTRY_VERIFY(table->model()->index(2, 0).data(ui::RecordModel::TrialIdRole).toString().size() == 32);
+        table->setCurrentIndex(table->model()->index(2, 0));
+        QTRY_VERIFY(note->isEnabled());
+        note->setFocus();
+        QTest::keyClicks(note, "odd one");
+        QTest::keyClick(note, Qt::Key_Return, Qt::ControlModifier);
+        QTRY_COMPARE(table->model()->index(2, ui::RecordModel::NoteColumn).data().toString(), QString("odd one"));
+        auto* noted = find<QToolButton>(m_records.get(), "recordNoted");
+        QTest::mouseClick(noted, Qt::LeftButton);
+        QTRY_COMPARE(table->model()->rowCount(), 1);
+        QVERIFY(m_workspace->edits().stack().undoText().startsWith("note on trial"));
+        m_workspace->edits().stack().undo();
+        QTRY_COMPARE(table->model()->rowCount(), 0);
+        QVERIFY(note->toPlainText().isEmpty());
+        m_workspace->edits().stack().redo();
+        QTRY_COMPARE(table->model()->rowCount(), 1);
+        QTest::mouseClick(find<QToolButton>(m_records.get(), "recordClear"), Qt::LeftButton);
+        QTRY_COMPARE(table->model()->rowCount(), 96);
+        QVERIFY(!noted->isChecked());
+        // The project's own note stands above the list.
+        m_workspace->edits().setNote({}, {}, "second board");
+        QTRY_COMPARE(find<QLabel>(m_records.get(), "recordProjectNote")->text(), QString("second board"));
+    }
+
+    void aTrialIsMeasuredAgainFromTheTable()
+    {
+        auto* table = find<QTableView>(m_records.get(), "recordTable");
+        QTRY_COMPARE(table->model()->rowCount(), 96);
+        auto* again = find<QToolButton>(m_records.get(), "recordAgain");
+        table->clearSelection();
+        QVERIFY(!again->isEnabled());
+        table->selectRow(0);
+        QVERIFY(again->isEnabled());
+        const qint64 before = m_workspace->figures().trials;
+        QTest::mouseClick(again, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(table->model()->rowCount(), 97, 20000);
+        QCOMPARE(m_workspace->figures().trials, before + 1);
+        auto* text = find<QLabel>(m_records.get(), "remeasureText");
+        QVERIFY2(text->text().startsWith("Measured again: "), qPrintable(text->text()));
+        QTRY_VERIFY(!table->model()->index(96, ui::RecordModel::RepeatsColumn).data().toString().isEmpty());
+        QTRY_COMPARE(find<QTreeWidget>(m_records.get(), "recordOverview")->findItems("Measured again", Qt::MatchExactly).size(), 1);
+    }
+
+    void aWholeCauseIsTriedAgain()
+    {
+        auto* table = find<QTableView>(m_failures.get(), "failureTable");
+        QTRY_COMPARE(table->model()->rowCount(), 2);
+        table->setCurrentIndex(table->model()->index(1, 0));
+        auto* retry = find<QPushButton>(m_failures.get(), "failureRetry");
+        QVERIFY2(retry->text().contains("4"), qPrintable(retry->text()));
+        QSignalSpy ended(&m_workspace->trialJobs(), &ui::TrialJobs::ended);
+        QTest::mouseClick(retry, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, 20000);
+        QCOMPARE(ended[0][0].value<std::vector<session::RemeasuredTrial>>().size(), std::size_t{4});
+        QVERIFY2(find<QLabel>(m_failures.get(), "remeasureText")->text().contains("4 valid"), qPrintable(find<QLabel>(m_failures.get(), "remeasureText")->text()));
+        QTest::mouseClick(find<QToolButton>(m_failures.get(), "remeasureClose"), Qt::LeftButton);
+        QVERIFY(!find<QWidget>(m_failures.get(), "remeasureBar")->isVisible());
+    }
+
+    void theChartFollowsTheList()
+    {
+        auto* table = find<QTableView>(m_records.get(), "recordTable");
+        QTest::mouseClick(find<QToolButton>(m_records.get(), "recordClear"), Qt::LeftButton);
+        auto* summary = find<QLabel>(m_records.get(), "scatterSummary");
+        QTest::mouseClick(find<QToolButton>(m_records.get(), "recordChart"), Qt::LeftButton);
+        find<QComboBox>(m_records.get(), "scatterX")->setCurrentIndex(3); // place in the project: of every valid trial
+        QTRY_VERIFY2(summary->text().startsWith("89 trials"), qPrintable(summary->text())); // 84, one and four that were measured again
+        find<QComboBox>(m_records.get(), "recordState")->setCurrentIndex(2); // failed: none has a latency
+        QTRY_VERIFY2(summary->text().startsWith("No trial"), qPrintable(summary->text()));
+        QTest::mouseClick(find<QToolButton>(m_records.get(), "recordClear"), Qt::LeftButton);
+        QTRY_VERIFY(summary->text().startsWith("89 trials"));
+        emit find<ui::ScatterPanel>(m_records.get(), "scatterPanel")->picked(5);
+        QTRY_COMPARE(table->currentIndex().data(ui::RecordModel::RowIdRole).toLongLong(), 5);
+        QTest::mouseClick(find<QToolButton>(m_records.get(), "recordChart"), Qt::LeftButton);
+        QVERIFY(!summary->isVisible());
     }
 
     void anEmptyProjectSaysSo()

@@ -29,6 +29,8 @@ public:
 
     /// Null while nothing is open. Its non-blocking calls may be used directly.
     session::TuningSession* session() const { return m_session.get(); }
+    /// For jobs on threads, which may outlast it.
+    std::shared_ptr<session::TuningSession> shared() const { return m_session; }
 
     void start(const session::TuneOptions& options);
     void pause();

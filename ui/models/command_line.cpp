@@ -3,6 +3,8 @@
 #include <QRegularExpression>
 #include <QStringList>
 
+#include <cmath>
+
 namespace lathe::ui {
 
 namespace {
@@ -38,6 +40,33 @@ void project(QStringList& words, const session::OpenOptions& open)
         words << QStringLiteral("--target") << QStringLiteral("cpu");
     if (!open.project.empty())
         words << QStringLiteral("--project") << QString::fromStdString(open.project.string());
+}
+
+QStringList filterWords(const session::TrialQuery& query, const QString& task)
+{
+    QStringList words;
+    const auto text = [&words](const char* option, const std::string& value) {
+        if (!value.empty())
+            words << QLatin1String(option) << QString::fromStdString(value);
+    };
+    if (query.task >= 0)
+        words << QStringLiteral("--task") << task;
+    text("--state", query.code);
+    text("--stage", query.stage);
+    text("--cause", query.cause);
+    text("--text", query.text);
+    if (std::isfinite(query.minMs))
+        words << QStringLiteral("--min-ms") << QString::number(query.minMs);
+    if (std::isfinite(query.maxMs))
+        words << QStringLiteral("--max-ms") << QString::number(query.maxMs);
+    if (query.noted)
+        words << QStringLiteral("--noted");
+    return words;
+}
+
+QStringList projectWords(const session::OpenOptions& open)
+{
+    return {QString::fromStdString(open.project.string())};
 }
 
 QString line(const QString& command, const QStringList& words)
@@ -139,6 +168,31 @@ QString compareCommand(const QStringList& what)
 QString reportCommand(const QString& project, const QString& html)
 {
     return line(QStringLiteral("report"), {project, QStringLiteral("-o"), html});
+}
+
+QString exportTrialsCommand(const session::OpenOptions& open, const session::TrialQuery& query, const QString& task, const QString& format, const QString& file)
+{
+    using Order = session::TrialQuery::Order;
+    static constexpr std::pair<Order, const char*> kOrders[] = {
+        {Order::Task, "task"},   {Order::Alternative, "algorithm"}, {Order::Sketch, "sketch"}, {Order::Latency, "latency"}, {Order::Predicted, "predicted"}, {Order::State, "state"},
+        {Order::Round, "round"}, {Order::Verified, "verified"},     {Order::Trial, "trial"},   {Order::Text, "text"},       {Order::Note, "note"},           {Order::Repeats, "repeats"}};
+    QStringList words = projectWords(open) + QStringList{QStringLiteral("--format"), format} + filterWords(query, task);
+    for (const auto& [order, name] : kOrders)
+        if (query.order == order)
+            words << QStringLiteral("--order") << QLatin1String(name);
+    if (query.descending)
+        words << QStringLiteral("--descending");
+    return line(QStringLiteral("records export"), words + QStringList{QStringLiteral("-o"), file});
+}
+
+QString remeasureCommand(const session::OpenOptions& open, const QStringList& trials)
+{
+    return line(QStringLiteral("records remeasure"), projectWords(open) + trials);
+}
+
+QString retryCommand(const session::OpenOptions& open, const session::TrialQuery& query, const QString& task)
+{
+    return line(QStringLiteral("records retry"), projectWords(open) + filterWords(query, task));
 }
 
 } // namespace lathe::ui

@@ -20,7 +20,7 @@ ErrorAdvice errorAdvice(const QString& code)
         {"BadFile", QT_TRANSLATE_NOOP("ErrorAdvice", "Unreadable file"), QT_TRANSLATE_NOOP("ErrorAdvice", "The file is truncated, damaged or of another kind: export or copy it again.")},
         {"IllegalSchedule", QT_TRANSLATE_NOOP("ErrorAdvice", "Illegal schedule"), QT_TRANSLATE_NOOP("ErrorAdvice", "The candidate was refused before it was built; the search goes on without it.")},
         {"BuildFailed", QT_TRANSLATE_NOOP("ErrorAdvice", "Build failed"), QT_TRANSLATE_NOOP("ErrorAdvice", "The text has the compiler's words; one candidate is lost.")},
-        {"BuildTimeout", QT_TRANSLATE_NOOP("ErrorAdvice", "Build took too long"), QT_TRANSLATE_NOOP("ErrorAdvice", "Give builds more time (--timeout).")},
+        {"BuildTimeout", QT_TRANSLATE_NOOP("ErrorAdvice", "Build took too long"), QT_TRANSLATE_NOOP("ErrorAdvice", "The code generator was stopped; one candidate is lost.")},
         {"RunTimeout", QT_TRANSLATE_NOOP("ErrorAdvice", "Run took too long"), QT_TRANSLATE_NOOP("ErrorAdvice", "Give runs more time (--timeout), or leave the slow candidate behind.")},
         {"WrongAnswer", QT_TRANSLATE_NOOP("ErrorAdvice", "Wrong result"), QT_TRANSLATE_NOOP("ErrorAdvice", "The program computed something else and is not used; please report it.")},
         {"DeviceLost", QT_TRANSLATE_NOOP("ErrorAdvice", "Device lost"), QT_TRANSLATE_NOOP("ErrorAdvice", "Check the device and its connection.")},

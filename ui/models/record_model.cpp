@@ -83,6 +83,12 @@ void RecordModel::sort(int column, Qt::SortOrder order)
     case StateColumn: m_query.order = Order::State; break;
     case AlgorithmColumn: m_query.order = Order::Alternative; break;
     case SketchColumn: m_query.order = Order::Sketch; break;
+    case RoundColumn: m_query.order = Order::Round; break;
+    case VerifiedColumn: m_query.order = Order::Verified; break;
+    case TrialColumn: m_query.order = Order::Trial; break;
+    case TextColumn: m_query.order = Order::Text; break;
+    case NoteColumn: m_query.order = Order::Note; break;
+    case RepeatsColumn: m_query.order = Order::Repeats; break;
     default: m_query.order = Order::Time; break;
     }
     m_query.descending = order == Qt::DescendingOrder;
@@ -150,6 +156,15 @@ void RecordModel::refresh()
                           });
 }
 
+void RecordModel::forgetNote(const QString& trial)
+{
+    for (const std::int64_t row : m_shown.keys())
+        if (m_shown.object(row)->trial == trial)
+            m_shown.remove(row);
+    if (rowCount() > 0)
+        emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+}
+
 int RecordModel::find(std::int64_t row) const
 {
     const auto found = std::find(m_rows.begin(), m_rows.end(), row);
@@ -191,7 +206,7 @@ void RecordModel::fetch()
                           QString tip = QString::fromStdString(row.text);
                           if (failed)
                               tip += QStringLiteral("\n\n") + errorAdvice(QString::fromStdString(row.code)).advice;
-                          m_shown.insert(row.row, new Shown{texts(row, m_taskNames), row.task, failed, tip});
+                          m_shown.insert(row.row, new Shown{texts(row, m_taskNames), row.task, failed, tip, QString::fromStdString(row.trial), QString::fromStdString(row.note)});
                       }
                       // The rows may have moved since.
                       if (block < rowCount() && m_rows[static_cast<std::size_t>(block)] == first)
@@ -214,10 +229,12 @@ std::array<QString, RecordModel::ColumnCount> RecordModel::texts(const session::
     cells[StateColumn] = row.code == "Ok" ? tr("valid") : errorAdvice(QString::fromStdString(row.code)).title;
     cells[AlgorithmColumn] = QString::fromStdString(row.alternative);
     cells[SketchColumn] = QString::fromStdString(row.sketch);
-    cells[RoundColumn] = QStringLiteral("%1.%2").arg(row.round).arg(row.index);
+    cells[RoundColumn] = row.run == 0 ? QString() : QStringLiteral("%1.%2").arg(row.round).arg(row.index); // no part of a run
     cells[VerifiedColumn] = row.verified ? tr("yes") : QString();
     cells[TrialColumn] = QString::fromStdString(row.trial.substr(0, 8));
     cells[TextColumn] = QString::fromStdString(row.text);
+    cells[NoteColumn] = QString::fromStdString(row.note).simplified();
+    cells[RepeatsColumn] = QString::fromStdString(row.repeats.substr(0, 8));
     return cells;
 }
 
@@ -242,7 +259,7 @@ QVariant RecordModel::data(const QModelIndex& index, int role) const
         const bool number = index.column() == LatencyColumn || index.column() == PredictedColumn;
         return QVariant::fromValue((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
-    if (role != Qt::DisplayRole && role != TaskIdRole && role != Qt::ToolTipRole && role != Qt::ForegroundRole && role != TrialIdRole)
+    if (role != Qt::DisplayRole && role != TaskIdRole && role != Qt::ToolTipRole && role != Qt::ForegroundRole && role != TrialIdRole && role != NoteRole && role != FailedRole)
         return {};
     const Shown* shown = m_shown.object(row);
     if (shown == nullptr) {
@@ -253,8 +270,10 @@ QVariant RecordModel::data(const QModelIndex& index, int role) const
     switch (role) {
     case Qt::DisplayRole: return shown->cells[static_cast<std::size_t>(index.column())];
     case TaskIdRole: return shown->task;
-    case TrialIdRole: return shown->cells[TrialColumn];
-    case Qt::ToolTipRole: return shown->failed ? QVariant(shown->tip) : QVariant();
+    case TrialIdRole: return shown->trial;
+    case NoteRole: return shown->note;
+    case FailedRole: return shown->failed;
+    case Qt::ToolTipRole: return index.column() == NoteColumn && !shown->note.isEmpty() ? QVariant(shown->note) : shown->failed ? QVariant(shown->tip) : QVariant();
     case Qt::ForegroundRole: return shown->failed ? QVariant(QGuiApplication::palette().brush(QPalette::PlaceholderText)) : QVariant();
     default: return {};
     }
@@ -266,6 +285,8 @@ QVariant RecordModel::headerData(int section, Qt::Orientation orientation, int r
         return {};
     if (role == Qt::ToolTipRole && section == PredictedColumn)
         return tr("What the search expected of this candidate when it chose it");
+    if (role == Qt::ToolTipRole && section == RepeatsColumn)
+        return tr("The trial whose candidate was measured again");
     if (role != Qt::DisplayRole)
         return {};
     switch (section) {
@@ -280,6 +301,8 @@ QVariant RecordModel::headerData(int section, Qt::Orientation orientation, int r
     case VerifiedColumn: return tr("Verified");
     case TrialColumn: return tr("Trial");
     case TextColumn: return tr("Text");
+    case NoteColumn: return tr("Note");
+    case RepeatsColumn: return tr("Repeats");
     default: return {};
     }
 }

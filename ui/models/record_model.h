@@ -34,13 +34,17 @@ public:
         VerifiedColumn,
         TrialColumn,
         TextColumn,
+        NoteColumn,
+        RepeatsColumn,
         ColumnCount
     };
     enum Role
     {
         RowIdRole = Qt::UserRole, ///< of the project, known for every row
         TaskIdRole, ///< -1: none, or not read yet
-        TrialIdRole
+        TrialIdRole, ///< whole; empty: not read yet
+        NoteRole, ///< whole
+        FailedRole
     };
 
     explicit RecordModel(QObject* parent = nullptr);
@@ -54,7 +58,10 @@ public:
     const session::TrialQuery& query() const { return m_query; }
     /// Takes in what was stored since: added where the order is that of time, else read anew.
     void refresh();
+    void reread() { read(); }
     bool isReading() const { return m_finding; }
+    /// A note was changed: its cells are read again.
+    void forgetNote(const QString& trial);
     /// How long the latest query took.
     double seconds() const { return m_seconds; }
     const std::vector<std::int64_t>& rowIds() const { return m_rows; }
@@ -81,7 +88,7 @@ private:
         std::array<QString, ColumnCount> cells;
         int task = -1;
         bool failed = false;
-        QString tip;
+        QString tip, trial, note;
     };
 
     void read();

@@ -20,10 +20,13 @@ public:
     const session::TrialQuery& query() const { return m_query; }
     /// `show`: the records are to be looked at now.
     void set(const session::TrialQuery& query, bool show);
+    /// One trial is to be looked at in full: a row of the project.
+    void requestRow(qint64 row) { emit rowRequested(row); }
 
 signals:
     void changed();
     void showRequested();
+    void rowRequested(qint64 row);
 
 private:
     using QObject::QObject;

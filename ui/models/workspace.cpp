@@ -1,6 +1,8 @@
 #include "ui/models/workspace.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/bridge/trial_jobs.h"
+#include "ui/models/edits.h"
 #include "ui/models/import_problems.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/selection.h"
@@ -13,6 +15,7 @@
 #include <QStandardPaths>
 
 #include <cmath>
+#include <map>
 
 namespace lathe::ui {
 
@@ -35,8 +38,12 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
     m_tasks = new TaskModel(this);
     m_issues = new IssueModel(this);
     m_selection = new Selection(this);
+    m_trialJobs = new TrialJobs(*m_bridge, this);
+    m_edits = new Edits(*this);
     connect(m_bridge, &SessionBridge::opened, this, &Workspace::onOpened);
     connect(m_bridge, &SessionBridge::eventsArrived, this, &Workspace::onEvents);
+    connect(m_trialJobs, &TrialJobs::ended, this, &Workspace::onRemeasured);
+    connect(m_trialJobs, &TrialJobs::failed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("measuring again"), text); });
     connect(m_bridge, &SessionBridge::openFailed, this, &Workspace::onOpenFailed);
     connect(m_bridge, &SessionBridge::startFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), m_source, text); });
     connect(m_bridge, &SessionBridge::compileFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("export"), text); });
@@ -48,6 +55,8 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
 Workspace::~Workspace()
 {
     m_bridge->disconnect(this); // it may speak up while it ends, when the models are gone
+    delete m_edits;
+    delete m_trialJobs;
     delete m_bridge;
 }
 
@@ -185,6 +194,29 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
         m_pace.erase(m_pace.begin());
     const double span = m_pace.back().first - m_pace.front().first;
     m_figures.trialsPerSecond = span > 1 ? static_cast<double>(m_pace.back().second - m_pace.front().second) / span : session::kUnknown;
+    emit figuresChanged();
+}
+
+/// The tasks' figures; trials that are measured again are no part of a run, so that its views do not move.
+void Workspace::onRemeasured(const std::vector<session::RemeasuredTrial>& trials)
+{
+    std::vector<session::Event> events;
+    std::map<int, double> best;
+    for (const session::RemeasuredTrial& trial : trials) {
+        if (trial.trial.empty() || trial.task < 0 || trial.task >= m_tasks->rowCount())
+            continue;
+        session::TrialEvent event;
+        event.trial.id = trial.trial;
+        event.trial.task = trial.task;
+        event.trial.code = trial.code;
+        ++m_figures.trials;
+        m_figures.failed += trial.code == "Ok" ? 0 : 1;
+        events.push_back({m_figures.runSeconds, event});
+        double& bestMs = best.try_emplace(trial.task, m_tasks->task(trial.task).bestMs).first->second;
+        if (trial.code == "Ok" && !(trial.costMs >= bestMs))
+            events.push_back({m_figures.runSeconds, session::BestEvent{trial.task, bestMs = trial.costMs, trial.alternative}});
+    }
+    m_tasks->apply(events);
     emit figuresChanged();
 }
 

@@ -9,10 +9,12 @@
 
 namespace lathe::ui {
 
+class Edits;
 class IssueModel;
 class Selection;
 class SessionBridge;
 class TaskModel;
+class TrialJobs;
 
 /// What all pages share: the open session, its models, what is selected, the run's figures. Made by the window, outlives
 /// its pages; GUI thread. The task model has seen a batch of events before any page does.
@@ -37,6 +39,8 @@ public:
     TaskModel& tasks() const { return *m_tasks; }
     IssueModel& issues() const { return *m_issues; }
     Selection& selection() const { return *m_selection; }
+    TrialJobs& trialJobs() const { return *m_trialJobs; }
+    Edits& edits() const { return *m_edits; }
     /// Null while nothing is open.
     session::TuningSession* session() const;
 
@@ -70,11 +74,14 @@ private:
     void onOpened();
     void onOpenFailed(const QString& what, const QString& text, int code);
     void onEvents(const std::vector<session::Event>& events);
+    void onRemeasured(const std::vector<session::RemeasuredTrial>& trials);
 
     SessionBridge* m_bridge = nullptr;
     TaskModel* m_tasks = nullptr;
     IssueModel* m_issues = nullptr;
     Selection* m_selection = nullptr;
+    TrialJobs* m_trialJobs = nullptr;
+    Edits* m_edits = nullptr;
     QString m_source;
     Figures m_figures;
     std::vector<std::pair<double, qint64>> m_pace; ///< (run seconds, trials) of the last half minute

@@ -1,6 +1,7 @@
 #include "ui/pages/budget_bar.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/models/edits.h"
 #include "ui/models/language.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
@@ -59,6 +60,10 @@ BudgetBar::BudgetBar(Workspace& workspace, QWidget* parent) : QWidget(parent), m
     connect(&m_workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) { showTask(place.task); });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &BudgetBar::onOpened);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, [this] { showTask(-1); });
+    connect(&m_workspace.edits(), &Edits::budgetChanged, this, [this](int task) {
+        if (task == m_task)
+            showTask(task);
+    });
     if (m_workspace.session() != nullptr)
         onOpened();
     else
@@ -93,8 +98,7 @@ void BudgetBar::showTask(int task)
 
 void BudgetBar::ask()
 {
-    session::TuningSession* session = m_workspace.session();
-    if (m_showing || session == nullptr || m_task < 0)
+    if (m_showing || m_workspace.session() == nullptr || m_task < 0)
         return;
     if (sender() == m_pin && m_pin->isChecked() && m_mute->isChecked()) {
         const QScopedValueRollback guard(m_showing, true);
@@ -104,12 +108,7 @@ void BudgetBar::ask()
         m_pin->setChecked(false);
     }
     const session::TaskBudget budget{m_pin->isChecked(), m_mute->isChecked(), m_boost->currentData().toDouble(), m_cap->value()};
-    if (const auto set = session->setBudget(m_task, budget); !set) {
-        m_workspace.addIssue(QString::fromUtf8(toString(set.error().code).data()), tr("budget"), QString::fromStdString(set.error().message));
-        showTask(m_task);
-        return;
-    }
-    m_workspace.tasks().setBudget(m_task, budget);
+    m_workspace.edits().setBudget(m_task, budget);
 }
 
 } // namespace lathe::ui

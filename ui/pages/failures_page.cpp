@@ -1,14 +1,22 @@
 #include "ui/pages/failures_page.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/bridge/trial_jobs.h"
+#include "ui/models/command_line.h"
+#include "ui/models/edits.h"
 #include "ui/models/error_advice.h"
+#include "ui/models/failure_cure.h"
 #include "ui/models/failure_model.h"
 #include "ui/models/language.h"
 #include "ui/models/task_model.h"
 #include "ui/models/trial_filter.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/remeasure_bar.h"
 #include "ui/views/table_view.h"
 
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
 #include <QElapsedTimer>
 #include <QFontDatabase>
 #include <QHBoxLayout>
@@ -26,7 +34,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr int kRefreshMs = 2000;
-constexpr double kTimeoutFactor = 3; ///< how much longer the cure lets a candidate run
+constexpr std::size_t kMaxAgain = 1000; ///< trials that are tried again at once
 
 } // namespace
 
@@ -55,18 +63,30 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     m_show = new QPushButton(side);
     m_show->setObjectName(QStringLiteral("failureShow"));
-    m_timeout = new QPushButton(side);
-    m_timeout->setObjectName(QStringLiteral("failureTimeout"));
-    auto* buttons = new QHBoxLayout;
-    buttons->addWidget(m_show);
-    buttons->addWidget(m_timeout);
-    buttons->addStretch();
+    m_example = new QPushButton(side);
+    m_example->setObjectName(QStringLiteral("failureExample"));
+    m_cure = new QPushButton(side);
+    m_cure->setObjectName(QStringLiteral("failureCure"));
+    m_retry = new QPushButton(side);
+    m_retry->setObjectName(QStringLiteral("failureRetry"));
+    auto* command = new QAction(m_table);
+    command->setObjectName(QStringLiteral("failureCommand"));
+    m_table->addMenuAction(command);
+    auto* looks = new QHBoxLayout;
+    looks->addWidget(m_show);
+    looks->addWidget(m_example);
+    looks->addStretch();
+    auto* acts = new QHBoxLayout;
+    acts->addWidget(m_cure);
+    acts->addWidget(m_retry);
+    acts->addStretch();
     auto* column = new QVBoxLayout(side);
     column->setContentsMargins(4, 0, 0, 0);
     column->addWidget(m_summary);
     column->addWidget(m_text, 1);
     column->addWidget(m_advice);
-    column->addLayout(buttons);
+    column->addLayout(acts);
+    column->addLayout(looks);
     auto* splitter = new QSplitter(Qt::Horizontal, this);
     splitter->addWidget(m_table);
     splitter->addWidget(side);
@@ -74,7 +94,8 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
     splitter->setStretchFactor(1, 2);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(splitter);
+    layout->addWidget(splitter, 1);
+    layout->addWidget(new RemeasureBar(m_workspace, this));
 
     m_refresh.setSingleShot(true);
     connect(&m_refresh, &QTimer::timeout, this, [this] {
@@ -84,33 +105,31 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
     });
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &FailuresPage::showCurrent);
     connect(m_model, &QAbstractItemModel::modelReset, this, &FailuresPage::showCurrent);
-    const auto restrict = [this](bool show) {
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+        if (current.isValid())
+            restrictTo(false);
+    });
+    connect(m_table, &QTableView::activated, this, [this] { restrictTo(true); });
+    connect(m_show, &QPushButton::clicked, this, [this] { restrictTo(true); });
+    connect(m_example, &QPushButton::clicked, this, [this] {
         const QModelIndex current = m_table->currentIndex();
         if (!current.isValid())
             return;
-        const session::FailureView& failure = m_model->failure(current.row());
-        session::TrialQuery query;
-        query.code = failure.code;
-        query.stage = failure.stage;
-        query.cause = failure.cause;
-        m_filter.set(query, show);
-    };
-    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [restrict](const QModelIndex& current) {
-        if (current.isValid())
-            restrict(false);
+        const qint64 row = m_model->failure(current.row()).example;
+        restrictTo(true);
+        m_filter.requestRow(row);
     });
-    connect(m_table, &QTableView::activated, this, [restrict] { restrict(true); });
-    connect(m_show, &QPushButton::clicked, this, [restrict] { restrict(true); });
-    connect(m_timeout, &QPushButton::clicked, this, [this] {
-        session::TuningSession* session = m_workspace.session();
-        if (session == nullptr)
-            return;
-        const double seconds = session->runTimeout() * kTimeoutFactor;
-        if (const auto set = session->setRunTimeout(seconds); !set)
-            m_workspace.addIssue(QString::fromUtf8(toString(set.error().code).data()), tr("failures"), QString::fromStdString(set.error().message));
-        else
-            m_workspace.log(tr("A candidate may run for %1 s from the next round on").arg(seconds));
-        updateTimeoutButton();
+    connect(m_cure, &QPushButton::clicked, this, &FailuresPage::cure);
+    connect(m_retry, &QPushButton::clicked, this, &FailuresPage::retry);
+    connect(command, &QAction::triggered, this, &FailuresPage::copyCommand);
+    connect(&m_workspace.edits(), &Edits::runTimeoutChanged, this, &FailuresPage::showCurrent);
+    connect(&m_workspace.trialJobs(), &TrialJobs::started, this, &FailuresPage::updateButtons);
+    connect(&m_workspace.trialJobs(), &TrialJobs::failed, this, &FailuresPage::updateButtons);
+    connect(&m_workspace.trialJobs(), &TrialJobs::ended, this, [this] {
+        updateButtons();
+        m_stale = true;
+        if (isVisible())
+            read();
     });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &FailuresPage::onOpened);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, [this] {
@@ -119,12 +138,15 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
         m_model->setFailures({});
     });
     connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this, &FailuresPage::onEvents);
-    retranslated(this, [this] {
+    retranslated(this, [this, command] {
         m_table->setAccessibleName(tr("Failures"));
         m_text->setAccessibleName(tr("Text of the latest one"));
         m_show->setText(tr("Show these &trials"));
         m_show->setToolTip(tr("List them among the records"));
-        updateTimeoutButton();
+        m_example->setText(tr("Show its &program"));
+        m_example->setToolTip(tr("The latest of these trials in full: schedule, loops, code"));
+        command->setText(tr("Copy command line: try again"));
+        m_retry->setToolTip(tr("Build and measure them again; the results are new trials"));
         showCurrent();
     });
     if (m_workspace.session() != nullptr)
@@ -198,15 +220,20 @@ void FailuresPage::read()
 void FailuresPage::showCurrent()
 {
     const QModelIndex current = m_table->currentIndex();
-    m_show->setEnabled(current.isValid());
     if (!current.isValid()) {
         const QLocale locale;
-        m_summary->setText(m_workspace.session() == nullptr ? tr("No network is open")
-                               : m_model->rowCount() == 0   ? tr("No trial has failed.")
-                                                            : tr("%1 failed trials, %2 causes. Select one to see its text and what helps.").arg(locale.toString(m_model->total()), locale.toString(m_model->rowCount())));
+        const auto total = m_model->total();
+        const int causes = m_model->rowCount();
+        if (m_workspace.session() == nullptr)
+            m_summary->setText(tr("No network is open"));
+        else if (causes == 0)
+            m_summary->setText(tr("No trial has failed."));
+        else
+            m_summary->setText((total == 1 ? tr("One trial failed.") : tr("%1 trials failed.").arg(locale.toString(static_cast<qlonglong>(total)))) + QLatin1Char(' ')
+                               + (causes == 1 ? tr("Select its cause to see the text and what helps.") : tr("%1 causes: select one to see its text and what helps.").arg(locale.toString(causes))));
         m_text->clear();
         m_advice->clear();
-        m_timeout->hide();
+        updateButtons();
         return;
     }
     const session::FailureView& failure = m_model->failure(current.row());
@@ -214,17 +241,114 @@ void FailuresPage::showCurrent()
     m_summary->setText(QStringLiteral("<b>%1</b> – %2").arg(advice.title.toHtmlEscaped(), m_model->tasksText(failure, 3).toHtmlEscaped()));
     if (m_text->toPlainText() != QString::fromStdString(failure.text))
         m_text->setPlainText(QString::fromStdString(failure.text));
-    m_advice->setText(advice.advice);
-    m_timeout->setVisible(failure.code == "RunTimeout");
-    updateTimeoutButton();
+    updateButtons();
 }
 
-void FailuresPage::updateTimeoutButton()
+void FailuresPage::updateButtons()
+{
+    const QModelIndex current = m_table->currentIndex();
+    for (QPushButton* button : {m_show, m_example})
+        button->setEnabled(current.isValid());
+    m_retry->setVisible(current.isValid());
+    m_cure->hide();
+    const session::TuningSession* session = m_workspace.session();
+    if (!current.isValid() || session == nullptr)
+        return;
+    const session::FailureView& failure = m_model->failure(current.row());
+    m_retry->setText(failure.count == 1 ? tr("Try it &again") : tr("Try all %1 &again").arg(QLocale().toString(std::min<qlonglong>(failure.count, kMaxAgain))));
+    m_retry->setEnabled(!m_workspace.trialJobs().isMeasuring());
+    const FailureCure cure = failureCure(failure, session->runTimeout());
+    const ErrorAdvice advice = errorAdvice(QString::fromStdString(failure.code));
+    m_advice->setText(cure.sentence.isEmpty() ? advice.advice : cure.sentence);
+    switch (cure.act) {
+    case FailureCure::Act::Timeout:
+        m_cure->setText(tr("&Let candidates run for %1 s").arg(cure.seconds));
+        m_cure->setToolTip(tr("For this run from its next round on, and for those to come"));
+        m_cure->setVisible(cure.seconds > session->runTimeout());
+        break;
+    case FailureCure::Act::Package:
+        m_cure->setText(tr("Copy the &install command"));
+        m_cure->setToolTip(QStringLiteral("sudo apt install ") + cure.package);
+        m_cure->show();
+        break;
+    case FailureCure::Act::Limit:
+        m_cure->setText(tr("&Open the limit"));
+        m_cure->setToolTip(tr("Show the device's limits"));
+        m_cure->setVisible(window()->findChild<QAction*>(QStringLiteral("page.devices")) != nullptr);
+        break;
+    case FailureCure::Act::None: break;
+    }
+}
+
+session::TrialQuery FailuresPage::currentQuery() const
+{
+    session::TrialQuery query;
+    if (const QModelIndex current = m_table->currentIndex(); current.isValid()) {
+        const session::FailureView& failure = m_model->failure(current.row());
+        query.code = failure.code;
+        query.stage = failure.stage;
+        query.cause = failure.cause;
+    }
+    return query;
+}
+
+void FailuresPage::restrictTo(bool show)
+{
+    if (m_table->currentIndex().isValid())
+        m_filter.set(currentQuery(), show);
+}
+
+void FailuresPage::cure()
 {
     const session::TuningSession* session = m_workspace.session();
-    const double seconds = (session == nullptr ? session::TuneOptions().timeoutSeconds : session->runTimeout()) * kTimeoutFactor;
-    m_timeout->setText(tr("&Let candidates run for %1 s").arg(seconds));
-    m_timeout->setToolTip(tr("For this run from its next round on, and for those to come"));
+    const QModelIndex current = m_table->currentIndex();
+    if (session == nullptr || !current.isValid())
+        return;
+    const FailureCure cure = failureCure(m_model->failure(current.row()), session->runTimeout());
+    if (cure.act == FailureCure::Act::Timeout) {
+        m_workspace.edits().setRunTimeout(cure.seconds);
+    } else if (cure.act == FailureCure::Act::Package) {
+        QApplication::clipboard()->setText(QStringLiteral("sudo apt install ") + cure.package);
+        m_workspace.log(tr("Copied: %1").arg(QApplication::clipboard()->text()));
+    } else if (auto* devices = window()->findChild<QAction*>(QStringLiteral("page.devices")); devices != nullptr && cure.act == FailureCure::Act::Limit) {
+        devices->trigger();
+    }
+    showCurrent();
+}
+
+void FailuresPage::retry()
+{
+    session::TrialQuery query = currentQuery();
+    if (query.code.empty())
+        return;
+    query.descending = true; // the latest first, where there are too many
+    m_reader.ask(
+        [query](session::History& history, std::stop_token stop) -> Result<std::vector<session::TrialRow>> {
+            auto rows = history.find(query, stop);
+            if (!rows)
+                return std::move(rows).error();
+            rows->resize(std::min(rows->size(), kMaxAgain));
+            return history.rows(*rows);
+        },
+        [this](Result<std::vector<session::TrialRow>> rows) {
+            if (!rows) {
+                m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("failures"), QString::fromStdString(rows.error().message));
+                return;
+            }
+            std::vector<std::string> trials;
+            for (const session::TrialRow& row : *rows)
+                trials.push_back(row.trial);
+            m_workspace.trialJobs().remeasure(std::move(trials));
+        });
+}
+
+void FailuresPage::copyCommand()
+{
+    if (m_workspace.session() == nullptr || !m_table->currentIndex().isValid())
+        return;
+    const QString command = retryCommand(m_workspace.session()->options(), currentQuery(), {});
+    QApplication::clipboard()->setText(command);
+    m_workspace.log(tr("Copied: %1").arg(command));
 }
 
 } // namespace lathe::ui

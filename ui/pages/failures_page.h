@@ -36,7 +36,12 @@ private:
     void onEvents(const std::vector<session::Event>& events);
     void read();
     void showCurrent();
-    void updateTimeoutButton();
+    void updateButtons();
+    void restrictTo(bool show);
+    void cure();
+    void retry();
+    void copyCommand();
+    session::TrialQuery currentQuery() const;
 
     Workspace& m_workspace;
     TrialFilter& m_filter;
@@ -45,7 +50,7 @@ private:
     TableView* m_table = nullptr;
     QLabel *m_summary = nullptr, *m_advice = nullptr;
     QPlainTextEdit* m_text = nullptr;
-    QPushButton *m_show = nullptr, *m_timeout = nullptr;
+    QPushButton *m_show = nullptr, *m_example = nullptr, *m_cure = nullptr, *m_retry = nullptr;
     QTimer m_refresh;
     bool m_stale = true, m_open = false;
     double m_seconds = 0; ///< that the latest reading took

@@ -10,10 +10,14 @@
 #include <QDateTime>
 #include <QFontDatabase>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
+#include <QMenu>
 #include <QPlainTextEdit>
+#include <QRegularExpression>
+#include <QShortcut>
 #include <QTabWidget>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -48,6 +52,12 @@ QTreeWidget* makeTree(const char* name, QWidget* parent)
     tree->setAlternatingRowColors(true);
     tree->setUniformRowHeights(true);
     tree->header()->setSectionResizeMode(QHeaderView::Interactive);
+    auto* copy = new QShortcut(QKeySequence::Copy, tree);
+    copy->setContext(Qt::WidgetShortcut);
+    QObject::connect(copy, &QShortcut::activated, tree, [tree] {
+        if (const QTreeWidgetItem* item = tree->currentItem())
+            QApplication::clipboard()->setText(item->text(0) + QLatin1Char('\t') + item->text(1));
+    });
     return tree;
 }
 
@@ -75,24 +85,36 @@ RecordDetailPage::RecordDetailPage(QWidget* parent) : QWidget(parent)
     copy->setObjectName(QStringLiteral("recordCopy"));
     copy->setAutoRaise(true);
     m_tabs->setCornerWidget(copy);
-    retranslated(copy, [copy] {
+    auto* menu = new QMenu(copy);
+    QAction* tab = menu->addAction(QString(), this, [this] { QApplication::clipboard()->setText(textOf(m_tabs->currentWidget())); });
+    QAction* all = menu->addAction(QString(), this, [this] {
+        QString text = m_title->text().remove(QRegularExpression(QStringLiteral("<[^>]*>"))) + QLatin1Char('\n');
+        for (int i = 0; i < m_tabs->count(); ++i)
+            if (const QString part = textOf(m_tabs->widget(i)); !part.isEmpty())
+                text += QStringLiteral("\n== %1\n").arg(m_tabs->tabText(i)) + part + (part.endsWith(QLatin1Char('\n')) ? QString() : QStringLiteral("\n"));
+        QApplication::clipboard()->setText(text);
+    });
+    tab->setObjectName(QStringLiteral("recordCopyTab"));
+    all->setObjectName(QStringLiteral("recordCopyAll"));
+    copy->setMenu(menu);
+    copy->setPopupMode(QToolButton::MenuButtonPopup);
+    connect(copy, &QToolButton::clicked, tab, &QAction::trigger);
+    retranslated(copy, [copy, tab, all] {
         copy->setText(tr("Copy"));
         copy->setToolTip(tr("Copy the whole text of this tab"));
+        tab->setText(tr("Copy this &tab"));
+        all->setText(tr("Copy &everything"));
     });
-    connect(copy, &QToolButton::clicked, this, [this] {
-        if (auto* text = qobject_cast<QPlainTextEdit*>(m_tabs->currentWidget())) {
-            QApplication::clipboard()->setText(text->toPlainText());
-            return;
-        }
-        const auto* tree = qobject_cast<QTreeWidget*>(m_tabs->currentWidget());
-        QString lines;
-        for (QTreeWidgetItemIterator it(const_cast<QTreeWidget*>(tree)); *it != nullptr; ++it)
-            lines += (*it)->text(0) + QLatin1Char('\t') + (*it)->text(1) + QLatin1Char('\n');
-        QApplication::clipboard()->setText(lines);
-    });
+    m_note = new QPlainTextEdit(this);
+    m_note->setObjectName(QStringLiteral("recordNote"));
+    m_note->setTabChangesFocus(true);
+    m_note->setFixedHeight(m_note->fontMetrics().lineSpacing() * 2 + 12);
+    m_note->installEventFilter(this);
+    m_note->setEnabled(false);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_title);
+    layout->addWidget(m_note);
     layout->addWidget(m_tabs, 1);
     connect(m_tabs, &QTabWidget::currentChanged, this, &RecordDetailPage::loadListing);
     retranslated(this, [this] { retranslate(); });
@@ -123,6 +145,9 @@ void RecordDetailPage::retranslate()
         m_tabs->setTabText(m_tabs->indexOf(widget), title);
         widget->setAccessibleName(title);
     }
+    m_note->setPlaceholderText(tr("A note on this trial"));
+    m_note->setAccessibleName(tr("A note on this trial"));
+    m_note->setToolTip(tr("Kept with the project when the field is left, or with Ctrl+Enter"));
     m_overview->setHeaderLabels({tr("Property"), tr("Value")});
     m_features->setHeaderLabels({tr("Feature"), tr("Value")});
     m_tabs->setTabToolTip(m_tabs->indexOf(m_features), tr("The reference's features of this schedule, those that are not zero"));
@@ -144,8 +169,56 @@ void RecordDetailPage::setHistory(std::unique_ptr<session::History> history)
     showRow(0);
 }
 
+QString RecordDetailPage::textOf(QWidget* tab) const
+{
+    if (const auto* text = qobject_cast<QPlainTextEdit*>(tab))
+        return text->toPlainText();
+    auto* tree = qobject_cast<QTreeWidget*>(tab);
+    QString lines;
+    for (QTreeWidgetItemIterator it(tree); *it != nullptr; ++it)
+        lines += (*it)->text(0) + QLatin1Char('\t') + (*it)->text(1) + QLatin1Char('\n');
+    return lines;
+}
+
+bool RecordDetailPage::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_note && event->type() == QEvent::FocusOut)
+        commitNote();
+    if (watched == m_note && event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if ((key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) && key->modifiers().testFlag(Qt::ControlModifier)) {
+            commitNote();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void RecordDetailPage::commitNote()
+{
+    if (m_row == 0 || m_detail.row.row != m_row)
+        return;
+    const QString before = QString::fromStdString(m_detail.row.note), after = m_note->toPlainText().trimmed();
+    if (before == after)
+        return;
+    m_detail.row.note = after.toStdString();
+    emit noteEdited(QString::fromStdString(m_detail.row.trial), before, after);
+}
+
+void RecordDetailPage::setNote(const QString& trial, const QString& note)
+{
+    if (m_row == 0 || QString::fromStdString(m_detail.row.trial) != trial)
+        return;
+    m_detail.row.note = note.toStdString();
+    if (m_note->toPlainText().trimmed() != note)
+        m_note->setPlainText(note);
+}
+
 void RecordDetailPage::showRow(std::int64_t row)
 {
+    commitNote();
+    m_note->clear();
+    m_note->setEnabled(false);
     m_asked.request_stop();
     m_row = row;
     for (QPlainTextEdit* text : {m_ir, m_assembly}) {
@@ -174,6 +247,9 @@ void RecordDetailPage::showDetail(const session::TrialDetail& detail)
 {
     m_detail = detail;
     fillOverview(detail);
+    m_note->setPlainText(QString::fromStdString(detail.row.note));
+    m_note->setEnabled(true);
+    emit shown(QString::fromStdString(detail.row.trial), detail.row.task);
     QStringList steps;
     for (const std::string& step : detail.steps)
         steps << QString::fromStdString(step);
@@ -224,7 +300,18 @@ void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
     add(tr("Algorithm"), QString::fromStdString(row.alternative));
     add(tr("Sketch"), QString::fromStdString(row.sketch));
     add(tr("Genome"), QString::fromStdString(detail.genome));
-    add(tr("Run, round, place"), QStringLiteral("%1, %2, %3").arg(row.run).arg(row.round).arg(row.index));
+    if (!row.repeats.empty())
+        add(tr("Repeats"), tr("trial %1").arg(QString::fromStdString(row.repeats)));
+    else if (row.run != 0)
+        add(tr("Run, round, place"), QStringLiteral("%1, %2, %3").arg(row.run).arg(row.round).arg(row.index));
+    if (!detail.repeats.empty()) {
+        auto* again = add(tr("Measured again"), detail.repeats.size() == 1 ? tr("once") : tr("%1 times").arg(detail.repeats.size()));
+        for (const session::TrialRow& repeat : detail.repeats) {
+            const QString time = QDateTime::fromMSecsSinceEpoch(repeat.timeMs).toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
+            new QTreeWidgetItem(again, {time, repeat.code == "Ok" ? msText(repeat.costMs) : errorAdvice(QString::fromStdString(repeat.code)).title});
+        }
+        again->setExpanded(true);
+    }
     add(tr("Time"), QDateTime::fromMSecsSinceEpoch(row.timeMs).toString(QStringLiteral("yyyy-MM-dd HH:mm:ss")));
     add(tr("Trial"), QString::fromStdString(row.trial));
     add(tr("Candidate"), QString::fromStdString(detail.candidate));

@@ -29,6 +29,15 @@ public:
     void setTaskNames(const QStringList& names) { m_taskNames = names; }
     void showRow(std::int64_t row); ///< of the project; 0: none
     std::int64_t row() const { return m_row; }
+    /// The note was changed elsewhere.
+    void setNote(const QString& trial, const QString& note);
+
+signals:
+    void shown(const QString& trial, int task); ///< what was asked for is there
+    void noteEdited(const QString& trial, const QString& before, const QString& after);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     QPlainTextEdit* addText(const char* name);
@@ -36,12 +45,15 @@ private:
     void fillOverview(const session::TrialDetail& detail);
     void loadListing();
     void retranslate();
+    void commitNote();
+    QString textOf(QWidget* tab) const;
 
     HistoryReader m_reader, m_lister; ///< a compile does not hold up what is selected next
     QStringList m_taskNames;
     std::int64_t m_row = 0;
     std::stop_source m_asked;
     QLabel* m_title = nullptr;
+    QPlainTextEdit* m_note = nullptr;
     QTabWidget* m_tabs = nullptr;
     QTreeWidget* m_overview = nullptr;
     QTreeWidget* m_features = nullptr;

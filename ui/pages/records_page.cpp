@@ -1,6 +1,8 @@
 #include "ui/pages/records_page.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/bridge/trial_jobs.h"
+#include "ui/models/edits.h"
 #include "ui/models/error_advice.h"
 #include "ui/models/history_reader.h"
 #include "ui/models/language.h"
@@ -10,19 +12,19 @@
 #include "ui/models/trial_filter.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/record_detail_page.h"
+#include "ui/pages/remeasure_bar.h"
+#include "ui/pages/scatter_panel.h"
 #include "ui/views/record_table.h"
 
 #include <QAction>
-#include <QApplication>
-#include <QClipboard>
 #include <QComboBox>
 #include <QDoubleValidator>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QSettings>
 #include <QSplitter>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -36,7 +38,6 @@ namespace {
 
 constexpr int kTypingMs = 250;
 constexpr int kRefreshMs = 1000; ///< at least, between two looks at a running project
-constexpr std::size_t kMaxCopied = 20000;
 constexpr int kSideBySide = 900; ///< pixels from which the details stand beside the list
 
 const char* const kStates[] = {"", "Ok", "failed", "IllegalSchedule", "BuildFailed", "BuildTimeout", "RunTimeout", "WrongAnswer", "DeviceLost", "WorkerCrashed"};
@@ -62,7 +63,7 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     m_table->horizontalHeader()->setSectionsClickable(true);
     m_table->horizontalHeader()->setSortIndicatorShown(true);
     m_table->horizontalHeader()->setSortIndicator(RecordModel::TimeColumn, Qt::DescendingOrder);
-    const int widths[] = {145, 210, 90, 100, 110, 80, 150, 60, 60, 80, 200};
+    const int widths[] = {145, 210, 90, 100, 110, 80, 150, 60, 60, 80, 200, 160, 80};
     for (int column = 0; column < RecordModel::ColumnCount; ++column)
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
@@ -71,7 +72,13 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     m_detail->setObjectName(QStringLiteral("recordDetail"));
     m_splitter = new QSplitter(Qt::Vertical, this);
     m_splitter->setObjectName(QStringLiteral("recordSplitter"));
-    m_splitter->addWidget(m_table);
+    m_scatter = new ScatterPanel(this);
+    m_lists = new QSplitter(Qt::Vertical, this);
+    m_lists->setObjectName(QStringLiteral("recordLists"));
+    m_lists->addWidget(m_table);
+    m_lists->addWidget(m_scatter);
+    m_scatter->setVisible(QSettings().value(QStringLiteral("scatter/shown")).toBool());
+    m_splitter->addWidget(m_lists);
     m_splitter->addWidget(m_detail);
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
@@ -79,16 +86,16 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     layout->setContentsMargins(4, 4, 4, 4);
     layout->addWidget(makeFilterBar());
     layout->addWidget(m_splitter, 1);
+    layout->addWidget(new RemeasureBar(m_workspace, this));
 
     m_typing.setSingleShot(true);
     m_typing.setInterval(kTypingMs);
     m_refresh.setSingleShot(true);
     connect(&m_typing, &QTimer::timeout, this, &RecordsPage::applyFilter);
     connect(&m_refresh, &QTimer::timeout, this, [this] {
+        m_stale = true;
         if (isVisible())
-            m_model->refresh();
-        else
-            m_stale = true;
+            readNow();
     });
     // Clicks on a heading: numbers and times start with what one looks for first.
     connect(m_table->horizontalHeader(), &QHeaderView::sortIndicatorChanged, m_model, &RecordModel::sort);
@@ -105,47 +112,60 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     connect(m_model, &RecordModel::queryEnded, this, &RecordsPage::updateCount);
     connect(m_model, &RecordModel::queryFailed, this, [this](const QString& text) { m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("records"), text); });
     connect(m_table, &RecordTable::exportRequested, this, &RecordsPage::exportRows);
-    connect(m_table, &RecordTable::copyRequested, this, [this] {
-        std::vector<std::int64_t> rows;
-        for (const QModelIndex& index : m_table->selectionModel()->selectedRows())
-            if (rows.size() < kMaxCopied)
-                rows.push_back(index.data(RecordModel::RowIdRole).toLongLong());
-        QStringList names;
-        for (int i = 0; i < m_workspace.tasks().rowCount(); ++i)
-            names << QString::fromStdString(m_workspace.tasks().task(i).name);
-        m_exporter->ask([rows](session::History& history, std::stop_token) { return history.rows(rows); }, [this, names](Result<std::vector<session::TrialRow>> read) {
-            if (!read)
-                return;
-            QStringList heading;
-            for (int column = 0; column < RecordModel::ColumnCount; ++column)
-                heading << m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-            QString text = heading.join(QLatin1Char('\t')) + QLatin1Char('\n');
-            for (const session::TrialRow& row : *read) {
-                QStringList cells;
-                for (QString cell : RecordModel::texts(row, names))
-                    cells << cell.replace(QLatin1Char('\t'), QLatin1Char(' '));
-                text += cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
-            }
-            QApplication::clipboard()->setText(text);
-        });
+    connect(m_table, &RecordTable::copyRequested, this, &RecordsPage::copyRows);
+    connect(m_table, &RecordTable::remeasureRequested, this, &RecordsPage::remeasureSelected);
+    connect(m_table, &RecordTable::noteRequested, this, &RecordsPage::writeNote);
+    connect(m_table, &RecordTable::remeasureCommandRequested, this, &RecordsPage::copyRemeasureCommand);
+    connect(m_table, &RecordTable::exportCommandRequested, this, &RecordsPage::copyExportCommand);
+    connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RecordsPage::updateCount);
+    connect(m_scatter, &ScatterPanel::picked, this, &RecordsPage::select);
+    connect(m_detail, &RecordDetailPage::shown, this, [this](const QString& trial, int task) {
+        if (m_workspace.selection().current().record != trial)
+            m_workspace.selection().selectRecord(trial, task);
     });
+    connect(m_detail, &RecordDetailPage::noteEdited, this, [this](const QString& trial, const QString& before, const QString& after) { m_workspace.edits().setNote(trial, before, after); });
+    connect(&m_workspace.edits(), &Edits::noteChanged, this, [this](const QString& trial, const QString& text) {
+        updateProjectNote();
+        m_detail->setNote(trial, text);
+        m_model->forgetNote(trial);
+        if (m_filter.query().noted)
+            m_model->reread();
+    });
+    connect(&m_workspace.trialJobs(), &TrialJobs::started, this, &RecordsPage::updateCount);
+    connect(&m_workspace.trialJobs(), &TrialJobs::failed, this, &RecordsPage::updateCount);
+    connect(&m_workspace.trialJobs(), &TrialJobs::ended, this, [this] {
+        updateCount();
+        m_stale = true;
+        if (isVisible())
+            readNow();
+        if (m_detail->row() != 0)
+            m_detail->showRow(m_detail->row()); // it names its repetitions
+    });
+    connect(&m_workspace.selection(), &Selection::changed, this, &RecordsPage::followSelection);
     connect(&m_filter, &TrialFilter::changed, this, [this] {
         showFilter();
         m_model->setQuery(m_filter.query());
+        m_scatter->setQuery(m_filter.query());
     });
     connect(&m_filter, &TrialFilter::showRequested, this, [this] {
         if (auto* show = window()->findChild<QAction*>(QStringLiteral("page.records")))
             show->trigger();
+    });
+    connect(&m_filter, &TrialFilter::rowRequested, this, [this](qint64 row) {
+        readNow(); // who is shown for the first time has no list yet: the row is chosen when that comes
+        select(row);
     });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &RecordsPage::onOpened);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, [this] {
         m_model->setHistory(nullptr);
         m_detail->setHistory(nullptr);
         m_exporter->setHistory(nullptr);
+        m_scatter->setHistory(nullptr);
     });
     connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this, &RecordsPage::onEvents);
     showFilter();
     updateCount();
+    updateProjectNote();
     if (m_workspace.session() != nullptr)
         onOpened();
 }
@@ -164,6 +184,12 @@ QWidget* RecordsPage::makeFilterBar()
     rows->setSpacing(3);
     auto* row = new QHBoxLayout;
     auto* second = new QHBoxLayout;
+    m_projectNote = new QLabel(bar);
+    m_projectNote->setObjectName(QStringLiteral("recordProjectNote"));
+    m_projectNote->setWordWrap(true);
+    m_projectNote->setTextFormat(Qt::PlainText);
+    m_projectNote->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    rows->addWidget(m_projectNote);
     rows->addLayout(row);
     rows->addLayout(second);
     m_task = new QComboBox(bar);
@@ -193,6 +219,18 @@ QWidget* RecordsPage::makeFilterBar()
     m_clear = new QToolButton(bar);
     m_clear->setObjectName(QStringLiteral("recordClear"));
     m_clear->setAutoRaise(true);
+    m_noted = new QToolButton(bar);
+    m_noted->setObjectName(QStringLiteral("recordNoted"));
+    m_noted->setAutoRaise(true);
+    m_noted->setCheckable(true);
+    m_again = new QToolButton(bar);
+    m_again->setObjectName(QStringLiteral("recordAgain"));
+    m_again->setAutoRaise(true);
+    m_chart = new QToolButton(bar);
+    m_chart->setObjectName(QStringLiteral("recordChart"));
+    m_chart->setAutoRaise(true);
+    m_chart->setCheckable(true);
+    m_chart->setChecked(!m_scatter->isHidden());
     m_export = new QToolButton(bar);
     m_export->setObjectName(QStringLiteral("recordExport"));
     m_export->setAutoRaise(true);
@@ -203,8 +241,11 @@ QWidget* RecordsPage::makeFilterBar()
         row->addWidget(widget);
     row->addStretch();
     row->addWidget(m_count);
+    row->addWidget(m_chart);
+    row->addWidget(m_again);
     row->addWidget(m_export);
     second->addWidget(m_text, 1);
+    second->addWidget(m_noted);
     second->addWidget(m_cause);
     second->addWidget(m_clear);
     retranslated(bar, [this] {
@@ -214,7 +255,14 @@ QWidget* RecordsPage::makeFilterBar()
         m_max->setPlaceholderText(tr("to ms"));
         m_min->setAccessibleName(tr("Latency from, in ms"));
         m_max->setAccessibleName(tr("Latency to, in ms"));
-        m_text->setPlaceholderText(tr("Find algorithm, sketch, failure text or trial"));
+        m_noted->setText(tr("Notes"));
+        m_noted->setToolTip(tr("Only trials with a note"));
+        m_noted->setAccessibleName(tr("Only trials with a note"));
+        m_chart->setText(tr("Chart"));
+        m_chart->setToolTip(tr("Show the listed trials as points of two of their numbers"));
+        m_again->setText(tr("Measure again"));
+        m_again->setToolTip(tr("Build and measure the selected trials again; the results are new trials"));
+        m_text->setPlaceholderText(tr("Find algorithm, sketch, note, failure text or trial"));
         m_text->setAccessibleName(m_text->placeholderText());
         m_clear->setText(tr("Show all"));
         m_clear->setToolTip(tr("Remove all restrictions"));
@@ -237,16 +285,28 @@ QWidget* RecordsPage::makeFilterBar()
     connect(m_state, &QComboBox::currentIndexChanged, this, &RecordsPage::applyFilter);
     for (QLineEdit* edit : {m_min, m_max, m_text})
         connect(edit, &QLineEdit::textChanged, &m_typing, qOverload<>(&QTimer::start));
+    connect(m_noted, &QToolButton::toggled, this, &RecordsPage::applyFilter);
+    connect(m_chart, &QToolButton::toggled, this, [this](bool on) {
+        QSettings().setValue(QStringLiteral("scatter/shown"), on);
+        m_scatter->setVisible(on);
+    });
+    connect(m_again, &QToolButton::clicked, this, &RecordsPage::remeasureSelected);
     connect(m_clear, &QToolButton::clicked, this, [this] { m_filter.set({}, false); });
     connect(m_export, &QToolButton::clicked, this, &RecordsPage::exportRows);
     return bar;
 }
 
+void RecordsPage::updateProjectNote()
+{
+    const QString note = m_workspace.edits().projectNote();
+    m_projectNote->setText(note);
+    m_projectNote->setVisible(!note.isEmpty());
+}
+
 void RecordsPage::onOpened()
 {
-    QStringList names;
-    for (int i = 0; i < m_workspace.tasks().rowCount(); ++i)
-        names << QString::fromStdString(m_workspace.tasks().task(i).name);
+    updateProjectNote();
+    const QStringList names = taskNames();
     {
         const QSignalBlocker blocker(m_task);
         m_task->clear();
@@ -257,6 +317,7 @@ void RecordsPage::onOpened()
     m_model->setTaskNames(names);
     m_detail->setTaskNames(names);
     m_kept = 0;
+    m_open = false;
     m_stale = true;
     m_filter.set({}, false);
     if (isVisible())
@@ -268,16 +329,18 @@ void RecordsPage::readNow()
     session::TuningSession* session = m_workspace.session();
     if (session == nullptr || !std::exchange(m_stale, false))
         return;
-    if (m_detail->row() == 0 && m_model->rowIds().empty()) {
+    if (!std::exchange(m_open, true)) {
         const auto open = [session] {
             auto history = session->history();
             return history ? *std::move(history) : nullptr;
         };
         m_detail->setHistory(open());
         m_exporter->setHistory(open());
+        m_scatter->setHistory(open());
         m_model->setHistory(open());
     } else {
         m_model->refresh();
+        m_scatter->refresh();
     }
 }
 
@@ -316,6 +379,7 @@ void RecordsPage::applyFilter()
     query.code = code;
     query.minMs = number(m_min);
     query.maxMs = number(m_max);
+    query.noted = m_noted->isChecked();
     query.text = m_text->text().trimmed().toStdString();
     m_filter.set(query, false);
 }
@@ -332,6 +396,7 @@ void RecordsPage::showFilter()
     };
     show(m_min, query.minMs);
     show(m_max, query.maxMs);
+    m_noted->setChecked(query.noted);
     if (m_text->text().trimmed() != QString::fromStdString(query.text))
         m_text->setText(QString::fromStdString(query.text));
     const QString cause = QString::fromStdString(query.cause);
@@ -347,11 +412,12 @@ void RecordsPage::updateCount()
     if (m_count == nullptr)
         return;
     const session::TrialQuery& query = m_filter.query();
-    const bool restricted = query.task >= 0 || !query.code.empty() || !query.stage.empty() || !query.cause.empty() || !query.text.empty() || std::isfinite(query.minMs) || std::isfinite(query.maxMs);
+    const bool restricted = query.task >= 0 || !query.code.empty() || !query.stage.empty() || !query.cause.empty() || !query.text.empty() || query.noted || std::isfinite(query.minMs) || std::isfinite(query.maxMs);
     const QString count = QLocale().toString(m_model->rowCount());
-    m_count->setText(m_model->isReading() ? tr("reading…") : restricted ? tr("%1 of %2 trials").arg(count, QLocale().toString(m_workspace.figures().trials)) : tr("%1 trials").arg(count));
+    m_count->setText(m_model->isReading() ? tr("reading…") : restricted ? tr("%1 of %2 trials").arg(count, QLocale().toString(m_workspace.figures().trials)) : m_model->rowCount() == 1 ? tr("1 trial") : tr("%1 trials").arg(count));
     m_clear->setEnabled(restricted);
     m_export->setEnabled(m_model->rowCount() > 0 && !m_exporting);
+    m_again->setEnabled(m_table->selectionModel() != nullptr && m_table->selectionModel()->hasSelection() && !m_workspace.trialJobs().isMeasuring());
 }
 
 void RecordsPage::selectCurrent()
@@ -364,33 +430,47 @@ void RecordsPage::selectCurrent()
         return;
     m_kept = row;
     m_detail->showRow(row);
-    if (const int task = current.data(RecordModel::TaskIdRole).toInt(); task >= 0)
-        m_workspace.selection().selectRecord(current.data(RecordModel::TrialIdRole).toString(), task);
+    m_scatter->setMarked(row);
 }
 
-void RecordsPage::exportRows()
+/// A trial that was chosen elsewhere, or on the way back, is shown where the list has it.
+void RecordsPage::followSelection()
 {
-    if (m_exporting || m_model->rowCount() == 0)
+    const QString record = m_workspace.selection().current().record;
+    const QModelIndex current = m_table->currentIndex();
+    if (record.isEmpty() || (current.isValid() && current.data(RecordModel::TrialIdRole).toString() == record))
         return;
-    QString chosen;
-    QString name = QFileDialog::getSaveFileName(this, tr("Export %n trial(s)", nullptr, m_model->rowCount()), QStringLiteral("records.csv"),
-                                                tr("CSV (*.csv);;JSON lines (*.jsonl)"), &chosen);
-    if (name.isEmpty())
-        return;
-    const bool lines = chosen.contains(QStringLiteral("jsonl"));
-    if (lines && !name.endsWith(QStringLiteral(".jsonl")))
-        name += QStringLiteral(".jsonl");
-    m_exporting = true;
-    updateCount();
-    m_exporter->ask([rows = m_model->rowIds(), file = name.toStdString()](session::History& history, std::stop_token stop) { return history.write(rows, file, stop); },
-                    [this, name](Result<> written) {
-                        m_exporting = false;
-                        updateCount();
-                        if (written)
-                            m_workspace.log(tr("Exported the list to %1").arg(name));
-                        else
-                            m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("export"), QString::fromStdString(written.error().message));
-                    });
+    m_exporter->ask([trial = record.toStdString()](session::History& history, std::stop_token) { return history.rowOf(trial); }, [this, record](Result<std::int64_t> row) {
+        if (row && m_workspace.selection().current().record == record)
+            select(*row);
+    });
+}
+
+void RecordsPage::select(std::int64_t row)
+{
+    m_kept = row;
+    if (const int at = m_model->find(row); at >= 0) {
+        m_table->setCurrentIndex(m_model->index(at, 0));
+        m_table->scrollTo(m_model->index(at, 0));
+    } else {
+        m_table->selectionModel()->clear();
+        m_kept = row;
+        m_detail->showRow(row); // not in the list, or not yet
+        m_scatter->setMarked(row);
+    }
+}
+
+QStringList RecordsPage::taskNames() const
+{
+    QStringList names;
+    for (int i = 0; i < m_workspace.tasks().rowCount(); ++i)
+        names << QString::fromStdString(m_workspace.tasks().task(i).name);
+    return names;
+}
+
+QString RecordsPage::taskName(int task) const
+{
+    return taskNames().value(task);
 }
 
 } // namespace lathe::ui

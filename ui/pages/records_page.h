@@ -6,6 +6,8 @@
 #include <QTimer>
 #include <QWidget>
 
+#include <functional>
+
 QT_BEGIN_NAMESPACE
 class QComboBox;
 class QLabel;
@@ -21,6 +23,7 @@ class HistoryReader;
 class RecordDetailPage;
 class RecordModel;
 class RecordTable;
+class ScatterPanel;
 class TrialFilter;
 class Workspace;
 
@@ -34,6 +37,8 @@ public:
     ~RecordsPage() override;
 
     RecordModel& model() const { return *m_model; }
+    void remeasureSelected();
+    void writeNote(); ///< on the current trial: gives its field the focus
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -49,19 +54,32 @@ private:
     void updateCount();
     void selectCurrent();
     void exportRows();
+    void copyRows();
+    void updateProjectNote();
+    void copyCommand(const QString& command);
+    void copyRemeasureCommand();
+    void copyExportCommand();
+    void select(std::int64_t row);
+    void followSelection();
+    /// `then` gets the ids of the selected trials.
+    void withSelected(std::size_t most, std::function<void(std::vector<session::TrialRow>)> then);
+    QString taskName(int task) const;
+    QStringList taskNames() const;
 
     Workspace& m_workspace;
     TrialFilter& m_filter;
     RecordModel* m_model = nullptr;
     RecordTable* m_table = nullptr;
     RecordDetailPage* m_detail = nullptr;
-    QSplitter* m_splitter = nullptr;
+    ScatterPanel* m_scatter = nullptr;
+    QSplitter *m_splitter = nullptr, *m_lists = nullptr;
     QComboBox *m_task = nullptr, *m_state = nullptr;
     QLineEdit *m_min = nullptr, *m_max = nullptr, *m_text = nullptr;
-    QToolButton *m_clear = nullptr, *m_export = nullptr;
-    QLabel *m_count = nullptr, *m_cause = nullptr;
+    QToolButton *m_clear = nullptr, *m_export = nullptr, *m_noted = nullptr, *m_again = nullptr, *m_chart = nullptr;
+    QLabel *m_count = nullptr, *m_cause = nullptr, *m_projectNote = nullptr;
     HistoryReader* m_exporter = nullptr;
     QTimer m_typing, m_refresh;
+    bool m_open = false; ///< the project's readers are
     bool m_stale = true; ///< the project has not been read since it was opened
     bool m_showing = false; ///< guards the filter's widgets against echoes
     std::int64_t m_kept = 0; ///< the project's row that was current before the list was read anew

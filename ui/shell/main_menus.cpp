@@ -3,12 +3,14 @@
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/manual_window.h"
 #include "ui/models/command_line.h"
+#include "ui/models/edits.h"
 #include "ui/models/language.h"
 #include "ui/models/recent_projects.h"
 #include "ui/models/selection.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/network_page.h"
+#include "ui/pages/records_page.h"
 #include "ui/pages/run_bar.h"
 #include "ui/pages/start_page.h"
 #include "ui/shell/main_window.h"
@@ -53,6 +55,27 @@ void MainWindow::makeActions()
     };
     connect(&selection, &Selection::historyChanged, this, updateHistory);
     updateHistory();
+    QUndoStack& edits = m_workspace->edits().stack();
+    QAction* undo = a.add("edit.undo", QT_TRANSLATE_NOOP("Actions", "&Undo"), {QKeySequence(QKeySequence::Undo)}, [&edits] { edits.undo(); });
+    QAction* redo = a.add("edit.redo", QT_TRANSLATE_NOOP("Actions", "&Redo"), {QKeySequence(QKeySequence::Redo)}, [&edits] { edits.redo(); });
+    const auto updateUndo = [&edits, undo, redo] {
+        undo->setEnabled(edits.canUndo());
+        redo->setEnabled(edits.canRedo());
+        undo->setText(edits.canUndo() ? tr("&Undo: %1").arg(edits.undoText()) : QCoreApplication::translate("Actions", "&Undo"));
+        redo->setText(edits.canRedo() ? tr("&Redo: %1").arg(edits.redoText()) : QCoreApplication::translate("Actions", "&Redo"));
+    };
+    connect(&edits, &QUndoStack::indexChanged, this, updateUndo);
+    retranslated(this, updateUndo);
+    auto* records = static_cast<RecordsPage*>(m_layout->page("records"));
+    a.add("records.remeasure", QT_TRANSLATE_NOOP("Actions", "Measure the selected tr&ials again"), {}, [this, records] {
+        m_layout->showPage("records");
+        records->remeasureSelected();
+    });
+    a.add("records.note", QT_TRANSLATE_NOOP("Actions", "N&ote on the selected trial"), {Qt::CTRL | Qt::SHIFT | Qt::Key_N}, [this, records] {
+        m_layout->showPage("records");
+        records->writeNote();
+    });
+    a.add("project.note", QT_TRANSLATE_NOOP("Actions", "Note on the pro&ject…"), {}, [this] { editProjectNote(); });
     auto* network = static_cast<NetworkPage*>(m_layout->page("network"));
     GraphView* graph = network->graph();
     a.add("edit.find", QT_TRANSLATE_NOOP("Actions", "&Find…"), {QKeySequence(QKeySequence::Find)}, [this] { findHere(); });
@@ -132,6 +155,22 @@ void MainWindow::makeActions()
         addAction(action); // its keys work whatever has the focus
 }
 
+void MainWindow::editProjectNote()
+{
+    if (m_workspace->session() == nullptr)
+        return;
+    auto* dialog = new QInputDialog(this);
+    dialog->setObjectName(QStringLiteral("projectNoteDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setOption(QInputDialog::UsePlainTextEditForTextInput);
+    dialog->setWindowTitle(tr("Note on the project"));
+    dialog->setLabelText(tr("Kept with the project, shown above its records:"));
+    const QString before = m_workspace->edits().projectNote();
+    dialog->setTextValue(before);
+    connect(dialog, &QInputDialog::textValueSelected, this, [this, before](const QString& text) { m_workspace->edits().setNote({}, before, text.trimmed()); });
+    dialog->open();
+}
+
 void MainWindow::makeMenus()
 {
     const auto action = [this](const char* id) {
@@ -161,7 +200,11 @@ void MainWindow::makeMenus()
     fillRecent();
 
     QMenu* edit = menu(QT_TRANSLATE_NOOP("Menus", "&Edit"));
+    edit->addActions({action("edit.undo"), action("edit.redo")});
+    edit->addSeparator();
     edit->addAction(action("edit.copy"));
+    edit->addSeparator();
+    edit->addActions({action("records.note"), action("project.note"), action("records.remeasure")});
     edit->addSeparator();
     edit->addActions({action("edit.find"), action("graph.next"), action("graph.previous")});
     edit->addSeparator();

@@ -61,6 +61,7 @@ private:
     QWidget* viewHere() const;
     void saveViewOf(QWidget* view);
     void copyCommand(const QString& command);
+    void editProjectNote();
 
     Workspace* m_workspace = nullptr;
     Desktop* m_desktop = nullptr;

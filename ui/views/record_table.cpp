@@ -22,7 +22,14 @@ void RecordTable::contextMenuEvent(QContextMenuEvent* event)
     QAction* copy = menu.addAction(tr("&Copy"), this, &RecordTable::copyRequested);
     copy->setShortcut(QKeySequence::Copy);
     copy->setEnabled(selectionModel()->hasSelection());
+    QAction* again = menu.addAction(tr("&Measure again"), this, &RecordTable::remeasureRequested);
+    QAction* note = menu.addAction(tr("&Note…"), this, &RecordTable::noteRequested);
+    for (QAction* action : {again, note})
+        action->setEnabled(selectionModel()->hasSelection());
     menu.addAction(tr("&Export the list…"), this, &RecordTable::exportRequested);
+    menu.addSeparator();
+    menu.addAction(tr("Copy command line: measure again"), this, &RecordTable::remeasureCommandRequested)->setEnabled(selectionModel()->hasSelection());
+    menu.addAction(tr("Copy command line: export the list"), this, &RecordTable::exportCommandRequested);
     menu.exec(event->globalPos());
 }
 

@@ -15,6 +15,10 @@ public:
 signals:
     void copyRequested();
     void exportRequested();
+    void remeasureRequested(); ///< the selected ones
+    void remeasureCommandRequested();
+    void exportCommandRequested();
+    void noteRequested(); ///< on the current one
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;

@@ -97,6 +97,9 @@ void TableView::contextMenuEvent(QContextMenuEvent* event)
         if (const QString problem = browseAndSaveView(*this); !problem.isEmpty())
             QMessageBox::warning(window(), tr("Not saved"), problem);
     });
+    if (!m_menuActions.isEmpty())
+        menu.addSeparator();
+    menu.addActions(m_menuActions);
     menu.exec(event->globalPos());
 }
 

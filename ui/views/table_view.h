@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QList>
 #include <QTableView>
 
 namespace lathe::ui {
@@ -17,6 +18,8 @@ public:
 
     /// The widths, order and visibility of last time; call once, after the defaults are set.
     void restoreColumns();
+    /// Shown in the table's menu, after what all tables have.
+    void addMenuAction(QAction* action) { m_menuActions << action; }
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -27,6 +30,7 @@ private:
     void headerMenu(QPoint at);
     void saveColumns() const;
     QByteArray m_defaults;
+    QList<QAction*> m_menuActions;
     bool m_restored = false;
 };
 
