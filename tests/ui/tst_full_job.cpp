@@ -29,6 +29,19 @@ class TestFullJob : public QObject
     QString earlier() const { return m_home.filePath(QStringLiteral("earlier.lathe")); }
     QString library() const { return m_home.filePath(QStringLiteral("libresnet-18.so")); }
 
+    QStringList reports() const
+    {
+        QStringList found;
+        for (const QFileInfo& file : QFileInfo(project()).dir().entryInfoList({QStringLiteral("*.html")}, QDir::Files))
+            found << file.absoluteFilePath();
+        return found;
+    }
+    QByteArray settings() const
+    {
+        QFile file(m_home.filePath(QStringLiteral(".config/Lathe/Lathe.conf")));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+
     QProcessEnvironment environment() const
     {
         QProcessEnvironment environment = m_desktop.environment();
@@ -196,6 +209,38 @@ private slots:
         m_desktop.key(QStringLiteral("Escape"));
         QVERIFY2(!cli({QStringLiteral("verify"), library()}).isEmpty(), "the library does not compute the network");
         QVERIFY(!m_desktop.focus(QStringLiteral("resnet-18.* – Lathe$")).isEmpty());
+    }
+
+    void anEarlierRunIsCompared()
+    {
+        m_desktop.key(QStringLiteral("alt+6"));
+        QTest::qWait(1000);
+        m_desktop.key(QStringLiteral("alt+p"));
+        QVERIFY(!m_desktop.focus(QStringLiteral("^Compare with")).isEmpty());
+        m_desktop.type(earlier());
+        m_desktop.key(QStringLiteral("Return"));
+        // What is pinned is remembered with the window's settings.
+        QTRY_VERIFY_WITH_TIMEOUT(settings().contains("earlier.lathe"), 30000);
+        QVERIFY(!m_desktop.focus(QStringLiteral("resnet-18.* – Lathe$")).isEmpty());
+        look("9_compared");
+        const QByteArray told = cli({QStringLiteral("compare"), earlier(), project(), QStringLiteral("--json")});
+        QVERIFY(QJsonDocument::fromJson(told).isObject());
+    }
+
+    void theReportIsWritten()
+    {
+        m_desktop.key(QStringLiteral("ctrl+shift+r"));
+        QVERIFY(!m_desktop.focus(QStringLiteral("^Report$")).isEmpty());
+        m_desktop.key(QStringLiteral("alt+w"));
+        QTRY_VERIFY_WITH_TIMEOUT(!reports().isEmpty(), 60000);
+        look("10_reported");
+        QFile file(reports().first());
+        QTRY_VERIFY(file.size() > 10000);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray page = file.readAll();
+        QVERIFY(page.contains("resnet-18") && page.contains("<svg") && page.trimmed().endsWith("</html>"));
+        QVERIFY2(!page.contains("src=\"http") && !page.contains("href=\"http"), "the report is to stand alone");
+        m_desktop.key(QStringLiteral("Escape"));
     }
 };
 
