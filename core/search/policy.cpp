@@ -48,9 +48,15 @@ Result<Candidate> defaultCandidate(const SearchTask& task)
     LATHE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, makePolicy("sketch", task, std::move(model), options));
     SerialExecutor executor;
     LATHE_TRY_ASSIGN(const std::vector<Candidate> candidates, policy->propose(0, 1, executor, {}));
-    if (candidates.empty())
-        return makeError(Errc::Unsupported, "no schedule of task " + task.name + " obeys the limits of target '" + task.target.text() + "'");
-    return candidates.front();
+    if (!candidates.empty())
+        return candidates.front();
+    // No sketch fits. Plain loops always do: not fast, but right.
+    Candidate plain;
+    plain.task = task.key;
+    plain.alternative = task.alternatives.front().name;
+    plain.kind = "steps";
+    plain.steps = "[]";
+    return plain;
 }
 
 } // namespace lathe::search

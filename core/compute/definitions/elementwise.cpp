@@ -4,6 +4,8 @@
 #include "core/support/check.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 
 namespace lathe::compute {
 
@@ -52,6 +54,15 @@ const char* unaryName(Unary op)
     case Unary::Sigmoid: return "T_sigmoid";
     case Unary::Sin: return "T_sin";
     case Unary::Cos: return "T_cos";
+    case Unary::Tan: return "T_tan";
+    case Unary::Asin: return "T_asin";
+    case Unary::Acos: return "T_acos";
+    case Unary::Atan: return "T_atan";
+    case Unary::Sinh: return "T_sinh";
+    case Unary::Cosh: return "T_cosh";
+    case Unary::Asinh: return "T_asinh";
+    case Unary::Acosh: return "T_acosh";
+    case Unary::Atanh: return "T_atanh";
     case Unary::Floor: return "T_floor";
     case Unary::Ceil: return "T_ceil";
     case Unary::Round: return "T_round";
@@ -62,6 +73,7 @@ const char* unaryName(Unary op)
     case Unary::HardSwish: return "T_hard_swish";
     case Unary::Mish: return "T_mish";
     case Unary::LogicalNot: return "T_logical_not";
+    case Unary::IsNan: return "T_is_nan";
     }
     return "T_unary";
 }
@@ -95,6 +107,17 @@ ir::Expr softplus(const ir::Expr& x)
 {
     const ir::Expr decay = intrinsic("exp", lit(0, x) - intrinsic("fabs", x));
     return ir::max(x, lit(0, x)) + intrinsic("log", decay + lit(1, x));
+}
+
+/// An odd function by the first terms of its series (of x, x^3, x^5 ...) where |x| < 1/4, and `far` elsewhere, where no digits
+/// cancel.
+ir::Expr nearZero(const ir::Expr& x, std::initializer_list<double> terms, const ir::Expr& far)
+{
+    const ir::Expr square = x * x;
+    ir::Expr sum;
+    for (auto term = std::rbegin(terms); term != std::rend(terms); ++term)
+        sum = sum ? sum * square + lit(*term, x) : lit(*term, x);
+    return ir::select(intrinsic("fabs", x) < lit(0.25, x), x * sum, far);
 }
 
 ir::Expr divide(const ir::Expr& x, const ir::Expr& y)
@@ -137,6 +160,26 @@ ir::Expr applyUnary(Unary op, const ir::Expr& x)
     case Unary::Sigmoid: return intrinsic("sigmoid", x);
     case Unary::Sin: return intrinsic("sin", x);
     case Unary::Cos: return intrinsic("cos", x);
+    case Unary::Tan: return intrinsic("tan", x);
+    case Unary::Asin: return intrinsic("atan", ir::div(x, intrinsic("sqrt", (lit(1, x) - x) * (lit(1, x) + x))));
+    case Unary::Acos: return lit(2, x) * intrinsic("atan", intrinsic("sqrt", ir::div(lit(1, x) - x, lit(1, x) + x)));
+    case Unary::Atan: return intrinsic("atan", x);
+    case Unary::Sinh: {
+        const ir::Expr grown = intrinsic("exp", x);
+        return nearZero(x, {1, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880}, (grown - ir::div(lit(1, x), grown)) * lit(0.5, x));
+    }
+    case Unary::Cosh: {
+        const ir::Expr grown = intrinsic("exp", intrinsic("fabs", x));
+        return (grown + ir::div(lit(1, x), grown)) * lit(0.5, x);
+    }
+    case Unary::Asinh: {
+        const ir::Expr size = intrinsic("fabs", x);
+        const ir::Expr far = intrinsic("log", size + intrinsic("sqrt", x * x + lit(1, x)));
+        return nearZero(x, {1, -1.0 / 6, 3.0 / 40, -15.0 / 336, 105.0 / 3456}, ir::select(x < lit(0, x), lit(0, x) - far, far));
+    }
+    case Unary::Acosh: return intrinsic("log", x + intrinsic("sqrt", (x - lit(1, x)) * (x + lit(1, x))));
+    case Unary::Atanh:
+        return nearZero(x, {1, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9}, intrinsic("log", ir::div(lit(1, x) + x, lit(1, x) - x)) * lit(0.5, x));
     case Unary::Floor: return intrinsic("floor", x);
     case Unary::Ceil: return intrinsic("ceil", x);
     case Unary::Round: return intrinsic("round", x);
@@ -150,6 +193,7 @@ ir::Expr applyUnary(Unary op, const ir::Expr& x)
     case Unary::HardSwish: return x * clamp(x * lit(1.0 / 6, x) + lit(0.5, x), 0, 1);
     case Unary::Mish: return x * intrinsic("tanh", softplus(x));
     case Unary::LogicalNot: return !x;
+    case Unary::IsNan: return !(x < lit(0, x) || x >= lit(0, x)); // neither
     }
     return x;
 }
@@ -163,7 +207,10 @@ ir::Expr applyBinary(Binary op, const ir::Expr& x, const ir::Expr& y)
     case Binary::Divide: return divide(x, y);
     case Binary::Maximum: return ir::max(x, y);
     case Binary::Minimum: return ir::min(x, y);
-    case Binary::Power: return ir::call("pow", x->dtype, {x, y});
+    case Binary::Power:
+        if (!isFloat(x->dtype)) // exact up to 2^53
+            return ir::cast(x->dtype, ir::call("pow", DType::F64, {ir::cast(DType::F64, x), ir::cast(DType::F64, y)}));
+        return ir::call("pow", x->dtype, {x, y});
     case Binary::Mod: return isFloat(x->dtype) ? ir::call("fmod", x->dtype, {x, y}) : ir::floorMod(x, y);
     case Binary::Equal: return ir::eq(x, y);
     case Binary::NotEqual: return ir::ne(x, y);

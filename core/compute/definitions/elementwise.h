@@ -25,6 +25,15 @@ enum class Unary : std::uint8_t
     Sigmoid,
     Sin,
     Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Asinh,
+    Acosh,
+    Atanh,
     Floor,
     Ceil,
     Round, ///< halves to even, as ONNX
@@ -34,7 +43,8 @@ enum class Unary : std::uint8_t
     GeluTanh, ///< the tanh approximation
     HardSwish, ///< x * clip(x/6 + 1/2, 0, 1)
     Mish, ///< x * tanh(softplus(x))
-    LogicalNot ///< bool
+    LogicalNot, ///< bool
+    IsNan ///< gives bool
 };
 
 Tensor unary(DagBuilder& b, Unary op, Tensor x);

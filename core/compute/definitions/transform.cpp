@@ -1,5 +1,6 @@
 #include "core/compute/definitions/transform.h"
 
+#include "core/compute/definitions/indexing.h"
 #include "core/compute/definitions/spatial.h"
 
 namespace lathe::compute {
@@ -180,18 +181,6 @@ Tensor pad(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& before, con
         return inside ? ir::ifThenElse(inside, v, constant(value, b.dtype(x))) : v;
     });
 }
-
-namespace {
-
-/// An index read from a tensor: negative ones count from the end; kept inside, so that no kernel reads astray.
-ir::Expr wrappedIndex(const ir::Expr& raw, std::int64_t extent)
-{
-    const ir::Expr i = ir::cast(DType::I32, raw);
-    const ir::Expr wrapped = isSigned(raw->dtype) ? ir::select(i < index(0), i + index(extent), i) : i;
-    return ir::max(ir::min(wrapped, index(extent - 1)), index(0));
-}
-
-} // namespace
 
 Tensor take(DagBuilder& b, Tensor x, Tensor indices, std::int64_t axis)
 {

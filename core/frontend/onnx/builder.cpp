@@ -185,7 +185,8 @@ ValueId Builder::find(const std::string& name) const
 Converter findConverter(std::string_view op)
 {
     for (const auto table :
-         {imageConverters(), mathConverters(), matrixConverters(), normConverters(), shapeConverters(), sliceConverters()}) {
+         {attentionConverters(), imageConverters(), indexConverters(), lossConverters(), mathConverters(), matrixConverters(), normConverters(),
+          quantizeConverters(), recurrentConverters(), resizeConverters(), shapeConverters(), sliceConverters()}) {
         const auto found = std::ranges::find(table, op, &ConverterEntry::op);
         if (found != table.end())
             return found->convert;

@@ -1,6 +1,6 @@
 // Operators that work element by element.
 
-#include "core/frontend/onnx/importer.h"
+#include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
 
 #include <fmt/format.h>
@@ -20,10 +20,11 @@ std::string_view lookUp(std::span<const Names> table, std::string_view op)
 }
 
 constexpr Names kUnary[] = {
-    {"Abs", "abs"}, {"Ceil", "ceil"}, {"Cos", "cos"}, {"Erf", "erf"}, {"Exp", "exp"}, {"Floor", "floor"}, {"HardSwish", "hard_swish"},
-    {"Log", "log"}, {"Mish", "mish"}, {"Neg", "negative"}, {"Not", "logical_not"}, {"Reciprocal", "reciprocal"},
-    {"Relu", "relu"}, {"Round", "round"}, {"Sigmoid", "sigmoid"}, {"Sign", "sign"}, {"Sin", "sin"}, {"Softplus", "softplus"}, {"Sqrt", "sqrt"},
-    {"Tanh", "tanh"},
+    {"Abs", "abs"}, {"Acos", "acos"}, {"Acosh", "acosh"}, {"Asin", "asin"}, {"Asinh", "asinh"}, {"Atan", "atan"}, {"Atanh", "atanh"},
+    {"Ceil", "ceil"}, {"Cos", "cos"}, {"Cosh", "cosh"}, {"Erf", "erf"}, {"Exp", "exp"}, {"Floor", "floor"}, {"HardSwish", "hard_swish"},
+    {"IsNaN", "is_nan"}, {"Log", "log"}, {"Mish", "mish"}, {"Neg", "negative"}, {"Not", "logical_not"}, {"Reciprocal", "reciprocal"},
+    {"Relu", "relu"}, {"Round", "round"}, {"Sigmoid", "sigmoid"}, {"Sign", "sign"}, {"Sin", "sin"}, {"Sinh", "sinh"}, {"Softplus", "softplus"}, {"Sqrt", "sqrt"},
+    {"Tan", "tan"}, {"Tanh", "tanh"},
 };
 
 Result<std::vector<ValueId>> convertUnary(Builder& b, NodeReader& node)
@@ -54,13 +55,16 @@ Result<std::vector<ValueId>> convertBinary(Builder& b, NodeReader& node)
     return std::vector{z};
 }
 
+/// The result has the base's type, whatever the exponent's.
 Result<std::vector<ValueId>> convertPow(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
-    LATHE_TRY_ASSIGN(ValueId exponent, b.input(node, 1));
-    LATHE_TRY_ASSIGN(exponent, b.cast(exponent, b.dtype(x))); // the exponent may have another type
-    LATHE_TRY_ASSIGN(const ValueId y, b.emit("pow", {}, {x, exponent}));
-    return std::vector{y};
+    LATHE_TRY_ASSIGN(const ValueId exponent, b.input(node, 1));
+    Composer c(b);
+    const DType dtype = b.dtype(x);
+    if (!isFloat(dtype) && isFloat(b.dtype(exponent)))
+        return c.finish({c.cast(c.op("pow", {c.cast(x, DType::F64), c.cast(exponent, DType::F64)}), dtype)});
+    return c.finish({c.op("pow", {x, c.cast(exponent, dtype)})});
 }
 
 Result<std::vector<ValueId>> convertMod(Builder& b, NodeReader& node)
@@ -68,10 +72,48 @@ Result<std::vector<ValueId>> convertMod(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
     LATHE_TRY_ASSIGN(const ValueId y, b.input(node, 1));
     LATHE_TRY_ASSIGN(const std::int64_t fmod, node.integer("fmod", 0));
-    if ((fmod != 0) != isFloat(b.dtype(x)))
-        return makeError(Errc::Unsupported, fmt::format("attribute fmod {} on {}", fmod, toString(b.dtype(x))));
-    LATHE_TRY_ASSIGN(const ValueId z, b.emit("mod", {}, {x, y}));
-    return std::vector{z};
+    Composer c(b);
+    if (fmod != 0 && !isFloat(b.dtype(x))) // divisions cut towards zero, so the rest has the dividend's sign
+        return c.finish({c.sub(x, c.mul(c.div(x, y), y))});
+    if (fmod == 0 && isFloat(b.dtype(x)))
+        return makeError(Errc::Unsupported, fmt::format("attribute fmod 0 on {}", toString(b.dtype(x))));
+    return c.finish({c.op("mod", {x, y})});
+}
+
+Result<std::vector<ValueId>> convertIsInf(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const std::int64_t negative, node.integer("detect_negative", 1));
+    LATHE_TRY_ASSIGN(const std::int64_t positive, node.integer("detect_positive", 1));
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    Composer c(b);
+    const ValueId high = c.op("equal", {x, c.like(x, kInfinity)});
+    const ValueId low = c.op("equal", {x, c.like(x, -kInfinity)});
+    if (negative != 0 && positive != 0)
+        return c.finish({c.op("logical_or", {high, low})});
+    if (negative == 0 && positive == 0)
+        return c.finish({c.op("logical_and", {high, low})}); // never both
+    return c.finish({positive != 0 ? high : low});
+}
+
+Result<std::vector<ValueId>> convertShrink(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const double bias, node.number("bias", 0));
+    LATHE_TRY_ASSIGN(const double lambda, node.number("lambd", 0.5));
+    Composer c(b);
+    const ValueId low = c.where(c.op("less", {x, c.like(x, -lambda)}), c.add(x, c.like(x, bias)), c.like(x, 0));
+    return c.finish({c.where(c.op("greater", {x, c.like(x, lambda)}), c.sub(x, c.like(x, bias)), low)});
+}
+
+/// All bits turned over is -1 - x, in every width.
+Result<std::vector<ValueId>> convertBitwiseNot(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    Composer c(b);
+    const std::int64_t ones = -1;
+    const ValueId all = b.addConstant({}, {DType::I64, {}, graph::makeConst(&ones, sizeof(ones))});
+    return c.finish({c.sub(c.cast(all, b.dtype(x)), x)});
 }
 
 /// Max, Min, Sum, Mean of any number of tensors.
@@ -195,10 +237,10 @@ Result<std::vector<ValueId>> convertSwish(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
     LATHE_TRY_ASSIGN(const double alpha, node.number("alpha", 1.0));
-    if (alpha != 1.0)
-        return makeError(Errc::Unsupported, fmt::format("attribute alpha {}", alpha));
-    LATHE_TRY_ASSIGN(const ValueId y, b.emit("silu", {}, {x}));
-    return std::vector{y};
+    Composer c(b);
+    if (alpha == 1.0)
+        return c.finish({c.op("silu", {x})});
+    return c.finish({c.mul(x, c.op("sigmoid", {c.mul(x, c.like(x, alpha))}))});
 }
 
 Result<std::vector<ValueId>> convertSoftsign(Builder& b, NodeReader& node)
@@ -221,7 +263,10 @@ Result<std::vector<ValueId>> convertDropout(Builder& b, NodeReader& node)
             return makeError(Errc::Unsupported, "training_mode");
     }
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("dropout", {}, {x}));
-    return std::vector{y};
+    if (!node.hasOutput(1))
+        return std::vector{y};
+    Composer c(b); // the mask: all stay
+    return c.finish({y, c.broadcast(b.scalar(DType::Bool, 1), b.shape(x))});
 }
 
 } // namespace
@@ -230,8 +275,8 @@ std::span<const ConverterEntry> mathConverters()
 {
     static const std::vector<ConverterEntry> table = [] {
         std::vector<ConverterEntry> entries = {
-            {"Cast", convertCast}, {"CastLike", convertCast}, {"Clip", convertClip}, {"Dropout", convertDropout}, {"Gelu", convertGelu}, {"Identity", convertIdentity},
-            {"Max", convertVariadic}, {"Mean", convertVariadic}, {"Min", convertVariadic}, {"Mod", convertMod}, {"Pow", convertPow},
+            {"BitwiseNot", convertBitwiseNot}, {"Cast", convertCast}, {"CastLike", convertCast}, {"Clip", convertClip}, {"Dropout", convertDropout}, {"Gelu", convertGelu}, {"Identity", convertIdentity}, {"IsInf", convertIsInf},
+            {"Max", convertVariadic}, {"Mean", convertVariadic}, {"Min", convertVariadic}, {"Mod", convertMod}, {"Pow", convertPow}, {"Shrink", convertShrink},
             {"Softsign", convertSoftsign}, {"Sum", convertVariadic}, {"Swish", convertSwish}, {"Where", convertWhere},
         };
         for (const Names& names : kUnary)

@@ -1,6 +1,6 @@
 // Matrix products and reductions.
 
-#include "core/frontend/onnx/importer.h"
+#include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
 
 #include <fmt/format.h>
@@ -79,37 +79,49 @@ Result<std::vector<ValueId>> convertReduce(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t noop, node.integer("noop_with_empty_axes", 0));
     const std::string_view op = std::string_view(node.op()).substr(6);
     const bool skip = noop != 0 && (!axes || axes->empty());
-    const Attrs attrs{{"axes", axes.value_or(Ints{})}, {"keepdims", keepDims}};
-    const auto reduce = [&](std::string_view name, ValueId value) -> Result<ValueId> {
-        if (skip)
-            return value;
-        return b.emit(name, attrs, {value});
-    };
-    if (op == "L1") {
-        LATHE_TRY_ASSIGN(x, b.emit("abs", {}, {x}));
-    } else if (op == "L2" || op == "SumSquare") {
-        LATHE_TRY_ASSIGN(x, b.emit("multiply", {}, {x, x}));
+    Composer c(b);
+    const auto reduce = [&](std::string_view name, ValueId value) { return skip ? value : c.reduce(name, value, axes.value_or(Ints{}), keepDims != 0); };
+    if (op == "LogSumExp" && !skip) {
+        const ValueId largest = c.reduce("max", x, axes.value_or(Ints{}));
+        const ValueId sum = c.reduce("sum", c.op("exp", {c.sub(x, largest)}), axes.value_or(Ints{}));
+        const ValueId y = c.add(c.op("log", {sum}), largest);
+        if (keepDims != 0 || c.failed())
+            return c.finish({y});
+        const ValueId shaped = reduce("max", x); // for its shape alone
+        return c.finish({c.reshape(y, c.shape(shaped))});
     }
+    const DType dtype = b.dtype(x);
+    if (dtype == DType::Bool)
+        x = c.cast(x, DType::U8);
+    if (op == "L1")
+        x = c.op("abs", {x});
+    else if (op == "L2" || op == "SumSquare")
+        x = c.mul(x, x);
     const std::string_view name = op == "Mean" ? "mean" : op == "Max" ? "max" : op == "Min" ? "min" : op == "Prod" ? "prod" : "sum";
-    LATHE_TRY_ASSIGN(ValueId y, reduce(name, x));
-    if (op == "L2") {
-        LATHE_TRY_ASSIGN(y, b.emit("sqrt", {}, {y}));
-    } else if (op == "LogSum") {
-        LATHE_TRY_ASSIGN(y, b.emit("log", {}, {y}));
-    }
-    return std::vector{y};
+    ValueId y = reduce(name, x);
+    if (op == "L2")
+        y = c.op("sqrt", {y});
+    else if (op == "LogSum")
+        y = c.op("log", {y});
+    if (dtype == DType::Bool)
+        y = c.cast(y, DType::Bool);
+    return c.finish({y});
 }
 
 Result<std::vector<ValueId>> convertArg(Builder& b, NodeReader& node)
 {
-    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(ValueId x, b.input(node, 0));
     LATHE_TRY_ASSIGN(const std::int64_t axis, node.integer("axis", 0));
     LATHE_TRY_ASSIGN(const std::int64_t keepDims, node.integer("keepdims", 1));
     LATHE_TRY_ASSIGN(const std::int64_t last, node.integer("select_last_index", 0));
+    Composer c(b);
+    constexpr std::int64_t kBehind = -(std::int64_t{1} << 40); // before the first entry, whatever the extent
+    if (last != 0) // the first one from behind
+        x = c.slice(x, axis, -1, kBehind, -1);
+    ValueId y = c.op(node.op() == "ArgMax" ? "argmax" : "argmin", {x}, {{"axes", Ints{axis}}, {"keepdims", keepDims}});
     if (last != 0)
-        return makeError(Errc::Unsupported, "attribute select_last_index 1");
-    LATHE_TRY_ASSIGN(const ValueId y, b.emit(node.op() == "ArgMax" ? "argmax" : "argmin", {{"axes", Ints{axis}}, {"keepdims", keepDims}}, {x}));
-    return std::vector{y};
+        y = c.sub(c.like(y, static_cast<double>(c.extent(x, axis) - 1)), y);
+    return c.finish({y});
 }
 
 } // namespace
@@ -118,7 +130,7 @@ std::span<const ConverterEntry> matrixConverters()
 {
     static constexpr ConverterEntry kTable[] = {
         {"ArgMax", convertArg}, {"ArgMin", convertArg}, {"Gemm", convertGemm}, {"MatMul", convertMatMul}, {"ReduceL1", convertReduce},
-        {"ReduceL2", convertReduce}, {"ReduceLogSum", convertReduce}, {"ReduceMax", convertReduce}, {"ReduceMean", convertReduce},
+        {"ReduceL2", convertReduce}, {"ReduceLogSum", convertReduce}, {"ReduceLogSumExp", convertReduce}, {"ReduceMax", convertReduce}, {"ReduceMean", convertReduce},
         {"ReduceMin", convertReduce}, {"ReduceProd", convertReduce}, {"ReduceSum", convertReduce}, {"ReduceSumSquare", convertReduce},
     };
     return kTable;

@@ -225,6 +225,8 @@ private:
                                                                   given == m_options.shapes.end() ? std::nullopt : std::optional(given->second[static_cast<std::size_t>(d)])));
             shape.push_back(extent);
         }
+        if (std::ranges::find(shape, 0) != shape.end())
+            return makeError(Errc::Unsupported, fmt::format("input \"{}\" has the shape [{}]: tensors without elements are not supported", input.name(), fmt::join(shape, ", ")));
         for (const std::int64_t extent : shape) {
             if (extent < 1 || extent > kMaxExtent)
                 return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" has the shape [{}]: each dimension must be from 1 to 2^31", input.name(), fmt::join(shape, ", ")));
@@ -308,13 +310,27 @@ private:
         return {};
     }
 
+    bool hasNoElements(graph::ValueId id) const
+    {
+        const auto& shape = m_builder.shape(id);
+        return std::ranges::find(shape, 0) != shape.end();
+    }
+
     Result<> addOutputs()
     {
         for (const auto& output : m_proto.output()) {
             const graph::ValueId id = m_builder.find(output.name());
             if (!id.valid())
                 return makeError(Errc::BadFile, fmt::format("the output \"{}\" is not computed", output.name()));
+            if (hasNoElements(id))
+                return makeError(Errc::Unsupported, fmt::format("the output \"{}\" has no elements", output.name()));
             m_builder.graph().outputs.push_back(id);
+        }
+        for (const graph::Node& node : m_builder.graph().nodes) {
+            const bool empty = std::ranges::any_of(node.inputs, [this](graph::ValueId id) { return hasNoElements(id); })
+                || std::ranges::any_of(node.outputs, [this](graph::ValueId id) { return hasNoElements(id); });
+            if (empty)
+                return makeError(Errc::Unsupported, fmt::format("node \"{}\" ({}) works on a tensor without elements", node.origin, node.op));
         }
         if (m_builder.graph().outputs.empty())
             return makeError(Errc::BadFile, "the model has no outputs");

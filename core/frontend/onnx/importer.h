@@ -90,10 +90,16 @@ struct ConverterEntry
     Converter convert;
 };
 
+std::span<const ConverterEntry> attentionConverters();
 std::span<const ConverterEntry> imageConverters(); ///< convolutions, pools
+std::span<const ConverterEntry> indexConverters(); ///< picking, placing, ordering
+std::span<const ConverterEntry> lossConverters();
 std::span<const ConverterEntry> mathConverters(); ///< element by element
 std::span<const ConverterEntry> matrixConverters(); ///< products, reductions
 std::span<const ConverterEntry> normConverters(); ///< normalisations, softmax
+std::span<const ConverterEntry> quantizeConverters(); ///< to and from integers with scales
+std::span<const ConverterEntry> recurrentConverters(); ///< sequences, unrolled
+std::span<const ConverterEntry> resizeConverters();
 std::span<const ConverterEntry> shapeConverters(); ///< shapes and order
 std::span<const ConverterEntry> sliceConverters(); ///< parts, constants
 

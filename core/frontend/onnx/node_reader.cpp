@@ -101,6 +101,12 @@ Result<std::vector<double>> NodeReader::numbers(std::string_view name)
     return found ? std::vector<double>(found->floats().begin(), found->floats().end()) : std::vector<double>();
 }
 
+Result<std::vector<std::string>> NodeReader::texts(std::string_view name)
+{
+    LATHE_TRY_ASSIGN(const AttributeProto* found, find(name, AttributeProto::STRINGS, "a list of strings"));
+    return found ? std::vector<std::string>(found->strings().begin(), found->strings().end()) : std::vector<std::string>();
+}
+
 Result<::onnx::TensorProto*> NodeReader::tensor(std::string_view name)
 {
     LATHE_TRY_ASSIGN(AttributeProto* found, find(name, AttributeProto::TENSOR, "a tensor"));

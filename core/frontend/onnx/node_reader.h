@@ -37,6 +37,7 @@ public:
     Result<std::string> text(std::string_view name, std::string_view fallback);
     Result<std::vector<std::int64_t>> integers(std::string_view name, std::vector<std::int64_t> fallback = {});
     Result<std::vector<double>> numbers(std::string_view name);
+    Result<std::vector<std::string>> texts(std::string_view name);
     Result<::onnx::TensorProto*> tensor(std::string_view name);
     /// Attributes without meaning for inference.
     void ignore(std::string_view name) { m_read.emplace(name); }

@@ -38,6 +38,15 @@ double erfOf(double x) { return std::erf(x); }
 double sigmoidOf(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 double sinOf(double x) { return std::sin(x); }
 double cosOf(double x) { return std::cos(x); }
+double tanOf(double x) { return std::tan(x); }
+double asinOf(double x) { return std::asin(x); }
+double acosOf(double x) { return std::acos(x); }
+double atanOf(double x) { return std::atan(x); }
+double sinhOf(double x) { return std::sinh(x); }
+double coshOf(double x) { return std::cosh(x); }
+double asinhOf(double x) { return std::asinh(x); }
+double acoshOf(double x) { return std::acosh(x); }
+double atanhOf(double x) { return std::atanh(x); }
 double floorOf(double x) { return std::floor(x); }
 double ceilOf(double x) { return std::ceil(x); }
 double roundOf(double x) { return std::nearbyint(x); }
@@ -250,6 +259,15 @@ std::span<const OpDef> elementwiseOperators()
         floatUnary("sigmoid", sigmoidOf, Unary::Sigmoid),
         floatUnary("sin", sinOf, Unary::Sin),
         floatUnary("cos", cosOf, Unary::Cos),
+        floatUnary("tan", tanOf, Unary::Tan),
+        floatUnary("asin", asinOf, Unary::Asin),
+        floatUnary("acos", acosOf, Unary::Acos),
+        floatUnary("atan", atanOf, Unary::Atan),
+        floatUnary("sinh", sinhOf, Unary::Sinh),
+        floatUnary("cosh", coshOf, Unary::Cosh),
+        floatUnary("asinh", asinhOf, Unary::Asinh),
+        floatUnary("acosh", acoshOf, Unary::Acosh),
+        floatUnary("atanh", atanhOf, Unary::Atanh),
         floatUnary("floor", floorOf, Unary::Floor),
         floatUnary("ceil", ceilOf, Unary::Ceil),
         floatUnary("round", roundOf, Unary::Round),
@@ -279,6 +297,21 @@ std::span<const OpDef> elementwiseOperators()
              std::vector<std::int64_t> values = readInts(*inputs[0]);
              std::ranges::transform(values, values.begin(), notInt);
              writeInts(outputs[0], values);
+             return {};
+         }},
+        {"is_nan", Pattern::Elementwise, 1, 1,
+         [](const Node&, InputTypes inputs, Constants) -> Result<Types> {
+             LATHE_TRY(needFloat(inputs[0]));
+             return Types{{DType::Bool, inputs[0].shape}};
+         },
+         [](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
+             return compute::unary(context.builder, Unary::IsNan, inputs[0]);
+         },
+         [](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+             const std::vector<double> values = readFloats(*inputs[0]);
+             std::vector<std::int64_t> found(values.size());
+             std::ranges::transform(values, found.begin(), [](double value) { return std::isnan(value) ? 1 : 0; });
+             writeInts(outputs[0], found);
              return {};
          }},
         {"clip", Pattern::Elementwise, 1, 1, inferClip, computeClip, evaluateClip},

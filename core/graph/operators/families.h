@@ -8,6 +8,7 @@ namespace lathe::graph::operators {
 std::span<const OpDef> convolutionOperators();
 std::span<const OpDef> elementwiseOperators();
 std::span<const OpDef> broadcastOperators();
+std::span<const OpDef> indexingOperators();
 std::span<const OpDef> matmulOperators();
 std::span<const OpDef> normOperators();
 std::span<const OpDef> poolOperators();

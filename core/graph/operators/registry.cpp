@@ -12,8 +12,8 @@ const std::vector<const OpDef*>& sortedOperators()
     static const std::vector<const OpDef*> sorted = [] {
         std::vector<const OpDef*> all;
         for (const auto family :
-             {operators::convolutionOperators(), operators::elementwiseOperators(), operators::broadcastOperators(), operators::matmulOperators(),
-              operators::normOperators(), operators::poolOperators(), operators::reduceOperators(), operators::reshapeOperators(),
+             {operators::convolutionOperators(), operators::elementwiseOperators(), operators::broadcastOperators(),
+              operators::indexingOperators(), operators::matmulOperators(), operators::normOperators(), operators::poolOperators(), operators::reduceOperators(), operators::reshapeOperators(),
               operators::sliceOperators()}) {
             for (const OpDef& entry : family)
                 all.push_back(&entry);

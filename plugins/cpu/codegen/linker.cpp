@@ -13,6 +13,16 @@
 
 LLD_HAS_DRIVER(elf)
 
+// LLD 19 forgets to clear this symbol between links. A relocatable link behind one of a shared object would take it for its
+// own, and write a table that it does not have.
+namespace lld::elf {
+class Defined;
+struct ElfSym
+{
+    static Defined* globalOffsetTable;
+};
+} // namespace lld::elf
+
 namespace lathe::cpu {
 
 Result<MemoryFile> MemoryFile::create(const char* name, const void* data, std::size_t bytes)
@@ -53,6 +63,7 @@ Result<> runLinker(const std::vector<std::string>& arguments)
     std::vector<const char*> list;
     for (const std::string& argument : arguments)
         list.push_back(argument.c_str());
+    lld::elf::ElfSym::globalOffsetTable = nullptr;
     std::string words;
     llvm::raw_string_ostream output(words);
     const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
