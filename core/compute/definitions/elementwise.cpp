@@ -208,8 +208,8 @@ ir::Expr applyBinary(Binary op, const ir::Expr& x, const ir::Expr& y)
     case Binary::Maximum: return ir::max(x, y);
     case Binary::Minimum: return ir::min(x, y);
     case Binary::Power:
-        if (!isFloat(x->dtype)) // exact up to 2^53
-            return ir::cast(x->dtype, ir::call("pow", DType::F64, {ir::cast(DType::F64, x), ir::cast(DType::F64, y)}));
+        if (!isFloat(x->dtype)) // exact while float64 holds all digits
+            return ir::cast(x->dtype, ir::call("round", DType::F64, {ir::call("pow", DType::F64, {ir::cast(DType::F64, x), ir::cast(DType::F64, y)})}));
         return ir::call("pow", x->dtype, {x, y});
     case Binary::Mod: return isFloat(x->dtype) ? ir::call("fmod", x->dtype, {x, y}) : ir::floorMod(x, y);
     case Binary::Equal: return ir::eq(x, y);

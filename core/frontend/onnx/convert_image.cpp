@@ -1,9 +1,12 @@
 // Convolutions and pools.
 
-#include "core/frontend/onnx/importer.h"
+#include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
 
 namespace lathe::frontend::onnx_detail {
 namespace {
@@ -21,19 +24,16 @@ struct WindowAttributes
     std::string autoPad;
 };
 
-/// strides, dilations, pads and auto_pad of a window over images. `padding` is final unless auto_pad says SAME.
-Result<WindowAttributes> windowAttributes(NodeReader& node, bool dilated)
+/// strides, dilations, pads and auto_pad of a window over `dims` spatial dimensions. `padding` is final unless auto_pad says
+/// SAME. A window over one dimension becomes one over images of height 1.
+Result<WindowAttributes> windowAttributes(NodeReader& node, std::size_t dims)
 {
     WindowAttributes w;
-    LATHE_TRY_ASSIGN(w.strides, node.integers("strides", {1, 1}));
-    if (dilated) {
-        LATHE_TRY_ASSIGN(w.dilations, node.integers("dilations", {1, 1}));
-    } else {
-        w.dilations = {1, 1};
-    }
-    LATHE_TRY_ASSIGN(w.padding, node.integers("pads", {0, 0, 0, 0}));
+    LATHE_TRY_ASSIGN(w.strides, node.integers("strides", Ints(dims, 1)));
+    LATHE_TRY_ASSIGN(w.dilations, node.integers("dilations", Ints(dims, 1)));
+    LATHE_TRY_ASSIGN(w.padding, node.integers("pads", Ints(2 * dims, 0)));
     LATHE_TRY_ASSIGN(w.autoPad, node.text("auto_pad", "NOTSET"));
-    for (const auto& [name, list, count] : {std::tuple{"strides", &w.strides, 2U}, std::tuple{"dilations", &w.dilations, 2U}, std::tuple{"pads", &w.padding, 4U}}) {
+    for (const auto& [name, list, count] : {std::tuple{"strides", &w.strides, dims}, std::tuple{"dilations", &w.dilations, dims}, std::tuple{"pads", &w.padding, 2 * dims}}) {
         if (list->size() != count)
             return makeError(Errc::BadFile, fmt::format("attribute {} must have {} entries, it has {}", name, count, list->size()));
         for (const std::int64_t value : *list) {
@@ -44,10 +44,32 @@ Result<WindowAttributes> windowAttributes(NodeReader& node, bool dilated)
         }
     }
     if (w.autoPad == "VALID")
-        w.padding = {0, 0, 0, 0};
+        w.padding = Ints(2 * dims, 0);
     else if (w.autoPad != "NOTSET" && w.autoPad != "SAME_UPPER" && w.autoPad != "SAME_LOWER")
         return makeError(Errc::BadFile, fmt::format("attribute auto_pad is \"{}\"", w.autoPad.substr(0, 40)));
+    if (dims == 1) {
+        w.strides.insert(w.strides.begin(), 1);
+        w.dilations.insert(w.dilations.begin(), 1);
+        w.padding = {0, w.padding[0], 0, w.padding[1]};
+    }
     return w;
+}
+
+/// [N, C, L] as images of height 1.
+Result<ValueId> asImage(Builder& b, ValueId x)
+{
+    if (b.rank(x) != 3)
+        return x;
+    const Ints& s = b.shape(x);
+    return b.reshape(x, {s[0], s[1], 1, s[2]});
+}
+
+Result<ValueId> asLine(Builder& b, ValueId x, bool line)
+{
+    if (!line)
+        return x;
+    const Ints& s = b.shape(x);
+    return b.reshape(x, {s[0], s[1], s[3]});
 }
 
 bool isSame(const WindowAttributes& w)
@@ -61,13 +83,13 @@ void splitPadding(WindowAttributes& w, std::size_t d, std::int64_t total)
     total = std::max<std::int64_t>(total, 0);
     const std::int64_t smaller = total / 2;
     w.padding[d] = w.autoPad == "SAME_UPPER" ? smaller : total - smaller;
-    w.padding[d + 2] = total - w.padding[d];
+    w.padding[d + w.strides.size()] = total - w.padding[d];
 }
 
 /// SAME: as many outputs as strides fit into the image.
 void padSame(WindowAttributes& w, const Ints& image, const Ints& kernel)
 {
-    for (std::size_t d = 0; d < 2 && isSame(w); ++d) {
+    for (std::size_t d = 0; d < kernel.size() && isSame(w); ++d) {
         const std::int64_t in = image[d + 2];
         const std::int64_t stride = std::max<std::int64_t>(w.strides[d], 1);
         const std::int64_t out = (in + stride - 1) / stride;
@@ -77,15 +99,16 @@ void padSame(WindowAttributes& w, const Ints& image, const Ints& kernel)
 
 Result<> needImage(Builder& b, ValueId data)
 {
-    if (b.rank(data) != 4)
-        return unsupported(fmt::format("{} spatial dimensions (only images, two of them)", b.rank(data) - 2));
+    if (b.rank(data) != 3 && b.rank(data) != 4)
+        return unsupported(fmt::format("{} spatial dimensions (only one or two)", b.rank(data) - 2));
     return {};
 }
 
 Result<> checkKernelShape(NodeReader& node, const Ints& weight)
 {
-    LATHE_TRY_ASSIGN(const Ints kernel, node.integers("kernel_shape", {weight[2], weight[3]}));
-    if (kernel != Ints{weight[2], weight[3]})
+    const Ints wanted(weight.begin() + 2, weight.end());
+    LATHE_TRY_ASSIGN(const Ints kernel, node.integers("kernel_shape", wanted));
+    if (kernel != wanted)
         return makeError(Errc::BadFile, "attribute kernel_shape contradicts the weight");
     return {};
 }
@@ -100,12 +123,16 @@ Result<ValueId> addBias(Builder& b, NodeReader& node, ValueId value)
 
 Result<std::vector<ValueId>> convertConv(Builder& b, NodeReader& node)
 {
-    LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const ValueId weight, b.input(node, 1));
+    LATHE_TRY_ASSIGN(ValueId data, b.input(node, 0));
+    LATHE_TRY_ASSIGN(ValueId weight, b.input(node, 1));
     LATHE_TRY(needImage(b, data));
-    LATHE_TRY(needImage(b, weight));
-    LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, true));
+    if (b.rank(weight) != b.rank(data))
+        return makeError(Errc::BadFile, "data and weight must have equal numbers of dimensions");
+    const bool line = b.rank(data) == 3;
+    LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, line ? 1 : 2));
     LATHE_TRY(checkKernelShape(node, b.shape(weight)));
+    LATHE_TRY_ASSIGN(data, asImage(b, data));
+    LATHE_TRY_ASSIGN(weight, asImage(b, weight));
     LATHE_TRY_ASSIGN(const std::int64_t groups, node.integer("group", 1));
     padSame(w, b.shape(data), {b.shape(weight)[2], b.shape(weight)[3]});
     LATHE_TRY_ASSIGN(ValueId result, b.emit("conv2d",
@@ -113,20 +140,30 @@ Result<std::vector<ValueId>> convertConv(Builder& b, NodeReader& node)
                                              {"layout", std::string("NCHW")}, {"kernel_layout", std::string("OIHW")}},
                                             {data, weight}));
     LATHE_TRY_ASSIGN(result, addBias(b, node, result));
+    LATHE_TRY_ASSIGN(result, asLine(b, result, line));
     return std::vector{result};
 }
 
 Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
 {
-    LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const ValueId weight, b.input(node, 1));
+    LATHE_TRY_ASSIGN(ValueId data, b.input(node, 0));
+    LATHE_TRY_ASSIGN(ValueId weight, b.input(node, 1));
     LATHE_TRY(needImage(b, data));
-    LATHE_TRY(needImage(b, weight));
-    LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, true));
+    if (b.rank(weight) != b.rank(data))
+        return makeError(Errc::BadFile, "data and weight must have equal numbers of dimensions");
+    const bool line = b.rank(data) == 3;
+    LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, line ? 1 : 2));
     LATHE_TRY(checkKernelShape(node, b.shape(weight)));
+    LATHE_TRY_ASSIGN(data, asImage(b, data));
+    LATHE_TRY_ASSIGN(weight, asImage(b, weight));
     LATHE_TRY_ASSIGN(const std::int64_t groups, node.integer("group", 1));
-    LATHE_TRY_ASSIGN(const Ints outputPadding, node.integers("output_padding", {0, 0}));
-    LATHE_TRY_ASSIGN(const Ints outputShape, node.integers("output_shape", {}));
+    LATHE_TRY_ASSIGN(Ints outputPadding, node.integers("output_padding", Ints(line ? 1 : 2, 0)));
+    LATHE_TRY_ASSIGN(Ints outputShape, node.integers("output_shape", {}));
+    if (line) {
+        outputPadding.insert(outputPadding.begin(), 0);
+        if (!outputShape.empty())
+            outputShape.insert(outputShape.begin(), 1);
+    }
     if (outputPadding.size() != 2 || (!outputShape.empty() && outputShape.size() != 2))
         return makeError(Errc::BadFile, "attributes output_padding and output_shape must have 2 entries");
     if (outputPadding[0] < 0 || outputPadding[1] < 0 || outputPadding[0] > kMaxWindow || outputPadding[1] > kMaxWindow)
@@ -151,40 +188,136 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
                              {"output_padding", outputPadding}, {"layout", std::string("NCHW")}, {"kernel_layout", std::string("IOHW")}},
                             {data, weight}));
     LATHE_TRY_ASSIGN(result, addBias(b, node, result));
+    LATHE_TRY_ASSIGN(result, asLine(b, result, line));
     return std::vector{result};
+}
+
+struct PoolAttributes
+{
+    WindowAttributes window; ///< of all spatial dimensions, at least two
+    Ints kernel;
+    std::int64_t ceilMode = 0;
+};
+
+/// Pools of one dimension become those of images; three and more are kept.
+Result<PoolAttributes> poolAttributes(NodeReader& node, const Ints& image)
+{
+    PoolAttributes p;
+    const std::size_t dims = image.size() < 3 ? 0 : image.size() - 2;
+    if (dims < 1 || dims > 3)
+        return unsupported(fmt::format("{} spatial dimensions (only one to three)", dims));
+    LATHE_TRY_ASSIGN(p.window, windowAttributes(node, dims));
+    LATHE_TRY_ASSIGN(p.kernel, node.integers("kernel_shape"));
+    LATHE_TRY_ASSIGN(p.ceilMode, node.integer("ceil_mode", 0));
+    const bool inRange = std::ranges::all_of(p.kernel, [](std::int64_t k) { return k >= 1 && k <= kMaxWindow; });
+    if (p.kernel.size() != dims || !inRange)
+        return makeError(Errc::BadFile, fmt::format("attribute kernel_shape must have {} positive entries of at most 2^20", dims));
+    Ints padded = image;
+    if (dims == 1) {
+        p.kernel.insert(p.kernel.begin(), 1);
+        padded.insert(padded.begin() + 2, 1);
+    }
+    padSame(p.window, padded, p.kernel);
+    return p;
+}
+
+/// The pool over two of its dimensions, the others in place of batch and channels.
+ValueId poolImage(Composer& c, ValueId x, bool average, const PoolAttributes& p, std::size_t first, std::optional<std::int64_t> countPadding)
+{
+    const std::size_t dims = p.kernel.size();
+    const auto two = [first](const Ints& list) { return Ints{list[first], list[first + 1]}; };
+    const WindowAttributes& w = p.window;
+    Attrs attrs{{"pool_size", two(p.kernel)}, {"strides", two(w.strides)}, {"dilations", two(w.dilations)}, {"ceil_mode", p.ceilMode}, {"layout", std::string("NCHW")},
+                {"padding", Ints{w.padding[first], w.padding[first + 1], w.padding[first + dims], w.padding[first + 1 + dims]}}};
+    if (countPadding)
+        attrs["count_include_pad"] = *countPadding;
+    return c.op(average ? "avg_pool2d" : "max_pool2d", {x}, std::move(attrs));
+}
+
+/// Largest values, and means over boxes whose sides are counted alone, can be taken a dimension after the other.
+ValueId pool(Composer& c, ValueId x, bool average, const PoolAttributes& p, std::optional<std::int64_t> countPadding)
+{
+    const Ints s = c.shape(x);
+    if (s.size() == 3) {
+        const ValueId y = poolImage(c, c.reshape(x, {s[0], s[1], 1, s[2]}), average, p, 0, countPadding);
+        return c.reshape(y, {s[0], s[1], c.extent(y, 3)});
+    }
+    if (s.size() == 4)
+        return poolImage(c, x, average, p, 0, countPadding);
+    const ValueId planes = poolImage(c, c.reshape(x, {s[0], s[1] * s[2], s[3], s[4]}), average, p, 1, countPadding);
+    const std::int64_t height = c.extent(planes, 2), width = c.extent(planes, 3);
+    PoolAttributes depth = p;
+    depth.kernel = {p.kernel[0], 1};
+    depth.window.strides = {p.window.strides[0], 1};
+    depth.window.dilations = {p.window.dilations[0], 1};
+    depth.window.padding = {p.window.padding[0], 0, p.window.padding[3], 0};
+    const ValueId y = poolImage(c, c.reshape(planes, {s[0], s[1], s[2], height * width}), average, depth, 0, countPadding);
+    return c.reshape(y, {s[0], s[1], c.extent(y, 2), height, width});
 }
 
 template<bool Average>
 Result<std::vector<ValueId>> convertPool(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
-    LATHE_TRY(needImage(b, data));
-    LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, true));
-    LATHE_TRY_ASSIGN(const Ints kernel, node.integers("kernel_shape"));
-    if (kernel.size() != 2 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] > kMaxWindow || kernel[1] > kMaxWindow)
-        return makeError(Errc::BadFile, "attribute kernel_shape must have 2 positive entries of at most 2^20");
-    LATHE_TRY_ASSIGN(const std::int64_t ceilMode, node.integer("ceil_mode", 0));
-    padSame(w, b.shape(data), kernel);
-    Attrs attrs{{"pool_size", kernel}, {"strides", w.strides}, {"padding", w.padding}, {"dilations", w.dilations},
-                {"ceil_mode", ceilMode}, {"layout", std::string("NCHW")}};
+    LATHE_TRY_ASSIGN(const PoolAttributes p, poolAttributes(node, b.shape(data)));
+    std::optional<std::int64_t> countPadding;
     if (Average) {
-        LATHE_TRY_ASSIGN(attrs["count_include_pad"], node.integer("count_include_pad", 0));
+        LATHE_TRY_ASSIGN(countPadding, node.integer("count_include_pad", 0));
     } else {
         LATHE_TRY_ASSIGN(const std::int64_t order, node.integer("storage_order", 0));
         if (order != 0 && node.hasOutput(1))
             return unsupported("attribute storage_order 1");
     }
-    LATHE_TRY_ASSIGN(const ValueId result, b.emit(Average ? "avg_pool2d" : "max_pool2d", std::move(attrs), {data}));
-    return std::vector{result};
+    Composer c(b);
+    return c.finish({pool(c, data, Average, p, countPadding)});
+}
+
+/// The p-th root of the sum of |x|^p. Padding is written out as zeros, so that a mean times the window's size is the sum.
+Result<std::vector<ValueId>> convertLpPool(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const std::int64_t power, node.integer("p", 2));
+    LATHE_TRY_ASSIGN(PoolAttributes p, poolAttributes(node, b.shape(data)));
+    if (power < 1)
+        return unsupported(fmt::format("attribute p {}", power));
+    Composer c(b);
+    const Ints shape = b.shape(data);
+    const std::size_t dims = shape.size() - 2, shift = p.kernel.size() - dims; // a line's window has a first dimension of 1
+    Ints widths(2 * shape.size(), 0);
+    std::int64_t size = 1;
+    for (std::size_t d = 0; d < dims; ++d) {
+        const std::size_t k = d + shift;
+        const std::int64_t before = p.window.padding[k], after = p.window.padding[k + p.kernel.size()], stride = std::max<std::int64_t>(p.window.strides[k], 1);
+        const std::int64_t free = shape[d + 2] + before + after - (p.kernel[k] - 1) * p.window.dilations[k] - 1;
+        widths[2 * (d + 2)] = before;
+        widths[2 * (d + 2) + 1] = after + (p.ceilMode != 0 && free >= 0 ? (stride - free % stride) % stride : 0);
+        size *= p.kernel[k];
+    }
+    p.window.padding.assign(p.window.padding.size(), 0);
+    p.ceilMode = 0;
+    const ValueId magnitude = c.op("abs", {data});
+    const ValueId raised = power == 1 ? magnitude : power == 2 ? c.mul(data, data) : c.op("pow", {magnitude, c.like(data, static_cast<double>(power))});
+    const ValueId sum = c.mul(pool(c, c.pad(raised, widths), true, p, std::int64_t{1}), c.like(data, static_cast<double>(size)));
+    if (power == 1)
+        return c.finish({sum});
+    return c.finish({power == 2 ? c.op("sqrt", {sum}) : c.op("pow", {sum, c.like(data, 1.0 / static_cast<double>(power))})});
 }
 
 template<bool Average>
 Result<std::vector<ValueId>> convertGlobalPool(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
-    LATHE_TRY(needImage(b, data));
-    LATHE_TRY_ASSIGN(const ValueId result, b.emit(Average ? "global_avg_pool2d" : "global_max_pool2d", {{"layout", std::string("NCHW")}}, {data}));
-    return std::vector{result};
+    if (b.rank(data) == 4) {
+        LATHE_TRY_ASSIGN(const ValueId result, b.emit(Average ? "global_avg_pool2d" : "global_max_pool2d", {{"layout", std::string("NCHW")}}, {data}));
+        return std::vector{result};
+    }
+    if (b.rank(data) < 3)
+        return makeError(Errc::BadFile, "the input must have at least 3 dimensions");
+    Ints axes;
+    for (std::int64_t d = 2; d < b.rank(data); ++d)
+        axes.push_back(d);
+    Composer c(b);
+    return c.finish({c.reduce(Average ? "mean" : "max", data, axes)});
 }
 
 } // namespace
@@ -197,6 +330,7 @@ std::span<const ConverterEntry> imageConverters()
         {"ConvTranspose", convertConvTranspose},
         {"GlobalAveragePool", convertGlobalPool<true>},
         {"GlobalMaxPool", convertGlobalPool<false>},
+        {"LpPool", convertLpPool},
         {"MaxPool", convertPool<false>},
     };
     return kTable;

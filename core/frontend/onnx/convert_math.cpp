@@ -62,8 +62,14 @@ Result<std::vector<ValueId>> convertPow(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId exponent, b.input(node, 1));
     Composer c(b);
     const DType dtype = b.dtype(x);
-    if (!isFloat(dtype) && isFloat(b.dtype(exponent)))
-        return c.finish({c.cast(c.op("pow", {c.cast(x, DType::F64), c.cast(exponent, DType::F64)}), dtype)});
+    if (!isFloat(dtype) && isFloat(b.dtype(exponent))) {
+        // Cut towards zero, but powers that are whole numbers must not lose one to rounding.
+        const ValueId power = c.op("pow", {c.cast(x, DType::F64), c.cast(exponent, DType::F64)});
+        const ValueId whole = c.op("round", {power});
+        const ValueId slack = c.mul(c.op("abs", {whole}), c.like(whole, 1e-11));
+        const ValueId isWhole = c.op("less_equal", {c.op("abs", {c.sub(power, whole)}), slack});
+        return c.finish({c.cast(c.where(isWhole, whole, power), dtype)});
+    }
     return c.finish({c.op("pow", {x, c.cast(exponent, dtype)})});
 }
 

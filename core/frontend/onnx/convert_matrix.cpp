@@ -80,6 +80,9 @@ Result<std::vector<ValueId>> convertReduce(Builder& b, NodeReader& node)
     const std::string_view op = std::string_view(node.op()).substr(6);
     const bool skip = noop != 0 && (!axes || axes->empty());
     Composer c(b);
+    const bool needsElements = op != "Sum" && op != "SumSquare" && op != "L1" && op != "L2" && op != "LogSum" && op != "Prod";
+    if (needsElements && std::ranges::find(b.shape(x), 0) != b.shape(x).end())
+        return makeError(Errc::Unsupported, "a tensor without elements");
     const auto reduce = [&](std::string_view name, ValueId value) { return skip ? value : c.reduce(name, value, axes.value_or(Ints{}), keepDims != 0); };
     if (op == "LogSumExp" && !skip) {
         const ValueId largest = c.reduce("max", x, axes.value_or(Ints{}));

@@ -225,7 +225,8 @@ private:
                                                                   given == m_options.shapes.end() ? std::nullopt : std::optional(given->second[static_cast<std::size_t>(d)])));
             shape.push_back(extent);
         }
-        if (std::ranges::find(shape, 0) != shape.end())
+        const bool isEmpty = type.has_shape() && std::ranges::any_of(type.shape().dim(), [](const auto& dim) { return dim.has_dim_value() && dim.dim_value() == 0; });
+        if (isEmpty)
             return makeError(Errc::Unsupported, fmt::format("input \"{}\" has the shape [{}]: tensors without elements are not supported", input.name(), fmt::join(shape, ", ")));
         for (const std::int64_t extent : shape) {
             if (extent < 1 || extent > kMaxExtent)

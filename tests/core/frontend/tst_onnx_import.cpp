@@ -99,16 +99,16 @@ private slots:
     void allThatIsUnsupportedIsNamedAtOnceWithItsNodes()
     {
         wire::Model model = relu({1, 3, 8, 8});
-        model.nodes.push_back(wire::node("LSTM", {"x"}, {"h1"}, "first"));
-        model.nodes.push_back(wire::node("LSTM", {"x"}, {"h2"}, "second"));
+        model.nodes.push_back(wire::node("DeformConv", {"x"}, {"h1"}, "first"));
+        model.nodes.push_back(wire::node("DeformConv", {"x"}, {"h2"}, "second"));
         model.nodes.push_back(wire::node("Relu", {"h1"}, {"behind"}));
-        model.nodes.push_back(wire::node("Einsum", {"behind"}, {"e"}, "deep"));
+        model.nodes.push_back(wire::node("NonMaxSuppression", {"behind"}, {"e"}, "deep"));
         model.nodes.push_back(wire::node("Attention", {"x"}, {"a"}, "foreign", {}, "com.vendor"));
         model.nodes.push_back(wire::node("Elu", {"x"}, {"q"}, "odd", wire::intAttribute("turbo", 1)));
         model.nodes.push_back(wire::node("MaxPool", {"x"}, {"m", "where"}, "indices", wire::intsAttribute("kernel_shape", {2, 2})));
         const QString message = messageOf(import(model.write()));
         QVERIFY2(message.startsWith("Unsupported"), qPrintable(message));
-        for (const char* part : {"operator LSTM (nodes \"first\", \"second\")", "operator Einsum (node \"deep\")", "com.vendor::Attention", "\"foreign\"",
+        for (const char* part : {"operator DeformConv (nodes \"first\", \"second\")", "operator NonMaxSuppression (node \"deep\")", "com.vendor::Attention", "\"foreign\"",
                                  "attribute turbo of Elu (node \"odd\")", "output 1 of MaxPool (node \"indices\")"})
             QVERIFY2(message.contains(part), qPrintable(message + " lacks " + part));
     }
