@@ -59,6 +59,9 @@ std::vector<Row> makeRows()
                     [](const std::string& name, const ZooOptions& options) { return buildSqueezenet(name, false, options); }});
     for (const std::int64_t layers : {11, 13, 16, 19})
         rows.push_back(vgg(layers));
+    rows.push_back({{"inception-v3", {"inception_v3", "inceptionv3"}, "inception version 3: branches of different windows, on 299x299 images", kChannelsFirst}, buildInception});
+    rows.push_back({{"densenet-121", {"densenet_121", "densenet121"}, "densely connected network of 121 layers: each reads all before it", kBothLayouts}, buildDensenet});
+    rows.push_back({{"dcgan", {}, "generator of 64x64 images from 100 numbers, by transposed convolutions", kChannelsFirst}, buildDcgan});
     rows.push_back({{"mlp", {}, "three dense layers on 28x28 images", kChannelsFirst}, buildMlp});
     return rows;
 }

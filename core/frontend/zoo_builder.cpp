@@ -79,6 +79,13 @@ ValueId ZooBuilder::image(std::int64_t channelCount, std::int64_t size)
     return id;
 }
 
+ValueId ZooBuilder::vector(std::int64_t length)
+{
+    const ValueId id = m_graph.addValue("data", DType::F32, {m_options.batch, length});
+    m_graph.inputs.push_back(id);
+    return id;
+}
+
 ValueId ZooBuilder::conv(ValueId x, const std::string& name, const std::string& weightName, const ZooConv& c)
 {
     const std::int64_t in = channels(x);
@@ -137,11 +144,50 @@ ValueId ZooBuilder::add(ValueId a, ValueId b, const std::string& name)
     return node(name, "add", {a, b}, {}, shape(a));
 }
 
-ValueId ZooBuilder::concat(ValueId a, ValueId b, const std::string& name)
+ValueId ZooBuilder::concat(const std::vector<ValueId>& parts, const std::string& name)
 {
-    Ints result = shape(a);
-    result[static_cast<std::size_t>(channelAxis())] += channels(b);
-    return node(name, "concatenate", {a, b}, {{"axis", channelAxis()}}, std::move(result));
+    Ints result = shape(parts[0]);
+    for (std::size_t i = 1; i < parts.size(); ++i)
+        result[static_cast<std::size_t>(channelAxis())] += channels(parts[i]);
+    return node(name, "concatenate", parts, {{"axis", channelAxis()}}, std::move(result));
+}
+
+ValueId ZooBuilder::avgPool(ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad)
+{
+    const std::int64_t h = windowed(name, height(x), size, stride, pad);
+    const std::int64_t w = windowed(name, width(x), size, stride, pad);
+    return node(name, "avg_pool2d", {x},
+                {{"pool_size", Ints{size, size}},
+                 {"strides", Ints{stride, stride}},
+                 {"padding", Ints{pad, pad, pad, pad}},
+                 {"layout", std::string(m_nhwc ? "NHWC" : "NCHW")},
+                 {"ceil_mode", std::int64_t{0}},
+                 {"count_include_pad", std::int64_t{1}}},
+                imageShape(shape(x)[0], channels(x), h, w));
+}
+
+ValueId ZooBuilder::widen(ValueId x, const std::string& name, std::int64_t channelCount)
+{
+    const ValueId weight = parameter(name + "_weight", {channels(x), channelCount, 4, 4});
+    return node(name, "conv2d_transpose", {x, weight},
+                {{"strides", Ints{2, 2}},
+                 {"padding", Ints{1, 1, 1, 1}},
+                 {"dilations", Ints{1, 1}},
+                 {"groups", std::int64_t{1}},
+                 {"output_padding", Ints{0, 0}},
+                 {"layout", std::string("NCHW")},
+                 {"kernel_layout", std::string("IOHW")}},
+                imageShape(shape(x)[0], channelCount, 2 * height(x), 2 * width(x)));
+}
+
+ValueId ZooBuilder::tanh(ValueId x, const std::string& name)
+{
+    return node(name, "tanh", {x}, {}, shape(x));
+}
+
+ValueId ZooBuilder::reshape(ValueId x, const std::string& name, Ints newShape)
+{
+    return node(name, "reshape", {x}, {{"newshape", newShape}}, newShape);
 }
 
 ValueId ZooBuilder::maxPool(ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad)
@@ -173,11 +219,15 @@ ValueId ZooBuilder::dropout(ValueId x, const std::string& name, double rate)
     return node(name, "dropout", {x}, {{"rate", rate}}, shape(x));
 }
 
-ValueId ZooBuilder::dense(ValueId x, const std::string& name, std::int64_t units)
+ValueId ZooBuilder::product(ValueId x, const std::string& name, std::int64_t units)
 {
     const ValueId weight = parameter(name + "_weight", {units, shape(x)[1]});
-    const ValueId product = node(name, "dense", {x, weight}, {}, {shape(x)[0], units});
-    return biasAdd(product, name + "_bias", 1);
+    return node(name, "dense", {x, weight}, {}, {shape(x)[0], units});
+}
+
+ValueId ZooBuilder::dense(ValueId x, const std::string& name, std::int64_t units)
+{
+    return biasAdd(product(x, name, units), name + "_bias", 1);
 }
 
 ValueId ZooBuilder::softmax(ValueId x, const std::string& name)

@@ -37,6 +37,7 @@ public:
     std::int64_t channels(graph::ValueId x) const;
 
     graph::ValueId image(std::int64_t channelCount, std::int64_t size); ///< the graph's input
+    graph::ValueId vector(std::int64_t length); ///< the graph's input, of networks that read none
     graph::ValueId conv(graph::ValueId x, const std::string& name, const ZooConv& c) { return conv(x, name, name + "_weight", c); }
     graph::ValueId conv(graph::ValueId x, const std::string& name, const std::string& weightName, const ZooConv& c);
     graph::ValueId batchNorm(graph::ValueId x, const std::string& name, const ZooNorm& norm = {});
@@ -44,12 +45,19 @@ public:
     graph::ValueId relu(graph::ValueId x, const std::string& name);
     graph::ValueId clip(graph::ValueId x, const std::string& name, double low, double high);
     graph::ValueId add(graph::ValueId a, graph::ValueId b, const std::string& name);
-    graph::ValueId concat(graph::ValueId a, graph::ValueId b, const std::string& name); ///< along channels
+    graph::ValueId concat(graph::ValueId a, graph::ValueId b, const std::string& name) { return concat({a, b}, name); }
+    graph::ValueId concat(const std::vector<graph::ValueId>& parts, const std::string& name); ///< along channels
     graph::ValueId maxPool(graph::ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad);
+    graph::ValueId avgPool(graph::ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad); ///< counts padding
+    /// Twice the size, by a transposed convolution 4x4 with stride 2 (NCHW alone).
+    graph::ValueId widen(graph::ValueId x, const std::string& name, std::int64_t channelCount);
+    graph::ValueId tanh(graph::ValueId x, const std::string& name);
+    graph::ValueId reshape(graph::ValueId x, const std::string& name, std::vector<std::int64_t> newShape);
     graph::ValueId globalAvgPool(graph::ValueId x, const std::string& name);
     graph::ValueId flatten(graph::ValueId x, const std::string& name);
     graph::ValueId dropout(graph::ValueId x, const std::string& name, double rate);
     graph::ValueId dense(graph::ValueId x, const std::string& name, std::int64_t units); ///< name_weight, then + name_bias
+    graph::ValueId product(graph::ValueId x, const std::string& name, std::int64_t units); ///< dense without bias
     graph::ValueId softmax(graph::ValueId x, const std::string& name);
 
     std::int64_t channelAxis() const { return m_nhwc ? 3 : 1; }
@@ -82,6 +90,9 @@ Result<graph::Graph> buildMobilenet(const std::string& name, bool fixed, const Z
 Result<graph::Graph> buildMobilenetV2(const std::string& name, const ZooOptions& options);
 Result<graph::Graph> buildSqueezenet(const std::string& name, bool version11, const ZooOptions& options);
 Result<graph::Graph> buildVgg(const std::string& name, std::int64_t layers, const ZooOptions& options);
+Result<graph::Graph> buildInception(const std::string& name, const ZooOptions& options);
+Result<graph::Graph> buildDensenet(const std::string& name, const ZooOptions& options);
+Result<graph::Graph> buildDcgan(const std::string& name, const ZooOptions& options);
 Result<graph::Graph> buildMlp(const std::string& name, const ZooOptions& options);
 
 } // namespace lathe::frontend

@@ -185,7 +185,7 @@ ValueId Builder::find(const std::string& name) const
 Converter findConverter(std::string_view op)
 {
     for (const auto table :
-         {attentionConverters(), imageConverters(), indexConverters(), lossConverters(), mathConverters(), matrixConverters(), normConverters(),
+         {attentionConverters(), einsumConverters(), imageConverters(), indexConverters(), lossConverters(), mathConverters(), matrixConverters(), normConverters(),
           quantizeConverters(), recurrentConverters(), resizeConverters(), shapeConverters(), sliceConverters()}) {
         const auto found = std::ranges::find(table, op, &ConverterEntry::op);
         if (found != table.end())

@@ -1,6 +1,6 @@
 // Parts of tensors, and constants.
 
-#include "core/frontend/onnx/importer.h"
+#include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
 
 #include <fmt/format.h>
@@ -93,7 +93,7 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::string mode, node.text("mode", "constant"));
     LATHE_TRY_ASSIGN(const std::optional<Ints> amounts, attributeOrInput(b, node, "pads", 1));
     LATHE_TRY_ASSIGN(double value, node.number("value", 0.0));
-    if (mode != "constant" && mode != "edge" && mode != "reflect")
+    if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
         return makeError(Errc::Unsupported, fmt::format("attribute mode \"{}\"", mode.substr(0, 40)));
     if (node.hasInput(2)) {
         LATHE_TRY_ASSIGN(const std::vector<double> values, b.constantNumbers(node, 2, "the padding value"));
@@ -118,6 +118,22 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
         const auto d = static_cast<std::size_t>(axes[i] < 0 ? axes[i] + rank : axes[i]);
         width[2 * d] = (*amounts)[i];
         width[2 * d + 1] = (*amounts)[i + axes.size()];
+    }
+    if (mode == "wrap") {
+        constexpr std::int64_t kMaxWrapped = std::int64_t{1} << 20;
+        Composer c(b);
+        ValueId y = x;
+        for (std::int64_t d = 0; d < rank; ++d) {
+            const std::int64_t before = width[static_cast<std::size_t>(2 * d)], after = width[static_cast<std::size_t>(2 * d + 1)], extent = b.shape(x)[static_cast<std::size_t>(d)];
+            if (before < 0 || after < 0 || before > kMaxWrapped || after > kMaxWrapped || extent < 1 || extent > kMaxWrapped)
+                return makeError(Errc::Unsupported, fmt::format("attribute mode \"wrap\" of {} and {} around {} entries", before, after, extent));
+            Ints positions;
+            for (std::int64_t i = -before; i < extent + after; ++i)
+                positions.push_back((i % extent + extent) % extent);
+            if (before + after > 0)
+                y = c.take(y, positions, d);
+        }
+        return c.finish({y});
     }
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("pad", {{"pad_width", width}, {"mode", mode}, {"value", value}}, {x}));
     return std::vector{y};

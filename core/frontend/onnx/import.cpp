@@ -73,7 +73,8 @@ private:
 
 /// Nodes in an order in which each value is produced before it is read. Files should be in such an order, but need not be
 /// trusted to. Errors: BadFile for cycles, values produced twice, values that nothing produces.
-Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder)
+/// `unknown`: values from outside whose types are not known.
+Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder, const std::unordered_set<std::string>& unknown)
 {
     std::unordered_map<std::string, int> producers;
     for (int i = 0; i < graph.node_size(); ++i) {
@@ -108,7 +109,7 @@ Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder
                 continue;
             }
             const std::string& name = node.input(next++);
-            if (name.empty() || builder.find(name).valid())
+            if (name.empty() || builder.find(name).valid() || unknown.contains(name))
                 continue;
             const auto producer = producers.find(name);
             if (producer == producers.end())
@@ -136,11 +137,9 @@ public:
 
     Result<graph::Graph> run()
     {
-        LATHE_TRY(addInitializers());
+        LATHE_TRY(addInitializers(m_proto));
         LATHE_TRY(addInputs());
-        LATHE_TRY_ASSIGN(const std::vector<int> order, orderOf(m_proto, m_builder));
-        for (const int index : order)
-            LATHE_TRY(addNode(index));
+        LATHE_TRY(addNodes(m_proto, {}));
         if (!m_missing.empty())
             return m_missing.error();
         LATHE_TRY(addOutputs());
@@ -152,9 +151,9 @@ public:
     }
 
 private:
-    Result<> addInitializers()
+    Result<> addInitializers(GraphProto& graph)
     {
-        for (::onnx::TensorProto& proto : *m_proto.mutable_initializer()) {
+        for (::onnx::TensorProto& proto : *graph.mutable_initializer()) {
             if (proto.name().empty())
                 return makeError(Errc::BadFile, "an initializer has no name");
             const std::string name = proto.name();
@@ -169,7 +168,7 @@ private:
                 return std::move(tensor).error();
             LATHE_TRY(m_builder.bind(name, m_builder.addConstant(name, *std::move(tensor))));
         }
-        for (const auto& sparse : m_proto.sparse_initializer())
+        for (const auto& sparse : graph.sparse_initializer())
             m_missing.add("sparse initializers", sparse.values().name());
         return {};
     }
@@ -263,10 +262,62 @@ private:
         return batch;
     }
 
-    Result<> addNode(int index)
+    /// `prefix` stands in front of the names of a branch's nodes.
+    Result<> addNodes(GraphProto& graph, const std::string& prefix)
     {
-        NodeProto& proto = *m_proto.mutable_node(index);
-        const std::string label = labelOf(proto, index);
+        LATHE_TRY_ASSIGN(const std::vector<int> order, orderOf(graph, m_builder, m_unknown));
+        for (const int index : order) {
+            NodeProto& node = *graph.mutable_node(index);
+            const std::string label = prefix + labelOf(node, index);
+            if (operatorOf(node) == "If" && !m_unknown.contains(node.input_size() > 0 ? node.input(0) : std::string())) {
+                LATHE_TRY(addBranch(node, label));
+            } else {
+                LATHE_TRY(addNode(node, label));
+            }
+        }
+        return {};
+    }
+
+    /// If, where the condition is known: the branch that is taken stands in its place.
+    Result<> addBranch(NodeProto& proto, const std::string& label)
+    {
+        NodeReader reader(proto);
+        const auto condition = m_builder.constantNumbers(reader, 0, "a condition");
+        if (!condition && condition.error().code != Errc::Unsupported)
+            return Error(condition.error()).note(fmt::format("node \"{}\" (If)", label));
+        if (!condition || condition->size() != 1) {
+            m_missing.add(condition ? "a condition of several values of If" : condition.error().message + " of If", label);
+            m_unknown.insert(proto.output().begin(), proto.output().end());
+            return {};
+        }
+        const std::string_view wanted = (*condition)[0] != 0 ? "then_branch" : "else_branch";
+        for (auto& attribute : *proto.mutable_attribute()) {
+            if (attribute.name() != wanted)
+                continue;
+            GraphProto& branch = *attribute.mutable_g();
+            if (branch.output_size() != proto.output_size())
+                return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} gives {} values for {} outputs", label, wanted, branch.output_size(), proto.output_size()));
+            LATHE_TRY(addInitializers(branch));
+            LATHE_TRY(addNodes(branch, label + "/"));
+            for (int i = 0; i < branch.output_size(); ++i) {
+                const std::string& inner = branch.output(i).name();
+                if (m_unknown.contains(inner)) {
+                    m_unknown.insert(proto.output(i));
+                    continue;
+                }
+                const graph::ValueId id = m_builder.find(inner);
+                if (!id.valid())
+                    return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} does not compute \"{}\"", label, wanted, inner));
+                if (!proto.output(i).empty())
+                    LATHE_TRY(m_builder.bind(proto.output(i), id));
+            }
+            return {};
+        }
+        return makeError(Errc::BadFile, fmt::format("node \"{}\" (If) has no {}", label, wanted));
+    }
+
+    Result<> addNode(NodeProto& proto, const std::string& label)
+    {
         const auto lacks = [&](const std::string& what) {
             m_missing.add(what, label);
             for (const std::string& output : proto.output())

@@ -91,6 +91,7 @@ struct ConverterEntry
 };
 
 std::span<const ConverterEntry> attentionConverters();
+std::span<const ConverterEntry> einsumConverters();
 std::span<const ConverterEntry> imageConverters(); ///< convolutions, pools
 std::span<const ConverterEntry> indexConverters(); ///< picking, placing, ordering
 std::span<const ConverterEntry> lossConverters();

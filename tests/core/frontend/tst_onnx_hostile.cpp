@@ -1,9 +1,13 @@
 #include "core/frontend/onnx.h"
+#include "core/graph/passes.h"
 #include "core/support/files.h"
 
 #include "wire_writer.h"
 
 #include <QTest>
+
+#include <cmath>
+#include <limits>
 
 using namespace lathe;
 
@@ -53,6 +57,19 @@ private slots:
             if (!result)
                 QVERIFY(!result.error().message.empty());
         }
+    }
+
+    void scalesOfNanAreCarriedAlong()
+    {
+        wire::Model m = negatedProduct();
+        m.initializers = {wire::tensor("w", wire::Float, {}, wire::floats({std::numeric_limits<float>::quiet_NaN()}))};
+        m.nodes = {wire::node("QuantizeLinear", {"x", "w"}, {"q"}), wire::node("DequantizeLinear", {"q", "w"}, {"y"})};
+        const auto graph = import(m.write());
+        QVERIFY2(graph, graph ? "" : graph.error().message.c_str());
+        const auto outputs = graph::interpret(*graph, {graph::HostTensor::zeros({DType::F32, {2}})});
+        QVERIFY2(outputs, outputs ? "" : outputs.error().message.c_str());
+        for (const float value : (*outputs)[0].as<float>())
+            QVERIFY(std::isnan(value));
     }
 
     void refusals_data()
@@ -129,6 +146,40 @@ private slots:
             m.nodes.push_back(wire::node("ConstantOfShape", {"w"}, {"c" + std::to_string(i)}));
         m.outputs = {wire::info("c0", {})};
         row("made too often", m.write(), "out of proportion");
+
+        m = negatedProduct();
+        const float nan = std::numeric_limits<float>::quiet_NaN();
+        const auto resize = [&](float scale) {
+            m.initializers = {wire::tensor("w", wire::Float, {1}, wire::floats({scale}))};
+            m.nodes = {wire::node("Resize", {"x", "", "w"}, {"y"}, "resize")};
+            return m.write();
+        };
+        row("NaN scale", resize(nan), "the scale nan of 2 entries is out of range");
+        row("infinite scale", resize(std::numeric_limits<float>::infinity()), "the scale inf of 2 entries is out of range");
+        row("absurd scale", resize(1e30F), "is out of range");
+        row("negative scale", resize(-2), "is out of range");
+        m.initializers = {wire::tensor("w", wire::Float, {1}, wire::floats({1e18F})), wire::tensor("v", wire::Float, {2}, wire::floats({0, 1}))};
+        m.nodes = {wire::node("OneHot", {"x", "w", "v"}, {"y"}, "hot")};
+        row("absurd depth", m.write(), "the depth must be one positive number");
+        m.initializers = {wire::tensor("w", wire::Int64, {1}, wire::ints({kHuge}))};
+        m.nodes = {wire::node("TopK", {"x", "w"}, {"y", "z"}, "top")};
+        row("absurd k", m.write(), "the axis has 2 entries");
+        m.nodes = {wire::node("CumSum", {"x", "w"}, {"y"}, "sum")};
+        row("absurd axis", m.write(), "is outside of a tensor with 1 dimensions");
+        m.nodes = {wire::node("Trilu", {"x", "w"}, {"y"}, "half")};
+        row("half of a vector", m.write(), "at least 2 dimensions");
+        m.nodes = {wire::node("ScatterND", {"x", "w", "x"}, {"y"}, "scatter")};
+        row("index of too many dimensions", m.write(), "the updates");
+        m.initializers = {wire::tensor("w", wire::Int64, {2}, wire::ints({kHuge, 0}))};
+        m.nodes = {wire::node("Pad", {"x", "w"}, {"y"}, "wide")};
+        row("absurd padding", m.write(), "pad_width must hold values");
+        m.inputs = {wire::info("x", {1, 4, 4})};
+        m.nodes = {wire::node("Attention", {"x", "x", "x"}, {"y"}, "blind")};
+        row("attention without heads", m.write(), "0 heads do not divide the width 4");
+        m.inputs = {wire::info("x", {1 << 20, 1, 1})};
+        m.initializers = {wire::tensor("w", wire::Float, {1, 4, 1}, wire::floats({1, 1, 1, 1}))};
+        m.nodes = {wire::node("LSTM", {"x", "w", "w"}, {"y"}, "endless")};
+        row("endless sequence", m.write(), "a sequence of 1048576 steps");
 
         std::string deep;
         for (int i = 0; i < 200; ++i)

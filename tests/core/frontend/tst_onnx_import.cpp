@@ -192,6 +192,27 @@ private slots:
         QCOMPARE((*outputs)[0].as<float>()[3], 4.0F);
     }
 
+    void externalWeightsThatOverlapAreReadEachByItself()
+    {
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        std::ofstream(dir->path() / "w.bin", std::ios::binary) << wire::floats({1, 2, 3, 4, 5, 6});
+        wire::Model model = withExternal({{"location", "w.bin"}, {"offset", "0"}, {"length", "16"}});
+        model.initializers.push_back(wire::external("v", {2, 2}, {{"location", "./w.bin"}, {"offset", "8"}, {"length", "16"}}));
+        const std::string last = model.nodes.empty() ? "x" : "y";
+        model.nodes.push_back(wire::node("Add", {last, "v"}, {"z"}));
+        model.outputs = {wire::info("z", {})};
+        const auto g = import(model.write(), {}, dir->path());
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        graph::HostTensor ones = graph::HostTensor::zeros({DType::F32, {2, 2}});
+        for (float& value : ones.as<float>())
+            value = 1;
+        const auto outputs = graph::interpret(*g, {ones});
+        QVERIFY(outputs);
+        for (std::size_t i = 0; i < 4; ++i) // [1 2 3 4] once, and [3 4 5 6]
+            QCOMPARE((*outputs)[0].as<float>()[i], static_cast<float>(i + 1) + static_cast<float>(i + 3));
+    }
+
     void externalWeightsOutsideOfTheFolderAreRefused()
     {
         auto dir = TempDir::create();

@@ -35,10 +35,14 @@ Figures figuresOf(const graph::Graph& g)
     }
     for (const graph::Node& node : g.nodes) {
         f.batchNorms += node.op == "batch_norm";
-        if (node.op != "conv2d" && node.op != "dense")
+        if (node.op != "conv2d" && node.op != "dense" && node.op != "conv2d_transpose")
             continue;
         ++f.convolutionsAndDense;
         const graph::Value& weight = g.value(node.inputs[1]);
+        if (node.op == "conv2d_transpose") { // each input pixel meets the whole kernel
+            f.macs += graph::elementCount(g.value(node.inputs[0]).shape) * (graph::elementCount(weight.shape) / weight.shape[0]);
+            continue;
+        }
         const graph::Value& output = g.value(node.outputs[0]);
         const std::int64_t outputChannels = node.op == "dense" ? output.shape[1] : output.shape[graph::attrString(node, "layout", "") == "NHWC" ? 3 : 1];
         f.macs += graph::elementCount(output.shape) * (graph::elementCount(weight.shape) / outputChannels);
@@ -116,6 +120,10 @@ void TestZoo::networksHaveTheirPublishedSizes_data()
     // The published counts of torchvision's and the other framework's models.
     row("mobilenet-v2", "NCHW", 0, 262, 3538984, 3504872, 300774272);
     row("mobilenet-v2", "NHWC", 0, 262, 3538984, 3504872, 300774272);
+    row("inception-v3", "NCHW", 0, 472, 23869000, 23834568, 5713216096);
+    row("densenet-121", "NCHW", 0, 606, 8062504, 7978856, 2834161664);
+    row("densenet-121", "NHWC", 0, 606, 8062504, 7978856, 2834161664);
+    row("dcgan", "NCHW", 0, 17, 12658176, 12656384, 410583040);
     row("resnet18_v1", "NCHW", 0, 102, 11699112, 11689512, 1814073344);
 }
 
@@ -181,7 +189,8 @@ void TestZoo::everyNetworkIsAValidGraphInEveryLayoutItOffers()
             QVERIFY2(valid, valid ? "" : valid.error().message.c_str());
             QCOMPARE(g->inputs.size(), std::size_t{1});
             QCOMPARE(g->value(g->inputs[0]).name, std::string("data"));
-            QCOMPARE(g->value(g->outputs[0]).shape, (std::vector<std::int64_t>{2, entry.name == "mlp" ? 10 : 1000}));
+            const std::vector<std::int64_t> made{2, 3, 64, 64}, classes{2, entry.name == "mlp" ? 10 : 1000};
+            QCOMPARE(g->value(g->outputs[0]).shape, entry.name == "dcgan" ? made : classes);
         }
     }
 }

@@ -33,7 +33,8 @@ enum DataType
 {
     Float = 1,
     Int64 = 7,
-    String = 8
+    String = 8,
+    Bool = 9
 };
 
 inline std::string tensor(const std::string& name, DataType type, const std::vector<std::int64_t>& dims, const std::string& raw)

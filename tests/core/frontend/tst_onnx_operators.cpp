@@ -1,0 +1,178 @@
+#include "core/frontend/onnx.h"
+#include "core/graph/operators/element.h"
+#include "core/graph/passes.h"
+
+#include "wire_writer.h"
+
+#include <QTest>
+
+#include <numeric>
+#include <stdexcept>
+
+using namespace lathe;
+
+namespace {
+
+using Numbers = std::vector<double>;
+using Dims = std::vector<std::int64_t>;
+
+struct Input
+{
+    std::string name;
+    Dims shape;
+    Numbers values;
+    wire::DataType type = wire::Float;
+};
+
+Numbers counting(std::size_t count, double first = 1)
+{
+    Numbers values(count);
+    std::iota(values.begin(), values.end(), first);
+    return values;
+}
+
+/// What the nodes make of the inputs, by the reference executor: values of the output "y". Throws the error's text.
+Numbers valuesOf(std::vector<std::string> nodes, const std::vector<Input>& inputs, std::vector<std::string> constants = {}, std::int64_t opset = 22)
+{
+    wire::Model model;
+    model.nodes = std::move(nodes);
+    model.initializers = std::move(constants);
+    model.outputs = {wire::info("y", {})};
+    model.opset = opset;
+    std::vector<graph::HostTensor> tensors;
+    for (const Input& input : inputs) {
+        model.inputs.push_back(wire::info(input.name, std::vector<wire::Dim>(input.shape.begin(), input.shape.end()), input.type));
+        tensors.push_back(graph::HostTensor::zeros({input.type == wire::Int64 ? DType::I64 : DType::F32, input.shape}));
+        graph::operators::writeFloats(tensors.back(), input.values);
+    }
+    const std::string text = model.write();
+    const auto graph = frontend::importOnnx(std::as_bytes(std::span(text)));
+    if (!graph)
+        throw std::runtime_error(graph.error().message);
+    const auto outputs = graph::interpret(*graph, tensors);
+    if (!outputs)
+        throw std::runtime_error(outputs.error().message);
+    return graph::operators::readFloats((*outputs)[0]);
+}
+
+QString shown(const Numbers& values)
+{
+    QStringList words;
+    for (const double value : values)
+        words << QString::number(value, 'g', 6);
+    return words.join(' ');
+}
+
+} // namespace
+
+/// Operators that the importer writes out in others: small examples worked by hand.
+class TstOnnxOperators : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void aLineIsResizedLinearly()
+    {
+        const Numbers y = valuesOf({wire::node("Resize", {"x", "", "s"}, {"y"}, "r", wire::textAttribute("mode", "linear"))},
+                                   {{"x", {1, 1, 1, 2}, {0, 4}}}, {wire::tensor("s", wire::Float, {4}, wire::floats({1, 1, 1, 2}))});
+        QCOMPARE(shown(y), QString("0 1 3 4"));
+    }
+
+    void wholeFactorsRepeatEachPixel()
+    {
+        const Numbers y = valuesOf({wire::node("Resize", {"x", "", "s"}, {"y"}, "r")}, {{"x", {1, 1, 1, 2}, {1, 2}}},
+                                   {wire::tensor("s", wire::Float, {4}, wire::floats({1, 1, 2, 3}))});
+        QCOMPARE(shown(y), QString("1 1 1 2 2 2 1 1 1 2 2 2"));
+    }
+
+    void antialiasingAveragesWhatItShrinks()
+    {
+        const std::string attributes = wire::textAttribute("mode", "linear") + wire::intAttribute("antialias", 1);
+        const Numbers y = valuesOf({wire::node("Resize", {"x", "", "s"}, {"y"}, "r", attributes)}, {{"x", {1, 1, 1, 4}, {4, 4, 0, 0}}},
+                                   {wire::tensor("s", wire::Float, {4}, wire::floats({1, 1, 1, 0.5F}))});
+        // Weights 1, 3, 3, 1 eighths around each centre, beyond the edge the edge.
+        QCOMPARE(shown(y), QString("3.5 0.5"));
+    }
+
+    void einsumMultipliesTransposesAndTakesDiagonals()
+    {
+        const auto einsum = [](const char* equation, const std::vector<std::string>& names) {
+            return wire::node("Einsum", names, {"y"}, "e", wire::textAttribute("equation", equation));
+        };
+        const Input a{"a", {2, 2}, {1, 2, 3, 4}}, b{"b", {2, 2}, {5, 6, 7, 8}};
+        QCOMPARE(shown(valuesOf({einsum("ij,jk->ki", {"a", "b"})}, {a, b})), QString("19 43 22 50"));
+        QCOMPARE(shown(valuesOf({einsum("ii->i", {"a"})}, {a})), QString("1 4"));
+        QCOMPARE(shown(valuesOf({einsum("...ij->...", {"a"})}, {a})), QString("10"));
+        QVERIFY_THROWS_EXCEPTION(std::runtime_error, valuesOf({einsum("ij->k", {"a"})}, {a}));
+    }
+
+    void theBranchOfAKnownConditionStandsInPlaceOfIf()
+    {
+        const auto branch = [](const char* name, const char* op) {
+            return wire::bytes(1, wire::node(op, {"x"}, {std::string("inner_") + name})) + wire::bytes(12, wire::info(std::string("inner_") + name, {}));
+        };
+        for (const char taken : {'\1', '\0'}) {
+            std::string attributes;
+            for (const auto& [name, op] : {std::pair{"then_branch", "Neg"}, std::pair{"else_branch", "Abs"}})
+                attributes += wire::bytes(5, wire::bytes(1, name) + wire::bytes(6, branch(name, op)) + wire::number(20, 5));
+            const Numbers y = valuesOf({wire::node("If", {"c"}, {"y"}, "fork", attributes)}, {{"x", {1}, {3}}},
+                                       {wire::tensor("c", wire::Bool, {}, std::string(1, taken))});
+            QCOMPARE(shown(y), QString(taken == '\1' ? "-3" : "3"));
+        }
+    }
+
+    void attentionIgnoresWhatComesLater()
+    {
+        // Equal keys: every query takes the mean of the values that it may see.
+        const Numbers y = valuesOf({wire::node("Attention", {"x", "x", "v"}, {"y"}, "a", wire::intAttribute("is_causal", 1))},
+                                   {{"x", {1, 1, 3, 1}, {1, 1, 1}}, {"v", {1, 1, 3, 1}, {3, 6, 12}}}, {}, 23);
+        QCOMPARE(shown(y), QString("3 4.5 7"));
+    }
+
+    void aRecurrentLayerKeepsItsState()
+    {
+        // h = relu(x + 2 h).
+        const std::string relu = wire::bytes(5, wire::bytes(1, "activations") + wire::bytes(9, "Relu") + wire::number(20, 8));
+        const Numbers y = valuesOf({wire::node("RNN", {"x", "w", "r"}, {"y"}, "rnn", relu + wire::intAttribute("hidden_size", 1))}, {{"x", {3, 1, 1}, {1, 1, -20}}},
+                                   {wire::tensor("w", wire::Float, {1, 1, 1}, wire::floats({1})), wire::tensor("r", wire::Float, {1, 1, 1}, wire::floats({2}))});
+        QCOMPARE(shown(y), QString("1 3 0"));
+    }
+
+    void topKGivesTheFirstOfEquals()
+    {
+        const Numbers y = valuesOf({wire::node("TopK", {"x", "k"}, {"v", "y"}, "top")}, {{"x", {5}, {2, 9, 9, 1, 5}}},
+                                   {wire::tensor("k", wire::Int64, {1}, wire::ints({3}))});
+        QCOMPARE(shown(y), QString("1 2 4"));
+    }
+
+    void ignoredClassesDoNotCountInALoss()
+    {
+        const Numbers y = valuesOf({wire::node("NegativeLogLikelihoodLoss", {"x", "t"}, {"y"}, "loss", wire::intAttribute("ignore_index", 7))},
+                                   {{"x", {3, 2}, {-1, -2, -3, -4, -5, -6}}, {"t", {3}, {0, 7, 1}, wire::Int64}});
+        QCOMPARE(shown(y), QString("3.5"));
+    }
+
+    void boxesArePooledInThreeDimensions()
+    {
+        const Numbers y = valuesOf({wire::node("AveragePool", {"x"}, {"y"}, "pool", wire::intsAttribute("kernel_shape", {2, 2, 2}))},
+                                   {{"x", {1, 1, 2, 2, 3}, counting(12)}});
+        QCOMPARE(shown(y), QString("6 7"));
+    }
+
+    void quantizedValuesSaturateAndRoundToEven()
+    {
+        const Numbers y = valuesOf({wire::node("QuantizeLinear", {"x", "s"}, {"q"}, "q"), wire::node("DequantizeLinear", {"q", "s"}, {"y"}, "d")},
+                                   {{"x", {4}, {5, 3, -1, 1000}}}, {wire::tensor("s", wire::Float, {}, wire::floats({2}))});
+        QCOMPARE(shown(y), QString("4 4 0 510"));
+    }
+
+    void wrappedPadsRepeatTheOtherEnd()
+    {
+        const Numbers y = valuesOf({wire::node("Pad", {"x", "p"}, {"y"}, "pad", wire::textAttribute("mode", "wrap"))}, {{"x", {3}, {1, 2, 3}}},
+                                   {wire::tensor("p", wire::Int64, {2}, wire::ints({2, 1}))});
+        QCOMPARE(shown(y), QString("2 3 1 2 3 1"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TstOnnxOperators)
+#include "tst_onnx_operators.moc"
