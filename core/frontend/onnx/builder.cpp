@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::int64_t kFoldLimit = std::int64_t{1} << 20;
 
+constexpr std::string_view kSummingOperators[] = {"avg_pool2d", "batch_norm", "conv2d", "conv2d_transpose", "cumulative_sum", "dense", "global_avg_pool2d",
+                                                  "log_softmax", "matmul", "mean", "prod", "softmax", "sum"};
+
 Result<graph::HostTensor> contents(const graph::Value& value, std::string_view what)
 {
     if (!value.constant)
@@ -147,6 +150,17 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
 
 Result<ValueId> Builder::emit(std::string_view op, Attrs attrs, std::vector<ValueId> inputs)
 {
+    // Half floats are stored, not summed: kernels of float32 are as fast and lose nothing on the way.
+    const DType stored = inputs.empty() ? DType::F32 : dtype(inputs[0]);
+    if ((stored == DType::F16 || stored == DType::BF16) && std::ranges::find(kSummingOperators, op) != std::end(kSummingOperators)) {
+        for (ValueId& input : inputs) {
+            if (dtype(input) == stored) {
+                LATHE_TRY_ASSIGN(input, cast(input, DType::F32));
+            }
+        }
+        LATHE_TRY_ASSIGN(const ValueId wide, emit(op, std::move(attrs), std::move(inputs)));
+        return cast(wide, stored);
+    }
     LATHE_TRY_ASSIGN(const std::vector<ValueId> outputs, emitMany(op, std::move(attrs), std::move(inputs), 1));
     return outputs[0];
 }

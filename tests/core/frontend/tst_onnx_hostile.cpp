@@ -169,7 +169,7 @@ private slots:
         m.nodes = {wire::node("Trilu", {"x", "w"}, {"y"}, "half")};
         row("half of a vector", m.write(), "at least 2 dimensions");
         m.nodes = {wire::node("ScatterND", {"x", "w", "x"}, {"y"}, "scatter")};
-        row("index of too many dimensions", m.write(), "the updates");
+        row("updates that do not fit", m.write(), "newshape [1] has 1 elements, input [2] has 2");
         m.initializers = {wire::tensor("w", wire::Int64, {2}, wire::ints({kHuge, 0}))};
         m.nodes = {wire::node("Pad", {"x", "w"}, {"y"}, "wide")};
         row("absurd padding", m.write(), "pad_width must hold values");

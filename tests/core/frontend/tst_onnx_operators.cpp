@@ -166,6 +166,19 @@ private slots:
         QCOMPARE(shown(y), QString("4 4 0 510"));
     }
 
+    void halvesAreSummedInFullPrecision()
+    {
+        // 2048 + 1 is no half float: summed in halves, every 1 would be lost.
+        const Numbers ones(64, 1.0);
+        Numbers x = ones;
+        x[0] = 2048;
+        const std::string toHalf = wire::intAttribute("to", 10), toFloat = wire::intAttribute("to", 1);
+        const Numbers y = valuesOf({wire::node("Cast", {"x"}, {"a"}, "1", toHalf), wire::node("Cast", {"w"}, {"b"}, "2", toHalf),
+                                    wire::node("MatMul", {"a", "b"}, {"c"}, "product"), wire::node("Cast", {"c"}, {"y"}, "3", toFloat)},
+                                   {{"x", {1, 64}, x}, {"w", {64, 1}, ones}});
+        QCOMPARE(shown(y), QString("2112")); // 2111, rounded once
+    }
+
     void wrappedPadsRepeatTheOtherEnd()
     {
         const Numbers y = valuesOf({wire::node("Pad", {"x", "p"}, {"y"}, "pad", wire::textAttribute("mode", "wrap"))}, {{"x", {3}, {1, 2, 3}}},
