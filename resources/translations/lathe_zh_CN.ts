@@ -3416,6 +3416,18 @@ convolution is counted with, and may pass 100 %.</source>
             <source>ONNX models (opset 7 and newer) and projects (.lathe) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command.</source>
             <translation>可以打开 ONNX 模型（opset 7 及更新）和项目（.lathe），也可以把它们拖放到窗口的任何位置。F1 打开手册，Ctrl+Shift+P 查找任何命令。</translation>
         </message>
+        <message>
+            <source>Nothing was opened yet</source>
+            <translation>尚未打开过任何内容</translation>
+        </message>
+        <message>
+            <source>Re&amp;cent (Enter or double-click opens)</source>
+            <translation>最近（按回车或双击打开）(&amp;C)</translation>
+        </message>
+        <message>
+            <source>Open and res&amp;ume</source>
+            <translation>打开并继续(&amp;U)</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::TableView</name>

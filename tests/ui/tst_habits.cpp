@@ -17,6 +17,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QContextMenuEvent>
 #include <QDialog>
 #include <QDockWidget>
@@ -24,6 +25,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QPlainTextEdit>
 #include <QRegularExpression>
 #include <QStandardItemModel>
 #include <QStandardPaths>
@@ -361,6 +363,46 @@ private slots:
         QVERIFY2(left.isEmpty(), qPrintable(left.join('\n')));
         for (QDialog* dialog : m_window->findChildren<QDialog*>())
             dialog->close();
+    }
+
+    void tabLeavesEveryView()
+    {
+        QStringList traps;
+        for (const QWidget* widget : m_window->findChildren<QWidget*>()) {
+            if (const auto* items = qobject_cast<const QAbstractItemView*>(widget); items != nullptr && items->tabKeyNavigation())
+                traps << widget->objectName();
+            if (const auto* text = qobject_cast<const QPlainTextEdit*>(widget); text != nullptr && !text->tabChangesFocus())
+                traps << widget->objectName();
+        }
+        QVERIFY2(traps.isEmpty(), qPrintable(traps.join(", ")));
+    }
+
+    void theSettingsShowWhatWasChosenElsewhere()
+    {
+        runAction("edit.settings");
+        auto* dialog = m_window->findChild<QDialog*>("settingsDialog");
+        ui::Language::instance().set("zh_CN");
+        QCOMPARE(dialog->findChild<QComboBox*>("settingsLanguage")->currentData().toString(), QString("zh_CN"));
+        ui::Language::instance().set("en");
+        dialog->close();
+    }
+
+    void onlyWhatIsSelectedIsDragged()
+    {
+        QStandardItemModel items(3, 1);
+        for (int row = 0; row < 3; ++row)
+            items.setItem(row, new QStandardItem(QString::number(row)));
+        ui::TableView table("dragTable");
+        table.setModel(&items);
+        table.resize(200, 200);
+        table.show();
+        table.selectRow(1);
+        QTest::mousePress(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(1, 0)).center());
+        QVERIFY(table.dragEnabled());
+        QTest::mouseRelease(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(1, 0)).center());
+        QTest::mousePress(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(2, 0)).center());
+        QVERIFY(!table.dragEnabled());
+        QTest::mouseRelease(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(2, 0)).center());
     }
 
     void chartsSayInWordsWhatTheyShow()

@@ -79,6 +79,7 @@ SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(pa
     retranslated(this, [this, languageLabel, appearanceLabel, shortcutsLabel, keysLabel, clear, restore, notify] {
         notify->setText(tr("&Tell me through the desktop when a run has ended"));
         m_language->setItemText(0, tr("As the system"));
+        m_language->setCurrentIndex(std::max(0, m_language->findData(Language::stored())));
         for (int i = 0; i < m_appearance->count(); ++i)
             m_appearance->setItemText(i, appearanceName(static_cast<Appearance>(m_appearance->itemData(i).toInt())));
         languageLabel->setText(tr("&Language:"));

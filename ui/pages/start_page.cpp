@@ -143,7 +143,7 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
         subtitle->setText(tr("Open a network, tune it for the device it will run on, export a library that is as fast as was measured."));
         model->setText(tr("Open an ONNX &model…"));
         project->setText(tr("Open a &project…"));
-        recentLabel->setText(tr("R&ecent (Enter or double-click opens)"));
+        recentLabel->setText(tr("Re&cent (Enter or double-click opens)"));
         zooLabel->setText(tr("&Networks that come with Lathe"));
         m_recent->setAccessibleName(tr("Recent models and projects"));
         zoo->setAccessibleName(tr("Networks of the zoo"));
@@ -173,6 +173,10 @@ void StartPage::fill()
         auto* item = new QListWidgetItem(parts.join(QStringLiteral("  ·  ")), m_recent);
         item->setToolTip(project.source);
         item->setData(Qt::UserRole, project.source);
+    }
+    if (m_projects.isEmpty()) {
+        auto* nothing = new QListWidgetItem(tr("Nothing was opened yet"), m_recent);
+        nothing->setFlags(Qt::NoItemFlags);
     }
     m_card->setVisible(!m_projects.isEmpty() && m_projects.first().trials > 0);
     if (m_projects.isEmpty())
@@ -207,7 +211,7 @@ void StartPage::fill()
     m_cardCurve->setPoints(last.curve);
     m_cardCurve->setAccessibleDescription(lines.join(QStringLiteral("; ")));
     m_canGoOn = cutOff || last.state == QStringLiteral("stopped") || last.state.startsWith(QStringLiteral("paus"));
-    m_resume->setText(m_canGoOn ? tr("Open and &resume") : tr("&Open"));
+    m_resume->setText(m_canGoOn ? tr("Open and res&ume") : tr("&Open"));
     m_resume->setAccessibleDescription(tr("Opens %1").arg(last.name()));
     m_resume->setEnabled(last.exists());
 }

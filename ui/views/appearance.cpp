@@ -75,11 +75,12 @@ Appearance storedAppearance()
 
 void applyAppearance(Appearance appearance)
 {
+    // First: who follows the palette asks for it.
+    QSettings().setValue(QStringLiteral("appearance"), appearance == Appearance::Light ? QStringLiteral("light") : appearance == Appearance::Dark ? QStringLiteral("dark") : QStringLiteral("system"));
     const bool dark = appearance == Appearance::Dark || (appearance == Appearance::System && systemIsDark());
     if (QApplication::style()->name().compare(QStringLiteral("fusion"), Qt::CaseInsensitive) != 0)
         QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setPalette(dark ? darkPalette() : lightPalette());
-    QSettings().setValue(QStringLiteral("appearance"), appearance == Appearance::Light ? QStringLiteral("light") : appearance == Appearance::Dark ? QStringLiteral("dark") : QStringLiteral("system"));
 }
 
 void setSystemDark(std::optional<bool> dark)

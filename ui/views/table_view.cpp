@@ -9,6 +9,7 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMessageBox>
+#include <QMouseEvent>
 #include <QSettings>
 
 namespace lathe::ui {
@@ -22,7 +23,6 @@ TableView::TableView(const char* name, QWidget* parent) : QTableView(parent)
     setShowGrid(false);
     setWordWrap(false);
     setTabKeyNavigation(false); // Tab leaves the table
-    setDragEnabled(true);
     setDragDropMode(DragOnly);
     setHorizontalScrollMode(ScrollPerPixel);
     setMinimumSize(80, 60);
@@ -101,6 +101,14 @@ void TableView::contextMenuEvent(QContextMenuEvent* event)
         menu.addSeparator();
     menu.addActions(m_menuActions);
     menu.exec(event->globalPos());
+}
+
+void TableView::mousePressEvent(QMouseEvent* event)
+{
+    // Dragging what is selected takes it out; dragging over other rows selects them.
+    const QModelIndex index = indexAt(event->position().toPoint());
+    setDragEnabled(index.isValid() && selectionModel()->isSelected(index));
+    QTableView::mousePressEvent(event);
 }
 
 void TableView::startDrag(Qt::DropActions)
