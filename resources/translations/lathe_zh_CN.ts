@@ -1447,6 +1447,10 @@ convolution is counted with, and may pass 100 %.</source>
             <source>%1 more tasks</source>
             <translation>另外 %1 个任务</translation>
         </message>
+        <message>
+            <source>1 more task</source>
+            <translation>另有 1 个任务</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::FailuresPage</name>

@@ -60,7 +60,8 @@ QString FailureModel::tasksText(const session::FailureView& failure, qsizetype m
     QStringList parts;
     for (const auto& [task, count] : failure.byTask) {
         if (parts.size() == most) {
-            parts << tr("%1 more tasks").arg(static_cast<qsizetype>(failure.byTask.size()) - most);
+            const auto more = static_cast<qsizetype>(failure.byTask.size()) - most;
+            parts << (more == 1 ? tr("1 more task") : tr("%1 more tasks").arg(more));
             break;
         }
         const QString name = task >= 0 && task < m_taskNames.size() ? m_taskNames[task] : tr("another network's");

@@ -39,6 +39,7 @@ namespace {
 constexpr int kTypingMs = 250;
 constexpr int kRefreshMs = 1000; ///< at least, between two looks at a running project
 constexpr int kSideBySide = 900; ///< pixels from which the details stand beside the list
+constexpr int kOneAboveOther = 640; ///< pixels from which list and chart both have room
 
 const char* const kStates[] = {"", "Ok", "failed", "IllegalSchedule", "BuildFailed", "BuildTimeout", "RunTimeout", "WrongAnswer", "DeviceLost", "WorkerCrashed"};
 
@@ -289,6 +290,7 @@ QWidget* RecordsPage::makeFilterBar()
     connect(m_chart, &QToolButton::toggled, this, [this](bool on) {
         QSettings().setValue(QStringLiteral("scatter/shown"), on);
         m_scatter->setVisible(on);
+        arrange();
     });
     connect(m_again, &QToolButton::clicked, this, &RecordsPage::remeasureSelected);
     connect(m_clear, &QToolButton::clicked, this, [this] { m_filter.set({}, false); });
@@ -353,7 +355,15 @@ void RecordsPage::showEvent(QShowEvent* event)
 void RecordsPage::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    m_splitter->setOrientation(width() >= kSideBySide ? Qt::Horizontal : Qt::Vertical);
+    arrange();
+}
+
+/// On a small screen the chart takes the place of the list: a picked point is shown in full beneath it.
+void RecordsPage::arrange()
+{
+    const bool beside = width() >= kSideBySide;
+    m_splitter->setOrientation(beside ? Qt::Horizontal : Qt::Vertical);
+    m_table->setVisible(m_scatter->isHidden() || height() >= (beside ? kOneAboveOther * 2 / 3 : kOneAboveOther));
 }
 
 void RecordsPage::onEvents(const std::vector<session::Event>& events)

@@ -56,6 +56,7 @@ private:
     void exportRows();
     void copyRows();
     void updateProjectNote();
+    void arrange();
     void copyCommand(const QString& command);
     void copyRemeasureCommand();
     void copyExportCommand();

@@ -52,7 +52,7 @@ public:
     /// The points in sight; where they are many, the places with their counts.
     std::vector<QStringList> exportRows() const override;
     QSize sizeHint() const override { return {480, 260}; }
-    QSize minimumSizeHint() const override { return {200, 120}; }
+    QSize minimumSizeHint() const override { return {200, 150}; }
 
 signals:
     void picked(qint64 id);

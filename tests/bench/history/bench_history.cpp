@@ -52,7 +52,7 @@ void make(const std::filesystem::path& file, const std::string& rows)
     // Random trial ids meet the whole of their index: it must fit.
     must(db.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA cache_size=-600000; BEGIN"));
     must(db.execute("INSERT INTO sessions(model, target, options, started_ms, active_s, state) VALUES(1, 'sim', '{}', 1700000000000, 40000, 'stopped')"));
-    must(db.execute("CREATE TEMP TABLE names(i INTEGER PRIMARY KEY, key TEXT, alternative TEXT); INSERT INTO names VALUES" + tasks));
+    must(db.execute("CREATE TEMP TABLE names(place INTEGER PRIMARY KEY, key TEXT, alternative TEXT); INSERT INTO names VALUES" + tasks));
     must(db.execute(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < " + rows + ") "
         "INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, verified, durations_ms, conditions, "
@@ -62,7 +62,7 @@ void make(const std::filesystem::path& file, const std::string& rows)
         "CASE WHEN i % 20 <> 7 THEN '' WHEN i % 40 = 7 THEN 'the run took longer than ' || (i % 97) || ' s' ELSE 'the kernel crashed: signal 11' END, "
         "CASE WHEN i % 20 <> 7 THEN 1e6 + abs(random() % 9000000) END, '[1855.0672539642587]', 1, '{\"build\":12.9,\"lower\":0.27,\"measure\":56.8,\"queue\":16.6,\"upload\":0.29}', "
         "'{\"calibration_ns\":89623,\"clock\":\"wall\",\"code_bytes\":668,\"cold_bytes\":0}', '{\"key\":\"sim\",\"kind\":\"sim\",\"name\":\"bench\"}', 1700000000000 + i * 40, "
-        "1e6 + abs(random() % 9000000), 'sim' FROM n JOIN names t ON t.i = (n.i / 64) % " + std::to_string(count)));
+        "1e6 + abs(random() % 9000000), 'sim' FROM n JOIN names t ON t.place = (n.i / 64) % " + std::to_string(count)));
     must(db.execute("INSERT INTO notes SELECT 'trial:' || trial, 'note ' || id FROM records WHERE id % 10007 = 3"));
     must(db.execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)"));
 }
