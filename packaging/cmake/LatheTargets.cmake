@@ -41,7 +41,8 @@ function(lathe_add_plugin name)
     target_link_libraries(lathe_plugin_${name} PRIVATE lathe_options ${ARG_DEPS} ${ARG_LIBS})
     set_target_properties(lathe_plugin_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
         LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib/lathe/plugins")
-    install(TARGETS lathe_plugin_${name} LIBRARY DESTINATION lib/lathe/plugins) # where programs look, whatever the system's lib is
+    # As a file: its run path names no folder of the build. And where programs look, whatever the system's lib is.
+    install(FILES "$<TARGET_FILE:lathe_plugin_${name}>" DESTINATION lib/lathe/plugins)
 endfunction()
 
 # lathe_add_test(tst_result LABEL unit SOURCES tst_result.cpp DEPS support ... LIBS ...): one QtTest program.
