@@ -17,7 +17,6 @@
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QRegularExpression>
-#include <QShortcut>
 #include <QTabWidget>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -52,12 +51,6 @@ QTreeWidget* makeTree(const char* name, QWidget* parent)
     tree->setAlternatingRowColors(true);
     tree->setUniformRowHeights(true);
     tree->header()->setSectionResizeMode(QHeaderView::Interactive);
-    auto* copy = new QShortcut(QKeySequence::Copy, tree);
-    copy->setContext(Qt::WidgetShortcut);
-    QObject::connect(copy, &QShortcut::activated, tree, [tree] {
-        if (const QTreeWidgetItem* item = tree->currentItem())
-            QApplication::clipboard()->setText(item->text(0) + QLatin1Char('\t') + item->text(1));
-    });
     return tree;
 }
 
