@@ -191,6 +191,18 @@
             <source>Measure the selected tr&amp;ials again</source>
             <translation>重新测量所选试验(&amp;I)</translation>
         </message>
+        <message>
+            <source>Repor&amp;t…</source>
+            <translation>报告(&amp;T)…</translation>
+        </message>
+        <message>
+            <source>Copy command line: rep&amp;ort</source>
+            <translation>复制命令行：报告(&amp;O)</translation>
+        </message>
+        <message>
+            <source>Copy command line: list the recor&amp;ds</source>
+            <translation>复制命令行：列出记录(&amp;D)</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>

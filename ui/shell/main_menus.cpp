@@ -41,7 +41,7 @@ void MainWindow::makeActions()
         else if (m_workspace->session() != nullptr)
             m_layout->showWork();
     });
-    QAction* report = a.add("file.report", QT_TRANSLATE_NOOP("Actions", "Re&port…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_R}, [this] { writeReport(); });
+    QAction* report = a.add("file.report", QT_TRANSLATE_NOOP("Actions", "Repor&t…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_R}, [this] { writeReport(); });
     report->setEnabled(false);
     connect(&m_workspace->bridge(), &SessionBridge::opened, report, [report] { report->setEnabled(true); });
     connect(&m_workspace->bridge(), &SessionBridge::closed, report, [report] { report->setEnabled(false); });
@@ -121,11 +121,11 @@ void MainWindow::makeActions()
         options.output = suggestedLibrary().toStdString();
         return coverageCommand(open, options);
     });
-    command("copy.report", QT_TRANSLATE_NOOP("Actions", "Copy command line: re&port"), [this](const session::OpenOptions& open) {
+    command("copy.report", QT_TRANSLATE_NOOP("Actions", "Copy command line: rep&ort"), [this](const session::OpenOptions& open) {
         return reportCommand(QString::fromStdString(open.project.string()), suggestedReport());
     });
     command("copy.compare", QT_TRANSLATE_NOOP("Actions", "Copy command line: c&ompare"), [this](const session::OpenOptions&) { return static_cast<ComparePage*>(m_layout->page("compare"))->command(); });
-    command("copy.records", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the re&cords"), [](const session::OpenOptions& open) { return recordsCommand(QString::fromStdString(open.project.string())); });
+    command("copy.records", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the recor&ds"), [](const session::OpenOptions& open) { return recordsCommand(QString::fromStdString(open.project.string())); });
     command("copy.export", QT_TRANSLATE_NOOP("Actions", "Copy command line: &export"), [this](const session::OpenOptions& open) {
         session::CompileOptions options;
         options.output = suggestedLibrary().toStdString();
