@@ -795,6 +795,10 @@ convolution is counted with, and may pass 100 %.</source>
             <source>Now against %1</source>
             <translation>当前相对于 %1</translation>
         </message>
+        <message>
+            <source>Weighted change against A</source>
+            <translation>相对于 A 的加权变化</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::ComparePage</name>
@@ -945,6 +949,10 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>This project has no runs yet</source>
             <translation>本项目还没有运行</translation>
+        </message>
+        <message>
+            <source>Take away what cannot be read</source>
+            <translation>移除无法读取的基线</translation>
         </message>
     </context>
     <context>

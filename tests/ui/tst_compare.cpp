@@ -175,6 +175,10 @@ private slots:
         QCOMPARE(find<QTableView>(&page, "compareStandings")->model()->rowCount(), 2);
         page.compareWith("p.lathe,run=none");
         QVERIFY(page.command().count("run=") == 1);
+        QVERIFY(page.command().contains("nowhere"));
+        emit problem->linkActivated(QStringLiteral("drop"));
+        QTRY_VERIFY(!problem->isVisible());
+        QVERIFY(!page.command().contains("nowhere"));
     }
 
     void anExportIsRefusedUntilDefaultsAreAllowed()

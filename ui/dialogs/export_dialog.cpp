@@ -191,7 +191,7 @@ void ExportDialog::makeTable()
     m_table->setModel(sorted);
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(-1, Qt::AscendingOrder); // the network's order
-    const int widths[] = {240, 130, 60, 80, 90, 90, 110, 80, 240};
+    const int widths[] = {190, 130, 60, 85, 85, 85, 90, 80, 150};
     for (int column = 0; column < CoverageModel::ColumnCount; ++column)
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
@@ -296,7 +296,7 @@ void ExportDialog::exportNow()
 
 void ExportDialog::reject()
 {
-    if (!m_bridge.isCompiling()) {
+    if (!m_bridge.isCompiling() || m_bridge.session() == nullptr) {
         QDialog::reject();
         return;
     }

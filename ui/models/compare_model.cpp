@@ -209,7 +209,7 @@ int CompareModel::rowCount(const QModelIndex& parent) const
 
 int CompareModel::columnCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : FixedColumns + 2 * m_baselines;
+    return parent.isValid() ? 0 : m_baselines > 0 ? networkColumn() + 1 : static_cast<int>(FixedColumns);
 }
 
 QVariant CompareModel::data(const QModelIndex& index, int role) const
@@ -220,23 +220,24 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const
     const int column = index.column();
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue((column == TaskColumn ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    const bool isBaseline = column >= FixedColumns;
+    const bool isNetwork = column == networkColumn(), isBaseline = column >= FixedColumns && !isNetwork;
     const int baseline = isBaseline ? (column - FixedColumns) / 2 : 0;
     const bool isChange = isBaseline && column == changeColumn(baseline);
     const double before = m_baselines > 0 ? row.ms[static_cast<std::size_t>(baseline) + 1] : session::kUnknown;
-    if (role == Qt::BackgroundRole && (isChange || column == NetworkColumn))
+    if (role == Qt::BackgroundRole && (isChange || isNetwork))
         return changeColor(row.ms[0] / before);
     if (role == Qt::ToolTipRole && column == TaskColumn)
         return QString::fromStdString(row.name);
     if (role != Qt::DisplayRole)
         return {};
+    if (isNetwork)
+        return signedMs((row.ms[0] - before) * row.weight);
     if (isBaseline)
         return isChange ? changeText(row.ms[0] / before) : figure(before);
     switch (column) {
     case TaskColumn: return QString::fromStdString(row.name);
     case WeightColumn: return QString::number(row.weight);
     case NowColumn: return figure(row.ms[0]);
-    case NetworkColumn: return signedMs((row.ms[0] - before) * row.weight);
     default: return {};
     }
 }
@@ -247,6 +248,8 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
         return {};
     if (role == Qt::DecorationRole && section == NowColumn)
         return comparedSwatch(0);
+    if (section == networkColumn())
+        return role == Qt::DisplayRole ? QVariant(tr("In the network (ms)")) : role == Qt::ToolTipRole ? QVariant(tr("Weighted change against A")) : QVariant();
     if (role == Qt::DecorationRole && section >= FixedColumns && (section - FixedColumns) % 2 == 0)
         return comparedSwatch((section - FixedColumns) / 2 + 1);
     if (role != Qt::DisplayRole)
@@ -255,7 +258,6 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
     case TaskColumn: return tr("Task");
     case WeightColumn: return tr("Weight");
     case NowColumn: return tr("Now (ms)");
-    case NetworkColumn: return tr("In the network (ms)");
     default: {
         const QString letter = comparedLetter((section - FixedColumns) / 2 + 1);
         return (section - FixedColumns) % 2 == 0 ? tr("%1 (ms)").arg(letter) : tr("Now against %1").arg(letter);

@@ -65,7 +65,7 @@ private:
 };
 
 /// The task level: most harm against the first baseline on top. After the fixed columns each baseline has two: its latency, and
-/// how the open project's changed against it.
+/// how the open project's changed against it; then comes what the change against the first one means for the network.
 class CompareModel final : public QAbstractTableModel
 {
     Q_OBJECT
@@ -76,11 +76,13 @@ public:
         TaskColumn,
         WeightColumn,
         NowColumn,
-        NetworkColumn, ///< weighted change against the first baseline, in ms
         FixedColumns
     };
     static int beforeColumn(int baseline) { return FixedColumns + 2 * baseline; }
     static int changeColumn(int baseline) { return FixedColumns + 2 * baseline + 1; }
+
+    /// The last: weighted change against the first baseline, in ms; only while there is one.
+    int networkColumn() const { return m_baselines > 0 ? FixedColumns + 2 * m_baselines : -1; }
 
     using QAbstractTableModel::QAbstractTableModel;
     void set(std::shared_ptr<const Compared> compared);

@@ -28,7 +28,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include <cmath>
+#include <algorithm>
 
 namespace lathe::ui {
 
@@ -52,7 +52,15 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : QWidget(parent
     m_problem = new QLabel(this);
     m_problem->setObjectName(QStringLiteral("compareProblem"));
     m_problem->setWordWrap(true);
+    m_problem->setTextFormat(Qt::RichText);
+    m_problem->setTextInteractionFlags(Qt::TextBrowserInteraction);
     m_problem->hide();
+    connect(m_problem, &QLabel::linkActivated, this, [this] {
+        std::erase_if(m_baselines, [this](const session::Baseline& baseline) { return std::find(m_unreadable.begin(), m_unreadable.end(), baseline) != m_unreadable.end(); });
+        m_unreadable.clear();
+        store();
+        read();
+    });
     const auto button = [this](const char* name) {
         auto* made = new QPushButton(this);
         made->setObjectName(QLatin1String(name));
@@ -138,7 +146,7 @@ void ComparePage::makeTables()
     m_conditions = new ConditionModel(this);
     m_conditionTable = new TableView("compareConditions", this);
     m_conditionTable->setModel(m_conditions);
-    const int widths[] = {250, 100, 100, 170, 90, 120, 110, 70};
+    const int widths[] = {210, 105, 105, 165, 100, 130, 110, 70};
     for (int column = 0; column < StandingModel::ColumnCount; ++column)
         m_standingTable->setColumnWidth(column, widths[column]);
     m_standingTable->restoreColumns();
@@ -256,6 +264,7 @@ void ComparePage::store() const
 void ComparePage::restore()
 {
     m_baselines.clear();
+    m_unreadable.clear();
     const session::TuningSession* session = m_workspace.session();
     if (session != nullptr)
         for (const QString& word : QSettings().value(settingsKey(*session)).toStringList())
@@ -280,6 +289,7 @@ void ComparePage::read()
     {
         Compared compared;
         std::vector<session::RunChoice> runs;
+        std::vector<session::Baseline> unreadable;
         QStringList problems;
         bool good = false;
     };
@@ -292,10 +302,13 @@ void ComparePage::read()
             answer->problems << QString::fromStdString(now.error().message);
         }
         for (const session::Baseline& baseline : baselines) {
-            if (auto standing = session::standing(baseline))
+            auto standing = session::standing(baseline);
+            if (standing) {
                 answer->compared.baselines.push_back(*std::move(standing));
-            else
-                answer->problems << tr("%1: %2").arg(comparedName(baseline), QString::fromStdString(standing.error().message));
+                continue;
+            }
+            answer->unreadable.push_back(baseline);
+            answer->problems << tr("%1: %2").arg(comparedName(baseline), QString::fromStdString(standing.error().message));
         }
         if (auto runs = session::listRuns(project))
             answer->runs = *std::move(runs);
@@ -310,6 +323,7 @@ void ComparePage::read()
                 self->read();
                 return;
             }
+            self->m_unreadable = std::move(answer->unreadable);
             self->fill(answer->good ? std::make_shared<const Compared>(std::move(answer->compared)) : nullptr, answer->runs, answer->problems);
         }, Qt::QueuedConnection);
     });
@@ -325,11 +339,13 @@ void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vect
     m_conditions->set(m_compared);
     m_programs->setCompared(m_compared);
     fillRuns(runs);
-    m_taskTable->setColumnWidth(CompareModel::TaskColumn, 260);
+    m_taskTable->setColumnWidth(CompareModel::TaskColumn, 220);
     for (int i = CompareModel::FixedColumns; i < m_tasks->columnCount(); ++i)
-        m_taskTable->setColumnWidth(i, (i - CompareModel::FixedColumns) % 2 == 0 ? 90 : 170);
+        m_taskTable->setColumnWidth(i, (i - CompareModel::FixedColumns) % 2 == 0 ? 85 : 160);
     m_taskTable->setColumnWidth(CompareModel::WeightColumn, 60);
-    m_taskTable->setColumnWidth(CompareModel::NetworkColumn, 130);
+    m_taskTable->setColumnWidth(CompareModel::NowColumn, 85);
+    if (m_tasks->networkColumn() >= 0)
+        m_taskTable->setColumnWidth(m_tasks->networkColumn(), 150);
     m_conditionTable->setColumnWidth(0, 200);
     m_conditionTable->setColumnWidth(1, 150);
     for (int i = 2; i < m_conditions->columnCount(); ++i)
@@ -347,7 +363,10 @@ void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vect
     m_copy->setEnabled(open && !m_baselines.empty());
     m_remove->setEnabled(m_standingTable->currentIndex().row() > 0);
     m_tabs->setTabText(1, m_conditions->differing() > 0 ? tr("Co&nditions (%1 differ)").arg(m_conditions->differing()) : tr("Co&nditions"));
-    m_problem->setText(problems.join(QLatin1Char('\n')));
+    QString problem = problems.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
+    if (!m_unreadable.empty())
+        problem += QStringLiteral(" <a href=\"drop\">%1</a>").arg(tr("Take away what cannot be read"));
+    m_problem->setText(problem);
     m_problem->setVisible(!problems.isEmpty());
     QString text;
     if (m_compared == nullptr || m_compared->baselines.empty()) {

@@ -52,7 +52,7 @@ private:
     void retranslate();
 
     Workspace& m_workspace;
-    std::vector<session::Baseline> m_baselines;
+    std::vector<session::Baseline> m_baselines, m_unreadable;
     std::shared_ptr<const Compared> m_compared;
     StandingModel* m_standings = nullptr;
     CompareModel* m_tasks = nullptr;

@@ -45,13 +45,16 @@ ProgramComparison::ProgramComparison(QWidget* parent) : QWidget(parent)
     m_diff = new DiffView(this);
     m_diff->setObjectName(QStringLiteral("compareDiff"));
     auto* row = new QHBoxLayout;
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_left, m_right, m_what, m_how, m_onlyChanges})
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_left, m_right, m_what, m_how})
         row->addWidget(widget);
     row->addStretch(1);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(4, 4, 4, 0);
     layout->addLayout(row);
-    layout->addWidget(m_title);
+    auto* second = new QHBoxLayout;
+    second->addWidget(m_title, 1);
+    second->addWidget(m_onlyChanges);
+    layout->addLayout(second);
     layout->addWidget(m_diff, 1);
     m_pool.setMaxThreadCount(1);
     retranslated(this, [this] { retranslate(); });

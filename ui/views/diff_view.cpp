@@ -205,14 +205,15 @@ void DiffView::changeEvent(QEvent* event)
 void DiffView::fill()
 {
     m_right->setVisible(m_sideBySide && m_message.isEmpty());
+    m_left->setLineWrapMode(m_message.isEmpty() ? QPlainTextEdit::NoWrap : QPlainTextEdit::WidgetWidth);
     if (!m_message.isEmpty()) {
         m_left->setPlainText(m_message);
         return;
     }
     const QColor base = palette().color(QPalette::Base);
-    const QBrush removed = over(base, QColor(0xd5, 0x5e, 0x00), 0.3), added = over(base, QColor(0x00, 0x72, 0xb2), 0.35), none = over(base, QColor(0x80, 0x80, 0x80), 0.15);
+    const QBrush less = over(base, QColor(0xd5, 0x5e, 0x00), 0.3), more = over(base, QColor(0x00, 0x72, 0xb2), 0.35), none = over(base, QColor(0x80, 0x80, 0x80), 0.15);
     std::vector<Row> rows = paired(m_lines);
-    if (m_onlyChanges)
+    if (m_onlyChanges && removed() + added() > 0)
         rows = nearChanges(rows);
     std::size_t left = 0;
     if (rows.size() > kMaxLines) {
@@ -233,8 +234,8 @@ void DiffView::fill()
         }
         if (m_sideBySide) {
             ++i;
-            row.left != nullptr ? a.line(text(*row.left, row.left->left, '-'), removed) : a.line({}, none);
-            row.right != nullptr ? b.line(text(*row.right, row.right->right, '+'), added) : b.line({}, none);
+            row.left != nullptr ? a.line(text(*row.left, row.left->left, '-'), less) : a.line({}, none);
+            row.right != nullptr ? b.line(text(*row.right, row.right->right, '+'), more) : b.line({}, none);
             continue;
         }
         const std::size_t from = i;
@@ -242,10 +243,10 @@ void DiffView::fill()
             ++i;
         for (std::size_t j = from; j < i; ++j)
             if (rows[j].left != nullptr)
-                a.line(text(*rows[j].left, rows[j].left->left, '-'), removed);
+                a.line(text(*rows[j].left, rows[j].left->left, '-'), less);
         for (std::size_t j = from; j < i; ++j)
             if (rows[j].right != nullptr)
-                a.line(text(*rows[j].right, rows[j].right->right, '+'), added);
+                a.line(text(*rows[j].right, rows[j].right->right, '+'), more);
     }
     if (left > 0)
         a.line(tr("      … %1 more lines are not shown …").arg(left), none);
