@@ -111,7 +111,10 @@ const char* columnOf(RecordAxis axis)
 Result<std::vector<std::int64_t>> RecordReader::along(std::string_view sql, std::vector<std::int64_t> known, bool descending, const Interrupt& failure) const
 {
     std::sort(known.begin(), known.end());
-    std::vector<bool> placed(known.size());
+    const std::int64_t first = known.empty() ? 0 : known.front(), last = known.empty() ? -1 : known.back();
+    std::vector<bool> left(static_cast<std::size_t>(last - first + 1)); // known, and not placed yet
+    for (const std::int64_t row : known)
+        left[static_cast<std::size_t>(row - first)] = true;
     std::vector<std::int64_t> rows;
     rows.reserve(known.size());
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), sql));
@@ -122,17 +125,16 @@ Result<std::vector<std::int64_t>> RecordReader::along(std::string_view sql, std:
         if (!*stepped)
             break;
         const std::int64_t row = s.integer(0);
-        const auto at = std::lower_bound(known.begin(), known.end(), row);
-        if (at == known.end() || *at != row)
+        if (row < first || row > last || !left[static_cast<std::size_t>(row - first)])
             continue;
-        placed[static_cast<std::size_t>(at - known.begin())] = true;
+        left[static_cast<std::size_t>(row - first)] = false;
         rows.push_back(row);
     }
     if (descending)
         std::reverse(rows.begin(), rows.end());
-    for (std::size_t i = 0; i < known.size(); ++i)
-        if (!placed[i])
-            rows.push_back(known[i]);
+    for (const std::int64_t row : known)
+        if (left[static_cast<std::size_t>(row - first)])
+            rows.push_back(row);
     return rows;
 }
 
