@@ -104,6 +104,8 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     connect(m_coloring, &QComboBox::currentIndexChanged, this, [this](int index) {
         m_graph->setColoring(static_cast<GraphColoring>(index));
         m_legend->setColoring(static_cast<GraphColoring>(index));
+        if (static_cast<GraphColoring>(index) == GraphColoring::Coverage && m_workspace.session() != nullptr)
+            m_workspace.bridge().readCoverage(false);
     });
     auto* noticeTimer = new QTimer(this);
     noticeTimer->setSingleShot(true);
@@ -123,10 +125,18 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     connect(&workspace.bridge(), &SessionBridge::opened, this, [this] {
         m_graph->setGraph(m_workspace.session()->graph());
         m_finder.setGraph(m_workspace.session()->graph());
+        m_near.clear();
         updateFigures();
         find(m_find->text());
     });
     connect(&workspace, &Workspace::figuresChanged, this, &NetworkPage::updateFigures);
+    connect(&workspace.bridge(), &SessionBridge::coverageRead, this, [this](const session::Coverage& coverage) {
+        m_near.clear();
+        for (const session::SubgraphReport& subgraph : coverage.subgraphs)
+            if (subgraph.cover == session::Cover::Near)
+                m_near.insert(subgraph.task);
+        updateFigures();
+    });
     connect(m_graph, &GraphView::nodeSelected, this, [this](int node) {
         const auto graph = m_workspace.session() != nullptr ? m_workspace.session()->graph() : nullptr;
         if (graph && node >= 0 && m_workspace.selection().current().node != node)
@@ -150,7 +160,9 @@ void NetworkPage::updateFigures()
     const TaskModel& tasks = m_workspace.tasks();
     for (int row = 0; row < tasks.rowCount(); ++row) {
         const session::TaskView& task = tasks.task(row);
-        const GraphCoverage coverage = std::isfinite(task.bestMs) ? GraphCoverage::Record : task.trials > 0 ? GraphCoverage::Default : GraphCoverage::Untuned;
+        GraphCoverage coverage = std::isfinite(task.bestMs) ? GraphCoverage::Record : task.trials > 0 ? GraphCoverage::Default : GraphCoverage::Untuned;
+        if (coverage == GraphCoverage::Record && m_near.contains(row))
+            coverage = GraphCoverage::Near;
         figures.push_back({task.share / std::max(1, task.weight), coverage});
     }
     m_graph->setFigures(std::move(figures));

@@ -5,6 +5,8 @@
 
 #include <QWidget>
 
+#include <set>
+
 QT_BEGIN_NAMESPACE
 class QComboBox;
 class QLabel;
@@ -47,6 +49,7 @@ private:
     QComboBox* m_coloring = nullptr;
     QLabel* m_notice = nullptr; ///< for a moment
     QLabel* m_layoutNotice = nullptr; ///< while the plain layout is shown
+    std::set<int> m_near; ///< tasks whose best record is of other conditions, as far as was asked
     GraphFind m_finder;
     std::vector<int> m_matches; ///< in the order of the network
     int m_match = -1;

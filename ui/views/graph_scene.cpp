@@ -269,8 +269,10 @@ void GraphScene::paintItem(QPainter& painter, int place, double scale, const QPa
     if (scale < kRoundFrom) {
         fill.setAlphaF(mark.marked ? 0.9F : 0.55F);
         painter.fillRect(r, fill);
-        if (mark.current || mark.match)
-            painter.drawRect(r);
+        if (mark.current) { // found from afar
+            painter.setPen(QPen(palette.color(QPalette::Highlight), 2.5 / scale));
+            painter.drawRect(r.adjusted(-3 / scale, -3 / scale, 3 / scale, 3 / scale));
+        }
     } else {
         painter.setBrush(fill);
         if (group) // a group looks like a pile
