@@ -37,6 +37,21 @@ private slots:
         QVERIFY2(files, files ? "" : files.error().message.c_str());
     }
 
+    void oneBuilderMakesOneLibraryAfterAnother()
+    {
+        auto client = measure::BuilderClient::start("cpu");
+        QVERIFY2(client, client ? "" : client.error().message.c_str());
+        const auto compiler = makeBuilderCompiler(*std::move(client), std::chrono::minutes(1));
+        for (const char* name : {"first.so", "second.so", "third.so"}) {
+            HandNetwork network;
+            makeHandNetwork(network);
+            LibraryOptions options;
+            options.output = file(name);
+            const auto staged = buildLibrary(network.graph, network.partition, network.choices, *compiler, options);
+            QVERIFY2(staged, staged ? "" : staged.error().message.c_str());
+        }
+    }
+
     void itNeedsOnlyAnOldCLibraryAndExportsItsInterfaceAlone()
     {
         const auto facts = readSharedObject(file("tiny.so"));
