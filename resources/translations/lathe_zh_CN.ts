@@ -164,8 +164,8 @@
             <translation>复制命令行：报告(&amp;P)</translation>
         </message>
         <message>
-            <source>Copy command line: c&amp;ompare</source>
-            <translation>复制命令行：比较(&amp;O)</translation>
+            <source>Copy command line: co&amp;mpare</source>
+            <translation>复制命令行：比较(&amp;M)</translation>
         </message>
         <message>
             <source>Copy command line: list the re&amp;cords</source>

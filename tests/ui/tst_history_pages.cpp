@@ -329,7 +329,8 @@ private slots:
         note->setFocus();
         QTest::keyClicks(note, "odd one");
         QTest::keyClick(note, Qt::Key_Return, Qt::ControlModifier);
-        QTRY_COMPARE(table->model()->index(2, ui::RecordModel::NoteColumn).data().toString(), QString("odd one"));
+        // The new order may have come meanwhile: the selection stays on its trial.
+        QTRY_COMPARE(table->currentIndex().siblingAtColumn(ui::RecordModel::NoteColumn).data().toString(), QString("odd one"));
         auto* noted = find<QToolButton>(m_records.get(), "recordNoted");
         QTest::mouseClick(noted, Qt::LeftButton);
         QTRY_COMPARE(table->model()->rowCount(), 1);

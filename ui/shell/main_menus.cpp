@@ -124,7 +124,7 @@ void MainWindow::makeActions()
     command("copy.report", QT_TRANSLATE_NOOP("Actions", "Copy command line: rep&ort"), [this](const session::OpenOptions& open) {
         return reportCommand(QString::fromStdString(open.project.string()), suggestedReport());
     });
-    command("copy.compare", QT_TRANSLATE_NOOP("Actions", "Copy command line: c&ompare"), [this](const session::OpenOptions&) { return static_cast<ComparePage*>(m_layout->page("compare"))->command(); });
+    command("copy.compare", QT_TRANSLATE_NOOP("Actions", "Copy command line: co&mpare"), [this](const session::OpenOptions&) { return static_cast<ComparePage*>(m_layout->page("compare"))->command(); });
     command("copy.records", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the recor&ds"), [](const session::OpenOptions& open) { return recordsCommand(QString::fromStdString(open.project.string())); });
     command("copy.export", QT_TRANSLATE_NOOP("Actions", "Copy command line: &export"), [this](const session::OpenOptions& open) {
         session::CompileOptions options;
