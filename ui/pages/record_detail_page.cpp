@@ -103,8 +103,7 @@ RecordDetailPage::RecordDetailPage(QWidget* parent) : QWidget(parent)
     m_note->setTabChangesFocus(true);
     m_note->setFixedHeight(m_note->fontMetrics().lineSpacing() * 2 + 12);
     m_note->installEventFilter(this);
-    m_note->setEnabled(false);
-    m_note->hide();
+    m_note->setEnabled(false); // shown from the start: what is below it stays in its place
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_title);
@@ -213,7 +212,6 @@ void RecordDetailPage::showRow(std::int64_t row)
     commitNote();
     m_note->clear();
     m_note->setEnabled(false);
-    m_note->setVisible(row != 0);
     m_asked.request_stop();
     m_row = row;
     for (QPlainTextEdit* text : {m_ir, m_assembly}) {
