@@ -17,6 +17,7 @@
 #include "ui/pages/scheduler_page.h"
 #include "ui/pages/time_page.h"
 #include "tests/support/must.h"
+#include "tests/ui/made_project.h"
 
 #include <QAbstractItemModelTester>
 #include <QClipboard>
@@ -37,20 +38,6 @@
 
 using namespace lathe;
 using lathe::test::must;
-
-namespace {
-
-std::string terms(const std::string& reason)
-{
-    return "{\"gain_per_second\": 0.002, \"recent\": 0.001, \"potential\": 0.003, \"round_seconds\": 2.5, \"weight\": 1, \"next_best\": 0.001, \"next_best_task\": 0, \"reason\": \"" + reason + "\"}";
-}
-
-std::string durations()
-{
-    return "{\"elapsed_s\": 5, \"activities\": {\"search\": 1, \"build\": 2, \"measure\": 1.5, \"train\": 0.5}}";
-}
-
-} // namespace
 
 /// The pages about a project's history, driven from outside by objectName: one project with trials and failures, one empty.
 class TestHistoryPages : public QObject
@@ -75,54 +62,6 @@ class TestHistoryPages : public QObject
     }
     QString file(const char* name) const { return m_dir.filePath(QLatin1String(name)); }
 
-    /// A project of zoo:mlp with a run of 12 rounds of 8 trials; every eighth trial failed.
-    void makeProject(const QString& name, bool filled)
-    {
-        session::OpenOptions options;
-        options.model.source = "zoo:mlp";
-        options.target = "sim";
-        options.project = name.toStdString();
-        std::vector<session::TaskView> tasks;
-        {
-            const auto opened = must(session::TuningSession::open(options));
-            tasks = opened->tasks();
-        }
-        if (!filled)
-            return;
-        auto project = must(store::Project::open(options.project, store::Project::Access::Write));
-        const auto run = must(project.addSession({0, must(project.models()).back().id, "sim", "{}", 1700000000000, 60, "stopped"}));
-        for (int round = 0; round < 12; ++round) {
-            const session::TaskView& task = tasks[static_cast<std::size_t>(round) % tasks.size()];
-            std::vector<Record> records;
-            for (int i = 0; i < 8; ++i) {
-                Record r;
-                r.trial = contentHash(std::to_string(round * 8 + i)).hex();
-                r.session = run;
-                r.round = round;
-                r.index = i;
-                r.candidate.task = task.key;
-                r.candidate.alternative = task.alternatives.front();
-                r.candidate.sketch = "lathe-cpu/1:direct";
-                r.candidate.steps = "[]";
-                r.candidate.predictedNs = 2e6;
-                r.device = "{\"key\": \"sim\"}";
-                r.timeMs = 1700000000000 + round * 1000 + i;
-                if (i == 7) {
-                    r.result.stage = TrialStage::Run;
-                    r.result.code = round % 3 == 0 ? Errc::WorkerCrashed : Errc::RunTimeout;
-                    r.result.text = round % 3 == 0 ? "the kernel crashed: signal 11" : "took longer than " + std::to_string(10 + round) + " s";
-                } else {
-                    r.result.costsNs = {1e6 * (20 - round + i)};
-                    r.result.verified = true;
-                }
-                records.push_back(r);
-            }
-            must(project.addRecords(records));
-            must(project.addRound({run, round, task.key, 8, terms(round < 3 ? "first" : "promise"), durations(), 5.0 * (round + 1), 40.0 - round}));
-        }
-        must(project.addEvent(run, 1, "untuned", "{\"ms\": 90}"));
-        must(project.addEvent(run, 55, "measured", "{\"ms\": 31}"));
-    }
     void open(const QString& name)
     {
         QSignalSpy opened(&m_workspace->bridge(), &ui::SessionBridge::opened);
@@ -137,8 +76,8 @@ private slots:
         qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
         QApplication::setOrganizationName("LatheTest");
         QApplication::setApplicationName("LatheHistoryTest");
-        makeProject(file("full.lathe"), true);
-        makeProject(file("empty.lathe"), false);
+        lathe::test::makeProject(file("full.lathe"), lathe::test::Project::Mixed);
+        lathe::test::makeProject(file("empty.lathe"), lathe::test::Project::Empty);
         m_workspace = std::make_unique<ui::Workspace>();
         m_records = std::make_unique<ui::RecordsPage>(*m_workspace, nullptr);
         m_failures = std::make_unique<ui::FailuresPage>(*m_workspace, nullptr);
