@@ -40,6 +40,8 @@ void addVerify(CLI::App& app, Action& run);
 void addRecords(CLI::App& app, Action& run);
 void addCompare(CLI::App& app, Action& run);
 void addGate(CLI::App& app, Action& run);
+void addBudget(CLI::App& app, Action& run);
+void addReplay(CLI::App& app, Action& run);
 void addReport(CLI::App& app, Action& run);
 void addRoofline(CLI::App& app, Action& run);
 void addZoo(CLI::App& app, Action& run);

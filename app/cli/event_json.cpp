@@ -78,6 +78,7 @@ struct Writer
     {
         out.update({{"event", "budget"}, {"task", e.task}, {"pinned", e.budget.pinned}, {"muted", e.budget.muted}, {"boost", e.budget.boost}, {"trial_cap", e.budget.trialCap}});
     }
+    void operator()(const RewindEvent&) const { out["event"] = "rewind"; }
     void operator()(const DoneEvent& e) const
     {
         out.update({{"event", "done"}, {"trials", e.trials}, {"errors", e.errors}, {"time_s", e.timeSeconds}});

@@ -38,6 +38,8 @@ int main(int argc, char** argv)
     cli::addRecords(app, run);
     cli::addCompare(app, run);
     cli::addGate(app, run);
+    cli::addBudget(app, run);
+    cli::addReplay(app, run);
     cli::addReport(app, run);
     cli::addRoofline(app, run);
     cli::addZoo(app, run);

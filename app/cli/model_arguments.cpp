@@ -17,7 +17,7 @@ void ModelArguments::addTo(CLI::App& command, bool modelRequired)
     command.add_option("--shape", shapes, "IN=1,3,224,224 sets an input's shape")->allow_extra_args(false);
     command.add_option("--layout", layout, "NHWC or NCHW")->check(CLI::IsMember({"NHWC", "NCHW"}));
     command.add_option("--partition", partition, "reference or lathe")->check(CLI::IsMember({"reference", "lathe"}))->capture_default_str();
-    command.add_option("--hardware", hardware, "Hardware parameters from a file or a device");
+    command.add_option("--hardware", hardware, "Hardware parameters that search respects: a file of name = value lines or JSON, or a CPU's name as of -mcpu; stored with the project");
     command.add_option("--weight-seed", weightSeed, "Seed of a zoo network's weights, below 2^32")->capture_default_str();
 }
 

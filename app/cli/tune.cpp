@@ -1,38 +1,19 @@
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/tune_output.h"
+#include "core/session/budget_text.h"
 
 #include <fmt/format.h>
-
-#include <atomic>
-#include <csignal>
-#include <thread>
 
 namespace lathe::cli {
 
 namespace {
 
-std::atomic<int> g_interrupts{0}; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has no other place
-
-void onInterrupt(int)
-{
-    ++g_interrupts;
-}
-
-/// The first Ctrl+C stops the run in order (everything measured is kept), the second ends the program.
-void installInterrupt()
-{
-    struct sigaction action{};
-    action.sa_handler = onInterrupt;
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-}
-
 struct Arguments
 {
     ModelArguments model;
     session::TuneOptions tune;
-    std::string time;
+    std::string time, budget, gainWindow;
     bool json = false;
 };
 
@@ -41,8 +22,16 @@ Result<> tune(Arguments& arguments)
     if (!arguments.time.empty()) {
         LATHE_TRY_ASSIGN(arguments.tune.seconds, parseDuration(arguments.time));
     }
-    if (arguments.tune.seconds == 0 && arguments.tune.trials == 0 && !arguments.tune.resume)
-        return makeError(Errc::InvalidArgument, "say how long to tune: --time 20m, or --trials 1000");
+    if (!arguments.gainWindow.empty()) {
+        LATHE_TRY_ASSIGN(arguments.tune.gainWindowSeconds, parseDuration(arguments.gainWindow));
+    }
+    if (!arguments.budget.empty()) {
+        if (!arguments.time.empty() || arguments.tune.trials > 0 || arguments.tune.minGainPercent > 0)
+            return makeError(Errc::InvalidArgument, "--budget says all of it: leave out --time, --trials and --min-gain");
+        LATHE_TRY(session::applyBudget(arguments.budget, session::localTime(), arguments.tune));
+    }
+    if (arguments.tune.seconds == 0 && arguments.tune.trials == 0 && arguments.tune.minGainPercent == 0 && !arguments.tune.resume)
+        return makeError(Errc::InvalidArgument, "say how long to tune: --time 20m, --trials 1000, or --budget \"until 18:00\"");
     LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
     installInterrupt();
@@ -50,16 +39,7 @@ Result<> tune(Arguments& arguments)
     session->setObserver(&output);
     LATHE_TRY(session->start(arguments.tune)); // a refusal says itself what the notices would
     printNotices(session->notices());
-    bool stopping = false;
-    while (!output.ended()) {
-        if ((g_interrupts > 0 || outputClosed()) && !stopping) {
-            stopping = true;
-            session->stop();
-        }
-        output.waitFor(std::chrono::milliseconds(100));
-    }
-    session->wait();
-    session->setObserver(nullptr);
+    waitForEnd(*session, output);
     return output.result();
 }
 
@@ -73,6 +53,9 @@ void addTune(CLI::App& app, Action& run)
     arguments->model.addTo(*command, false);
     session::TuneOptions& tuneOptions = arguments->tune;
     command->add_option("--time", arguments->time, "Budget: 90s, 20m, 1.5h");
+    command->add_option("--budget", arguments->budget, "Budget in words: \"20 min\", \"until 18:00\", \"1000 trials\", \"until the last hour gained under 0.1 %\"");
+    command->add_option("--min-gain", tuneOptions.minGainPercent, "Ends when the latest --gain-window made the network less than so many percent faster; 0: never")->check(CLI::Range(0.0, 100.0));
+    command->add_option("--gain-window", arguments->gainWindow, "Of --min-gain: 90s, 20m, 1.5h [1h]");
     command->add_option("--trials", tuneOptions.trials, "Budget in trials")->check(count);
     command->add_option("--trials-per-task", tuneOptions.trialsPerTask, "No task gets more; 0: no limit")->check(count);
     command->add_option("--trials-per-round", tuneOptions.trialsPerRound, "0: 64, fewer where the budget is small")->check(CLI::Range(0, 4096))->capture_default_str();

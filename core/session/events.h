@@ -112,10 +112,15 @@ struct DoneEvent
     std::map<std::string, double> timeSeconds; ///< by activity
 };
 
+/// A replay goes back to its beginning: all that came before it is forgotten.
+struct RewindEvent
+{
+};
+
 struct Event
 {
     double atSeconds = 0;
-    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent> what;
+    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent, RewindEvent> what;
 };
 
 /// Watches a session. Called on the session's threads, in order, never concurrently; must return quickly.

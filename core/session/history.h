@@ -149,6 +149,17 @@ struct RunView
     std::vector<std::pair<double, double>> measured; ///< (at seconds, ms) of the whole network
 };
 
+/// How well one round was measured: medians over some of its trials.
+struct QualityView
+{
+    std::int32_t round = 0;
+    double atSeconds = 0;
+    double spread = kUnknown; ///< (slowest - fastest) / fastest of the repeats of a trial that has several
+    double controlNs = kUnknown; ///< of the control kernel, which is always the same: what drifts is the machine
+    double mhz = kUnknown, celsius = kUnknown, load = kUnknown; ///< where the system tells
+    std::map<std::string, double> deviceSeconds; ///< of measuring, by device; of all trials, as far as some tell
+};
+
 /// What a project holds, for views. Its own read-only connection: it neither waits for the run nor holds it up. Each object is
 /// used on one thread at a time, never the GUI's; get one from TuningSession::history().
 class History
@@ -171,6 +182,8 @@ public:
     virtual Result<std::vector<FailureView>> failures(std::stop_token stop) = 0; ///< most frequent first
     virtual Result<std::vector<RunView>> runs() = 0; ///< of this model and target, oldest first
     virtual Result<std::vector<RoundView>> rounds(std::int64_t run) = 0;
+    /// Of rounds from `fromRound` on. Errors: Cancelled, StoreFailed.
+    virtual Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop) = 0;
     /// Takes the file's name only when it is whole. Errors: StoreFailed, Cancelled.
     virtual Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format, std::stop_token stop) = 0;
 };

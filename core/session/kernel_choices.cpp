@@ -1,5 +1,6 @@
 #include "core/session/kernel_choices.h"
 
+#include "core/schedule/default_schedule.h"
 #include "core/schedule/step.h"
 #include "core/search/policy.h"
 #include "core/session/condition_texts.h"
@@ -56,6 +57,27 @@ bool isStrict(std::string_view alternative)
 }
 
 } // namespace
+
+std::optional<Candidate> untunedCandidate(const search::SearchTask& task)
+{
+    const search::SearchAlternative& alternative = task.alternatives.front();
+    schedule::DefaultScheduleOptions options;
+    const std::int64_t vectorBytes = task.hardware.get("vector_unit_bytes", 64);
+    options.vectorLanes = static_cast<std::int32_t>(vectorBytes / 4);
+    options.vectorRegisters = vectorBytes >= 64 ? 32 : 16;
+    options.threads = static_cast<std::int32_t>(task.target.threads());
+    options.constantInputs = alternative.constantInputs;
+    const auto state = schedule::planDefaultSchedule(alternative.dag, options);
+    if (!state)
+        return std::nullopt;
+    Candidate candidate;
+    candidate.task = task.key;
+    candidate.alternative = alternative.name;
+    candidate.kind = "steps";
+    candidate.sketch = "default";
+    candidate.steps = schedule::toJson(state->steps()).dump();
+    return candidate;
+}
 
 search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict)
 {

@@ -4,6 +4,7 @@
 #include "core/frontend/zoo.h"
 #include "core/graph/passes.h"
 #include "core/support/hash.h"
+#include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
 
@@ -58,14 +59,25 @@ Result<graph::Graph> importModel(LoadedModel& model)
 
 } // namespace
 
+Result<> putLimits(LoadedModel& model, const Hardware& limits)
+{
+    for (const auto& [name, limit] : limits.limits) {
+        LATHE_TRY(checkLimit(model.target, name, limit.value));
+        model.hardware.limits[name] = limit;
+    }
+    return {};
+}
+
 Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std::string_view target)
 {
     auto model = std::make_shared<LoadedModel>();
     model->spec = spec;
     LATHE_TRY_ASSIGN(model->target, Target::parse(target));
-    if (!spec.hardware.empty())
-        return makeError(Errc::Unsupported, "hardware parameters cannot be given in this version: leave out --hardware, the target's own are used");
     model->hardware = defaultHardware(model->target);
+    if (!spec.hardware.empty()) {
+        LATHE_TRY_ASSIGN(const Hardware given, readHardware(spec.hardware));
+        LATHE_TRY(putLimits(*model, given));
+    }
     LATHE_TRY_ASSIGN(model->imported, importModel(*model));
     graph::Graph g = model->imported;
     // Lathe's own plans on CPUs work on channels-last tensors: vectors along the channels, windows without gathers

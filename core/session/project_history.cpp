@@ -24,6 +24,7 @@ using nlohmann::json;
 namespace {
 
 constexpr double kListingSeconds = 60;
+constexpr std::int32_t kQualitySample = 8; ///< trials of a round that tell how it was measured
 
 double toMs(double ns)
 {
@@ -49,14 +50,14 @@ std::string figure(double value)
 class ProjectHistory final : public History
 {
 public:
-    ProjectHistory(store::RecordReader reader, std::int64_t modelRow, std::shared_ptr<const LoadedModel> model)
-        : m_reader(std::move(reader)), m_modelRow(modelRow), m_model(std::move(model))
+    ProjectHistory(store::RecordReader reader, std::int64_t modelRow, std::shared_ptr<const LoadedModel> model, std::shared_ptr<const ReplayFront> front)
+        : m_reader(std::move(reader)), m_modelRow(modelRow), m_model(std::move(model)), m_front(std::move(front))
     {
         for (std::size_t i = 0; i < m_model->partition.tasks.size(); ++i)
             m_taskOfKey[m_model->partition.tasks[i].key] = static_cast<std::int32_t>(i);
     }
 
-    Result<std::unique_ptr<History>> again() const override { return openHistory(m_reader.project().file(), m_modelRow, m_model); }
+    Result<std::unique_ptr<History>> again() const override { return openHistory(m_reader.project().file(), m_modelRow, m_model, m_front); }
     Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) override;
     Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) override;
     Result<TrialDetail> detail(std::int64_t row) override;
@@ -67,6 +68,7 @@ public:
     Result<std::vector<FailureView>> failures(std::stop_token stop) override;
     Result<std::vector<RunView>> runs() override;
     Result<std::vector<RoundView>> rounds(std::int64_t run) override;
+    Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop) override;
     Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format, std::stop_token stop) override;
 
 private:
@@ -85,6 +87,7 @@ private:
     store::RecordReader m_reader;
     std::int64_t m_modelRow;
     std::shared_ptr<const LoadedModel> m_model;
+    std::shared_ptr<const ReplayFront> m_front; ///< null: all is shown
     std::map<std::string, std::int32_t> m_taskOfKey;
     std::unique_ptr<measure::BuilderClient> m_builder; ///< started when a listing is first asked for
 };
@@ -127,7 +130,10 @@ Result<store::RecordQuery> ProjectHistory::storeQuery(const TrialQuery& query) c
 Result<std::vector<std::int64_t>> ProjectHistory::find(const TrialQuery& query, std::stop_token stop)
 {
     LATHE_TRY_ASSIGN(const store::RecordQuery q, storeQuery(query));
-    return m_reader.find(q, stop);
+    LATHE_TRY_ASSIGN(auto rows, m_reader.find(q, stop));
+    if (m_front)
+        std::erase_if(rows, [last = m_front->row.load()](std::int64_t row) { return row > last; });
+    return rows;
 }
 
 namespace {
@@ -160,6 +166,8 @@ Result<TrialPoints> ProjectHistory::points(const TrialQuery& query, TrialAxis x,
 {
     LATHE_TRY_ASSIGN(const store::RecordQuery q, storeQuery(query));
     LATHE_TRY_ASSIGN(auto found, m_reader.points(q, axisOf(x), axisOf(y), stop));
+    if (m_front)
+        std::erase_if(found.points, [last = m_front->row.load()](const store::RecordPoint& point) { return point.row > last; });
     std::sort(found.points.begin(), found.points.end(), [](const store::RecordPoint& a, const store::RecordPoint& b) { return a.row < b.row; });
     TrialPoints points;
     points.left = found.left;
@@ -296,8 +304,11 @@ Result<std::string> ProjectHistory::listing(std::int64_t row, Listing what)
 
 Result<std::vector<FailureView>> ProjectHistory::failures(std::stop_token stop)
 {
-    LATHE_TRY_ASSIGN(auto groups, m_reader.failures(stop));
     std::vector<FailureView> views;
+    const std::int64_t upTo = m_front ? m_front->row.load() : 0;
+    if (m_front && upTo == 0)
+        return views;
+    LATHE_TRY_ASSIGN(auto groups, m_reader.failures(stop, upTo));
     for (store::FailureGroup& group : groups) {
         FailureView view;
         view.code = std::move(group.code);
@@ -322,10 +333,14 @@ Result<std::vector<RunView>> ProjectHistory::runs()
     LATHE_TRY_ASSIGN(const auto sessions, m_reader.project().sessions());
     std::vector<RunView> views;
     for (const store::SessionRow& row : sessions) {
-        if (row.model != m_modelRow || row.target != m_model->target.text())
+        if (row.model != m_modelRow || row.target != m_model->target.text() || (m_front && row.id != m_front->run))
             continue;
         RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}};
-        LATHE_TRY(m_reader.project().forEachEvent(row.id, [&view](std::string_view kind, double at, std::string_view text) {
+        const double until = m_front ? m_front->seconds.load() : std::numeric_limits<double>::infinity();
+        view.activeSeconds = std::min(view.activeSeconds, until);
+        LATHE_TRY(m_reader.project().forEachEvent(row.id, [&view, until](std::string_view kind, double at, std::string_view text) {
+            if (at > until)
+                return;
             const json event = json::parse(text, nullptr, false);
             if (!event.is_object() || !event.contains("ms") || !event["ms"].is_number())
                 return;
@@ -353,6 +368,8 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
     };
     std::vector<RoundView> views;
     for (const store::RoundRow& row : rows) {
+        if (m_front && row.atSeconds > m_front->seconds.load())
+            break;
         const json durations = json::parse(row.durations, nullptr, false);
         const json terms = json::parse(row.terms, nullptr, false);
         const std::string reason = terms.is_object() && terms.contains("reason") && terms["reason"].is_string() ? terms["reason"].get<std::string>() : std::string();
@@ -360,6 +377,57 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
                          numbers(durations.is_object() ? durations.value("activities", json::object()) : json::object()), row.atSeconds, row.estimateMs, kUnknown});
         if (const auto found = best.find(row.index); found != best.end())
             views.back().bestMs = toMs(found->second);
+    }
+    return views;
+}
+
+Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop)
+{
+    LATHE_TRY_ASSIGN(const auto rows, m_reader.project().rounds(run));
+    const auto median = [](std::vector<double>& values) {
+        if (values.empty())
+            return kUnknown;
+        const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+        std::nth_element(values.begin(), middle, values.end());
+        return *middle;
+    };
+    std::vector<QualityView> views;
+    for (const store::RoundRow& row : rows) {
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, "the query was stopped");
+        if (m_front && row.atSeconds > m_front->seconds.load())
+            break;
+        if (row.index < fromRound)
+            continue;
+        LATHE_TRY_ASSIGN(const auto records, m_reader.measuredHow(run, row.index, kQualitySample));
+        QualityView view;
+        view.round = row.index;
+        view.atSeconds = row.atSeconds;
+        std::vector<double> spread, control, mhz, celsius, load;
+        const double scale = 1e-3 * row.trials / std::max<double>(1, static_cast<double>(records.size()));
+        for (const store::MeasuredHow& record : records) {
+            const json costs = json::parse(record.costsNs, nullptr, false), conditions = json::parse(record.conditions, nullptr, false);
+            const json device = json::parse(record.device, nullptr, false), durations = json::parse(record.durationsMs, nullptr, false);
+            if (costs.is_array() && costs.size() > 1 && std::all_of(costs.begin(), costs.end(), [](const json& cost) { return cost.is_number() && cost.get<double>() > 0; })) {
+                const auto [low, high] = std::minmax_element(costs.begin(), costs.end(), [](const json& a, const json& b) { return a.get<double>() < b.get<double>(); });
+                spread.push_back((high->get<double>() - low->get<double>()) / low->get<double>());
+            }
+            const std::pair<const char*, std::vector<double>*> told[] = {{"calibration_ns", &control}, {"mhz", &mhz}, {"celsius", &celsius}, {"load", &load}};
+            for (const auto& [name, values] : told)
+                if (conditions.is_object() && conditions.contains(name) && conditions[name].is_number())
+                    values->push_back(conditions[name].get<double>());
+            const bool named = device.is_object() && device.contains("name") && device["name"].is_string();
+            double& seconds = view.deviceSeconds[named ? device["name"].get<std::string>() : std::string()];
+            for (const char* part : {"upload", "measure"})
+                if (durations.is_object() && durations.contains(part) && durations[part].is_number())
+                    seconds += scale * durations[part].get<double>();
+        }
+        view.spread = median(spread);
+        view.controlNs = median(control);
+        view.mhz = median(mhz);
+        view.celsius = median(celsius);
+        view.load = median(load);
+        views.push_back(std::move(view));
     }
     return views;
 }
@@ -423,10 +491,11 @@ Result<> ProjectHistory::writeLines(std::span<const std::int64_t> rows, std::ost
 
 } // namespace
 
-Result<std::unique_ptr<History>> openHistory(const std::filesystem::path& project, std::int64_t modelRow, std::shared_ptr<const LoadedModel> model)
+Result<std::unique_ptr<History>> openHistory(const std::filesystem::path& project, std::int64_t modelRow, std::shared_ptr<const LoadedModel> model,
+                                             std::shared_ptr<const ReplayFront> front)
 {
     LATHE_TRY_ASSIGN(store::RecordReader reader, store::RecordReader::open(project));
-    return std::unique_ptr<History>(std::make_unique<ProjectHistory>(std::move(reader), modelRow, std::move(model)));
+    return std::unique_ptr<History>(std::make_unique<ProjectHistory>(std::move(reader), modelRow, std::move(model), std::move(front)));
 }
 
 } // namespace lathe::session

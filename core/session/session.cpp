@@ -9,12 +9,14 @@
 #include "core/session/options_json.h"
 #include "core/session/project_history.h"
 #include "core/session/remeasure.h"
+#include "core/session/replay.h"
 #include "core/session/roofline.h"
 #include "core/session/steering.h"
 #include "core/session/tbb_executor.h"
 #include "core/session/tune_options.h"
 #include "core/session/tuning_run.h"
 #include "core/store/project.h"
+#include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -54,6 +56,7 @@ public:
 
     Result<> registerModel();
     Result<> restoreBudgets();
+    Result<> restoreHardware();
 
     const OpenOptions& options() const override { return m_options; }
     std::shared_ptr<const GraphView> graph() const override { return m_graph; }
@@ -97,6 +100,8 @@ public:
         return m_remeasuring;
     }
     Result<> setNote(const std::string& trial, const std::string& text) override;
+    std::vector<DeviceView::Limit> hardware() const override;
+    Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) override;
 
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
@@ -111,6 +116,14 @@ private:
     std::map<std::string, std::int32_t> taskIndices() const;
     bool isActive() const;
     Result<> storeBudget(std::int32_t task, const TaskBudget& budget);
+    std::string hardwareNote() const { return "hardware " + m_model->target.text(); }
+    /// The model with the limits that were set.
+    std::shared_ptr<const LoadedModel> modelNow() const
+    {
+        const std::scoped_lock lock(m_limitsMutex);
+        return m_limited ? m_limited : m_model;
+    }
+    Result<> takeLimits(Hardware limits);
 
     OpenOptions m_options;
     std::shared_ptr<const LoadedModel> m_model;
@@ -120,6 +133,9 @@ private:
     std::int64_t m_modelRow = 0;
     RunControl m_control;
     Steering m_steering;
+    mutable std::mutex m_limitsMutex; ///< an export reads on a thread of its own
+    Hardware m_limits; ///< those set by a person or file
+    std::shared_ptr<const LoadedModel> m_limited; ///< null: none
     std::jthread m_thread;
     mutable std::mutex m_oneAtATime; ///< a run, or trials that are measured again
     bool m_remeasuring = false;
@@ -137,7 +153,9 @@ Result<> Session::registerModel()
 {
     if (!m_project)
         return {};
-    const store::ModelRow row{0, m_model->hash, m_model->spec.source, m_model->graph.name, toJson(m_model->spec).dump()};
+    ModelSpec spec = m_model->spec;
+    spec.hardware.clear(); // kept apart: the model is the same whatever the limits
+    const store::ModelRow row{0, m_model->hash, spec.source, m_model->graph.name, toJson(spec).dump()};
     if (m_project->readOnly()) {
         LATHE_TRY_ASSIGN(const auto rows, m_project->models());
         for (const store::ModelRow& there : rows)
@@ -273,6 +291,65 @@ Result<> Session::setBudget(std::int32_t task, const TaskBudget& budget)
     return {};
 }
 
+std::vector<DeviceView::Limit> Session::hardware() const
+{
+    std::vector<DeviceView::Limit> limits;
+    const auto model = modelNow();
+    for (const auto& [name, limit] : model->hardware.limits)
+        limits.push_back({name, limit.value, limit.origin});
+    return limits;
+}
+
+Result<> Session::takeLimits(Hardware limits)
+{
+    auto limited = std::make_shared<LoadedModel>(*m_model);
+    LATHE_TRY(putLimits(*limited, limits));
+    const std::scoped_lock lock(m_limitsMutex);
+    m_limits = std::move(limits);
+    m_limited = m_limits.limits.empty() ? nullptr : std::move(limited);
+    return {};
+}
+
+/// What was given when the session was opened is stored; else what is stored counts.
+Result<> Session::restoreHardware()
+{
+    if (!m_model->spec.hardware.empty()) {
+        LATHE_TRY_ASSIGN(m_limits, readHardware(m_model->spec.hardware));
+        return m_project && !m_project->readOnly() ? m_project->setNote(hardwareNote(), hardwareText(m_limits)) : Result<>();
+    }
+    if (!m_project)
+        return {};
+    LATHE_TRY_ASSIGN(const std::string text, m_project->note(hardwareNote()));
+    if (text.empty())
+        return {};
+    LATHE_TRY_ASSIGN(Hardware limits, parseHardware(text, "project"));
+    return takeLimits(std::move(limits));
+}
+
+Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t> value)
+{
+    if (isActive() || isRemeasuring())
+        return makeError(Errc::InvalidArgument, "hardware parameters change between runs: stop this one first");
+    if (m_project && m_project->readOnly())
+        return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
+    if (m_thread.joinable())
+        m_thread.join();
+    Hardware limits;
+    {
+        const std::scoped_lock lock(m_limitsMutex);
+        limits = m_limits;
+    }
+    const std::int64_t own = defaultHardware(m_model->target).get(name);
+    LATHE_TRY(checkLimit(m_model->target, name, value.value_or(own)));
+    if (value && *value != own)
+        limits.limits[std::string(name)] = {*value, "edited"};
+    else
+        limits.limits.erase(std::string(name));
+    if (m_project)
+        LATHE_TRY(m_project->setNote(hardwareNote(), limits.limits.empty() ? std::string() : hardwareText(limits)));
+    return takeLimits(std::move(limits));
+}
+
 Result<> Session::setRunTimeout(double seconds)
 {
     if (!(seconds > 0) || !std::isfinite(seconds))
@@ -330,7 +407,7 @@ Result<> Session::start(TuneOptions options)
     if (m_thread.joinable())
         m_thread.join();
     RunSetup setup;
-    setup.model = m_model;
+    setup.model = modelNow();
     setup.project = m_project.get();
     setup.modelRow = m_modelRow;
     setup.options = std::move(options);
@@ -338,8 +415,8 @@ Result<> Session::start(TuneOptions options)
     setup.control = &m_control;
     setup.steering = &m_steering;
     if (m_model->target.kind() == "cpu")
-        setup.measureNetwork = [this](bool untuned, const RecordChoice& choice, std::stop_token stop) {
-            return measureNetwork(*m_model, untuned ? nullptr : m_project.get(), choice, stop);
+        setup.measureNetwork = [this, model = setup.model](bool untuned, const RecordChoice& choice, std::stop_token stop) {
+            return measureNetwork(*model, untuned ? nullptr : m_project.get(), choice, stop);
         };
     m_control.requestPause(false);
     m_control.setState(RunState::Starting);
@@ -384,7 +461,7 @@ Result<std::unique_ptr<History>> Session::history() const
 {
     if (!m_project)
         return makeError(Errc::NotFound, "without a project there is no history");
-    return openHistory(m_project->file(), m_modelRow, m_model);
+    return openHistory(m_project->file(), m_modelRow, modelNow());
 }
 
 Result<std::vector<TrialView>> Session::trials(std::int64_t offset, std::int64_t limit) const
@@ -431,7 +508,7 @@ Result<CompileReport> Session::compile(const CompileOptions& options, const Prog
     if (m_project) {
         LATHE_TRY_ASSIGN(project, reader());
     }
-    return exportLibrary(*m_model, project ? &*project : nullptr, options, progress, stop);
+    return exportLibrary(*modelNow(), project ? &*project : nullptr, options, progress, stop);
 }
 
 } // namespace
@@ -453,6 +530,8 @@ Result<std::string> latestTarget(const std::filesystem::path& file)
 
 Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
 {
+    if (options.replay)
+        return openReplay(std::move(options));
     if (options.target.empty()) {
         LATHE_TRY_ASSIGN(options.target, latestTarget(options.project));
         if (options.target.empty())
@@ -480,6 +559,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     auto session = std::make_unique<Session>(std::move(options), std::move(model), std::move(project));
     LATHE_TRY(session->registerModel());
     LATHE_TRY(session->restoreBudgets());
+    LATHE_TRY(session->restoreHardware());
     return std::unique_ptr<TuningSession>(std::move(session));
 }
 
@@ -488,29 +568,6 @@ std::vector<ZooView> listZoo()
     std::vector<ZooView> views;
     for (const frontend::ZooEntry& entry : frontend::zooList())
         views.push_back({entry.name, entry.description, entry.layouts});
-    return views;
-}
-
-std::vector<DeviceView> listDevices()
-{
-    std::vector<DeviceView> views;
-    const auto text = measure::listDevices({});
-    if (!text) {
-        views.push_back({"", "", "", "absent: " + text.error().message, {}});
-        return views;
-    }
-    const json list = json::parse(*text, nullptr, false);
-    for (const json& device : list) {
-        DeviceView view;
-        view.kind = device.value("kind", std::string());
-        view.key = device.value("key", std::string());
-        view.name = device.value("name", std::string());
-        view.state = device.contains("error") ? "absent: " + device.value("error", std::string()) : "ready";
-        if (device.contains("hardware") && device["hardware"].is_object())
-            for (const auto& [name, limit] : device["hardware"].items())
-                view.hardware.push_back({name, limit.value("value", std::int64_t{0}), limit.value("origin", std::string())});
-        views.push_back(std::move(view));
-    }
     return views;
 }
 

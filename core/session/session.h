@@ -26,8 +26,15 @@ struct ModelSpec
     std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
     std::string layout; ///< "", "NHWC", "NCHW"
     std::string partition = "lathe";
-    std::string hardware; ///< file or device, empty: the target's
+    std::string hardware; ///< file of hardware parameters, or a CPU's name (-mcpu); stored with the project; empty: what is stored, else the target's
     std::uint64_t seed = 0; ///< of zoo weights
+};
+
+/// A stored run that plays back.
+struct ReplayOptions
+{
+    std::int64_t run = 0; ///< RunView::id; 0: the project's latest
+    double speed = 1; ///< Replay::setSpeed()
 };
 
 struct OpenOptions
@@ -36,6 +43,7 @@ struct OpenOptions
     std::string target; ///< empty: what the project was last tuned for, else "cpu"
     std::filesystem::path project; ///< empty: no history is read or written
     bool readOnly = false;
+    std::optional<ReplayOptions> replay; ///< of `project`, which is not written to
 };
 
 struct TuneOptions
@@ -54,6 +62,8 @@ struct TuneOptions
     double timeoutSeconds = 10;
     double cooldownMs = 0;
     std::int64_t earlyStop = 0;
+    double minGainPercent = 0; ///< ends when the last `gainWindowSeconds` made the network less than this faster; 0: never
+    double gainWindowSeconds = 3600;
     std::int32_t buildJobs = 0; ///< 0: one per core
     std::string cache = "network"; ///< "network": weights come from where the network's others push them; "warm": runs back to back; "cold": 32 MiB of other memory are read before each
     bool strict = false;
@@ -104,10 +114,29 @@ struct RemeasuredTrial
     std::string code, stage, text;
 };
 
+/// The playing of a stored run. Any thread.
+class Replay
+{
+public:
+    virtual ~Replay() = default;
+    virtual RunView run() const = 0;
+    virtual std::vector<RunView> runs() const = 0; ///< all of the project, oldest first
+    virtual double length() const = 0; ///< seconds of the run
+    virtual double position() const = 0; ///< seconds of the run that have been told
+    virtual double speed() const = 0;
+    /// Run seconds per second, 0.1 to 1,000,000; at once. InvalidArgument.
+    virtual Result<> setSpeed(double factor) = 0;
+    /// Goes there at once and on from there; to the past by a RewindEvent and all events up to there. Starts a replay that has ended.
+    virtual Result<> seek(double seconds) = 0;
+};
+
 /// The one façade that app/ and ui/ use: a model, its tasks, its history, and the run that tunes it.
 ///
 /// Threads: calls may come from any one thread at a time; start(), pause(), resumeRun(), stop() return at once, what they
 /// cause arrives as events. open() and compile() block: call them off the GUI thread.
+///
+/// With OpenOptions::replay, start() plays a stored run from its beginning: its events come again with their times. Tasks have
+/// no figures before; what would change the project is refused.
 class TuningSession
 {
 public:
@@ -133,6 +162,15 @@ public:
     virtual void stop() = 0;
     virtual void wait() = 0; ///< until the run has ended
     virtual RunState state() const = 0;
+
+    /// The limits that search respects, of the target, detected or as set. Units are in their names, else counts.
+    virtual std::vector<DeviceView::Limit> hardware() const = 0;
+    /// Sets one (nothing: back to what the target says), for runs that start later; stored with the project. Errors: InvalidArgument
+    /// (no such limit, a value out of range, a run is going on), StoreFailed.
+    virtual Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) = 0;
+
+    /// Null: not a replay.
+    virtual Replay* replay() { return nullptr; }
 
     /// One per task, as asked for last.
     virtual std::vector<TaskBudget> budgets() const = 0;
@@ -169,6 +207,16 @@ public:
 };
 
 std::vector<DeviceView> listDevices();
+
+/// One small kernel built for a target, launched and compared with what it must compute.
+struct SelfTest
+{
+    std::string device; ///< its name
+    double buildMs = kUnknown, runMs = kUnknown;
+    double maxRelError = kUnknown;
+};
+/// Blocks for some seconds. Errors: of builder, runner and device, in one sentence.
+Result<SelfTest> selfTestDevice(const std::string& target);
 
 struct ZooView
 {

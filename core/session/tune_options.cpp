@@ -47,6 +47,8 @@ Result<> check(const TuneOptions& o)
     LATHE_TRY(inRange("--timeout", o.timeoutSeconds, 0.001, 86400.0));
     LATHE_TRY(inRange("--cooldown-ms", o.cooldownMs, 0.0, kMaxMs));
     LATHE_TRY(inRange<std::int64_t>("--early-stop", o.earlyStop, 0, kMany));
+    LATHE_TRY(inRange("--min-gain", o.minGainPercent, 0.0, 100.0));
+    LATHE_TRY(inRange("--gain-window", o.gainWindowSeconds, 0.001, kMaxSeconds));
     return inRange("--build-jobs", o.buildJobs, 0, 1024);
 }
 

@@ -1,7 +1,6 @@
 #include "core/session/tuning_run.h"
 
 #include "core/backend/codegen.h"
-#include "core/schedule/default_schedule.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/measure_plan.h"
 #include "core/session/options_json.h"
@@ -46,28 +45,6 @@ private:
     steady_clock::time_point m_start;
 };
 
-/// The default schedule of the task's first alternative; none where it does not apply.
-std::optional<Candidate> untunedCandidate(const search::SearchTask& task)
-{
-    const search::SearchAlternative& alternative = task.alternatives.front();
-    schedule::DefaultScheduleOptions options;
-    const std::int64_t vectorBytes = task.hardware.get("vector_unit_bytes", 64);
-    options.vectorLanes = static_cast<std::int32_t>(vectorBytes / 4);
-    options.vectorRegisters = vectorBytes >= 64 ? 32 : 16;
-    options.threads = static_cast<std::int32_t>(task.target.threads());
-    options.constantInputs = alternative.constantInputs;
-    const auto state = schedule::planDefaultSchedule(alternative.dag, options);
-    if (!state)
-        return std::nullopt;
-    Candidate candidate;
-    candidate.task = task.key;
-    candidate.alternative = alternative.name;
-    candidate.kind = "steps";
-    candidate.sketch = "default";
-    candidate.steps = schedule::toJson(state->steps()).dump();
-    return candidate;
-}
-
 /// Rounds of 64, as the reference; where the budget in time is small, so few trials that each task gets some four rounds.
 std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
 {
@@ -103,6 +80,24 @@ bool TuningRun::budgetLeft() const
         return false;
     // As the reference's: since the objective's best, and only once every task has a valid result.
     return m_options.earlyStop <= 0 || !std::isfinite(m_bestObjective) || m_trials - m_trialsAtBest < m_options.earlyStop;
+}
+
+/// Why the budget "until the last hour gained under 0.1 %" is used up; empty: it is not.
+std::string TuningRun::gainedTooLittle() const
+{
+    if (m_options.minGainPercent <= 0 || m_estimates.empty())
+        return {};
+    const double now = m_estimates.back().second, since = atSeconds() - m_options.gainWindowSeconds;
+    if (m_estimates.front().first > since)
+        return {}; // the network has not been known for that long
+    double before = m_estimates.front().second;
+    for (const auto& [at, ms] : m_estimates)
+        if (at <= since)
+            before = ms;
+    const double gain = 100 * (before - now) / before;
+    if (gain >= m_options.minGainPercent)
+        return {};
+    return fmt::format("the last {:.4g} min made the network {:.2g} % faster, less than {:g} %", m_options.gainWindowSeconds / 60, std::max(gain, 0.0), m_options.minGainPercent);
 }
 
 store::Conditions TuningRun::conditions() const
@@ -164,7 +159,6 @@ Result<> TuningRun::startMeasurer()
 /// Takes over what was asked for since the last round.
 Result<> TuningRun::followSteering()
 {
-    std::vector<Event> events;
     for (const auto& [task, budget] : m_setup.steering->takeChanges()) {
         m_scheduler->setPinned(task, budget.pinned);
         m_scheduler->setMuted(task, budget.muted);
@@ -172,9 +166,8 @@ Result<> TuningRun::followSteering()
         m_scheduler->setTrialCap(task, budget.trialCap > 0 ? budget.trialCap : m_options.trialsPerTask);
         if (m_setup.project != nullptr)
             LATHE_TRY(m_setup.project->setBudget({m_setup.modelRow, m_tasks[static_cast<std::size_t>(task)].search.key, budget.pinned, budget.muted, budget.boost, budget.trialCap}));
-        events.push_back({atSeconds(), BudgetEvent{task, budget}});
+        LATHE_TRY(emitKept(BudgetEvent{task, budget}));
     }
-    emit(std::move(events));
     if (const auto timeout = m_setup.steering->runTimeout(); timeout && *timeout != m_options.timeoutSeconds) {
         m_options.timeoutSeconds = *timeout;
         LATHE_TRY(startMeasurer());
@@ -184,7 +177,7 @@ Result<> TuningRun::followSteering()
             options["build"] = backend::buildId();
             LATHE_TRY(m_setup.project->setSessionOptions(m_session, options.dump()));
         }
-        emitOne(LogEvent{fmt::format("a candidate may run for {} s from now on", *timeout)});
+        LATHE_TRY(emitKept(LogEvent{fmt::format("a candidate may run for {} s from now on", *timeout)}));
     }
     return {};
 }
@@ -210,6 +203,8 @@ Result<> TuningRun::restore(std::stop_token stop)
         LATHE_TRY(tellRound(task->second, told, elapsed, stop));
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, "stopped");
+        if (std::isfinite(round.estimateMs))
+            m_estimates.emplace_back(round.atSeconds, round.estimateMs);
         ++m_round;
     }
     m_partial.assign(records.begin() + static_cast<std::ptrdiff_t>(at), records.end());
@@ -232,15 +227,14 @@ Result<> TuningRun::keepLimits()
         return {};
     const Activity activity(m_timeSeconds["limits"]);
     auto limits = m_measurer->limits(0);
-    if (!limits) {
-        emitOne(ErrorEvent{limits.error().code, "measuring the device's limits: " + limits.error().message});
-        return {};
-    }
+    if (!limits)
+        return emitKept(ErrorEvent{limits.error().code, "measuring the device's limits: " + limits.error().message});
     DeviceLimits known = limitsFromJson(*limits);
     if (!known.known())
         return {};
-    emitOne(LimitsEvent{std::move(known)});
-    return m_setup.project->addEvent(m_session, atSeconds(), "limits", *limits);
+    const double at = atSeconds();
+    emit({Event{at, LimitsEvent{std::move(known)}}});
+    return m_setup.project->addEvent(m_session, at, "limits", *limits);
 }
 
 Result<> TuningRun::run(std::stop_token stop)
@@ -262,9 +256,11 @@ Result<> TuningRun::run(std::stop_token stop)
                 return makeError(Errc::NotFound, fmt::format("{} holds no run of this model and target to resume", project->file().string()));
             // The run goes on with its own options; only the budget and how much is shown may be given anew.
             LATHE_TRY_ASSIGN(TuneOptions stored, tuneOptionsFromJson(resumed->options));
-            if (m_options.seconds > 0 || m_options.trials > 0) {
+            if (m_options.seconds > 0 || m_options.trials > 0 || m_options.minGainPercent > 0) {
                 stored.seconds = m_options.seconds;
                 stored.trials = m_options.trials;
+                stored.minGainPercent = m_options.minGainPercent;
+                stored.gainWindowSeconds = m_options.gainWindowSeconds;
             }
             stored.verbose = m_options.verbose;
             m_options = stored;
@@ -292,6 +288,9 @@ Result<> TuningRun::run(std::stop_token stop)
         if (!resumed)
             LATHE_TRY(measureWhole(true, stop));
         while (!stop.stop_requested() && budgetLeft()) {
+            ending = gainedTooLittle();
+            if (!ending.empty())
+                break;
             if (m_setup.control->pauseRequested()) {
                 setState(RunState::Paused);
                 const auto since = steady_clock::now();
@@ -329,7 +328,7 @@ Result<> TuningRun::run(std::stop_token stop)
         setState(RunState::Failed, result.error().message);
     else
         setState(stop.stop_requested() ? RunState::Stopped : RunState::Finished, ending);
-    emitDone();
+    emitDone(result ? ending : result.error().message);
     return result;
 }
 
@@ -375,6 +374,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         }
     }
 
+    m_told.clear();
     // What a trial sees is fixed when its round begins, whatever part of the round is already stored.
     const double bestNs = task.bestNs;
     const std::int64_t firstOrdinal = m_trials;
@@ -413,7 +413,8 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         places.push_back(i);
     }
     m_partial.clear();
-    emitOne(RoundEvent{m_round, taskIndex, static_cast<std::int32_t>(candidates.size()), terms, reason});
+    const double begun = atSeconds();
+    emit({Event{begun, RoundEvent{m_round, taskIndex, static_cast<std::int32_t>(candidates.size()), terms, reason}}});
 
     // On disk first, then acknowledged; in small batches, since each transaction waits for the disk.
     std::vector<Record> pending;
@@ -452,18 +453,25 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         elapsed = 0.01 * static_cast<double>(std::max<std::size_t>(records.size(), 1));
     LATHE_TRY(tellRound(taskIndex, records, elapsed, stop));
     const auto activities = activitiesSince(timeBefore, secondsSince(roundStart), records);
-    const double estimate = m_scheduler->estimatedLatency();
+    const double at = atSeconds();
+    const EstimateEvent after = estimate(at);
     if (m_setup.project != nullptr) {
-        const json durations = {{"elapsed_s", elapsed}, {"activities", activities}};
+        json durations = {{"elapsed_s", elapsed}, {"activities", activities}, {"began_s", begun}};
+        durations["told"] = m_told;
+        const std::pair<const char*, double> figures[] = {{"eta_s", after.etaSeconds}, {"low_ms", after.low}, {"high_ms", after.high}};
+        for (const auto& [name, value] : figures)
+            if (std::isfinite(value))
+                durations[name] = value;
         json why = terms;
         why["reason"] = reason;
         LATHE_TRY(m_setup.project->addRound({m_session, m_round, task.search.key, static_cast<std::int32_t>(records.size()), why.dump(), durations.dump(),
-                                             atSeconds(), std::isfinite(estimate) ? estimate * 1e3 : kUnknown}));
-        LATHE_TRY(m_setup.project->updateSession(m_session, "running", atSeconds()));
+                                             at, after.ms}));
+        LATHE_TRY(m_setup.project->updateSession(m_session, "running", at));
     }
-    emitOne(RoundDoneEvent{m_round, taskIndex, static_cast<std::int32_t>(records.size()), activities, std::isfinite(estimate) ? estimate * 1e3 : kUnknown});
+    emit({Event{at, RoundDoneEvent{m_round, taskIndex, static_cast<std::int32_t>(records.size()), activities, after.ms}}, Event{at, after}});
+    if (std::isfinite(after.ms))
+        m_estimates.emplace_back(at, after.ms);
     ++m_round;
-    emitEstimate();
     return {};
 }
 
@@ -502,12 +510,11 @@ Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
     m_networkEstimate = m_scheduler->estimatedLatency();
     if (!measured) {
         // The search does not depend on it: said, and gone on.
-        emitOne(ErrorEvent{measured.error().code, "measuring the whole network: " + measured.error().message});
-        return {};
+        return emitKept(ErrorEvent{measured.error().code, "measuring the whole network: " + measured.error().message});
     }
     if (!untuned)
         m_measuredMs = measured->ms;
-    emitOne(*measured);
+    emit({Event{m_networkAt, *measured}});
     if (m_setup.project != nullptr)
         LATHE_TRY(m_setup.project->addEvent(m_session, m_networkAt, untuned ? "untuned" : "measured",
                                             json({{"ms", measured->ms}, {"max_rel_error", measured->maxRelError}}).dump()));

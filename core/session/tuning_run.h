@@ -65,13 +65,15 @@ private:
     void emitRecord(const Record& record, std::vector<Event>& events);
     void emit(std::vector<Event> events);
     void emitOne(decltype(Event::what) what);
-    void emitEstimate();
-    void emitDone();
+    Result<> emitKept(decltype(Event::what) what); ///< stored with the run, so that it can be replayed
+    EstimateEvent estimate(double at) const;
+    void emitDone(std::string_view ending);
     Result<> keepModel();
     Result<> keepLimits();
     void setState(RunState state, std::string text = {});
     double atSeconds() const; ///< active time, over all resumptions
     bool budgetLeft() const;
+    std::string gainedTooLittle() const;
     store::Conditions conditions() const; ///< under which this run's costs are measured
     std::string whatIsLeft() const;
     bool modelTime() const; ///< simulators: durations come from results, so that runs replay
@@ -89,9 +91,11 @@ private:
 
     std::int32_t m_round = 0;
     std::vector<Record> m_partial; ///< stored trials of the round that was cut short
+    std::vector<std::pair<double, std::int32_t>> m_told; ///< when which trials of the round were told of
     std::int64_t m_trials = 0;
     double m_bestObjective = std::numeric_limits<double>::infinity(); ///< the estimate; infinite until every task has a valid result
     std::int64_t m_trialsAtBest = 0; ///< when it was reached
+    std::vector<std::pair<double, double>> m_estimates; ///< (seconds, ms) after each round, since every task has a valid result
     std::map<std::string, std::int64_t> m_errors;
     std::int64_t m_coldBytes = 0; ///< lathe::coldBytes of its records
     std::map<std::string, double> m_timeSeconds;

@@ -2,6 +2,8 @@
 
 #include "core/session/tuning_run.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,6 +18,31 @@ void TuningRun::emit(std::vector<Event> events)
 void TuningRun::emitOne(decltype(Event::what) what)
 {
     emit({Event{atSeconds(), std::move(what)}});
+}
+
+namespace {
+
+/// Kind and content of an event as the store keeps it; replay.cpp reads them back.
+std::pair<const char*, nlohmann::json> keptForm(const decltype(Event::what)& what)
+{
+    if (const auto* error = std::get_if<ErrorEvent>(&what))
+        return {"error", {{"code", toString(error->code)}, {"text", error->text}}};
+    if (const auto* log = std::get_if<LogEvent>(&what))
+        return {"log", {{"text", log->text}}};
+    const auto& [task, budget] = std::get<BudgetEvent>(what);
+    return {"budget", {{"task", task}, {"pinned", budget.pinned}, {"muted", budget.muted}, {"boost", budget.boost}, {"trial_cap", budget.trialCap}}};
+}
+
+} // namespace
+
+Result<> TuningRun::emitKept(decltype(Event::what) what)
+{
+    const double at = atSeconds();
+    const auto [kind, content] = keptForm(what);
+    emit({Event{at, std::move(what)}});
+    if (m_setup.project == nullptr || m_session == 0)
+        return {};
+    return m_setup.project->addEvent(m_session, at, kind, content.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 search::Terms TuningRun::explain(std::int32_t task, std::string& reason) const
@@ -103,6 +130,7 @@ void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
     view.text = record.result.text;
     ++m_trials;
     const double at = atSeconds();
+    m_told.emplace_back(at, record.index);
     if (!record.result.ok()) {
         ++m_errors[view.code];
         events.push_back({at, TrialEvent{std::move(view)}});
@@ -118,7 +146,7 @@ void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
     }
 }
 
-void TuningRun::emitEstimate()
+EstimateEvent TuningRun::estimate(double at) const
 {
     EstimateEvent event;
     const double estimate = m_scheduler->estimatedLatency();
@@ -144,17 +172,16 @@ void TuningRun::emitEstimate()
             event.high = (known + missing / (slowest / 2)) * 1e3;
         }
     }
-    const double at = atSeconds();
     if (m_options.seconds > 0)
         event.etaSeconds = std::max(0.0, m_options.seconds - at);
     if (m_options.trials > 0 && m_trials > 0) {
         const double byTrials = at / static_cast<double>(m_trials) * static_cast<double>(m_options.trials - m_trials);
         event.etaSeconds = std::isfinite(event.etaSeconds) ? std::min(event.etaSeconds, byTrials) : byTrials;
     }
-    emitOne(event);
+    return event;
 }
 
-void TuningRun::emitDone()
+void TuningRun::emitDone(std::string_view ending)
 {
     DoneEvent done;
     done.trials = m_trials;
@@ -167,7 +194,14 @@ void TuningRun::emitDone()
     done.measuredMs = m_measuredMs;
     done.errors = m_errors;
     done.timeSeconds = m_timeSeconds;
-    emitOne(std::move(done));
+    if (m_setup.project != nullptr && m_session != 0 && !m_setup.project->readOnly()) {
+        const auto known = [](double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); };
+        const nlohmann::json kept = {{"trials", done.trials}, {"estimated_ms", known(done.estimatedMs)}, {"measured_ms", known(done.measuredMs)},
+                                     {"errors", done.errors}, {"time_s", done.timeSeconds}, {"state", toString(m_setup.control->state())}, {"text", ending}};
+        // A failing disk has ended the run already, or shows when the next one starts.
+        (void)m_setup.project->addEvent(m_session, done.seconds, "done", kept.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    }
+    emit({Event{done.seconds, std::move(done)}});
 }
 
 } // namespace lathe::session

@@ -294,10 +294,54 @@ Result<Record> RecordReader::record(std::int64_t row) const
     return *std::move(found);
 }
 
-Result<std::vector<FailureGroup>> RecordReader::failures(std::stop_token stop) const
+Result<std::vector<PlayedRecord>> RecordReader::round(std::int64_t session, std::int32_t round) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT id, trial, position, task, alternative, sketch, hash, stage, code, text, mean_ns, time_ms FROM records "
+                                                                           "WHERE session = ? AND round = ?"));
+    s.bind(session).bind(std::int64_t{round});
+    std::vector<PlayedRecord> records;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            break;
+        records.push_back({s.integer(0), s.text(1), static_cast<std::int32_t>(s.integer(2)), s.text(3), s.text(4), s.text(5), s.text(6), s.text(7), s.text(8), s.text(9), s.real(10), s.integer(11)});
+    }
+    std::sort(records.begin(), records.end(), [](const PlayedRecord& a, const PlayedRecord& b) { return a.row < b.row; });
+    return records;
+}
+
+Result<std::vector<MeasuredHow>> RecordReader::measuredHow(std::int64_t session, std::int32_t round, std::int32_t limit) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT costs_ns, conditions, device, durations_ms FROM records WHERE session = ? AND round = ? AND code = 'Ok' "
+                                                                           "ORDER BY position LIMIT ?"));
+    s.bind(session).bind(std::int64_t{round}).bind(std::int64_t{limit});
+    std::vector<MeasuredHow> records;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return records;
+        records.push_back({s.text(0), s.text(1), s.text(2), s.text(3)});
+    }
+}
+
+Result<std::vector<std::int32_t>> RecordReader::rounds(std::int64_t session) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT DISTINCT round FROM records WHERE session = ? ORDER BY round"));
+    s.bind(session);
+    std::vector<std::int32_t> rounds;
+    while (true) {
+        LATHE_TRY_ASSIGN(const bool row, s.step());
+        if (!row)
+            return rounds;
+        rounds.push_back(static_cast<std::int32_t>(s.integer(0)));
+    }
+}
+
+Result<std::vector<FailureGroup>> RecordReader::failures(std::stop_token stop, std::int64_t upTo) const
 {
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT code, stage, failure_cause(text) AS cause, task, count(*), max(id) FROM records WHERE code <> 'Ok' "
-                                                                           "GROUP BY code, stage, cause, task"));
+                                                                           "AND id <= ? GROUP BY code, stage, cause, task"));
+    s.bind(upTo > 0 ? upTo : std::numeric_limits<std::int64_t>::max());
     const Interruptible interruptible(m_project.database(), stop);
     std::vector<FailureGroup> groups;
     while (true) {

@@ -77,6 +77,23 @@ struct RecordPoints
     std::int64_t left = 0; ///< records of the query without one of the numbers
 };
 
+/// What a replay tells of a record.
+struct PlayedRecord
+{
+    std::int64_t row = 0;
+    std::string trial;
+    std::int32_t index = 0;
+    std::string task, alternative, sketch, hash, stage, code, text;
+    double meanNs = std::numeric_limits<double>::quiet_NaN();
+    std::int64_t timeMs = 0;
+};
+
+/// How one record was measured.
+struct MeasuredHow
+{
+    std::string costsNs, conditions, device, durationsMs; ///< JSON
+};
+
 /// Failures that have one cause.
 struct FailureGroup
 {
@@ -107,7 +124,14 @@ public:
     Result<RecordPoints> points(const RecordQuery& query, RecordAxis x, RecordAxis y, std::stop_token stop = {}) const;
     Result<std::int64_t> rowOf(std::string_view trial) const; ///< NotFound
     Result<std::vector<RecordSummary>> repeatsOf(std::string_view trial) const; ///< trials that measured it again, oldest first
-    Result<std::vector<FailureGroup>> failures(std::stop_token stop = {}) const; ///< most frequent first
+    /// Most frequent first; those stored up to row `upTo` alone, 0: all.
+    Result<std::vector<FailureGroup>> failures(std::stop_token stop = {}, std::int64_t upTo = 0) const;
+    /// Of one round, as stored.
+    Result<std::vector<PlayedRecord>> round(std::int64_t session, std::int32_t round) const;
+    /// Of the first `limit` valid records of a round.
+    Result<std::vector<MeasuredHow>> measuredHow(std::int64_t session, std::int32_t round, std::int32_t limit) const;
+    /// Numbers of the rounds that have records.
+    Result<std::vector<std::int32_t>> rounds(std::int64_t session) const;
     /// Nanoseconds of the fastest valid record of each round that has one.
     Result<std::map<std::int32_t, double>> bestByRound(std::int64_t session) const;
     Result<std::int64_t> lastRow() const; ///< 0: none

@@ -203,6 +203,18 @@
             <source>Copy command line: list the recor&amp;ds</source>
             <translation>复制命令行：列出记录(&amp;D)</translation>
         </message>
+        <message>
+            <source>Copy command &amp;line: replay</source>
+            <translation>复制命令行：回放(&amp;L)</translation>
+        </message>
+        <message>
+            <source>Repla&amp;y the latest run</source>
+            <translation>回放最近一次运行(&amp;Y)</translation>
+        </message>
+        <message>
+            <source>Replay a run of a pro&amp;ject…</source>
+            <translation>回放项目中的一次运行(&amp;J)…</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -463,6 +475,145 @@
         </message>
     </context>
     <context>
+        <name>Hardware</name>
+        <message>
+            <source>Cores</source>
+            <translation>核心数</translation>
+        </message>
+        <message>
+            <source>threads that a kernel is split over</source>
+            <translation>一个内核分给多少线程</translation>
+        </message>
+        <message>
+            <source>Vector width</source>
+            <translation>向量宽度</translation>
+        </message>
+        <message>
+            <source>bytes</source>
+            <translation>字节</translation>
+        </message>
+        <message>
+            <source>of one vector register</source>
+            <translation>单个向量寄存器</translation>
+        </message>
+        <message>
+            <source>Vector registers</source>
+            <translation>向量寄存器数</translation>
+        </message>
+        <message>
+            <source>accumulators must fit into them</source>
+            <translation>累加器须放得下</translation>
+        </message>
+        <message>
+            <source>Multiply-adds per cycle</source>
+            <translation>每周期乘加数</translation>
+        </message>
+        <message>
+            <source>vector instructions that a core begins at once</source>
+            <translation>一个核心同时发出的向量指令</translation>
+        </message>
+        <message>
+            <source>Physical cores</source>
+            <translation>物理核心数</translation>
+        </message>
+        <message>
+            <source>two threads of one share its units</source>
+            <translation>同一核心的两个线程共用运算单元</translation>
+        </message>
+        <message>
+            <source>Clock</source>
+            <translation>主频</translation>
+        </message>
+        <message>
+            <source>MHz</source>
+            <translation>MHz</translation>
+        </message>
+        <message>
+            <source>at most</source>
+            <translation>最高值</translation>
+        </message>
+        <message>
+            <source>Cache line</source>
+            <translation>缓存行</translation>
+        </message>
+        <message>
+            <source>what memory is read in</source>
+            <translation>读取内存的单位</translation>
+        </message>
+        <message>
+            <source>Level 1 data cache</source>
+            <translation>一级数据缓存</translation>
+        </message>
+        <message>
+            <source>of one core</source>
+            <translation>每个核心</translation>
+        </message>
+        <message>
+            <source>Level 2 cache</source>
+            <translation>二级缓存</translation>
+        </message>
+        <message>
+            <source>Level 3 cache</source>
+            <translation>三级缓存</translation>
+        </message>
+        <message>
+            <source>shared by the cores</source>
+            <translation>各核心共享</translation>
+        </message>
+        <message>
+            <source>Shared memory of a block</source>
+            <translation>每个线程块的共享内存</translation>
+        </message>
+        <message>
+            <source>Local memory of a block</source>
+            <translation>每个线程块的局部内存</translation>
+        </message>
+        <message>
+            <source>Threads of a block</source>
+            <translation>每个线程块的线程数</translation>
+        </message>
+        <message>
+            <source>Virtual threads</source>
+            <translation>虚拟线程数</translation>
+        </message>
+        <message>
+            <source>Warp</source>
+            <translation>线程束</translation>
+        </message>
+        <message>
+            <source>threads</source>
+            <translation>线程</translation>
+        </message>
+        <message>
+            <source>of GPUs</source>
+            <translation>用于 GPU</translation>
+        </message>
+        <message>
+            <source>detected</source>
+            <translation>检测得到</translation>
+        </message>
+        <message>
+            <source>simulated</source>
+            <translation>模拟</translation>
+        </message>
+        <message>
+            <source>edited</source>
+            <translation>手动修改</translation>
+        </message>
+        <message>
+            <source>as the target says</source>
+            <translation>由目标指定</translation>
+        </message>
+        <message>
+            <source>preset of %1</source>
+            <translation>%1 的预设</translation>
+        </message>
+        <message>
+            <source>file %1</source>
+            <translation>文件 %1</translation>
+        </message>
+    </context>
+    <context>
         <name>Menus</name>
         <message>
             <source>&amp;File</source>
@@ -555,6 +706,10 @@
             <source>Compare</source>
             <translation>比较</translation>
         </message>
+        <message>
+            <source>Devices</source>
+            <translation>设备</translation>
+        </message>
     </context>
     <context>
         <name>TaskModel</name>
@@ -566,6 +721,21 @@
             <source>The least time that this device&apos;s limits allow, as a part of the best one. Winograd needs fewer operations than a
 convolution is counted with, and may pass 100 %.</source>
             <translation>设备极限所允许的最短时间占最佳时间的比例。Winograd 所需运算少于卷积的计数，可能超过 100 %。</translation>
+        </message>
+    </context>
+    <context>
+        <name>Texts</name>
+        <message>
+            <source>%1 ms</source>
+            <translation>%1 毫秒</translation>
+        </message>
+        <message>
+            <source>data %1 s old</source>
+            <translation>数据于 %1 秒前更新</translation>
+        </message>
+        <message>
+            <source>data %1 old</source>
+            <translation>数据于 %1 前更新</translation>
         </message>
     </context>
     <context>
@@ -1101,6 +1271,97 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
     </context>
     <context>
+        <name>lathe::ui::DevicesPage</name>
+        <message>
+            <source>Devices</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Hardware parameters</source>
+            <translation>硬件参数</translation>
+        </message>
+        <message>
+            <source>&amp;Look again</source>
+            <translation>重新查找(&amp;L)</translation>
+        </message>
+        <message>
+            <source>Ask all back ends which devices they find</source>
+            <translation>询问各后端能找到哪些设备</translation>
+        </message>
+        <message>
+            <source>Self-&amp;test</source>
+            <translation>自检(&amp;T)</translation>
+        </message>
+        <message>
+            <source>Build a small kernel, launch it, compare what it computes</source>
+            <translation>编译一个小内核并运行，核对计算结果</translation>
+        </message>
+        <message>
+            <source>Back to what was &amp;detected</source>
+            <translation>恢复检测值(&amp;D)</translation>
+        </message>
+        <message>
+            <source>Forget the edited value of the chosen parameter</source>
+            <translation>放弃所选参数的修改值</translation>
+        </message>
+        <message>
+            <source>Open network: %1</source>
+            <translation>已打开的网络：%1</translation>
+        </message>
+        <message>
+            <source>ready</source>
+            <translation>可用</translation>
+        </message>
+        <message>
+            <source>not usable</source>
+            <translation>不可用</translation>
+        </message>
+        <message>
+            <source>%1 can be measured on. Its parameters are what its back end tells.</source>
+            <translation>可在 %1 上测量。其参数由后端给出。</translation>
+        </message>
+        <message>
+            <source>It cannot be used: %1</source>
+            <translation>无法使用：%1</translation>
+        </message>
+        <message>
+            <source>What the search respected in the run that is replayed.</source>
+            <translation>所回放的运行中搜索所遵守的参数。</translation>
+        </message>
+        <message>
+            <source>What the search respects. Double-click a value to change it for the runs to come; it is stored with the project.</source>
+            <translation>搜索所遵守的参数。双击数值可修改，对以后的运行生效，并随项目保存。</translation>
+        </message>
+        <message>
+            <source>Asking the back ends …</source>
+            <translation>正在询问各后端…</translation>
+        </message>
+        <message>
+            <source>No device was found.</source>
+            <translation>未找到设备。</translation>
+        </message>
+        <message>
+            <source>The self-test runs …</source>
+            <translation>正在自检…</translation>
+        </message>
+        <message>
+            <source>The self-test failed: %1</source>
+            <translation>自检失败：%1</translation>
+        </message>
+        <message>
+            <source>The self-test passed: a kernel was built, ran in %1 and computed what it must</source>
+            <translation>自检通过：内核已编译，运行 %1，结果正确</translation>
+        </message>
+        <message>
+            <source> (relative error %1)</source>
+            <translation>（相对误差 %1）</translation>
+        </message>
+        <message>
+            <source>.</source>
+            <translation>。</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::DiffView</name>
         <message>
             <source>Program on the left</source>
@@ -1574,6 +1835,10 @@ convolution is counted with, and may pass 100 %.</source>
             <source>The latest of these trials in full: schedule, loops, code</source>
             <translation>完整显示其中最近一次试验：调度、循环、代码</translation>
         </message>
+        <message>
+            <source>%1 failed trials, 1 cause. Select it to see its text and what helps.</source>
+            <translation>%1 次试验失败，1 种原因。选中它可查看全文和对策。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::GraphLayouter</name>
@@ -1719,6 +1984,44 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>A better layout is coming…</source>
             <translation>正在计算更好的布局…</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::HardwareModel</name>
+        <message>
+            <source>%1 is no whole number</source>
+            <translation>%1 不是整数</translation>
+        </message>
+        <message>
+            <source>Parameter</source>
+            <translation>参数</translation>
+        </message>
+        <message>
+            <source>Value</source>
+            <translation>数值</translation>
+        </message>
+        <message>
+            <source>Unit</source>
+            <translation>单位</translation>
+        </message>
+        <message>
+            <source>Origin</source>
+            <translation>来源</translation>
+        </message>
+        <message>
+            <source>What it is</source>
+            <translation>含义</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::HoldButton</name>
+        <message>
+            <source>&amp;Hold</source>
+            <translation>保持(&amp;H)</translation>
+        </message>
+        <message>
+            <source>Keep curves, rounds and times as they are while the run goes on</source>
+            <translation>运行继续时让曲线、轮次和耗时保持不变</translation>
         </message>
     </context>
     <context>
@@ -1970,6 +2273,14 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>Kept with the project, shown above its records:</source>
             <translation>随项目保存，显示在记录列表上方：</translation>
+        </message>
+        <message>
+            <source>Replay a project&apos;s latest run</source>
+            <translation>回放项目最近一次运行</translation>
+        </message>
+        <message>
+            <source>Replay of %1 – Lathe</source>
+            <translation>回放 %1 – Lathe</translation>
         </message>
     </context>
     <context>
@@ -2278,6 +2589,129 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>Compute DAG</source>
             <translation>计算 DAG</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::QualityPanel</name>
+        <message>
+            <source>Measurement quality</source>
+            <translation>测量质量</translation>
+        </message>
+        <message>
+            <source>Figure</source>
+            <translation>指标</translation>
+        </message>
+        <message>
+            <source>First</source>
+            <translation>最初</translation>
+        </message>
+        <message>
+            <source>Now</source>
+            <translation>现在</translation>
+        </message>
+        <message>
+            <source>Lowest</source>
+            <translation>最低</translation>
+        </message>
+        <message>
+            <source>Highest</source>
+            <translation>最高</translation>
+        </message>
+        <message>
+            <source>What it tells</source>
+            <translation>说明</translation>
+        </message>
+        <message>
+            <source>Time by device</source>
+            <translation>各设备耗时</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Measuring (s)</source>
+            <translation>测量（秒）</translation>
+        </message>
+        <message>
+            <source>Share of the run</source>
+            <translation>占运行时间</translation>
+        </message>
+        <message>
+            <source>measurement quality</source>
+            <translation>测量质量</translation>
+        </message>
+        <message>
+            <source>Spread of repeats (%)</source>
+            <translation>重复测量的离散度（%）</translation>
+        </message>
+        <message>
+            <source>slowest above fastest, of trials that were repeated</source>
+            <translation>重复测量的试验中，最慢比最快多出的比例</translation>
+        </message>
+        <message>
+            <source>Control kernel (µs)</source>
+            <translation>对照内核（微秒）</translation>
+        </message>
+        <message>
+            <source>always the same work: what it drifts, all figures drift</source>
+            <translation>始终是同样的工作：它漂移多少，所有数据就漂移多少</translation>
+        </message>
+        <message>
+            <source>Clock (MHz)</source>
+            <translation>主频（MHz）</translation>
+        </message>
+        <message>
+            <source>of the first core, while measuring</source>
+            <translation>测量时第一个核心的主频</translation>
+        </message>
+        <message>
+            <source>Temperature (°C)</source>
+            <translation>温度（°C）</translation>
+        </message>
+        <message>
+            <source>of the processor</source>
+            <translation>处理器温度</translation>
+        </message>
+        <message>
+            <source>Load</source>
+            <translation>负载</translation>
+        </message>
+        <message>
+            <source>programs that want a core, over the last minute</source>
+            <translation>最近一分钟内争用核心的程序数</translation>
+        </message>
+        <message>
+            <source>%1 (this system does not tell it)</source>
+            <translation>%1（本系统不提供）</translation>
+        </message>
+        <message>
+            <source>unnamed</source>
+            <translation>未命名</translation>
+        </message>
+        <message>
+            <source>%1 %</source>
+            <translation>%1 %</translation>
+        </message>
+        <message>
+            <source>No round has been measured yet.</source>
+            <translation>还没有测量过任何一轮。</translation>
+        </message>
+        <message>
+            <source>This device runs no control kernel: whether its speed drifts is not known.</source>
+            <translation>此设备没有对照内核：无法得知其速度是否漂移。</translation>
+        </message>
+        <message>
+            <source>The control kernel takes %1 % longer than at the beginning: what was measured late looks slower than it is.</source>
+            <translation>对照内核比开始时慢 %1 %：后面测得的结果会显得比实际慢。</translation>
+        </message>
+        <message>
+            <source>The control kernel takes %1 % less time than at the beginning: what was measured early looks slower than it is.</source>
+            <translation>对照内核比开始时快 %1 %：前面测得的结果会显得比实际慢。</translation>
+        </message>
+        <message>
+            <source>The control kernel is as fast as at the beginning (%1 %).</source>
+            <translation>对照内核与开始时一样快（%1 %）。</translation>
         </message>
     </context>
     <context>
@@ -2766,6 +3200,65 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
     </context>
     <context>
+        <name>lathe::ui::ReplayBar</name>
+        <message>
+            <source>Replay</source>
+            <translation>回放</translation>
+        </message>
+        <message>
+            <source>Replay: nothing is measured, nothing is changed</source>
+            <translation>回放：不测量，也不改动任何内容</translation>
+        </message>
+        <message>
+            <source>Run that is replayed</source>
+            <translation>所回放的运行</translation>
+        </message>
+        <message>
+            <source>Speed of the replay</source>
+            <translation>回放速度</translation>
+        </message>
+        <message>
+            <source>Seconds of the run per second</source>
+            <translation>每秒回放运行的多少秒</translation>
+        </message>
+        <message>
+            <source>Place in the run</source>
+            <translation>运行中的位置</translation>
+        </message>
+        <message>
+            <source>Open the project</source>
+            <translation>打开项目</translation>
+        </message>
+        <message>
+            <source>Leave the replay and open the project itself</source>
+            <translation>离开回放，打开项目本身</translation>
+        </message>
+        <message>
+            <source>run %1, %2, %3</source>
+            <translation>运行 %1，%2，%3</translation>
+        </message>
+        <message>
+            <source>Pause</source>
+            <translation>暂停</translation>
+        </message>
+        <message>
+            <source>Play</source>
+            <translation>播放</translation>
+        </message>
+        <message>
+            <source>Hold the replay</source>
+            <translation>暂停回放</translation>
+        </message>
+        <message>
+            <source>Play on, or from the beginning where it has ended</source>
+            <translation>继续播放；已结束时从头播放</translation>
+        </message>
+        <message>
+            <source>replay</source>
+            <translation>回放</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::ReportDialog</name>
         <message>
             <source>Report</source>
@@ -3088,6 +3581,50 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>How long to tune, in minutes</source>
             <translation>调优时长（分钟）</translation>
+        </message>
+        <message>
+            <source>Budget:</source>
+            <translation>预算：</translation>
+        </message>
+        <message>
+            <source>Budget</source>
+            <translation>预算</translation>
+        </message>
+        <message>
+            <source>How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under 0.1 %; several with commas, the first that comes true ends the run</source>
+            <translation>调优多久：20 分钟、到 18:00、1000 次试验、直到最近一小时提升不到 0.1 %；可用逗号写多个，先满足的一个结束运行</translation>
+        </message>
+        <message>
+            <source>2 min</source>
+            <translation>2 分钟</translation>
+        </message>
+        <message>
+            <source>5 min</source>
+            <translation>5 分钟</translation>
+        </message>
+        <message>
+            <source>20 min</source>
+            <translation>20 分钟</translation>
+        </message>
+        <message>
+            <source>1 hour</source>
+            <translation>1 小时</translation>
+        </message>
+        <message>
+            <source>8 hours</source>
+            <translation>8 小时</translation>
+        </message>
+        <message>
+            <source>until 18:00</source>
+            <translation>到 18:00</translation>
+        </message>
+        <message>
+            <source>1000 trials</source>
+            <translation>1000 次试验</translation>
+        </message>
+        <message>
+            <source>until the last hour gained under 0.1 %</source>
+            <translation>直到最近一小时提升不到 0.1 %</translation>
         </message>
     </context>
     <context>
@@ -3452,6 +3989,18 @@ convolution is counted with, and may pass 100 %.</source>
             <source>Open and res&amp;ume</source>
             <translation>打开并继续(&amp;U)</translation>
         </message>
+        <message>
+            <source>Rep&amp;lay a run…</source>
+            <translation>回放一次运行(&amp;L)…</translation>
+        </message>
+        <message>
+            <source>Plays a stored run of a project through the same views; nothing is measured or changed</source>
+            <translation>在同样的视图中回放项目中保存的一次运行；不测量，也不改动任何内容</translation>
+        </message>
+        <message>
+            <source>Re&amp;play its latest run</source>
+            <translation>回放其最近一次运行(&amp;P)</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::TableView</name>
@@ -3693,6 +4242,14 @@ key: %5</source>
         <message>
             <source>The device measures %1 % of the time.</source>
             <translation>设备有 %1 % 的时间在测量。</translation>
+        </message>
+        <message>
+            <source>Activities</source>
+            <translation>各项活动</translation>
+        </message>
+        <message>
+            <source>Measurement quality</source>
+            <translation>测量质量</translation>
         </message>
     </context>
     <context>

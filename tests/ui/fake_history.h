@@ -66,6 +66,7 @@ public:
     lathe::Result<std::vector<lathe::session::FailureView>> failures(std::stop_token) override { return std::vector<lathe::session::FailureView>(); }
     lathe::Result<std::vector<lathe::session::RunView>> runs() override { return std::vector<lathe::session::RunView>(); }
     lathe::Result<std::vector<lathe::session::RoundView>> rounds(std::int64_t) override { return std::vector<lathe::session::RoundView>(); }
+    lathe::Result<std::vector<lathe::session::QualityView>> quality(std::int64_t, std::int32_t, std::stop_token) override { return std::vector<lathe::session::QualityView>(); }
     lathe::Result<> write(std::span<const std::int64_t>, const std::filesystem::path&, lathe::session::TrialFile, std::stop_token) override { return {}; }
 
 private:

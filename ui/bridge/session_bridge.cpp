@@ -30,7 +30,9 @@ void SessionBridge::open(const session::OpenOptions& options)
     m_opening = true;
     const QString what = QString::fromStdString(options.model.source.empty() ? options.project.string() : options.model.source);
     emit opening(what);
-    QThreadPool::globalInstance()->start([this, options, token, what] {
+    QThreadPool::globalInstance()->start([this, options, token, what, ended = m_ended] {
+        if (ended.valid())
+            ended.wait(); // a project has one writer: what is open has to let go of it first
         auto result = std::make_shared<Result<std::unique_ptr<session::TuningSession>>>(session::TuningSession::open(options));
         QMetaObject::invokeMethod(this, [this, token, result, what] { finishOpen(token, result, what); }, Qt::QueuedConnection);
     });
@@ -60,7 +62,13 @@ void SessionBridge::close()
     m_session->setObserver(nullptr);
     m_session->stop();
     // Joining may take as long as one measurement: never on this thread.
-    QThreadPool::globalInstance()->start([session = std::exchange(m_session, nullptr)] { session->wait(); });
+    auto done = std::make_shared<std::promise<void>>();
+    m_ended = done->get_future().share();
+    QThreadPool::globalInstance()->start([session = std::exchange(m_session, nullptr), done]() mutable {
+        session->wait();
+        session.reset();
+        done->set_value();
+    });
     {
         const std::scoped_lock lock(m_mutex);
         m_pending.clear();

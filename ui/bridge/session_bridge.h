@@ -4,6 +4,7 @@
 
 #include <QObject>
 
+#include <future>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -64,6 +65,7 @@ private:
     void finishOpen(quint64 token, std::shared_ptr<Result<std::unique_ptr<session::TuningSession>>> result, const QString& what);
 
     std::shared_ptr<session::TuningSession> m_session; ///< shared with a compile that is still ending
+    std::shared_future<void> m_ended; ///< of the session that was closed last
     quint64 m_openToken = 0, m_coverageToken = 0;
     bool m_opening = false;
     bool m_compiling = false;

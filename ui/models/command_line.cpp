@@ -125,9 +125,19 @@ QString tuneCommand(const session::OpenOptions& open, const session::TuneOptions
     text("--cache", tune.cache, usual.cache);
     if (tune.strict)
         words << QStringLiteral("--strict");
+    if (tune.minGainPercent > 0)
+        words << QStringLiteral("--min-gain") << QString::number(tune.minGainPercent) << QStringLiteral("--gain-window") << QString::number(tune.gainWindowSeconds, 'g', 10) + QLatin1Char('s');
     if (tune.resume)
         words << QStringLiteral("--resume");
     return line(QStringLiteral("tune"), words);
+}
+
+QString replayCommand(const session::OpenOptions& open)
+{
+    QStringList words{QString::fromStdString(open.project.string())};
+    if (open.replay && open.replay->run > 0)
+        words << QStringLiteral("--run") << QString::number(open.replay->run);
+    return line(QStringLiteral("replay"), words);
 }
 
 QString compileCommand(const session::OpenOptions& open, const session::CompileOptions& compile)

@@ -11,6 +11,7 @@ namespace lathe::ui {
 
 QString tasksCommand(const session::OpenOptions& open);
 QString tuneCommand(const session::OpenOptions& open, const session::TuneOptions& tune);
+QString replayCommand(const session::OpenOptions& open);
 QString compileCommand(const session::OpenOptions& open, const session::CompileOptions& compile);
 QString coverageCommand(const session::OpenOptions& open, const session::CompileOptions& compile);
 QString recordsCommand(const QString& project);

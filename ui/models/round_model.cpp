@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace lathe::ui {
 
@@ -58,6 +59,8 @@ RoundModel::RoundModel(Workspace& workspace) : QAbstractTableModel(&workspace), 
 
 void RoundModel::clear()
 {
+    m_kept.clear();
+    m_keptBest = session::kUnknown;
     beginResetModel();
     m_rounds.clear();
     m_measured.clear();
@@ -118,9 +121,43 @@ void RoundModel::onOpened()
     });
 }
 
-void RoundModel::onEvents(const std::vector<session::Event>& events)
+void RoundModel::setHeld(bool held)
+{
+    if (std::exchange(m_held, held) == held)
+        return;
+    if (!held)
+        take(std::exchange(m_kept, {}));
+    emit heldChanged(held);
+}
+
+/// Of the trials only those that are the best of their round so far: an hour of them would fill the memory.
+void RoundModel::keep(const std::vector<session::Event>& events)
 {
     for (const session::Event& event : events) {
+        if (std::holds_alternative<session::RoundEvent>(event.what))
+            m_keptBest = session::kUnknown;
+        if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
+            if (trial->trial.code != "Ok" || trial->trial.costMs >= m_keptBest)
+                continue;
+            m_keptBest = trial->trial.costMs;
+        }
+        m_kept.push_back(event);
+    }
+}
+
+void RoundModel::onEvents(const std::vector<session::Event>& events)
+{
+    if (m_held && !m_rounds.empty())
+        keep(events);
+    else
+        take(events);
+}
+
+void RoundModel::take(const std::vector<session::Event>& events)
+{
+    for (const session::Event& event : events) {
+        if (std::holds_alternative<session::RewindEvent>(event.what))
+            clear();
         m_seconds = std::max(m_seconds, event.atSeconds);
         if (const auto* begun = std::get_if<session::RoundEvent>(&event.what)) {
             session::RoundView round;
@@ -210,6 +247,14 @@ QString RoundModel::forecast() const
         parts << (window >= 120 ? tr("the last %1 min gained %2 %").arg(window / 60, 0, 'f', 0).arg(100 * (before - now) / before, 0, 'f', 1)
                                 : tr("the last %1 s gained %2 %").arg(window, 0, 'f', 0).arg(100 * (before - now) / before, 0, 'f', 1));
     return parts.join(QStringLiteral(", "));
+}
+
+qint64 RoundModel::trials() const
+{
+    qint64 sum = 0;
+    for (const session::RoundView& round : m_rounds)
+        sum += round.trials;
+    return sum;
 }
 
 QString RoundModel::why(int row) const

@@ -63,6 +63,12 @@ public:
     QString why(int row) const;
     /// "12 min left, likely 8.9–9.3 ms; the last 5 min gained 0.4 %"; empty: nothing to go by.
     QString forecast() const;
+    /// Trials of the run so far.
+    qint64 trials() const;
+
+    /// While held, nothing changes; what comes is taken in afterwards.
+    bool isHeld() const { return m_held; }
+    void setHeld(bool held);
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -71,11 +77,14 @@ public:
 
 signals:
     void changed(); ///< once per batch
+    void heldChanged(bool held);
 
 private:
     explicit RoundModel(Workspace& workspace);
     void onOpened();
     void onEvents(const std::vector<session::Event>& events);
+    void keep(const std::vector<session::Event>& events);
+    void take(const std::vector<session::Event>& events);
     void clear();
     const session::RoundView& at(int row) const { return m_rounds[m_rounds.size() - 1 - static_cast<std::size_t>(row)]; }
     double estimateAt(double seconds) const;
@@ -87,7 +96,9 @@ private:
     std::vector<Band> m_band;
     QStringList m_taskNames;
     double m_untunedMs = session::kUnknown, m_seconds = 0, m_eta = session::kUnknown;
-    bool m_open = false;
+    bool m_open = false, m_held = false;
+    std::vector<session::Event> m_kept; ///< while held
+    double m_keptBest = session::kUnknown; ///< of the latest round among them
 };
 
 } // namespace lathe::ui

@@ -54,6 +54,18 @@ void TaskModel::updateShares()
         task.share = task.bestMs * task.weight / total;
 }
 
+void TaskModel::forgetRun()
+{
+    for (auto& task : m_tasks) {
+        task.bestMs = task.gflops = session::kUnknown;
+        task.trials = task.errors = 0;
+        task.bestAlternative.clear();
+        task.state = session::TaskState::Untuned; // what the device can do at most stays known
+    }
+    m_histories.assign(m_tasks.size(), {});
+    m_budgets.assign(m_tasks.size(), {});
+}
+
 void TaskModel::apply(const std::vector<session::Event>& events)
 {
     bool changed = false;
@@ -84,6 +96,9 @@ void TaskModel::apply(const std::vector<session::Event>& events)
             changed = true;
         } else if (const auto* budget = std::get_if<session::BudgetEvent>(&event.what)) {
             m_budgets[static_cast<std::size_t>(budget->task)] = budget->budget;
+            changed = true;
+        } else if (std::holds_alternative<session::RewindEvent>(event.what)) {
+            forgetRun();
             changed = true;
         } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
             if (state->state != session::RunState::Running)

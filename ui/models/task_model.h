@@ -65,6 +65,7 @@ private:
     QVariant text(const session::TaskView& task, int column) const;
     QVariant sortValue(const session::TaskView& task, int column) const;
     void updateShares();
+    void forgetRun();
     std::vector<session::TaskView> m_tasks;
     std::vector<QList<double>> m_histories; ///< by task, as the two others
     std::vector<session::TaskBudget> m_budgets;

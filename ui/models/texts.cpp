@@ -1,5 +1,6 @@
 #include "ui/models/texts.h"
 
+#include <QCoreApplication>
 #include <QStringList>
 
 #include <cmath>
@@ -8,7 +9,20 @@ namespace lathe::ui {
 
 QString msText(double value)
 {
-    return std::isfinite(value) ? QStringLiteral("%1 ms").arg(value, 0, 'f', value < 1 ? 4 : 3) : QStringLiteral("–");
+    return std::isfinite(value) ? QCoreApplication::translate("Texts", "%1 ms").arg(QString::number(value, 'f', value < 1 ? 4 : 3)) : QStringLiteral("–");
+}
+
+QString msRangeText(double low, double high)
+{
+    return QCoreApplication::translate("Texts", "%1 ms").arg(QStringLiteral("%1–%2").arg(QString::number(low, 'g', 3), QString::number(high, 'g', 3)));
+}
+
+QString ageText(double seconds)
+{
+    if (!std::isfinite(seconds))
+        return {};
+    return seconds < 60 ? QCoreApplication::translate("Texts", "data %1 s old").arg(QString::number(seconds, 'f', seconds < 10 ? 1 : 0))
+                        : QCoreApplication::translate("Texts", "data %1 old").arg(minutesText(seconds));
 }
 
 QString minutesText(double seconds)

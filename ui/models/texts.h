@@ -8,6 +8,10 @@ namespace lathe::ui {
 
 /// "1.234 ms", a dash for NaN.
 QString msText(double value);
+/// "8.9–9.3 ms"
+QString msRangeText(double low, double high);
+/// "data 0.1 s old"; empty for NaN.
+QString ageText(double seconds);
 /// "3:07"
 QString minutesText(double seconds);
 /// "1×64×56×56"

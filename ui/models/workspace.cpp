@@ -3,6 +3,7 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
 #include "ui/models/edits.h"
+#include "ui/models/history_reader.h"
 #include "ui/models/import_problems.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/selection.h"
@@ -24,6 +25,7 @@ namespace {
 constexpr double kPaceSeconds = 30;
 constexpr qsizetype kMaxNodes = 4; ///< that a row among the issues names
 constexpr qsizetype kMaxCurve = 4000;
+constexpr double kReplaySpeed = 10; ///< when it opens
 
 QString codeText(int code)
 {
@@ -40,6 +42,8 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
     m_selection = new Selection(this);
     m_trialJobs = new TrialJobs(*m_bridge, this);
     m_edits = new Edits(*this);
+    m_reader = new HistoryReader(this);
+    connect(m_bridge, &SessionBridge::closed, this, [this] { m_reader->setHistory(nullptr); });
     connect(m_bridge, &SessionBridge::opened, this, &Workspace::onOpened);
     connect(m_bridge, &SessionBridge::eventsArrived, this, &Workspace::onEvents);
     connect(m_trialJobs, &TrialJobs::ended, this, &Workspace::onRemeasured);
@@ -112,6 +116,21 @@ void Workspace::onOpenFailed(const QString& what, const QString& text, int code)
     emit issueRaised();
 }
 
+void Workspace::openReplay(const QString& project, qint64 run)
+{
+    session::OpenOptions options;
+    options.project = project.toStdString();
+    options.replay = session::ReplayOptions{run, kReplaySpeed};
+    m_source = project;
+    m_issues->clear();
+    m_bridge->open(options);
+}
+
+session::Replay* Workspace::replay() const
+{
+    return session() == nullptr ? nullptr : session()->replay();
+}
+
 void Workspace::onOpened()
 {
     const session::TuningSession& opened = *m_bridge->session();
@@ -125,10 +144,33 @@ void Workspace::onOpened()
         m_figures.trials += m_tasks->task(row).trials;
         m_figures.failed += m_tasks->task(row).errors;
     }
+    readHistory();
     for (const std::string& notice : opened.notices())
         addIssue(QStringLiteral("StoreFailed"), m_source, QString::fromStdString(notice));
     log(tr("Opened %1: %2 tasks, %3 functions that are no task").arg(m_source).arg(m_tasks->rowCount()).arg(opened.untuned().size()));
     emit figuresChanged();
+}
+
+/// What the latest run of a project that is opened again has measured.
+void Workspace::readHistory()
+{
+    auto history = session()->history();
+    if (!history || replay() != nullptr)
+        return;
+    m_reader->setHistory(*std::move(history));
+    m_reader->ask([](session::History& reader, std::stop_token) { return reader.runs(); }, [this](Result<std::vector<session::RunView>> runs) {
+        m_reader->setHistory(nullptr);
+        if (!runs || runs->empty() || m_lastData.isValid())
+            return; // a failure is told by the pages that show more of it; a run that has begun knows better
+        for (const session::RunView& run : *runs) {
+            if (std::isfinite(run.untunedMs))
+                m_figures.untunedMs = run.untunedMs;
+            if (!run.measured.empty())
+                m_figures.measuredMs = run.measured.back().second;
+        }
+        m_figures.runSeconds = runs->back().activeSeconds;
+        emit figuresChanged();
+    });
 }
 
 void Workspace::clearRun()
@@ -155,6 +197,12 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
     };
     for (const session::Event& event : events) {
         m_figures.runSeconds = event.atSeconds;
+        if (std::holds_alternative<session::RewindEvent>(event.what)) {
+            m_issues->clear();
+            m_figures = {};
+            m_pace.clear();
+            m_curve.clear();
+        }
         if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
             ++m_figures.trials;
             if (trial->trial.code != "Ok") {

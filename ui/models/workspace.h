@@ -10,6 +10,7 @@
 namespace lathe::ui {
 
 class Edits;
+class HistoryReader;
 class IssueModel;
 class Selection;
 class SessionBridge;
@@ -48,6 +49,10 @@ public:
     QString source() const { return m_source; }
     /// Opens a model or project; opened() of the bridge, or a row among the issues, follows.
     void open(const QString& source, const QString& target);
+    /// A stored run of a project, the latest for 0: opened() follows, then start() of the bridge plays it.
+    void openReplay(const QString& project, qint64 run = 0);
+    /// Null: what is open is no replay.
+    session::Replay* replay() const;
     /// The project file that goes with a source.
     static QString projectFor(const QString& source);
 
@@ -65,7 +70,7 @@ signals:
     void logged(const QString& line);
     void issueRaised(); ///< one that wants to be seen
     void figuresChanged();
-    void runCleared(); ///< a new run begins: live views start empty
+    void runCleared(); ///< a new run begins, or a replay again: live views start empty
 
 public slots:
     void clearRun();
@@ -73,6 +78,7 @@ public slots:
 private:
     void onOpened();
     void onOpenFailed(const QString& what, const QString& text, int code);
+    void readHistory();
     void onEvents(const std::vector<session::Event>& events);
     void onRemeasured(const std::vector<session::RemeasuredTrial>& trials);
 
@@ -82,6 +88,7 @@ private:
     Selection* m_selection = nullptr;
     TrialJobs* m_trialJobs = nullptr;
     Edits* m_edits = nullptr;
+    HistoryReader* m_reader = nullptr;
     QString m_source;
     Figures m_figures;
     std::vector<std::pair<double, qint64>> m_pace; ///< (run seconds, trials) of the last half minute

@@ -83,7 +83,7 @@ void BudgetBar::showTask(int task)
     const QScopedValueRollback guard(m_showing, true);
     m_task = task;
     const bool there = task >= 0 && task < m_workspace.tasks().rowCount() && m_workspace.session() != nullptr;
-    setEnabled(there);
+    setEnabled(there && m_workspace.replay() == nullptr);
     const session::TaskBudget budget = there ? m_workspace.tasks().budget(task) : session::TaskBudget();
     m_pin->setChecked(budget.pinned);
     m_mute->setChecked(budget.muted);

@@ -4,7 +4,9 @@
 #include "ui/models/round_model.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
+#include "ui/models/texts.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/hold_button.h"
 #include "ui/views/latency_chart.h"
 
 #include <QCheckBox>
@@ -38,9 +40,7 @@ CurvesPage::CurvesPage(Workspace& workspace, QWidget* parent) : QWidget(parent),
     logarithmic->setObjectName(QStringLiteral("chartLogarithmic"));
     m_tasks = new QComboBox(this);
     m_tasks->setObjectName(QStringLiteral("chartTasks"));
-    m_hold = new QToolButton(this);
-    m_hold->setObjectName(QStringLiteral("chartHold"));
-    m_hold->setCheckable(true);
+    m_hold = new HoldButton(m_rounds, "chartHold", this);
     m_age = new QLabel(this);
     m_age->setObjectName(QStringLiteral("chartAge"));
     m_forecast = new QLabel(this);
@@ -71,15 +71,9 @@ CurvesPage::CurvesPage(Workspace& workspace, QWidget* parent) : QWidget(parent),
         if (m_tasks->currentIndex() == kSelectedTask)
             update();
     });
-    connect(m_hold, &QToolButton::toggled, this, [this](bool on) {
-        if (!on)
-            update();
-        showAge();
-    });
+    connect(&m_rounds, &RoundModel::heldChanged, this, &CurvesPage::showAge);
     retranslated(this, [this, logarithmic] {
         logarithmic->setText(tr("&Logarithmic"));
-        m_hold->setText(tr("&Hold"));
-        m_hold->setToolTip(tr("Keep this view as it is while the run goes on"));
         m_tasks->setAccessibleName(tr("Curves of tasks"));
         m_tasks->setToolTip(tr("Latency of tasks, times their weight, beside that of the network"));
         const QSignalBlocker blocker(m_tasks);
@@ -100,13 +94,12 @@ void CurvesPage::showEvent(QShowEvent* event)
 
 void CurvesPage::showAge()
 {
-    const double age = m_workspace.dataAge();
-    m_age->setText(m_hold->isChecked() ? tr("held") : std::isfinite(age) ? tr("data %1 s old").arg(age, 0, 'f', 1) : QString());
+    m_age->setText(m_hold->isChecked() ? tr("held") : ageText(m_workspace.dataAge()));
 }
 
 void CurvesPage::update()
 {
-    if (!isVisible() || (m_hold->isChecked() && !m_rounds.rounds().empty()))
+    if (!isVisible())
         return;
     LatencyChart::Curves curves;
     curves.seconds = m_rounds.seconds();

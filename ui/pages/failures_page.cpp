@@ -181,7 +181,7 @@ void FailuresPage::onEvents(const std::vector<session::Event>& events)
 {
     const bool failed = std::any_of(events.begin(), events.end(), [](const session::Event& e) {
         const auto* trial = std::get_if<session::TrialEvent>(&e.what);
-        return trial != nullptr && trial->trial.code != "Ok";
+        return (trial != nullptr && trial->trial.code != "Ok") || std::holds_alternative<session::RewindEvent>(e.what);
     });
     if (failed && !m_refresh.isActive())
         m_refresh.start(std::max(kRefreshMs, static_cast<int>(m_seconds * 100 * 1000))); // a hundredth of the time at most

@@ -368,6 +368,8 @@ void RecordsPage::arrange()
 
 void RecordsPage::onEvents(const std::vector<session::Event>& events)
 {
+    if (std::any_of(events.begin(), events.end(), [](const session::Event& e) { return std::holds_alternative<session::RewindEvent>(e.what); }))
+        m_model->setQuery(m_model->query()); // rows have gone
     const bool trials = std::any_of(events.begin(), events.end(), [](const session::Event& e) { return std::holds_alternative<session::TrialEvent>(e.what); });
     if (!trials || m_refresh.isActive())
         return;

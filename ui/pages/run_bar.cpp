@@ -1,15 +1,19 @@
 #include "ui/pages/run_bar.h"
 
+#include "core/session/budget_text.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
 #include "ui/views/icons.h"
 
+#include <QAbstractItemView>
 #include <QAction>
 #include <QComboBox>
 #include <QEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QToolButton>
+
+#include <algorithm>
 
 namespace lathe::ui {
 
@@ -51,9 +55,9 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
     m_budget = new QComboBox(this);
     m_budget->setObjectName(QStringLiteral("budgetPicker"));
     m_budget->setEditable(true);
-    m_budget->setMinimumContentsLength(4);
-    for (const char* minutes : {"2", "5", "10", "20", "60", "480"})
-        m_budget->addItem(QLatin1String(minutes));
+    m_budget->setMinimumContentsLength(9);
+    m_budget->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_budget->setInsertPolicy(QComboBox::NoInsert);
     const auto labelled = [this](const char* text, QWidget* widget) {
         auto* label = new QLabel(this);
         label->setBuddy(widget);
@@ -64,7 +68,7 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
     };
     labelled(QT_TR_NOOP("Target:"), m_target);
     labelled(QT_TR_NOOP("Device:"), m_device);
-    labelled(QT_TR_NOOP("Minutes:"), m_budget);
+    labelled(QT_TR_NOOP("Budget:"), m_budget);
     m_remaining = new QLabel(this);
     m_remaining->setObjectName(QStringLiteral("remainingLabel"));
     m_remaining->setContentsMargins(12, 0, 8, 0);
@@ -86,8 +90,22 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
         m_target->setItemText(2, tr("simulated device"));
         m_device->setAccessibleName(tr("Device"));
         m_device->setToolTip(tr("Where candidates are measured"));
-        m_budget->setAccessibleName(tr("Budget in minutes"));
-        m_budget->setToolTip(tr("How long to tune, in minutes"));
+        m_budget->setAccessibleName(tr("Budget"));
+        m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under 0.1 %; several with commas, the first that comes true ends the run"));
+        const QStringList budgets = {tr("2 min"), tr("5 min"), tr("20 min"), tr("1 hour"), tr("8 hours"), tr("until 18:00"), tr("1000 trials"), tr("until the last hour gained under 0.1 %")};
+        const QString typed = m_budget->currentText();
+        const int chosen = m_budget->findText(typed);
+        m_budget->clear();
+        m_budget->addItems(budgets);
+        if (chosen >= 0 || typed.isEmpty())
+            m_budget->setCurrentIndex(std::max(0, chosen));
+        else
+            m_budget->setEditText(typed);
+        QFontMetrics metrics(m_budget->font());
+        int widest = 0;
+        for (const QString& budget : budgets)
+            widest = std::max(widest, metrics.horizontalAdvance(budget));
+        m_budget->view()->setMinimumWidth(widest + 32);
         showDevices();
     });
     setState(false, session::RunState::Idle, false);
@@ -130,28 +148,27 @@ void RunBar::setState(bool modelOpen, session::RunState state, bool canResume)
     const bool active = state == RunState::Starting || state == RunState::Running || state == RunState::Pausing || state == RunState::Paused
         || state == RunState::Stopping;
     m_open->setEnabled(!active);
-    m_start->setEnabled(modelOpen && !active);
-    m_resume->setEnabled(modelOpen && !active && canResume);
+    m_start->setEnabled(modelOpen && !active && !m_replay);
+    m_resume->setEnabled(modelOpen && !active && canResume && !m_replay);
     m_pause->setEnabled(active && state != RunState::Stopping);
     m_pause->setChecked(state == RunState::Pausing || state == RunState::Paused);
     m_stop->setEnabled(active);
-    m_export->setEnabled(modelOpen);
-    m_target->setEnabled(!active);
-    m_device->setEnabled(!active);
-    m_budget->setEnabled(!active);
+    m_export->setEnabled(modelOpen && !m_replay);
+    m_target->setEnabled(!active && !m_replay);
+    m_device->setEnabled(!active && !m_replay);
+    m_budget->setEnabled(!active && !m_replay);
 }
 
 void RunBar::setRemaining(const QString& text)
 {
     m_remaining->setText(text);
+    m_remaining->setToolTip(text); // a narrow window cuts it
 }
 
-session::TuneOptions RunBar::tuneOptions() const
+Result<session::TuneOptions> RunBar::tuneOptions() const
 {
     session::TuneOptions options;
-    bool good = false;
-    const double minutes = m_budget->currentText().toDouble(&good);
-    options.seconds = good && minutes > 0 ? minutes * 60 : 0;
+    LATHE_TRY(session::applyBudget(m_budget->currentText().toStdString(), session::localTime(), options));
     return options;
 }
 

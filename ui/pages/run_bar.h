@@ -24,7 +24,10 @@ public:
     void setTarget(const QString& target);
     void setState(bool modelOpen, session::RunState state, bool canResume);
     void setRemaining(const QString& text);
-    session::TuneOptions tuneOptions() const;
+    /// A replay takes none of the actions that tune.
+    void setReplay(bool replay) { m_replay = replay; }
+    /// The budget as of now: "until 18:00" counts from here. InvalidArgument: what stands there is no budget.
+    Result<session::TuneOptions> tuneOptions() const;
 
     QAction* openAction() const { return m_open; }
     QAction* startAction() const { return m_start; }
@@ -51,6 +54,7 @@ private:
     QComboBox* m_device = nullptr;
     QComboBox* m_budget = nullptr;
     QLabel* m_remaining = nullptr;
+    bool m_replay = false;
 };
 
 } // namespace lathe::ui

@@ -4,9 +4,11 @@
 #include "ui/models/round_model.h"
 #include "ui/models/selection.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/hold_button.h"
 #include "ui/views/band_chart.h"
 #include "ui/views/table_view.h"
 
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QSplitter>
 #include <QVBoxLayout>
@@ -35,7 +37,10 @@ SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent) : QWidget(pa
     auto* lower = new QWidget(this);
     auto* column = new QVBoxLayout(lower);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_summary);
+    auto* top = new QHBoxLayout;
+    top->addWidget(m_summary, 1);
+    top->addWidget(new HoldButton(m_rounds, "schedulerHold", this), 0, Qt::AlignTop);
+    column->addLayout(top);
     column->addWidget(m_table, 1);
     column->addWidget(m_why);
     auto* splitter = new QSplitter(Qt::Vertical, this);

@@ -70,6 +70,9 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
     project->setObjectName(QStringLiteral("startOpenProject"));
     connect(model, &QPushButton::clicked, this, &StartPage::openModelRequested);
     connect(project, &QPushButton::clicked, this, &StartPage::openProjectRequested);
+    auto* replay = new QPushButton(page);
+    replay->setObjectName(QStringLiteral("startOpenReplay"));
+    connect(replay, &QPushButton::clicked, this, &StartPage::openReplayRequested);
 
     m_recent = new QListWidget(page);
     m_recent->setObjectName(QStringLiteral("startRecent"));
@@ -96,6 +99,10 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
         if (m_recent->itemAt(at) == nullptr)
             return;
         QMenu menu(this);
+        menu.addAction(tr("Re&play its latest run"), this, [this] {
+            if (const QListWidgetItem* item = m_recent->currentItem())
+                emit replayChosen(item->data(Qt::UserRole).toString());
+        });
         menu.addAction(tr("&Remove from the list"), this, forget);
         menu.exec(m_recent->viewport()->mapToGlobal(at));
     });
@@ -114,6 +121,7 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
     auto* buttons = new QHBoxLayout;
     buttons->addWidget(model);
     buttons->addWidget(project);
+    buttons->addWidget(replay);
     buttons->addStretch();
     auto* grid = new QGridLayout;
     grid->addWidget(recentLabel, 0, 0);
@@ -133,16 +141,18 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
     layout->addWidget(hint);
     setWidget(page);
     QWidget* before = m_resume;
-    for (QWidget* next : std::initializer_list<QWidget*>{model, project, m_recent, zoo})
+    for (QWidget* next : std::initializer_list<QWidget*>{model, project, replay, m_recent, zoo})
         setTabOrder(std::exchange(before, next), next);
     setFocusProxy(zoo);
     m_card->hide();
 
-    retranslated(this, [this, subtitle, model, project, zoo, recentLabel, zooLabel, hint] {
+    retranslated(this, [this, subtitle, model, project, replay, zoo, recentLabel, zooLabel, hint] {
         setAccessibleName(tr("Start page"));
         subtitle->setText(tr("Open a network, tune it for the device it will run on, export a library that is as fast as was measured."));
         model->setText(tr("Open an ONNX &model…"));
         project->setText(tr("Open a &project…"));
+        replay->setText(tr("Rep&lay a run…"));
+        replay->setToolTip(tr("Plays a stored run of a project through the same views; nothing is measured or changed"));
         recentLabel->setText(tr("Re&cent (Enter or double-click opens)"));
         zooLabel->setText(tr("&Networks that come with Lathe"));
         m_recent->setAccessibleName(tr("Recent models and projects"));

@@ -27,6 +27,8 @@ public:
 signals:
     void openModelRequested();
     void openProjectRequested();
+    void openReplayRequested();
+    void replayChosen(const QString& source); ///< a recent one's latest run
     void sourceChosen(const QString& source); ///< a recent file, or zoo:NAME
     /// The latest; `goOn`: its run, too.
     void resumeChosen(const QString& source, const QString& target, bool goOn);

@@ -3,6 +3,8 @@
 #include "ui/models/language.h"
 #include "ui/models/round_model.h"
 #include "ui/models/workspace.h"
+#include "ui/pages/hold_button.h"
+#include "ui/pages/quality_panel.h"
 #include "ui/views/band_chart.h"
 #include "ui/views/plot_axes.h"
 
@@ -10,6 +12,7 @@
 #include <QLabel>
 #include <QPixmap>
 #include <QSplitter>
+#include <QTabWidget>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
@@ -45,14 +48,22 @@ TimePage::TimePage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_r
     column->addWidget(m_sums, 1);
     auto* splitter = new QSplitter(Qt::Vertical, this);
     splitter->addWidget(m_chart);
-    splitter->addWidget(lower);
+    auto* tabs = new QTabWidget(this);
+    tabs->setObjectName(QStringLiteral("timeTabs"));
+    tabs->setDocumentMode(true);
+    tabs->addTab(lower, QString());
+    tabs->addTab(new QualityPanel(workspace, this), QString());
+    tabs->setCornerWidget(new HoldButton(m_rounds, "timeHold", this));
+    splitter->addWidget(tabs);
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(4, 4, 4, 4);
     layout->addWidget(splitter);
     connect(&m_rounds, &RoundModel::changed, this, &TimePage::update);
-    retranslated(this, [this] {
+    retranslated(this, [this, tabs] {
+        tabs->setTabText(0, tr("Activities"));
+        tabs->setTabText(1, tr("Measurement quality"));
         m_chart->setAccessibleName(tr("Time by activity"));
         m_sums->setAccessibleName(tr("Sums by activity"));
         m_sums->setHeaderLabels({tr("Activity"), tr("Seconds"), tr("Share"), tr("What happens")});

@@ -109,11 +109,14 @@ void MainWindow::makeActions()
         connect(&m_workspace->bridge(), &SessionBridge::closed, action, [action] { action->setEnabled(false); });
     };
     command("copy.tasks", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the tas&ks"), [](const session::OpenOptions& open) { return tasksCommand(open); });
-    command("copy.tune", QT_TRANSLATE_NOOP("Actions", "Copy command line: st&art"), [this](const session::OpenOptions& open) { return tuneCommand(open, m_bar->tuneOptions()); });
+    command("copy.tune", QT_TRANSLATE_NOOP("Actions", "Copy command line: st&art"), [this](const session::OpenOptions& open) {
+        const auto options = wantedRun(false);
+        return tuneCommand(open, options ? *options : session::TuneOptions());
+    });
     command("copy.resume", QT_TRANSLATE_NOOP("Actions", "Copy command line: &resume"), [this](const session::OpenOptions& open) {
-        session::TuneOptions options = m_bar->tuneOptions();
+        const auto wanted = wantedRun(true);
+        session::TuneOptions options = wanted ? *wanted : session::TuneOptions();
         options.resume = true;
-        options.seconds += m_workspace->figures().runSeconds;
         return tuneCommand(open, options);
     });
     command("copy.coverage", QT_TRANSLATE_NOOP("Actions", "Copy command line: &check an export"), [this](const session::OpenOptions& open) {
@@ -126,6 +129,14 @@ void MainWindow::makeActions()
     });
     command("copy.compare", QT_TRANSLATE_NOOP("Actions", "Copy command line: co&mpare"), [this](const session::OpenOptions&) { return static_cast<ComparePage*>(m_layout->page("compare"))->command(); });
     command("copy.records", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the recor&ds"), [](const session::OpenOptions& open) { return recordsCommand(QString::fromStdString(open.project.string())); });
+    command("copy.replay", QT_TRANSLATE_NOOP("Actions", "Copy command &line: replay"), [](const session::OpenOptions& open) { return replayCommand(open); });
+    QAction* again = a.add("run.replay", QT_TRANSLATE_NOOP("Actions", "Repla&y the latest run"), {QKeySequence(Qt::CTRL | Qt::Key_R)}, [this] {
+        openReplay(QString::fromStdString(m_workspace->session()->options().project.string()));
+    });
+    again->setEnabled(false);
+    connect(&m_workspace->bridge(), &SessionBridge::opened, again, [again] { again->setEnabled(true); });
+    connect(&m_workspace->bridge(), &SessionBridge::closed, again, [again] { again->setEnabled(false); });
+    a.add("file.replay", QT_TRANSLATE_NOOP("Actions", "Replay a run of a pro&ject…"), {}, [this] { browseReplay(); });
     command("copy.export", QT_TRANSLATE_NOOP("Actions", "Copy command line: &export"), [this](const session::OpenOptions& open) {
         session::CompileOptions options;
         options.output = suggestedLibrary().toStdString();
@@ -213,7 +224,10 @@ void MainWindow::makeMenus()
     QMenu* run = menu(QT_TRANSLATE_NOOP("Menus", "&Run"));
     run->addActions({m_bar->startAction(), m_bar->resumeAction(), m_bar->pauseAction(), m_bar->stopAction()});
     run->addSeparator();
-    run->addActions({action("copy.tasks"), action("copy.tune"), action("copy.resume"), action("copy.coverage"), action("copy.export"), action("copy.report"), action("copy.compare"), action("copy.records")});
+    run->addActions({action("run.replay"), action("file.replay")});
+    run->addSeparator();
+    run->addActions({action("copy.tasks"), action("copy.tune"), action("copy.resume"), action("copy.replay"), action("copy.coverage"), action("copy.export"), action("copy.report"), action("copy.compare"),
+                     action("copy.records")});
 
     QMenu* go = menu(QT_TRANSLATE_NOOP("Menus", "&Go"));
     go->addActions({action("go.back"), action("go.forward"), action("go.nextPane"), action("go.previousPane")});

@@ -9,11 +9,13 @@
 #include "ui/models/import_problems.h"
 #include "ui/models/language.h"
 #include "ui/models/recent_projects.h"
+#include "ui/models/round_model.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/network_page.h"
+#include "ui/pages/replay_bar.h"
 #include "ui/pages/run_bar.h"
 #include "ui/pages/settings_page.h"
 #include "ui/pages/start_page.h"
@@ -71,6 +73,9 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
     m_bar = new RunBar(this);
     ManualWindow::setTopic(m_bar, QStringLiteral("run"));
     addToolBar(m_bar);
+    m_replayBar = new ReplayBar(*m_workspace, this);
+    addToolBarBreak();
+    addToolBar(m_replayBar);
     m_start = new StartPage(this);
     ManualWindow::setTopic(m_start, QStringLiteral("start"));
     m_layout = new WindowLayout(*this, *m_workspace, m_start);
@@ -80,6 +85,10 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
     connectRun();
     connect(m_start, &StartPage::openModelRequested, this, &MainWindow::browseModel);
     connect(m_start, &StartPage::openProjectRequested, this, &MainWindow::browseProject);
+    connect(m_start, &StartPage::openReplayRequested, this, &MainWindow::browseReplay);
+    connect(m_start, &StartPage::replayChosen, this, [this](const QString& source) { openReplay(Workspace::projectFor(source)); });
+    connect(m_replayBar, &ReplayBar::leaveRequested, this, [this] { openSource(m_workspace->source()); });
+    connect(m_replayBar, &ReplayBar::runChosen, this, [this](qint64 run) { openReplay(m_workspace->source(), run); });
     connect(m_start, &StartPage::sourceChosen, this, &MainWindow::openSource);
     connect(m_start, &StartPage::resumeChosen, this, [this](const QString& source, const QString& target, bool goOn) {
         m_bar->setTarget(target);
@@ -170,20 +179,30 @@ void MainWindow::makeStatusBar()
     timer->start(kAgeMs);
 }
 
+Result<session::TuneOptions> MainWindow::wantedRun(bool resume) const
+{
+    LATHE_TRY_ASSIGN(session::TuneOptions options, m_bar->tuneOptions());
+    options.resume = resume;
+    if (resume) { // the budget counts the whole run: so much more than it has had
+        if (options.seconds > 0)
+            options.seconds += m_workspace->figures().runSeconds;
+        if (options.trials > 0)
+            options.trials += RoundModel::of(*m_workspace).trials();
+    }
+    return options;
+}
+
 void MainWindow::startRun(bool resume)
 {
-    session::TuneOptions options = m_bar->tuneOptions();
-    if (options.seconds <= 0) {
-        m_workspace->addIssue(QStringLiteral("InvalidArgument"), tr("budget"), tr("The budget must be a number of minutes above zero"));
+    const auto options = wantedRun(resume);
+    if (!options) {
+        m_workspace->addIssue(QStringLiteral("InvalidArgument"), tr("budget"), QString::fromStdString(options.error().message));
         return;
     }
-    options.resume = resume;
-    if (resume) // the budget counts the whole run: so many minutes more than it has had
-        options.seconds += m_workspace->figures().runSeconds;
-    else
+    if (!resume)
         m_workspace->clearRun();
     m_layout->showPage("curves", false);
-    m_workspace->bridge().start(options);
+    m_workspace->bridge().start(*options);
     updateState();
 }
 
@@ -235,6 +254,22 @@ void MainWindow::browseModel()
     openSource(QFileDialog::getOpenFileName(this, tr("Open a model"), {}, tr("ONNX models (*.onnx);;Projects (*.lathe);;All files (*)")));
 }
 
+void MainWindow::openReplay(const QString& project, qint64 run)
+{
+    m_resumeWhenOpen = false;
+    if (m_workspace->session() != nullptr)
+        remember();
+    m_workspace->openReplay(project, run);
+    updateState();
+}
+
+void MainWindow::browseReplay()
+{
+    const QString project = QFileDialog::getOpenFileName(this, tr("Replay a project's latest run"), {}, tr("Projects (*.lathe)"));
+    if (!project.isEmpty())
+        openReplay(project);
+}
+
 void MainWindow::browseProject()
 {
     openSource(QFileDialog::getOpenFileName(this, tr("Open a project"), {}, tr("Projects (*.lathe)")));
@@ -243,7 +278,7 @@ void MainWindow::browseProject()
 void MainWindow::remember()
 {
     const session::TuningSession* session = m_workspace->session();
-    if (session == nullptr)
+    if (session == nullptr || m_workspace->replay() != nullptr)
         return;
     RecentProject project;
     for (const RecentProject& known : recentProjects())
@@ -279,8 +314,14 @@ void MainWindow::onOpened()
     remember();
     m_layout->showWork();
     m_layout->showPage("network");
-    setWindowTitle(tr("%1 – Lathe").arg(source.startsWith(QStringLiteral("zoo:")) ? source : QFileInfo(source).fileName()));
+    const QString name = source.startsWith(QStringLiteral("zoo:")) ? source : QFileInfo(source).fileName();
+    setWindowTitle(m_workspace->replay() != nullptr ? tr("Replay of %1 – Lathe").arg(name) : tr("%1 – Lathe").arg(name));
     updateState();
+    if (m_workspace->replay() != nullptr) {
+        m_layout->showPage("curves");
+        m_workspace->bridge().start({});
+        return;
+    }
     if (std::exchange(m_resumeWhenOpen, false) && m_workspace->session()->canResume())
         startRun(true);
 }
@@ -288,9 +329,12 @@ void MainWindow::onOpened()
 void MainWindow::updateState()
 {
     const session::TuningSession* session = m_workspace->session();
+    const bool replay = m_workspace->replay() != nullptr;
+    m_bar->setReplay(replay);
+    m_replayBar->setVisible(replay); // a layout may have said otherwise
     m_bar->setState(session != nullptr, session == nullptr ? session::RunState::Idle : session->state(), session != nullptr && session->canResume());
-    const double eta = m_workspace->figures().etaSeconds;
-    m_bar->setRemaining(std::isfinite(eta) ? tr("%1 left").arg(minutesText(eta)) : QString());
+    const bool running = session != nullptr && session->state() == session::RunState::Running;
+    m_bar->setRemaining(running ? RoundModel::of(*m_workspace).forecast() : QString());
 }
 
 void MainWindow::updateStatus()
@@ -302,18 +346,19 @@ void MainWindow::updateStatus()
         return;
     }
     const Workspace::Figures& figures = m_workspace->figures();
+    const double estimate = m_workspace->tasks().estimatedMs();
+    // A band, while some task has no valid program.
+    const bool band = !std::isfinite(estimate) && std::isfinite(figures.low) && std::isfinite(figures.high);
     m_latency->setText(tr("estimated %1   measured %2   untuned %3")
-                           .arg(msText(m_workspace->tasks().estimatedMs()), msText(figures.measuredMs), msText(figures.untunedMs)));
+                           .arg(band ? msRangeText(figures.low, figures.high) : msText(estimate), msText(figures.measuredMs), msText(figures.untunedMs)));
     QString counts = tr("%L1 trials").arg(figures.trials);
     if (std::isfinite(figures.trialsPerSecond))
         counts += tr(", %1/s").arg(figures.trialsPerSecond, 0, 'f', 1);
     if (figures.trials > 0)
         counts += tr(", %1 % failed").arg(100.0 * static_cast<double>(figures.failed) / static_cast<double>(figures.trials), 0, 'f', 1);
     m_counts->setText(counts);
-    const double age = m_workspace->dataAge();
-    m_age->setText(!std::isfinite(age) ? tr("no run yet")
-                   : age < 60         ? tr("data %1 s old").arg(age, 0, 'f', age < 10 ? 1 : 0)
-                                      : tr("data %1 old").arg(minutesText(age)));
+    const QString age = ageText(m_workspace->dataAge());
+    m_age->setText(age.isEmpty() ? tr("no run yet") : age);
 }
 
 void MainWindow::showPalette()

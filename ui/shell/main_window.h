@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/session/session.h"
+
 #include <QMainWindow>
 
 QT_BEGIN_NAMESPACE
@@ -11,6 +13,7 @@ namespace lathe::ui {
 
 class ActionCatalog;
 class Desktop;
+class ReplayBar;
 class RunBar;
 class StartPage;
 class WindowLayout;
@@ -28,6 +31,8 @@ public:
     /// A path of a model or project, or zoo:NAME. Not modal; problems become rows of the Issues dock.
     void openSource(const QString& source);
     Desktop& desktop() const { return *m_desktop; }
+    /// Plays a stored run of a project, the latest for 0.
+    void openReplay(const QString& project, qint64 run = 0);
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -49,6 +54,8 @@ private:
     void fillLayouts();
     void browseModel();
     void browseProject();
+    void browseReplay();
+    Result<session::TuneOptions> wantedRun(bool resume) const;
     void startRun(bool resume);
     void exportLibrary();
     void writeReport();
@@ -68,6 +75,7 @@ private:
     ActionCatalog* m_actions = nullptr;
     WindowLayout* m_layout = nullptr;
     RunBar* m_bar = nullptr;
+    ReplayBar* m_replayBar = nullptr;
     StartPage* m_start = nullptr;
     QMenu* m_recent = nullptr;
     QMenu* m_layouts = nullptr;

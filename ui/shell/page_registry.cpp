@@ -2,6 +2,7 @@
 
 #include "ui/pages/compare_page.h"
 #include "ui/pages/curves_page.h"
+#include "ui/pages/devices_page.h"
 #include "ui/pages/failures_page.h"
 #include "ui/pages/issues_page.h"
 #include "ui/pages/log_page.h"
@@ -35,6 +36,7 @@ constexpr PageEntry kPages[] = {
     {"properties", QT_TRANSLATE_NOOP("Pages", "Selected task"), PagePlace::Right, make<PropertiesPage>},
     {"failures", QT_TRANSLATE_NOOP("Pages", "Failures"), PagePlace::Bottom, make<FailuresPage>},
     {"issues", QT_TRANSLATE_NOOP("Pages", "Issues"), PagePlace::Bottom, make<IssuesPage>},
+    {"devices", QT_TRANSLATE_NOOP("Pages", "Devices"), PagePlace::Bottom, make<DevicesPage>},
     {"log", QT_TRANSLATE_NOOP("Pages", "Log"), PagePlace::Bottom, make<LogPage>},
 };
 

@@ -149,9 +149,11 @@ void LatencyChart::draw()
     const int columns = std::max(200, width());
     const auto replace = [&](QXYSeries* series, const QList<QPointF>& points) { series->replace(decimated(points, columns, m_logarithmic)); };
     const double end = std::max(m_curves.seconds, 0.0);
+    // Thinned before it is made of steps: each pixel keeps its least and greatest value, so no step is lost.
+    const auto replaceSteps = [&](QXYSeries* series, const QList<QPointF>& changes) { replace(series, steps(decimated(changes, columns, m_logarithmic), end)); };
     replace(m_lower, m_curves.low);
     replace(m_upper, m_curves.high);
-    replace(m_estimate, steps(m_curves.estimate, end));
+    replaceSteps(m_estimate, m_curves.estimate);
     replace(m_measured, m_curves.measured);
     replace(m_measuredLine, m_curves.measured);
     QList<QPointF> baseline;
@@ -175,7 +177,7 @@ void LatencyChart::draw()
         const TaskCurve& curve = m_curves.tasks[i];
         m_tasks[i]->setPen(QPen(seriesColor(std::max(0, curve.task)), 1.2, kStyles[static_cast<std::size_t>(std::max(0, curve.task)) / 8 % 4]));
         m_tasks[i]->setName(curve.name);
-        replace(m_tasks[i], steps(curve.points, end));
+        replaceSteps(m_tasks[i], curve.points);
     }
     setNames();
     tell();

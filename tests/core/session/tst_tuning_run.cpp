@@ -149,6 +149,18 @@ private slots:
         QVERIFY2(trials - atBest < 30 + 8, "and at once");
     }
 
+    void aRunEndsWhenItGainsTooLittle()
+    {
+        const auto session = open("gain.lathe");
+        TuneOptions options = few(2000);
+        options.minGainPercent = 99;
+        options.gainWindowSeconds = 0.001;
+        const Watcher watcher = run(*session, options);
+        QVERIFY(watcher.all<TrialEvent>().size() < 400);
+        QVERIFY(watcher.all<StateEvent>().back().state == RunState::Finished);
+        QVERIFY2(watcher.all<StateEvent>().back().text.find("less than 99 %") != std::string::npos, watcher.all<StateEvent>().back().text.c_str());
+    }
+
     void recordsSayForWhatTheyWereMade()
     {
         const auto session = open("facts.lathe");

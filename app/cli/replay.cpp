@@ -1,0 +1,46 @@
+#include "app/cli/command.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/tune_output.h"
+
+namespace lathe::cli {
+
+namespace {
+
+struct Arguments
+{
+    std::string project;
+    session::ReplayOptions replay;
+    bool json = false, verbose = false;
+};
+
+Result<> replay(const Arguments& arguments)
+{
+    session::OpenOptions open;
+    open.project = arguments.project;
+    open.replay = arguments.replay;
+    LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
+    installInterrupt();
+    TuneOutput output(*session, arguments.json, arguments.verbose);
+    session->setObserver(&output);
+    printNotices(session->notices());
+    LATHE_TRY(session->start({}));
+    waitForEnd(*session, output);
+    return {}; // a run that failed replays well
+}
+
+} // namespace
+
+void addReplay(CLI::App& app, Action& run)
+{
+    auto arguments = std::make_shared<Arguments>();
+    arguments->replay.speed = 100;
+    CLI::App* command = app.add_subcommand("replay", "Plays a stored run: what tune printed, again; the project is only read");
+    command->add_option("PROJECT", arguments->project, "P.lathe")->required();
+    command->add_option("--run", arguments->replay.run, "Number of the run; 0: the latest")->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))->capture_default_str();
+    command->add_option("--speed", arguments->replay.speed, "Seconds of the run per second, 0.1 to 1000000")->check(CLI::Range(0.1, 1e6))->capture_default_str();
+    command->add_flag("--verbose", arguments->verbose, "A line per trial");
+    command->add_flag("--json", arguments->json, "A JSON object per line and event, as of tune");
+    command->callback([arguments, &run] { run = [arguments] { return replay(*arguments); }; });
+}
+
+} // namespace lathe::cli

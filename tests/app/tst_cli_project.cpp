@@ -1,0 +1,117 @@
+#include <QCoreApplication>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+/// lathe-cli on a project: tune in words, replay, budgets, hardware parameters. On the simulated device.
+class TestCliProject : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    QList<QJsonObject> m_live; ///< what tune told
+    struct Output
+    {
+        int code;
+        QByteArray out, err;
+    };
+
+    Output cli(const QStringList& words) const
+    {
+        QProcess process;
+        process.setWorkingDirectory(m_dir.path());
+        process.start(QCoreApplication::applicationDirPath() + "/../bin/lathe-cli", words);
+        if (!process.waitForFinished(120000))
+            qFatal("lathe-cli did not end");
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+    }
+    /// Objects of the lines, states left out: when they come depends on who watches.
+    static QList<QJsonObject> lines(const QByteArray& out)
+    {
+        QList<QJsonObject> objects;
+        for (const QByteArray& line : out.split('\n'))
+            if (const QJsonObject object = QJsonDocument::fromJson(line).object(); !object.isEmpty() && object["event"] != QLatin1String("state"))
+                objects << object;
+        return objects;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        QFile board(m_dir.filePath("board.txt"));
+        QVERIFY(board.open(QIODevice::WriteOnly));
+        board.write("# smaller\nl2_bytes = 65536\n");
+        board.close();
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "p.lathe", "--budget", "1 h, 40 trials", "--trials-per-round", "8", "--hardware", "board.txt", "--json"});
+        QVERIFY2(tuned.code == 0, tuned.err);
+        m_live = lines(tuned.out);
+        QVERIFY(m_live.size() > 40);
+        QCOMPARE(m_live.last()["trials"].toInt(), 40);
+    }
+
+    void aReplayPrintsWhatTunePrinted()
+    {
+        const Output replayed = cli({"replay", "p.lathe", "--speed", "1000000", "--json"});
+        QVERIFY2(replayed.code == 0, replayed.err);
+        const QList<QJsonObject> again = lines(replayed.out);
+        for (qsizetype i = 0; i < std::min(again.size(), m_live.size()); ++i)
+            QCOMPARE(QJsonDocument(again[i]).toJson(), QJsonDocument(m_live[i]).toJson());
+        QCOMPARE(again.size(), m_live.size());
+    }
+
+    void whatCannotBeReplayedIsRefused()
+    {
+        QVERIFY(cli({"replay", "p.lathe", "--run", "9"}).err.contains("no run 9"));
+        QVERIFY(cli({"replay", "none.lathe"}).code != 0);
+        QVERIFY(cli({"replay", "p.lathe", "--speed", "0"}).code != 0);
+        QVERIFY(!QFile::exists(m_dir.filePath("none.lathe")));
+    }
+
+    void budgetsAreListedAndChanged()
+    {
+        const Output changed = cli({"budget", "p.lathe", "0", "--pin", "on", "--cap", "100", "--boost", "2", "--json"});
+        QVERIFY2(changed.code == 0, changed.err);
+        const Output muted = cli({"budget", "p.lathe", "0", "--mute", "on", "--json"});
+        QVERIFY2(muted.code == 0, muted.err);
+        const Output listed = cli({"budget", "p.lathe", "--json"});
+        QVERIFY2(listed.code == 0, listed.err);
+        const QJsonArray rows = QJsonDocument::fromJson(listed.out).array();
+        QVERIFY(rows.size() >= 2);
+        QCOMPARE(rows[0]["muted"].toBool(), true);
+        QCOMPARE(rows[0]["pinned"].toBool(), false); // one excludes the other
+        QCOMPARE(rows[0]["trial_cap"].toInt(), 100);
+        QCOMPARE(rows[0]["boost"].toDouble(), 2.0);
+        QCOMPARE(rows[1]["muted"].toBool(), false);
+        QVERIFY(cli({"budget", "p.lathe", "wings", "--pin", "on"}).code != 0);
+        QVERIFY(cli({"budget", "p.lathe", "--pin", "on"}).err.contains("which task"));
+        QVERIFY(cli({"budget", "p.lathe", "0", "--boost", "-1"}).code != 0);
+        QVERIFY(cli({"budget", "none.lathe"}).code != 0);
+        QVERIFY(!QFile::exists(m_dir.filePath("none.lathe")));
+    }
+
+    void budgetsInWordsAndHardwareAreRefusedInOneSentence_data()
+    {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QByteArray>("says");
+        QTest::newRow("no budget") << QStringList{"--budget", "soon"} << QByteArray("'soon' is no budget");
+        QTest::newRow("twice") << QStringList{"--budget", "20 min", "--time", "5m"} << QByteArray("leave out --time");
+        QTest::newRow("nothing") << QStringList() << QByteArray("say how long");
+        QTest::newRow("no device") << QStringList{"--trials", "1", "--hardware", "abacus"} << QByteArray("neither a file nor a CPU");
+    }
+    void budgetsInWordsAndHardwareAreRefusedInOneSentence()
+    {
+        QFETCH(QStringList, words);
+        QFETCH(QByteArray, says);
+        const Output refused = cli(QStringList{"tune", "zoo:mlp", "--target", "sim"} + words);
+        QCOMPARE(refused.code, 1);
+        QVERIFY2(refused.err.contains(says), refused.err);
+        QCOMPARE(refused.err.count('\n'), 1);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCliProject)
+#include "tst_cli_project.moc"

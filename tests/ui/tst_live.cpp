@@ -1,0 +1,307 @@
+#include "core/store/project.h"
+#include "core/support/hash.h"
+#include "tests/support/must.h"
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/hardware_model.h"
+#include "ui/models/round_model.h"
+#include "ui/models/task_model.h"
+#include "ui/models/workspace.h"
+#include "ui/pages/run_bar.h"
+#include "ui/shell/main_window.h"
+
+#include <QAbstractItemModelTester>
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSlider>
+#include <QStandardPaths>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <QToolBar>
+#include <QToolButton>
+#include <QtTest>
+
+using namespace lathe;
+using lathe::test::must;
+
+/// What the window shows of a run: live, held, opened again, replayed.
+class TestLive : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    template<typename T>
+    T* find(const char* name) const
+    {
+        T* found = m_window->findChild<T*>(QLatin1String(name));
+        if (found == nullptr)
+            qFatal("no widget named %s", name);
+        return found;
+    }
+    ui::Workspace& workspace() const { return *m_window->findChild<ui::Workspace*>(); }
+    QString file() const { return m_dir.filePath(QStringLiteral("run.lathe")); }
+
+    /// Six rounds of four trials on zoo:mlp, a second each.
+    void makeProject()
+    {
+        session::OpenOptions options;
+        options.model.source = "zoo:mlp";
+        options.target = "sim";
+        options.project = file().toStdString();
+        const auto tasks = must(session::TuningSession::open(options))->tasks();
+        auto project = must(store::Project::open(options.project, store::Project::Access::Write));
+        const auto run = must(project.addSession({0, must(project.models()).back().id, "sim", "{}", 1700000000000, 6, "stopped"}));
+        must(project.addEvent(run, 0.1, "untuned", "{\"ms\": 8.5}"));
+        for (int round = 0; round < 6; ++round) {
+            const session::TaskView& task = tasks[static_cast<std::size_t>(round) % tasks.size()];
+            std::vector<Record> records;
+            for (int i = 0; i < 4; ++i) {
+                Record r;
+                r.trial = contentHash(std::to_string(round * 4 + i)).hex();
+                r.session = run;
+                r.round = round;
+                r.index = i;
+                r.candidate.task = task.key;
+                r.candidate.alternative = task.alternatives.front();
+                r.candidate.sketch = "s";
+                r.candidate.steps = "[]";
+                r.device = "{\"name\": \"Simulated device\"}";
+                r.timeMs = 1700000000000 + round * 1000 + i;
+                r.result.stage = TrialStage::Done;
+                r.result.costsNs = {1e6 - round * 1e5 - i * 1e3, 1.1e6 - round * 1e5};
+                r.result.conditions = "{\"calibration_ns\": " + std::to_string(1000 + round * 20) + "}";
+                r.result.durationsMs = {{"measure", 100}, {"upload", 20}};
+                if (i == 3) {
+                    r.result = {};
+                    r.result.stage = TrialStage::Run;
+                    r.result.code = Errc::RunTimeout;
+                    r.result.text = "took too long";
+                    r.result.conditions = "{}";
+                }
+                records.push_back(std::move(r));
+            }
+            must(project.addRecords(records));
+            must(project.addRound({run, round, task.key, 4, "{\"reason\": \"first\"}", "{\"elapsed_s\": 1, \"activities\": {\"search\": 0.4, \"measure\": 0.6}}", round + 1.0, 9.0 - round}));
+        }
+        must(project.addEvent(run, 6, "measured", "{\"ms\": 4.25}"));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        QStandardPaths::setTestModeEnabled(true);
+        for (const char* name : {"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"})
+            qputenv(name, m_dir.path().toLocal8Bit());
+        QApplication::setOrganizationName(QStringLiteral("LatheTest"));
+        QApplication::setApplicationName(QStringLiteral("LatheTest"));
+        makeProject();
+        m_window = std::make_unique<ui::MainWindow>();
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+
+    void aProjectThatIsOpenedAgainTellsAllThreeFigures()
+    {
+        QVERIFY(!find<QToolBar>("replayBar")->isVisible());
+        m_window->openSource(file());
+        auto* latency = find<QLabel>("statusLatency");
+        QTRY_VERIFY2_WITH_TIMEOUT(latency->text().contains(QStringLiteral("measured 4.250 ms")), qPrintable(latency->text()), 20000);
+        QVERIFY2(latency->text().contains(QStringLiteral("untuned 8.500 ms")), qPrintable(latency->text()));
+        QCOMPARE(workspace().figures().runSeconds, 6.0); // so that a resumed run gets its budget on top
+    }
+
+    void aBandStandsForAnEstimateThatIsNotKnownYet()
+    {
+        workspace().clearRun();
+        ui::TaskModel& tasks = workspace().tasks();
+        const std::vector<session::TaskView> all = workspace().session()->tasks();
+        std::vector<session::TaskView> some = all;
+        some.front().bestMs = session::kUnknown;
+        tasks.setTasks(some);
+        emit workspace().bridge().eventsArrived({{3, session::EstimateEvent{session::kUnknown, 8.9, 12.3, 60}}});
+        QVERIFY2(find<QLabel>("statusLatency")->text().contains(QStringLiteral("8.9–12.3 ms")), qPrintable(find<QLabel>("statusLatency")->text()));
+        tasks.setTasks(all);
+    }
+
+    void budgetsAreTakenInWords()
+    {
+        auto* bar = m_window->findChild<ui::RunBar*>();
+        auto* budget = find<QComboBox>("budgetPicker");
+        const auto type = [budget](const char* text) {
+            budget->lineEdit()->setText(QString::fromUtf8(text));
+        };
+        type("1.5 h, 1000 trials");
+        auto options = bar->tuneOptions();
+        QVERIFY(options);
+        QCOMPARE(options->seconds, 5400.0);
+        QCOMPARE(options->trials, std::int64_t{1000});
+        type("until the last hour gained under 0.1 %");
+        options = bar->tuneOptions();
+        QVERIFY(options);
+        QCOMPARE(options->minGainPercent, 0.1);
+        type("when it is done");
+        QVERIFY(!bar->tuneOptions());
+        // Refused as a row among the issues; nothing starts.
+        QTest::mouseClick(find<QToolButton>("actionStartButton"), Qt::LeftButton);
+        auto* issues = find<QTableView>("issueTable");
+        QTRY_VERIFY(issues->model()->rowCount() > 0);
+        QVERIFY(workspace().session()->state() == session::RunState::Idle);
+        type("20 min");
+    }
+
+    void liveViewsAreHeldTogetherAndCatchUp()
+    {
+        ui::RoundModel& rounds = ui::RoundModel::of(workspace());
+        m_window->openSource(file());
+        QTRY_COMPARE_WITH_TIMEOUT(rounds.rowCount(), 6, 20000);
+        find<QToolButton>("schedulerHold")->click();
+        QVERIFY(find<QToolButton>("timeHold")->isChecked());
+        QVERIFY(find<QToolButton>("chartHold")->isChecked());
+        session::TrialView slow{"a", 6, 0, 0, "c", "s", 2.0, "done", "Ok", ""}, fast = slow;
+        fast.index = 1;
+        fast.costMs = 0.5;
+        emit workspace().bridge().eventsArrived({{7, session::RoundEvent{6, 0, 2, {}, "promise"}}, {7.1, session::TrialEvent{slow}}, {7.2, session::TrialEvent{fast}},
+                                                 {8, session::RoundDoneEvent{6, 0, 2, {{"search", 1.0}}, 3.5}}});
+        QCOMPARE(rounds.rowCount(), 6);
+        find<QToolButton>("timeHold")->setChecked(false);
+        QVERIFY(!find<QToolButton>("chartHold")->isChecked());
+        QCOMPARE(rounds.rowCount(), 7);
+        QCOMPARE(rounds.rounds().back().bestMs, 0.5);
+        QCOMPARE(rounds.rounds().back().estimateMs, 3.5);
+    }
+
+    void hardwareParametersAreEditedInPlace()
+    {
+        ui::HardwareModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+        model.setLimits({{"l2_bytes", 1048576, "detected"}, {"num_cores", 2, "user"}, {"new_thing", 5, "file a.txt"}});
+        const QModelIndex value = model.index(0, ui::HardwareModel::ValueColumn);
+        QVERIFY(!(model.flags(value) & Qt::ItemIsEditable));
+        QVERIFY(!model.setData(value, 5, Qt::EditRole));
+        std::int64_t taken = 0;
+        QString problem;
+        model.setEditor([&](const std::string& name, std::int64_t wanted) {
+            taken = wanted;
+            return name == "l2_bytes" ? QString() : QStringLiteral("no");
+        });
+        connect(&model, &ui::HardwareModel::refused, this, [&problem](const QString& text) { problem = text; });
+        QVERIFY(model.flags(value) & Qt::ItemIsEditable);
+        QVERIFY(!(model.flags(value.siblingAtColumn(0)) & Qt::ItemIsEditable));
+        QVERIFY(model.setData(value, QStringLiteral("2 MiB"), Qt::EditRole));
+        QCOMPARE(taken, std::int64_t{2} << 20);
+        QVERIFY(!model.setData(value, QStringLiteral("much"), Qt::EditRole));
+        QVERIFY(problem.contains(QStringLiteral("much")));
+        QVERIFY(!model.setData(model.index(1, ui::HardwareModel::ValueColumn), 9, Qt::EditRole));
+        QCOMPARE(problem, QStringLiteral("no"));
+        QCOMPARE(model.index(0, ui::HardwareModel::UnitColumn).data().toString(), QStringLiteral("bytes"));
+        QCOMPARE(model.index(2, ui::HardwareModel::NameColumn).data().toString(), QStringLiteral("new_thing"));
+    }
+
+    void theOpenNetworksParametersAreStored()
+    {
+        m_window->openSource(file());
+        QTRY_VERIFY_WITH_TIMEOUT(workspace().session() != nullptr && !workspace().bridge().isOpening(), 20000);
+        auto* list = find<QListWidget>("deviceList");
+        QTRY_VERIFY(list->count() >= 1);
+        list->setCurrentRow(0);
+        auto* table = find<QTableView>("hardwareTable");
+        QAbstractItemModel* model = table->model();
+        int row = -1;
+        for (int i = 0; i < model->rowCount(); ++i)
+            if (model->index(i, 0).data(Qt::ToolTipRole).toString() == QStringLiteral("l2_bytes"))
+                row = i;
+        QVERIFY(row >= 0);
+        const QString own = model->index(row, ui::HardwareModel::ValueColumn).data().toString();
+        QVERIFY2(model->setData(model->index(row, ui::HardwareModel::ValueColumn), QStringLiteral("65536"), Qt::EditRole), qPrintable(find<QLabel>("deviceProblem")->text()));
+        QTRY_COMPARE(model->index(row, ui::HardwareModel::OriginColumn).data().toString(), QStringLiteral("edited"));
+        table->setCurrentIndex(model->index(row, ui::HardwareModel::ValueColumn));
+        auto* reset = find<QPushButton>("deviceReset");
+        QTRY_VERIFY(reset->isEnabled());
+        reset->click();
+        QTRY_COMPARE(model->index(row, ui::HardwareModel::ValueColumn).data().toString(), own);
+    }
+
+    void aRunIsReplayedAndSaysSo()
+    {
+        m_window->openReplay(file());
+        auto* bar = find<QToolBar>("replayBar");
+        QTRY_VERIFY_WITH_TIMEOUT(bar->isVisible(), 20000);
+        QVERIFY(find<QLabel>("replayTitle")->text().contains(QStringLiteral("Replay")));
+        QVERIFY(m_window->windowTitle().contains(QStringLiteral("Replay")));
+        QVERIFY(!find<QToolButton>("actionStartButton")->isEnabled());
+        QVERIFY(!find<QToolButton>("actionExportButton")->isEnabled());
+        QCOMPARE(find<QComboBox>("replayRun")->count(), 1);
+        auto* speed = find<QComboBox>("replaySpeed");
+        speed->setCurrentIndex(speed->count() - 1);
+        QCOMPARE(workspace().replay()->speed(), 1000.0);
+        QTRY_COMPARE(workspace().figures().trials, qint64{24});
+        QTRY_COMPARE(ui::RoundModel::of(workspace()).rowCount(), 6);
+        QTRY_VERIFY(find<QLabel>("statusLatency")->text().contains(QStringLiteral("measured 4.250 ms")));
+        QCOMPARE(workspace().figures().failed, qint64{6});
+        QCOMPARE(find<QTableView>("taskTable")->model()->rowCount(), workspace().tasks().rowCount());
+        QTRY_VERIFY(workspace().session()->state() == session::RunState::Stopped); // as the run was
+    }
+
+    void aReplayGoesBackAndPlaysAgain()
+    {
+        auto* slider = find<QSlider>("replaySlider");
+        slider->setValue(slider->maximum() / 2); // three of six seconds
+        find<QComboBox>("replaySpeed")->setCurrentIndex(0);
+        QTRY_VERIFY(workspace().figures().trials >= 8 && workspace().figures().trials < 24);
+        QTRY_VERIFY(ui::RoundModel::of(workspace()).rowCount() < 6);
+        QTest::mouseClick(find<QToolButton>("replayPlay"), Qt::LeftButton);
+        QTRY_VERIFY(workspace().session()->state() == session::RunState::Paused);
+        slider->setValue(slider->maximum());
+        QTRY_COMPARE(workspace().figures().trials, qint64{24});
+    }
+
+    void leavingAReplayOpensTheProject()
+    {
+        QTest::mouseClick(find<QToolButton>("replayLeave"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(workspace().session() != nullptr && workspace().replay() == nullptr, 20000);
+        QTRY_VERIFY(!find<QToolBar>("replayBar")->isVisible());
+        QTRY_VERIFY(find<QToolButton>("actionStartButton")->isEnabled());
+    }
+
+    /// Two seconds of 200 trials a second on all tasks: no turn of the event loop takes half a second (the figure is 50 ms; other
+    /// programs may have the processor).
+    void theEventLoopTurnsWhileTrialsPourIn()
+    {
+        const int tasks = workspace().tasks().rowCount();
+        QElapsedTimer since, run;
+        qint64 longest = 0;
+        QTimer probe;
+        probe.setInterval(5);
+        connect(&probe, &QTimer::timeout, this, [&] { longest = std::max(longest, since.restart()); });
+        QTimer feed;
+        feed.setInterval(100);
+        int round = 100;
+        connect(&feed, &QTimer::timeout, this, [&] {
+            const double at = 10 + static_cast<double>(run.elapsed()) / 1000;
+            std::vector<session::Event> events{{at, session::RoundEvent{round, round % tasks, 20, {}, "promise"}}};
+            for (int i = 0; i < 20; ++i)
+                events.push_back({at, session::TrialEvent{{"t", round, i, round % tasks, "c", "s", 1.0, i % 9 == 0 ? "run" : "done", i % 9 == 0 ? "RunTimeout" : "Ok", "took too long"}}});
+            events.push_back({at, session::BestEvent{round % tasks, 1.0 / round, "direct"}});
+            events.push_back({at, session::RoundDoneEvent{round, round % tasks, 20, {{"search", 0.1}}, 5.0 - 0.001 * round}});
+            events.push_back({at, session::EstimateEvent{5.0 - 0.001 * round, session::kUnknown, session::kUnknown, 60}});
+            ++round;
+            emit workspace().bridge().eventsArrived(events);
+        });
+        since.start();
+        run.start();
+        probe.start();
+        feed.start();
+        QTRY_VERIFY_WITH_TIMEOUT(run.elapsed() >= 2000, 10000);
+        QVERIFY2(longest < 500, qPrintable(QStringLiteral("%1 ms").arg(longest)));
+        QVERIFY(round >= 110);
+    }
+};
+
+QTEST_MAIN(TestLive)
+#include "tst_live.moc"

@@ -1,0 +1,268 @@
+#include "ui/pages/devices_page.h"
+
+#include "ui/bridge/session_bridge.h"
+#include "ui/models/hardware_model.h"
+#include "ui/models/language.h"
+#include "ui/models/texts.h"
+#include "ui/models/workspace.h"
+#include "ui/views/table_view.h"
+
+#include <QCoreApplication>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QListWidget>
+#include <QPointer>
+#include <QPushButton>
+#include <QSplitter>
+#include <QThreadPool>
+#include <QVBoxLayout>
+
+#include <cmath>
+
+namespace lathe::ui {
+
+DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+{
+    setObjectName(QStringLiteral("devicesPage"));
+    m_list = new QListWidget(this);
+    m_list->setObjectName(QStringLiteral("deviceList"));
+    m_list->setAlternatingRowColors(true);
+    m_refresh = new QPushButton(this);
+    m_refresh->setObjectName(QStringLiteral("deviceRefresh"));
+    m_test = new QPushButton(this);
+    m_test->setObjectName(QStringLiteral("deviceTest"));
+    m_reset = new QPushButton(this);
+    m_reset->setObjectName(QStringLiteral("deviceReset"));
+    m_state = new QLabel(this);
+    m_state->setObjectName(QStringLiteral("deviceState"));
+    m_state->setWordWrap(true);
+    m_state->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_problem = new QLabel(this);
+    m_problem->setObjectName(QStringLiteral("deviceProblem"));
+    m_problem->setWordWrap(true);
+    m_problem->hide();
+    m_model = new HardwareModel(this);
+    m_table = new TableView("hardwareTable", this);
+    m_table->setModel(m_model);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed | QAbstractItemView::AnyKeyPressed);
+    const int widths[] = {190, 110, 70, 150, 260};
+    for (int column = 0; column < HardwareModel::ColumnCount; ++column)
+        m_table->setColumnWidth(column, widths[column]);
+    m_table->restoreColumns();
+    auto* left = new QWidget(this);
+    auto* leftColumn = new QVBoxLayout(left);
+    leftColumn->setContentsMargins(0, 0, 0, 0);
+    leftColumn->addWidget(m_list, 1);
+    leftColumn->addWidget(m_refresh);
+    auto* right = new QWidget(this);
+    auto* buttons = new QHBoxLayout;
+    buttons->addWidget(m_test);
+    buttons->addWidget(m_reset);
+    buttons->addStretch();
+    auto* column = new QVBoxLayout(right);
+    column->setContentsMargins(4, 0, 0, 0);
+    column->addWidget(m_state);
+    column->addWidget(m_table, 1);
+    column->addWidget(m_problem);
+    column->addLayout(buttons);
+    auto* splitter = new QSplitter(Qt::Horizontal, this);
+    splitter->addWidget(left);
+    splitter->addWidget(right);
+    splitter->setStretchFactor(0, 2);
+    splitter->setStretchFactor(1, 5);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(splitter);
+    setFocusProxy(m_list);
+
+    connect(m_list, &QListWidget::currentRowChanged, this, &DevicesPage::showCurrent);
+    connect(m_refresh, &QPushButton::clicked, this, &DevicesPage::ask);
+    connect(m_test, &QPushButton::clicked, this, &DevicesPage::test);
+    connect(m_reset, &QPushButton::clicked, this, &DevicesPage::reset);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &DevicesPage::updateButtons);
+    connect(m_model, &HardwareModel::refused, this, [this](const QString& text) {
+        m_problem->setText(text);
+        m_problem->show();
+    });
+    connect(&m_workspace.bridge(), &SessionBridge::opened, this, &DevicesPage::fill);
+    connect(&m_workspace.bridge(), &SessionBridge::closed, this, &DevicesPage::fill);
+    retranslated(this, [this] {
+        m_list->setAccessibleName(tr("Devices"));
+        m_table->setAccessibleName(tr("Hardware parameters"));
+        m_refresh->setText(tr("&Look again"));
+        m_refresh->setToolTip(tr("Ask all back ends which devices they find"));
+        m_test->setText(tr("Self-&test"));
+        m_test->setToolTip(tr("Build a small kernel, launch it, compare what it computes"));
+        m_reset->setText(tr("Back to what was &detected"));
+        m_reset->setToolTip(tr("Forget the edited value of the chosen parameter"));
+        m_model->retranslate();
+        fill();
+    });
+}
+
+void DevicesPage::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    if (!m_asked)
+        ask();
+}
+
+void DevicesPage::ask()
+{
+    if (m_asking)
+        return;
+    m_asked = m_asking = true;
+    m_refresh->setEnabled(false);
+    QThreadPool::globalInstance()->start([self = QPointer(this)] {
+        auto devices = std::make_shared<std::vector<session::DeviceView>>(session::listDevices());
+        QMetaObject::invokeMethod(qApp, [self, devices] {
+            if (!self)
+                return;
+            self->m_devices = std::move(*devices);
+            self->m_asking = false;
+            self->m_refresh->setEnabled(true);
+            self->fill();
+        }, Qt::QueuedConnection);
+    });
+    fill();
+}
+
+void DevicesPage::fill()
+{
+    const int row = std::max(0, m_list->currentRow());
+    {
+        const QSignalBlocker blocker(m_list);
+        m_list->clear();
+        if (const session::TuningSession* session = m_workspace.session())
+            m_list->addItem(tr("Open network: %1").arg(QString::fromStdString(session->options().target)));
+        for (const session::DeviceView& device : m_devices) {
+            const bool ready = device.state == "ready";
+            auto* item = new QListWidgetItem(QStringLiteral("%1  ·  %2").arg(QString::fromStdString(device.name.empty() ? device.kind : device.name), ready ? tr("ready") : tr("not usable")), m_list);
+            item->setToolTip(QString::fromStdString(device.state));
+            if (!ready)
+                item->setForeground(palette().brush(QPalette::PlaceholderText));
+        }
+        if (m_list->count() > 0)
+            m_list->setCurrentRow(std::min(row, m_list->count() - 1));
+    }
+    showCurrent();
+}
+
+const session::DeviceView* DevicesPage::current() const
+{
+    const int row = m_list->currentRow() - (m_workspace.session() != nullptr ? 1 : 0);
+    return row >= 0 && static_cast<std::size_t>(row) < m_devices.size() ? &m_devices[static_cast<std::size_t>(row)] : nullptr;
+}
+
+QString DevicesPage::testTarget() const
+{
+    if (const session::DeviceView* device = current())
+        return device->state == "ready" ? QString::fromStdString(device->kind) : QString();
+    return m_workspace.session() == nullptr ? QString() : QString::fromStdString(m_workspace.session()->options().target);
+}
+
+void DevicesPage::showCurrent()
+{
+    m_problem->hide();
+    const session::DeviceView* device = current();
+    session::TuningSession* session = m_workspace.session();
+    QString state;
+    if (device != nullptr) {
+        m_model->setEditor({});
+        m_model->setLimits(device->hardware);
+        state = device->state == "ready" ? tr("%1 can be measured on. Its parameters are what its back end tells.").arg(QString::fromStdString(device->name))
+                                         : tr("It cannot be used: %1").arg(QString::fromStdString(device->state.starts_with("absent: ") ? device->state.substr(8) : device->state));
+    } else if (session != nullptr && m_list->currentRow() == 0) {
+        if (m_workspace.replay() != nullptr)
+            m_model->setEditor({});
+        else
+            m_model->setEditor([this](const std::string& name, std::int64_t value) {
+                if (m_workspace.session() == nullptr)
+                    return QString();
+                if (const auto set = m_workspace.session()->setHardware(name, value); !set)
+                    return QString::fromStdString(set.error().message);
+                QMetaObject::invokeMethod(this, &DevicesPage::showCurrent, Qt::QueuedConnection); // once the editor has closed
+                return QString();
+            });
+        m_model->setLimits(session->hardware());
+        state = m_workspace.replay() != nullptr ? tr("What the search respected in the run that is replayed.")
+                                                : tr("What the search respects. Double-click a value to change it for the runs to come; it is stored with the project.");
+    } else {
+        m_model->setEditor({});
+        m_model->setLimits({});
+        state = m_asking ? tr("Asking the back ends …") : tr("No device was found.");
+    }
+    const auto tested = m_tests.find(testTarget());
+    if (tested != m_tests.end()) {
+        const Tested& test = tested->second;
+        QString text;
+        if (test.running)
+            text = tr("The self-test runs …");
+        else if (!test.failure.isEmpty())
+            text = tr("The self-test failed: %1").arg(test.failure);
+        else {
+            text = tr("The self-test passed: a kernel was built, ran in %1 and computed what it must").arg(msText(test.result.runMs));
+            if (std::isfinite(test.result.maxRelError))
+                text += tr(" (relative error %1)").arg(QString::number(test.result.maxRelError, 'g', 2));
+            text += tr(".");
+        }
+        state += QLatin1Char('\n') + text;
+    }
+    m_state->setText(state);
+    updateButtons();
+}
+
+void DevicesPage::updateButtons()
+{
+    const QString target = testTarget();
+    const auto tested = m_tests.find(target);
+    m_test->setEnabled(!target.isEmpty() && (tested == m_tests.end() || !tested->second.running));
+    const QModelIndex index = m_table->currentIndex();
+    m_reset->setEnabled(current() == nullptr && index.isValid() && (m_model->flags(index.siblingAtColumn(HardwareModel::ValueColumn)) & Qt::ItemIsEditable)
+                        && (m_model->limit(index.row()).origin == "edited" || m_model->limit(index.row()).origin.starts_with("file ")));
+}
+
+void DevicesPage::test()
+{
+    const QString target = testTarget();
+    if (target.isEmpty())
+        return;
+    Tested& test = m_tests[target];
+    test = {};
+    test.running = true;
+    showCurrent();
+    QThreadPool::globalInstance()->start([self = QPointer(this), target] {
+        auto result = std::make_shared<Result<session::SelfTest>>(session::selfTestDevice(target.toStdString()));
+        QMetaObject::invokeMethod(qApp, [self, target, result] {
+            if (!self)
+                return;
+            Tested& ended = self->m_tests[target];
+            ended = {};
+            if (*result)
+                ended.result = **result;
+            else
+                ended.failure = QString::fromStdString(result->error().message);
+            self->showCurrent();
+        }, Qt::QueuedConnection);
+    });
+}
+
+void DevicesPage::reset()
+{
+    const QModelIndex index = m_table->currentIndex();
+    session::TuningSession* session = m_workspace.session();
+    if (session == nullptr || !index.isValid())
+        return;
+    const int row = index.row();
+    if (const auto set = session->setHardware(m_model->limit(row).name, std::nullopt); !set) {
+        m_problem->setText(QString::fromStdString(set.error().message));
+        m_problem->show();
+        return;
+    }
+    showCurrent();
+    m_table->setCurrentIndex(m_model->index(row, HardwareModel::ValueColumn));
+}
+
+} // namespace lathe::ui

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "core/session/session.h"
+
+#include <QWidget>
+
+#include <map>
+#include <vector>
+
+QT_BEGIN_NAMESPACE
+class QLabel;
+class QListWidget;
+class QPushButton;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+class HardwareModel;
+class TableView;
+class Workspace;
+
+/// What can measure here, whether it works, and the hardware parameters that search respects: those of the open network's target
+/// can be edited. Devices are asked on a thread, when the page is first seen.
+class DevicesPage final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    DevicesPage(Workspace& workspace, QWidget* parent);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    struct Tested
+    {
+        bool running = false;
+        QString failure;
+        session::SelfTest result;
+    };
+
+    void ask();
+    void fill();
+    void showCurrent();
+    void updateButtons();
+    void test();
+    void reset();
+    /// Of the list's current row; null: the open network's target.
+    const session::DeviceView* current() const;
+    QString testTarget() const;
+
+    Workspace& m_workspace;
+    std::vector<session::DeviceView> m_devices;
+    std::map<QString, Tested> m_tests; ///< by target
+    bool m_asked = false, m_asking = false;
+    QListWidget* m_list = nullptr;
+    TableView* m_table = nullptr;
+    HardwareModel* m_model = nullptr;
+    QLabel *m_state = nullptr, *m_problem = nullptr;
+    QPushButton *m_test = nullptr, *m_refresh = nullptr, *m_reset = nullptr;
+};
+
+} // namespace lathe::ui

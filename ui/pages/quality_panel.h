@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/session/history.h"
+#include "ui/models/history_reader.h"
+
+#include <QTimer>
+#include <QWidget>
+
+QT_BEGIN_NAMESPACE
+class QLabel;
+class QTreeWidget;
+QT_END_NAMESPACE
+
+namespace lathe::ui {
+
+class RoundModel;
+class Workspace;
+
+/// How well the latest run was measured: spread of repeats, drift of the control kernel, clocks, temperature, load, and how long
+/// each device measured. Reads rounds as they come, on a thread.
+class QualityPanel final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    QualityPanel(Workspace& workspace, QWidget* parent);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void reset();
+    void read();
+    void fill();
+    Workspace& m_workspace;
+    HistoryReader m_reader;
+    std::vector<session::QualityView> m_rounds;
+    bool m_reading = false;
+    QTimer m_refresh;
+    QLabel* m_summary = nullptr;
+    QTreeWidget *m_table = nullptr, *m_devices = nullptr;
+};
+
+} // namespace lathe::ui
