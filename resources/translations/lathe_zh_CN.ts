@@ -1061,7 +1061,7 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>任务(&amp;T)</translation>
         </message>
         <message>
-            <source>Pro&amp;gram</source>
+            <source>Progra&amp;m</source>
             <translation>程序(&amp;G)</translation>
         </message>
         <message>
@@ -1230,7 +1230,7 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>对数坐标(&amp;L)</translation>
         </message>
         <message>
-            <source>&amp;Hold</source>
+            <source>Hol&amp;d</source>
             <translation>定格(&amp;H)</translation>
         </message>
         <message>
@@ -2016,7 +2016,7 @@ convolution is counted with, and may pass 100 %.</source>
     <context>
         <name>lathe::ui::HoldButton</name>
         <message>
-            <source>&amp;Hold</source>
+            <source>Hol&amp;d</source>
             <translation>保持(&amp;H)</translation>
         </message>
         <message>

@@ -169,7 +169,7 @@ void ComparePage::retranslate()
     m_remove->setToolTip(tr("Take the selected baseline away"));
     m_copy->setText(tr("&Copy command line"));
     m_tabs->setTabText(0, tr("&Tasks"));
-    m_tabs->setTabText(2, tr("Pro&gram"));
+    m_tabs->setTabText(2, tr("Progra&m"));
     fill(m_compared, {}, {});
 }
 

@@ -13,7 +13,7 @@ HoldButton::HoldButton(RoundModel& rounds, const char* name, QWidget* parent) : 
     connect(this, &QToolButton::toggled, &rounds, &RoundModel::setHeld);
     connect(&rounds, &RoundModel::heldChanged, this, &QToolButton::setChecked);
     retranslated(this, [this] {
-        setText(tr("&Hold"));
+        setText(tr("Hol&d"));
         setToolTip(tr("Keep curves, rounds and times as they are while the run goes on"));
     });
 }
