@@ -2329,11 +2329,9 @@ convolution is counted with, and may pass 100 %.</source>
             <source>Nothing found</source>
             <translation>未找到</translation>
         </message>
-        <message numerus="yes">
-            <source>%n topic(s) found</source>
-            <translation>
-                <numerusform>找到 %n 个主题</numerusform>
-            </translation>
+        <message>
+            <source>Topics found: %1</source>
+            <translation>找到的主题：%1</translation>
         </message>
     </context>
     <context>
@@ -3770,11 +3768,9 @@ convolution is counted with, and may pass 100 %.</source>
             <source>No round has been run yet. Start a run to see which task gets the trials, and why.</source>
             <translation>尚未运行任何一轮。开始运行后可以看到哪个任务获得试验以及原因。</translation>
         </message>
-        <message numerus="yes">
-            <source>%n round(s): %1</source>
-            <translation>
-                <numerusform>%n 轮：%1</numerusform>
-            </translation>
+        <message>
+            <source>Rounds: %1. %2</source>
+            <translation>轮次：%1。%2</translation>
         </message>
     </context>
     <context>

@@ -198,7 +198,7 @@ void ManualWindow::search()
             above->setHidden(false);
     }
     m_found->setVisible(!words.isEmpty());
-    m_found->setText(found.empty() ? tr("Nothing found") : tr("%n topic(s) found", nullptr, static_cast<int>(found.size())));
+    m_found->setText(found.empty() ? tr("Nothing found") : tr("Topics found: %1").arg(found.size()));
     mark();
 }
 

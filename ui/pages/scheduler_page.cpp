@@ -10,6 +10,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLocale>
 #include <QSplitter>
 #include <QVBoxLayout>
 
@@ -85,7 +86,7 @@ void SchedulerPage::update()
     m_chart->setBands(m_rounds.taskNames(), tr("trials"));
     m_chart->setSamples(std::move(samples));
     m_summary->setText(m_rounds.rounds().empty() ? tr("No round has been run yet. Start a run to see which task gets the trials, and why.")
-                                                 : tr("%n round(s): %1", nullptr, m_rounds.rowCount()).arg(m_chart->summary()));
+                                                 : tr("Rounds: %1. %2").arg(QLocale().toString(m_rounds.rowCount()), m_chart->summary()));
     if (m_table->currentIndex().isValid())
         showCurrent();
     else if (m_rounds.rowCount() > 0)
