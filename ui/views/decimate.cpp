@@ -15,6 +15,7 @@ QList<QPointF> decimated(const QList<QPointF>& points, int columns, bool positiv
         return kept;
     }
     const double from = points.first().x(), span = points.last().x() - from;
+    const double perUnit = span > 0 ? columns / span : 0;
     kept.reserve(4 * qsizetype{columns});
     qsizetype first = -1, least = -1, greatest = -1, last = -1;
     qint64 column = -1;
@@ -32,7 +33,7 @@ QList<QPointF> decimated(const QList<QPointF>& points, int columns, bool positiv
         const QPointF& p = points[i];
         if (!good(p))
             continue;
-        const auto at = span > 0 ? static_cast<qint64>((p.x() - from) / span * columns) : 0;
+        const auto at = static_cast<qint64>((p.x() - from) * perUnit);
         if (at != column) {
             flush();
             column = at;

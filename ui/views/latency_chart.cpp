@@ -146,7 +146,11 @@ void LatencyChart::setCurves(Curves curves)
 void LatencyChart::draw()
 {
     rescale(); // the range first: each change of it makes every series again
-    const int columns = std::max(200, width());
+    // Many curves lie upon each other: coarser columns and edges that are not smoothed keep the drawing quick.
+    constexpr std::size_t kFine = 8; // curves
+    const auto share = static_cast<double>(kFine) / static_cast<double>(std::max(kFine, m_curves.tasks.size()));
+    const int columns = std::max(200, static_cast<int>(width() * share));
+    m_view->setRenderHint(QPainter::Antialiasing, share == 1);
     const auto replace = [&](QXYSeries* series, const QList<QPointF>& points) { series->replace(decimated(points, columns, m_logarithmic)); };
     const double end = std::max(m_curves.seconds, 0.0);
     // Thinned before it is made of steps: each pixel keeps its least and greatest value, so no step is lost.

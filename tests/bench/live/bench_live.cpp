@@ -138,6 +138,7 @@ int live(const QString& model, int seconds)
         loop.exec();
         fmt::print("{:<12} {} trials/s on {} tasks: longest stall {:.1f} ms, {:.1f} % of one core\n", tabs->tabText(tab).toStdString(), kPerSecond, tasks, static_cast<double>(longest) * 1e-6,
                    100 * (cpuSeconds() - before) / (static_cast<double>(run.elapsed()) * 1e-3));
+        std::fflush(stdout);
     }
     const double start = memory();
     double middle = 0, slowest = 0;
