@@ -108,8 +108,6 @@ void LatencyChart::setNames()
     m_latency->setTitleText(tr("Latency (ms)"));
     for (QLegendMarker* marker : m_chart->legend()->markers(m_measuredLine))
         marker->setVisible(false);
-    for (QLegendMarker* marker : m_chart->legend()->markers(m_band))
-        marker->setVisible(!m_curves.low.isEmpty());
 }
 
 void LatencyChart::setLogarithmic(bool on)
@@ -205,9 +203,14 @@ void LatencyChart::rescale()
         low = std::min(low, y);
         high = std::max(high, y);
     };
-    for (const QList<QPointF>* points : {&m_curves.estimate, &m_curves.measured, &m_curves.low, &m_curves.high})
+    for (const QList<QPointF>* points : {&m_curves.estimate, &m_curves.measured})
         for (const QPointF& p : *points)
             see(p.y());
+    // The range of the first seconds is wide: it sets the scale only while there is nothing else to see.
+    if (m_curves.estimate.isEmpty() && !std::isfinite(m_curves.untunedMs))
+        for (const QList<QPointF>* points : {&m_curves.low, &m_curves.high})
+            for (const QPointF& p : *points)
+                see(p.y());
     for (const TaskCurve& curve : m_curves.tasks)
         for (const QPointF& p : curve.points)
             see(p.y());
