@@ -53,7 +53,9 @@ SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent) : QWidget(pa
     layout->setContentsMargins(4, 4, 4, 4);
     layout->addWidget(splitter);
 
-    connect(&m_rounds, &RoundModel::changed, this, &SchedulerPage::update);
+    m_soon.setSingleShot(true);
+    connect(&m_soon, &QTimer::timeout, this, &SchedulerPage::update);
+    connect(&m_rounds, &RoundModel::changed, this, &SchedulerPage::updateSoon);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &SchedulerPage::showCurrent);
     connect(m_chart, &BandChart::bandClicked, this, [this](int task) { m_workspace.selection().selectTask(task); });
     connect(&m_workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) { m_chart->setHighlight(place.task); });
@@ -71,10 +73,21 @@ void SchedulerPage::showEvent(QShowEvent* event)
     update();
 }
 
+/// Rounds come faster than the bands need to be painted.
+void SchedulerPage::updateSoon()
+{
+    constexpr int kRefreshMs = 300;
+    if (!m_since.isValid() || m_since.elapsed() >= kRefreshMs)
+        update();
+    else if (!m_soon.isActive())
+        m_soon.start(kRefreshMs);
+}
+
 void SchedulerPage::update()
 {
     if (!isVisible())
         return; // it is brought up to date when it shows
+    m_since.start();
     std::vector<BandChart::Sample> samples;
     double from = 0;
     for (const session::RoundView& round : m_rounds.rounds()) {
