@@ -96,6 +96,19 @@ search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model,
     return s;
 }
 
+namespace {
+
+/// Whether the record's steps fit the DAG that this version makes of its alternative: an older one's may not.
+bool replays(const graph::Alternative& alternative, const store::BestRow& row)
+{
+    const std::string& text = row.record.candidate.steps;
+    const nlohmann::json json = text.empty() ? nlohmann::json::array() : nlohmann::json::parse(text, nullptr, false);
+    const auto steps = schedule::stepsFromJson(json);
+    return steps && schedule::State::replay(alternative.dag, *steps);
+}
+
+} // namespace
+
 Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project, const RecordChoice& choice)
 {
     const std::string target = model.target.text();
@@ -114,7 +127,10 @@ Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& m
         std::map<std::string, store::BestRow> here;
         for (store::BestRow& row : rows) { // by cost
             const auto task = tasks.find(row.task);
-            if (task != tasks.end() && findAlternative(*task->second, row.alternative) != nullptr && (!choice.strict || isStrict(row.alternative)))
+            if (task == tasks.end() || chosen.contains(row.task) || here.contains(row.task) || (choice.strict && !isStrict(row.alternative)))
+                continue;
+            const graph::Alternative* const alternative = findAlternative(*task->second, row.alternative);
+            if (alternative != nullptr && replays(*alternative, row))
                 here.emplace(row.task, std::move(row));
         }
         chosen.merge(here);
@@ -134,6 +150,8 @@ Result<std::string> reasonFor(const graph::Task& task, const LoadedModel& model,
     for (const store::BestRow& row : rows) {
         if (row.record.target == target && findAlternative(task, row.alternative) == nullptr)
             return fmt::format("its best record is for the alternative {}, which this version does not offer", row.alternative);
+        if (const auto* const alternative = findAlternative(task, row.alternative); row.record.target == target && alternative != nullptr && !replays(*alternative, row))
+            return fmt::format("its best record was made by another version of Lathe, which computed {} by other steps", row.alternative);
         if (row.record.target == target && choice.strict && !isStrict(row.alternative))
             return fmt::format("its records use {}, which --strict forbids", row.alternative);
     }

@@ -98,6 +98,20 @@ private slots:
         QCOMPARE(strict.fallbacks.size(), network().partition.tasks.size() - 1);
     }
 
+    void recordsWhoseStepsDoNotFitArePassedOver()
+    {
+        const graph::Task& task = winogradTask();
+        Project p = project("older.lathe");
+        Record older = record("o", task, winogradOf(task), 100, m_here);
+        older.candidate.steps = "[[\"CI\", 0]]"; // its first operation is an input: there is nothing to inline
+        must(p.addRecords(std::vector{older}));
+        const KernelChoices none = must(chooseKernels(network(), &p, {}));
+        QVERIFY(choiceOf(none, task).record.empty());
+        QVERIFY2(choiceOf(none, task).reason.find("another version") != std::string::npos, choiceOf(none, task).reason.c_str());
+        must(p.addRecords(std::vector{record("d", task, "direct", 200, m_here)}));
+        QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {})), task).record, std::string("d"));
+    }
+
     void strictSaysWhyNoRecordWillDo()
     {
         const graph::Task& task = winogradTask();
