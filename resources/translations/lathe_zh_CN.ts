@@ -1231,7 +1231,7 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>Hol&amp;d</source>
-            <translation>定格(&amp;H)</translation>
+            <translation>定格(&amp;D)</translation>
         </message>
         <message>
             <source>Keep this view as it is while the run goes on</source>
@@ -2017,7 +2017,7 @@ convolution is counted with, and may pass 100 %.</source>
         <name>lathe::ui::HoldButton</name>
         <message>
             <source>Hol&amp;d</source>
-            <translation>保持(&amp;H)</translation>
+            <translation>保持(&amp;D)</translation>
         </message>
         <message>
             <source>Keep curves, rounds and times as they are while the run goes on</source>
