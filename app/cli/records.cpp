@@ -1,4 +1,5 @@
 #include "app/cli/records.h"
+#include "core/store/log_line.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -80,9 +81,10 @@ void printRow(const Record& record, const std::string& name, const Notes& notes)
     const std::string outcome = record.result.ok() ? fmt::format("{:.5f} ms", record.result.meanNs() * 1e-6)
                                                    : fmt::format("{} {}: {}", toString(record.result.stage), toString(record.result.code), record.result.text);
     const std::string again = record.repeats.empty() ? std::string() : fmt::format("  (repeats {})", record.repeats.substr(0, 8));
+    const std::string origin = store::isImported(record) ? fmt::format("  ({})", store::quoted(record.target, 60)) : std::string();
     const auto note = notes.find(store::noteOf(record.trial));
-    print("{}  {}  {:<44} {:<11} {}{}{}\n", timeText(record.timeMs), record.trial.substr(0, 8), name.empty() ? record.candidate.task : name,
-               record.candidate.alternative, outcome, again, note == notes.end() ? std::string() : "  # " + note->second);
+    print("{}  {}  {:<44} {:<11} {}{}{}{}\n", timeText(record.timeMs), record.trial.substr(0, 8), name.empty() ? record.candidate.task : name,
+               record.candidate.alternative, outcome, again, origin, note == notes.end() ? std::string() : "  # " + note->second);
 }
 
 Result<> list(const Arguments& a)
@@ -166,6 +168,7 @@ void addRecords(CLI::App& app, Action& run)
     records->require_subcommand(1);
     addRecordLists(*records, run);
     addRecordTransfers(*records, run);
+    addRecordImport(*records, run);
     addRecordMeasurements(*records, run);
     addRecordNotes(*records, run);
 }

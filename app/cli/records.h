@@ -9,6 +9,7 @@ namespace lathe::cli {
 
 void addRecordLists(CLI::App& records, Action& run); ///< list, best
 void addRecordTransfers(CLI::App& records, Action& run); ///< merge, distill, export
+void addRecordImport(CLI::App& records, Action& run); ///< import
 void addRecordMeasurements(CLI::App& records, Action& run); ///< remeasure, retry
 void addRecordNotes(CLI::App& records, Action& run); ///< note
 

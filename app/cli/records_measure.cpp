@@ -1,4 +1,5 @@
 #include "app/cli/records.h"
+#include "core/store/log_line.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,7 +24,7 @@ struct Arguments
 {
     std::string project, target;
     std::vector<std::string> trials;
-    bool best = false, json = false;
+    bool best = false, imported = false, json = false;
     std::int64_t limit = 1000;
     session::RemeasureOptions options;
     TrialFilterArguments filter;
@@ -96,8 +97,8 @@ Result<std::unique_ptr<session::TuningSession>> open(const Arguments& a)
 
 Result<> remeasure(const Arguments& a)
 {
-    if (a.trials.empty() && !a.best)
-        return makeError(Errc::InvalidArgument, "say which trials: the first digits of their ids, or --best");
+    if (a.trials.empty() && !a.best && !a.imported)
+        return makeError(Errc::InvalidArgument, "say which trials: the first digits of their ids, --best, or --imported");
     std::vector<std::string> trials;
     LATHE_TRY_ASSIGN(const auto session, open(a));
     {
@@ -111,6 +112,16 @@ Result<> remeasure(const Arguments& a)
             for (const store::BestRow& row : rows)
                 if (std::exchange(task, row.task) != row.task && std::find(trials.begin(), trials.end(), row.record.trial) == trials.end())
                     trials.push_back(row.record.trial);
+        }
+        if (a.imported) {
+            LATHE_TRY_ASSIGN(const auto rows, project.best());
+            std::string task;
+            const std::size_t before = trials.size();
+            for (const store::BestRow& row : rows)
+                if (store::isImported(row.record) && std::exchange(task, row.task) != row.task && std::find(trials.begin(), trials.end(), row.record.trial) == trials.end())
+                    trials.push_back(row.record.trial);
+            if (trials.size() == before && !a.best && a.trials.empty())
+                return makeError(Errc::NotFound, fmt::format("{} has no valid record of an imported log", a.project));
         }
     }
     return measure(a, *session, trials);
@@ -164,8 +175,9 @@ void addRecordMeasurements(CLI::App& records, Action& run)
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    sub("remeasure", "Builds and measures candidates of trials again; the results are new trials that name the ones they repeat", remeasure)
-        ->add_flag("--best", arguments->best, "The best valid trial of each task");
+    CLI::App* measuring = sub("remeasure", "Builds and measures candidates of trials again; the results are new trials that name the ones they repeat", remeasure);
+    measuring->add_flag("--best", arguments->best, "The best valid trial of each task");
+    measuring->add_flag("--imported", arguments->imported, "The best of each task that another tuner measured elsewhere (records import)");
     CLI::App* again = sub("retry", "Tries failed trials again: those that are named, or all that the options name", retry);
     again->add_option("--limit", arguments->limit, "At most so many")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))->capture_default_str();
     arguments->filter.addTo(*again);

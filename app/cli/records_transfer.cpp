@@ -1,4 +1,5 @@
 #include "app/cli/records.h"
+#include "core/store/log_line.h"
 #include "core/store/transfer.h"
 #include "core/target/target.h"
 
@@ -78,7 +79,8 @@ Result<> exportRecords(const Arguments& a)
     }
     std::string wanted = a.target;
     if (wanted.empty()) {
-        LATHE_TRY_ASSIGN(const auto targets, project.targets());
+        LATHE_TRY_ASSIGN(auto targets, project.targets());
+        std::erase_if(targets, [](const std::string& target) { return target.starts_with(store::kImportedTarget); });
         if (targets.empty())
             return makeError(Errc::NotFound, fmt::format("{} holds no valid record", a.projects[0]));
         if (targets.size() > 1)

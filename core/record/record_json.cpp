@@ -295,6 +295,8 @@ json toJson(const Record& record)
                   {"time_ms", record.timeMs}};
     if (!record.repeats.empty())
         value["repeats"] = record.repeats;
+    if (std::isfinite(record.candidate.predictedNs))
+        value["predicted_ns"] = record.candidate.predictedNs;
     return value;
 }
 
@@ -312,6 +314,12 @@ Result<Record> recordFromJson(const json& value)
     reader.text("device", record.device);
     reader.integer("time_ms", record.timeMs);
     reader.text("repeats", record.repeats);
+    reader.read("predicted_ns", [&](const json& j) {
+        if (!j.is_number() || !std::isfinite(j.get<double>()))
+            return false;
+        record.candidate.predictedNs = j.get<double>();
+        return true;
+    }, "a time");
     LATHE_TRY(reader.finish());
     return record;
 }

@@ -1,6 +1,7 @@
 #include "core/session/comparison.h"
 
 #include "core/session/condition_texts.h"
+#include "core/store/log_line.h"
 #include "core/store/record_range.h"
 
 #include <fmt/format.h>
@@ -90,7 +91,7 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
     std::map<std::pair<std::string, std::int64_t>, std::vector<const store::BestRow*>> alike;
     const store::BestRow* latest = nullptr;
     for (const store::BestRow& row : rows) {
-        if (!s.target.empty() && !row.record.target.empty() && row.record.target != s.target)
+        if (store::isImported(row.record) || (!s.target.empty() && !row.record.target.empty() && row.record.target != s.target))
             continue;
         alike[{row.record.device, coldBytes(row.record)}].push_back(&row);
         if (latest == nullptr || row.record.timeMs > latest->record.timeMs)

@@ -4,6 +4,7 @@
 #include "core/schedule/step.h"
 #include "core/search/policy.h"
 #include "core/session/condition_texts.h"
+#include "core/store/log_line.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -155,6 +156,8 @@ Result<std::string> reasonFor(const graph::Task& task, const LoadedModel& model,
         if (row.record.target == target && choice.strict && !isStrict(row.alternative))
             return fmt::format("its records use {}, which --strict forbids", row.alternative);
     }
+    if (!rows.empty() && std::all_of(rows.begin(), rows.end(), [](const store::BestRow& row) { return store::isImported(row.record); }))
+        return std::string("its records are of imported logs alone, which were measured elsewhere: measure them again (lathe-cli records remeasure --imported)");
     if (!rows.empty() && rows.front().record.target != target)
         return fmt::format("its records are for the target {}", rows.front().record.target.empty() ? std::string("of an unknown run") : rows.front().record.target);
     return std::string("it has no valid record");

@@ -3,6 +3,7 @@
 #include "core/session/kernel_choices.h"
 #include "core/session/measure_plan.h"
 #include "core/session/options_json.h"
+#include "core/store/log_line.h"
 #include "core/support/hash.h"
 
 #include <fmt/format.h>
@@ -80,8 +81,11 @@ private:
     {
         LATHE_TRY_ASSIGN(const auto sessions, m_writer.sessions());
         for (const store::SessionRow& row : sessions)
-            if (auto options = tuneOptionsFromJson(row.options))
+            if (auto options = tuneOptionsFromJson(row.options)) {
                 m_runs[row.id] = *std::move(options);
+                if (row.target == m_model.target.text())
+                    m_latestRun = row.id;
+            }
         for (std::size_t i = 0; i < m_model.partition.tasks.size(); ++i)
             m_taskOfKey[m_model.partition.tasks[i].key] = static_cast<std::int32_t>(i);
         return {};
@@ -94,22 +98,37 @@ private:
         const auto task = m_taskOfKey.find(old.candidate.task);
         if (task == m_taskOfKey.end())
             return makeError(Errc::NotFound, fmt::format("trial {} is of another network: open that to measure it again", name));
-        if (!old.target.empty() && old.target != m_model.target.text())
+        const bool imported = store::isImported(old);
+        if (imported && !sameFamily(old.target.substr(store::kImportedTarget.size())))
+            return makeError(Errc::Incompatible, fmt::format("trial {} was found for {}, whose programs a {} cannot run: open the project for such a device to measure it", name,
+                                                             store::quoted(old.target.substr(store::kImportedTarget.size()), 40), m_model.target.kind()));
+        if (!imported && !old.target.empty() && old.target != m_model.target.text())
             return makeError(Errc::Incompatible, fmt::format("trial {} was made for the target {}: open the project for that to measure it again", name, old.target));
         LATHE_TRY_ASSIGN(const measure::TaskDataPtr data, dataOf(task->second, old.candidate.alternative));
         Item item;
         item.task = task->second;
         if (old.result.ok())
             item.beforeMs = old.result.meanNs() * 1e-6;
-        if (const auto run = m_runs.find(old.session); run != m_runs.end())
+        // What another tuner measured elsewhere is measured as the latest run measures, so that their costs compare.
+        if (const auto run = imported && m_latestRun != 0 ? m_runs.find(m_latestRun) : m_runs.find(old.session); run != m_runs.end())
             item.options = run->second;
         // A trial that failed early does not know what its caches were to be: its run does.
-        m_cold[trial] = old.result.ok() ? coldBytes(old) : coldBytesOf(item.options, m_model);
+        m_cold[trial] = old.result.ok() && !imported ? coldBytes(old) : coldBytesOf(item.options, m_model);
         item.record.trial = newTrialId();
         item.record.repeats = trial;
         item.record.candidate = std::move(old.candidate);
         item.record.target = m_model.target.text();
         return item;
+    }
+
+    /// Whether programs for the target of a log, as the reference or as Lathe writes it, are of the kind that this one runs.
+    bool sameFamily(std::string_view reference) const
+    {
+        if (const auto known = Target::parse(reference))
+            return known->family() == m_model.target.family();
+        const std::string kind(reference.substr(0, reference.find(' ')));
+        const std::string family = kind == "llvm" || kind == "c" ? "cpu" : reference.find("device=mali") != std::string_view::npos ? "mali" : "gpu";
+        return family == m_model.target.family();
     }
 
     Result<measure::TaskDataPtr> dataOf(std::int32_t task, const std::string& alternative)
@@ -188,6 +207,7 @@ private:
     store::Project& m_writer;
     const RemeasureOptions& m_options;
     std::map<std::int64_t, TuneOptions> m_runs;
+    std::int64_t m_latestRun = 0; ///< for the target; 0: none
     std::map<std::string, std::int32_t> m_taskOfKey;
     std::map<std::pair<std::int32_t, std::string>, measure::TaskDataPtr> m_data;
     std::map<std::string, std::int64_t> m_cold; ///< by the trial that is repeated

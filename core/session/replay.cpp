@@ -100,6 +100,7 @@ public:
     double runTimeout() const override { return TuneOptions().timeoutSeconds; }
     Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string>, const RemeasureOptions&, const Progress&, std::stop_token) override { return refused("new measurement"); }
     bool isRemeasuring() const override { return false; }
+    Result<LogImport> importLogs(std::span<const std::filesystem::path>, const Progress&, std::stop_token) override { return refused("tuning log"); }
     Result<> setNote(const std::string&, const std::string&) override { return refused("note"); }
     Result<ScheduleView> bestSchedule(std::int32_t) const override { return makeError(Errc::NotFound, "a replay shows schedules among the records alone"); }
     Result<std::unique_ptr<History>> history() const override { return openHistory(m_options.project, m_run.model, m_model, m_front); }

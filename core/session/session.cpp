@@ -6,6 +6,7 @@
 #include "core/session/exporter.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
+#include "core/session/log_importer.h"
 #include "core/session/options_json.h"
 #include "core/session/project_history.h"
 #include "core/session/remeasure.h"
@@ -99,6 +100,7 @@ public:
         const std::scoped_lock lock(m_oneAtATime);
         return m_remeasuring;
     }
+    Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop) override;
     Result<> setNote(const std::string& trial, const std::string& text) override;
     std::vector<DeviceView::Limit> hardware() const override;
     Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) override;
@@ -380,6 +382,14 @@ Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::str
     const std::scoped_lock lock(m_oneAtATime);
     m_remeasuring = false;
     return measured;
+}
+
+Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
+{
+    if (!m_project)
+        return makeError(Errc::NotFound, "without a project there is nothing to import a tuning log into");
+    LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
+    return importTuningLogs(*m_model, writer, files, progress, std::move(stop));
 }
 
 Result<> Session::setNote(const std::string& trial, const std::string& text)

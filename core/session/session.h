@@ -3,6 +3,7 @@
 #include "core/session/coverage.h"
 #include "core/session/events.h"
 #include "core/session/history.h"
+#include "core/session/log_import.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
 
@@ -187,6 +188,11 @@ public:
     /// Incompatible (none of them can be measured), StoreFailed.
     virtual Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string> trials, const RemeasureOptions& options, const Progress& progress, std::stop_token stop) = 0;
     virtual bool isRemeasuring() const = 0; ///< no run starts meanwhile
+    /// Takes records from tuning logs, line by line: Lathe's own export of records, and logs of the reference's auto-scheduler whose workloads
+    /// the network has. What another tuner measured elsewhere is no candidate for an export before remeasure() measured it here. A
+    /// stop keeps what was taken. Blocks: call it off the GUI thread; may be called while a run goes on, which does not learn from
+    /// them. Errors: NotFound, BadFile, Cancelled, StoreFailed.
+    virtual Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop) = 0;
     /// A note on a trial, or on the project where `trial` is empty; an empty text takes it away. Writes to the disk: call it off the
     /// GUI thread; may be called while a run goes on. StoreFailed, NotFound.
     virtual Result<> setNote(const std::string& trial, const std::string& text) = 0;

@@ -93,6 +93,52 @@ private slots:
         QVERIFY(!QFile::exists(m_dir.filePath("none.lathe")));
     }
 
+    void logsAreImportedWithACountOfWhatWasReadAndSkipped()
+    {
+        const Output exported = cli({"records", "export", "p.lathe", "-o", "own.jsonl", "--format", "lathe"});
+        QVERIFY2(exported.code == 0, exported.err);
+        QVERIFY(cli({"records", "export", "p.lathe", "-o", "ref.log"}).code == 0);
+        const Output made = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "q.lathe", "--trials", "1", "--json"});
+        QVERIFY2(made.code == 0, made.err);
+
+        const Output imported = cli({"records", "import", "q.lathe", "own.jsonl", "ref.log", "--json"});
+        QVERIFY2(imported.code == 0, imported.err);
+        const QJsonObject done = QJsonDocument::fromJson(imported.out).object();
+        const int foreign = done["foreign"].toInt();
+        QVERIFY2(foreign >= 1, imported.out);
+        QCOMPARE(done["taken"].toInt(), 40 + foreign);
+        QCOMPARE(done["lines"].toInt(), 40 + foreign);
+        QVERIFY(done["tasks"].toInt() >= 2);
+        QVERIFY(done["skipped"].toArray().isEmpty());
+        const Output again = cli({"records", "import", "q.lathe", "own.jsonl"});
+        QVERIFY2(again.out.contains("40 lines read: 0 records taken for 0 tasks, 40 already there, 0 lines skipped"), again.out);
+
+        // What was measured elsewhere is listed as that, and measured here when somebody asks for it.
+        QVERIFY(cli({"records", "best", "q.lathe"}).out.contains("(imported: sim"));
+        const Output measured = cli({"records", "remeasure", "q.lathe", "--imported", "--json"});
+        QVERIFY2(measured.code == 0, measured.err);
+        const QJsonArray rows = QJsonDocument::fromJson(measured.out).array();
+        QVERIFY(!rows.isEmpty());
+        for (const QJsonValue& row : rows)
+            QCOMPARE(row["status"].toString(), QStringLiteral("Ok"));
+    }
+
+    void logsThatHoldNothingAreRefused()
+    {
+        QFile words(m_dir.filePath("words.log"));
+        QVERIFY(words.open(QIODevice::WriteOnly));
+        words.write("Best: 3 ms\nBest: 2 ms\n");
+        words.close();
+        const Output refused = cli({"records", "import", "p.lathe", "words.log"});
+        QCOMPARE(refused.code, 1);
+        QVERIFY2(refused.out.contains("2 skipped: no JSON (first: words.log:1)"), refused.out);
+        QVERIFY2(refused.err.contains("no line could be taken"), refused.err);
+        QVERIFY(cli({"records", "import", "p.lathe", "none.log"}).err.contains("there is no file"));
+        QVERIFY(cli({"records", "import", "none.lathe", "words.log"}).err.contains("there is no project"));
+        QVERIFY(!QFile::exists(m_dir.filePath("none.lathe")));
+        QVERIFY(cli({"records", "remeasure", "p.lathe", "--imported"}).err.contains("no valid record of an imported log"));
+    }
+
     void budgetsInWordsAndHardwareAreRefusedInOneSentence_data()
     {
         QTest::addColumn<QStringList>("words");

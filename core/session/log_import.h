@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lathe::session {
+
+/// Lines of tuning logs that were not taken, for one reason.
+struct SkippedLines
+{
+    std::string reason;
+    std::int64_t count = 0;
+    std::string file; ///< of the first of them
+    std::int64_t line = 0;
+};
+
+/// What an import of tuning logs did with each line. Comments and empty lines do not count.
+struct LogImport
+{
+    std::int64_t lines = 0;
+    std::int64_t taken = 0; ///< now records of the project
+    std::int64_t known = 0; ///< records that it had
+    std::int64_t foreign = 0; ///< of those taken: measured elsewhere by another tuner
+    std::int32_t tasks = 0; ///< that were taken for
+    std::vector<SkippedLines> skipped; ///< most frequent first
+
+    std::int64_t skippedLines() const
+    {
+        std::int64_t sum = 0;
+        for (const SkippedLines& alike : skipped)
+            sum += alike.count;
+        return sum;
+    }
+};
+
+} // namespace lathe::session

@@ -1,0 +1,223 @@
+#include "core/store/log_line.h"
+
+#include "core/record/record_json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace lathe::store {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t kMaxSteps = 10'000;
+constexpr std::size_t kMaxCosts = 10'000;
+
+Error bad(std::string why)
+{
+    return makeError(Errc::BadFile, std::move(why));
+}
+
+std::optional<std::int64_t> integer(const json& value)
+{
+    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > (std::uint64_t{1} << 62)))
+        return std::nullopt;
+    return value.get<std::int64_t>();
+}
+
+/// The times of a result in ns; nothing where one is no time.
+std::optional<std::vector<double>> costs(const json& list)
+{
+    if (!list.is_array() || list.empty() || list.size() > kMaxCosts)
+        return std::nullopt;
+    std::vector<double> out;
+    for (const json& seconds : list) {
+        const double ns = seconds.is_number() ? seconds.get<double>() * 1e9 : 0;
+        if (!std::isfinite(ns) || ns <= 0)
+            return std::nullopt;
+        out.push_back(ns);
+    }
+    return out;
+}
+
+Result<LogLine> autoScheduler(const json& line)
+{
+    ForeignTrial trial;
+    if (line.contains("v") && line["v"].is_string())
+        trial.version = line["v"].get<std::string>();
+    constexpr std::array<std::string_view, 6> kVersions = {"v0.1", "v0.2", "v0.3", "v0.4", "v0.5", "v0.6"};
+    if (std::find(kVersions.begin(), kVersions.end(), trial.version) == kVersions.end())
+        return makeError(Errc::Unsupported, trial.version.empty() ? std::string("auto-scheduler log without a version")
+                                                                  : fmt::format("auto-scheduler log of version '{}'; v0.1 to v0.6 are known", quoted(trial.version, 20)));
+    const json& input = line["i"];
+    if (!input.is_array() || input.size() != 2 || !input[0].is_array() || input[0].size() < 2 || !input[0][0].is_string() || !input[0][1].is_string())
+        return bad("auto-scheduler line whose \"i\" is not [task, state]");
+    const json& task = input[0];
+    trial.workload = task[0].get<std::string>();
+    trial.target = task[1].get<std::string>();
+    if (task.size() > 2) {
+        if (!task[2].is_array() || task[2].size() > 64)
+            return bad("auto-scheduler line whose hardware parameters are no list");
+        for (const json& value : task[2]) {
+            const auto number = integer(value);
+            if (!number)
+                return bad("auto-scheduler line whose hardware parameters are no integers");
+            trial.hardware.push_back(*number);
+        }
+    }
+    const json& state = input[1];
+    if (!state.is_array() || state.size() != 2 || !state[1].is_array() || state[1].size() > kMaxSteps)
+        return bad("auto-scheduler line whose state is not [stages, steps]");
+    auto steps = schedule::stepsFromJson(state[1]);
+    if (!steps)
+        return bad(fmt::format("auto-scheduler line with a step that cannot be read: {}", quoted(steps.error().message, 120)));
+    trial.steps = *std::move(steps);
+    for (const schedule::Step& step : trial.steps)
+        if (!schedule::isReferenceStep(step))
+            return bad(fmt::format("auto-scheduler line with the step {}, which the reference does not have", toJson(step).at(0).get<std::string>()));
+
+    const json& result = line["r"];
+    const auto error = result.is_array() && result.size() >= 2 ? integer(result[1]) : std::nullopt;
+    if (!error || *error < 0 || *error > 8)
+        return bad("auto-scheduler line whose \"r\" is not [costs, error, seconds, time]");
+    trial.error = static_cast<std::int32_t>(*error);
+    if (trial.error == 0) {
+        auto times = costs(result[0]);
+        if (!times)
+            return bad("auto-scheduler line without an error whose costs are no times");
+        trial.costsNs = *std::move(times);
+    }
+    if (result.size() > 2 && result[2].is_number() && std::isfinite(result[2].get<double>()))
+        trial.allSeconds = result[2].get<double>();
+    if (result.size() > 3) {
+        constexpr double kLastSecond = 253402300799; // 9999-12-31
+        const double seconds = result[3].is_number() ? result[3].get<double>() : -1;
+        if (seconds >= 0 && seconds <= kLastSecond)
+            trial.timeMs = static_cast<std::int64_t>(seconds) * 1000;
+    }
+    return LogLine(std::move(trial));
+}
+
+Result<LogLine> own(const json& line)
+{
+    auto record = recordFromJson(line);
+    if (!record)
+        return bad(fmt::format("record of Lathe's whose {}", quoted(record.error().message, 120)));
+    if (record->trial.empty() || record->trial.size() > 128)
+        return bad("record of Lathe's without a trial id");
+    if (record->candidate.task.empty())
+        return bad("record of Lathe's without a task");
+    if (record->result.ok() && record->result.costsNs.empty())
+        return bad("record of Lathe's without a failure and without a cost");
+    return LogLine(*std::move(record));
+}
+
+Result<LogLine> templateTuner(const json& line)
+{
+    const json& input = line["input"];
+    const bool named = input.is_array() && input.size() > 1 && input[1].is_string();
+    return makeError(Errc::Unsupported, fmt::format("template tuner's configuration of {}: Lathe has no such template to apply it to",
+                                                    named ? quoted(input[1].get<std::string>(), 60) : std::string("a template without a name")));
+}
+
+} // namespace
+
+std::string quoted(std::string_view text, std::size_t most)
+{
+    std::string out;
+    for (const char c : text.substr(0, most))
+        out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    if (text.size() <= most)
+        return out;
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
+        out.pop_back(); // of a character that was cut in two
+    if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0)
+        out.pop_back();
+    return out + "...";
+}
+
+bool nestsShallow(std::string_view text)
+{
+    constexpr int kDeepest = 64;
+    int depth = 0;
+    bool inString = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (inString) {
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                inString = false;
+        } else if (c == '"') {
+            inString = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > kDeepest)
+                return false;
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+    return true;
+}
+
+TrialResult foreignFailure(std::int32_t error)
+{
+    struct Kind
+    {
+        TrialStage stage;
+        Errc code;
+        const char* text;
+    };
+    static constexpr std::array<Kind, 8> kKinds = {{
+        {TrialStage::Lower, Errc::IllegalSchedule, "applying the steps failed"},
+        {TrialStage::Build, Errc::BuildFailed, "compiling failed"},
+        {TrialStage::Load, Errc::BuildFailed, "loading the program failed"},
+        {TrialStage::Run, Errc::WorkerCrashed, "running the program failed"},
+        {TrialStage::Verify, Errc::WrongAnswer, "the answer was wrong"},
+        {TrialStage::Build, Errc::BuildTimeout, "compiling took too long"},
+        {TrialStage::Run, Errc::RunTimeout, "running took too long"},
+        {TrialStage::Run, Errc::WorkerCrashed, "the cause is not known"},
+    }};
+    const Kind& kind = kKinds[static_cast<std::size_t>(std::clamp(error, 1, 8) - 1)];
+    TrialResult result;
+    result.stage = kind.stage;
+    result.code = kind.code;
+    result.text = fmt::format("the log tells error {}: {}", error, kind.text);
+    return result;
+}
+
+Result<LogLine> readLogLine(std::string_view text)
+{
+    const std::size_t begin = text.find_first_not_of(" \t\r");
+    if (begin == std::string_view::npos || text.front() == '#')
+        return LogLine();
+    if (text.find('\0') != std::string_view::npos)
+        return bad("binary data");
+    if (text[begin] != '{' && text[begin] != '[')
+        return bad("no JSON");
+    if (!nestsShallow(text))
+        return bad("JSON that nests deeper than any record");
+    const json line = json::parse(text, nullptr, false);
+    if (line.is_discarded())
+        return bad("no JSON");
+    const auto has = [&line](const char* a, const char* b) { return line.is_object() && line.contains(a) && line.contains(b); };
+    if (has("trial", "candidate"))
+        return own(line);
+    if (has("i", "r"))
+        return autoScheduler(line);
+    if (has("input", "config"))
+        return templateTuner(line);
+    if (line.is_array() && line.size() == 2 && line[0].is_string() && line[1].is_string())
+        return makeError(Errc::Unsupported, "workload of MetaSchedule's database, whose traces Lathe cannot replay");
+    if (line.is_array() && line.size() == 2 && line[0].is_number_integer() && line[1].is_array())
+        return makeError(Errc::Unsupported, "record of MetaSchedule's database, whose trace Lathe cannot replay");
+    return bad("JSON that is no record of a known tuner");
+}
+
+} // namespace lathe::store

@@ -1,0 +1,285 @@
+#include "core/record/record_json.h"
+#include "core/session/kernel_choices.h"
+#include "core/session/log_importer.h"
+#include "core/store/log_line.h"
+#include "core/store/transfer.h"
+#include "tests/support/must.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+using namespace lathe;
+using namespace lathe::session;
+using lathe::test::must;
+using nlohmann::json;
+using store::Project;
+
+namespace {
+
+/// As the reference's own build server wrote it.
+const std::string kSoftmax =
+    "{\"i\": [[\"[\\\"d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 1000, 1, 1000]\""
+    ", \"cuda -keys=cuda,gpu -max_num_threads=1024 -thread_warp_size=32\", [-1, 16, 64, 49152, 2147483647, 1024, 8, 32], \"\", 0]"
+    ", [[], [[\"SP\", 4, 1, 1000, [40], 1], [\"AN\", 4, 2, 6], [\"FSP\", 3, 1, 0, 1], [\"AN\", 3, 2, 6], [\"CA\", 3, 4, 0]"
+    ", [\"CI\", 2], [\"FSP\", 1, 1, 0, 1], [\"AN\", 1, 2, 6], [\"CA\", 1, 4, 0], [\"AN\", 4, 0, 5], [\"PR\", 1, 0, \"auto_unroll_max_step$512\"], [\"PR\", 3, 0, \"auto_unroll_max_step$512\"]]]]"
+    ", \"r\": [[4.87396e-06], 0, 1.30575, 1606984701], \"v\": \"v0.5\"}";
+
+std::string with(std::string text, const std::string& what, const std::string& by)
+{
+    const auto at = text.find(what);
+    if (at == std::string::npos)
+        qFatal("the line has no %s", what.c_str());
+    return text.replace(at, what.size(), by);
+}
+
+} // namespace
+
+/// Tuning logs into a project: which lines are taken, which are not and why, and what their records are good for.
+class TestLogImport : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
+    std::filesystem::path write(const char* name, const std::string& content) const
+    {
+        std::ofstream(file(name), std::ios::binary) << content;
+        return file(name);
+    }
+    /// A network that ends with a softmax over 1000 classes.
+    std::unique_ptr<TuningSession> open(const char* project, bool readOnly = false) const
+    {
+        OpenOptions options;
+        options.model.source = "zoo:squeezenet-1.1";
+        options.target = "sim";
+        options.project = file(project);
+        options.readOnly = readOnly;
+        return must(TuningSession::open(options));
+    }
+    static LogImport import(TuningSession& session, const std::filesystem::path& log) { return must(session.importLogs(std::span(&log, 1), {}, {})); }
+    std::vector<Record> records(const char* project) const
+    {
+        const Project p = must(Project::open(file(project), Project::Access::Read));
+        std::vector<Record> all;
+        must(p.forEachRecord({}, [&all](const Record& record) { all.push_back(record); }));
+        return all;
+    }
+    static std::string reasons(const LogImport& done)
+    {
+        std::string all;
+        for (const SkippedLines& lines : done.skipped)
+            all += std::to_string(lines.count) + " " + lines.reason + "\n";
+        return all;
+    }
+
+private slots:
+    void aLineOfTheReferenceBecomesARecordOfItsDevice()
+    {
+        const auto session = open("golden.lathe");
+        const LogImport done = import(*session, write("ci.json", "# the server's\n" + kSoftmax + "\n"));
+        QVERIFY2(done.skipped.empty(), reasons(done).c_str());
+        QCOMPARE(done.lines, std::int64_t{1});
+        QCOMPARE(done.taken, std::int64_t{1});
+        QCOMPARE(done.foreign, std::int64_t{1});
+        QCOMPARE(done.tasks, 1);
+        const Record record = records("golden.lathe").at(0);
+        QVERIFY(store::isImported(record));
+        QVERIFY(record.target.starts_with("imported: cuda -keys=cuda,gpu"));
+        QCOMPARE(record.candidate.kind, std::string("steps"));
+        QCOMPARE(json::parse(record.candidate.steps).size(), std::size_t{12});
+        QCOMPARE(json::parse(record.candidate.steps)[5], json::parse("[\"CI\", 2]"));
+        QCOMPARE(qRound(record.result.meanNs() * 100), 487396);
+        QCOMPARE(record.timeMs, std::int64_t{1606984701000});
+        QCOMPARE(json::parse(record.device)["hardware"]["warp_size"]["value"].get<int>(), 32);
+        QCOMPARE(json::parse(record.result.conditions)["log"].get<std::string>(), std::string("ci.json"));
+        QCOMPARE(json::parse(record.result.conditions)["line"].get<int>(), 2);
+        // Its loops can be looked at, as those of any trial.
+        const auto history = must(session->history());
+        const TrialDetail detail = must(history->detail(must(history->rowOf(record.trial))));
+        QVERIFY2(detail.loops.find("threadIdx.x") != std::string::npos, detail.problem.c_str());
+    }
+
+    void whatWasMeasuredElsewhereIsNoBestRecord()
+    {
+        const auto session = open("best.lathe");
+        QCOMPARE(import(*session, write("best.json", kSoftmax + "\n")).taken, std::int64_t{1});
+        const std::string key = records("best.lathe").at(0).candidate.task;
+        for (const TaskView& task : session->tasks())
+            if (task.key == key)
+                QVERIFY(std::isnan(task.bestMs));
+        const Coverage coverage = must(session->coverage(false));
+        QCOMPARE(coverage.records, 0);
+        QVERIFY(std::any_of(coverage.subgraphs.begin(), coverage.subgraphs.end(), [](const SubgraphReport& s) { return s.reason.find("of imported logs alone") != std::string::npos; }));
+    }
+
+    void whatWasFoundForAnotherKindOfDeviceIsNotMeasured()
+    {
+        const auto session = open("other.lathe");
+        QCOMPARE(import(*session, write("other.json", kSoftmax + "\n")).taken, std::int64_t{1});
+        const auto measured = session->remeasure(std::vector<std::string>{records("other.lathe").at(0).trial}, {}, {}, {});
+        QVERIFY(!measured);
+        QVERIFY(measured.error().code == Errc::Incompatible);
+        QVERIFY2(measured.error().message.find("found for cuda") != std::string::npos, measured.error().message.c_str());
+    }
+
+    void theSameLineTwiceIsOneRecord()
+    {
+        const auto session = open("twice.lathe");
+        const LogImport first = import(*session, write("twice.json", kSoftmax + "\n" + kSoftmax + "\n"));
+        QCOMPARE(first.taken, std::int64_t{1});
+        QCOMPARE(first.known, std::int64_t{1});
+        QCOMPARE(import(*session, write("renamed.json", kSoftmax)).known, std::int64_t{1}); // from another file, too
+        QCOMPARE(records("twice.lathe").size(), std::size_t{1});
+    }
+
+    void allGenerationsOfKeysAreKnown()
+    {
+        const auto session = open("keys.lathe");
+        std::string log = with(kSoftmax, "\\\", 1, 1000, 1, 1000]", "\\\", [1, 1000], [1, 1000]]") + "\n"; // nested
+        log += with(with(kSoftmax, "d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 1000, 1, 1000]", "b32ed43fb351136894c322ee49097a1a\\\"]"), "4.87396e-06", "4e-06") + "\n"; // hash alone
+        const LogImport done = import(*session, write("keys.json", log));
+        QVERIFY2(done.taken == 2, reasons(done).c_str());
+    }
+
+    void failuresOfALogAreFailures()
+    {
+        const auto session = open("failed.lathe");
+        QCOMPARE(import(*session, write("failed.json", with(kSoftmax, "[[4.87396e-06], 0,", "[[1e+10], 4,"))).taken, std::int64_t{1});
+        const Record record = records("failed.lathe").at(0);
+        QVERIFY(record.result.stage == TrialStage::Run);
+        QVERIFY(!record.result.ok());
+        QVERIFY(record.result.text.find("error 4") != std::string::npos);
+    }
+
+    void linesThatAreNotTakenAreCountedByReason()
+    {
+        const auto session = open("skip.lathe");
+        std::string log;
+        log += with(kSoftmax, "d7b65649", "00000000") + "\n";
+        log += with(kSoftmax, "d7b65649", "11111111") + "\n";
+        log += with(kSoftmax, "[\"CI\", 2]", "[\"CI\", 99]") + "\n"; // no such stage
+        log += with(kSoftmax, "[40]", "[null]") + "\n";
+        log += with(kSoftmax, "\"[\\\"d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 1000, 1, 1000]\"", "\"" + std::string(5000, '[') + "\"") + "\n";
+        log += "Best: 3 ms\n";
+        log += "{\"input\":[\"llvm\",\"dense_pack.x86\",[],{}],\"config\":{},\"result\":[],\"version\":0.2}\n";
+        log += std::string(1 << 20, '\x01') + "\n";
+        log += kSoftmax + "\n";
+        log += kSoftmax.substr(0, 300);
+        const LogImport done = import(*session, write("skip.json", log));
+        const std::string all = reasons(done);
+        QCOMPARE(done.lines, std::int64_t{10});
+        QCOMPARE(done.taken, std::int64_t{1});
+        QCOMPARE(done.skippedLines(), std::int64_t{9});
+        for (const char* reason : {"2 of a workload that this network does not have", "softmax 1x1000: step 5", "a split has no length", "1 without a workload key", "2 no JSON",
+                                   "1 template tuner's configuration of dense_pack.x86", "1 cut off: the file ends within it"})
+            QVERIFY2(all.find(reason) != std::string::npos, (std::string(reason) + " in\n" + all).c_str());
+        QCOMPARE(done.skipped[0].count, std::int64_t{2}); // most frequent first
+        for (const SkippedLines& lines : done.skipped)
+            QCOMPARE(lines.file, std::string("skip.json"));
+    }
+
+    void reasonsThatAllDifferAreNotAllKept()
+    {
+        const auto session = open("many.lathe");
+        std::string log;
+        for (int i = 0; i < 300; ++i)
+            log += "{\"input\":[\"llvm\",\"" + std::to_string(i) + "\"],\"config\":{}}\n";
+        const LogImport done = import(*session, write("many.json", log));
+        QCOMPARE(done.skipped.size(), std::size_t{101});
+        QCOMPARE(done.skipped[0].reason, std::string("other reasons"));
+        QCOMPARE(done.skipped[0].count, std::int64_t{200});
+    }
+
+    void anExportOfRecordsComesBackWhole()
+    {
+        const auto from = open("from.lathe");
+        const std::string task = from->tasks().front().key;
+        std::vector<Record> made;
+        for (int i = 0; i < 3; ++i) {
+            Record r;
+            r.trial = "trial " + std::to_string(i);
+            r.round = i;
+            r.index = 2;
+            r.candidate.task = task;
+            r.candidate.alternative = "direct";
+            r.candidate.sketch = "one";
+            r.candidate.genome = {1, i};
+            r.candidate.steps = "[]";
+            r.candidate.predictedNs = 10.25 + i;
+            if (i == 2)
+                r.result = {TrialStage::Run, Errc::RunTimeout, "too\nlong", {}, false, {{"measure", 3.5}}, "{\"load\": 2}"};
+            else
+                r.result.costsNs = {100.125 + i, 1e6 / 3};
+            r.result.verified = i == 0;
+            r.target = "sim";
+            r.device = "{\"name\": \"board\"}";
+            r.timeMs = 1700000000000 + i;
+            r.repeats = i == 1 ? "trial 0" : "";
+            made.push_back(std::move(r));
+        }
+        {
+            Project p = must(Project::open(file("copy.lathe"), Project::Access::Write));
+            must(p.addRecords(made));
+            must(store::exportJsonLines(p, file("own.jsonl")));
+        }
+        const LogImport done = import(*from, file("own.jsonl"));
+        QVERIFY2(done.taken == 3, reasons(done).c_str());
+        QCOMPARE(done.foreign, std::int64_t{0});
+        const std::vector<Record> back = records("from.lathe");
+        QCOMPARE(back.size(), made.size());
+        for (std::size_t i = 0; i < made.size(); ++i)
+            QVERIFY2(toJson(back[i]) == toJson(made[i]), toJson(back[i]).dump().c_str());
+        QCOMPARE(import(*from, file("own.jsonl")).known, std::int64_t{3});
+        // A record of another network's task has no place here.
+        json other = toJson(made[0]);
+        other["trial"] = "other";
+        other["candidate"]["task"] = "of another network";
+        QCOMPARE(import(*from, write("other.jsonl", other.dump())).skipped.at(0).reason, std::string("of a task that no network of this project has"));
+    }
+
+    void whatCannotBeReadOrWrittenIsRefusedInOneSentence()
+    {
+        const auto session = open("refused.lathe");
+        const std::vector<std::filesystem::path> some = {write("good.json", kSoftmax), file("none.json")};
+        QVERIFY(session->importLogs(some, {}, {}).error().code == Errc::NotFound);
+        QCOMPARE(records("refused.lathe").size(), std::size_t{0}); // not even from the one that is there
+        QVERIFY(session->importLogs({}, {}, {}).error().code == Errc::InvalidArgument);
+        const auto reader = open("refused.lathe", true);
+        const auto refused = reader->importLogs(std::span(some.data(), 1), {}, {});
+        QVERIFY(refused.error().code == Errc::StoreFailed);
+        QVERIFY2(refused.error().message.find("read-only") != std::string::npos, refused.error().message.c_str());
+        OpenOptions without;
+        without.model.source = "zoo:mlp";
+        without.target = "sim";
+        QVERIFY(must(TuningSession::open(without))->importLogs(std::span(some.data(), 1), {}, {}).error().code == Errc::NotFound);
+    }
+
+    void aStopKeepsWhatWasTaken()
+    {
+        const auto session = open("stopped.lathe");
+        std::string log;
+        for (int i = 0; i < 2500; ++i)
+            log += with(kSoftmax, "1606984701", std::to_string(1606984701 + i)) + "\n";
+        const auto name = write("long.json", log);
+        std::stop_source stop;
+        double last = 0;
+        const auto stopped = session->importLogs(std::span(&name, 1), [&](std::string_view what, double fraction) {
+            QCOMPARE(std::string(what), std::string("long.json"));
+            QVERIFY(fraction >= last && fraction <= 1);
+            last = fraction;
+            stop.request_stop();
+        }, stop.get_token());
+        QVERIFY(stopped.error().code == Errc::Cancelled);
+        const std::size_t kept = records("stopped.lathe").size();
+        QVERIFY(kept >= 1000 && kept < 2500);
+        const LogImport rest = import(*session, name);
+        QCOMPARE(rest.known, static_cast<std::int64_t>(kept));
+        QCOMPARE(rest.taken + rest.known, std::int64_t{2500});
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLogImport)
+#include "tst_log_import.moc"
