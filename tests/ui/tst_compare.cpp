@@ -2,6 +2,7 @@
 #include "core/session/program_reader.h"
 #include "core/store/project.h"
 #include "tests/support/must.h"
+#include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/report_dialog.h"
@@ -19,13 +20,13 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QStandardPaths>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QtTest>
 
 using namespace lathe;
+using lathe::test::find;
 using lathe::test::must;
 
 /// What is held against what, what an export covers, and the report, driven from outside by objectName.
@@ -36,14 +37,6 @@ class TestCompare : public QObject
     QTemporaryDir m_dir;
     std::unique_ptr<ui::Workspace> m_workspace;
 
-    template<typename T>
-    static T* find(QWidget* in, const char* name)
-    {
-        T* found = in->findChild<T*>(QLatin1String(name));
-        if (found == nullptr)
-            qFatal("no widget named %s", name);
-        return found;
-    }
     QString file(const char* name) const { return m_dir.filePath(QLatin1String(name)); }
     static QString cell(const QTableView* table, int row, int column) { return table->model()->index(row, column).data().toString(); }
 
@@ -85,10 +78,7 @@ class TestCompare : public QObject
 private slots:
     void initTestCase()
     {
-        QStandardPaths::setTestModeEnabled(true);
-        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
-        QApplication::setOrganizationName("LatheTest");
-        QApplication::setApplicationName("LatheCompareTest");
+        test::settleIn(m_dir.path());
         makeProject(file("two.lathe"), "cpu");
         makeProject(file("sim.lathe"), "sim");
         makeProject(file("part.lathe"), "cpu -threads=1", true);

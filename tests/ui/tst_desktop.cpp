@@ -1,3 +1,4 @@
+#include "tests/ui/window_test.h"
 #include "ui/bridge/desktop.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/notice_settings.h"
@@ -14,7 +15,6 @@
 #include <QProcess>
 #include <QSettings>
 #include <QSignalSpy>
-#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -80,11 +80,7 @@ class TestDesktop : public QObject
 private slots:
     void initTestCase()
     {
-        QStandardPaths::setTestModeEnabled(true);
-        qputenv("HOME", m_dir.path().toLocal8Bit());
-        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
-        QApplication::setOrganizationName("LatheTest");
-        QApplication::setApplicationName("LatheTest");
+        lathe::test::settleIn(m_dir.path());
         m_daemon.start("dbus-daemon", {"--session", "--nofork", "--print-address=1", "--address=unix:dir=" + m_dir.path()});
         if (!m_daemon.waitForStarted())
             return;

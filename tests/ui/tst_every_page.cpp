@@ -1,8 +1,8 @@
 #include "tests/ui/made_project.h"
+#include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/language.h"
 #include "ui/models/workspace.h"
-#include "ui/shell/main_window.h"
 #include "ui/shell/page_registry.h"
 #include "ui/shell/window_layout.h"
 #include "ui/views/appearance.h"
@@ -15,7 +15,6 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QSignalSpy>
-#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -89,24 +88,16 @@ class TestEveryPage : public QObject
 private slots:
     void initTestCase()
     {
-        QStandardPaths::setTestModeEnabled(true);
-        for (const char* name : {"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
-            qputenv(name, m_dir.path().toLocal8Bit());
+        test::settleIn(m_dir.path());
         qputenv("TZ", "UTC");
-        QApplication::setOrganizationName("LatheTest");
-        QApplication::setApplicationName("LathePagesTest");
         QLocale::setDefault(QLocale::c());
         QApplication::setFont(QFont(QStringLiteral("DejaVu Sans"), 9)); // a package that the window needs in any case
-        ui::Language::instance().set(QStringLiteral("en"));
         ui::applyAppearance(ui::Appearance::Light);
         test::makeProject(file("empty"), Project::Empty);
         test::makeProject(file("failing"), Project::Failing);
         test::makeProject(file("huge"), Project::Huge);
         test::makeProject(file("mixed"), Project::Mixed);
-        m_window = std::make_unique<ui::MainWindow>();
-        m_window->resize(1280, 800);
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_window = test::shownWindow({1280, 800});
         // Every model that a view shows keeps the rules of models, whatever is opened.
         std::set<QAbstractItemModel*> models;
         for (const QAbstractItemView* view : m_window->findChildren<QAbstractItemView*>())

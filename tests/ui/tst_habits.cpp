@@ -1,10 +1,10 @@
 #include "core/session/session.h"
+#include "tests/ui/window_test.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/models/import_problems.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/language.h"
 #include "ui/models/workspace.h"
-#include "ui/shell/main_window.h"
 #include "ui/views/appearance.h"
 #include "ui/views/band_chart.h"
 #include "ui/views/graph_view.h"
@@ -28,7 +28,6 @@
 #include <QPlainTextEdit>
 #include <QRegularExpression>
 #include <QStandardItemModel>
-#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTreeWidget>
 #include <QtTest>
@@ -118,10 +117,7 @@ class TestHabits : public QObject
     template<typename T>
     T* find(const char* name) const
     {
-        T* found = m_window->findChild<T*>(QLatin1String(name));
-        if (found == nullptr)
-            qFatal("no widget named %s", name);
-        return found;
+        return test::find<T>(m_window.get(), name);
     }
     void runAction(const char* id) const { find<QAction>(id)->trigger(); }
     QString write(const QString& name, const QByteArray& bytes) const
@@ -150,16 +146,8 @@ class TestHabits : public QObject
 private slots:
     void initTestCase()
     {
-        QStandardPaths::setTestModeEnabled(true);
-        qputenv("HOME", m_dir.path().toLocal8Bit());
-        qputenv("XDG_DATA_HOME", m_dir.path().toLocal8Bit());
-        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
-        QApplication::setOrganizationName("LatheTest");
-        QApplication::setApplicationName("LatheTest");
-        ui::Language::instance().set("en");
-        m_window = std::make_unique<ui::MainWindow>();
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        test::settleIn(m_dir.path());
+        m_window = test::shownWindow();
     }
 
     void tablesAreCopiedAsText()

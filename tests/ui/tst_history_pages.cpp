@@ -1,4 +1,5 @@
 #include "core/store/project.h"
+#include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
 #include "ui/models/edits.h"
@@ -28,7 +29,6 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSpinBox>
-#include <QStandardPaths>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -37,6 +37,7 @@
 #include <QtTest>
 
 using namespace lathe;
+using lathe::test::find;
 using lathe::test::must;
 
 /// The pages about a project's history, driven from outside by objectName: one project with trials and failures, one empty.
@@ -52,14 +53,6 @@ class TestHistoryPages : public QObject
     std::unique_ptr<ui::TimePage> m_time;
     std::unique_ptr<ui::CurvesPage> m_curves;
 
-    template<typename T>
-    static T* find(QWidget* in, const char* name)
-    {
-        T* found = in->findChild<T*>(QLatin1String(name));
-        if (found == nullptr)
-            qFatal("no widget named %s", name);
-        return found;
-    }
     QString file(const char* name) const { return m_dir.filePath(QLatin1String(name)); }
 
     void open(const QString& name)
@@ -72,10 +65,7 @@ class TestHistoryPages : public QObject
 private slots:
     void initTestCase()
     {
-        QStandardPaths::setTestModeEnabled(true);
-        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
-        QApplication::setOrganizationName("LatheTest");
-        QApplication::setApplicationName("LatheHistoryTest");
+        test::settleIn(m_dir.path());
         lathe::test::makeProject(file("full.lathe"), lathe::test::Project::Mixed);
         lathe::test::makeProject(file("empty.lathe"), lathe::test::Project::Empty);
         m_workspace = std::make_unique<ui::Workspace>();

@@ -1,13 +1,13 @@
 #include "core/store/project.h"
 #include "core/support/hash.h"
 #include "tests/support/must.h"
+#include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/hardware_model.h"
 #include "ui/models/round_model.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/run_bar.h"
-#include "ui/shell/main_window.h"
 
 #include <QAbstractItemModelTester>
 #include <QComboBox>
@@ -17,7 +17,6 @@
 #include <QListWidget>
 #include <QPushButton>
 #include <QSlider>
-#include <QStandardPaths>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -39,10 +38,7 @@ class TestLive : public QObject
     template<typename T>
     T* find(const char* name) const
     {
-        T* found = m_window->findChild<T*>(QLatin1String(name));
-        if (found == nullptr)
-            qFatal("no widget named %s", name);
-        return found;
+        return test::find<T>(m_window.get(), name);
     }
     ui::Workspace& workspace() const { return *m_window->findChild<ui::Workspace*>(); }
     QString file() const { return m_dir.filePath(QStringLiteral("run.lathe")); }
@@ -95,15 +91,9 @@ class TestLive : public QObject
 private slots:
     void initTestCase()
     {
-        QStandardPaths::setTestModeEnabled(true);
-        for (const char* name : {"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"})
-            qputenv(name, m_dir.path().toLocal8Bit());
-        QApplication::setOrganizationName(QStringLiteral("LatheTest"));
-        QApplication::setApplicationName(QStringLiteral("LatheTest"));
+        test::settleIn(m_dir.path());
         makeProject();
-        m_window = std::make_unique<ui::MainWindow>();
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_window = test::shownWindow();
     }
 
     void aProjectThatIsOpenedAgainTellsAllThreeFigures()

@@ -1,8 +1,8 @@
+#include "tests/ui/window_test.h"
 #include "ui/dialogs/manual_window.h"
 #include "ui/models/error_advice.h"
 #include "ui/models/language.h"
 #include "ui/models/manual.h"
-#include "ui/shell/main_window.h"
 #include "ui/shell/page_registry.h"
 
 #include <QAction>
@@ -12,7 +12,6 @@
 #include <QLineEdit>
 #include <QRegularExpression>
 #include <QSet>
-#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTextBrowser>
 #include <QToolButton>
@@ -33,25 +32,14 @@ class TestManual : public QObject
     template<typename T>
     T* in(const char* name) const
     {
-        T* found = manual()->findChild<T*>(QLatin1String(name));
-        if (found == nullptr)
-            qFatal("no widget named %s", name);
-        return found;
+        return test::find<T>(manual(), name);
     }
 
 private slots:
     void initTestCase()
     {
-        QStandardPaths::setTestModeEnabled(true);
-        qputenv("HOME", m_dir.path().toLocal8Bit());
-        qputenv("XDG_DATA_HOME", m_dir.path().toLocal8Bit());
-        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
-        QApplication::setOrganizationName("LatheTest");
-        QApplication::setApplicationName("LatheTest");
-        ui::Language::instance().set("en");
-        m_window = std::make_unique<ui::MainWindow>();
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        test::settleIn(m_dir.path());
+        m_window = test::shownWindow();
     }
 
     void headingsWithAnIdBeginTopics()

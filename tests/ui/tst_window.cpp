@@ -1,10 +1,10 @@
+#include "tests/ui/window_test.h"
 #include "ui/commands/action_catalog.h"
 #include "ui/dialogs/command_palette.h"
 #include "ui/models/command_line.h"
 #include "ui/models/language.h"
 #include "ui/models/recent_projects.h"
 #include "ui/models/selection.h"
-#include "ui/shell/main_window.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/view_export.h"
 
@@ -22,7 +22,6 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
-#include <QStandardPaths>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -43,10 +42,7 @@ class TestWindow : public QObject
     template<typename T>
     T* find(const char* name) const
     {
-        T* found = m_window->findChild<T*>(QLatin1String(name));
-        if (found == nullptr)
-            qFatal("no widget named %s", name);
-        return found;
+        return test::find<T>(m_window.get(), name);
     }
     void runAction(const char* id) const { find<QAction>(id)->trigger(); }
     int graphNodes() const { return static_cast<int>(find<ui::GraphView>("graphView")->scene().visible().place.size()); }
@@ -54,16 +50,8 @@ class TestWindow : public QObject
 private slots:
     void initTestCase()
     {
-        QStandardPaths::setTestModeEnabled(true);
-        qputenv("HOME", m_dir.path().toLocal8Bit());
-        qputenv("XDG_DATA_HOME", m_dir.path().toLocal8Bit());
-        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
-        QApplication::setOrganizationName("LatheTest");
-        QApplication::setApplicationName("LatheTest");
-        ui::Language::instance().set("en");
-        m_window = std::make_unique<ui::MainWindow>();
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        test::settleIn(m_dir.path());
+        m_window = test::shownWindow();
     }
 
     void noDockStandsBesideTheStartPage()

@@ -1,6 +1,6 @@
 #include "core/session/session.h"
+#include "tests/ui/window_test.h"
 #include "ui/models/task_model.h"
-#include "ui/shell/main_window.h"
 
 #include <QAction>
 #include <QApplication>
@@ -9,7 +9,6 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
-#include <QStandardPaths>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QToolButton>
@@ -27,10 +26,7 @@ class TestWorkbench : public QObject
     template<typename T>
     T* find(const char* name, QWidget* in = nullptr) const
     {
-        T* found = (in == nullptr ? static_cast<QWidget*>(m_window.get()) : in)->findChild<T*>(QLatin1String(name));
-        if (found == nullptr)
-            qFatal("no widget named %s", name);
-        return found;
+        return lathe::test::find<T>(in == nullptr ? m_window.get() : in, name);
     }
     int trials() const
     {
@@ -44,15 +40,8 @@ class TestWorkbench : public QObject
 private slots:
     void initTestCase()
     {
-        QStandardPaths::setTestModeEnabled(true);
-        qputenv("HOME", m_dir.path().toLocal8Bit());
-        qputenv("XDG_DATA_HOME", m_dir.path().toLocal8Bit());
-        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
-        QApplication::setOrganizationName("LatheTest");
-        QApplication::setApplicationName("LatheTest");
-        m_window = std::make_unique<lathe::ui::MainWindow>();
-        m_window->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        lathe::test::settleIn(m_dir.path());
+        m_window = lathe::test::shownWindow();
     }
 
     void aNetworkOfTheZooOpensFromTheStartPage()
