@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QIcon>
+#include <QScreen>
 
 #include <csignal>
 
@@ -28,6 +29,9 @@ int main(int argc, char** argv)
     lathe::ui::Language::instance().set(lathe::ui::Language::stored());
     lathe::ui::applyAppearance(lathe::ui::storedAppearance());
     lathe::ui::MainWindow window;
+    // Where the frame would reach past a small screen, the window fills it.
+    if (const QSize room = window.screen()->availableSize() - QSize(20, 60); !window.isMaximized() && (window.width() > room.width() || window.height() > room.height()))
+        window.setWindowState(window.windowState() | Qt::WindowMaximized);
     window.show();
     window.desktop().connectToBus();
     if (!parser.positionalArguments().isEmpty())

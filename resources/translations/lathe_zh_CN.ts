@@ -306,11 +306,18 @@
         </message>
         <message>
             <source>least time of a repeat (ms)</source>
-            <translation>每次重复的最短时间 (ms)</translation>
+            <translation>每次重复的最短时间（毫秒）</translation>
         </message>
         <message>
             <source>rest between repeats (ms)</source>
-            <translation>重复之间的间歇 (ms)</translation>
+            <translation>重复之间的间歇（毫秒）</translation>
+        </message>
+    </context>
+    <context>
+        <name>DevicesPage</name>
+        <message>
+            <source>Devices of this machine</source>
+            <translation>本机设备</translation>
         </message>
     </context>
     <context>
@@ -614,6 +621,13 @@
         </message>
     </context>
     <context>
+        <name>MainWindow</name>
+        <message>
+            <source>not running</source>
+            <translation>未在运行</translation>
+        </message>
+    </context>
+    <context>
         <name>Menus</name>
         <message>
             <source>&amp;File</source>
@@ -709,6 +723,13 @@
         <message>
             <source>Devices</source>
             <translation>设备</translation>
+        </message>
+    </context>
+    <context>
+        <name>RoundModel</name>
+        <message>
+            <source>Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.</source>
+            <translation>其权重为 %1；最近各轮每轮提升 %2，估计还可提升约 %3；一轮需要 %4 秒。</translation>
         </message>
     </context>
     <context>
@@ -947,7 +968,7 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>Now (ms)</source>
-            <translation>当前 (ms)</translation>
+            <translation>当前（毫秒）</translation>
         </message>
         <message>
             <source>Change</source>
@@ -955,11 +976,11 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>In the network (ms)</source>
-            <translation>在网络中 (ms)</translation>
+            <translation>在网络中（毫秒）</translation>
         </message>
         <message>
             <source>%1 (ms)</source>
-            <translation>%1 (ms)</translation>
+            <translation>%1（毫秒）</translation>
         </message>
         <message>
             <source>Now against %1</source>
@@ -3358,10 +3379,6 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>%1 有望使网络在每秒搜索中加快 %2。</translation>
         </message>
         <message>
-            <source>It counts %1 times; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.</source>
-            <translation>它计 %1 次；最近各轮每轮提升 %2，估计还可提升约 %3；一轮需要 %4 秒。</translation>
-        </message>
-        <message>
             <source>The gradient of the network's latency by %1 was the steepest: %2 (backward %3, forward %4, weight %5).</source>
             <translation>网络延迟对 %1 的梯度最陡：%2（向后 %3，向前 %4，权重 %5）。</translation>
         </message>
@@ -3644,11 +3661,11 @@ convolution is counted with, and may pass 100 %.</source>
         <name>lathe::ui::ScatterPanel</name>
         <message>
             <source>Predicted (ms)</source>
-            <translation>预测值（ms）</translation>
+            <translation>预测值（毫秒）</translation>
         </message>
         <message>
             <source>Latency (ms)</source>
-            <translation>延迟（ms）</translation>
+            <translation>延迟（毫秒）</translation>
         </message>
         <message>
             <source>Time since the first</source>
@@ -3836,11 +3853,11 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>Estimated (ms)</source>
-            <translation>估计 (ms)</translation>
+            <translation>估计（毫秒）</translation>
         </message>
         <message>
             <source>Measured (ms)</source>
-            <translation>实测 (ms)</translation>
+            <translation>实测（毫秒）</translation>
         </message>
         <message>
             <source>Now against it</source>
@@ -3848,7 +3865,7 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
         <message>
             <source>Untuned (ms)</source>
-            <translation>未调优 (ms)</translation>
+            <translation>未调优（毫秒）</translation>
         </message>
         <message>
             <source>Tasks with a record</source>

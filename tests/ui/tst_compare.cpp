@@ -219,6 +219,8 @@ private slots:
         ui::ReportDialog dialog(file("two.lathe"), file("two.html"));
         dialog.setAttribute(Qt::WA_DeleteOnClose, false);
         dialog.show();
+        const auto* about = find<QLabel>(&dialog, "reportAbout");
+        QVERIFY(about->height() >= about->heightForWidth(about->width())); // no line of it is cut
         auto* result = find<QLabel>(&dialog, "reportResult");
         QVERIFY(!find<QPushButton>(&dialog, "reportOpen")->isEnabled());
         QTest::mouseClick(find<QPushButton>(&dialog, "reportWrite"), Qt::LeftButton);

@@ -225,6 +225,28 @@ private slots:
         QCOMPARE(view.scene().visible().items.size(), seen);
     }
 
+    void theBeginningStaysInTheMiddleUntilItIsMoved()
+    {
+        Builder b;
+        const int input = b.node("input", {});
+        std::vector<int> branches;
+        for (int i = 0; i < 15; ++i)
+            branches.push_back(b.node("relu", {input}));
+        b.node("concat", branches);
+        ui::GraphView view;
+        view.resize(300, 300);
+        view.setGraph(std::make_shared<const session::GraphView>(b.graph));
+        view.show();
+        QTRY_VERIFY(!view.layouter().isWaiting());
+        const auto aside = [&] { return std::abs(view.nodeRect(input).center().x() - view.viewport()->width() / 2); };
+        QVERIFY2(aside() <= 2, qPrintable(QString::number(aside())));
+        view.resize(700, 400);
+        QVERIFY2(aside() <= 2, qPrintable(QString::number(aside())));
+        view.horizontalScrollBar()->setValue(view.horizontalScrollBar()->value() + 100);
+        view.resize(400, 400);
+        QVERIFY2(aside() > 20, qPrintable(QString::number(aside())));
+    }
+
     void panningPaintsTheSameAsPaintingAnew()
     {
         ui::GraphView view;

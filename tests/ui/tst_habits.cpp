@@ -353,6 +353,38 @@ private slots:
             dialog->close();
     }
 
+    void everyInputIsReachedByTab_data()
+    {
+        QTest::addColumn<QString>("page");
+        for (const char* page : {"network", "curves", "scheduler", "records", "time", "compare"})
+            QTest::newRow(page) << QString::fromLatin1(page);
+    }
+
+    /// Once round the window: no widget keeps the focus, and none that can be shown to have it is passed over.
+    void everyInputIsReachedByTab()
+    {
+        QFETCH(QString, page);
+        runAction(("page." + page).toLatin1().constData());
+        QTest::keyClick(m_window.get(), Qt::Key_Tab);
+        QWidget* const from = QApplication::focusWidget();
+        QVERIFY(from != nullptr);
+        QSet<QWidget*> seen;
+        QStringList way;
+        do {
+            QWidget* const at = QApplication::focusWidget();
+            seen.insert(at);
+            way << at->objectName();
+            QTest::keyClick(at, Qt::Key_Tab);
+            QVERIFY2(QApplication::focusWidget() != at, qPrintable("kept by " + at->objectName()));
+        } while (QApplication::focusWidget() != from && seen.size() < 200 && !seen.contains(QApplication::focusWidget()));
+        QVERIFY2(QApplication::focusWidget() == from, qPrintable(way.join(' ') + " -> " + QApplication::focusWidget()->objectName()));
+        QStringList missed;
+        for (QWidget* widget : m_window->findChildren<QWidget*>())
+            if (widget->window() == m_window.get() && widget->isVisible() && widget->isEnabled() && (widget->focusPolicy() & Qt::TabFocus) && widget->focusProxy() == nullptr && !widget->visibleRegion().isEmpty() && !seen.contains(widget))
+                missed << widget->metaObject()->className() + QStringLiteral(" ") + widget->objectName();
+        QVERIFY2(missed.isEmpty(), qPrintable(missed.join("; ")));
+    }
+
     void tabLeavesEveryView()
     {
         QStringList traps;

@@ -93,8 +93,8 @@ void CommandPalette::fill(const QString& typed)
         if (row.action->isCheckable())
             text = (row.action->isChecked() ? QStringLiteral("☑ ") : QStringLiteral("☐ ")) + text;
         if (const QString keys = QKeySequence::listToString(row.action->shortcuts(), QKeySequence::NativeText); !keys.isEmpty())
-            text += QStringLiteral("    [%1]").arg(keys);
-        auto* item = new QListWidgetItem(row.action->icon(), text, m_list);
+            text += QStringLiteral("    %1").arg(keys);
+        auto* item = new QListWidgetItem(text, m_list);
         item->setData(Qt::UserRole, QVariant::fromValue<QObject*>(row.action));
         if (!row.action->isEnabled())
             item->setFlags(item->flags() & ~Qt::ItemIsEnabled);

@@ -17,6 +17,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <memory>
 
 namespace lathe::ui {
@@ -68,7 +69,6 @@ ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile,
     layout->addWidget(m_result);
     layout->addStretch(1);
     layout->addLayout(buttons);
-    resize(640, sizeHint().height());
     connect(m_browse, &QPushButton::clicked, this, [this] {
         const QString name = QFileDialog::getSaveFileName(this, tr("Report"), m_file->text(), tr("Web pages (*.html)"));
         if (!name.isEmpty())
@@ -83,6 +83,7 @@ ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile,
     connect(m_open, &QPushButton::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(m_file->text())); });
     connect(m_close, &QPushButton::clicked, this, &QDialog::close);
     retranslated(this, [this] { retranslate(); });
+    resize(640, std::max(sizeHint().height(), layout->totalHeightForWidth(640))); // the texts are in: they break into lines
 }
 
 void ReportDialog::retranslate()

@@ -273,7 +273,7 @@ QString RoundModel::why(int row) const
     const double gain = term(round, "gain_per_second");
     if (std::isfinite(gain)) {
         text += QLatin1Char(' ') + tr("%1 promised to make the network %2 faster per second of search.").arg(task, small(gain));
-        text += QLatin1Char(' ') + tr("It counts %1 times; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.")
+        text += QLatin1Char(' ') + tr("Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.")
                                        .arg(term(round, "weight")).arg(small(term(round, "recent")), small(term(round, "potential"))).arg(term(round, "round_seconds"), 0, 'f', 1);
     } else if (std::isfinite(term(round, "gradient"))) {
         text += QLatin1Char(' ') + tr("The gradient of the network's latency by %1 was the steepest: %2 (backward %3, forward %4, weight %5).")

@@ -25,7 +25,6 @@
 #include <QSplitter>
 #include <QTabWidget>
 #include <QThreadPool>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -70,10 +69,7 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : QWidget(parent
     m_date = button("compareDate");
     m_remove = button("compareRemove");
     m_copy = button("compareCopyCommand");
-    m_run = new QToolButton(this);
-    m_run->setObjectName(QStringLiteral("compareRun"));
-    m_run->setPopupMode(QToolButton::InstantPopup);
-    m_run->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    m_run = button("compareRun");
     m_runs = new QMenu(m_run);
     m_run->setMenu(m_runs);
     makeTables();

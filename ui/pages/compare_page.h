@@ -11,7 +11,6 @@ class QLabel;
 class QMenu;
 class QPushButton;
 class QTabWidget;
-class QToolButton;
 QT_END_NAMESPACE
 
 namespace lathe::ui {
@@ -61,7 +60,7 @@ private:
     ProgramComparison* m_programs = nullptr;
     QTabWidget* m_tabs = nullptr;
     QPushButton *m_choose = nullptr, *m_date = nullptr, *m_remove = nullptr, *m_copy = nullptr;
-    QToolButton* m_run = nullptr;
+    QPushButton* m_run = nullptr;
     QMenu* m_runs = nullptr;
     QLabel *m_summary = nullptr, *m_problem = nullptr;
     QTimer m_refresh;

@@ -139,7 +139,8 @@ void DevicesPage::fill()
             m_list->addItem(tr("Open network: %1").arg(QString::fromStdString(session->options().target)));
         for (const session::DeviceView& device : m_devices) {
             const bool ready = device.state == "ready";
-            auto* item = new QListWidgetItem(QStringLiteral("%1  ·  %2").arg(QString::fromStdString(device.name.empty() ? device.kind : device.name), ready ? tr("ready") : tr("not usable")), m_list);
+            const QString name = QString::fromStdString(device.name.empty() ? device.kind : device.name);
+            auto* item = new QListWidgetItem(QStringLiteral("%1  ·  %2").arg(name.isEmpty() ? tr("Devices of this machine") : name, ready ? tr("ready") : tr("not usable")), m_list);
             item->setToolTip(QString::fromStdString(device.state));
             if (!ready)
                 item->setForeground(palette().brush(QPalette::PlaceholderText));

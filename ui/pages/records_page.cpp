@@ -207,7 +207,6 @@ QWidget* RecordsPage::makeFilterBar()
         auto* validator = new QDoubleValidator(0, 1e9, 6, edit);
         validator->setLocale(QLocale::c());
         edit->setValidator(validator);
-        edit->setMaximumWidth(70);
         return edit;
     };
     m_min = latency("recordMin");
@@ -254,6 +253,8 @@ QWidget* RecordsPage::makeFilterBar()
         m_state->setAccessibleName(tr("State"));
         m_min->setPlaceholderText(tr("from ms"));
         m_max->setPlaceholderText(tr("to ms"));
+        for (QLineEdit* edit : {m_min, m_max})
+            edit->setFixedWidth(std::max(60, edit->fontMetrics().horizontalAdvance(edit->placeholderText()) + 14));
         m_min->setAccessibleName(tr("Latency from, in ms"));
         m_max->setAccessibleName(tr("Latency to, in ms"));
         m_noted->setText(tr("Notes"));

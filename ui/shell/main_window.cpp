@@ -357,8 +357,10 @@ void MainWindow::updateStatus()
     if (figures.trials > 0)
         counts += tr(", %1 % failed").arg(100.0 * static_cast<double>(figures.failed) / static_cast<double>(figures.trials), 0, 'f', 1);
     m_counts->setText(counts);
-    const QString age = ageText(m_workspace->dataAge());
-    m_age->setText(age.isEmpty() ? tr("no run yet") : age);
+    using session::RunState;
+    const RunState state = m_workspace->session()->state();
+    const bool active = state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished && state != RunState::Failed;
+    m_age->setText(active ? ageText(m_workspace->dataAge()) : figures.trials > 0 ? tr("not running") : tr("no run yet"));
 }
 
 void MainWindow::showPalette()
@@ -420,6 +422,31 @@ void MainWindow::saveViewOf(QWidget* view)
     }
     if (const QString problem = browseAndSaveView(*view); !problem.isEmpty())
         m_workspace->addIssue(QStringLiteral("StoreFailed"), tr("save"), problem);
+}
+
+/// Qt's own walk goes wrong in two places: a dock behind another's tab counts as visible, so that the focus goes where nobody
+/// sees it; and a page that hands the focus to one of its widgets is walked in a circle, and never left.
+bool MainWindow::focusNextPrevChild(bool next)
+{
+    const auto isBehind = [](const QWidget* at) {
+        while (at != nullptr && qobject_cast<const QDockWidget*>(at) == nullptr)
+            at = at->parentWidget();
+        return at != nullptr && at->visibleRegion().isEmpty();
+    };
+    QList<QWidget*> stops;
+    qsizetype here = -1;
+    for (QWidget* at = nextInFocusChain(); at != this; at = at->nextInFocusChain()) {
+        if (at == focusWidget())
+            here = stops.size();
+        else if (at->window() != this || !(at->focusPolicy() & Qt::TabFocus) || at->focusProxy() != nullptr || !at->isVisible() || !at->isEnabled() || isBehind(at))
+            continue;
+        stops << at;
+    }
+    const qsizetype to = here < 0 ? (next ? 0 : stops.size() - 1) : (here + (next ? 1 : stops.size() - 1)) % stops.size();
+    if (stops.isEmpty() || stops[to] == focusWidget())
+        return false;
+    stops[to]->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+    return true;
 }
 
 void MainWindow::contextMenuEvent(QContextMenuEvent* event)

@@ -3,9 +3,8 @@
 #include <QApplication>
 #include <QCoreApplication>
 #include <QPalette>
+#include <QProxyStyle>
 #include <QSettings>
-#include <QStyle>
-#include <QStyleFactory>
 
 namespace lathe::ui {
 
@@ -46,6 +45,17 @@ QPalette darkPalette()
     return p;
 }
 
+/// Fusion; the buttons of all dialogs are words alone, whether Qt made them or a page of ours.
+class Style final : public QProxyStyle
+{
+public:
+    Style() : QProxyStyle(QStringLiteral("Fusion")) { }
+    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* answer) const override
+    {
+        return hint == SH_DialogButtonBox_ButtonsHaveIcons ? 0 : QProxyStyle::styleHint(hint, option, widget, answer);
+    }
+};
+
 const QString kDarkKey = QStringLiteral("systemDark");
 
 bool systemIsDark()
@@ -78,8 +88,8 @@ void applyAppearance(Appearance appearance)
     // First: who follows the palette asks for it.
     QSettings().setValue(QStringLiteral("appearance"), appearance == Appearance::Light ? QStringLiteral("light") : appearance == Appearance::Dark ? QStringLiteral("dark") : QStringLiteral("system"));
     const bool dark = appearance == Appearance::Dark || (appearance == Appearance::System && systemIsDark());
-    if (QApplication::style()->name().compare(QStringLiteral("fusion"), Qt::CaseInsensitive) != 0)
-        QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    if (dynamic_cast<Style*>(QApplication::style()) == nullptr)
+        QApplication::setStyle(new Style);
     QApplication::setPalette(dark ? darkPalette() : lightPalette());
 }
 

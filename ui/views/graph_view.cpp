@@ -93,12 +93,18 @@ void GraphView::keepInPlace(int anchor, const QRectF& before)
         ensureVisible(place);
 }
 
+QPoint GraphView::position() const
+{
+    return {horizontalScrollBar()->value(), verticalScrollBar()->value()};
+}
+
 void GraphView::goHome()
 {
     // What the network begins with is seen, in the middle if it can be.
     const double middle = m_scene.visible().items.empty() ? 0 : toViewport(m_scene.rectOf(0)).center().x();
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() + static_cast<int>(middle - viewport()->width() / 2.0));
     verticalScrollBar()->setValue(0);
+    m_home = position();
 }
 
 /// After any change of what is drawn, or of its size.
@@ -164,7 +170,10 @@ void GraphView::updateScrollBars()
 void GraphView::resizeEvent(QResizeEvent* event)
 {
     QAbstractScrollArea::resizeEvent(event);
+    const bool home = position() == m_home; // nobody has moved it: a window that finds its size keeps the beginning in its middle
     updateScrollBars();
+    if (home)
+        goHome();
     redraw();
 }
 

@@ -93,6 +93,7 @@ private:
     void updateScrollBars();
     void ensureVisible(int place);
     void goHome();
+    QPoint position() const; ///< of the scroll bars
     QPointF origin() const;
     QPointF toScene(QPointF viewportPoint) const { return (viewportPoint - origin()) / m_scale; }
     QRectF toViewport(const QRectF& scene) const { return {scene.topLeft() * m_scale + origin(), scene.size() * m_scale}; }
@@ -112,6 +113,7 @@ private:
     QPoint m_drawnAt;
     QPixmap m_map; ///< of the overview; null: to be made anew
     double m_scale = 1;
+    QPoint m_home{-1, -1}; ///< position() as goHome() left it
     bool m_overview = true;
     enum class Drag { None, Pan, Overview, Picture } m_drag = Drag::None;
     QPoint m_dragFrom;

@@ -47,6 +47,19 @@ QList<QPointF> steps(const QList<QPointF>& changes, double end)
     return corners;
 }
 
+/// Labels stand at round values, whatever the range is or becomes.
+void keepTicksRound(QValueAxis* axis)
+{
+    constexpr int kTicks = 5;
+    axis->setLabelFormat(QStringLiteral("%.6g"));
+    axis->setTickType(QValueAxis::TicksDynamic);
+    axis->setTickAnchor(0);
+    QObject::connect(axis, &QValueAxis::rangeChanged, axis, [axis](double low, double high) {
+        if (const double step = roundStep(low, high, kTicks); step > 0)
+            axis->setTickInterval(step);
+    });
+}
+
 } // namespace
 
 LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
@@ -83,7 +96,7 @@ LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
                                     static_cast<QAbstractSeries*>(m_measuredLine), static_cast<QAbstractSeries*>(m_measured)})
         m_chart->addSeries(series);
     m_time = new QValueAxis(m_chart);
-    m_time->setLabelFormat(QStringLiteral("%.0f"));
+    keepTicksRound(m_time);
     m_chart->addAxis(m_time, Qt::AlignBottom);
     for (QAbstractSeries* series : m_chart->series())
         series->attachAxis(m_time);
@@ -124,7 +137,7 @@ void LatencyChart::setLogarithmic(bool on)
         m_latency = axis;
     } else {
         auto* axis = new QValueAxis(m_chart);
-        axis->setLabelFormat(QStringLiteral("%.3g"));
+        keepTicksRound(axis);
         m_latency = axis;
     }
     m_latency->setTitleText(tr("Latency (ms)"));

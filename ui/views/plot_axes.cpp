@@ -20,13 +20,20 @@ Qt::BrushStyle seriesPattern(int i)
     return kPatterns[(i / 8) % 5];
 }
 
-std::vector<double> roundTicks(double low, double high, int wanted)
+double roundStep(double low, double high, int wanted)
 {
     if (!(high > low) || wanted < 1)
-        return {};
+        return 0;
     const double raw = (high - low) / wanted;
     const double power = std::pow(10.0, std::floor(std::log10(raw)));
-    const double step = power * (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10);
+    return power * (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10);
+}
+
+std::vector<double> roundTicks(double low, double high, int wanted)
+{
+    const double step = roundStep(low, high, wanted);
+    if (!(step > 0))
+        return {};
     std::vector<double> ticks;
     for (double tick = std::ceil(low / step) * step; tick <= high + step * 1e-6 && ticks.size() < 100; tick += step)
         ticks.push_back(std::abs(tick) < step * 1e-6 ? 0 : tick);

@@ -20,6 +20,8 @@ namespace lathe::ui {
 QColor seriesColor(int i);
 Qt::BrushStyle seriesPattern(int i);
 
+/// The distance of round values (1, 2, 5, 10 ...) of which about `wanted` fit into low..high; 0 where there are none.
+double roundStep(double low, double high, int wanted);
 /// Round values that cover low..high in about `wanted` steps.
 std::vector<double> roundTicks(double low, double high, int wanted);
 /// "1:30" up to hours; for axes of time.
