@@ -21,6 +21,10 @@ Result<Graph> eliminateCommonSubexpressions(Graph graph);
 /// "NHWC" or "NCHW": converts convolutions and what adopts their layout; memoised transposes at the borders, cancelled in pairs.
 Result<Graph> convertLayout(Graph graph, std::string_view layout);
 
+/// For Lathe's own partition: reshapes behind a kernel go behind the elementwise work that follows them, so that it can be
+/// fused; movement in front of several slices is done by each slice for its part.
+Result<Graph> sinkReshapes(Graph graph);
+
 /// The whole pipeline for a target, as a table of contents.
 Result<Graph> optimize(Graph graph, const Target& target);
 
