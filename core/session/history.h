@@ -157,18 +157,23 @@ struct QualityView
     double spread = kUnknown; ///< (slowest - fastest) / fastest of the repeats of a trial that has several
     double controlNs = kUnknown; ///< of the control kernel, which is always the same: what drifts is the machine
     double mhz = kUnknown, celsius = kUnknown, load = kUnknown; ///< where the system tells
-    std::map<std::string, double> deviceSeconds; ///< of measuring, by device; of all trials, as far as some tell
+    struct DeviceSeconds
+    {
+        double upload = 0, measure = 0;
+    };
+    std::map<std::string, DeviceSeconds> deviceSeconds; ///< by device; of all trials, as far as some tell
 };
 
-/// What a project holds, for views. Its own read-only connection: it neither waits for the run nor holds it up. Each object is
-/// used on one thread at a time, never the GUI's; get one from TuningSession::history().
+/// What a project holds, for views. Its own read-only connection, opened with the first question: it neither waits for the run nor
+/// holds it up. Each object is used on one thread at a time, never the GUI's; get one from TuningSession::history(). Every question
+/// may answer with StoreFailed, or BadFile for a project that cannot be opened.
 class History
 {
 public:
     virtual ~History() = default;
 
     /// Another reader of the same project, for another thread.
-    virtual Result<std::unique_ptr<History>> again() const = 0;
+    virtual std::unique_ptr<History> again() const = 0;
     /// Row numbers. A million take a third of a second. Errors: Cancelled, StoreFailed.
     virtual Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) = 0;
     virtual Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) = 0;

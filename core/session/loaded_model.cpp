@@ -96,4 +96,12 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
     return std::shared_ptr<const LoadedModel>(std::move(model));
 }
 
+Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::path& project, const ModelSpec& spec, std::string_view target)
+{
+    std::error_code ignored;
+    if (!spec.source.starts_with("zoo:") && !std::filesystem::exists(spec.source, ignored))
+        return makeError(Errc::NotFound, fmt::format("{} is of the model {}, which is not there any more: put the file back to open the project", project.string(), spec.source));
+    return loadModel(spec, target);
+}
+
 } // namespace lathe::session

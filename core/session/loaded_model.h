@@ -22,6 +22,9 @@ struct LoadedModel
 /// Errors: those of the importer, the passes and the partition; InvalidArgument for an unknown target, layout or zoo name.
 Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std::string_view target);
 
+/// The model that a project names. That its file is gone is said of the project.
+Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::path& project, const ModelSpec& spec, std::string_view target);
+
 /// Replaces hardware parameters. InvalidArgument: one that the target does not have, or a value out of range.
 Result<> putLimits(LoadedModel& model, const Hardware& limits);
 

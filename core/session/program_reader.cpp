@@ -39,9 +39,9 @@ struct ProgramReader::Impl
             auto& model = models[{standing.modelOptions, standing.target}];
             if (model == nullptr) {
                 LATHE_TRY_ASSIGN(const ModelSpec spec, modelSpecFromJson(standing.modelOptions));
-                LATHE_TRY_ASSIGN(model, loadModel(spec, standing.target));
+                LATHE_TRY_ASSIGN(model, loadModelOf(standing.project, spec, standing.target));
             }
-            LATHE_TRY_ASSIGN(history, openHistory(standing.project, standing.modelRow, model));
+            history = openHistory({standing.project, standing.modelRow, model, nullptr});
         }
         return history.get();
     }

@@ -50,14 +50,14 @@ std::string figure(double value)
 class ProjectHistory final : public History
 {
 public:
-    ProjectHistory(store::RecordReader reader, std::int64_t modelRow, std::shared_ptr<const LoadedModel> model, std::shared_ptr<const ReplayFront> front)
-        : m_reader(std::move(reader)), m_modelRow(modelRow), m_model(std::move(model)), m_front(std::move(front))
+    ProjectHistory(store::RecordReader reader, const HistorySource& source)
+        : m_reader(std::move(reader)), m_modelRow(source.modelRow), m_model(source.model), m_front(source.front)
     {
         for (std::size_t i = 0; i < m_model->partition.tasks.size(); ++i)
             m_taskOfKey[m_model->partition.tasks[i].key] = static_cast<std::int32_t>(i);
     }
 
-    Result<std::unique_ptr<History>> again() const override { return openHistory(m_reader.project().file(), m_modelRow, m_model, m_front); }
+    std::unique_ptr<History> again() const override { return openHistory({m_reader.project().file(), m_modelRow, m_model, m_front}); }
     Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) override;
     Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) override;
     Result<TrialDetail> detail(std::int64_t row) override;
@@ -417,10 +417,10 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
                 if (conditions.is_object() && conditions.contains(name) && conditions[name].is_number())
                     values->push_back(conditions[name].get<double>());
             const bool named = device.is_object() && device.contains("name") && device["name"].is_string();
-            double& seconds = view.deviceSeconds[named ? device["name"].get<std::string>() : std::string()];
-            for (const char* part : {"upload", "measure"})
+            QualityView::DeviceSeconds& seconds = view.deviceSeconds[named ? device["name"].get<std::string>() : std::string()];
+            for (const auto& [part, sum] : {std::pair{"upload", &seconds.upload}, std::pair{"measure", &seconds.measure}})
                 if (durations.is_object() && durations.contains(part) && durations[part].is_number())
-                    seconds += scale * durations[part].get<double>();
+                    *sum += scale * durations[part].get<double>();
         }
         view.spread = median(spread);
         view.controlNs = median(control);
@@ -491,11 +491,10 @@ Result<> ProjectHistory::writeLines(std::span<const std::int64_t> rows, std::ost
 
 } // namespace
 
-Result<std::unique_ptr<History>> openHistory(const std::filesystem::path& project, std::int64_t modelRow, std::shared_ptr<const LoadedModel> model,
-                                             std::shared_ptr<const ReplayFront> front)
+Result<std::unique_ptr<History>> readProjectHistory(const HistorySource& source)
 {
-    LATHE_TRY_ASSIGN(store::RecordReader reader, store::RecordReader::open(project));
-    return std::unique_ptr<History>(std::make_unique<ProjectHistory>(std::move(reader), modelRow, std::move(model), std::move(front)));
+    LATHE_TRY_ASSIGN(store::RecordReader reader, store::RecordReader::open(source.project));
+    return std::unique_ptr<History>(std::make_unique<ProjectHistory>(std::move(reader), source));
 }
 
 } // namespace lathe::session

@@ -15,8 +15,19 @@ struct ReplayFront
     std::atomic<double> seconds = 0; ///< of the run
 };
 
-/// `modelRow`: id of the model in the project. With `front` what a replay has not told yet is not there, nor are other runs' rounds.
-Result<std::unique_ptr<History>> openHistory(const std::filesystem::path& project, std::int64_t modelRow, std::shared_ptr<const LoadedModel> model,
-                                             std::shared_ptr<const ReplayFront> front = nullptr);
+/// Where a history is read from.
+struct HistorySource
+{
+    std::filesystem::path project;
+    std::int64_t modelRow = 0; ///< id of the model in the project
+    std::shared_ptr<const LoadedModel> model;
+    std::shared_ptr<const ReplayFront> front; ///< set: what a replay has not told yet is not there, nor are other runs' rounds
+};
+
+/// The project is opened with the first question, on the thread that asks it: that it cannot be read is said there.
+std::unique_ptr<History> openHistory(HistorySource source);
+
+/// Opens the project at once.
+Result<std::unique_ptr<History>> readProjectHistory(const HistorySource& source);
 
 } // namespace lathe::session

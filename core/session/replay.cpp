@@ -103,7 +103,7 @@ public:
     Result<LogImport> importLogs(std::span<const std::filesystem::path>, const Progress&, std::stop_token) override { return refused("tuning log"); }
     Result<> setNote(const std::string&, const std::string&) override { return refused("note"); }
     Result<ScheduleView> bestSchedule(std::int32_t) const override { return makeError(Errc::NotFound, "a replay shows schedules among the records alone"); }
-    Result<std::unique_ptr<History>> history() const override { return openHistory(m_options.project, m_run.model, m_model, m_front); }
+    Result<std::unique_ptr<History>> history() const override { return openHistory({m_options.project, m_run.model, m_model, m_front}); }
     Result<std::vector<TrialView>> trials(std::int64_t, std::int64_t) const override { return std::vector<TrialView>(); }
     Result<Coverage> coverage(bool) const override { return refused("export"); }
     Result<CompileReport> compile(const CompileOptions&, const Progress&, std::stop_token) override { return refused("export"); }
@@ -327,7 +327,7 @@ Result<std::unique_ptr<TuningSession>> openReplay(OpenOptions options)
     LATHE_TRY_ASSIGN(options.model, modelSpecFromJson(row->options));
     options.target = run->target;
     options.readOnly = true;
-    LATHE_TRY_ASSIGN(auto model, loadModel(options.model, options.target));
+    LATHE_TRY_ASSIGN(auto model, loadModelOf(options.project, options.model, options.target));
     LATHE_TRY_ASSIGN(ReplayScript script, ReplayScript::open(options.project, *run, *model));
     std::vector<RunView> views;
     for (const store::SessionRow& other : runs)

@@ -22,6 +22,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <thread>
@@ -58,6 +60,7 @@ public:
     Result<> registerModel();
     Result<> restoreBudgets();
     Result<> restoreHardware();
+    void lookForRuns(); ///< that can be resumed
 
     const OpenOptions& options() const override { return m_options; }
     std::shared_ptr<const GraphView> graph() const override { return m_graph; }
@@ -70,7 +73,7 @@ public:
             notices.push_back(m_project->readOnlyReason());
         return notices;
     }
-    bool canResume() const override;
+    bool canResume() const override { return m_canResume; }
 
     void setObserver(SessionObserver* observer) override { m_control.setObserver(observer); }
     Result<> start(TuneOptions options) override;
@@ -141,6 +144,7 @@ private:
     std::jthread m_thread;
     mutable std::mutex m_oneAtATime; ///< a run, or trials that are measured again
     bool m_remeasuring = false;
+    std::atomic<bool> m_canResume = false; ///< kept, since views ask ten times a second
 };
 
 std::map<std::string, std::int32_t> Session::taskIndices() const
@@ -231,20 +235,16 @@ std::vector<TaskView> Session::tasks() const
     return views;
 }
 
-bool Session::canResume() const
+void Session::lookForRuns()
 {
     if (!m_project || m_project->readOnly())
-        return false;
+        return;
     const auto project = reader();
-    if (!project)
-        return false;
-    const auto sessions = project->sessions();
-    if (!sessions)
-        return false;
-    for (const store::SessionRow& row : *sessions)
-        if (row.model == m_modelRow && row.target == m_model->target.text() && row.state != "finished")
-            return true;
-    return false;
+    const auto sessions = project ? project->sessions() : Result<std::vector<store::SessionRow>>(project.error());
+    if (sessions) // else the next one that writes says what is wrong
+        m_canResume = std::any_of(sessions->begin(), sessions->end(), [this](const store::SessionRow& row) {
+            return row.model == m_modelRow && row.target == m_model->target.text() && row.state != "finished";
+        });
 }
 
 bool Session::isActive() const
@@ -433,6 +433,7 @@ Result<> Session::start(TuneOptions options)
     m_thread = std::jthread([this, setup = std::move(setup)](std::stop_token stop) mutable {
         TuningRun run(std::move(setup));
         (void)run.run(stop); // a failure is the run's last StateEvent
+        lookForRuns();
     });
     return {};
 }
@@ -471,7 +472,7 @@ Result<std::unique_ptr<History>> Session::history() const
 {
     if (!m_project)
         return makeError(Errc::NotFound, "without a project there is no history");
-    return openHistory(m_project->file(), m_modelRow, modelNow());
+    return openHistory({m_project->file(), m_modelRow, modelNow(), nullptr});
 }
 
 Result<std::vector<TrialView>> Session::trials(std::int64_t offset, std::int64_t limit) const
@@ -564,12 +565,13 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
         if (models.empty())
             return makeError(Errc::NotFound, fmt::format("{} holds no model yet: name one", options.project.string()));
         LATHE_TRY_ASSIGN(options.model, modelSpecFromJson(models.back().options));
-        LATHE_TRY_ASSIGN(model, loadModel(options.model, options.target));
+        LATHE_TRY_ASSIGN(model, loadModelOf(options.project, options.model, options.target));
     }
     auto session = std::make_unique<Session>(std::move(options), std::move(model), std::move(project));
     LATHE_TRY(session->registerModel());
     LATHE_TRY(session->restoreBudgets());
     LATHE_TRY(session->restoreHardware());
+    session->lookForRuns();
     return std::unique_ptr<TuningSession>(std::move(session));
 }
 

@@ -1402,6 +1402,13 @@ convolution is counted with, and may pass 100 %.</source>
         </message>
     </context>
     <context>
+        <name>lathe::ui::DragHandle</name>
+        <message>
+            <source>Drag the chart out as a picture</source>
+            <translation>将图表作为图片拖出</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::Edits</name>
         <message>
             <source>pin %1</source>
@@ -2645,18 +2652,6 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>各设备耗时</translation>
         </message>
         <message>
-            <source>Device</source>
-            <translation>设备</translation>
-        </message>
-        <message>
-            <source>Measuring (s)</source>
-            <translation>测量（秒）</translation>
-        </message>
-        <message>
-            <source>Share of the run</source>
-            <translation>占运行时间</translation>
-        </message>
-        <message>
             <source>measurement quality</source>
             <translation>测量质量</translation>
         </message>
@@ -2705,14 +2700,6 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>%1（本系统不提供）</translation>
         </message>
         <message>
-            <source>unnamed</source>
-            <translation>未命名</translation>
-        </message>
-        <message>
-            <source>%1 %</source>
-            <translation>%1 %</translation>
-        </message>
-        <message>
             <source>No round has been measured yet.</source>
             <translation>还没有测量过任何一轮。</translation>
         </message>
@@ -2731,6 +2718,54 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>The control kernel is as fast as at the beginning (%1 %).</source>
             <translation>对照内核与开始时一样快（%1 %）。</translation>
+        </message>
+        <message>
+            <source>Where</source>
+            <translation>地点</translation>
+        </message>
+        <message>
+            <source>Search (s)</source>
+            <translation>搜索（秒）</translation>
+        </message>
+        <message>
+            <source>Build (s)</source>
+            <translation>构建（秒）</translation>
+        </message>
+        <message>
+            <source>Upload (s)</source>
+            <translation>加载（秒）</translation>
+        </message>
+        <message>
+            <source>Measure (s)</source>
+            <translation>测量（秒）</translation>
+        </message>
+        <message>
+            <source>Train (s)</source>
+            <translation>训练（秒）</translation>
+        </message>
+        <message>
+            <source>Other (s)</source>
+            <translation>其他（秒）</translation>
+        </message>
+        <message>
+            <source>Idle (s)</source>
+            <translation>空闲（秒）</translation>
+        </message>
+        <message>
+            <source>Computing what outputs must be, writing results to disk</source>
+            <translation>计算正确的输出，将结果写入磁盘</translation>
+        </message>
+        <message>
+            <source>this machine, for all devices</source>
+            <translation>本机（为所有设备）</translation>
+        </message>
+        <message>
+            <source>unnamed device</source>
+            <translation>未命名的设备</translation>
+        </message>
+        <message>
+            <source>%1 (%2 %)</source>
+            <translation>%1（%2 %）</translation>
         </message>
     </context>
     <context>
@@ -3641,6 +3676,10 @@ convolution is counted with, and may pass 100 %.</source>
             <source>until the last hour gained under 0.1 %</source>
             <translation>直到最近一小时提升不到 0.1 %</translation>
         </message>
+        <message>
+            <source>No device: a formula says how long a candidate would take, so that all can be tried within seconds</source>
+            <translation>没有真实设备：由公式给出每个候选的耗时，几秒内即可试用全部功能</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RunNotice</name>
@@ -4263,6 +4302,10 @@ key: %5</source>
         <message>
             <source>Measurement quality</source>
             <translation>测量质量</translation>
+        </message>
+        <message>
+            <source>Devices</source>
+            <translation>设备</translation>
         </message>
     </context>
     <context>

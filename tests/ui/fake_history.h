@@ -15,7 +15,7 @@ public:
     static bool failed(std::int64_t row) { return row % 10 == 0; }
     static double cost(std::int64_t row) { return 1.0 + static_cast<double>(row * 7919 % 1000) / 1000; }
 
-    lathe::Result<std::unique_ptr<History>> again() const override { return std::unique_ptr<History>(std::make_unique<FakeHistory>(m_count)); }
+    std::unique_ptr<History> again() const override { return std::make_unique<FakeHistory>(m_count); }
     lathe::Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token) override
     {
         if (query.text == "broken")

@@ -1,15 +1,20 @@
 #include "core/session/session.h"
 #include "tests/ui/window_test.h"
+#include "ui/bridge/session_bridge.h"
 #include "ui/dialogs/about_dialog.h"
+#include "ui/dialogs/export_dialog.h"
+#include "ui/dialogs/report_dialog.h"
 #include "ui/models/import_problems.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/language.h"
 #include "ui/models/workspace.h"
 #include "ui/views/appearance.h"
 #include "ui/views/band_chart.h"
+#include "ui/views/elided_label.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/latency_chart.h"
 #include "ui/views/plot_axes.h"
+#include "ui/views/scatter_view.h"
 #include "ui/views/table_view.h"
 #include "ui/views/view_export.h"
 
@@ -21,7 +26,9 @@
 #include <QContextMenuEvent>
 #include <QDialog>
 #include <QDockWidget>
+#include <QDrag>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMimeData>
@@ -321,22 +328,38 @@ private slots:
     {
         for (const char* id : {"view.palette", "edit.settings", "help.about", "help.manual"})
             runAction(id);
+        auto& bridge = m_window->findChild<ui::Workspace*>()->bridge();
+        (new ui::ExportDialog(bridge, m_dir.filePath("libx.so"), m_window.get()))->show();
+        (new ui::ReportDialog(m_dir.filePath("x.lathe"), m_dir.filePath("x.html"), m_window.get()))->show();
         const auto texts = [this] {
             QHash<const QObject*, QString> found;
+            QHash<const QObject*, QStringList> headings;
             for (QWidget* widget : m_window->findChildren<QWidget*>()) {
                 if (const auto* label = qobject_cast<QLabel*>(widget))
                     found[widget] = label->text();
                 else if (const auto* button = qobject_cast<QAbstractButton*>(widget))
                     found[widget] = button->text();
+                else if (const auto* box = qobject_cast<QComboBox*>(widget))
+                    found[widget] = box->currentText();
+                else if (const auto* edit = qobject_cast<QLineEdit*>(widget); edit != nullptr && !edit->objectName().startsWith("qt_"))
+                    found[widget] = edit->placeholderText();
                 else if (widget->isWindow())
                     found[widget] = widget->windowTitle();
+                if (const auto* items = qobject_cast<QAbstractItemView*>(widget); items != nullptr && items->model() != nullptr)
+                    for (int column = 0; column < items->model()->columnCount(); ++column)
+                        headings[widget] << items->model()->headerData(column, Qt::Horizontal).toString();
+                for (const QString& said : {widget->toolTip(), widget->accessibleName()})
+                    if (!said.isEmpty())
+                        headings[widget] << said;
             }
+            for (auto it = headings.begin(); it != headings.end(); ++it)
+                found[it.key()] += QLatin1Char('|') + it.value().join(QLatin1Char('|'));
             for (const QAction* action : m_window->findChildren<QAction*>())
                 if (action->parent() != nullptr && !action->objectName().isEmpty())
                     found[action] = action->text();
             return found;
         };
-        QCOMPARE(m_window->findChildren<QDialog*>().size(), 4);
+        QCOMPARE(m_window->findChildren<QDialog*>().size(), 6);
         const auto english = texts();
         ui::Language::instance().set("zh_CN");
         const auto chinese = texts();
@@ -346,8 +369,9 @@ private slots:
         static const QRegularExpression same("lathe-cli|zoo:|[×@]");
         QStringList left;
         for (auto it = english.begin(); it != english.end(); ++it)
-            if (it.value().contains(words) && !it.value().contains(same) && chinese.value(it.key()) == it.value())
-                left << it.key()->objectName() + ": " + it.value();
+            for (const QString& text : it.value().split(QLatin1Char('|')))
+                if (text.contains(words) && !text.contains(same) && chinese.value(it.key()).split(QLatin1Char('|')).contains(text))
+                    left << it.key()->objectName() + ": " + text;
         QVERIFY2(left.isEmpty(), qPrintable(left.join('\n')));
         for (QDialog* dialog : m_window->findChildren<QDialog*>())
             dialog->close();
@@ -404,6 +428,15 @@ private slots:
         ui::Language::instance().set("zh_CN");
         QCOMPARE(dialog->findChild<QComboBox*>("settingsLanguage")->currentData().toString(), QString("zh_CN"));
         ui::Language::instance().set("en");
+        // Both ways.
+        auto* combo = dialog->findChild<QComboBox*>("settingsAppearance");
+        const auto entry = [this](ui::Appearance appearance) { return find<QAction>(qPrintable(QString("appearance%1").arg(static_cast<int>(appearance)))); };
+        entry(ui::Appearance::Dark)->trigger();
+        QCOMPARE(combo->currentData().toInt(), static_cast<int>(ui::Appearance::Dark));
+        combo->setCurrentIndex(combo->findData(static_cast<int>(ui::Appearance::Light)));
+        emit combo->activated(combo->currentIndex());
+        QVERIFY(entry(ui::Appearance::Light)->isChecked());
+        QVERIFY(!entry(ui::Appearance::Dark)->isChecked());
         dialog->close();
     }
 
@@ -423,6 +456,37 @@ private slots:
         QTest::mousePress(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(2, 0)).center());
         QVERIFY(!table.dragEnabled());
         QTest::mouseRelease(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(2, 0)).center());
+    }
+
+    /// Where a drag in the view itself means another thing.
+    void aChartIsDraggedOutByItsHandle()
+    {
+        const auto view = chart();
+        view->show();
+        QVERIFY(QTest::qWaitForWindowExposed(view.get()));
+        auto* handle = view->findChild<QWidget*>("dragHandle");
+        QVERIFY(handle != nullptr);
+        QVERIFY(view->rect().contains(handle->geometry()));
+        QTest::mousePress(handle, Qt::LeftButton, Qt::NoModifier, handle->rect().center());
+        QMouseEvent move(QEvent::MouseMove, QPointF(-60, -60), handle->mapToGlobal(QPointF(-60, -60)), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(handle, &move);
+        const auto* drag = view->findChild<QDrag*>(); // nobody takes it here, so it ends at once
+        QVERIFY(drag != nullptr);
+        QVERIFY(drag->mimeData()->hasImage());
+        QTest::mouseRelease(handle, Qt::LeftButton);
+        view->resize(view->size() + QSize(50, 40));
+        QVERIFY(view->rect().contains(handle->geometry()) && handle->geometry().right() > view->width() - 10);
+        ui::ScatterView scatter;
+        QVERIFY(scatter.findChild<QWidget*>("dragHandle") != nullptr);
+    }
+
+    void whatDoesNotFitIsCutWithAnEllipsis()
+    {
+        ui::ElidedLabel label;
+        label.setText(QString("12 min left, likely 8.9–9.3 ms, the last 5 min gained 0.4 %"));
+        QVERIFY(label.minimumSizeHint().width() < label.sizeHint().width() / 2);
+        label.resize(label.minimumSizeHint());
+        QVERIFY(!label.grab().isNull());
     }
 
     void chartsSayInWordsWhatTheyShow()

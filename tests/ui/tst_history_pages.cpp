@@ -199,7 +199,7 @@ private slots:
         emit m_workspace->bridge().eventsArrived({{70, session::MeasuredEvent{12.5, 0, false}}});
         QCOMPARE(summary->text(), held);
         QTest::mouseClick(hold, Qt::LeftButton);
-        QVERIFY2(summary->text().contains("measured 12.500"), qPrintable(summary->text()));
+        QTRY_VERIFY2(summary->text().contains("measured 12.500"), qPrintable(summary->text()));
         find<QComboBox>(m_curves.get(), "chartTasks")->setCurrentIndex(3);
     }
 

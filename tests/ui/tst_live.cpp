@@ -4,24 +4,31 @@
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/hardware_model.h"
+#include "ui/models/issue_model.h"
 #include "ui/models/round_model.h"
+#include "ui/models/selection.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/run_bar.h"
 
 #include <QAbstractItemModelTester>
+#include <QAction>
 #include <QComboBox>
 #include <QElapsedTimer>
+#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QSlider>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTimer>
+#include <QTabWidget>
 #include <QToolBar>
 #include <QToolButton>
+#include <QTreeWidget>
 #include <QtTest>
 
 using namespace lathe;
@@ -117,6 +124,39 @@ private slots:
         emit workspace().bridge().eventsArrived({{3, session::EstimateEvent{session::kUnknown, 8.9, 12.3, 60}}});
         QVERIFY2(find<QLabel>("statusLatency")->text().contains(QStringLiteral("8.9–12.3 ms")), qPrintable(find<QLabel>("statusLatency")->text()));
         tasks.setTasks(all);
+    }
+
+    void timeIsToldByDevice()
+    {
+        m_window->openSource(file());
+        QTRY_VERIFY_WITH_TIMEOUT(workspace().session() != nullptr && !workspace().bridge().isOpening(), 20000);
+        auto* pages = find<QTabWidget>("pages");
+        const int before = pages->currentIndex();
+        find<QAction>("page.time")->trigger();
+        find<QTabWidget>("timeTabs")->setCurrentIndex(1);
+        auto* table = find<QTreeWidget>("qualityDevices");
+        QTRY_COMPARE(table->topLevelItemCount(), 2);
+        const auto row = [table](int at) {
+            QStringList cells;
+            for (int column = 0; column < table->columnCount(); ++column)
+                cells << table->topLevelItem(at)->text(column);
+            return cells;
+        };
+        // Six rounds: 0.4 s of search each; four trials each that loaded 20 ms and measured 100.
+        QTRY_COMPARE(row(0), (QStringList{"this machine, for all devices", "2.4 (40 %)", "0.0 (0 %)", "–", "–", "0.0 (0 %)", "0.0 (0 %)", "3.6 (60 %)"}));
+        QCOMPARE(row(1), (QStringList{"Simulated device", "–", "–", "0.5 (8 %)", "2.4 (40 %)", "–", "–", "3.1 (52 %)"}));
+        pages->setCurrentIndex(before);
+    }
+
+    void theDeviceOfATargetIsNamed()
+    {
+        auto* bar = m_window->findChild<ui::RunBar*>();
+        bar->setTarget(QStringLiteral("cpu"));
+        auto* device = find<QComboBox>("devicePicker");
+        QCOMPARE(device->currentText(), QStringLiteral("this machine"));
+        bar->setTarget(QStringLiteral("sim"));
+        QCOMPARE(device->currentText(), QStringLiteral("simulator"));
+        QVERIFY(device->toolTip().contains(QStringLiteral("formula")));
     }
 
     void budgetsAreTakenInWords()
@@ -215,6 +255,50 @@ private slots:
         QTRY_VERIFY(reset->isEnabled());
         reset->click();
         QTRY_COMPARE(model->index(row, ui::HardwareModel::ValueColumn).data().toString(), own);
+    }
+
+    void whatCannotBeOpenedLeavesWhatIsOpen()
+    {
+        m_window->openSource(file());
+        QTRY_VERIFY_WITH_TIMEOUT(workspace().session() != nullptr && !workspace().bridge().isOpening(), 20000);
+        const session::TuningSession* before = workspace().session();
+        const QString title = m_window->windowTitle();
+        workspace().selection().selectTask(1);
+        QFile broken(m_dir.filePath(QStringLiteral("broken.onnx")));
+        QVERIFY(broken.open(QIODevice::WriteOnly));
+        broken.write(QByteArray(100, 'x'));
+        broken.close();
+        QSignalSpy closed(&workspace().bridge(), &ui::SessionBridge::closed), failed(&workspace().bridge(), &ui::SessionBridge::openFailed);
+        m_window->openSource(broken.fileName());
+        QCOMPARE(workspace().session(), before); // it is there while the other one is read, too
+        QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, 20000);
+        m_window->openReplay(m_dir.filePath(QStringLiteral("none.lathe")));
+        QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 2, 20000);
+        QCOMPARE(closed.count(), 0);
+        QCOMPARE(workspace().session(), before);
+        QCOMPARE(workspace().source(), file());
+        QCOMPARE(m_window->windowTitle(), title);
+        QCOMPARE(workspace().selection().current().task, 1);
+        QCOMPARE(workspace().issues().rowCount(), 2);
+        QCOMPARE(ui::RoundModel::of(workspace()).rowCount(), 6);
+    }
+
+    /// Its project has one writer, so it has to let go of it first.
+    void aProjectThatCannotBeOpenedForAnotherModelComesBack()
+    {
+        QFile broken(m_dir.filePath(QStringLiteral("run.onnx"))); // whose project is the one that is open
+        QVERIFY(broken.open(QIODevice::WriteOnly));
+        broken.write(QByteArray(100, 'x'));
+        broken.close();
+        QSignalSpy opened(&workspace().bridge(), &ui::SessionBridge::opened), failed(&workspace().bridge(), &ui::SessionBridge::openFailed);
+        m_window->openSource(broken.fileName());
+        QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, 20000);
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
+        QVERIFY(workspace().session() != nullptr);
+        QCOMPARE(workspace().source(), file());
+        QVERIFY(workspace().session()->notices().empty()); // it writes to the project again
+        QTRY_COMPARE(ui::RoundModel::of(workspace()).rowCount(), 6);
+        QVERIFY(workspace().issues().rowCount() >= 1); // why it failed is still said
     }
 
     void aRunIsReplayedAndSaysSo()

@@ -1,4 +1,6 @@
 #include "ui/models/issue_model.h"
+#include "ui/models/named_numbers.h"
+#include "ui/models/pace.h"
 #include "ui/models/task_model.h"
 #include "ui/views/decimate.h"
 #include "ui/views/latency_chart.h"
@@ -88,6 +90,68 @@ private slots:
         QCOMPARE(model.index(0, ui::IssueModel::CountColumn).data().toInt(), 2);
         QCOMPARE(model.index(1, 0).data(ui::IssueModel::TaskIdRole).toInt(), 3);
         QVERIFY(model.index(0, 0).data(Qt::ToolTipRole).toString().size() > 20);
+    }
+
+    void aRunThatFailsInEverNewWordsIsCounted()
+    {
+        ui::IssueModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+        model.add({"WorkerCrashed", "conv", "signal 11", 3, 1});
+        for (int i = 0; i < ui::IssueModel::kMostRows + 50; ++i)
+            model.add({"RunTimeout", "conv", QString("took %1 s").arg(i), 3, 1});
+        QCOMPARE(model.rowCount(), ui::IssueModel::kMostRows);
+        model.add({"WorkerCrashed", "conv", "signal 6", 3, 1}); // with the last of its kind
+        QCOMPARE(model.index(0, ui::IssueModel::CountColumn).data().toInt(), 2);
+        QCOMPARE(model.index(model.rowCount() - 1, ui::IssueModel::CountColumn).data().toInt(), 52);
+        model.clear();
+        model.add({"RunTimeout", "conv", "took 1 s", 3, 1});
+        QCOMPARE(model.rowCount(), 1);
+    }
+
+    void onlyTasksThatMovedAreToldOf()
+    {
+        ui::TaskModel model;
+        model.setTasks(twoTasks());
+        QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+        session::TrialView good;
+        good.task = 1;
+        good.code = "Ok";
+        model.apply({{1.0, session::TrialEvent{good}}});
+        QCOMPARE(changed.count(), 1);
+        QCOMPARE(changed[0][0].toModelIndex().row(), 1);
+        QCOMPARE(changed[0][1].toModelIndex().row(), 1);
+        model.apply({{1.0, session::BestEvent{1, 0.5, "direct"}}}); // everybody's share
+        QCOMPARE(changed[1][0].toModelIndex().row(), 0);
+        model.apply({{1.0, session::LogEvent{"nothing of theirs"}}});
+        QCOMPARE(changed.count(), 2);
+        for (int i = 0; i < 5000; ++i)
+            model.apply({{1.0 + i, session::BestEvent{1, 0.5 - i * 1e-6, "direct"}}});
+        const auto gains = model.index(1, 0).data(ui::TaskModel::HistoryRole).value<QList<double>>();
+        QVERIFY(gains.size() <= 2000);
+        QCOMPARE(gains.first(), 0.5);
+        QCOMPARE(gains.last(), 0.5 - 4999 * 1e-6);
+    }
+
+    void aPaceCallsAtOnceThenLaterOnce()
+    {
+        int calls = 0;
+        ui::Pace pace([&calls] { ++calls; }, 50);
+        for (int i = 0; i < 5; ++i)
+            pace.ask();
+        QCOMPARE(calls, 1);
+        QTRY_COMPARE(calls, 2);
+        QTest::qWait(120);
+        QCOMPARE(calls, 2);
+    }
+
+    void numbersAreFoundByTheirNames()
+    {
+        const ui::NamedNumbers numbers({{"search", 1.5}, {"build", 2.0}});
+        QCOMPARE(numbers["search"], 1.5);
+        QVERIFY(std::isnan(numbers["train"]));
+        QVERIFY(ui::NamedNumbers().isEmpty() && !numbers.isEmpty());
+        const ui::NamedNumbers more({{"search", 7.0}});
+        QVERIFY((*more.begin()).first == (*std::next(numbers.begin())).first); // one copy of the name
     }
 
     void aLongRunKeepsTheChartSmall()

@@ -4,6 +4,7 @@
 #include <QThreadPool>
 #include <QTimer>
 
+#include <filesystem>
 #include <utility>
 
 namespace lathe::ui {
@@ -25,29 +26,53 @@ SessionBridge::~SessionBridge()
 void SessionBridge::open(const session::OpenOptions& options)
 {
     Q_ASSERT(QThread::currentThread() == thread());
-    close();
+    std::optional<session::OpenOptions> before;
+    if (holds(options)) {
+        before = m_session->options();
+        close();
+    }
+    begin(options, std::move(before));
+}
+
+/// Whether what is open writes to the project that the other one would write to: a project has one writer.
+bool SessionBridge::holds(const session::OpenOptions& options) const
+{
+    if (!m_session || options.readOnly || options.replay || m_session->options().readOnly || m_session->replay() != nullptr)
+        return false;
+    std::error_code ignored;
+    return std::filesystem::equivalent(m_session->options().project, options.project, ignored);
+}
+
+void SessionBridge::begin(const session::OpenOptions& options, std::optional<session::OpenOptions> before)
+{
     const quint64 token = ++m_openToken;
     m_opening = true;
     const QString what = QString::fromStdString(options.model.source.empty() ? options.project.string() : options.model.source);
     emit opening(what);
-    QThreadPool::globalInstance()->start([this, options, token, what, ended = m_ended] {
+    QThreadPool::globalInstance()->start([this, options, before = std::move(before), token, what, ended = m_ended] {
         if (ended.valid())
-            ended.wait(); // a project has one writer: what is open has to let go of it first
-        auto result = std::make_shared<Result<std::unique_ptr<session::TuningSession>>>(session::TuningSession::open(options));
-        QMetaObject::invokeMethod(this, [this, token, result, what] { finishOpen(token, result, what); }, Qt::QueuedConnection);
+            ended.wait(); // what was open before may still hold the project
+        auto result = std::make_shared<Opened>(Opened{session::TuningSession::open(options), {}});
+        if (result->session)
+            result->tasks = (*result->session)->tasks(); // from the disk
+        QMetaObject::invokeMethod(this, [this, token, result, what, before] { finishOpen(token, result, what, before); }, Qt::QueuedConnection);
     });
 }
 
-void SessionBridge::finishOpen(quint64 token, std::shared_ptr<Result<std::unique_ptr<session::TuningSession>>> result, const QString& what)
+void SessionBridge::finishOpen(quint64 token, const std::shared_ptr<Opened>& result, const QString& what, const std::optional<session::OpenOptions>& before)
 {
     if (token != m_openToken)
         return; // a newer request made this one stale
     m_opening = false;
-    if (!*result) {
-        emit openFailed(what, QString::fromStdString(result->error().message), static_cast<int>(result->error().code));
+    if (!result->session) {
+        emit openFailed(what, QString::fromStdString(result->session.error().message), static_cast<int>(result->session.error().code));
+        if (before && token == m_openToken)
+            begin(*before, std::nullopt);
         return;
     }
-    m_session = std::shared_ptr<session::TuningSession>(std::move(**result).release());
+    letGo();
+    m_session = std::shared_ptr<session::TuningSession>(std::move(*result->session).release());
+    m_openedTasks = std::move(result->tasks);
     m_session->setObserver(this);
     emit opened();
 }
@@ -56,6 +81,11 @@ void SessionBridge::close()
 {
     ++m_openToken;
     m_opening = false;
+    letGo();
+}
+
+void SessionBridge::letGo()
+{
     m_compileStop.request_stop();
     if (!m_session)
         return;

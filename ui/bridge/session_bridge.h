@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace lathe::ui {
@@ -23,13 +24,17 @@ public:
     explicit SessionBridge(QObject* parent = nullptr);
     ~SessionBridge() override;
 
-    /// Opens a model or project on a thread; opened() or openFailed() follows. A later call makes an earlier one stale.
+    /// Opens a model or project on a thread; opened() or openFailed() follows. A later call makes an earlier one stale. What is open
+    /// stays so until the other one is, and where that fails; a project that is opened anew has to be closed first, and comes back
+    /// (opened() again) where that fails.
     void open(const session::OpenOptions& options);
     bool isOpening() const { return m_opening; }
     void close();
 
     /// Null while nothing is open. Its non-blocking calls may be used directly.
     session::TuningSession* session() const { return m_session.get(); }
+    /// The tasks with their figures, as they were when it was opened.
+    const std::vector<session::TaskView>& openedTasks() const { return m_openedTasks; }
     /// For jobs on threads, which may outlast it.
     std::shared_ptr<session::TuningSession> shared() const { return m_session; }
 
@@ -62,9 +67,18 @@ signals:
 private:
     void onEvents(std::span<const session::Event> events) override; // any thread
     void flush();
-    void finishOpen(quint64 token, std::shared_ptr<Result<std::unique_ptr<session::TuningSession>>> result, const QString& what);
+    struct Opened
+    {
+        Result<std::unique_ptr<session::TuningSession>> session;
+        std::vector<session::TaskView> tasks;
+    };
+    bool holds(const session::OpenOptions& options) const;
+    void begin(const session::OpenOptions& options, std::optional<session::OpenOptions> before);
+    void finishOpen(quint64 token, const std::shared_ptr<Opened>& result, const QString& what, const std::optional<session::OpenOptions>& before);
+    void letGo();
 
     std::shared_ptr<session::TuningSession> m_session; ///< shared with a compile that is still ending
+    std::vector<session::TaskView> m_openedTasks;
     std::shared_future<void> m_ended; ///< of the session that was closed last
     quint64 m_openToken = 0, m_coverageToken = 0;
     bool m_opening = false;

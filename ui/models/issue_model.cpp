@@ -2,31 +2,37 @@
 
 #include "ui/models/error_advice.h"
 
-#include <algorithm>
-
 namespace lathe::ui {
 
 void IssueModel::clear()
 {
     beginResetModel();
     m_issues.clear();
+    m_rowOf.clear();
     endResetModel();
 }
 
 void IssueModel::add(const Issue& issue)
 {
-    const auto same = std::find_if(m_issues.begin(), m_issues.end(), [&](const Issue& other) {
-        return other.code == issue.code && other.where == issue.where && other.text == issue.text;
-    });
-    if (same != m_issues.end()) {
-        same->count += issue.count;
-        const int row = static_cast<int>(same - m_issues.begin());
-        emit dataChanged(index(row, CountColumn), index(row, CountColumn));
+    const QString key = issue.code + QChar(0) + issue.where + QChar(0) + issue.text;
+    const auto known = m_rowOf.constFind(key);
+    if (known == m_rowOf.constEnd() && rowCount() < kMostRows) {
+        beginInsertRows({}, rowCount(), rowCount());
+        m_rowOf.insert(key, rowCount());
+        m_issues.push_back(issue);
+        endInsertRows();
         return;
     }
-    beginInsertRows({}, rowCount(), rowCount());
-    m_issues.push_back(issue);
-    endInsertRows();
+    // A run may fail in ever new words: what no row is left for counts with the last of its kind.
+    int row = known == m_rowOf.constEnd() ? rowCount() - 1 : *known;
+    if (known == m_rowOf.constEnd())
+        for (int other = rowCount() - 1; other >= 0; --other)
+            if (m_issues[static_cast<std::size_t>(other)].code == issue.code) {
+                row = other;
+                break;
+            }
+    m_issues[static_cast<std::size_t>(row)].count += issue.count;
+    emit dataChanged(index(row, CountColumn), index(row, CountColumn));
 }
 
 int IssueModel::rowCount(const QModelIndex& parent) const

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QHash>
 
 #include <vector>
 
@@ -34,9 +35,11 @@ public:
         int count = 1;
     };
 
+    static constexpr int kMostRows = 2000;
+
     using QAbstractTableModel::QAbstractTableModel;
     void clear();
-    /// Adds, or counts up the equal one.
+    /// Adds, or counts up the equal one; once there are so many, the latest of its code.
     void add(const Issue& issue);
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -46,6 +49,7 @@ public:
 
 private:
     std::vector<Issue> m_issues;
+    QHash<QString, int> m_rowOf; ///< by code, place and text
 };
 
 } // namespace lathe::ui

@@ -38,11 +38,7 @@ RecordModel::~RecordModel() = default;
 void RecordModel::setHistory(std::unique_ptr<session::History> history)
 {
     // Two connections: one answers queries, one what scrolls into view.
-    std::unique_ptr<session::History> second;
-    if (history) {
-        if (auto copy = history->again())
-            second = *std::move(copy);
-    }
+    std::unique_ptr<session::History> second = history ? history->again() : nullptr;
     m_finder.setHistory(std::move(history));
     m_fetcher.setHistory(std::move(second));
     m_fetching = m_finding = false;

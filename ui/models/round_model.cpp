@@ -13,17 +13,13 @@ namespace lathe::ui {
 
 namespace {
 
-double term(const session::RoundView& round, const char* name)
-{
-    const auto found = round.terms.find(name);
-    return found == round.terms.end() ? session::kUnknown : found->second;
-}
+constexpr std::size_t kMostBand = 4000;
 
 /// What the strategy decided by: Lathe's gain per second, or the reference's gradient, which is the less the better.
-double promise(const session::RoundView& round)
+double promise(const RoundModel::Round& round)
 {
-    const double gain = term(round, "gain_per_second");
-    return std::isfinite(gain) ? gain : term(round, "gradient");
+    const double gain = round.terms["gain_per_second"];
+    return std::isfinite(gain) ? gain : round.terms["gradient"];
 }
 
 /// Of a second; per second of search, where it is a gain.
@@ -101,13 +97,16 @@ void RoundModel::onOpened()
         if (!m_rounds.empty())
             return; // a run has begun meanwhile
         beginResetModel();
-        m_rounds = std::move(stored->rounds);
+        m_rounds.reserve(stored->rounds.size());
+        for (const session::RoundView& round : stored->rounds)
+            m_rounds.push_back({round.index, round.task, round.trials, NamedNumbers(round.terms), NamedNumbers(round.activitySeconds), &shared(round.reason), round.atSeconds,
+                                round.estimateMs, round.bestMs});
         m_untunedMs = stored->run.untunedMs;
         m_seconds = stored->run.activeSeconds;
         for (const auto& [at, ms] : stored->run.measured)
             m_measured.push_back({at, ms});
         std::vector<QList<double>> gains(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
-        for (const session::RoundView& round : m_rounds) {
+        for (const Round& round : m_rounds) {
             if (round.task < 0 || static_cast<std::size_t>(round.task) >= gains.size() || !std::isfinite(round.bestMs))
                 continue;
             QList<double>& task = gains[static_cast<std::size_t>(round.task)];
@@ -160,13 +159,7 @@ void RoundModel::take(const std::vector<session::Event>& events)
             clear();
         m_seconds = std::max(m_seconds, event.atSeconds);
         if (const auto* begun = std::get_if<session::RoundEvent>(&event.what)) {
-            session::RoundView round;
-            round.index = begun->index;
-            round.task = begun->task;
-            round.trials = begun->trials;
-            round.terms = begun->terms;
-            round.reason = begun->reason;
-            round.atSeconds = event.atSeconds;
+            Round round{begun->index, begun->task, begun->trials, NamedNumbers(begun->terms), {}, &shared(begun->reason), event.atSeconds};
             const bool again = !m_rounds.empty() && m_rounds.back().index == begun->index;
             if (!again)
                 beginInsertRows({}, 0, 0);
@@ -180,9 +173,9 @@ void RoundModel::take(const std::vector<session::Event>& events)
         } else if (const auto* done = std::get_if<session::RoundDoneEvent>(&event.what)) {
             if (m_rounds.empty() || m_rounds.back().index != done->index)
                 continue;
-            session::RoundView& round = m_rounds.back();
+            Round& round = m_rounds.back();
             round.trials = done->trials;
-            round.activitySeconds = done->activitySeconds;
+            round.activitySeconds = NamedNumbers(done->activitySeconds);
             round.estimateMs = done->estimateMs;
             round.atSeconds = event.atSeconds;
             m_open = false;
@@ -200,6 +193,12 @@ void RoundModel::take(const std::vector<session::Event>& events)
         } else if (const auto* estimate = std::get_if<session::EstimateEvent>(&event.what)) {
             if (std::isfinite(estimate->low) && std::isfinite(estimate->high))
                 m_band.push_back({event.atSeconds, estimate->low, estimate->high});
+            if (m_band.size() > kMostBand) { // every second one, but the first and the last
+                std::size_t kept = 1;
+                for (std::size_t i = 2; i < m_band.size(); i += 2)
+                    m_band[kept++] = m_band[i];
+                m_band.resize(kept);
+            }
             m_eta = estimate->etaSeconds;
         } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
             if (state->state != session::RunState::Running)
@@ -216,14 +215,11 @@ QString RoundModel::taskName(int task) const
 
 double RoundModel::estimateAt(double seconds) const
 {
-    double ms = session::kUnknown;
-    for (const session::RoundView& round : m_rounds) {
-        if (round.atSeconds > seconds)
-            break;
-        if (std::isfinite(round.estimateMs))
-            ms = round.estimateMs;
-    }
-    return ms;
+    auto round = std::upper_bound(m_rounds.begin(), m_rounds.end(), seconds, [](double at, const Round& r) { return at < r.atSeconds; });
+    while (round != m_rounds.begin())
+        if (--round; std::isfinite(round->estimateMs))
+            return round->estimateMs;
+    return session::kUnknown;
 }
 
 QString RoundModel::forecast() const
@@ -252,37 +248,37 @@ QString RoundModel::forecast() const
 qint64 RoundModel::trials() const
 {
     qint64 sum = 0;
-    for (const session::RoundView& round : m_rounds)
+    for (const Round& round : m_rounds)
         sum += round.trials;
     return sum;
 }
 
 QString RoundModel::why(int row) const
 {
-    const session::RoundView& round = at(row);
+    const Round& round = at(row);
     const QString task = taskName(round.task);
-    if (round.reason == "first")
+    if (*round.reason == "first")
         return tr("Every task gets a first round; this was the one of %1.").arg(task);
     QString text;
-    if (round.reason == "pinned")
+    if (*round.reason == "pinned")
         text = tr("%1 is pinned, and pinned tasks go first.").arg(task);
-    else if (round.reason == "revived")
+    else if (*round.reason == "revived")
         text = tr("All tasks had stopped; %1 promised most among them.").arg(task);
-    else if (round.reason == "continued")
+    else if (*round.reason == "continued")
         text = tr("The round had been cut short with its run, and went on.");
-    const double gain = term(round, "gain_per_second");
+    const double gain = round.terms["gain_per_second"];
     if (std::isfinite(gain)) {
         text += QLatin1Char(' ') + tr("%1 promised to make the network %2 faster per second of search.").arg(task, small(gain));
         text += QLatin1Char(' ') + tr("Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.")
-                                       .arg(term(round, "weight")).arg(small(term(round, "recent")), small(term(round, "potential"))).arg(term(round, "round_seconds"), 0, 'f', 1);
-    } else if (std::isfinite(term(round, "gradient"))) {
+                                       .arg(round.terms["weight"]).arg(small(round.terms["recent"]), small(round.terms["potential"])).arg(round.terms["round_seconds"], 0, 'f', 1);
+    } else if (std::isfinite(round.terms["gradient"])) {
         text += QLatin1Char(' ') + tr("The gradient of the network's latency by %1 was the steepest: %2 (backward %3, forward %4, weight %5).")
-                                       .arg(task, small(term(round, "gradient")), small(term(round, "backward")), small(term(round, "forward"))).arg(term(round, "chain"));
-    } else if (std::isfinite(term(round, "rounds"))) {
-        text += QLatin1Char(' ') + tr("Tasks take turns; %1 had had %2 rounds.").arg(task).arg(term(round, "rounds"));
+                                       .arg(task, small(round.terms["gradient"]), small(round.terms["backward"]), small(round.terms["forward"])).arg(round.terms["chain"]);
+    } else if (std::isfinite(round.terms["rounds"])) {
+        text += QLatin1Char(' ') + tr("Tasks take turns; %1 had had %2 rounds.").arg(task).arg(round.terms["rounds"]);
     }
-    if (const double next = term(round, "next_best_task"); std::isfinite(next))
-        text += QLatin1Char(' ') + tr("The next in line was %1 with %2.").arg(taskName(static_cast<int>(next)), small(term(round, "next_best")));
+    if (const double next = round.terms["next_best_task"]; std::isfinite(next))
+        text += QLatin1Char(' ') + tr("The next in line was %1 with %2.").arg(taskName(static_cast<int>(next)), small(round.terms["next_best"]));
     return text.trimmed();
 }
 
@@ -300,7 +296,7 @@ QVariant RoundModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
         return {};
-    const session::RoundView& round = at(index.row());
+    const Round& round = at(index.row());
     if (role == TaskIdRole)
         return round.task;
     if (role == Qt::TextAlignmentRole) {
@@ -317,19 +313,19 @@ QVariant RoundModel::data(const QModelIndex& index, int role) const
     case TaskColumn: return taskName(round.task);
     case TrialsColumn: return QString::number(round.trials);
     case WhyColumn:
-        if (round.reason == "first")
+        if (*round.reason == "first")
             return tr("its first round");
-        if (round.reason == "pinned")
+        if (*round.reason == "pinned")
             return tr("pinned");
-        if (round.reason == "revived")
+        if (*round.reason == "revived")
             return tr("all have stopped");
-        if (round.reason == "continued")
+        if (*round.reason == "continued")
             return tr("was cut short");
         return std::isfinite(promise(round)) ? tr("promises most") : tr("its turn");
     case PromiseColumn: return small(promise(round));
     case NextColumn:
-        if (const double next = term(round, "next_best_task"); std::isfinite(next))
-            return QStringLiteral("%1  %2").arg(small(term(round, "next_best")), taskName(static_cast<int>(next)));
+        if (const double next = round.terms["next_best_task"]; std::isfinite(next))
+            return QStringLiteral("%1  %2").arg(small(round.terms["next_best"]), taskName(static_cast<int>(next)));
         return QStringLiteral("–");
     case BestColumn: return std::isfinite(round.bestMs) ? QString::number(round.bestMs, 'f', 4) : QStringLiteral("–");
     case EstimateColumn: return std::isfinite(round.estimateMs) ? QString::number(round.estimateMs, 'f', 3) : QStringLiteral("–");

@@ -3,6 +3,7 @@
 #include "core/session/events.h"
 #include "core/session/history.h"
 #include "ui/models/history_reader.h"
+#include "ui/models/named_numbers.h"
 
 #include <QAbstractTableModel>
 #include <QStringList>
@@ -37,6 +38,14 @@ public:
     {
         TaskIdRole = Qt::UserRole
     };
+    /// As session::RoundView tells it.
+    struct Round
+    {
+        int index = 0, task = -1, trials = 0;
+        NamedNumbers terms, activitySeconds;
+        const std::string* reason = nullptr; ///< of a few
+        double atSeconds = 0, estimateMs = session::kUnknown, bestMs = session::kUnknown;
+    };
     struct Band
     {
         double atSeconds = 0, low = 0, high = 0; ///< ms
@@ -50,7 +59,7 @@ public:
     static RoundModel& of(Workspace& workspace);
 
     /// Oldest first. The last one may still go on: then its activities are empty and `atSeconds` is where it began.
-    const std::vector<session::RoundView>& rounds() const { return m_rounds; }
+    const std::vector<Round>& rounds() const { return m_rounds; }
     bool isLastOpen() const { return m_open; }
     const std::vector<Measured>& measured() const { return m_measured; }
     /// Of the estimate, while some task had no valid program.
@@ -86,12 +95,12 @@ private:
     void keep(const std::vector<session::Event>& events);
     void take(const std::vector<session::Event>& events);
     void clear();
-    const session::RoundView& at(int row) const { return m_rounds[m_rounds.size() - 1 - static_cast<std::size_t>(row)]; }
+    const Round& at(int row) const { return m_rounds[m_rounds.size() - 1 - static_cast<std::size_t>(row)]; }
     double estimateAt(double seconds) const;
 
     Workspace& m_workspace;
     HistoryReader m_reader;
-    std::vector<session::RoundView> m_rounds;
+    std::vector<Round> m_rounds;
     std::vector<Measured> m_measured;
     std::vector<Band> m_band;
     QStringList m_taskNames;

@@ -2,11 +2,14 @@
 
 #include "core/session/roofline.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::ui {
 
 namespace {
+
+constexpr qsizetype kMostGains = 2000; ///< of a task's curve
 
 QString number(double value, int decimals)
 {
@@ -68,11 +71,27 @@ void TaskModel::forgetRun()
 
 void TaskModel::apply(const std::vector<session::Event>& events)
 {
-    bool changed = false;
+    // Rows that have changed: the others need not be painted anew.
+    int first = rowCount(), last = -1;
+    const auto touch = [&first, &last](int row) {
+        first = std::min(first, row);
+        last = std::max(last, row);
+    };
+    const auto touchAll = [&] {
+        first = 0;
+        last = rowCount() - 1;
+    };
+    const auto rest = [&] { // no task is active any more
+        for (auto& task : m_tasks)
+            if (task.state == session::TaskState::Active) {
+                task.state = session::TaskState::Waiting;
+                touch(static_cast<int>(&task - m_tasks.data()));
+            }
+    };
     for (const session::Event& event : events) {
         if (const auto* limits = std::get_if<session::LimitsEvent>(&event.what)) {
             session::setLeastMs(m_tasks, limits->limits);
-            changed = true;
+            touchAll();
         }
         if (const auto* trial = std::get_if<session::TrialEvent>(&event.what)) {
             if (trial->trial.task < 0 || trial->trial.task >= rowCount())
@@ -80,38 +99,38 @@ void TaskModel::apply(const std::vector<session::Event>& events)
             auto& task = m_tasks[static_cast<std::size_t>(trial->trial.task)];
             ++task.trials;
             task.errors += trial->trial.code != "Ok";
-            changed = true;
+            touch(trial->trial.task);
         } else if (const auto* best = std::get_if<session::BestEvent>(&event.what)) {
             auto& task = m_tasks[static_cast<std::size_t>(best->task)];
             task.bestMs = best->costMs;
             task.gflops = task.flop / best->costMs / 1e6;
             task.bestAlternative = best->alternative;
-            m_histories[static_cast<std::size_t>(best->task)] << best->costMs;
-            changed = true;
+            QList<double>& history = m_histories[static_cast<std::size_t>(best->task)];
+            history << best->costMs;
+            if (history.size() > kMostGains) // every second one, but the first and the last
+                for (qsizetype i = history.size() - 2; i > 0; i -= 2)
+                    history.removeAt(i);
+            touchAll(); // shares of all
         } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {
-            for (auto& task : m_tasks)
-                if (task.state == session::TaskState::Active)
-                    task.state = session::TaskState::Waiting;
+            rest();
             m_tasks[static_cast<std::size_t>(round->task)].state = session::TaskState::Active;
-            changed = true;
+            touch(round->task);
         } else if (const auto* budget = std::get_if<session::BudgetEvent>(&event.what)) {
             m_budgets[static_cast<std::size_t>(budget->task)] = budget->budget;
-            changed = true;
+            touch(budget->task);
         } else if (std::holds_alternative<session::RewindEvent>(event.what)) {
             forgetRun();
-            changed = true;
+            touchAll();
         } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
             if (state->state != session::RunState::Running)
-                for (auto& task : m_tasks)
-                    if (task.state == session::TaskState::Active)
-                        task.state = session::TaskState::Waiting;
-            changed = true;
+                rest();
         }
     }
-    if (!changed)
+    if (last < 0)
         return;
-    updateShares();
-    emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+    if (first == 0 && last == rowCount() - 1)
+        updateShares();
+    emit dataChanged(index(first, 0), index(last, ColumnCount - 1));
 }
 
 void TaskModel::setHistory(int task, const QList<double>& bests)

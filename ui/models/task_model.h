@@ -11,7 +11,7 @@
 namespace lathe::ui {
 
 /// The tasks of the open network with their moving figures. One reset per model opened; a run changes cells in place, one
-/// dataChanged per batch of events.
+/// dataChanged per batch of events, from the first to the last row that it moved.
 class TaskModel final : public QAbstractTableModel
 {
     Q_OBJECT

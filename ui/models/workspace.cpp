@@ -17,6 +17,7 @@
 
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace lathe::ui {
 
@@ -94,13 +95,15 @@ void Workspace::open(const QString& source, const QString& target)
         options.target = target.toStdString();
     }
     options.project = projectFor(source).toStdString();
-    m_source = source;
-    m_issues->clear();
+    m_asked = source;
+    m_clearIssues = true;
     m_bridge->open(options);
 }
 
 void Workspace::onOpenFailed(const QString& what, const QString& text, int code)
 {
+    m_asked = m_source; // stays open, or comes back
+    m_clearIssues = false;
     const std::vector<ImportProblem> problems = importProblems(text);
     for (const ImportProblem& problem : problems) {
         const qsizetype more = problem.count - problem.nodes.size();
@@ -121,8 +124,8 @@ void Workspace::openReplay(const QString& project, qint64 run)
     session::OpenOptions options;
     options.project = project.toStdString();
     options.replay = session::ReplayOptions{run, kReplaySpeed};
-    m_source = project;
-    m_issues->clear();
+    m_asked = project;
+    m_clearIssues = true;
     m_bridge->open(options);
 }
 
@@ -134,8 +137,11 @@ session::Replay* Workspace::replay() const
 void Workspace::onOpened()
 {
     const session::TuningSession& opened = *m_bridge->session();
+    m_source = m_asked;
+    if (std::exchange(m_clearIssues, false))
+        m_issues->clear();
     m_selection->reset();
-    m_tasks->setTasks(opened.tasks());
+    m_tasks->setTasks(m_bridge->openedTasks());
     m_figures = {};
     m_pace.clear();
     m_curve.clear();

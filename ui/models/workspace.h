@@ -45,7 +45,7 @@ public:
     /// Null while nothing is open.
     session::TuningSession* session() const;
 
-    /// What was asked to be opened: a path, or zoo:NAME.
+    /// What is open: a path, or zoo:NAME.
     QString source() const { return m_source; }
     /// Opens a model or project; opened() of the bridge, or a row among the issues, follows.
     void open(const QString& source, const QString& target);
@@ -89,7 +89,8 @@ private:
     TrialJobs* m_trialJobs = nullptr;
     Edits* m_edits = nullptr;
     HistoryReader* m_reader = nullptr;
-    QString m_source;
+    QString m_source, m_asked; ///< open; to be opened
+    bool m_clearIssues = false; ///< those of what was open before
     Figures m_figures;
     std::vector<std::pair<double, qint64>> m_pace; ///< (run seconds, trials) of the last half minute
     QVector<QPointF> m_curve;

@@ -4,6 +4,7 @@
 #include "ui/models/command_line.h"
 #include "ui/models/language.h"
 #include "ui/models/selection.h"
+#include "ui/models/task_model.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 #include "ui/pages/program_comparison.h"
@@ -112,13 +113,9 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : QWidget(parent
     connect(m_taskTable->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &ComparePage::selectTask);
     connect(m_taskTable, &QTableView::activated, this, [this] { m_tabs->setCurrentWidget(m_programs); });
     connect(&m_workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) {
-        const session::TuningSession* session = m_workspace.session();
-        if (session == nullptr || place.task < 0)
+        if (place.task < 0 || place.task >= m_workspace.tasks().rowCount())
             return;
-        const auto tasks = session->tasks();
-        if (place.task >= static_cast<int>(tasks.size()))
-            return;
-        const int at = m_tasks->rowOf(QString::fromStdString(tasks[static_cast<std::size_t>(place.task)].key));
+        const int at = m_tasks->rowOf(QString::fromStdString(m_workspace.tasks().task(place.task).key));
         if (at >= 0 && at != m_taskTable->currentIndex().row())
             m_taskTable->selectRow(at);
     });
@@ -396,12 +393,13 @@ void ComparePage::selectTask()
 {
     const QString key = m_tasks->taskKey(m_taskTable->currentIndex().row());
     m_programs->setTask(key, m_tasks->index(m_taskTable->currentIndex().row(), CompareModel::TaskColumn).data().toString());
-    const session::TuningSession* session = m_workspace.session();
-    if (session == nullptr || key.isEmpty() || !m_taskTable->hasFocus())
+    if (key.isEmpty() || !m_taskTable->hasFocus())
         return;
-    for (const session::TaskView& task : session->tasks())
+    for (int row = 0; row < m_workspace.tasks().rowCount(); ++row) {
+        const session::TaskView& task = m_workspace.tasks().task(row);
         if (QString::fromStdString(task.key) == key && task.id != m_workspace.selection().current().task)
             m_workspace.selection().selectTask(task.id);
+    }
 }
 
 } // namespace lathe::ui

@@ -65,7 +65,7 @@ CurvesPage::CurvesPage(Workspace& workspace, QWidget* parent) : QWidget(parent),
     connect(age, &QTimer::timeout, this, &CurvesPage::showAge);
     connect(logarithmic, &QCheckBox::toggled, m_chart, &LatencyChart::setLogarithmic);
     connect(m_chart, &LatencyChart::summaryChanged, summary, &QLabel::setText);
-    connect(&m_rounds, &RoundModel::changed, this, &CurvesPage::update);
+    connect(&m_rounds, &RoundModel::changed, &m_pace, &Pace::ask);
     connect(m_tasks, &QComboBox::currentIndexChanged, this, &CurvesPage::update);
     connect(&m_workspace.selection(), &Selection::changed, this, [this] {
         if (m_tasks->currentIndex() == kSelectedTask)
@@ -100,7 +100,8 @@ void CurvesPage::showAge()
 void CurvesPage::update()
 {
     if (!isVisible())
-        return;
+        return; // it is brought up to date when it shows
+    m_pace.called();
     LatencyChart::Curves curves;
     curves.seconds = m_rounds.seconds();
     curves.untunedMs = m_rounds.untunedMs();
@@ -110,7 +111,7 @@ void CurvesPage::update()
         curves.low << QPointF(band.atSeconds, band.low);
         curves.high << QPointF(band.atSeconds, band.high);
     }
-    for (const session::RoundView& round : m_rounds.rounds())
+    for (const RoundModel::Round& round : m_rounds.rounds())
         if (std::isfinite(round.estimateMs))
             curves.estimate << QPointF(round.atSeconds, round.estimateMs);
     const auto tasks = static_cast<std::size_t>(m_workspace.tasks().rowCount());
@@ -129,7 +130,7 @@ void CurvesPage::update()
             shown[order[i]] = true;
     }
     std::vector<LatencyChart::TaskCurve> byTask(tasks);
-    for (const session::RoundView& round : m_rounds.rounds()) {
+    for (const RoundModel::Round& round : m_rounds.rounds()) {
         if (round.task < 0 || static_cast<std::size_t>(round.task) >= tasks || !shown[static_cast<std::size_t>(round.task)] || !std::isfinite(round.bestMs))
             continue;
         auto& points = byTask[static_cast<std::size_t>(round.task)].points;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "ui/models/pace.h"
+
 #include <QWidget>
 
 QT_BEGIN_NAMESPACE
@@ -32,6 +34,7 @@ private:
     void showAge();
     Workspace& m_workspace;
     RoundModel& m_rounds;
+    Pace m_pace{[this] { update(); }};
     LatencyChart* m_chart = nullptr;
     QComboBox* m_tasks = nullptr;
     QToolButton* m_hold = nullptr;

@@ -9,13 +9,17 @@
 
 namespace lathe::ui {
 
+namespace {
+constexpr int kMostLines = 3000; ///< the text's layout holds a kilobyte for each
+}
+
 LogPage::LogPage(Workspace& workspace, QWidget* parent) : QWidget(parent)
 {
     auto* text = new QPlainTextEdit(this);
     text->setObjectName(QStringLiteral("log"));
     text->setReadOnly(true);
     text->setTabChangesFocus(true);
-    text->setMaximumBlockCount(10000);
+    text->setMaximumBlockCount(kMostLines);
     text->setLineWrapMode(QPlainTextEdit::NoWrap);
     text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     retranslated(text, [text] { text->setAccessibleName(tr("Log")); });

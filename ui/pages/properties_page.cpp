@@ -12,11 +12,15 @@
 #include <QFontDatabase>
 #include <QHeaderView>
 #include <QMenu>
+#include <QPointer>
+#include <QThreadPool>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
 #include <initializer_list>
+#include <memory>
+#include <utility>
 
 namespace lathe::ui {
 
@@ -97,6 +101,7 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent) : QWidget(
 void PropertiesPage::show(const Selection::Place& place)
 {
     m_tree->clear();
+    ++m_token; // a schedule that is still being read is of another task
     m_best = m_algorithm = nullptr;
     if (m_workspace.session() == nullptr)
         return;
@@ -148,15 +153,33 @@ void PropertiesPage::addTask(int task)
                 new QTreeWidgetItem(nodes, {QString::fromStdString(graph->nodes[static_cast<std::size_t>(node)].op),
                                             QString::fromStdString(graph->nodes[static_cast<std::size_t>(node)].name)});
     add(tr("Key"), QString::fromStdString(view.key));
-    if (const auto schedule = m_workspace.session()->bestSchedule(task)) {
-        addLines(add(tr("Loops of the best schedule"), QString()), schedule->loops);
-        addLines(add(tr("Steps"), QString()), schedule->steps);
-    }
+    readSchedule(task, m_tree->topLevelItemCount());
     for (const auto& [era, workload] : view.workloads) {
         QTreeWidgetItem* item = add(tr("Workload (%1)").arg(QString::fromStdString(era)), QString::fromStdString(workload.key));
         if (era != kDagShown)
             addLines(item, workload.dag);
     }
+}
+
+/// From the disk, on a thread; shown above row `at` when it is there.
+void PropertiesPage::readSchedule(int task, int at)
+{
+    SessionBridge& bridge = m_workspace.bridge();
+    QThreadPool::globalInstance()->start([session = bridge.shared(), &bridge, page = QPointer(this), task, at, token = ++m_token] {
+        auto schedule = std::make_shared<Result<session::ScheduleView>>(session->bestSchedule(task));
+        // By the bridge, which waits for its jobs when it ends; the page may have gone meanwhile.
+        QMetaObject::invokeMethod(&bridge, [page, schedule, at, token] {
+            if (page.isNull() || token != page->m_token || !*schedule)
+                return;
+            const std::pair<QString, const std::string*> parts[] = {{tr("Loops of the best schedule"), &(*schedule)->loops}, {tr("Steps"), &(*schedule)->steps}};
+            int row = at;
+            for (const auto& [name, lines] : parts) {
+                auto* item = new QTreeWidgetItem({name});
+                page->m_tree->insertTopLevelItem(row++, item);
+                addLines(item, *lines);
+            }
+        }, Qt::QueuedConnection);
+    });
 }
 
 /// What moves with the run.

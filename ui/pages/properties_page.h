@@ -25,9 +25,11 @@ private:
     void show(const Selection::Place& place);
     void addTask(int task);
     void updateFigures();
+    void readSchedule(int task, int at);
     void addNode(int node);
     Workspace& m_workspace;
     QTreeWidget* m_tree = nullptr;
+    quint64 m_token = 0; ///< of the schedule that is wanted
     int m_task = -1; ///< that of the two rows below
     QTreeWidgetItem* m_best = nullptr;
     QTreeWidgetItem* m_algorithm = nullptr;

@@ -5,7 +5,7 @@
 #include "ui/models/round_model.h"
 #include "ui/models/workspace.h"
 
-#include <QHBoxLayout>
+#include <QEvent>
 #include <QLabel>
 #include <QTreeWidget>
 #include <QVBoxLayout>
@@ -19,6 +19,18 @@ namespace {
 
 constexpr int kRefreshMs = 2000;
 constexpr double kDriftThatCounts = 0.03; ///< of the control kernel
+
+enum DeviceColumn
+{
+    SearchColumn = 1,
+    BuildColumn,
+    UploadColumn,
+    MeasureColumn,
+    TrainColumn,
+    OtherColumn,
+    IdleColumn,
+    DeviceColumns
+};
 
 /// A figure over the rounds.
 struct Course
@@ -38,7 +50,7 @@ struct Course
 
 } // namespace
 
-QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_run(RoundModel::of(workspace))
 {
     setObjectName(QStringLiteral("qualityPanel"));
     m_summary = new QLabel(this);
@@ -54,30 +66,46 @@ QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent) : QWidget(pare
         return made;
     };
     m_table = table("qualityTable", 6);
-    m_devices = table("qualityDevices", 3);
-    auto* tables = new QHBoxLayout;
-    tables->addWidget(m_table, 3);
-    tables->addWidget(m_devices, 1);
+    m_devices = table("qualityDevices", DeviceColumns);
+    m_devices->installEventFilter(this);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(4, 4, 4, 4);
     layout->addWidget(m_summary);
-    layout->addLayout(tables, 1);
+    layout->addWidget(m_table, 1);
     m_refresh.setSingleShot(true);
     connect(&m_refresh, &QTimer::timeout, this, &QualityPanel::read);
     connect(&workspace.bridge(), &SessionBridge::opened, this, &QualityPanel::reset);
     connect(&workspace.bridge(), &SessionBridge::closed, this, &QualityPanel::reset);
     connect(&workspace, &Workspace::runCleared, this, &QualityPanel::reset);
-    connect(&RoundModel::of(workspace), &RoundModel::changed, this, [this] {
-        if (isVisible() && !m_refresh.isActive())
+    connect(&m_run, &RoundModel::changed, this, [this] {
+        if (isLookedAt() && !m_refresh.isActive())
             m_refresh.start(kRefreshMs);
     });
     retranslated(this, [this] {
         m_table->setAccessibleName(tr("Measurement quality"));
         m_table->setHeaderLabels({tr("Figure"), tr("First"), tr("Now"), tr("Lowest"), tr("Highest"), tr("What it tells")});
         m_devices->setAccessibleName(tr("Time by device"));
-        m_devices->setHeaderLabels({tr("Device"), tr("Measuring (s)"), tr("Share of the run")});
+        m_devices->setHeaderLabels({tr("Where"), tr("Search (s)"), tr("Build (s)"), tr("Upload (s)"), tr("Measure (s)"), tr("Train (s)"), tr("Other (s)"), tr("Idle (s)")});
+        m_devices->headerItem()->setToolTip(OtherColumn, tr("Computing what outputs must be, writing results to disk"));
         fill();
     });
+}
+
+QWidget* QualityPanel::deviceTable() const
+{
+    return m_devices;
+}
+
+bool QualityPanel::isLookedAt() const
+{
+    return isVisible() || m_devices->isVisible();
+}
+
+bool QualityPanel::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_devices && event->type() == QEvent::Show)
+        read();
+    return QWidget::eventFilter(watched, event);
 }
 
 void QualityPanel::showEvent(QShowEvent* event)
@@ -92,13 +120,13 @@ void QualityPanel::reset()
     m_reading = false;
     m_rounds.clear();
     fill();
-    if (isVisible())
+    if (isLookedAt())
         read();
 }
 
 void QualityPanel::read()
 {
-    if (m_reading || !isVisible() || m_workspace.session() == nullptr)
+    if (m_reading || !isLookedAt() || m_workspace.session() == nullptr)
         return;
     if (!m_reader.isOpen()) {
         auto history = m_workspace.session()->history();
@@ -126,15 +154,12 @@ void QualityPanel::read()
 void QualityPanel::fill()
 {
     Course spread, control, mhz, celsius, load;
-    std::map<std::string, double> devices;
     for (const session::QualityView& round : m_rounds) {
         spread.add(round.spread * 100);
         control.add(round.controlNs / 1000);
         mhz.add(round.mhz);
         celsius.add(round.celsius);
         load.add(round.load);
-        for (const auto& [device, seconds] : round.deviceSeconds)
-            devices[device] += seconds;
     }
     struct Row
     {
@@ -156,17 +181,9 @@ void QualityPanel::fill()
         for (int column = 1; column < 5; ++column)
             item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
     }
-    m_devices->clear();
-    const double seconds = m_rounds.empty() ? 0 : m_rounds.back().atSeconds;
-    for (const auto& [device, measuring] : devices) {
-        auto* item = new QTreeWidgetItem(m_devices, {device.empty() ? tr("unnamed") : QString::fromStdString(device), QString::number(measuring, 'f', 1),
-                                                     seconds > 0 ? tr("%1 %").arg(100 * measuring / seconds, 0, 'f', 0) : QStringLiteral("–")});
-        for (int column = 1; column < 3; ++column)
-            item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
-    }
-    for (QTreeWidget* table : {m_table, m_devices})
-        for (int column = 0; column < table->columnCount(); ++column)
-            table->resizeColumnToContents(column);
+    for (int column = 0; column < m_table->columnCount(); ++column)
+        m_table->resizeColumnToContents(column);
+    fillDevices();
     if (m_rounds.empty())
         m_summary->setText(tr("No round has been measured yet."));
     else if (!std::isfinite(control.last))
@@ -176,6 +193,49 @@ void QualityPanel::fill()
                                      : tr("The control kernel takes %1 % less time than at the beginning: what was measured early looks slower than it is.").arg(-100 * drift, 0, 'f', 1));
     else
         m_summary->setText(tr("The control kernel is as fast as at the beginning (%1 %).").arg(100 * drift, 0, 'f', 1));
+}
+
+/// Search, building and training are this machine's, wherever is measured; loading and timing are a device's. What a run had no
+/// work for is idle time.
+void QualityPanel::fillDevices()
+{
+    m_devices->clear();
+    if (m_rounds.empty())
+        return;
+    const double run = m_rounds.back().atSeconds; // what came after is not read yet
+    const auto add = [this, run](const QString& name, const std::map<int, double>& seconds) {
+        auto* item = new QTreeWidgetItem(m_devices, {name});
+        double busy = 0;
+        const auto put = [item, run](int column, double value) {
+            item->setText(column, run > 0 ? tr("%1 (%2 %)").arg(value, 0, 'f', 1).arg(100 * value / run, 0, 'f', 0) : QString::number(value, 'f', 1));
+        };
+        for (int column = 1; column < DeviceColumns; ++column) {
+            item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
+            item->setText(column, QStringLiteral("–"));
+        }
+        for (const auto& [column, value] : seconds) {
+            busy += value;
+            put(column, value);
+        }
+        put(IdleColumn, std::max(0.0, run - busy));
+    };
+    static const std::map<std::string, int> kColumns = {{"search", SearchColumn}, {"build", BuildColumn}, {"train", TrainColumn}, {"reference", OtherColumn}, {"store", OtherColumn}};
+    std::map<int, double> here = {{SearchColumn, 0}, {BuildColumn, 0}, {TrainColumn, 0}, {OtherColumn, 0}};
+    for (const RoundModel::Round& round : m_run.rounds())
+        for (const auto& [name, seconds] : round.activitySeconds)
+            if (const auto column = kColumns.find(*name); column != kColumns.end() && round.atSeconds <= run)
+                here[column->second] += seconds;
+    add(tr("this machine, for all devices"), here);
+    std::map<std::string, session::QualityView::DeviceSeconds> devices;
+    for (const session::QualityView& round : m_rounds)
+        for (const auto& [device, seconds] : round.deviceSeconds) {
+            devices[device].upload += seconds.upload;
+            devices[device].measure += seconds.measure;
+        }
+    for (const auto& [device, seconds] : devices)
+        add(device.empty() ? tr("unnamed device") : QString::fromStdString(device), {{UploadColumn, seconds.upload}, {MeasureColumn, seconds.measure}});
+    for (int column = 0; column < DeviceColumns; ++column)
+        m_devices->resizeColumnToContents(column);
 }
 
 } // namespace lathe::ui

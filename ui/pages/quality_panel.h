@@ -16,8 +16,8 @@ namespace lathe::ui {
 class RoundModel;
 class Workspace;
 
-/// How well the latest run was measured: spread of repeats, drift of the control kernel, clocks, temperature, load, and how long
-/// each device measured. Reads rounds as they come, on a thread.
+/// How well the latest run was measured: spread of repeats, drift of the control kernel, clocks, temperature, load. Reads rounds as
+/// they come, on a thread, and with them how long each device was busy, for a table of its own.
 class QualityPanel final : public QWidget
 {
     Q_OBJECT
@@ -25,14 +25,21 @@ class QualityPanel final : public QWidget
 public:
     QualityPanel(Workspace& workspace, QWidget* parent);
 
+    /// Time by device: what each of them did, and what this machine did for all of them. To be placed elsewhere.
+    QWidget* deviceTable() const;
+
 protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
     void showEvent(QShowEvent* event) override;
 
 private:
     void reset();
     void read();
     void fill();
+    void fillDevices();
+    bool isLookedAt() const;
     Workspace& m_workspace;
+    RoundModel& m_run;
     HistoryReader m_reader;
     std::vector<session::QualityView> m_rounds;
     bool m_reading = false;

@@ -152,11 +152,7 @@ void RecordDetailPage::retranslate()
 
 void RecordDetailPage::setHistory(std::unique_ptr<session::History> history)
 {
-    std::unique_ptr<session::History> second;
-    if (history) {
-        if (auto copy = history->again())
-            second = *std::move(copy);
-    }
+    std::unique_ptr<session::History> second = history ? history->again() : nullptr;
     m_reader.setHistory(std::move(history));
     m_lister.setHistory(std::move(second));
     showRow(0);

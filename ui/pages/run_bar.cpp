@@ -3,6 +3,7 @@
 #include "core/session/budget_text.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
+#include "ui/views/elided_label.h"
 #include "ui/views/icons.h"
 
 #include <QAbstractItemView>
@@ -69,19 +70,16 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
     labelled(QT_TR_NOOP("Target:"), m_target);
     labelled(QT_TR_NOOP("Device:"), m_device);
     labelled(QT_TR_NOOP("Budget:"), m_budget);
-    m_remaining = new QLabel(this);
+    m_remaining = new ElidedLabel(this);
     m_remaining->setObjectName(QStringLiteral("remainingLabel"));
     m_remaining->setContentsMargins(12, 0, 8, 0);
+    m_remaining->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred); // else a narrow bar would hide it whole
     addWidget(m_remaining);
-    const auto showDevices = [this] {
-        // Local devices of the target's kind; remote ones join the list when a broker is named.
-        m_device->setItemText(0, target().startsWith(QStringLiteral("sim")) ? tr("simulator") : tr("this machine"));
-    };
-    connect(m_target, &QComboBox::currentIndexChanged, this, [this, showDevices] {
+    connect(m_target, &QComboBox::currentIndexChanged, this, [this] {
         showDevices();
         emit targetChanged(target());
     });
-    retranslated(this, [this, showDevices] {
+    retranslated(this, [this] {
         setWindowTitle(tr("Run"));
         m_target->setAccessibleName(tr("Target"));
         m_target->setToolTip(tr("What code is made for"));
@@ -89,7 +87,6 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
         m_target->setItemText(1, tr("this CPU, 1 thread"));
         m_target->setItemText(2, tr("simulated device"));
         m_device->setAccessibleName(tr("Device"));
-        m_device->setToolTip(tr("Where candidates are measured"));
         m_budget->setAccessibleName(tr("Budget"));
         m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under 0.1 %; several with commas, the first that comes true ends the run"));
         const QStringList budgets = {tr("2 min"), tr("5 min"), tr("20 min"), tr("1 hour"), tr("8 hours"), tr("until 18:00"), tr("1000 trials"), tr("until the last hour gained under 0.1 %")};
@@ -140,6 +137,15 @@ void RunBar::setTarget(const QString& target)
         index = m_target->count() - 1;
     }
     m_target->setCurrentIndex(index);
+    showDevices();
+}
+
+/// Local devices of the target's kind; remote ones join the list when a broker is named.
+void RunBar::showDevices()
+{
+    const bool simulated = target().startsWith(QStringLiteral("sim"));
+    m_device->setItemText(0, simulated ? tr("simulator") : tr("this machine"));
+    m_device->setToolTip(simulated ? tr("No device: a formula says how long a candidate would take, so that all can be tried within seconds") : tr("Where candidates are measured"));
 }
 
 void RunBar::setState(bool modelOpen, session::RunState state, bool canResume)

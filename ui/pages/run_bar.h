@@ -44,6 +44,7 @@ protected:
 
 private:
     void applyIcons();
+    void showDevices();
     QAction* m_open = nullptr;
     QAction* m_start = nullptr;
     QAction* m_resume = nullptr;

@@ -53,9 +53,7 @@ SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent) : QWidget(pa
     layout->setContentsMargins(4, 4, 4, 4);
     layout->addWidget(splitter);
 
-    m_soon.setSingleShot(true);
-    connect(&m_soon, &QTimer::timeout, this, &SchedulerPage::update);
-    connect(&m_rounds, &RoundModel::changed, this, &SchedulerPage::updateSoon);
+    connect(&m_rounds, &RoundModel::changed, &m_pace, &Pace::ask);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &SchedulerPage::showCurrent);
     connect(m_chart, &BandChart::bandClicked, this, [this](int task) { m_workspace.selection().selectTask(task); });
     connect(&m_workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) { m_chart->setHighlight(place.task); });
@@ -73,24 +71,14 @@ void SchedulerPage::showEvent(QShowEvent* event)
     update();
 }
 
-/// Rounds come faster than the bands need to be painted.
-void SchedulerPage::updateSoon()
-{
-    constexpr int kRefreshMs = 300;
-    if (!m_since.isValid() || m_since.elapsed() >= kRefreshMs)
-        update();
-    else if (!m_soon.isActive())
-        m_soon.start(kRefreshMs);
-}
-
 void SchedulerPage::update()
 {
     if (!isVisible())
         return; // it is brought up to date when it shows
-    m_since.start();
+    m_pace.called();
     std::vector<BandChart::Sample> samples;
     double from = 0;
-    for (const session::RoundView& round : m_rounds.rounds()) {
+    for (const RoundModel::Round& round : m_rounds.rounds()) {
         if (&round == &m_rounds.rounds().back() && m_rounds.isLastOpen())
             break;
         samples.push_back({from, round.atSeconds, {{round.task, static_cast<double>(round.trials)}}});

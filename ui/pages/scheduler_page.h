@@ -1,7 +1,7 @@
 #pragma once
 
-#include <QElapsedTimer>
-#include <QTimer>
+#include "ui/models/pace.h"
+
 #include <QWidget>
 
 QT_BEGIN_NAMESPACE
@@ -28,12 +28,10 @@ protected:
 
 private:
     void update();
-    void updateSoon();
     void showCurrent();
     Workspace& m_workspace;
     RoundModel& m_rounds;
-    QElapsedTimer m_since; ///< the latest update
-    QTimer m_soon;
+    Pace m_pace{[this] { update(); }};
     BandChart* m_chart = nullptr;
     TableView* m_table = nullptr;
     QLabel *m_summary = nullptr, *m_why = nullptr;

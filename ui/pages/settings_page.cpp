@@ -33,7 +33,9 @@ SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(pa
     m_appearance->setObjectName(QStringLiteral("settingsAppearance"));
     for (const Appearance appearance : {Appearance::System, Appearance::Light, Appearance::Dark})
         m_appearance->addItem(QString(), static_cast<int>(appearance));
-    m_appearance->setCurrentIndex(m_appearance->findData(static_cast<int>(storedAppearance())));
+    const auto showAppearance = [this] { m_appearance->setCurrentIndex(m_appearance->findData(static_cast<int>(storedAppearance()))); };
+    showAppearance();
+    connect(&AppearanceWatch::instance(), &AppearanceWatch::changed, this, showAppearance);
     auto* notify = new QCheckBox(this);
     notify->setObjectName(QStringLiteral("settingsNotify"));
     notify->setChecked(noticesWanted());

@@ -52,7 +52,9 @@ TimePage::TimePage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_r
     tabs->setObjectName(QStringLiteral("timeTabs"));
     tabs->setDocumentMode(true);
     tabs->addTab(lower, QString());
-    tabs->addTab(new QualityPanel(workspace, this), QString());
+    auto* quality = new QualityPanel(workspace, this);
+    tabs->addTab(quality->deviceTable(), QString());
+    tabs->addTab(quality, QString());
     tabs->setCornerWidget(new HoldButton(m_rounds, "timeHold", this));
     splitter->addWidget(tabs);
     splitter->setStretchFactor(0, 3);
@@ -60,10 +62,11 @@ TimePage::TimePage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_r
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(4, 4, 4, 4);
     layout->addWidget(splitter);
-    connect(&m_rounds, &RoundModel::changed, this, &TimePage::update);
+    connect(&m_rounds, &RoundModel::changed, &m_pace, &Pace::ask);
     retranslated(this, [this, tabs] {
         tabs->setTabText(0, tr("Activities"));
-        tabs->setTabText(1, tr("Measurement quality"));
+        tabs->setTabText(1, tr("Devices"));
+        tabs->setTabText(2, tr("Measurement quality"));
         m_chart->setAccessibleName(tr("Time by activity"));
         m_sums->setAccessibleName(tr("Sums by activity"));
         m_sums->setHeaderLabels({tr("Activity"), tr("Seconds"), tr("Share"), tr("What happens")});
@@ -80,7 +83,8 @@ void TimePage::showEvent(QShowEvent* event)
 void TimePage::update()
 {
     if (!isVisible())
-        return;
+        return; // it is brought up to date when it shows
+    m_pace.called();
     const QStringList names = {tr("search"), tr("reference"), tr("build"), tr("measure"), tr("store"), tr("train"), tr("other")};
     const QStringList meaning = {tr("choosing candidates"), tr("computing what outputs must be"), tr("lowering and compiling"), tr("loading, checking and timing on the device"),
                                  tr("writing results to disk"), tr("teaching the cost model"), tr("waiting, handing over")};
@@ -88,15 +92,15 @@ void TimePage::update()
     std::vector<double> sums(std::size(kActivities), 0.0);
     double from = 0, total = 0;
     bool older = false;
-    for (const session::RoundView& round : m_rounds.rounds()) {
-        if (round.activitySeconds.empty()) {
+    for (const RoundModel::Round& round : m_rounds.rounds()) {
+        if (round.activitySeconds.isEmpty()) {
             older = older || !(&round == &m_rounds.rounds().back() && m_rounds.isLastOpen());
             from = round.atSeconds;
             continue;
         }
         BandChart::Sample sample{from, round.atSeconds, {}};
         for (const auto& [name, seconds] : round.activitySeconds) {
-            const auto found = std::find_if(std::begin(kActivities), std::end(kActivities), [&name = name](const char* activity) { return name == activity; });
+            const auto found = std::find_if(std::begin(kActivities), std::end(kActivities), [&name = name](const char* activity) { return *name == activity; });
             const auto band = static_cast<int>(found == std::end(kActivities) ? std::size(kActivities) - 1 : static_cast<std::size_t>(found - std::begin(kActivities)));
             sample.amounts.emplace_back(band, seconds);
             sums[static_cast<std::size_t>(band)] += seconds;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "ui/models/pace.h"
+
 #include <QWidget>
 
 QT_BEGIN_NAMESPACE
@@ -27,6 +29,7 @@ protected:
 private:
     void update();
     RoundModel& m_rounds;
+    Pace m_pace{[this] { update(); }};
     BandChart* m_chart = nullptr;
     QTreeWidget* m_sums = nullptr;
     QLabel* m_hint = nullptr;

@@ -21,6 +21,7 @@
 #include "ui/views/view_export.h"
 
 #include <QAction>
+#include <QActionGroup>
 #include <QApplication>
 #include <QInputDialog>
 #include <QMenuBar>
@@ -245,8 +246,14 @@ void MainWindow::makeMenus()
     m_layouts = submenu(view, QT_TRANSLATE_NOOP("Menus", "&Layouts"));
     fillLayouts();
     QMenu* themes = submenu(view, QT_TRANSLATE_NOOP("Menus", "&Appearance"));
+    auto* group = new QActionGroup(themes);
     for (const Appearance appearance : {Appearance::System, Appearance::Light, Appearance::Dark}) {
         QAction* a = themes->addAction(QString(), this, [appearance] { applyAppearance(appearance); });
+        a->setObjectName(QStringLiteral("appearance%1").arg(static_cast<int>(appearance)));
+        a->setCheckable(true);
+        a->setChecked(appearance == storedAppearance());
+        group->addAction(a);
+        connect(&AppearanceWatch::instance(), &AppearanceWatch::changed, a, [a, appearance] { a->setChecked(appearance == storedAppearance()); });
         retranslated(a, [a, appearance] { a->setText(appearanceName(appearance)); });
     }
     // In their own words: who cannot read the language in use finds the way out.

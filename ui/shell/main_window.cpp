@@ -140,7 +140,12 @@ void MainWindow::connectRun()
     connect(&bridge, &SessionBridge::opened, this, openEnded);
     connect(&bridge, &SessionBridge::openFailed, this, openEnded);
     connect(&bridge, &SessionBridge::opened, this, &MainWindow::onOpened);
-    connect(&bridge, &SessionBridge::openFailed, this, &MainWindow::updateState);
+    connect(&bridge, &SessionBridge::openFailed, this, [this] {
+        m_resumeWhenOpen = false;
+        if (m_workspace->session() != nullptr) // what stays open
+            m_bar->setTarget(QString::fromStdString(m_workspace->session()->options().target));
+        updateState();
+    });
     connect(&bridge, &SessionBridge::eventsArrived, this, &MainWindow::updateState);
     connect(m_workspace, &Workspace::figuresChanged, this, &MainWindow::updateStatus);
     connect(m_bar->openAction(), &QAction::triggered, this, &MainWindow::browseModel);
@@ -173,6 +178,7 @@ void MainWindow::makeStatusBar()
     auto* timer = new QTimer(this);
     connect(timer, &QTimer::timeout, this, [this] {
         updateStatus();
+        updateState(); // whether a run can be resumed is known a moment after its end
         if (m_workspace->session() != nullptr && m_workspace->session()->state() == session::RunState::Running && ++m_ticks % kRememberTicks == 0)
             remember();
     });

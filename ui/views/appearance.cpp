@@ -67,6 +67,12 @@ bool systemIsDark()
 
 } // namespace
 
+AppearanceWatch& AppearanceWatch::instance()
+{
+    static AppearanceWatch watch;
+    return watch;
+}
+
 QString appearanceName(Appearance appearance)
 {
     switch (appearance) {
@@ -91,6 +97,7 @@ void applyAppearance(Appearance appearance)
     if (dynamic_cast<Style*>(QApplication::style()) == nullptr)
         QApplication::setStyle(new Style);
     QApplication::setPalette(dark ? darkPalette() : lightPalette());
+    emit AppearanceWatch::instance().changed();
 }
 
 void setSystemDark(std::optional<bool> dark)

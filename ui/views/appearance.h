@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QObject>
 #include <QString>
 
 #include <optional>
@@ -11,6 +12,18 @@ enum class Appearance
     System, ///< light or dark as the desktop wishes, else as its palette
     Light,
     Dark
+};
+
+/// Tells that another appearance was chosen, wherever that was done. GUI thread.
+class AppearanceWatch final : public QObject
+{
+    Q_OBJECT
+
+public:
+    static AppearanceWatch& instance();
+
+signals:
+    void changed();
 };
 
 QString appearanceName(Appearance appearance);

@@ -2,6 +2,7 @@
 
 #include "ui/models/language.h"
 #include "ui/views/decimate.h"
+#include "ui/views/drag_handle.h"
 #include "ui/views/plot_axes.h"
 
 #include <QtCharts/QAreaSeries>
@@ -74,6 +75,7 @@ LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_view);
+    new DragHandle(*this); // a drag in the chart zooms
 
     m_lower = new QLineSeries(m_chart);
     m_upper = new QLineSeries(m_chart);

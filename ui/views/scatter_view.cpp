@@ -1,5 +1,6 @@
 #include "ui/views/scatter_view.h"
 
+#include "ui/views/drag_handle.h"
 #include "ui/views/plot_axes.h"
 
 #include <QApplication>
@@ -35,6 +36,7 @@ ScatterView::ScatterView(QWidget* parent) : QWidget(parent), m_token(std::make_s
     setObjectName(QStringLiteral("scatterView"));
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(false);
+    new DragHandle(*this); // a drag in the chart zooms
     m_pool.setMaxThreadCount(1);
     m_pool.setExpiryTimeout(5000);
 }

@@ -140,20 +140,23 @@ int live(const QString& model, int seconds)
                    100 * (cpuSeconds() - before) / (static_cast<double>(run.elapsed()) * 1e-3));
         std::fflush(stdout);
     }
-    const double start = memory();
-    double middle = 0, slowest = 0;
+    fmt::print("an hour's worth, memory in MiB at its start and each tenth: {:.0f}", memory());
+    double slowest = 0;
     const double before = cpuSeconds();
-    for (int batch = 0; batch < 3600 * kBatchesPerSecond; ++batch) {
+    constexpr int kBatches = 3600 * kBatchesPerSecond;
+    for (int batch = 1; batch <= kBatches; ++batch) {
         QElapsedTimer timer;
         timer.start();
         emit bridge.eventsArrived(feed.next());
         QCoreApplication::processEvents();
         slowest = std::max(slowest, static_cast<double>(timer.nsecsElapsed()) * 1e-6);
-        if (batch == 1800 * kBatchesPerSecond)
-            middle = memory();
+        if (batch % (kBatches / 10) == 0) {
+            fmt::print(" {:.0f}", memory());
+            std::fflush(stdout);
+        }
     }
-    fmt::print("an hour's worth: {:.0f} s of one core, slowest batch {:.1f} ms, memory {:.0f} MiB, after half of it {:.0f}, at its end {:.0f}\n", cpuSeconds() - before, slowest, start, middle,
-               memory());
+    const double spent = cpuSeconds() - before;
+    fmt::print("; {:.0f} s of one core, {:.2f} ms a batch, slowest {:.1f} ms\n", spent, 1000 * spent / kBatches, slowest);
     return 0;
 }
 

@@ -1,3 +1,4 @@
+#include "core/session/options_json.h"
 #include "core/session/session.h"
 #include "core/store/project.h"
 #include "tests/support/must.h"
@@ -6,6 +7,8 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QtTest>
+
+#include <nlohmann/json.hpp>
 
 #include <mutex>
 
@@ -229,6 +232,48 @@ private slots:
         options.replay = ReplayOptions{};
         QVERIFY(!TuningSession::open(options));
         QVERIFY(!QFile::exists(m_dir.filePath(QStringLiteral("none.lathe"))));
+    }
+
+    void aHistoryIsOpenedWithItsFirstQuestion()
+    {
+        const QString copy = m_dir.filePath(QStringLiteral("copy.lathe"));
+        QVERIFY(QFile::copy(m_file, copy));
+        OpenOptions options;
+        options.project = copy.toStdString();
+        options.replay = ReplayOptions{};
+        const auto session = must(TuningSession::open(options));
+        const auto early = must(session->history());
+        QCOMPARE(must(early->runs()).size(), std::size_t{1});
+        for (const char* rest : {"", "-wal", "-shm"})
+            QFile::remove(copy + QLatin1String(rest));
+        const auto late = must(session->history()); // nobody waits for a disk to get one
+        const auto second = late->again();
+        QVERIFY(!late->runs());
+        QVERIFY(!second->rowOf("t"));
+    }
+
+    void aModelThatIsGoneIsSaidInOneSentence()
+    {
+        const std::string project = m_dir.filePath(QStringLiteral("moved.lathe")).toStdString(), model = m_dir.filePath(QStringLiteral("gone.onnx")).toStdString();
+        {
+            ModelSpec spec;
+            spec.source = model;
+            auto made = must(store::Project::open(project, store::Project::Access::Write));
+            const auto row = must(made.addModel({0, "h", model, "gone", toJson(spec).dump()}));
+            must(made.addSession({0, row, "sim", "{}", 0, 1, "finished"}));
+        }
+        OpenOptions options;
+        options.project = project;
+        for (const bool replay : {true, false}) {
+            if (replay)
+                options.replay = ReplayOptions{};
+            else
+                options.replay.reset();
+            const auto opened = TuningSession::open(options);
+            QVERIFY(!opened);
+            QVERIFY(opened.error().code == Errc::NotFound);
+            QCOMPARE(opened.error().message, project + " is of the model " + model + ", which is not there any more: put the file back to open the project");
+        }
     }
 };
 

@@ -1,4 +1,5 @@
 #include "core/store/project.h"
+#include "core/store/schema.h"
 #include "tests/support/must.h"
 
 #include <QTemporaryDir>
@@ -213,9 +214,16 @@ private slots:
             auto db = must(store::Database::open(file("f.lathe"), store::Database::Mode::ReadWrite));
             must(db.execute("PRAGMA user_version=99"));
         }
-        auto p = Project::open(file("f.lathe"), Project::Access::Write);
-        QVERIFY(!p);
-        QVERIFY(p.error().code == Errc::Incompatible);
+        for (const auto access : {Project::Access::Write, Project::Access::Read}) {
+            auto p = Project::open(file("f.lathe"), access);
+            QVERIFY(!p);
+            QVERIFY(p.error().code == Errc::Incompatible);
+            QCOMPARE(p.error().message, file("f.lathe").string() + " was written by a newer Lathe (schema 99, this one knows " + std::to_string(store::kSchemaVersion) + ")");
+        }
+        auto db = must(store::Database::open(file("f.lathe"), store::Database::Mode::ReadOnly)); // left as it was
+        auto version = must(store::Statement::prepare(db, "PRAGMA user_version"));
+        QVERIFY(must(version.step()));
+        QCOMPARE(version.integer(0), std::int64_t{99});
     }
 
     void aSchemaThatNoLatheWroteIsRefused()

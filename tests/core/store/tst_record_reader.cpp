@@ -263,6 +263,47 @@ private slots:
         QCOMPARE(must(p.best({{}, "cpu -threads=2", conditions[1]}))[0].record.trial, std::string("t0"));
     }
 
+    void aProjectOfTheThirdSchemaLearnsOfRepeats()
+    {
+        {
+            auto db = must(store::Database::open(file("third.lathe"), store::Database::Mode::ReadWrite));
+            for (int step = 0; step < 3; ++step)
+                must(db.execute(store::kSchemaSteps[static_cast<std::size_t>(step)]));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=3"));
+            for (int i = 0; i < 4; ++i)
+                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                                "verified, durations_ms, conditions, device, time_ms, predicted_ns, target) VALUES('t" + std::to_string(i) + "', 1, 0, " + std::to_string(i)
+                                + ", 'conv', 'direct', '[]', 'sketch', 's', '[]', '[]', 'h', 'done', 'Ok', '', " + std::to_string(50 - i) + ", '[" + std::to_string(50 - i) + "]', "
+                                + (i % 2 == 0 ? "1" : "0") + ", '{}', '{}', 'here', 5, 60, 'cpu -threads=2')"));
+            QVERIFY(!db.execute("SELECT repeats FROM records")); // it is the third indeed
+        }
+        {
+            const RecordReader reader = must(RecordReader::open(file("third.lathe"))); // a reader brings it up to date, too
+            QCOMPARE(must(reader.find({})).size(), std::size_t{4});
+            QVERIFY(must(reader.repeatsOf("t1")).empty());
+            RecordQuery byVerified;
+            byVerified.order = RecordQuery::Order::Verified;
+            const auto rows = must(reader.find(byVerified));
+            const auto summaries = must(reader.rows(rows));
+            QVERIFY(!summaries.front().verified && summaries.back().verified && summaries.front().repeats.empty());
+            QCOMPARE(summaries.front().predictedNs, 60.0);
+            QCOMPARE(must(reader.project().best({"conv", "cpu -threads=2", store::Conditions{"here", 0}}))[0].record.trial, std::string("t3"));
+        }
+        auto db = must(store::Database::open(file("third.lathe"), store::Database::Mode::ReadOnly));
+        auto version = must(store::Statement::prepare(db, "PRAGMA user_version"));
+        QVERIFY(must(version.step()));
+        QCOMPARE(version.integer(0), store::kSchemaVersion);
+        // What is measured again from now on is found.
+        Project writer = must(Project::open(file("third.lathe"), Project::Access::Write));
+        Record again = must(must(RecordReader::open(file("third.lathe"))).record(2));
+        again.trial = "t9";
+        again.repeats = "t1";
+        must(writer.addRecords(std::vector<Record>{again}));
+        const auto repeats = must(must(RecordReader::open(file("third.lathe"))).repeatsOf("t1"));
+        QCOMPARE(repeats.size(), std::size_t{1});
+        QCOMPARE(repeats[0].trial, std::string("t9"));
+    }
+
     void budgetsAreKept()
     {
         Project p = must(Project::open(file("b.lathe"), Project::Access::Write));

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QElapsedTimer>
+#include <QTimer>
+
+#include <functional>
+
+namespace lathe::ui {
+
+/// Calls a function at once, and after that so often at most: for views of what changes faster than it is looked at. The last
+/// word is never lost.
+class Pace final : public QObject
+{
+    Q_OBJECT
+
+public:
+    static constexpr int kViewMs = 300; ///< for a view that paints a whole run anew
+
+    explicit Pace(std::function<void()> call, int everyMs = kViewMs, QObject* parent = nullptr);
+    void ask();
+    /// It was called for another reason.
+    void called();
+
+private:
+    std::function<void()> m_call;
+    int m_everyMs;
+    QElapsedTimer m_since;
+    QTimer m_later;
+};
+
+} // namespace lathe::ui
