@@ -52,6 +52,7 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
         m_target->addItem(QString(), QLatin1String(target));
     m_device = new QComboBox(this);
     m_device->setObjectName(QStringLiteral("devicePicker"));
+    m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its text follows the target's
     m_device->addItem(QString());
     m_budget = new QComboBox(this);
     m_budget->setObjectName(QStringLiteral("budgetPicker"));
