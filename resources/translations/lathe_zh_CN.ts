@@ -809,6 +809,10 @@ convolution is counted with, and may pass 100 %.</source>
             <source>Save this view</source>
             <translation>保存此视图</translation>
         </message>
+        <message>
+            <source>there is nothing to see yet</source>
+            <translation>还没有可显示的内容</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::AboutDialog</name>
@@ -2553,8 +2557,8 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>权重</translation>
         </message>
         <message>
-            <source>FLOP</source>
-            <translation>FLOP</translation>
+            <source>MFLOP</source>
+            <translation>MFLOP</translation>
         </message>
         <message>
             <source>Best</source>

@@ -219,6 +219,9 @@ private slots:
         QVERIFY(ui::saveView(*view, m_dir.filePath("chart.doc")).contains(".csv"));
         QVERIFY(!QFile::exists(m_dir.filePath("chart.doc")));
         QVERIFY(ui::saveView(*view, m_dir.filePath("no/such/folder.png")).contains("could not be written"));
+        ui::ScatterView empty;
+        QVERIFY(ui::saveView(empty, m_dir.filePath("empty.png")).contains("nothing to see"));
+        QVERIFY(!QFile::exists(m_dir.filePath("empty.png")));
         ui::GraphView graph;
         QVERIFY(!ui::saveView(graph, m_dir.filePath("graph.svg")).isEmpty());
     }

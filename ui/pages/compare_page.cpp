@@ -324,7 +324,9 @@ void ComparePage::read()
 
 void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs, const QStringList& problems)
 {
-    const QString task = m_tasks->taskKey(m_taskTable->currentIndex().row());
+    QString task = m_tasks->taskKey(m_taskTable->currentIndex().row());
+    if (const int chosen = m_workspace.selection().current().task; task.isEmpty() && chosen >= 0 && chosen < m_workspace.tasks().rowCount())
+        task = QString::fromStdString(m_workspace.tasks().task(chosen).key);
     const int baseline = m_standingTable->currentIndex().row();
     m_compared = std::move(compared);
     m_standings->set(m_compared);

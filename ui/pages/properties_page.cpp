@@ -126,7 +126,7 @@ void PropertiesPage::addTask(int task)
     };
     add(tr("Task"), QString::fromStdString(view.name));
     add(tr("Weight"), QString::number(view.weight));
-    add(tr("FLOP"), QString::number(view.flop, 'g', 6));
+    add(tr("MFLOP"), QString::number(view.flop / 1e6, 'f', view.flop < 1e6 ? 4 : 1));
     m_best = add(tr("Best"), QString());
     m_algorithm = add(tr("Algorithm"), QString());
     m_task = task;

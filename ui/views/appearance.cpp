@@ -1,10 +1,13 @@
 #include "ui/views/appearance.h"
 
+#include <QAbstractScrollArea>
 #include <QApplication>
 #include <QCoreApplication>
+#include <QPainter>
 #include <QPalette>
 #include <QProxyStyle>
 #include <QSettings>
+#include <QStyleOption>
 
 namespace lathe::ui {
 
@@ -45,7 +48,8 @@ QPalette darkPalette()
     return p;
 }
 
-/// Fusion; the buttons of all dialogs are words alone, whether Qt made them or a page of ours.
+/// Fusion; the buttons of all dialogs are words alone, whether Qt made them or a page of ours, and lists and texts show that
+/// they have the focus even while nothing in them is chosen.
 class Style final : public QProxyStyle
 {
 public:
@@ -53,6 +57,15 @@ public:
     int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* answer) const override
     {
         return hint == SH_DialogButtonBox_ButtonsHaveIcons ? 0 : QProxyStyle::styleHint(hint, option, widget, answer);
+    }
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const override
+    {
+        QProxyStyle::drawPrimitive(element, option, painter, widget);
+        if (element != PE_Frame || !option->state.testFlag(State_HasFocus) || qobject_cast<const QAbstractScrollArea*>(widget) == nullptr)
+            return;
+        painter->setPen(option->palette.color(QPalette::Highlight));
+        painter->setBrush(Qt::NoBrush);
+        painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
     }
 };
 

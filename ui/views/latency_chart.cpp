@@ -49,14 +49,13 @@ QList<QPointF> steps(const QList<QPointF>& changes, double end)
 }
 
 /// Labels stand at round values, whatever the range is or becomes.
-void keepTicksRound(QValueAxis* axis)
+void keepTicksRound(QValueAxis* axis, int ticks)
 {
-    constexpr int kTicks = 5;
     axis->setLabelFormat(QStringLiteral("%.6g"));
     axis->setTickType(QValueAxis::TicksDynamic);
     axis->setTickAnchor(0);
-    QObject::connect(axis, &QValueAxis::rangeChanged, axis, [axis](double low, double high) {
-        if (const double step = roundStep(low, high, kTicks); step > 0)
+    QObject::connect(axis, &QValueAxis::rangeChanged, axis, [axis, ticks](double low, double high) {
+        if (const double step = roundStep(low, high, ticks); step > 0)
             axis->setTickInterval(step);
     });
 }
@@ -98,7 +97,7 @@ LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
                                     static_cast<QAbstractSeries*>(m_measuredLine), static_cast<QAbstractSeries*>(m_measured)})
         m_chart->addSeries(series);
     m_time = new QValueAxis(m_chart);
-    keepTicksRound(m_time);
+    keepTicksRound(m_time, 8);
     m_chart->addAxis(m_time, Qt::AlignBottom);
     for (QAbstractSeries* series : m_chart->series())
         series->attachAxis(m_time);
@@ -139,7 +138,7 @@ void LatencyChart::setLogarithmic(bool on)
         m_latency = axis;
     } else {
         auto* axis = new QValueAxis(m_chart);
-        keepTicksRound(axis);
+        keepTicksRound(axis, 5);
         m_latency = axis;
     }
     m_latency->setTitleText(tr("Latency (ms)"));
@@ -275,6 +274,18 @@ void LatencyChart::changeEvent(QEvent* event)
     QWidget::changeEvent(event);
 }
 
+void LatencyChart::focusInEvent(QFocusEvent* event)
+{
+    QWidget::focusInEvent(event);
+    applyPalette();
+}
+
+void LatencyChart::focusOutEvent(QFocusEvent* event)
+{
+    QWidget::focusOutEvent(event);
+    applyPalette();
+}
+
 void LatencyChart::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
@@ -285,6 +296,7 @@ void LatencyChart::applyPalette()
 {
     const QPalette& colors = palette();
     m_chart->setBackgroundBrush(colors.base());
+    m_chart->setBackgroundPen(hasFocus() ? QPen(colors.color(QPalette::Highlight), 2) : QPen(Qt::NoPen));
     m_chart->legend()->setLabelColor(colors.color(QPalette::Text));
     QColor grid = colors.color(QPalette::Text);
     grid.setAlphaF(0.15F);

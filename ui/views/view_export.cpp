@@ -227,6 +227,9 @@ QString saveView(QWidget& view, const QString& file)
 {
     if (!file.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive) && qobject_cast<GraphView*>(&view) != nullptr)
         return static_cast<GraphView&>(view).savePicture(file) ? QString() : cannotWrite(file, translated(QT_TRANSLATE_NOOP("ViewExport", "there is no network, or no place for it")));
+    const auto* exportable = dynamic_cast<const Exportable*>(&view);
+    if (!file.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive) && exportable != nullptr && exportable->pictureSize().isEmpty())
+        return cannotWrite(file, translated(QT_TRANSLATE_NOOP("ViewExport", "there is nothing to see yet")));
     QSaveFile out(file);
     if (!out.open(QIODevice::WriteOnly))
         return cannotWrite(file, out.errorString());
@@ -239,7 +242,8 @@ QString saveView(QWidget& view, const QString& file)
         svg.setDescription(view.accessibleDescription());
         paintSvg(view, svg);
     } else if (file.endsWith(QStringLiteral(".png"), Qt::CaseInsensitive)) {
-        pictureOf(view, kPictureScale).save(&out, "PNG");
+        if (!pictureOf(view, kPictureScale).save(&out, "PNG"))
+            out.cancelWriting(); // commit() tells
     } else {
         out.cancelWriting();
         return cannotWrite(file, translated(QT_TRANSLATE_NOOP("ViewExport", "the name must end in .png, .svg or .csv")));
