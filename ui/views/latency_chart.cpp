@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace lathe::ui {
@@ -48,16 +49,14 @@ QList<QPointF> steps(const QList<QPointF>& changes, double end)
     return corners;
 }
 
-/// Labels stand at round values, whatever the range is or becomes.
-void keepTicksRound(QValueAxis* axis, int ticks)
+/// From 0 to at least `high`, so that the labels stand at round values.
+void setRoundRange(QValueAxis* axis, double high)
 {
-    axis->setLabelFormat(QStringLiteral("%.6g"));
-    axis->setTickType(QValueAxis::TicksDynamic);
-    axis->setTickAnchor(0);
-    QObject::connect(axis, &QValueAxis::rangeChanged, axis, [axis, ticks](double low, double high) {
-        if (const double step = roundStep(low, high, ticks); step > 0)
-            axis->setTickInterval(step);
-    });
+    constexpr int kSteps = 8;
+    const double step = roundStep(0, high, kSteps);
+    const double steps = std::ceil(high / step);
+    axis->setTickCount(static_cast<int>(steps) + 1);
+    axis->setRange(0, steps * step);
 }
 
 } // namespace
@@ -97,7 +96,7 @@ LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
                                     static_cast<QAbstractSeries*>(m_measuredLine), static_cast<QAbstractSeries*>(m_measured)})
         m_chart->addSeries(series);
     m_time = new QValueAxis(m_chart);
-    keepTicksRound(m_time, 8);
+    m_time->setLabelFormat(QStringLiteral("%.0f"));
     m_chart->addAxis(m_time, Qt::AlignBottom);
     for (QAbstractSeries* series : m_chart->series())
         series->attachAxis(m_time);
@@ -138,7 +137,7 @@ void LatencyChart::setLogarithmic(bool on)
         m_latency = axis;
     } else {
         auto* axis = new QValueAxis(m_chart);
-        keepTicksRound(axis, 5);
+        axis->setLabelFormat(QStringLiteral("%.6g"));
         m_latency = axis;
     }
     m_latency->setTitleText(tr("Latency (ms)"));
@@ -236,11 +235,11 @@ void LatencyChart::rescale()
     // Grown in steps, so that most updates leave the axes alone.
     const double wanted = std::max(10.0, m_curves.seconds * 1.02);
     if (wanted > m_time->max() || wanted < m_time->max() * 0.7)
-        m_time->setRange(0, wanted * 1.1);
+        setRoundRange(m_time, wanted * 1.1);
     if (m_logarithmic)
         m_latency->setRange(low * 0.8, high * 1.25);
     else
-        m_latency->setRange(0, high * 1.08);
+        setRoundRange(static_cast<QValueAxis*>(m_latency), high * 1.08);
 }
 
 QString LatencyChart::summary() const
