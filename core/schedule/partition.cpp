@@ -22,6 +22,7 @@ using ir::StmtKind;
 constexpr std::int64_t kMaxIterations = 4096; ///< of a loop to look at one by one
 constexpr std::int64_t kMaxPeeled = 4; ///< edge iterations on one side that are emitted one by one
 constexpr std::size_t kMaxParts = 12; ///< copies of a body; a loop that needs more stays whole
+constexpr std::size_t kMaxVectorParts = 256; ///< the same for bodies of a few vectors alone: concatenations of many pieces
 constexpr std::int64_t kMaxUnrolledTaps = 16; ///< extent of a serial loop that an edge copy unrolls
 
 /// All boundary conditions in a statement, by conjunct.
@@ -204,6 +205,9 @@ private:
         };
         // Runs of iterations that decide alike are a loop each; a single one is specialised like an edge, because its tile may
         // reach over both. What decides nothing is emitted one by one, or stays a loop if it is long.
+        const bool small = std::all_of(loops.begin(), loops.end(), [](const Stmt& l) {
+            return l->loop == LoopKind::Vectorized || l->loop == LoopKind::Unrolled;
+        });
         std::vector<Stmt> parts;
         for (std::size_t x = 0; x < table.size();) {
             std::size_t run = x;
@@ -217,7 +221,7 @@ private:
             else
                 for (std::int64_t i = 0; i < count; ++i)
                     parts.push_back(copyAt(s, from + i, 1, true));
-            if (parts.size() > kMaxParts)
+            if (parts.size() > (small ? kMaxVectorParts : kMaxParts))
                 return descend(s);
             x = run;
         }

@@ -1,6 +1,7 @@
 #include "core/search/lathe/nest_part.h"
 
 #include "core/ir/bounds.h"
+#include "core/ir/substitute.h"
 #include "core/search/lathe/access.h"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ void finishFacts(NestFacts& facts, const Machine& machine)
 }
 
 void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::int64_t>& shape, std::int64_t lanes,
-             std::int64_t vectors, std::int64_t depth)
+             std::int64_t vectors, std::int64_t depth, bool cut)
 {
     const auto rank = static_cast<std::int32_t>(shape.size());
     if (rank == 0)
@@ -60,7 +61,7 @@ void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::in
     // Fuse the outermost loops until `depth` of them run more than once.
     std::int32_t count = 0;
     std::int64_t running = 0;
-    for (std::int32_t a = 0; a <= last && running < depth; ++a) {
+    for (std::int32_t a = 0; a < rank - (cut ? 1 : 0) && running < depth; ++a) {
         const std::int64_t extent = a < last ? shape[static_cast<std::size_t>(a)] : ir::ceilDivide(shape.back(), lanes * vectors);
         if (a == last && !vector && !blocked)
             break; // a loop of single elements stays inside
@@ -76,9 +77,32 @@ void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::in
         loops.annotate({last, 1}, Annotation::Unroll);
     if (vector)
         loops.annotate({last, blocked ? 2 : 1}, Annotation::Vectorize);
+    if (cut && vector)
+        emitter.add(schedule::PartitionStep{stage, loops.position({last, 0})});
 }
 
 namespace {
+
+/// Whether what `op` reads depends on the place along its last dimension: a concatenation, by itself or on the way to it.
+bool joinsPieces(const compute::Analysis& analysis, std::int32_t op)
+{
+    const compute::Op& o = analysis.dag().ops[static_cast<std::size_t>(op)];
+    if (o.kind == compute::OpKind::Placeholder || o.shape.empty() || !o.reduceAxes.empty())
+        return false;
+    if (analysis.op(op).hasBranch)
+        for (const ir::Expr& body : o.bodies) {
+            bool found = false;
+            ir::visit(body, [&](const ir::Expr& e) {
+                found = found || (e->kind == ir::ExprKind::IfThenElse && ir::uses(e->operands[0], o.axes.back()));
+            });
+            if (found)
+                return true;
+        }
+    const std::vector<std::int32_t> producers = analysis.producers(op);
+    return std::any_of(producers.begin(), producers.end(), [&](std::int32_t p) {
+        return analysis.elementwiseMatch(p, op) && joinsPieces(analysis, p);
+    });
+}
 
 /// Elementwise and other maps: lanes and vectors along the last dimension, and how many outer loops are shared out.
 class MapPart final : public NestPart
@@ -88,10 +112,13 @@ public:
         : m_machine(context.machine), m_owner(nest.owner), m_op(context.analysis.dag().ops[static_cast<std::size_t>(nest.owner)])
     {
         const std::int64_t extent = m_op.shape.empty() ? 1 : m_op.shape.back();
+        m_cut = m_op.shape.size() > 1 && joinsPieces(context.analysis, nest.owner);
         m_lanes = laneChoices(extent, std::max<std::int64_t>(1, sizeOf(m_op.dtype)), m_machine);
         for (const std::int64_t v : {1, 2, 4})
             if (v == 1 || extent % (v * m_lanes.front()) == 0 || extent >= 4 * v * m_lanes.front())
                 m_vectors.push_back(v);
+        if (m_cut)
+            m_vectors = {1}; // a block of vectors would reach over the ends of pieces
         for (std::int64_t d = 0; d <= 3; ++d)
             m_depths.push_back(d);
         for (const Operand& operand : operandsOf(context.analysis.dag(), nest.owner)) {
@@ -124,7 +151,7 @@ public:
         if (extent % block != 0 && extent < block)
             return makeError(Errc::IllegalSchedule, "vectors of " + std::to_string(block) + " do not divide " + std::to_string(extent));
         std::int64_t running = 0;
-        for (std::size_t a = 0; a < m_op.shape.size() && running < depth; ++a) {
+        for (std::size_t a = 0; a < m_op.shape.size() - (m_cut ? 1 : 0) && running < depth; ++a) {
             const bool last = a + 1 == m_op.shape.size();
             const std::int64_t e = last ? ir::ceilDivide(extent, block) : m_op.shape[a];
             if (e > 1 && !(last && block == 1)) {
@@ -151,13 +178,14 @@ public:
     void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const override
     {
         emitMap(emitter, emitter.stageOf(m_owner), m_op.shape, m_lanes[static_cast<std::size_t>(genes[0])],
-                m_vectors[static_cast<std::size_t>(genes[1])], m_depths[static_cast<std::size_t>(genes[2])]);
+                m_vectors[static_cast<std::size_t>(genes[1])], m_depths[static_cast<std::size_t>(genes[2])], m_cut);
     }
 
 private:
     const Machine m_machine;
     std::int32_t m_owner;
     const compute::Op& m_op;
+    bool m_cut = false;
     std::vector<std::int64_t> m_lanes, m_vectors, m_depths;
     double m_points = 1, m_bytes = 0;
 };

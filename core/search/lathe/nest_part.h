@@ -63,9 +63,11 @@ std::unique_ptr<NestPart> makeTransformPart(const NestContext& context, const Ne
 /// Lane counts for a dimension of `extent` elements, widest first: full vectors, and halves of them where they divide. Full
 /// ones need not (StageLoops::cover).
 std::vector<std::int64_t> laneChoices(std::int64_t extent, std::int64_t elementBytes, const Machine& machine);
-/// Loops of a map over `shape`: vectors along the last dimension, the first `depth` loops that run at all in parallel.
+/// Loops of a map over `shape`: vectors along the last dimension, the first `depth` loops that run at all in parallel. `cut`:
+/// the loop of vectors stays serial and is divided where conditions change, so that each piece of a concatenation is copied
+/// by a loop of its own.
 void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::int64_t>& shape, std::int64_t lanes,
-             std::int64_t vectors, std::int64_t depth);
+             std::int64_t vectors, std::int64_t depth, bool cut = false);
 /// Busiest thread's share x threads.
 double imbalance(double chunks, std::int64_t threads);
 /// Fills seconds from the cycles, with what a phase costs in itself.

@@ -5,12 +5,15 @@
 #include "core/compute/definitions/elementwise.h"
 #include "core/compute/definitions/pool.h"
 #include "core/compute/definitions/softmax.h"
+#include "core/compute/definitions/transform.h"
 #include "core/compute/definitions/winograd.h"
+#include "core/ir/print.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
 
 #include <QTest>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <set>
@@ -264,6 +267,27 @@ private slots:
             ++lowered;
         }
         QCOMPARE(lowered, 6);
+    }
+
+    void everyPieceOfAConcatenationIsCopiedByALoopOfItsOwn()
+    {
+        DagBuilder b;
+        std::vector<Tensor> pieces;
+        for (int i = 0; i < 20; ++i)
+            pieces.push_back(b.placeholder("x" + std::to_string(i), {1, 14, 14, 32}, DType::F32));
+        SearchAlternative joined = finish("direct", std::move(b), addBiasRelu(b, compute::concatenate(b, pieces, 3)));
+        const Candidate guess = bestGuess(joined);
+        const auto steps = schedule::stepsFromJson(nlohmann::json::parse(guess.steps));
+        QVERIFY(steps);
+        auto state = schedule::State::replay(joined.dag, *steps);
+        QVERIFY(state);
+        const auto kernel = schedule::lower(*std::move(state), {});
+        QVERIFY2(bool(kernel), kernel ? "" : kernel.error().message.c_str());
+        const QString text = QString::fromStdString(ir::print(kernel->nest));
+        QVERIFY2(text.contains("vectorize") && text.contains("parallel"), qPrintable(text));
+        QVERIFY2(!text.contains(" ? ") && !text.contains("if ") && !text.contains("if("), qPrintable(text));
+        for (int i = 0; i < 20; ++i)
+            QVERIFY2(text.contains(QString("x%1[").arg(i)), qPrintable(text));
     }
 
     void theFirstGuessHasAGoodTile()
