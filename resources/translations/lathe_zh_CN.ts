@@ -215,6 +215,14 @@
             <source>Replay a run of a pro&amp;ject…</source>
             <translation>回放项目中的一次运行(&amp;J)…</translation>
         </message>
+        <message>
+            <source>&amp;Import tuning logs…</source>
+            <translation>导入调优日志(&amp;I)…</translation>
+        </message>
+        <message>
+            <source>Copy command line: import lo&amp;gs</source>
+            <translation>复制命令行：导入日志(&amp;G)</translation>
+        </message>
     </context>
     <context>
         <name>Appearance</name>
@@ -2283,10 +2291,6 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>复制(&amp;C)</translation>
         </message>
         <message>
-            <source>Tuning logs of other tuners cannot be opened; ONNX models and projects (.lathe) can</source>
-            <translation>无法打开其他调优器的调优日志；可以打开 ONNX 模型和项目（.lathe）</translation>
-        </message>
-        <message>
             <source>An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it</source>
             <translation>无法打开已导出的库；请使用 lathe-cli bench 和 lathe-cli verify</translation>
         </message>
@@ -2313,6 +2317,22 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>Replay of %1 – Lathe</source>
             <translation>回放 %1 – Lathe</translation>
+        </message>
+        <message>
+            <source>Open the network that this log was made for, or its project: the log is imported into it then</source>
+            <translation>请打开此日志所属的网络或其项目，随后日志会导入其中</translation>
+        </message>
+        <message>
+            <source>A replay changes nothing: open the project itself to import a log into it</source>
+            <translation>回放不改动任何内容：请打开项目本身再导入日志</translation>
+        </message>
+        <message>
+            <source>Import tuning logs</source>
+            <translation>导入调优日志</translation>
+        </message>
+        <message>
+            <source>Tuning logs (*.json *.jsonl *.log);;All files (*)</source>
+            <translation>调优日志 (*.json *.jsonl *.log);;所有文件 (*)</translation>
         </message>
     </context>
     <context>
@@ -3213,16 +3233,8 @@ convolution is counted with, and may pass 100 %.</source>
     <context>
         <name>lathe::ui::RemeasureBar</name>
         <message>
-            <source>Progress of measuring again</source>
-            <translation>重新测量的进度</translation>
-        </message>
-        <message>
             <source>Stop</source>
             <translation>停止</translation>
-        </message>
-        <message>
-            <source>What was measured is kept</source>
-            <translation>已测得的结果会保留</translation>
         </message>
         <message>
             <source>Close</source>
@@ -3255,6 +3267,22 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>%1 could not be tried:</source>
             <translation>%1 次无法重试：</translation>
+        </message>
+        <message>
+            <source>Progress</source>
+            <translation>进度</translation>
+        </message>
+        <message>
+            <source>What was measured or taken is kept</source>
+            <translation>已测得或已导入的结果会保留</translation>
+        </message>
+        <message>
+            <source>Importing %1…</source>
+            <translation>正在导入 %1…</translation>
+        </message>
+        <message>
+            <source>Importing %1 tuning logs…</source>
+            <translation>正在导入 %1 个调优日志…</translation>
         </message>
     </context>
     <context>
@@ -4030,10 +4058,6 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>打开 %1</translation>
         </message>
         <message>
-            <source>ONNX models (opset 7 and newer) and projects (.lathe) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command.</source>
-            <translation>可以打开 ONNX 模型（opset 7 及更新）和项目（.lathe），也可以把它们拖放到窗口的任何位置。F1 打开手册，Ctrl+Shift+P 查找任何命令。</translation>
-        </message>
-        <message>
             <source>Nothing was opened yet</source>
             <translation>尚未打开过任何内容</translation>
         </message>
@@ -4056,6 +4080,18 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>Re&amp;play its latest run</source>
             <translation>回放其最近一次运行(&amp;P)</translation>
+        </message>
+        <message>
+            <source>Import a &amp;tuning log…</source>
+            <translation>导入调优日志(&amp;T)…</translation>
+        </message>
+        <message>
+            <source>Takes the records of a log into the project of its network: Lathe&apos;s own exports, and logs of the auto-scheduler</source>
+            <translation>把日志中的记录导入其网络的项目：Lathe 自己的导出文件，以及 auto-scheduler 的日志</translation>
+        </message>
+        <message>
+            <source>ONNX models (opset 7 and newer), projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command.</source>
+            <translation>可以打开 ONNX 模型（opset 7 及更新）、项目（.lathe）和调优日志（.json、.jsonl、.log），也可以把它们拖放到窗口的任何位置。F1 打开手册，Ctrl+Shift+P 查找任何命令。</translation>
         </message>
     </context>
     <context>
@@ -4364,6 +4400,34 @@ key: %5</source>
         <message>
             <source>measuring again</source>
             <translation>重新测量</translation>
+        </message>
+        <message>
+            <source>tuning log</source>
+            <translation>调优日志</translation>
+        </message>
+        <message>
+            <source>%1, line %2</source>
+            <translation>%1，第 %2 行</translation>
+        </message>
+        <message>
+            <source>There is no line of a log to read</source>
+            <translation>没有可读取的日志行</translation>
+        </message>
+        <message>
+            <source>%L1 were there already.</source>
+            <translation>%L1 条已经存在。</translation>
+        </message>
+        <message>
+            <source>%L1 lines were left out: the issues tell why.</source>
+            <translation>%L1 行未导入，原因见“问题”面板。</translation>
+        </message>
+        <message>
+            <source>%L1 were measured elsewhere by another tuner: no export uses them before they are measured again here.</source>
+            <translation>%L1 条由其他调优器在别处测得：在本机重新测量之前，导出不会使用它们。</translation>
+        </message>
+        <message>
+            <source>%L1 of %L2 lines taken (tasks: %L3).</source>
+            <translation>%L2 行中导入了 %L1 行（任务：%L3）。</translation>
         </message>
     </context>
 </TS>

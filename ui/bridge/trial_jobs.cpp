@@ -9,16 +9,22 @@ TrialJobs::TrialJobs(SessionBridge& bridge, QObject* parent) : QObject(parent), 
     m_measurer.setMaxThreadCount(1);
     m_writer.setMaxThreadCount(1);
     m_writer.setExpiryTimeout(5000);
+    m_importer.setMaxThreadCount(1);
+    m_importer.setExpiryTimeout(5000);
     connect(&m_bridge, &SessionBridge::closed, this, [this] {
         ++m_token;
         m_stop.request_stop();
+        m_importStop.request_stop();
         m_measuring = false;
+        m_importing = 0;
     });
 }
 
 TrialJobs::~TrialJobs()
 {
     m_stop.request_stop();
+    m_importStop.request_stop();
+    m_importer.waitForDone();
     m_measurer.waitForDone(); // answers are posted to this object: none may be on its way
     m_writer.waitForDone();
 }
@@ -54,6 +60,43 @@ void TrialJobs::remeasure(std::vector<std::string> trials)
 void TrialJobs::cancel()
 {
     m_stop.request_stop();
+}
+
+void TrialJobs::importLogs(const QStringList& files)
+{
+    const auto session = m_bridge.shared();
+    if (!session || files.isEmpty())
+        return;
+    if (m_importing++ == 0)
+        m_importStop = {};
+    emit importStarted(files);
+    std::vector<std::filesystem::path> names;
+    for (const QString& file : files)
+        names.emplace_back(file.toStdString());
+    m_importer.start([this, session, names = std::move(names), stop = m_importStop.get_token(), token = m_token] {
+        const auto progress = [this, token](std::string_view, double fraction) {
+            QMetaObject::invokeMethod(this, [this, token, fraction] {
+                if (token == m_token)
+                    emit importProgressed(fraction);
+            }, Qt::QueuedConnection);
+        };
+        auto done = std::make_shared<Result<session::LogImport>>(session->importLogs(names, progress, stop));
+        auto tasks = std::make_shared<std::vector<session::TaskView>>(session->tasks());
+        QMetaObject::invokeMethod(this, [this, token, done, tasks] {
+            if (token != m_token)
+                return;
+            --m_importing;
+            if (*done)
+                emit imported(**done, *tasks);
+            else
+                emit importFailed(QString::fromStdString(done->error().message), static_cast<int>(done->error().code));
+        }, Qt::QueuedConnection);
+    });
+}
+
+void TrialJobs::cancelImport()
+{
+    m_importStop.request_stop();
 }
 
 void TrialJobs::setNote(const QString& trial, const QString& text)

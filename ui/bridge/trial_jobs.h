@@ -4,6 +4,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
 #include <QThreadPool>
 
 #include <stop_token>
@@ -13,7 +14,7 @@ namespace lathe::ui {
 
 class SessionBridge;
 
-/// What a person has done to stored trials: measured again, noted. Runs on threads; lives on the GUI thread. What comes back
+/// What a person has done to stored trials: measured again, noted, imported. Runs on threads; lives on the GUI thread. What comes back
 /// after another network was opened is dropped.
 class TrialJobs final : public QObject
 {
@@ -28,6 +29,11 @@ public:
     void cancel(); ///< what was measured is kept
     bool isMeasuring() const { return m_measuring; }
 
+    /// Tuning logs into the project, one call after the other: importStarted(), importProgressed(), then imported() or importFailed().
+    void importLogs(const QStringList& files);
+    void cancelImport(); ///< what was taken is kept
+    bool isImporting() const { return m_importing > 0; }
+
     /// Written in the order of the calls; noteSet() or noteFailed(). `trial` empty: the project's.
     void setNote(const QString& trial, const QString& text);
     void readProjectNote(); ///< noteSet() follows, where there is one
@@ -37,13 +43,19 @@ signals:
     void progressed(const QString& step, double fraction);
     void ended(const std::vector<lathe::session::RemeasuredTrial>& trials);
     void failed(const QString& text, int code);
+    void importStarted(const QStringList& files);
+    void importProgressed(double fraction);
+    /// With the tasks as they are now.
+    void imported(const lathe::session::LogImport& done, const std::vector<lathe::session::TaskView>& tasks);
+    void importFailed(const QString& text, int code);
     void noteSet(const QString& trial, const QString& text);
     void noteFailed(const QString& trial, const QString& text, int code);
 
 private:
     SessionBridge& m_bridge;
-    QThreadPool m_measurer, m_writer; ///< of one thread each
-    std::stop_source m_stop;
+    QThreadPool m_measurer, m_writer, m_importer; ///< of one thread each
+    std::stop_source m_stop, m_importStop;
+    int m_importing = 0;
     bool m_measuring = false;
     quint64 m_token = 0; ///< counts what was opened
 };

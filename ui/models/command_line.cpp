@@ -195,6 +195,11 @@ QString exportTrialsCommand(const session::OpenOptions& open, const session::Tri
     return line(QStringLiteral("records export"), words + QStringList{QStringLiteral("-o"), file});
 }
 
+QString importCommand(const session::OpenOptions& open, const QStringList& logs)
+{
+    return line(QStringLiteral("records import"), projectWords(open) + logs);
+}
+
 QString remeasureCommand(const session::OpenOptions& open, const QStringList& trials)
 {
     return line(QStringLiteral("records remeasure"), projectWords(open) + trials);

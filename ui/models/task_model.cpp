@@ -40,6 +40,15 @@ void TaskModel::setTasks(std::vector<session::TaskView> tasks)
     endResetModel();
 }
 
+void TaskModel::updateTasks(std::vector<session::TaskView> tasks)
+{
+    if (tasks.size() != m_tasks.size() || tasks.empty())
+        return;
+    m_tasks = std::move(tasks);
+    updateShares();
+    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
 double TaskModel::estimatedMs() const
 {
     double total = 0;

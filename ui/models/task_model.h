@@ -43,6 +43,8 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
+    /// Figures of the same tasks, read anew: selection, budgets and sparklines stay.
+    void updateTasks(std::vector<session::TaskView> tasks);
     void setTasks(std::vector<session::TaskView> tasks);
     void apply(const std::vector<session::Event>& events);
     /// Gains of the run before its events came; no effect on a task that has some.

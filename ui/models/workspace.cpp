@@ -15,6 +15,7 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -49,6 +50,8 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
     connect(m_bridge, &SessionBridge::eventsArrived, this, &Workspace::onEvents);
     connect(m_trialJobs, &TrialJobs::ended, this, &Workspace::onRemeasured);
     connect(m_trialJobs, &TrialJobs::failed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("measuring again"), text); });
+    connect(m_trialJobs, &TrialJobs::imported, this, &Workspace::onImported);
+    connect(m_trialJobs, &TrialJobs::importFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("tuning log"), text); });
     connect(m_bridge, &SessionBridge::openFailed, this, &Workspace::onOpenFailed);
     connect(m_bridge, &SessionBridge::startFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), m_source, text); });
     connect(m_bridge, &SessionBridge::compileFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("export"), text); });
@@ -248,6 +251,41 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
         m_pace.erase(m_pace.begin());
     const double span = m_pace.back().first - m_pace.front().first;
     m_figures.trialsPerSecond = span > 1 ? static_cast<double>(m_pace.back().second - m_pace.front().second) / span : session::kUnknown;
+    emit figuresChanged();
+}
+
+QString Workspace::importText(const session::LogImport& done)
+{
+    QString text = tr("%L1 of %L2 lines taken (tasks: %L3).").arg(done.taken).arg(done.lines).arg(done.tasks);
+    if (done.known > 0)
+        text += QLatin1Char(' ') + tr("%L1 were there already.").arg(done.known);
+    if (const auto skipped = done.skippedLines(); skipped > 0)
+        text += QLatin1Char(' ') + tr("%L1 lines were left out: the issues tell why.").arg(skipped);
+    if (done.foreign > 0)
+        text += QLatin1Char(' ') + tr("%L1 were measured elsewhere by another tuner: no export uses them before they are measured again here.").arg(done.foreign);
+    return text;
+}
+
+void Workspace::onImported(const session::LogImport& done, const std::vector<session::TaskView>& tasks)
+{
+    for (const session::SkippedLines& lines : done.skipped)
+        m_issues->add({codeText(static_cast<int>(Errc::BadFile)), tr("%1, line %2").arg(QString::fromStdString(lines.file)).arg(lines.line), QString::fromStdString(lines.reason), -1,
+                       static_cast<int>(std::min<std::int64_t>(lines.count, 1'000'000'000))});
+    if (done.taken + done.known == 0 && done.skipped.empty())
+        m_issues->add({codeText(static_cast<int>(Errc::BadFile)), tr("tuning log"), tr("There is no line of a log to read"), -1, 1});
+    log(importText(done));
+    if (done.taken + done.known == 0)
+        emit issueRaised();
+    // What a run tells goes before: it does not learn from logs.
+    const session::RunState state = session()->state();
+    if (state == session::RunState::Idle || state == session::RunState::Stopped || state == session::RunState::Finished || state == session::RunState::Failed) {
+        m_tasks->updateTasks(tasks);
+        m_figures.trials = m_figures.failed = 0;
+        for (int row = 0; row < m_tasks->rowCount(); ++row) {
+            m_figures.trials += m_tasks->task(row).trials;
+            m_figures.failed += m_tasks->task(row).errors;
+        }
+    }
     emit figuresChanged();
 }
 

@@ -125,6 +125,11 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
     connect(&m_workspace.edits(), &Edits::runTimeoutChanged, this, &FailuresPage::showCurrent);
     connect(&m_workspace.trialJobs(), &TrialJobs::started, this, &FailuresPage::updateButtons);
     connect(&m_workspace.trialJobs(), &TrialJobs::failed, this, &FailuresPage::updateButtons);
+    connect(&m_workspace.trialJobs(), &TrialJobs::imported, this, [this] {
+        m_stale = true;
+        if (isVisible())
+            read();
+    });
     connect(&m_workspace.trialJobs(), &TrialJobs::ended, this, [this] {
         updateButtons();
         m_stale = true;

@@ -134,6 +134,11 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     });
     connect(&m_workspace.trialJobs(), &TrialJobs::started, this, &RecordsPage::updateCount);
     connect(&m_workspace.trialJobs(), &TrialJobs::failed, this, &RecordsPage::updateCount);
+    connect(&m_workspace.trialJobs(), &TrialJobs::imported, this, [this] {
+        m_stale = true;
+        if (isVisible())
+            readNow();
+    });
     connect(&m_workspace.trialJobs(), &TrialJobs::ended, this, [this] {
         updateCount();
         m_stale = true;

@@ -6,6 +6,7 @@
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
 
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
@@ -39,15 +40,16 @@ RemeasureBar::RemeasureBar(Workspace& workspace, QWidget* parent) : QWidget(pare
     row->addWidget(m_stop);
     row->addWidget(m_close);
     retranslated(this, [this] {
-        m_progress->setAccessibleName(tr("Progress of measuring again"));
+        m_progress->setAccessibleName(tr("Progress"));
         m_stop->setText(tr("Stop"));
-        m_stop->setToolTip(tr("What was measured is kept"));
+        m_stop->setToolTip(tr("What was measured or taken is kept"));
         m_close->setText(tr("Close"));
         m_close->setToolTip(tr("Hide this line"));
     });
     TrialJobs& jobs = workspace.trialJobs();
     connect(m_stop, &QToolButton::clicked, this, [this, &jobs] {
         jobs.cancel();
+        jobs.cancelImport();
         m_stop->setEnabled(false);
     });
     connect(m_close, &QToolButton::clicked, this, &QWidget::hide);
@@ -59,6 +61,23 @@ RemeasureBar::RemeasureBar(Workspace& workspace, QWidget* parent) : QWidget(pare
     connect(&jobs, &TrialJobs::progressed, this, [this](const QString&, double fraction) { m_progress->setValue(static_cast<int>(std::lround(fraction * 1000))); });
     connect(&jobs, &TrialJobs::ended, this, [this](const std::vector<session::RemeasuredTrial>& trials) { show(outcome(trials), false); });
     connect(&jobs, &TrialJobs::failed, this, [this](const QString& text) { show(text, false); });
+    connect(&jobs, &TrialJobs::importStarted, this, [this, &jobs](const QStringList& files) {
+        if (jobs.isMeasuring())
+            return; // what takes longer is shown
+        m_progress->setValue(0);
+        m_stop->setEnabled(true);
+        show(files.size() == 1 ? tr("Importing %1…").arg(QFileInfo(files.first()).fileName()) : tr("Importing %1 tuning logs…").arg(files.size()), true);
+    });
+    const auto ofImport = [this, &jobs](const QString& text) {
+        if (!jobs.isMeasuring())
+            show(text, false);
+    };
+    connect(&jobs, &TrialJobs::importProgressed, this, [this, &jobs](double fraction) {
+        if (!jobs.isMeasuring())
+            m_progress->setValue(static_cast<int>(std::lround(fraction * 1000)));
+    });
+    connect(&jobs, &TrialJobs::imported, this, [ofImport](const session::LogImport& done) { ofImport(Workspace::importText(done)); });
+    connect(&jobs, &TrialJobs::importFailed, this, [ofImport](const QString& text) { ofImport(text); });
     connect(&workspace.bridge(), &SessionBridge::opened, this, &QWidget::hide);
     connect(&workspace.bridge(), &SessionBridge::closed, this, &QWidget::hide);
     hide();

@@ -16,7 +16,7 @@ namespace lathe::ui {
 
 class Workspace;
 
-/// How far the trials are that are measured again, with a way to stop; afterwards what came of it. Hidden until there is
+/// How far the trials are that are measured again, or the logs that are imported, with a way to stop; afterwards what came of it. Hidden until there is
 /// something to say.
 class RemeasureBar final : public QWidget
 {

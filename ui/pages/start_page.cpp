@@ -73,6 +73,9 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
     auto* replay = new QPushButton(page);
     replay->setObjectName(QStringLiteral("startOpenReplay"));
     connect(replay, &QPushButton::clicked, this, &StartPage::openReplayRequested);
+    auto* log = new QPushButton(page);
+    log->setObjectName(QStringLiteral("startImportLog"));
+    connect(log, &QPushButton::clicked, this, &StartPage::importLogRequested);
 
     m_recent = new QListWidget(page);
     m_recent->setObjectName(QStringLiteral("startRecent"));
@@ -122,6 +125,7 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
     buttons->addWidget(model);
     buttons->addWidget(project);
     buttons->addWidget(replay);
+    buttons->addWidget(log);
     buttons->addStretch();
     auto* grid = new QGridLayout;
     grid->addWidget(recentLabel, 0, 0);
@@ -141,23 +145,25 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
     layout->addWidget(hint);
     setWidget(page);
     QWidget* before = m_resume;
-    for (QWidget* next : std::initializer_list<QWidget*>{model, project, replay, m_recent, zoo})
+    for (QWidget* next : std::initializer_list<QWidget*>{model, project, replay, log, m_recent, zoo})
         setTabOrder(std::exchange(before, next), next);
     setFocusProxy(zoo);
     m_card->hide();
 
-    retranslated(this, [this, subtitle, model, project, replay, zoo, recentLabel, zooLabel, hint] {
+    retranslated(this, [this, subtitle, model, project, replay, log, zoo, recentLabel, zooLabel, hint] {
         setAccessibleName(tr("Start page"));
         subtitle->setText(tr("Open a network, tune it for the device it will run on, export a library that is as fast as was measured."));
         model->setText(tr("Open an ONNX &model…"));
         project->setText(tr("Open a &project…"));
         replay->setText(tr("Rep&lay a run…"));
         replay->setToolTip(tr("Plays a stored run of a project through the same views; nothing is measured or changed"));
+        log->setText(tr("Import a &tuning log…"));
+        log->setToolTip(tr("Takes the records of a log into the project of its network: Lathe's own exports, and logs of the auto-scheduler"));
         recentLabel->setText(tr("Re&cent (Enter or double-click opens)"));
         zooLabel->setText(tr("&Networks that come with Lathe"));
         m_recent->setAccessibleName(tr("Recent models and projects"));
         zoo->setAccessibleName(tr("Networks of the zoo"));
-        hint->setText(tr("ONNX models (opset 7 and newer) and projects (.lathe) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command."));
+        hint->setText(tr("ONNX models (opset 7 and newer), projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command."));
         m_cardCurve->setAccessibleName(tr("Estimated latency of the last run"));
         fill();
     });

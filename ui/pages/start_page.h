@@ -28,6 +28,7 @@ signals:
     void openModelRequested();
     void openProjectRequested();
     void openReplayRequested();
+    void importLogRequested();
     void replayChosen(const QString& source); ///< a recent one's latest run
     void sourceChosen(const QString& source); ///< a recent file, or zoo:NAME
     /// The latest; `goOn`: its run, too.

@@ -36,6 +36,7 @@ void MainWindow::makeActions()
     for (QAction* action : {m_bar->openAction(), m_bar->startAction(), m_bar->resumeAction(), m_bar->pauseAction(), m_bar->stopAction(), m_bar->exportAction()})
         a.adopt(action);
     a.add("file.openProject", QT_TRANSLATE_NOOP("Actions", "Open &project…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_O}, [this] { browseProject(); });
+    a.add("file.importLog", QT_TRANSLATE_NOOP("Actions", "&Import tuning logs…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_I}, [this] { browseLogs(); });
     a.add("file.start", QT_TRANSLATE_NOOP("Actions", "&Start page"), {Qt::CTRL | Qt::SHIFT | Qt::Key_Home}, [this] {
         if (!m_layout->atStart())
             m_layout->showStart();
@@ -130,6 +131,9 @@ void MainWindow::makeActions()
     });
     command("copy.compare", QT_TRANSLATE_NOOP("Actions", "Copy command line: co&mpare"), [this](const session::OpenOptions&) { return static_cast<ComparePage*>(m_layout->page("compare"))->command(); });
     command("copy.records", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the recor&ds"), [](const session::OpenOptions& open) { return recordsCommand(QString::fromStdString(open.project.string())); });
+    command("copy.import", QT_TRANSLATE_NOOP("Actions", "Copy command line: import lo&gs"), [this](const session::OpenOptions& open) {
+        return importCommand(open, m_lastLogs.isEmpty() ? QStringList{QStringLiteral("tuning-log.json")} : m_lastLogs);
+    });
     command("copy.replay", QT_TRANSLATE_NOOP("Actions", "Copy command &line: replay"), [](const session::OpenOptions& open) { return replayCommand(open); });
     QAction* again = a.add("run.replay", QT_TRANSLATE_NOOP("Actions", "Repla&y the latest run"), {QKeySequence(Qt::CTRL | Qt::Key_R)}, [this] {
         openReplay(QString::fromStdString(m_workspace->session()->options().project.string()));
@@ -206,6 +210,8 @@ void MainWindow::makeMenus()
     m_recent = submenu(file, QT_TRANSLATE_NOOP("Menus", "&Recent"));
     file->addActions({action("file.reopen"), action("file.start")});
     file->addSeparator();
+    file->addAction(action("file.importLog"));
+    file->addSeparator();
     file->addActions({action("file.saveView"), m_bar->exportAction(), action("file.report")});
     file->addSeparator();
     file->addAction(action("file.quit"));
@@ -228,7 +234,7 @@ void MainWindow::makeMenus()
     run->addActions({action("run.replay"), action("file.replay")});
     run->addSeparator();
     run->addActions({action("copy.tasks"), action("copy.tune"), action("copy.resume"), action("copy.replay"), action("copy.coverage"), action("copy.export"), action("copy.report"), action("copy.compare"),
-                     action("copy.records")});
+                     action("copy.records"), action("copy.import")});
 
     QMenu* go = menu(QT_TRANSLATE_NOOP("Menus", "&Go"));
     go->addActions({action("go.back"), action("go.forward"), action("go.nextPane"), action("go.previousPane")});

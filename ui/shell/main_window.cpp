@@ -2,6 +2,7 @@
 
 #include "ui/bridge/desktop.h"
 #include "ui/bridge/session_bridge.h"
+#include "ui/bridge/trial_jobs.h"
 #include "ui/dialogs/command_palette.h"
 #include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/manual_window.h"
@@ -86,6 +87,8 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
     connect(m_start, &StartPage::openModelRequested, this, &MainWindow::browseModel);
     connect(m_start, &StartPage::openProjectRequested, this, &MainWindow::browseProject);
     connect(m_start, &StartPage::openReplayRequested, this, &MainWindow::browseReplay);
+    connect(m_start, &StartPage::importLogRequested, this, &MainWindow::browseLogs);
+    connect(&m_workspace->bridge(), &SessionBridge::openFailed, this, [this] { m_waitingLogs.clear(); });
     connect(m_start, &StartPage::replayChosen, this, [this](const QString& source) { openReplay(Workspace::projectFor(source)); });
     connect(m_replayBar, &ReplayBar::leaveRequested, this, [this] { openSource(m_workspace->source()); });
     connect(m_replayBar, &ReplayBar::runChosen, this, [this](qint64 run) { openReplay(m_workspace->source(), run); });
@@ -243,10 +246,12 @@ void MainWindow::openSource(const QString& source)
     if (source.isEmpty())
         return;
     m_resumeWhenOpen = false;
-    if (const SourceKind kind = sourceKind(source); kind == SourceKind::Log || kind == SourceKind::Library) {
-        m_workspace->addIssue(QStringLiteral("Unsupported"), QFileInfo(source).fileName(),
-                              kind == SourceKind::Log ? tr("Tuning logs of other tuners cannot be opened; ONNX models and projects (.lathe) can")
-                                                      : tr("An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it"));
+    if (sourceKind(source) == SourceKind::Library) {
+        m_workspace->addIssue(QStringLiteral("Unsupported"), QFileInfo(source).fileName(), tr("An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it"));
+        return;
+    }
+    if (sourceKind(source) == SourceKind::Log) {
+        importLogs({source});
         return;
     }
     if (m_workspace->session() != nullptr)
@@ -258,6 +263,32 @@ void MainWindow::openSource(const QString& source)
 void MainWindow::browseModel()
 {
     openSource(QFileDialog::getOpenFileName(this, tr("Open a model"), {}, tr("ONNX models (*.onnx);;Projects (*.lathe);;All files (*)")));
+}
+
+void MainWindow::importLogs(const QStringList& files)
+{
+    if (files.isEmpty())
+        return;
+    const QString name = QFileInfo(files.first()).fileName();
+    if (m_workspace->session() == nullptr || m_workspace->bridge().isOpening()) {
+        m_waitingLogs = files;
+        if (!m_workspace->bridge().isOpening())
+            m_workspace->addIssue(QStringLiteral("InvalidArgument"), name, tr("Open the network that this log was made for, or its project: the log is imported into it then"));
+        return;
+    }
+    if (m_workspace->replay() != nullptr) {
+        m_workspace->addIssue(QStringLiteral("InvalidArgument"), name, tr("A replay changes nothing: open the project itself to import a log into it"));
+        return;
+    }
+    m_lastLogs = files;
+    m_layout->showWork();
+    m_layout->showPage("records");
+    m_workspace->trialJobs().importLogs(files);
+}
+
+void MainWindow::browseLogs()
+{
+    importLogs(QFileDialog::getOpenFileNames(this, tr("Import tuning logs"), {}, tr("Tuning logs (*.json *.jsonl *.log);;All files (*)")));
 }
 
 void MainWindow::openReplay(const QString& project, qint64 run)
@@ -330,6 +361,7 @@ void MainWindow::onOpened()
     }
     if (std::exchange(m_resumeWhenOpen, false) && m_workspace->session()->canResume())
         startRun(true);
+    importLogs(std::exchange(m_waitingLogs, {}));
 }
 
 void MainWindow::updateState()
@@ -521,9 +553,14 @@ void MainWindow::dropEvent(QDropEvent* event)
     if (urls.isEmpty())
         return;
     event->acceptProposedAction();
-    openSource(urls.first().toLocalFile());
-    if (urls.size() > 1)
-        m_workspace->addIssue(QStringLiteral("InvalidArgument"), urls.last().fileName(), tr("One file is opened at a time: the others were left"));
+    QStringList logs, sources;
+    for (const QUrl& url : urls)
+        (sourceKind(url.toLocalFile()) == SourceKind::Log ? logs : sources) << url.toLocalFile();
+    if (!sources.isEmpty())
+        openSource(sources.first());
+    importLogs(logs); // with a network that is dropped beside them: into its project
+    if (sources.size() > 1)
+        m_workspace->addIssue(QStringLiteral("InvalidArgument"), QFileInfo(sources.last()).fileName(), tr("One file is opened at a time: the others were left"));
 }
 
 } // namespace lathe::ui

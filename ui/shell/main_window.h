@@ -33,6 +33,8 @@ public:
     Desktop& desktop() const { return *m_desktop; }
     /// Plays a stored run of a project, the latest for 0.
     void openReplay(const QString& project, qint64 run = 0);
+    /// Into the project that is open; where none is, into the one that is opened next.
+    void importLogs(const QStringList& files);
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -56,6 +58,7 @@ private:
     void browseModel();
     void browseProject();
     void browseReplay();
+    void browseLogs();
     Result<session::TuneOptions> wantedRun(bool resume) const;
     void startRun(bool resume);
     void exportLibrary();
@@ -85,6 +88,8 @@ private:
     QLabel* m_age = nullptr;
     QLabel* m_dropHint = nullptr;
     bool m_resumeWhenOpen = false;
+    QStringList m_waitingLogs; ///< for a network
+    QStringList m_lastLogs;
     int m_ticks = 0;
 };
 

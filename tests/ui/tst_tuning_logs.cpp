@@ -1,0 +1,171 @@
+#include "tests/ui/made_project.h"
+#include "ui/bridge/session_bridge.h"
+#include "ui/bridge/trial_jobs.h"
+#include "ui/models/issue_model.h"
+#include "ui/models/language.h"
+#include "ui/models/workspace.h"
+#include "ui/shell/main_window.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFile>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMimeData>
+#include <QPushButton>
+#include <QStandardPaths>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QUrl>
+#include <QtTest>
+
+using namespace lathe;
+
+/// Tuning logs dropped on the window, with and without a network.
+class TestTuningLogs : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    template<typename T>
+    T* find(const char* name) const
+    {
+        T* found = m_window->findChild<T*>(QLatin1String(name));
+        if (found == nullptr)
+            qFatal("no widget named %s", name);
+        return found;
+    }
+    QString path(const char* name) const { return m_dir.filePath(QLatin1String(name)); }
+    QString write(const char* name, const QByteArray& content) const
+    {
+        QFile file(path(name));
+        if (!file.open(QIODevice::WriteOnly))
+            qFatal("%s cannot be written", name);
+        file.write(content);
+        return file.fileName();
+    }
+    void drop(const QStringList& files)
+    {
+        QMimeData data;
+        QList<QUrl> urls;
+        for (const QString& file : files)
+            urls << QUrl::fromLocalFile(file);
+        data.setUrls(urls);
+        QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &enter); // which makes it the target
+        QDropEvent event(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &event);
+    }
+    ui::Workspace& workspace() const { return *m_window->findChild<ui::Workspace*>(); }
+    QStringList issues() const
+    {
+        QStringList texts;
+        const ui::IssueModel& model = workspace().issues();
+        for (int row = 0; row < model.rowCount(); ++row)
+            texts << model.index(row, ui::IssueModel::CountColumn).data().toString() + QLatin1Char(' ') + model.index(row, ui::IssueModel::TextColumn).data().toString();
+        return texts;
+    }
+    bool hasIssue(const QString& text) const
+    {
+        const QStringList all = issues();
+        return std::any_of(all.begin(), all.end(), [&text](const QString& issue) { return issue.contains(text); });
+    }
+    QString message() const { return find<QWidget>("remeasureBar")->isVisible() ? find<QLabel>("remeasureText")->text() : QString(); }
+    /// Of the softmax over ten classes, with which zoo:mlp ends.
+    static QByteArray softmax(int time)
+    {
+        return "{\"i\": [[\"[\\\"d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 10, 1, 10]\", \"cuda -keys=cuda,gpu\", [-1, 16, 64, 49152, 2147483647, 1024, 8, 32], \"\", 0], [[], "
+               "[[\"SP\", 4, 1, 10, [5], 1], [\"AN\", 4, 2, 6], [\"CI\", 2], [\"AN\", 4, 0, 5]]]], \"r\": [[4.8e-06], 0, 1.3, "
+            + QByteArray::number(time) + "], \"v\": \"v0.6\"}\n";
+    }
+
+private slots:
+    void initTestCase()
+    {
+        QStandardPaths::setTestModeEnabled(true);
+        qputenv("HOME", m_dir.path().toLocal8Bit());
+        qputenv("XDG_DATA_HOME", m_dir.path().toLocal8Bit());
+        qputenv("XDG_CONFIG_HOME", m_dir.path().toLocal8Bit());
+        QApplication::setOrganizationName("LatheTest");
+        QApplication::setApplicationName("LatheTest");
+        ui::Language::instance().set("en");
+        test::makeProject(path("p.lathe"), test::Project::Empty);
+        m_window = std::make_unique<ui::MainWindow>();
+        m_window->resize(1280, 800);
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+
+    void aLogWaitsForItsNetwork()
+    {
+        QVERIFY(find<QPushButton>("startImportLog")->isVisible());
+        drop({write("first.json", softmax(1700000000) + softmax(1700000001))});
+        QVERIFY2(hasIssue("Open the network that this log was made for"), qPrintable(issues().join('\n')));
+        m_window->openSource(path("p.lathe"));
+        QTRY_VERIFY_WITH_TIMEOUT(message().contains("2 of 2 lines taken (tasks: 1)."), 20000);
+        QVERIFY2(message().contains("2 were measured elsewhere"), qPrintable(message()));
+        QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 2);
+        QCOMPARE(workspace().figures().trials, qint64(2));
+    }
+
+    void whatALogHoldsBesidesIsAmongTheIssues()
+    {
+        drop({write("second.log", softmax(1700000001) + softmax(1700000002) + "Best: 1 ms\nBest: 2 ms\n")});
+        QTRY_VERIFY_WITH_TIMEOUT(message().contains("1 of 4 lines taken (tasks: 1). 1 were there already. 2 lines were left out"), 20000);
+        QVERIFY2(hasIssue("2 no JSON"), qPrintable(issues().join('\n')));
+        QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 3);
+    }
+
+    void theCommandLineDoesTheSame()
+    {
+        find<QAction>("copy.import")->trigger();
+        const QString command = QApplication::clipboard()->text();
+        QVERIFY2(command.startsWith("lathe-cli records import ") && command.contains("p.lathe") && command.endsWith("second.log"), qPrintable(command));
+    }
+
+    void aFileThatIsNoLogIsSaidToBeNone()
+    {
+        drop({write("words.json", QByteArray("\0\1\2\n", 4))});
+        QTRY_VERIFY_WITH_TIMEOUT(hasIssue("binary data"), 20000);
+        QVERIFY(message().startsWith("0 of 1 lines taken"));
+        drop({path("gone.json")});
+        QTRY_VERIFY_WITH_TIMEOUT(hasIssue("there is no file"), 20000);
+        QVERIFY(message().contains("there is no file"));
+        drop({write("empty.json", {})});
+        QTRY_VERIFY_WITH_TIMEOUT(hasIssue("There is no line of a log to read"), 20000);
+        QCOMPARE(find<QTableView>("recordTable")->model()->rowCount(), 3);
+    }
+
+    void severalLogsAreImportedTogether()
+    {
+        drop({write("a.json", softmax(1700000010)), write("b.jsonl", softmax(1700000011) + softmax(1700000012))});
+        QTRY_VERIFY_WITH_TIMEOUT(message().contains("3 of 3 lines taken"), 20000);
+        QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 6);
+    }
+
+    void aNetworkAndItsLogAreDroppedTogether()
+    {
+        test::makeProject(path("q.lathe"), test::Project::Empty);
+        drop({write("together.json", softmax(1700000020)), path("q.lathe")});
+        QTRY_VERIFY_WITH_TIMEOUT(workspace().source().endsWith("q.lathe") && message().contains("1 of 1 lines taken"), 20000);
+        QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 1);
+    }
+
+    void aReplayTakesNoLog()
+    {
+        test::makeProject(path("r.lathe"), test::Project::Mixed);
+        m_window->openReplay(path("r.lathe"));
+        QTRY_VERIFY_WITH_TIMEOUT(workspace().replay() != nullptr, 20000);
+        drop({path("first.json")});
+        QVERIFY(hasIssue("A replay changes nothing"));
+        QVERIFY(!workspace().trialJobs().isImporting());
+    }
+};
+
+QTEST_MAIN(TestTuningLogs)
+#include "tst_tuning_logs.moc"
