@@ -89,7 +89,7 @@ void TrialJobs::importLogs(const QStringList& files)
             if (*done)
                 emit imported(**done, *tasks);
             else
-                emit importFailed(QString::fromStdString(done->error().message), static_cast<int>(done->error().code));
+                emit importFailed(QString::fromStdString(done->error().message), static_cast<int>(done->error().code), *tasks);
         }, Qt::QueuedConnection);
     });
 }

@@ -14,8 +14,8 @@ namespace lathe::ui {
 
 class SessionBridge;
 
-/// What a person has done to stored trials: measured again, noted, imported. Runs on threads; lives on the GUI thread. What comes back
-/// after another network was opened is dropped.
+/// What a person has done to stored trials: measured again, noted, imported. Runs on threads; lives on the GUI thread.
+/// What comes back after another network was opened is dropped.
 class TrialJobs final : public QObject
 {
     Q_OBJECT
@@ -29,7 +29,8 @@ public:
     void cancel(); ///< what was measured is kept
     bool isMeasuring() const { return m_measuring; }
 
-    /// Tuning logs into the project, one call after the other: importStarted(), importProgressed(), then imported() or importFailed().
+    /// Tuning logs into the project, one call after the other: importStarted(), importProgressed(), then imported() or
+    /// importFailed().
     void importLogs(const QStringList& files);
     void cancelImport(); ///< what was taken is kept
     bool isImporting() const { return m_importing > 0; }
@@ -47,7 +48,8 @@ signals:
     void importProgressed(double fraction);
     /// With the tasks as they are now.
     void imported(const lathe::session::LogImport& done, const std::vector<lathe::session::TaskView>& tasks);
-    void importFailed(const QString& text, int code);
+    /// What was taken before is kept.
+    void importFailed(const QString& text, int code, const std::vector<lathe::session::TaskView>& tasks);
     void noteSet(const QString& trial, const QString& text);
     void noteFailed(const QString& trial, const QString& text, int code);
 

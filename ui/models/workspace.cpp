@@ -51,7 +51,10 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
     connect(m_trialJobs, &TrialJobs::ended, this, &Workspace::onRemeasured);
     connect(m_trialJobs, &TrialJobs::failed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("measuring again"), text); });
     connect(m_trialJobs, &TrialJobs::imported, this, &Workspace::onImported);
-    connect(m_trialJobs, &TrialJobs::importFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("tuning log"), text); });
+    connect(m_trialJobs, &TrialJobs::importFailed, this, [this](const QString& text, int code, const std::vector<session::TaskView>& tasks) {
+        addIssue(codeText(code), tr("tuning log"), text);
+        takeTasks(tasks);
+    });
     connect(m_bridge, &SessionBridge::openFailed, this, &Workspace::onOpenFailed);
     connect(m_bridge, &SessionBridge::startFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), m_source, text); });
     connect(m_bridge, &SessionBridge::compileFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("export"), text); });
@@ -274,8 +277,13 @@ void Workspace::onImported(const session::LogImport& done, const std::vector<ses
     if (done.taken + done.known == 0 && done.skipped.empty())
         m_issues->add({codeText(static_cast<int>(Errc::BadFile)), tr("tuning log"), tr("There is no line of a log to read"), -1, 1});
     log(importText(done));
-    if (done.taken + done.known == 0)
+    if (done.taken + done.known == 0 || !done.skipped.empty())
         emit issueRaised();
+    takeTasks(tasks);
+}
+
+void Workspace::takeTasks(const std::vector<session::TaskView>& tasks)
+{
     // What a run tells goes before: it does not learn from logs.
     const session::RunState state = session()->state();
     if (state == session::RunState::Idle || state == session::RunState::Stopped || state == session::RunState::Finished || state == session::RunState::Failed) {

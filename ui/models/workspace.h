@@ -83,6 +83,7 @@ private:
     void readHistory();
     void onEvents(const std::vector<session::Event>& events);
     void onImported(const session::LogImport& done, const std::vector<session::TaskView>& tasks);
+    void takeTasks(const std::vector<session::TaskView>& tasks);
     void onRemeasured(const std::vector<session::RemeasuredTrial>& trials);
 
     SessionBridge* m_bridge = nullptr;

@@ -95,7 +95,7 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(splitter, 1);
-    layout->addWidget(new RemeasureBar(m_workspace, this));
+    layout->addWidget(new RemeasureBar(m_workspace, RemeasureBar::Tells::Measured, this));
 
     m_refresh.setSingleShot(true);
     connect(&m_refresh, &QTimer::timeout, this, [this] {
@@ -125,11 +125,13 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
     connect(&m_workspace.edits(), &Edits::runTimeoutChanged, this, &FailuresPage::showCurrent);
     connect(&m_workspace.trialJobs(), &TrialJobs::started, this, &FailuresPage::updateButtons);
     connect(&m_workspace.trialJobs(), &TrialJobs::failed, this, &FailuresPage::updateButtons);
-    connect(&m_workspace.trialJobs(), &TrialJobs::imported, this, [this] {
+    const auto readAgain = [this] {
         m_stale = true;
         if (isVisible())
             read();
-    });
+    };
+    connect(&m_workspace.trialJobs(), &TrialJobs::imported, this, readAgain);
+    connect(&m_workspace.trialJobs(), &TrialJobs::importFailed, this, readAgain);
     connect(&m_workspace.trialJobs(), &TrialJobs::ended, this, [this] {
         updateButtons();
         m_stale = true;

@@ -87,7 +87,7 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     layout->setContentsMargins(4, 4, 4, 4);
     layout->addWidget(makeFilterBar());
     layout->addWidget(m_splitter, 1);
-    layout->addWidget(new RemeasureBar(m_workspace, this));
+    layout->addWidget(new RemeasureBar(m_workspace, RemeasureBar::Tells::MeasuredAndImported, this));
 
     m_typing.setSingleShot(true);
     m_typing.setInterval(kTypingMs);
@@ -134,11 +134,13 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     });
     connect(&m_workspace.trialJobs(), &TrialJobs::started, this, &RecordsPage::updateCount);
     connect(&m_workspace.trialJobs(), &TrialJobs::failed, this, &RecordsPage::updateCount);
-    connect(&m_workspace.trialJobs(), &TrialJobs::imported, this, [this] {
+    const auto readAgain = [this] {
         m_stale = true;
         if (isVisible())
             readNow();
-    });
+    };
+    connect(&m_workspace.trialJobs(), &TrialJobs::imported, this, readAgain);
+    connect(&m_workspace.trialJobs(), &TrialJobs::importFailed, this, readAgain);
     connect(&m_workspace.trialJobs(), &TrialJobs::ended, this, [this] {
         updateCount();
         m_stale = true;

@@ -17,7 +17,7 @@
 
 namespace lathe::ui {
 
-RemeasureBar::RemeasureBar(Workspace& workspace, QWidget* parent) : QWidget(parent)
+RemeasureBar::RemeasureBar(Workspace& workspace, Tells tells, QWidget* parent) : QWidget(parent)
 {
     setObjectName(QStringLiteral("remeasureBar"));
     m_text = new QLabel(this);
@@ -49,7 +49,6 @@ RemeasureBar::RemeasureBar(Workspace& workspace, QWidget* parent) : QWidget(pare
     TrialJobs& jobs = workspace.trialJobs();
     connect(m_stop, &QToolButton::clicked, this, [this, &jobs] {
         jobs.cancel();
-        jobs.cancelImport();
         m_stop->setEnabled(false);
     });
     connect(m_close, &QToolButton::clicked, this, &QWidget::hide);
@@ -61,6 +60,16 @@ RemeasureBar::RemeasureBar(Workspace& workspace, QWidget* parent) : QWidget(pare
     connect(&jobs, &TrialJobs::progressed, this, [this](const QString&, double fraction) { m_progress->setValue(static_cast<int>(std::lround(fraction * 1000))); });
     connect(&jobs, &TrialJobs::ended, this, [this](const std::vector<session::RemeasuredTrial>& trials) { show(outcome(trials), false); });
     connect(&jobs, &TrialJobs::failed, this, [this](const QString& text) { show(text, false); });
+    if (tells == Tells::MeasuredAndImported)
+        tellImports(jobs);
+    connect(&workspace.bridge(), &SessionBridge::opened, this, &QWidget::hide);
+    connect(&workspace.bridge(), &SessionBridge::closed, this, &QWidget::hide);
+    hide();
+}
+
+void RemeasureBar::tellImports(TrialJobs& jobs)
+{
+    connect(m_stop, &QToolButton::clicked, &jobs, &TrialJobs::cancelImport);
     connect(&jobs, &TrialJobs::importStarted, this, [this, &jobs](const QStringList& files) {
         if (jobs.isMeasuring())
             return; // what takes longer is shown
@@ -78,9 +87,6 @@ RemeasureBar::RemeasureBar(Workspace& workspace, QWidget* parent) : QWidget(pare
     });
     connect(&jobs, &TrialJobs::imported, this, [ofImport](const session::LogImport& done) { ofImport(Workspace::importText(done)); });
     connect(&jobs, &TrialJobs::importFailed, this, [ofImport](const QString& text) { ofImport(text); });
-    connect(&workspace.bridge(), &SessionBridge::opened, this, &QWidget::hide);
-    connect(&workspace.bridge(), &SessionBridge::closed, this, &QWidget::hide);
-    hide();
 }
 
 void RemeasureBar::show(const QString& text, bool going)
