@@ -322,13 +322,6 @@
         </message>
     </context>
     <context>
-        <name>DevicesPage</name>
-        <message>
-            <source>Devices of this machine</source>
-            <translation>本机设备</translation>
-        </message>
-    </context>
-    <context>
         <name>ErrorAdvice</name>
         <message>
             <source>Wrong input</source>
@@ -629,13 +622,6 @@
         </message>
     </context>
     <context>
-        <name>MainWindow</name>
-        <message>
-            <source>not running</source>
-            <translation>未在运行</translation>
-        </message>
-    </context>
-    <context>
         <name>Menus</name>
         <message>
             <source>&amp;File</source>
@@ -731,25 +717,6 @@
         <message>
             <source>Devices</source>
             <translation>设备</translation>
-        </message>
-    </context>
-    <context>
-        <name>RoundModel</name>
-        <message>
-            <source>Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.</source>
-            <translation>其权重为 %1；最近各轮每轮提升 %2，估计还可提升约 %3；一轮需要 %4 秒。</translation>
-        </message>
-    </context>
-    <context>
-        <name>TaskModel</name>
-        <message>
-            <source>Of limit</source>
-            <translation>占极限</translation>
-        </message>
-        <message>
-            <source>The least time that this device&apos;s limits allow, as a part of the best one. Winograd needs fewer operations than a
-convolution is counted with, and may pass 100 %.</source>
-            <translation>设备极限所允许的最短时间占最佳时间的比例。Winograd 所需运算少于卷积的计数，可能超过 100 %。</translation>
         </message>
     </context>
     <context>
@@ -1392,6 +1359,10 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>.</source>
             <translation>。</translation>
+        </message>
+        <message>
+            <source>Devices of this machine</source>
+            <translation>本机设备</translation>
         </message>
     </context>
     <context>
@@ -2333,6 +2304,10 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>Tuning logs (*.json *.jsonl *.log);;All files (*)</source>
             <translation>调优日志 (*.json *.jsonl *.log);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>not running</source>
+            <translation>未在运行</translation>
         </message>
     </context>
     <context>
@@ -3553,6 +3528,10 @@ convolution is counted with, and may pass 100 %.</source>
             <source>Estimate (ms)</source>
             <translation>估计（毫秒）</translation>
         </message>
+        <message>
+            <source>Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.</source>
+            <translation>其权重为 %1；最近各轮每轮提升 %2，估计还可提升约 %3；一轮需要 %4 秒。</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RunBar</name>
@@ -4216,6 +4195,15 @@ key: %5</source>
         <message>
             <source>Budget</source>
             <translation>预算</translation>
+        </message>
+        <message>
+            <source>Of limit</source>
+            <translation>占极限</translation>
+        </message>
+        <message>
+            <source>The least time that this device&apos;s limits allow, as a part of the best one. Winograd needs fewer operations than a
+convolution is counted with, and may pass 100 %.</source>
+            <translation>设备极限所允许的最短时间占最佳时间的比例。Winograd 所需运算少于卷积的计数，可能超过 100 %。</translation>
         </message>
     </context>
     <context>
