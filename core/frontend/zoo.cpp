@@ -53,6 +53,9 @@ std::vector<Row> makeRows()
     rows.push_back({{"mobilenet-fixed", {"mobilenet_fixed"}, "mobilenet version 1 with the first batch norm along channels", kBothLayouts},
                     [](const std::string& name, const ZooOptions& options) { return buildMobilenet(name, true, options); }});
     rows.push_back({{"mobilenet-v2", {"mobilenet_v2", "mobilenetv2"}, "mobilenet version 2: inverted residuals, as torchvision builds it", kBothLayouts}, buildMobilenetV2});
+    rows.push_back({{"mobilenet-v3-large", {"mobilenet_v3_large", "mobilenetv3_large"}, "mobilenet version 3, large: inverted residuals with squeeze and excitation, hard swish", kBothLayouts}, buildMobilenetV3});
+    rows.push_back({{"efficientnet-b0", {"efficientnet_b0", "efficientnetb0"}, "efficientnet b0: inverted residuals with squeeze and excitation, swish", kBothLayouts}, buildEfficientnet});
+    rows.push_back({{"shufflenet-v2", {"shufflenet_v2", "shufflenetv2", "shufflenet_v2_x1_0"}, "shufflenet version 2, width 1: works on half of the channels, then shuffles them", kBothLayouts}, buildShufflenet});
     rows.push_back({{"squeezenet-1.1", {"squeezenet_v1.1", "squeezenet_1.1", "squeezenet-v1.1", "squeezenet1.1"}, "squeezenet 1.1: fire modules, early pooling", kChannelsFirst},
                     [](const std::string& name, const ZooOptions& options) { return buildSqueezenet(name, true, options); }});
     rows.push_back({{"squeezenet-1.0", {"squeezenet_v1.0", "squeezenet_1.0", "squeezenet-v1.0", "squeezenet1.0"}, "squeezenet 1.0: fire modules", kChannelsFirst},
@@ -61,6 +64,10 @@ std::vector<Row> makeRows()
         rows.push_back(vgg(layers));
     rows.push_back({{"inception-v3", {"inception_v3", "inceptionv3"}, "inception version 3: branches of different windows, on 299x299 images", kChannelsFirst}, buildInception});
     rows.push_back({{"densenet-121", {"densenet_121", "densenet121"}, "densely connected network of 121 layers: each reads all before it", kBothLayouts}, buildDensenet});
+    rows.push_back({{"vit-b16", {"vit_b16", "vit_b_16", "vit-base-16"}, "vision transformer, base: 12 layers of attention over patches of 16x16", kBothLayouts},
+                    [](const std::string& name, const ZooOptions& options) { return buildVit(name, {}, options); }});
+    rows.push_back({{"bert-base", {"bert_base", "bert-base-uncased"}, "text encoder: 12 layers of attention over 128 tokens, with a mask, and the pooler", kChannelsFirst},
+                    [](const std::string& name, const ZooOptions& options) { return buildBert(name, {}, options); }});
     rows.push_back({{"dcgan", {}, "generator of 64x64 images from 100 numbers, by transposed convolutions", kChannelsFirst}, buildDcgan});
     rows.push_back({{"mlp", {}, "three dense layers on 28x28 images", kChannelsFirst}, buildMlp});
     return rows;

@@ -1,6 +1,8 @@
 #include "core/frontend/zoo_builder.h"
 
+#include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
+#include "core/support/check.h"
 
 #include <fmt/format.h>
 
@@ -84,6 +86,61 @@ ValueId ZooBuilder::vector(std::int64_t length)
     const ValueId id = m_graph.addValue("data", DType::F32, {m_options.batch, length});
     m_graph.inputs.push_back(id);
     return id;
+}
+
+ValueId ZooBuilder::integers(const std::string& name, std::int64_t length)
+{
+    const ValueId id = m_graph.addValue(name, DType::I64, {m_options.batch, length});
+    m_graph.inputs.push_back(id);
+    return id;
+}
+
+ValueId ZooBuilder::scalar(const std::string& name, double value)
+{
+    return graph::addFloats(m_graph, name, {}, {static_cast<float>(value)});
+}
+
+ValueId ZooBuilder::op(const std::string& name, std::string_view kind, std::vector<ValueId> inputs, Attrs attrs)
+{
+    const graph::OpDef* definition = graph::findOperator(kind);
+    LATHE_CHECK(definition != nullptr) << "there is no operator " << kind;
+    std::vector<graph::TensorType> types;
+    std::vector<const graph::ConstData*> constants;
+    for (const ValueId input : inputs) {
+        const graph::Value& value = m_graph.value(input);
+        types.push_back({value.dtype, value.shape});
+        constants.push_back(value.constant.get());
+    }
+    graph::Node asked;
+    asked.op = kind;
+    asked.attrs = attrs;
+    graph::TensorType type = types.front(); // of a refused node, too: its followers go on until finish() reports
+    if (auto inferred = definition->inferTypes(asked, types, constants))
+        type = inferred->front();
+    else if (m_problem.empty())
+        m_problem = fmt::format("{}: {}", name, inferred.error().message);
+    const ValueId output = node(name, asked.op, std::move(inputs), std::move(attrs), type.shape);
+    m_graph.value(output).dtype = type.dtype;
+    return output;
+}
+
+ValueId ZooBuilder::slice(ValueId x, const std::string& name, std::int64_t axis, std::int64_t begin, std::int64_t end)
+{
+    return op(name, "strided_slice", {x}, {{"begin", Ints{begin}}, {"end", Ints{end}}, {"axes", Ints{axis}}, {"strides", Ints{1}}});
+}
+
+ValueId ZooBuilder::layerNorm(ValueId x, const std::string& name, double epsilon)
+{
+    const Attrs last{{"axes", Ints{-1}}, {"keepdims", std::int64_t{1}}};
+    const std::int64_t length = shape(x).back();
+    const ValueId mean = op(name + "_mean", "mean", {x}, last);
+    const ValueId centred = op(name + "_centred", "subtract", {x, mean});
+    const ValueId squares = op(name + "_squares", "multiply", {centred, centred});
+    const ValueId variance = op(name + "_variance", "mean", {squares}, last);
+    const ValueId shifted = op(name + "_shifted", "add", {variance, scalar(name + "_epsilon", epsilon)});
+    const ValueId normal = op(name + "_normal", "multiply", {centred, op(name + "_inverse", "rsqrt", {shifted})});
+    const ValueId scaled = op(name + "_scaled", "multiply", {normal, parameter(name + "_gamma", {length})});
+    return op(name, "add", {scaled, parameter(name + "_beta", {length})});
 }
 
 ValueId ZooBuilder::conv(ValueId x, const std::string& name, const std::string& weightName, const ZooConv& c)
@@ -235,11 +292,11 @@ ValueId ZooBuilder::softmax(ValueId x, const std::string& name)
     return node(name, "softmax", {x}, {{"axis", std::int64_t{-1}}}, shape(x));
 }
 
-Result<graph::Graph> ZooBuilder::finish(ValueId output) &&
+Result<graph::Graph> ZooBuilder::finish(const std::vector<ValueId>& outputs) &&
 {
     if (!m_problem.empty())
         return makeError(Errc::InvalidArgument, fmt::format("{}: {}", m_graph.name, m_problem));
-    m_graph.outputs.push_back(output);
+    m_graph.outputs = outputs;
     // Orders the parameters by their first appearance from the output, which is the order in which they draw their weights.
     LATHE_TRY_ASSIGN(graph::Graph result, graph::compact(m_graph));
     LATHE_TRY(checkSize(result));

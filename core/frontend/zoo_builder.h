@@ -3,6 +3,7 @@
 #include "core/frontend/zoo.h"
 
 #include <array>
+#include <utility>
 
 namespace lathe::frontend {
 
@@ -38,6 +39,7 @@ public:
 
     graph::ValueId image(std::int64_t channelCount, std::int64_t size); ///< the graph's input
     graph::ValueId vector(std::int64_t length); ///< the graph's input, of networks that read none
+    graph::ValueId integers(const std::string& name, std::int64_t length); ///< an input of the graph: [batch, length], int64
     graph::ValueId conv(graph::ValueId x, const std::string& name, const ZooConv& c) { return conv(x, name, name + "_weight", c); }
     graph::ValueId conv(graph::ValueId x, const std::string& name, const std::string& weightName, const ZooConv& c);
     graph::ValueId batchNorm(graph::ValueId x, const std::string& name, const ZooNorm& norm = {});
@@ -59,15 +61,24 @@ public:
     graph::ValueId dense(graph::ValueId x, const std::string& name, std::int64_t units); ///< name_weight, then + name_bias
     graph::ValueId product(graph::ValueId x, const std::string& name, std::int64_t units); ///< dense without bias
     graph::ValueId softmax(graph::ValueId x, const std::string& name);
+    /// Over the last dimension, in primitive arithmetic: name_gamma, then name_beta.
+    graph::ValueId layerNorm(graph::ValueId x, const std::string& name, double epsilon);
 
+    /// Any operator with one output, whose type follows from its inputs.
+    graph::ValueId op(const std::string& name, std::string_view kind, std::vector<graph::ValueId> inputs, graph::Attrs attrs = {});
+    graph::ValueId slice(graph::ValueId x, const std::string& name, std::int64_t axis, std::int64_t begin, std::int64_t end);
+    graph::ValueId parameter(const std::string& name, std::vector<std::int64_t> parameterShape);
+    graph::ValueId scalar(const std::string& name, double value); ///< a number of a formula, no parameter
+
+    std::int64_t batch() const { return m_options.batch; }
     std::int64_t channelAxis() const { return m_nhwc ? 3 : 1; }
 
-    Result<graph::Graph> finish(graph::ValueId output) &&;
+    Result<graph::Graph> finish(graph::ValueId output) && { return std::move(*this).finish(std::vector{output}); }
+    Result<graph::Graph> finish(const std::vector<graph::ValueId>& outputs) &&;
 
 private:
     graph::ValueId node(const std::string& name, std::string op, std::vector<graph::ValueId> inputs, graph::Attrs attrs,
                         std::vector<std::int64_t> outputShape);
-    graph::ValueId parameter(const std::string& name, std::vector<std::int64_t> parameterShape);
     std::int64_t windowed(const std::string& name, std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t pad);
     std::vector<std::int64_t> imageShape(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const;
     std::int64_t height(graph::ValueId x) const { return shape(x)[m_nhwc ? 1 : 2]; }
@@ -88,11 +99,28 @@ Result<graph::Graph> buildResnet(const std::string& name, std::int64_t layers, c
 Result<graph::Graph> buildResnet18V1(const std::string& name, const ZooOptions& options);
 Result<graph::Graph> buildMobilenet(const std::string& name, bool fixed, const ZooOptions& options);
 Result<graph::Graph> buildMobilenetV2(const std::string& name, const ZooOptions& options);
+Result<graph::Graph> buildMobilenetV3(const std::string& name, const ZooOptions& options);
+Result<graph::Graph> buildEfficientnet(const std::string& name, const ZooOptions& options);
+Result<graph::Graph> buildShufflenet(const std::string& name, const ZooOptions& options);
 Result<graph::Graph> buildSqueezenet(const std::string& name, bool version11, const ZooOptions& options);
 Result<graph::Graph> buildVgg(const std::string& name, std::int64_t layers, const ZooOptions& options);
 Result<graph::Graph> buildInception(const std::string& name, const ZooOptions& options);
 Result<graph::Graph> buildDensenet(const std::string& name, const ZooOptions& options);
 Result<graph::Graph> buildDcgan(const std::string& name, const ZooOptions& options);
 Result<graph::Graph> buildMlp(const std::string& name, const ZooOptions& options);
+
+/// Sizes of a stack of attention layers; at first those of the networks that the zoo offers.
+struct TransformerSizes
+{
+    std::int64_t layers = 12;
+    std::int64_t width = 768;
+    std::int64_t heads = 12; ///< divides the width
+    std::int64_t hidden = 3072;
+    std::int64_t vocabulary = 30522; ///< from here on: of text
+    std::int64_t positions = 512;
+    std::int64_t tokens = 128; ///< at most `positions`
+};
+Result<graph::Graph> buildVit(const std::string& name, const TransformerSizes& sizes, const ZooOptions& options);
+Result<graph::Graph> buildBert(const std::string& name, const TransformerSizes& sizes, const ZooOptions& options);
 
 } // namespace lathe::frontend

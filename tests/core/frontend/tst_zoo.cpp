@@ -1,11 +1,15 @@
 #include "core/frontend/zoo.h"
+#include "core/frontend/zoo_builder.h"
+#include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
 
 #include <QTest>
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <map>
 
 using namespace lathe;
 
@@ -25,7 +29,7 @@ Figures figuresOf(const graph::Graph& g)
 {
     Figures f;
     for (const graph::Value& value : g.values) {
-        if (!value.constant)
+        if (!value.constant || value.shape.empty()) // a number of a formula
             continue;
         ++f.parameterTensors;
         const std::int64_t count = graph::elementCount(value.shape);
@@ -35,6 +39,8 @@ Figures figuresOf(const graph::Graph& g)
     }
     for (const graph::Node& node : g.nodes) {
         f.batchNorms += node.op == "batch_norm";
+        if (node.op == "matmul")
+            f.macs += graph::elementCount(g.value(node.outputs[0]).shape) * g.value(node.inputs[0]).shape.back();
         if (node.op != "conv2d" && node.op != "dense" && node.op != "conv2d_transpose")
             continue;
         ++f.convolutionsAndDense;
@@ -81,6 +87,9 @@ private slots:
     void everyNetworkIsAValidGraphInEveryLayoutItOffers();
     void aliasesNameTheSameNetwork();
     void layoutsChangeShapesButNotTheWork();
+    void bothLayoutsComputeTheSame_data();
+    void bothLayoutsComputeTheSame();
+    void hiddenTokensAreNotLookedAt();
     void onlyTheReferencesMobilenetNormalisesRows();
     void parametersComeInOrderOfFirstUse();
     void unknownNamesAreRefusedWithTheList();
@@ -125,6 +134,15 @@ void TestZoo::networksHaveTheirPublishedSizes_data()
     row("densenet-121", "NHWC", 0, 606, 8062504, 7978856, 2834161664);
     row("dcgan", "NCHW", 0, 17, 12658176, 12656384, 410583040);
     row("resnet18_v1", "NCHW", 0, 102, 11699112, 11689512, 1814073344);
+    row("mobilenet-v3-large", "NCHW", 0, 266, 5507432, 5483032, 216589760);
+    row("mobilenet-v3-large", "NHWC", 0, 266, 5507432, 5483032, 216589760);
+    row("efficientnet-b0", "NCHW", 0, 311, 5330564, 5288548, 385814752);
+    row("efficientnet-b0", "NHWC", 0, 311, 5330564, 5288548, 385814752);
+    row("shufflenet-v2", "NCHW", 0, 282, 2294784, 2278604, 144907992);
+    row("shufflenet-v2", "NHWC", 0, 282, 2294784, 2278604, 144907992);
+    row("vit-b16", "NCHW", 0, 152, 86567656, 86567656, 17563828224);
+    row("vit-b16", "NHWC", 0, 152, 86567656, 86567656, 17563828224);
+    row("bert-base", "NCHW", 0, 199, 109482240, 109482240, 11174215680); // both embeddings and the pooler included
 }
 
 void TestZoo::networksHaveTheirPublishedSizes()
@@ -187,6 +205,16 @@ void TestZoo::everyNetworkIsAValidGraphInEveryLayoutItOffers()
             QVERIFY2(g, entry.name.c_str());
             const auto valid = graph::verify(*g);
             QVERIFY2(valid, valid ? "" : valid.error().message.c_str());
+            if (entry.name == "bert-base") {
+                QCOMPARE(g->inputs.size(), std::size_t{2});
+                for (const graph::ValueId input : g->inputs) {
+                    QVERIFY(g->value(input).dtype == DType::I64);
+                    QCOMPARE(g->value(input).shape, (std::vector<std::int64_t>{2, 128}));
+                }
+                QCOMPARE(g->value(g->outputs[0]).shape, (std::vector<std::int64_t>{2, 128, 768}));
+                QCOMPARE(g->value(g->outputs[1]).shape, (std::vector<std::int64_t>{2, 768}));
+                continue;
+            }
             QCOMPARE(g->inputs.size(), std::size_t{1});
             QCOMPARE(g->value(g->inputs[0]).name, std::string("data"));
             const std::vector<std::int64_t> made{2, 3, 64, 64}, classes{2, entry.name == "mlp" ? 10 : 1000};
@@ -228,6 +256,90 @@ void TestZoo::layoutsChangeShapesButNotTheWork()
     QCOMPARE(figuresOf(*nchw).macs, figuresOf(*nhwc).macs);
     QCOMPARE(figuresOf(*nchw).convolutionsAndDense, 22);
     QCOMPARE(figuresOf(*nchw).batchNorms, 19);
+}
+
+void TestZoo::bothLayoutsComputeTheSame_data()
+{
+    QTest::addColumn<QString>("name");
+    for (const char* name : {"mobilenet-v3-large", "efficientnet-b0", "shufflenet-v2", "vit"})
+        QTest::newRow(name) << name;
+}
+
+void TestZoo::bothLayoutsComputeTheSame()
+{
+    QFETCH(QString, name);
+    const auto build = [&name](const char* layout) {
+        const frontend::ZooOptions options{.batch = 2, .layout = layout, .imageSize = 32, .classes = 10};
+        if (name == "vit")
+            return frontend::buildVit("vit", {.layers = 2, .width = 16, .heads = 2, .hidden = 32}, options);
+        return frontend::buildZoo(name.toStdString(), options);
+    };
+    auto nchw = build("NCHW"), nhwc = build("NHWC");
+    QVERIFY(nchw && nhwc);
+    // The same parameters, kernels turned.
+    std::map<std::string, std::vector<std::int64_t>> turned;
+    for (const graph::Node& node : nhwc->nodes) {
+        if (node.op == "conv2d") {
+            const bool depthwise = graph::attrString(node, "kernel_layout", "") == "HWOI";
+            turned[nhwc->value(node.inputs[1]).name] = depthwise ? std::vector<std::int64_t>{2, 3, 0, 1} : std::vector<std::int64_t>{2, 3, 1, 0};
+        }
+    }
+    for (graph::Value& value : nhwc->values) {
+        if (!value.constant)
+            continue;
+        const graph::Value* other = findValue(*nchw, value.name);
+        QVERIFY2(other && other->constant, value.name.c_str());
+        const auto kernel = turned.find(value.name);
+        value.constant = kernel == turned.end() ? other->constant : graph::permuteConst(*other->constant, value.dtype, other->shape, kernel->second);
+    }
+    const std::vector<std::int64_t> shape{2, 3, 32, 32};
+    graph::HostTensor image = graph::HostTensor::zeros({DType::F32, shape}), last = graph::HostTensor::zeros({DType::F32, {2, 32, 32, 3}});
+    const auto pixels = image.as<float>(), lastPixels = last.as<float>();
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+        const std::size_t n = i / 3072, c = i / 1024 % 3, at = i % 1024;
+        pixels[i] = static_cast<float>(i * 2654435761U % 1000) / 500.0F - 1.0F;
+        lastPixels[(n * 1024 + at) * 3 + c] = pixels[i];
+    }
+    const auto a = graph::interpret(*nchw, {image}), b = graph::interpret(*nhwc, {last});
+    QVERIFY(a && b);
+    const auto first = (*a)[0].as<float>(), second = (*b)[0].as<float>();
+    QCOMPARE(first.size(), second.size());
+    float largest = 0, difference = 0;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        largest = std::max(largest, std::fabs(first[i]));
+        difference = std::max(difference, std::fabs(first[i] - second[i]));
+    }
+    QVERIFY(largest > 0);
+    QVERIFY2(difference <= 1e-5F * largest, qPrintable(QString("%1 of %2").arg(difference).arg(largest)));
+}
+
+void TestZoo::hiddenTokensAreNotLookedAt()
+{
+    const frontend::TransformerSizes sizes{.layers = 2, .width = 16, .heads = 2, .hidden = 32, .vocabulary = 40, .positions = 12, .tokens = 6};
+    const auto g = frontend::buildBert("bert", sizes, {.batch = 2, .layout = "NCHW"});
+    QVERIFY2(g, g ? "" : g.error().message.c_str());
+    // Tokens 4 and 5 of the first sample are hidden; any number but 0 shows a token.
+    const auto run = [&g](std::int64_t changedToken) {
+        graph::HostTensor ids = graph::HostTensor::zeros({DType::I64, {2, 6}}), mask = ids;
+        for (std::size_t i = 0; i < 12; ++i) {
+            ids.as<std::int64_t>()[i] = static_cast<std::int64_t>(i * 7 % 40);
+            mask.as<std::int64_t>()[i] = i == 4 || i == 5 ? 0 : static_cast<std::int64_t>(i + 1);
+        }
+        if (changedToken >= 0)
+            ids.as<std::int64_t>()[static_cast<std::size_t>(changedToken)] = 39;
+        auto outputs = graph::interpret(*g, {ids, mask});
+        if (!outputs)
+            qFatal("%s", outputs.error().message.c_str());
+        const auto rows = (*outputs)[0].as<float>(), pooled = (*outputs)[1].as<float>();
+        std::vector<float> seen(rows.begin(), rows.begin() + 4 * 16); // the shown tokens of the first sample
+        seen.insert(seen.end(), pooled.begin(), pooled.begin() + 16);
+        return seen;
+    };
+    const std::vector<float> plain = run(-1);
+    QCOMPARE(run(4), plain);
+    QCOMPARE(run(9), plain); // of the other sample
+    QVERIFY(run(2) != plain);
+    QVERIFY(std::all_of(plain.begin(), plain.end(), [](float value) { return std::isfinite(value); }));
 }
 
 void TestZoo::onlyTheReferencesMobilenetNormalisesRows()
@@ -281,6 +393,11 @@ void TestZoo::optionsThatDoNotWorkAreRefused_data()
     QTest::newRow("image too small for the pools") << "vgg-16" << "" << 1 << 16 << int(Errc::InvalidArgument);
     QTest::newRow("image too large for memory") << "vgg-16" << "" << 1 << 16384 << int(Errc::InvalidArgument);
     QTest::newRow("variant that small images have not") << "resnet-18" << "" << 1 << 28 << int(Errc::InvalidArgument);
+    QTest::newRow("image of broken patches") << "vit-b16" << "" << 1 << 100 << int(Errc::InvalidArgument);
+    QTest::newRow("more patches than attention can hold") << "vit-b16" << "" << 1 << 4096 << int(Errc::InvalidArgument);
+    QTest::newRow("tensors past all bounds") << "shufflenet-v2" << "" << 65536 << 16384 << int(Errc::InvalidArgument);
+    QTest::newRow("image size of a text") << "bert-base" << "" << 1 << 224 << int(Errc::InvalidArgument);
+    QTest::newRow("text in a layout that it has not") << "bert-base" << "NHWC" << 1 << 0 << int(Errc::Unsupported);
 }
 
 void TestZoo::optionsThatDoNotWorkAreRefused()
