@@ -244,7 +244,9 @@ ValueId ZooBuilder::tanh(ValueId x, const std::string& name)
 
 ValueId ZooBuilder::reshape(ValueId x, const std::string& name, Ints newShape)
 {
-    return node(name, "reshape", {x}, {{"newshape", newShape}}, newShape);
+    const ValueId output = node(name, "reshape", {x}, {{"newshape", newShape}}, newShape);
+    m_graph.value(output).dtype = m_graph.value(x).dtype;
+    return output;
 }
 
 ValueId ZooBuilder::maxPool(ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad)

@@ -180,6 +180,8 @@ private slots:
     void mobilenetIsCutIntoTheReferencesTasks();
     void otherNetworksHaveTheReferencesNumbers_data();
     void otherNetworksHaveTheReferencesNumbers();
+    void equalPartsOfNewerNetworksAreOneTask_data();
+    void equalPartsOfNewerNetworksAreOneTask();
     void functionsThatAreNoTaskSayWhy();
     void tasksAndNodesKnowEachOther();
     void latheLetsAlgorithmsCompete();
@@ -294,6 +296,31 @@ void TestPartition::otherNetworksHaveTheReferencesNumbers()
     const Cut c = cut(network.toUtf8().constData(), layout.toUtf8().constData(), "cuda", "reference");
     QTEST(static_cast<int>(c.partition.tasks.size()), "tasks");
     QTEST(static_cast<int>(c.partition.subgraphs.size()), "functions");
+}
+
+void TestPartition::equalPartsOfNewerNetworksAreOneTask_data()
+{
+    QTest::addColumn<QString>("network");
+    QTest::addColumn<int>("tasks");
+    QTest::addColumn<int>("weight");
+    QTest::addColumn<int>("megaflop");
+    QTest::newRow("shufflenet-v2") << "shufflenet-v2" << 19 << 59 << 294;
+    QTest::newRow("efficientnet-b0") << "efficientnet-b0" << 58 << 99 << 787;
+    QTest::newRow("mobilenet-v3-large") << "mobilenet-v3-large" << 52 << 73 << 449;
+    QTest::newRow("vit-b16") << "vit-b16" << 11 << 136 << 35216;
+    QTest::newRow("bert-base") << "bert-base" << 10 << 159 << 22402;
+}
+
+void TestPartition::equalPartsOfNewerNetworksAreOneTask()
+{
+    QFETCH(QString, network);
+    const Cut c = cut(network.toUtf8().constData(), "", "cuda", "reference");
+    double flop = 0;
+    for (const graph::Task& task : c.partition.tasks)
+        flop += task.weight * task.flop;
+    QTEST(static_cast<int>(c.partition.tasks.size()), "tasks");
+    QTEST(totalWeight(c.partition), "weight");
+    QTEST(qRound(flop / 1e6), "megaflop");
 }
 
 void TestPartition::functionsThatAreNoTaskSayWhy()
