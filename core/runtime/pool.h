@@ -28,7 +28,9 @@ struct KernelCall
     std::size_t partScratchStride = 0; ///< bytes from one part's scratch to the next; a multiple of 64
 };
 
-/// A persistent fork-join team. Dispatch is one release store and an acquire spin of each worker; the caller is part 0.
+/// A persistent fork-join team. The system likes to wake a worker on the processor of who wakes it, where it would wait for
+/// the caller's whole part and then make the caller wait: a worker that finds itself there moves, once, to another.
+/// Dispatch is one release store and an acquire spin of each worker; the caller is part 0.
 /// Threads: one caller at a time. A task may call barrier(), nothing else of the pool. Any number of parts is right, also
 /// more than there are processors (waiters then give way at once instead of spinning).
 class Pool
@@ -65,6 +67,7 @@ private:
     ~Pool() = default;
     static void* workerMain(void* argument);
     void work(const Worker& worker);
+    void leaveTheCallersProcessor(const Worker& worker);
     std::uint32_t waitWhile(std::atomic<std::uint32_t>& word, std::uint32_t old, std::atomic<std::uint32_t>& sleepers,
                             std::uint64_t spinNanoseconds);
 
@@ -73,6 +76,8 @@ private:
     std::atomic<std::uint32_t> m_dispatchSleepers{0};
     Task m_task = nullptr; ///< null: workers end
     void* m_context = nullptr;
+    int m_callerProcessor = -1; ///< at this dispatch
+    bool m_spreads = false; ///< unpinned, and there is a processor for each part
     alignas(64) std::atomic<std::uint32_t> m_arrived{0};
     alignas(64) std::atomic<std::uint32_t> m_generation{0}; ///< of the barrier
     std::atomic<std::uint32_t> m_barrierSleepers{0};

@@ -7,7 +7,7 @@ namespace lathe::serve {
 
 namespace {
 
-constexpr std::size_t kKeptBytes = 192 << 20;
+constexpr std::size_t kKeptBytes = 384 << 20; // what the largest constants take once, and some more
 
 std::size_t bytesOf(const ArgSpec& spec)
 {

@@ -10,16 +10,20 @@ namespace lathe::session {
 
 namespace {
 
-/// Weights of the whole network, up to what no cache holds: so far apart are two uses of one.
+/// Weights of the whole network, up to what no cache holds: so far apart are two uses of one. Taken in turns, twice as much
+/// as the last level holds still finds a good part of itself there (its replacement is not by age): 3x3 convolutions of 512
+/// channels, whose transformed weights are 17 MB, seemed a quarter faster than they are in the network.
 std::uint64_t rotatedBytes(const LoadedModel& model)
 {
-    constexpr std::uint64_t kMost = 64 << 20;
+    constexpr std::uint64_t kLeast = 64 << 20, kLimit = 256 << 20, kTimesLastLevel = 8;
+    const auto lastLevel = static_cast<std::uint64_t>(std::max<std::int64_t>(0, model.hardware.get("l3_bytes", 0)));
+    const std::uint64_t most = std::clamp(std::bit_ceil(lastLevel * kTimesLastLevel), kLeast, kLimit);
     std::uint64_t bytes = 0;
     for (const graph::Subgraph& subgraph : model.partition.subgraphs)
         for (const graph::ValueId id : subgraph.inputs)
             if (const graph::Value& value = model.graph.value(id); value.constant != nullptr)
                 bytes += value.constant->bytes;
-    return std::min(std::bit_ceil(bytes), kMost); // alike for like networks: their records compare
+    return std::min(std::bit_ceil(bytes), most); // alike for like networks: their records compare
 }
 
 } // namespace

@@ -149,4 +149,5 @@ def main():
     sys.exit(0 if all(row["error"] <= 1e-4 for row in rows) else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ private slots:
         // newer must carry the old one in their name.
         static const QSet<QString> allowed = {
             "clock_gettime", "free", "madvise", "malloc", "memcmp", "memcpy", "memmove", "memset", "mmap", "mmap64", "munmap", "nanosleep",
-            "posix_memalign", "pthread_mutex_lock", "pthread_mutex_unlock", "sched_getaffinity", "sched_setaffinity", "sched_yield",
+            "posix_memalign", "pthread_mutex_lock", "pthread_mutex_unlock", "sched_getaffinity", "sched_getcpu", "sched_setaffinity", "sched_yield",
             "snprintf", "strlen", "syscall", "sysconf", "vsnprintf", "__sched_cpucount", "_GLOBAL_OFFSET_TABLE_"};
         static const QSet<QString> pinned = {"pthread_create", "pthread_join"};
         static const QSet<QString> ofTheLibrary = {"lathe_0_description", "lathe_0_description_end", "lathe_0_weights",
