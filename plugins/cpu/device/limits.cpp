@@ -2,13 +2,12 @@
 
 #include "core/runtime/clock.h"
 #include "core/runtime/memory.h"
+#include "plugins/cpu/device/machine.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstring>
-
-#include <unistd.h>
 
 // Both probes are written with vectors of the compiler's own, once for each width: as many sums as hide a multiply-add's latency
 // of four cycles on two units and fit the registers. This file is compiled with contraction, so that a * b + c is one instruction.
@@ -125,17 +124,17 @@ std::string machineLimits(runtime::Pool& pool)
     nlohmann::json limits;
     limits["gflops"] = threads * probe.flopPerStep * static_cast<double>(kSteps) / bestSeconds(pool, {probe, nullptr, 0, 1}) * 1e-9;
 
-    const auto sizeOf = [](int what) { return static_cast<double>(std::max(0L, ::sysconf(what))); };
+    const auto l1 = static_cast<double>(cacheBytes(1)), l2 = static_cast<double>(cacheBytes(2)), l3 = static_cast<double>(cacheBytes(3));
     struct Level
     {
         const char* name;
         double holds, used; ///< bytes of all threads
     };
     // Of each cache so much that it is surely served from there. The last one is shared, on servers with strangers too.
-    const Level levels[] = {{"L1", sizeOf(_SC_LEVEL1_DCACHE_SIZE) * threads, 0.5 * sizeOf(_SC_LEVEL1_DCACHE_SIZE) * threads},
-                            {"L2", sizeOf(_SC_LEVEL2_CACHE_SIZE) * threads, 0.6 * sizeOf(_SC_LEVEL2_CACHE_SIZE) * threads},
-                            {"L3", sizeOf(_SC_LEVEL3_CACHE_SIZE), std::max(0.3 * sizeOf(_SC_LEVEL3_CACHE_SIZE), 2 * sizeOf(_SC_LEVEL2_CACHE_SIZE) * threads)},
-                            {"memory", 0, std::max(48e6, 2 * sizeOf(_SC_LEVEL3_CACHE_SIZE))}};
+    const Level levels[] = {{"L1", l1 * threads, 0.5 * l1 * threads},
+                            {"L2", l2 * threads, 0.6 * l2 * threads},
+                            {"L3", l3, std::max(0.3 * l3, 2 * l2 * threads)},
+                            {"memory", 0, std::max(192e6, 2 * l3)}};
     limits["levels"] = nlohmann::json::array();
     runtime::Pages pages;
     if (!pages.allocate(static_cast<std::size_t>(levels[3].used), true))

@@ -66,6 +66,23 @@ bool readNumber(const char* path, double& value)
 
 } // namespace
 
+std::int64_t cacheBytes(int level)
+{
+    // The kernel's figure is of one cache. That of sysconf comes from the processor and may be of all packages' together:
+    // 384 MiB on a guest whose cores share 32.
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
+    for (int index = 0; index < 8; ++index) {
+        std::string type;
+        double found = 0, kib = 0;
+        std::ifstream(folder + std::to_string(index) + "/type") >> type;
+        if (type != "Instruction" && readNumber((folder + std::to_string(index) + "/level").c_str(), found)
+            && static_cast<int>(found) == level && readNumber((folder + std::to_string(index) + "/size").c_str(), kib) && kib > 0)
+            return static_cast<std::int64_t>(kib) * 1024; // "32768K"
+    }
+    const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+    return std::max<std::int64_t>(0, ::sysconf(names[level - 1]));
+}
+
 const char* describeMachine()
 {
     static const std::string text = [] {
@@ -73,14 +90,14 @@ const char* describeMachine()
         json hardware;
         hardware["num_cores"] = limit(runtime::processorCount());
         hardware["vector_unit_bytes"] = limit(vectorBytes());
-        const auto detected = [&](const char* name, int what) {
-            if (const long value = ::sysconf(what); value > 0)
+        const auto detected = [&](const char* name, std::int64_t value) {
+            if (value > 0)
                 hardware[name] = limit(value);
         };
-        detected("cache_line_bytes", _SC_LEVEL1_DCACHE_LINESIZE);
-        detected("l1d_bytes", _SC_LEVEL1_DCACHE_SIZE);
-        detected("l2_bytes", _SC_LEVEL2_CACHE_SIZE);
-        detected("l3_bytes", _SC_LEVEL3_CACHE_SIZE);
+        detected("cache_line_bytes", ::sysconf(_SC_LEVEL1_DCACHE_LINESIZE));
+        detected("l1d_bytes", cacheBytes(1));
+        detected("l2_bytes", cacheBytes(2));
+        detected("l3_bytes", cacheBytes(3));
         return json::array({{{"key", "cpu"}, {"name", processorName()}, {"hardware", std::move(hardware)}}}).dump();
     }();
     return text.c_str();
