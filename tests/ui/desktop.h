@@ -31,7 +31,8 @@ public:
     bool start(const QSize& size)
     {
         m_server.setProcessChannelMode(QProcess::SeparateChannels);
-        m_server.start(QStringLiteral("Xvfb"), {QStringLiteral("-displayfd"), QStringLiteral("1"), QStringLiteral("-nolisten"), QStringLiteral("tcp"),
+        // Without -noreset the server starts over when its last client was killed, and turns the next one away meanwhile.
+        m_server.start(QStringLiteral("Xvfb"), {QStringLiteral("-noreset"), QStringLiteral("-displayfd"), QStringLiteral("1"), QStringLiteral("-nolisten"), QStringLiteral("tcp"),
                                                    QStringLiteral("-fbdir"), m_frames.path(), QStringLiteral("-screen"), QStringLiteral("0"),
                                                    QStringLiteral("%1x%2x24").arg(size.width()).arg(size.height())});
         if (!m_server.waitForStarted())
