@@ -2,6 +2,8 @@
 
 #include <QTest>
 
+#include <sched.h>
+
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -170,6 +172,39 @@ private slots:
         for (std::thread& user : users)
             user.join();
         QCOMPARE(wrong.load(), 0);
+    }
+
+    void aWorkerOnTheCallersProcessorLeavesIt()
+    {
+        if (processorCount() < 2)
+            QSKIP("one processor");
+        const PoolPtr pool = makePool(2);
+        cpu_set_t before;
+        QCOMPARE(sched_getaffinity(0, sizeof before, &before), 0);
+        QVERIFY(pinThisThread(0)); // the caller alone: the worker was there before
+        int met = 0;
+        for (int round = 0; round < 20; ++round) {
+            struct { int caller, worker; bool kept; } at{sched_getcpu(), -1, false};
+            pool->run([](void* context, std::uint32_t part, std::uint32_t) {
+                auto& a = *static_cast<decltype(at)*>(context);
+                if (part == 0)
+                    return;
+                cpu_set_t all, one;
+                CPU_ZERO(&one);
+                CPU_SET(a.caller, &one);
+                // Held there, as a system does that wakes it there: the next dispatch finds it on the caller's processor.
+                a.kept = sched_getaffinity(0, sizeof all, &all) == 0 && sched_setaffinity(0, sizeof one, &one) == 0
+                    && sched_setaffinity(0, sizeof all, &all) == 0;
+            }, &at);
+            QVERIFY(at.kept);
+            pool->run([](void* context, std::uint32_t part, std::uint32_t) {
+                if (part == 1)
+                    static_cast<decltype(at)*>(context)->worker = sched_getcpu();
+            }, &at);
+            met += at.worker == at.caller ? 1 : 0;
+        }
+        sched_setaffinity(0, sizeof before, &before);
+        QCOMPARE(met, 0);
     }
 
     void absurdThreadCountsAreRefused() { QVERIFY(!makePool(1U << 20)); }
