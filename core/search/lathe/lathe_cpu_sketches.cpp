@@ -1,6 +1,7 @@
 #include "core/search/lathe/lathe_cpu_sketches.h"
 
 #include "core/compute/flop.h"
+#include "core/search/lathe/rows_part.h"
 #include "core/search/lathe/winograd_part.h"
 #include "core/support/check.h"
 
@@ -19,6 +20,17 @@ double tileOf(const std::string& alternative)
 {
     const std::size_t colon = alternative.find(':');
     return alternative.starts_with("winograd") && colon != std::string::npos ? std::atof(alternative.c_str() + colon + 1) : 0;
+}
+
+/// What tells its sketches from those of the other forms, by name.
+constexpr const char* suffixOf(LatheForm form)
+{
+    switch (form) {
+    case LatheForm::Phases: return "";
+    case LatheForm::Blocks: return ":blocks";
+    case LatheForm::Rows: return ":rows";
+    }
+    return "";
 }
 
 std::vector<bool> constantOps(const SearchAlternative& alternative)
@@ -59,33 +71,54 @@ Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlter
             if (extent < 1)
                 return makeError(Errc::Unsupported, "'" + op.name + "' has an empty dimension");
     }
-    const char* const suffix = form == LatheForm::Blocks ? ":blocks" : "";
-    std::shared_ptr<LatheSketch> sketch(new LatheSketch(std::string(kVersion) + alternative.name + suffix, alternative, hardware));
+    std::shared_ptr<LatheSketch> sketch(new LatheSketch(std::string(kVersion) + alternative.name + suffixOf(form), alternative, hardware));
     const NestContext context{sketch->m_analysis, sketch->m_machine, sketch->m_constantOps};
     std::optional<WinogradStages> winograd;
-    if (form == LatheForm::Blocks) {
+    if (form == LatheForm::Rows) {
+        const std::optional<RowStages> rows = findRows(sketch->m_analysis);
+        if (!rows)
+            return makeError(Errc::Unsupported, "'" + alternative.name + "' does not work by rows");
+        sketch->takeIn(*rows);
+        sketch->addPart(rows->owner, std::make_unique<RowsPart>(context, *rows));
+    } else if (form == LatheForm::Blocks) {
         winograd = findWinograd(sketch->m_analysis);
         if (!winograd)
             return makeError(Errc::Unsupported, "'" + alternative.name + "' is no winograd convolution in NHWC that ends in an epilogue");
         sketch->takeIn(*winograd);
     }
     for (const Nest& nest : sketch->m_plan.nests) {
-        Part part{nest.owner, sketch->m_parameters.size(), 0, nullptr};
+        std::unique_ptr<NestPart> part;
         switch (nest.kind) {
-        case NestKind::Map: part.nest = makeMapPart(context, nest); break;
-        case NestKind::Tile: part.nest = makeTilePart(context, nest); break;
-        case NestKind::Transform: part.nest = makeTransformPart(context, nest); break;
+        case NestKind::Map: part = makeMapPart(context, nest); break;
+        case NestKind::Tile: part = makeTilePart(context, nest); break;
+        case NestKind::Transform: part = makeTransformPart(context, nest); break;
         }
-        if (winograd && nest.owner == winograd->data) {
-            part.op = winograd->owner;
-            part.nest = std::make_unique<WinogradPart>(context, *winograd, std::move(part.nest));
-        }
-        const std::vector<Parameter> parameters = part.nest->parameters();
-        part.genes = parameters.size();
-        sketch->m_parameters.insert(sketch->m_parameters.end(), parameters.begin(), parameters.end());
-        sketch->m_parts.push_back(std::move(part));
+        if (winograd && nest.owner == winograd->data)
+            sketch->addPart(winograd->owner, std::make_unique<WinogradPart>(context, *winograd, std::move(part)));
+        else
+            sketch->addPart(nest.owner, std::move(part));
     }
     return std::shared_ptr<const LatheSketch>(std::move(sketch));
+}
+
+void LatheSketch::addPart(std::int32_t op, std::unique_ptr<NestPart> nest)
+{
+    const std::vector<Parameter> parameters = nest->parameters();
+    m_parts.push_back({op, m_parameters.size(), parameters.size(), std::move(nest)});
+    m_parameters.insert(m_parameters.end(), parameters.begin(), parameters.end());
+}
+
+/// One nest for all: what is neither kept nor reduced is computed where it is read.
+void LatheSketch::takeIn(const RowStages& stages)
+{
+    m_plan.nests.clear();
+    for (Role& role : m_plan.roles)
+        if (role != Role::Placeholder)
+            role = Role::Inline;
+    for (const auto* ops : {&stages.sums, &stages.kept})
+        for (const std::int32_t op : *ops)
+            m_plan.roles[static_cast<std::size_t>(op)] = Role::Anchor;
+    m_plan.roles[static_cast<std::size_t>(stages.owner)] = Role::Owner;
 }
 
 /// Leaves one nest for the whole convolution: that of the data's transform, with which the others go.
@@ -115,7 +148,7 @@ Result<std::vector<schedule::Step>> LatheSketch::instantiate(const Genome& genom
         }
         case Role::Border: {
             bool copied = false;
-            for (std::size_t n = 0; n < m_parts.size(); ++n)
+            for (std::size_t n = 0; n < m_plan.nests.size(); ++n)
                 if (m_plan.nests[n].border == op)
                     copied = m_parts[n].nest->copiesBorder(genesOf(m_parts[n]));
             if (!copied) {
@@ -184,6 +217,8 @@ Result<std::vector<std::shared_ptr<const LatheSketch>>> latheCpuSketches(const S
         if (tileOf(alternative.name) > 0)
             if (auto blocks = LatheSketch::create(alternative, task.hardware, LatheForm::Blocks))
                 sketches.push_back(*std::move(blocks));
+        if (auto rows = LatheSketch::create(alternative, task.hardware, LatheForm::Rows))
+            sketches.push_back(*std::move(rows));
     }
     if (sketches.empty())
         return makeError(Errc::Unsupported, "task " + task.name + " cannot be scheduled: " + reason);

@@ -5,6 +5,7 @@
 
 namespace lathe::search {
 
+struct RowStages;
 struct WinogradStages;
 
 /// Number of values in Lathe's feature row of a program.
@@ -16,7 +17,8 @@ const std::vector<std::string>& latheFeatureNames();
 enum class LatheForm : std::uint8_t
 {
     Phases, ///< one phase per nest
-    Blocks ///< winograd by blocks (winograd_part.h)
+    Blocks, ///< winograd by blocks (winograd_part.h)
+    Rows ///< all of the DAG by rows (rows_part.h)
 };
 
 /// A whole candidate by Lathe's rules for CPUs: phases, each with its own choices. All is known in closed form.
@@ -48,6 +50,8 @@ public:
 private:
     LatheSketch(std::string name, const SearchAlternative& alternative, const Hardware& hardware);
     void takeIn(const WinogradStages& stages);
+    void takeIn(const RowStages& stages);
+    void addPart(std::int32_t op, std::unique_ptr<NestPart> nest);
 
     Machine m_machine;
     compute::Analysis m_analysis;

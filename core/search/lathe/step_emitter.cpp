@@ -16,8 +16,20 @@ StepEmitter::StepEmitter(std::size_t operations) : m_stageOf(operations)
 
 std::int32_t StepEmitter::cacheWrite(std::int32_t op, const char* scope)
 {
+    add(CacheWriteStep{stageOf(op), scope});
+    return insertBefore(op);
+}
+
+std::int32_t StepEmitter::rfactor(std::int32_t op, std::int32_t iter, std::int32_t factorIter)
+{
+    add(RfactorStep{stageOf(op), iter, factorIter});
+    return insertBefore(op);
+}
+
+/// A stage came where the operation's was; that and all behind it moved on by one.
+std::int32_t StepEmitter::insertBefore(std::int32_t op)
+{
     const std::int32_t stage = stageOf(op);
-    add(CacheWriteStep{stage, scope});
     for (std::int32_t& s : m_stageOf)
         if (s >= stage)
             ++s;
