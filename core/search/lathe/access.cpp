@@ -1,5 +1,9 @@
 #include "core/search/lathe/access.h"
 
+#include "core/ir/linear_form.h"
+#include "core/ir/simplify.h"
+#include "core/ir/substitute.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -138,6 +142,57 @@ std::vector<Operand> operandsOf(const compute::Dag& dag, std::int32_t op)
     for (const Expr& body : reader.bodies)
         collect(body, dag, reader, operands);
     return operands;
+}
+
+namespace {
+
+/// `indices` say where `producer` is read, over the axes of the operation that asks.
+std::int32_t stridedAxis(const compute::Dag& dag, std::int32_t producer, const std::vector<Expr>& indices, const compute::Op& asks, const ir::Ranges& ranges)
+{
+    const compute::Op& op = dag.ops[static_cast<std::size_t>(producer)];
+    if (op.kind == compute::OpKind::Placeholder || !op.reduceAxes.empty()) {
+        const auto strides = [&](const Expr& index) { return ir::uses(index, asks.axes.back()); };
+        if (indices.empty() || strides(indices.back()) || std::none_of(indices.begin(), indices.end(), strides))
+            return -1;
+        const ir::LinearForm last = ir::linearForm(indices.back(), ranges);
+        for (std::size_t d = 0; d + 1 < asks.axes.size(); ++d)
+            if (asks.shape[d] > 1 && last.coefficientOf(asks.axes[d]) == 1)
+                return static_cast<std::int32_t>(d);
+        return -1;
+    }
+    ir::Substitution map;
+    for (std::size_t d = 0; d < op.axes.size(); ++d)
+        map[op.axes[d].get()] = indices[d];
+    std::int32_t found = -1;
+    for (const Expr& body : op.bodies)
+        ir::visit(body, [&](const Expr& e) {
+            if (e->kind != ExprKind::Load || found >= 0)
+                return;
+            std::vector<Expr> inner;
+            for (const Expr& index : e->operands)
+                inner.push_back(ir::simplify(ir::substitute(index, map), ranges));
+            found = stridedAxis(dag, e->source, inner, asks, ranges);
+        });
+    return found;
+}
+
+} // namespace
+
+std::int32_t transposedAxis(const compute::Dag& dag, std::int32_t op)
+{
+    const compute::Op& o = dag.ops[static_cast<std::size_t>(op)];
+    if (o.kind == compute::OpKind::Placeholder || o.axes.size() < 2 || !o.reduceAxes.empty())
+        return -1;
+    ir::Ranges ranges;
+    for (std::size_t d = 0; d < o.axes.size(); ++d)
+        ranges.setExtent(o.axes[d], o.shape[d]);
+    std::int32_t found = -1;
+    for (const Expr& body : o.bodies)
+        ir::visit(body, [&](const Expr& e) {
+            if (e->kind == ExprKind::Load && found < 0)
+                found = stridedAxis(dag, e->source, e->operands, o, ranges);
+        });
+    return found;
 }
 
 } // namespace lathe::search

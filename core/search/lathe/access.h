@@ -40,4 +40,8 @@ struct Operand
 /// The operands of an operation, in order of first appearance.
 std::vector<Operand> operandsOf(const compute::Dag& dag, std::int32_t op);
 
+/// The axis along which a tensor that `op` reads, directly or through maps without loops of their own, lies in memory, where
+/// `op`'s last axis strides over it (a transposition); -1: there is none.
+std::int32_t transposedAxis(const compute::Dag& dag, std::int32_t op);
+
 } // namespace lathe::search

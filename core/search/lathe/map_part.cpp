@@ -45,7 +45,7 @@ void finishFacts(NestFacts& facts, const Machine& machine)
 }
 
 void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::int64_t>& shape, std::int64_t lanes,
-             std::int64_t vectors, std::int64_t depth, bool cut)
+             std::int64_t vectors, std::int64_t depth, bool cut, std::int32_t along)
 {
     const auto rank = static_cast<std::int32_t>(shape.size());
     if (rank == 0)
@@ -58,10 +58,22 @@ void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::in
         loops.cover(last, shape.back(), {vectors, lanes});
     else if (vector)
         loops.cover(last, shape.back(), {lanes});
+    const bool strides = along >= 0 && vector;
+    if (strides) {
+        std::vector<LoopPart> order;
+        for (std::int32_t a = 0; a < rank; ++a)
+            if (a != along)
+                order.push_back({a, 0});
+        order.push_back({along, 0});
+        order.push_back({last, 1});
+        loops.reorder(std::move(order));
+    }
     // Fuse the outermost loops until `depth` of them run more than once.
     std::int32_t count = 0;
     std::int64_t running = 0;
     for (std::int32_t a = 0; a < rank - (cut ? 1 : 0) && running < depth; ++a) {
+        if (strides && a == along)
+            continue;
         const std::int64_t extent = a < last ? shape[static_cast<std::size_t>(a)] : ir::ceilDivide(shape.back(), lanes * vectors);
         if (a == last && !vector && !blocked)
             break; // a loop of single elements stays inside
@@ -117,7 +129,9 @@ public:
         for (const std::int64_t v : {1, 2, 4})
             if (v == 1 || extent % (v * m_lanes.front()) == 0 || extent >= 4 * v * m_lanes.front())
                 m_vectors.push_back(v);
-        if (m_cut)
+        if (!m_cut && m_lanes.front() > 1)
+            m_along = transposedAxis(context.analysis.dag(), nest.owner);
+        if (m_cut || m_along >= 0)
             m_vectors = {1}; // a block of vectors would reach over the ends of pieces
         for (std::int64_t d = 0; d <= 3; ++d)
             m_depths.push_back(d);
@@ -153,6 +167,8 @@ public:
         std::int64_t running = 0;
         for (std::size_t a = 0; a < m_op.shape.size() - (m_cut ? 1 : 0) && running < depth; ++a) {
             const bool last = a + 1 == m_op.shape.size();
+            if (f.lanes > 1 && static_cast<std::int32_t>(a) == m_along)
+                continue;
             const std::int64_t e = last ? ir::ceilDivide(extent, block) : m_op.shape[a];
             if (e > 1 && !(last && block == 1)) {
                 ++running;
@@ -167,7 +183,8 @@ public:
         f.bodySize = 3 * f.vectors;
         f.balance = depth == 0 ? static_cast<double>(m_machine.threads) : imbalance(f.parallelChunks, m_machine.threads);
         const double share = f.balance / static_cast<double>(m_machine.threads);
-        f.computeCycles = m_points / f.lanes * (2 + 1 / f.vectors) * share;
+        // Elements that lie apart come one by one.
+        f.computeCycles = m_points / f.lanes * (2 + 1 / f.vectors + (m_along >= 0 ? f.lanes / 2 : 0)) * share;
         const std::size_t level = m_bytes * share < m_machine.cacheBytes[1] ? 1 : m_bytes < m_machine.cacheBytes[2] ? 2 : 3;
         f.traffic[0] = m_bytes;
         f.memoryCycles = m_bytes * share / m_machine.bytesPerCycle[level];
@@ -178,7 +195,7 @@ public:
     void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const override
     {
         emitMap(emitter, emitter.stageOf(m_owner), m_op.shape, m_lanes[static_cast<std::size_t>(genes[0])],
-                m_vectors[static_cast<std::size_t>(genes[1])], m_depths[static_cast<std::size_t>(genes[2])], m_cut);
+                m_vectors[static_cast<std::size_t>(genes[1])], m_depths[static_cast<std::size_t>(genes[2])], m_cut, m_along);
     }
 
 private:
@@ -186,6 +203,7 @@ private:
     std::int32_t m_owner;
     const compute::Op& m_op;
     bool m_cut = false;
+    std::int32_t m_along = -1;
     std::vector<std::int64_t> m_lanes, m_vectors, m_depths;
     double m_points = 1, m_bytes = 0;
 };

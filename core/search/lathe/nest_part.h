@@ -65,9 +65,10 @@ std::unique_ptr<NestPart> makeTransformPart(const NestContext& context, const Ne
 std::vector<std::int64_t> laneChoices(std::int64_t extent, std::int64_t elementBytes, const Machine& machine);
 /// Loops of a map over `shape`: vectors along the last dimension, the first `depth` loops that run at all in parallel. `cut`:
 /// the loop of vectors stays serial and is divided where conditions change, so that each piece of a concatenation is copied
-/// by a loop of its own.
+/// by a loop of its own. `along` >= 0: the loop of that dimension runs directly outside the lanes and is not shared out
+/// (transposedAxis); one vector at a time.
 void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::int64_t>& shape, std::int64_t lanes,
-             std::int64_t vectors, std::int64_t depth, bool cut = false);
+             std::int64_t vectors, std::int64_t depth, bool cut = false, std::int32_t along = -1);
 /// Busiest thread's share x threads.
 double imbalance(double chunks, std::int64_t threads);
 /// Fills seconds from the cycles, with what a phase costs in itself.
