@@ -1,4 +1,5 @@
 #include "core/graph/fuse.h"
+#include "core/graph/fuse_rows.h"
 #include "core/graph/group.h"
 #include "core/graph/reference_rules.h"
 #include "core/graph/task.h"
@@ -58,7 +59,10 @@ public:
     Result<Partition> run()
     {
         const auto consumers = m_graph.consumers();
-        for (const std::vector<NodeId>& nodes : fuse(m_graph)) {
+        std::vector<std::vector<NodeId>> groups = fuse(m_graph);
+        if (!m_reference)
+            groups = fuseRows(m_graph, std::move(groups));
+        for (const std::vector<NodeId>& nodes : groups) {
             m_groups.push_back(makeGroup(m_graph, nodes, consumers));
             LATHE_TRY(addSubgraph(m_groups.back()));
         }

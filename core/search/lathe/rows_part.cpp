@@ -65,6 +65,8 @@ std::optional<RowStages> findRows(const compute::Analysis& analysis)
         if (op.kind == compute::OpKind::Placeholder)
             continue;
         const std::vector<std::int64_t> shape = realDimensions(op.shape);
+        if (shape.empty() && op.reduceAxes.empty())
+            continue; // a constant
         if (op.bodies.size() != 1 || (shape != rows && shape != elements))
             return std::nullopt;
         const bool costly = costlyNodes(op) > 0 && !analysis.op(i).hasBranch;
