@@ -4,6 +4,7 @@
 #include "core/compute/definitions/dense.h"
 #include "core/compute/definitions/elementwise.h"
 #include "core/compute/definitions/pool.h"
+#include "core/compute/definitions/reduction.h"
 #include "core/compute/definitions/softmax.h"
 #include "core/compute/definitions/transform.h"
 #include "core/compute/definitions/winograd.h"
@@ -11,6 +12,8 @@
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
+#include "tests/core/schedule/kernel_check.h"
+#include "tests/support/must.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -24,6 +27,7 @@ using namespace lathe::search;
 using compute::DagBuilder;
 using compute::NameEra;
 using compute::Tensor;
+using test::must;
 
 namespace {
 
@@ -127,6 +131,34 @@ SearchAlternative softmaxOf(std::int64_t n)
     return finish("direct", std::move(b), y);
 }
 
+SearchAlternative softmaxOfRows(std::int64_t rows, std::int64_t n)
+{
+    DagBuilder b;
+    const Tensor y = softmax(b, b.placeholder("data", {2, rows, n}, DType::F32), -1);
+    return finish("direct", std::move(b), y);
+}
+
+/// (x - mean) / sqrt(variance + eps) * scale, as importers write it.
+SearchAlternative layerNorm(std::int64_t rows, std::int64_t n)
+{
+    using compute::Binary;
+    DagBuilder b;
+    const Tensor x = b.placeholder("data", {rows, n}, DType::F32);
+    const Tensor difference = binary(b, Binary::Subtract, x, reduction(b, compute::Reduction::Mean, x, {1}, true));
+    const Tensor variance = reduction(b, compute::Reduction::Mean, binary(b, Binary::Multiply, difference, difference), {1}, true);
+    const Tensor inverse = unary(b, compute::Unary::Rsqrt, binaryScalar(b, Binary::Add, variance, 1e-6));
+    const Tensor y = binary(b, Binary::Multiply, binary(b, Binary::Multiply, difference, inverse), b.placeholder("scale", {1, n}, DType::F32));
+    return finish("direct", std::move(b), y);
+}
+
+/// [n, m] read as [m, n].
+SearchAlternative transposition(std::int64_t n, std::int64_t m)
+{
+    DagBuilder b;
+    const Tensor y = unary(b, compute::Unary::Relu, transpose(b, b.placeholder("data", {m, n}, DType::F32), {1, 0}));
+    return finish("direct", std::move(b), y);
+}
+
 SearchTask task(std::vector<SearchAlternative> alternatives, const char* target = "cpu -mcpu=emeraldrapids -threads=2")
 {
     SearchTask t;
@@ -158,6 +190,22 @@ std::vector<Candidate> proposals(Policy& policy, std::uint64_t round, std::int32
     if (!candidates)
         qFatal("%s", candidates.error().message.c_str());
     return *std::move(candidates);
+}
+
+/// Every genome of a sketch that has few.
+std::vector<Genome> allGenomes(const Sketch& sketch)
+{
+    std::vector<Genome> genomes{{}};
+    for (const Parameter& parameter : sketch.parameters()) {
+        std::vector<Genome> longer;
+        for (const Genome& genome : genomes)
+            for (std::int32_t v = 0; v < parameter.count; ++v) {
+                longer.push_back(genome);
+                longer.back().push_back(v);
+            }
+        genomes = std::move(longer);
+    }
+    return genomes;
 }
 
 /// One best guess by the estimate.
@@ -267,6 +315,58 @@ private slots:
             ++lowered;
         }
         QCOMPARE(lowered, 6);
+    }
+
+    void rowsAreDoneInOnePhase_data()
+    {
+        QTest::addColumn<bool>("norm");
+        QTest::addColumn<int>("length");
+        for (const int length : {8, 64, 197})
+            for (const bool norm : {false, true})
+                QTest::addRow("%s of %d", norm ? "layer norm" : "softmax", length) << norm << length;
+    }
+    void rowsAreDoneInOnePhase()
+    {
+        QFETCH(bool, norm);
+        QFETCH(int, length);
+        const SearchAlternative alternative = norm ? layerNorm(20, length) : softmaxOfRows(20, length);
+        const auto sketch = LatheSketch::create(alternative, avx512(), LatheForm::Rows);
+        QVERIFY2(bool(sketch), sketch ? "" : sketch.error().message.c_str());
+        int lowered = 0;
+        for (const Genome& genome : allGenomes(**sketch)) {
+            if (!(*sketch)->analyse(genome))
+                continue;
+            auto state = schedule::State::replay(alternative.dag, must((*sketch)->instantiate(genome)));
+            QVERIFY2(bool(state), state ? "" : state.error().message.c_str());
+            const std::string wrong = schedule::test::checkKernel(*state, 1);
+            QVERIFY2(wrong.empty(), wrong.c_str());
+            QCOMPARE(must(schedule::lower(*std::move(state), {})).nest.phases.size(), std::size_t{1});
+            ++lowered;
+        }
+        QVERIFY(lowered >= 4);
+        // It is what stands before anything is measured.
+        QCOMPARE(bestGuess(alternative).sketch, (*sketch)->name());
+    }
+
+    void whatDoesNotWorkByRowsIsLeftToTheOtherForms()
+    {
+        for (const SearchAlternative& alternative : {conv(56, 64, 64, 3, 1), dense(512, 1000), maxPool(), transposition(64, 197), softmaxOfRows(20, 4)})
+            QVERIFY(LatheSketch::create(alternative, avx512(), LatheForm::Rows).error().code == Errc::Unsupported);
+    }
+
+    void aTransposedTensorIsCopiedAlongItsLines()
+    {
+        const SearchAlternative alternative = transposition(64, 197);
+        auto state = schedule::State::replay(alternative.dag, must(schedule::stepsFromJson(nlohmann::json::parse(bestGuess(alternative).steps))));
+        QVERIFY(state);
+        // The dimension along which the source is contiguous runs directly outside the vector.
+        const std::vector<schedule::Iterator> loops = state->stages().back().iters;
+        QVERIFY(loops.size() >= 3);
+        QVERIFY(loops.back().annotation == schedule::Annotation::Vectorize);
+        QVERIFY(loops[loops.size() - 2].annotation == schedule::Annotation::None);
+        QCOMPARE(loops[loops.size() - 2].extent, std::int64_t{64});
+        const std::string wrong = schedule::test::checkKernel(*state, 1);
+        QVERIFY2(wrong.empty(), wrong.c_str());
     }
 
     void everyPieceOfAConcatenationIsCopiedByALoopOfItsOwn()
