@@ -1,4 +1,5 @@
 #include "core/graph/fuse.h"
+#include "core/graph/fuse_inputs.h"
 #include "core/graph/fuse_rows.h"
 #include "core/graph/group.h"
 #include "core/graph/reference_rules.h"
@@ -61,7 +62,7 @@ public:
         const auto consumers = m_graph.consumers();
         std::vector<std::vector<NodeId>> groups = fuse(m_graph);
         if (!m_reference)
-            groups = fuseRows(m_graph, std::move(groups));
+            groups = fuseInputs(m_graph, fuseRows(m_graph, std::move(groups)));
         for (const std::vector<NodeId>& nodes : groups) {
             m_groups.push_back(makeGroup(m_graph, nodes, consumers));
             LATHE_TRY(addSubgraph(m_groups.back()));

@@ -25,6 +25,10 @@ Result<Graph> convertLayout(Graph graph, std::string_view layout);
 /// fused; movement in front of several slices is done by each slice for its part.
 Result<Graph> sinkReshapes(Graph graph);
 
+/// For Lathe's own partition: an image that is scaled by channel before a pointwise convolution stays as it is, the weights are
+/// scaled instead, where they are fewer. It is what foldScaleAxis does with constants, and rounds alike.
+Result<Graph> scaleWeights(Graph graph);
+
 /// The whole pipeline for a target, as a table of contents.
 Result<Graph> optimize(Graph graph, const Target& target);
 

@@ -91,6 +91,7 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
     LATHE_TRY_ASSIGN(model->graph, graph::optimize(std::move(g), model->target));
     if (spec.partition == "lathe") {
         LATHE_TRY_ASSIGN(model->graph, graph::sinkReshapes(std::move(model->graph)));
+        LATHE_TRY_ASSIGN(model->graph, graph::scaleWeights(std::move(model->graph)));
     }
     LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition));
     return std::shared_ptr<const LoadedModel>(std::move(model));

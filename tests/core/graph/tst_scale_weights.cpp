@@ -1,0 +1,95 @@
+// Scales of channels go into the weights of a pointwise convolution, where these are fewer than the image's elements.
+
+#include "graph_fixture.h"
+
+using namespace lathe;
+using namespace lathe::test;
+using graph::ValueId;
+
+namespace {
+
+struct Made
+{
+    ValueId product, result;
+};
+
+/// image [1, size, size, 6] * sigmoid(scale [1, 1, 1, 6]), then 1x1 (or `kernel`) to `filters` channels.
+Made excited(GraphMaker& m, std::int64_t size, std::int64_t filters, std::int64_t kernel = 1, bool scaleFirst = false)
+{
+    const ValueId image = m.input("image", {1, size, size, 6});
+    const ValueId scale = m.node("gate", "sigmoid", {m.input("scale", {1, 1, 1, 6})});
+    const std::int64_t pad = kernel / 2;
+    Made made;
+    made.product = m.node("product", "multiply", scaleFirst ? std::vector{scale, image} : std::vector{image, scale});
+    made.result = m.node("conv", "conv2d", {made.product, m.random("w", {kernel, kernel, 6, filters})},
+                         {{"strides", Shape{1, 1}}, {"padding", Shape{pad, pad, pad, pad}}, {"dilations", Shape{1, 1}}, {"groups", std::int64_t{1}},
+                          {"layout", std::string("NHWC")}, {"kernel_layout", std::string("HWIO")}});
+    return made;
+}
+
+/// Whether some convolution still reads a product.
+bool scalesTheImage(const graph::Graph& g)
+{
+    for (const auto& node : g.nodes)
+        if (const auto producer = node.op == "conv2d" ? g.value(node.inputs[0]).producer : graph::NodeId(); producer.valid())
+            return g.node(producer).op == "multiply";
+    return false;
+}
+
+} // namespace
+
+class TestScaleWeights : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void theWeightsAreScaled_data();
+    void theWeightsAreScaled();
+    void manyWeightsStay();
+    void aProductThatOthersReadStays();
+    void otherConvolutionsStay();
+};
+
+void TestScaleWeights::theWeightsAreScaled_data()
+{
+    QTest::addColumn<bool>("scaleFirst");
+    QTest::newRow("image * scale") << false;
+    QTest::newRow("scale * image") << true;
+}
+
+void TestScaleWeights::theWeightsAreScaled()
+{
+    QFETCH(bool, scaleFirst);
+    GraphMaker m;
+    const auto g = m.finish({excited(m, 8, 4, 1, scaleFirst).result});
+    QVERIFY(scalesTheImage(g));
+    const auto after = take(graph::inferTypes(take(graph::scaleWeights(g))));
+    QVERIFY(!scalesTheImage(after));
+    QCOMPARE(count(after, "multiply"), 1);
+    QVERIFY(difference(g, after) < 1e-6);
+}
+
+void TestScaleWeights::manyWeightsStay()
+{
+    GraphMaker m;
+    const auto g = m.finish({excited(m, 8, 64).result});
+    QVERIFY(scalesTheImage(take(graph::scaleWeights(g))));
+}
+
+void TestScaleWeights::aProductThatOthersReadStays()
+{
+    GraphMaker m;
+    const Made made = excited(m, 8, 4);
+    const auto g = m.finish({made.result, made.product});
+    QVERIFY(scalesTheImage(take(graph::scaleWeights(g))));
+}
+
+void TestScaleWeights::otherConvolutionsStay()
+{
+    GraphMaker m;
+    const auto g = m.finish({excited(m, 8, 4, 3).result});
+    QVERIFY(scalesTheImage(take(graph::scaleWeights(g))));
+}
+
+QTEST_APPLESS_MAIN(TestScaleWeights)
+#include "tst_scale_weights.moc"
