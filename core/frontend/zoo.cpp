@@ -29,6 +29,15 @@ Row resnet(std::int64_t layers)
             [layers](const std::string& name, const ZooOptions& options) { return buildResnet(name, layers, options); }};
 }
 
+Row resnet3d(std::int64_t layers)
+{
+    return {{fmt::format("resnet3d-{}", layers),
+             {fmt::format("resnet3d_{}", layers), fmt::format("resnet3d{}", layers)},
+             fmt::format("residual network of {} layers on volumes of 16x112x112 by convolutions in three dimensions (NCDHW or NDHWC)", layers),
+             kBothLayouts},
+            [layers](const std::string& name, const ZooOptions& options) { return buildResnet3d(name, layers, options); }};
+}
+
 Row vgg(std::int64_t layers)
 {
     return {{fmt::format("vgg-{}", layers),
@@ -45,6 +54,8 @@ std::vector<Row> makeRows()
         rows.push_back(resnet(layers));
     rows.push_back({{"resnet18_v1", {"resnet18-v1", "resnet-18-v1", "resnet_18_v1"}, "residual network of 18 layers, batch norm after each convolution (version 1)", kBothLayouts},
                     buildResnet18V1});
+    for (const std::int64_t layers : {18, 34, 50, 101, 152})
+        rows.push_back(resnet3d(layers));
     rows.push_back({{"mobilenet",
                      {"mobilenet-v1", "mobilenet_v1", "mobilenet1.0"},
                      "mobilenet version 1 as the reference has it: in NHWC its first batch norm runs along rows, not channels",

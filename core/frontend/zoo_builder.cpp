@@ -37,7 +37,7 @@ ZooBuilder::ZooBuilder(std::string name, const ZooOptions& options)
 
 std::int64_t ZooBuilder::channels(ValueId x) const
 {
-    return shape(x)[static_cast<std::size_t>(channelAxis())];
+    return m_nhwc ? shape(x).back() : shape(x)[1];
 }
 
 Ints ZooBuilder::imageShape(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const
@@ -77,6 +77,14 @@ std::int64_t ZooBuilder::windowed(const std::string& name, std::int64_t size, st
 ValueId ZooBuilder::image(std::int64_t channelCount, std::int64_t size)
 {
     const ValueId id = m_graph.addValue("data", DType::F32, imageShape(m_options.batch, channelCount, size, size));
+    m_graph.inputs.push_back(id);
+    return id;
+}
+
+ValueId ZooBuilder::volume(std::int64_t channelCount, std::int64_t depth, std::int64_t size)
+{
+    const std::int64_t n = m_options.batch;
+    const ValueId id = m_graph.addValue("data", DType::F32, m_nhwc ? Ints{n, depth, size, size, channelCount} : Ints{n, channelCount, depth, size, size});
     m_graph.inputs.push_back(id);
     return id;
 }
@@ -169,9 +177,23 @@ ValueId ZooBuilder::conv(ValueId x, const std::string& name, const std::string& 
     return node(name, "conv2d", {x, parameter(weightName, weightShape)}, attrs, imageShape(shape(x)[0], out, h, w));
 }
 
+ValueId ZooBuilder::conv3d(ValueId x, const std::string& name, const ZooConv3d& c)
+{
+    const std::int64_t in = channels(x);
+    const auto& [kd, kh, kw] = c.kernel;
+    const Ints weightShape = m_nhwc ? Ints{kd, kh, kw, in, c.channels} : Ints{c.channels, in, kd, kh, kw};
+    return op(name, "conv3d", {x, parameter(name + "_weight", weightShape)},
+              {{"strides", Ints(c.stride.begin(), c.stride.end())},
+               {"padding", Ints{c.pad[0], c.pad[1], c.pad[2], c.pad[0], c.pad[1], c.pad[2]}},
+               {"dilations", Ints{1, 1, 1}},
+               {"groups", std::int64_t{1}},
+               {"layout", std::string(m_nhwc ? "NDHWC" : "NCDHW")},
+               {"kernel_layout", std::string(m_nhwc ? "DHWIO" : "OIDHW")}});
+}
+
 ValueId ZooBuilder::batchNorm(ValueId x, const std::string& name, const ZooNorm& norm)
 {
-    const std::int64_t axis = norm.ignoreLayout ? 1 : channelAxis();
+    const std::int64_t axis = norm.ignoreLayout || !m_nhwc ? 1 : static_cast<std::int64_t>(shape(x).size()) - 1;
     const std::int64_t length = shape(x)[static_cast<std::size_t>(axis)];
     std::vector<ValueId> inputs{x};
     for (const char* suffix : {"_gamma", "_beta", "_moving_mean", "_moving_var"})
@@ -265,6 +287,11 @@ ValueId ZooBuilder::maxPool(ValueId x, const std::string& name, std::int64_t siz
 ValueId ZooBuilder::globalAvgPool(ValueId x, const std::string& name)
 {
     return node(name, "global_avg_pool2d", {x}, {{"layout", std::string(m_nhwc ? "NHWC" : "NCHW")}}, imageShape(shape(x)[0], channels(x), 1, 1));
+}
+
+ValueId ZooBuilder::globalAvgPool3d(ValueId x, const std::string& name)
+{
+    return op(name, "global_avg_pool3d", {x}, {{"layout", std::string(m_nhwc ? "NDHWC" : "NCDHW")}});
 }
 
 ValueId ZooBuilder::flatten(ValueId x, const std::string& name)

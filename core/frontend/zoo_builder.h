@@ -16,6 +16,15 @@ struct ZooConv
     bool depthwise = false; ///< `channels` is the input's
 };
 
+/// A convolution of volumes; the same on all sides.
+struct ZooConv3d
+{
+    std::int64_t channels = 0; ///< output
+    std::array<std::int64_t, 3> kernel{1, 1, 1}; ///< depth, height, width
+    std::array<std::int64_t, 3> stride{1, 1, 1};
+    std::array<std::int64_t, 3> pad{};
+};
+
 struct ZooNorm
 {
     double epsilon = 1e-5;
@@ -38,10 +47,12 @@ public:
     std::int64_t channels(graph::ValueId x) const;
 
     graph::ValueId image(std::int64_t channelCount, std::int64_t size); ///< the graph's input
+    graph::ValueId volume(std::int64_t channelCount, std::int64_t depth, std::int64_t size); ///< the graph's input
     graph::ValueId vector(std::int64_t length); ///< the graph's input, of networks that read none
     graph::ValueId integers(const std::string& name, std::int64_t length); ///< an input of the graph: [batch, length], int64
     graph::ValueId conv(graph::ValueId x, const std::string& name, const ZooConv& c) { return conv(x, name, name + "_weight", c); }
     graph::ValueId conv(graph::ValueId x, const std::string& name, const std::string& weightName, const ZooConv& c);
+    graph::ValueId conv3d(graph::ValueId x, const std::string& name, const ZooConv3d& c);
     graph::ValueId batchNorm(graph::ValueId x, const std::string& name, const ZooNorm& norm = {});
     graph::ValueId biasAdd(graph::ValueId x, const std::string& biasName, std::int64_t axis);
     graph::ValueId relu(graph::ValueId x, const std::string& name);
@@ -56,6 +67,7 @@ public:
     graph::ValueId tanh(graph::ValueId x, const std::string& name);
     graph::ValueId reshape(graph::ValueId x, const std::string& name, std::vector<std::int64_t> newShape);
     graph::ValueId globalAvgPool(graph::ValueId x, const std::string& name);
+    graph::ValueId globalAvgPool3d(graph::ValueId x, const std::string& name);
     graph::ValueId flatten(graph::ValueId x, const std::string& name);
     graph::ValueId dropout(graph::ValueId x, const std::string& name, double rate);
     graph::ValueId dense(graph::ValueId x, const std::string& name, std::int64_t units); ///< name_weight, then + name_bias
@@ -71,7 +83,7 @@ public:
     graph::ValueId scalar(const std::string& name, double value); ///< a number of a formula, no parameter
 
     std::int64_t batch() const { return m_options.batch; }
-    std::int64_t channelAxis() const { return m_nhwc ? 3 : 1; }
+    std::int64_t channelAxis() const { return m_nhwc ? 3 : 1; } ///< of images
 
     Result<graph::Graph> finish(graph::ValueId output) && { return std::move(*this).finish(std::vector{output}); }
     Result<graph::Graph> finish(const std::vector<graph::ValueId>& outputs) &&;
@@ -96,6 +108,7 @@ void initialiseParameters(graph::Graph& graph, const ZooOptions& options);
 
 // The families. `name` is canonical.
 Result<graph::Graph> buildResnet(const std::string& name, std::int64_t layers, const ZooOptions& options);
+Result<graph::Graph> buildResnet3d(const std::string& name, std::int64_t layers, const ZooOptions& options);
 Result<graph::Graph> buildResnet18V1(const std::string& name, const ZooOptions& options);
 Result<graph::Graph> buildMobilenet(const std::string& name, bool fixed, const ZooOptions& options);
 Result<graph::Graph> buildMobilenetV2(const std::string& name, const ZooOptions& options);

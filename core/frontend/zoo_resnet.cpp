@@ -1,4 +1,5 @@
 #include "core/frontend/zoo_builder.h"
+#include "core/frontend/zoo_resnet.h"
 
 #include <fmt/format.h>
 
@@ -8,40 +9,6 @@ namespace {
 using graph::ValueId;
 
 constexpr ZooNorm kNorm{.epsilon = 2e-5};
-
-struct Variant
-{
-    std::vector<std::int64_t> units; ///< by stage
-    std::vector<std::int64_t> widths; ///< stem, then by stage
-    bool bottleneck = false;
-};
-
-/// The reference picks stages and widths by the image's height (model-zoo.md 2.1).
-Result<Variant> variantOf(std::int64_t layers, std::int64_t height)
-{
-    if (height <= 28) {
-        const bool deep = (layers - 2) % 9 == 0 && layers >= 164;
-        if (deep)
-            return Variant{std::vector<std::int64_t>(3, (layers - 2) / 9), {16, 64, 128, 256}, true};
-        if ((layers - 2) % 6 == 0 && layers < 164 && layers > 2)
-            return Variant{std::vector<std::int64_t>(3, (layers - 2) / 6), {16, 16, 32, 64}, false};
-        return makeError(Errc::InvalidArgument, fmt::format("resnet-{} does not exist for images of {} rows", layers, height));
-    }
-    Variant v;
-    v.bottleneck = layers >= 50;
-    v.widths = v.bottleneck ? std::vector<std::int64_t>{64, 256, 512, 1024, 2048} : std::vector<std::int64_t>{64, 64, 128, 256, 512};
-    switch (layers) {
-    case 18: v.units = {2, 2, 2, 2}; break;
-    case 34: v.units = {3, 4, 6, 3}; break;
-    case 50: v.units = {3, 4, 6, 3}; break;
-    case 101: v.units = {3, 4, 23, 3}; break;
-    case 152: v.units = {3, 8, 36, 3}; break;
-    case 200: v.units = {3, 24, 36, 3}; break;
-    case 269: v.units = {3, 30, 48, 8}; break;
-    default: return makeError(Errc::InvalidArgument, fmt::format("resnet-{} does not exist for images of {} rows", layers, height));
-    }
-    return v;
-}
 
 struct Unit
 {
@@ -78,10 +45,36 @@ ValueId unitOf(ZooBuilder& b, ValueId x, const Unit& unit, bool bottleneck)
 
 } // namespace
 
+Result<ResnetVariant> resnetVariant(std::int64_t layers, std::int64_t height)
+{
+    if (height <= 28) {
+        const bool deep = (layers - 2) % 9 == 0 && layers >= 164;
+        if (deep)
+            return ResnetVariant{std::vector<std::int64_t>(3, (layers - 2) / 9), {16, 64, 128, 256}, true};
+        if ((layers - 2) % 6 == 0 && layers < 164 && layers > 2)
+            return ResnetVariant{std::vector<std::int64_t>(3, (layers - 2) / 6), {16, 16, 32, 64}, false};
+        return makeError(Errc::InvalidArgument, fmt::format("resnet-{} does not exist for images of {} rows", layers, height));
+    }
+    ResnetVariant v;
+    v.bottleneck = layers >= 50;
+    v.widths = v.bottleneck ? std::vector<std::int64_t>{64, 256, 512, 1024, 2048} : std::vector<std::int64_t>{64, 64, 128, 256, 512};
+    switch (layers) {
+    case 18: v.units = {2, 2, 2, 2}; break;
+    case 34: v.units = {3, 4, 6, 3}; break;
+    case 50: v.units = {3, 4, 6, 3}; break;
+    case 101: v.units = {3, 4, 23, 3}; break;
+    case 152: v.units = {3, 8, 36, 3}; break;
+    case 200: v.units = {3, 24, 36, 3}; break;
+    case 269: v.units = {3, 30, 48, 8}; break;
+    default: return makeError(Errc::InvalidArgument, fmt::format("resnet-{} does not exist for images of {} rows", layers, height));
+    }
+    return v;
+}
+
 Result<graph::Graph> buildResnet(const std::string& name, std::int64_t layers, const ZooOptions& options)
 {
     const std::int64_t size = options.imageSize ? options.imageSize : 224;
-    LATHE_TRY_ASSIGN(const Variant variant, variantOf(layers, size));
+    LATHE_TRY_ASSIGN(const ResnetVariant variant, resnetVariant(layers, size));
     ZooBuilder b(name, options);
     ValueId x = b.image(3, size);
     x = b.batchNorm(x, "bn_data", {.epsilon = kNorm.epsilon, .scale = false});

@@ -18,50 +18,64 @@ using Ints = std::vector<std::int64_t>;
 /// The reference's name of an operator, as its function names spell it.
 std::string referenceName(const std::string& op)
 {
-    constexpr std::array kNeural = {"conv2d", "conv2d_transpose", "dense", "batch_matmul", "matmul", "bias_add", "batch_norm", "relu", "leaky_relu", "prelu",
-                                    "max_pool2d", "avg_pool2d", "global_avg_pool2d", "global_max_pool2d", "softmax", "log_softmax", "batch_flatten",
-                                    "pad", "dropout"};
+    constexpr std::array kNeural = {"conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "dense", "batch_matmul", "matmul", "bias_add", "batch_norm", "relu", "leaky_relu", "prelu",
+                                    "max_pool2d", "avg_pool2d", "global_avg_pool2d", "global_max_pool2d", "max_pool3d", "avg_pool3d",
+                                    "global_avg_pool3d", "global_max_pool3d", "softmax", "log_softmax", "batch_flatten", "pad", "dropout"};
     return std::find(kNeural.begin(), kNeural.end(), op) != kNeural.end() ? "nn_" + op : op;
+}
+
+bool isCube(const Ints& extents)
+{
+    return std::ranges::all_of(extents, [&](std::int64_t extent) { return extent == extents[0]; });
 }
 
 std::string window(const Ints& size, const Ints& strides)
 {
-    std::string text = fmt::format("{}x{}", size[0], size[1]);
-    if (strides != Ints{1, 1})
-        text += strides[0] == strides[1] ? fmt::format("/{}", strides[0]) : fmt::format("/{}x{}", strides[0], strides[1]);
+    std::string text = fmt::format("{}", fmt::join(size, "x"));
+    if (!std::ranges::all_of(strides, [](std::int64_t s) { return s == 1; }))
+        text += isCube(strides) ? fmt::format("/{}", strides[0]) : fmt::format("/{}", fmt::join(strides, "x"));
     return text;
+}
+
+bool channelsLast(const Node& node)
+{
+    return attrString(node, "layout", "NCHW").ends_with('C');
 }
 
 struct Image
 {
     std::int64_t channels = 0;
-    std::string size; ///< "28" or "28x14"
+    std::string size; ///< "28" or "28x14", of volumes "16x28x28"
 };
 
 Image imageOf(const Value& value, const Node& node)
 {
-    const bool nhwc = attrString(node, "layout", "NCHW") == "NHWC";
-    const std::int64_t h = value.shape[nhwc ? 1 : 2];
-    const std::int64_t w = value.shape[nhwc ? 2 : 3];
-    return {value.shape[nhwc ? 3 : 1], h == w ? fmt::format("{}", h) : fmt::format("{}x{}", h, w)};
+    const bool last = channelsLast(node);
+    const auto first = value.shape.begin() + (last ? 1 : 2);
+    const Ints extents(first, last ? value.shape.end() - 1 : value.shape.end());
+    return {last ? value.shape.back() : value.shape[1], isCube(extents) ? fmt::format("{}", extents[0]) : fmt::format("{}", fmt::join(extents, "x"))};
 }
 
 std::string convName(const Graph& graph, const Node& node)
 {
     const Image in = imageOf(graph.value(node.inputs[0]), node);
     const Image out = imageOf(graph.value(node.outputs[0]), node);
-    const bool nhwc = attrString(node, "layout", "NCHW") == "NHWC";
-    const std::string kernel = attrString(node, "kernel_layout", nhwc ? "HWIO" : node.op == "conv2d" ? "OIHW" : "IOHW");
     const Ints& weight = graph.value(node.inputs[1]).shape;
-    const std::string size = window({weight[kernel.find('H')], weight[kernel.find('W')]}, attrInts(node, "strides", {1, 1}));
+    const std::string taps = weight.size() == 5 ? "DHW" : "HW";
+    const std::string kernel = attrString(node, "kernel_layout", channelsLast(node) ? taps + "IO" : (node.op.ends_with("transpose") ? "IO" : "OI") + taps);
+    const Ints ones(taps.size(), 1);
+    Ints extents;
+    for (const char tap : taps)
+        extents.push_back(weight[kernel.find(tap)]);
+    const std::string size = window(extents, attrInts(node, "strides", ones));
     const std::int64_t groups = attrInt(node, "groups", 1);
     if (groups > 1 && groups == in.channels && in.channels == out.channels)
         return fmt::format("depthwise_{} {} {} @{}", node.op, size, in.channels, out.size);
     std::string text = fmt::format("{} {} {}->{} @{}", node.op, size, in.channels, out.channels, out.size);
     if (groups > 1)
         text += fmt::format(" groups {}", groups);
-    if (const Ints dilations = attrInts(node, "dilations", {1, 1}); dilations != Ints{1, 1})
-        text += fmt::format(" dilation {}x{}", dilations[0], dilations[1]);
+    if (const Ints dilations = attrInts(node, "dilations", ones); dilations != ones)
+        text += fmt::format(" dilation {}", fmt::join(dilations, "x"));
     return text;
 }
 
@@ -69,13 +83,14 @@ std::string anchorName(const Graph& graph, const Node& node)
 {
     const Value& in = graph.value(node.inputs[0]);
     const Value& out = graph.value(node.outputs[0]);
-    if (node.op == "conv2d" || node.op == "conv2d_transpose")
+    if (node.op.starts_with("conv2d") || node.op.starts_with("conv3d"))
         return convName(graph, node);
-    if (node.op == "max_pool2d" || node.op == "avg_pool2d") {
+    if (node.op.starts_with("max_pool") || node.op.starts_with("avg_pool")) {
         const Image image = imageOf(out, node);
-        return fmt::format("{} {} {} @{}", node.op, window(attrInts(node, "pool_size", {1, 1}), attrInts(node, "strides", {1, 1})), image.channels, image.size);
+        const Ints size = attrInts(node, "pool_size");
+        return fmt::format("{} {} {} @{}", node.op, window(size, attrInts(node, "strides", Ints(size.size(), 1))), image.channels, image.size);
     }
-    if (node.op == "global_avg_pool2d" || node.op == "global_max_pool2d") {
+    if (node.op.starts_with("global_")) {
         const Image image = imageOf(in, node);
         return fmt::format("{} {} @{}", node.op, image.channels, image.size);
     }

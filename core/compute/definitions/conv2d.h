@@ -26,18 +26,4 @@ Tensor conv2d(DagBuilder& b, Tensor data, Tensor weight, const Conv2dParams& p, 
 /// Depthwise. Weight: NCHW -> [C, M, KH, KW], NHWC -> HWOI [KH, KW, C, M]; C * M output channels. `groups` is ignored.
 Tensor depthwiseConv2d(DagBuilder& b, Tensor data, Tensor weight, const Conv2dParams& p, NameEra era);
 
-struct ConvTranspose2dParams
-{
-    ImageLayout layout = ImageLayout::Nchw;
-    std::array<std::int64_t, 2> strides{1, 1};
-    std::array<std::int64_t, 4> padding{}; ///< top, left, bottom, right: cut from the full result
-    std::array<std::int64_t, 2> outputPadding{};
-    std::array<std::int64_t, 2> dilation{1, 1};
-    std::int64_t groups = 1;
-};
-
-/// Weight: NCHW -> IOHW [CI, CO/groups, KH, KW]; NHWC -> HWIO [KH, KW, CI, CO/groups].
-/// Output height (H-1)*s - top - bottom + d*(KH-1) + 1 + outputPadding.
-Tensor convTranspose2d(DagBuilder& b, Tensor data, Tensor weight, const ConvTranspose2dParams& p, NameEra era);
-
 } // namespace lathe::compute

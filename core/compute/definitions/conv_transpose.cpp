@@ -1,4 +1,5 @@
-#include "core/compute/definitions/conv2d.h"
+#include "core/compute/definitions/conv_transpose.h"
+
 #include "core/compute/definitions/spatial.h"
 
 namespace lathe::compute {
@@ -11,33 +12,36 @@ using Exprs = std::vector<ir::Expr>;
 
 /// Spreads the input by the stride (zeros between), pads it so that every output position sees a whole kernel, and runs a
 /// convolution of stride 1 with the kernel turned round.
-Tensor convTranspose2d(DagBuilder& b, Tensor data, Tensor weight, const ConvTranspose2dParams& p, NameEra)
+template<std::size_t N>
+Tensor convTranspose(DagBuilder& b, Tensor data, Tensor weight, const ConvTransposeParams<N>& p)
 {
-    const bool nchw = p.layout == ImageLayout::Nchw;
+    const bool channelsFirst = p.layout == ImageLayout::Nchw;
     const std::vector<std::int64_t> in = b.shape(data);
     const std::vector<std::int64_t> kernel = b.shape(weight);
-    const std::array<std::int64_t, 2> k{nchw ? kernel[2] : kernel[0], nchw ? kernel[3] : kernel[1]};
-    const std::int64_t inChannels = nchw ? kernel[0] : kernel[2];
-    const std::int64_t groupOut = nchw ? kernel[1] : kernel[3];
+    const std::size_t firstTap = channelsFirst ? 2 : 0;
+    const std::int64_t inChannels = channelsFirst ? kernel[0] : kernel[N];
+    const std::int64_t groupOut = channelsFirst ? kernel[1] : kernel[N + 1];
     const std::int64_t groupIn = inChannels / p.groups;
-    const std::int64_t outChannels = groupOut * p.groups;
-    const ImageAxes dims = imageAxes(p.layout);
-    const std::array<std::size_t, 2> spatial{dims.height, dims.width};
+    const std::size_t channel = channelsFirst ? 1 : N + 1;
+    const std::array<std::size_t, N> spatial = spatialAxes<N>(p.layout);
 
-    std::array<std::int64_t, 2> out{};
-    std::array<std::int64_t, 2> before{};
+    std::array<std::int64_t, N> k{}, before{};
+    std::vector<std::int64_t> outShape = in;
     std::vector<std::int64_t> paddedShape = in;
-    for (std::size_t i = 0; i < 2; ++i) {
+    outShape[channel] = groupOut * p.groups;
+    for (std::size_t i = 0; i < N; ++i) {
+        k[i] = kernel[firstTap + i];
         const std::int64_t reach = p.dilation[i] * (k[i] - 1);
-        out[i] = (in[spatial[i]] - 1) * p.strides[i] - p.padding[i] - p.padding[i + 2] + reach + 1 + p.outputPadding[i];
+        const std::int64_t out = (in[spatial[i]] - 1) * p.strides[i] - p.padding[i] - p.padding[i + N] + reach + 1 + p.outputPadding[i];
         before[i] = reach - p.padding[i];
-        paddedShape[spatial[i]] = out[i] + reach;
+        outShape[spatial[i]] = out;
+        paddedShape[spatial[i]] = out + reach;
     }
     const Tensor spread = b.compute("data_pad", paddedShape, {}, "injective,pad", [&](const Exprs& axes) {
         Exprs at = axes;
         ir::Expr inside;
         const auto require = [&](const ir::Expr& condition) { inside = inside ? inside && condition : condition; };
-        for (std::size_t i = 0; i < 2; ++i) {
+        for (std::size_t i = 0; i < N; ++i) {
             const std::size_t dim = spatial[i];
             const ir::Expr position = axes[dim] - index(before[i]);
             const std::int64_t last = (in[dim] - 1) * p.strides[i];
@@ -50,25 +54,31 @@ Tensor convTranspose2d(DagBuilder& b, Tensor data, Tensor weight, const ConvTran
         return ir::ifThenElse(inside, b.at(data, at), zero(b.dtype(data)));
     });
 
-    const auto body = [&](const ir::Expr& n, const ir::Expr& c, const ir::Expr& y, const ir::Expr& x, const Exprs& r) {
-        const ir::Expr ky = index(k[0] - 1) - r[1];
-        const ir::Expr kx = index(k[1] - 1) - r[2];
+    std::vector<std::pair<std::string, std::int64_t>> reduceAxes{{"dc", groupIn}};
+    std::vector<std::string> axisNames{"b", "c"};
+    for (std::size_t i = 0; i < N; ++i) {
+        const std::string letter(1, "dhw"[3 - N + i]);
+        reduceAxes.emplace_back("d" + letter, k[i]);
+        axisNames.insert(channelsFirst ? axisNames.end() : axisNames.end() - 1, letter);
+    }
+    const std::string name = N == 2 ? "conv2d_transpose" : "conv3d_transpose";
+    const std::string tag = name + (N == 2 ? (channelsFirst ? "_nchw" : "_nhwc") : (channelsFirst ? "_ncdhw" : "_ndhwc"));
+    return b.reduce(name, outShape, axisNames, tag, ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) {
+        const ir::Expr& c = a[channel];
         const ir::Expr ci = p.groups == 1 ? r[0] : ir::floorDiv(c, index(groupOut)) * index(groupIn) + r[0];
         const ir::Expr co = p.groups == 1 ? c : ir::floorMod(c, index(groupOut));
-        const ir::Expr iy = y + r[1] * index(p.dilation[0]);
-        const ir::Expr ix = x + r[2] * index(p.dilation[1]);
-        return nchw ? b.at(spread, {n, ci, iy, ix}) * b.at(weight, {ci, co, ky, kx})
-                    : b.at(spread, {n, iy, ix, ci}) * b.at(weight, {ky, kx, ci, co});
-    };
-    const std::vector<std::pair<std::string, std::int64_t>> reduceAxes{{"dc", groupIn}, {"dh", k[0]}, {"dw", k[1]}};
-    Tensor result;
-    if (nchw)
-        result = b.reduce("conv2d_transpose", {in[0], outChannels, out[0], out[1]}, {"b", "c", "h", "w"}, "conv2d_transpose_nchw",
-                          ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) { return body(a[0], a[1], a[2], a[3], r); });
-    else
-        result = b.reduce("conv2d_transpose", {in[0], out[0], out[1], outChannels}, {"b", "h", "w", "c"}, "conv2d_transpose_nhwc",
-                          ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) { return body(a[0], a[3], a[1], a[2], r); });
-    return result;
+        Exprs at = a, taps;
+        at[channel] = ci;
+        for (std::size_t i = 0; i < N; ++i) {
+            at[spatial[i]] = a[spatial[i]] + r[i + 1] * index(p.dilation[i]);
+            taps.push_back(index(k[i] - 1) - r[i + 1]);
+        }
+        taps.insert(channelsFirst ? taps.begin() : taps.end(), {ci, co});
+        return b.at(spread, at) * b.at(weight, taps);
+    });
 }
+
+template Tensor convTranspose<2>(DagBuilder&, Tensor, Tensor, const ConvTransposeParams<2>&);
+template Tensor convTranspose<3>(DagBuilder&, Tensor, Tensor, const ConvTransposeParams<3>&);
 
 } // namespace lathe::compute

@@ -4,7 +4,7 @@
 
 namespace lathe::compute {
 
-/// Order of dimensions of an image tensor.
+/// Order of dimensions of images, and of volumes, which have a depth before the height: NCDHW, NDHWC.
 enum class ImageLayout : std::uint8_t
 {
     Nchw,

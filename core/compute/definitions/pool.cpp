@@ -12,7 +12,13 @@ namespace {
 
 using Exprs = std::vector<ir::Expr>;
 
-const std::vector<std::string> kAxisNames{"ax0", "ax1", "ax2", "ax3"};
+std::vector<std::string> axisNames(std::size_t rank)
+{
+    std::vector<std::string> names;
+    for (std::size_t d = 0; d < rank; ++d)
+        names.push_back("ax" + std::to_string(d));
+    return names;
+}
 
 ir::Expr lowest(DType t)
 {
@@ -56,60 +62,64 @@ std::int64_t pooledExtent(std::int64_t n, std::int64_t kernel, std::int64_t stri
     return out;
 }
 
-Tensor pool2d(DagBuilder& b, Tensor data, PoolKind kind, const Pool2dParams& p)
+template<std::size_t N>
+Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
 {
-    const ImageAxes dims = imageAxes(p.layout);
-    const std::array<std::size_t, 2> spatial{dims.height, dims.width};
+    const std::array<std::size_t, N> spatial = spatialAxes<N>(p.layout);
+    const std::vector<std::string> names = axisNames(N + 2);
     const std::vector<std::int64_t> in = b.shape(data);
     const DType type = b.dtype(data);
     std::vector<std::int64_t> outShape = in;
     std::vector<std::int64_t> paddedShape = in;
-    std::array<std::int64_t, 2> extra{};
+    std::array<std::int64_t, N> extra{};
     bool padded = false;
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < N; ++i) {
         const std::int64_t n = in[spatial[i]];
-        const std::int64_t out = pooledExtent(n, p.kernel[i], p.strides[i], p.padding[i], p.padding[i + 2], p.dilation[i], p.ceilMode);
+        const std::int64_t out = pooledExtent(n, p.kernel[i], p.strides[i], p.padding[i], p.padding[i + N], p.dilation[i], p.ceilMode);
         outShape[spatial[i]] = out;
-        extra[i] = overrun(n, out, p.kernel[i], p.strides[i], p.padding[i], p.padding[i + 2], p.dilation[i]);
-        paddedShape[spatial[i]] = n + p.padding[i] + p.padding[i + 2] + extra[i];
+        extra[i] = overrun(n, out, p.kernel[i], p.strides[i], p.padding[i], p.padding[i + N], p.dilation[i]);
+        paddedShape[spatial[i]] = n + p.padding[i] + p.padding[i + N] + extra[i];
         padded |= paddedShape[spatial[i]] != n;
     }
 
     Tensor source = data;
     if (padded)
-        source = b.compute("pad_temp", paddedShape, kAxisNames, "injective,pad", [&](const Exprs& a) {
+        source = b.compute("pad_temp", paddedShape, names, "injective,pad", [&](const Exprs& a) {
             Exprs at = a;
             ir::Expr inside;
             const auto require = [&](const ir::Expr& condition) { inside = inside ? inside && condition : condition; };
-            for (std::size_t i = 0; i < 2; ++i) {
+            for (std::size_t i = 0; i < N; ++i) {
                 const std::size_t dim = spatial[i];
                 at[dim] = a[dim] - index(p.padding[i]);
                 if (p.padding[i] > 0)
                     require(a[dim] >= index(p.padding[i]));
-                if (p.padding[i + 2] + extra[i] > 0)
+                if (p.padding[i + N] + extra[i] > 0)
                     require(a[dim] < index(in[dim] + p.padding[i]));
             }
             return ir::ifThenElse(inside, b.at(data, at), kind == PoolKind::Max ? lowest(type) : zero(type));
         });
 
+    std::vector<std::pair<std::string, std::int64_t>> reduceAxes;
+    for (std::size_t i = 0; i < N; ++i)
+        reduceAxes.emplace_back(std::string("d") + "dhw"[3 - N + i], p.kernel[i]);
     const ir::Combiner combiner = kind == PoolKind::Max ? ir::Combiner::Max : ir::Combiner::Sum;
-    const Tensor pooled = b.reduce("tensor", outShape, kAxisNames, kind == PoolKind::Max ? "pool_max" : "pool_sum", combiner,
-                                   {{"dh", p.kernel[0]}, {"dw", p.kernel[1]}}, [&](const Exprs& a, const Exprs& r) {
+    const Tensor pooled = b.reduce("tensor", outShape, names, kind == PoolKind::Max ? "pool_max" : "pool_sum", combiner,
+                                   reduceAxes, [&](const Exprs& a, const Exprs& r) {
                                        Exprs at = a;
-                                       for (std::size_t i = 0; i < 2; ++i)
+                                       for (std::size_t i = 0; i < N; ++i)
                                            at[spatial[i]] = a[spatial[i]] * index(p.strides[i]) + r[i] * index(p.dilation[i]);
                                        return b.at(source, at);
                                    });
     if (kind == PoolKind::Max)
         return pooled;
 
-    return b.compute("tensor", outShape, kAxisNames, "elemwise", [&](const Exprs& a) {
+    return b.compute("tensor", outShape, names, "elemwise", [&](const Exprs& a) {
         ir::Expr count = index(1);
-        for (std::size_t i = 0; i < 2; ++i) {
+        for (std::size_t i = 0; i < N; ++i) {
             const std::int64_t n = in[spatial[i]];
             // Positions that count: the image, with countIncludePad also its explicit padding.
             const std::int64_t first = p.countIncludePad ? -p.padding[i] : 0;
-            const std::int64_t end = p.countIncludePad ? n + p.padding[i + 2] : n;
+            const std::int64_t end = p.countIncludePad ? n + p.padding[i + N] : n;
             const std::int64_t out = outShape[spatial[i]];
             const bool whole = -p.padding[i] >= first && (out - 1) * p.strides[i] - p.padding[i] + p.dilation[i] * (p.kernel[i] - 1) < end;
             if (whole) {
@@ -132,21 +142,17 @@ Tensor pool2d(DagBuilder& b, Tensor data, PoolKind kind, const Pool2dParams& p)
     });
 }
 
-Tensor globalPool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout)
+template<std::size_t N>
+Tensor adaptivePool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout, std::array<std::int64_t, N> size)
 {
-    return adaptivePool2d(b, data, kind, layout, {1, 1});
-}
-
-Tensor adaptivePool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout, std::array<std::int64_t, 2> size)
-{
-    const ImageAxes dims = imageAxes(layout);
-    const std::array<std::size_t, 2> spatial{dims.height, dims.width};
+    const std::array<std::size_t, N> spatial = spatialAxes<N>(layout);
+    const std::vector<std::string> names = axisNames(N + 2);
     const std::vector<std::int64_t> in = b.shape(data);
     const DType type = b.dtype(data);
     std::vector<std::int64_t> outShape = in;
-    std::array<bool, 2> even{};
+    std::array<bool, N> even{};
     std::vector<std::pair<std::string, std::int64_t>> reduceAxes;
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < N; ++i) {
         const std::int64_t n = in[spatial[i]];
         outShape[spatial[i]] = size[i];
         even[i] = n % size[i] == 0;
@@ -167,18 +173,18 @@ Tensor adaptivePool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout lay
 
     const ir::Expr outside = kind == PoolKind::Max ? lowest(type) : zero(type);
     std::vector<std::string> extentTexts;
-    const Tensor pooled = b.reduce("tensor", outShape, kAxisNames, kind == PoolKind::Max ? "adaptive_pool_max" : "adaptive_pool_sum",
+    const Tensor pooled = b.reduce("tensor", outShape, names, kind == PoolKind::Max ? "adaptive_pool_max" : "adaptive_pool_sum",
                                    kind == PoolKind::Max ? ir::Combiner::Max : ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) {
                                        Exprs at = a;
                                        ir::Expr inside;
-                                       for (std::size_t i = 0; i < 2; ++i) {
+                                       for (std::size_t i = 0; i < N; ++i) {
                                            at[spatial[i]] = startOf(a, i) + r[i];
                                            if (even[i])
                                                continue;
                                            const ir::Expr within = at[spatial[i]] < endOf(a, i);
                                            inside = inside ? inside && within : within;
                                        }
-                                       for (std::size_t i = 0; i < 2; ++i)
+                                       for (std::size_t i = 0; i < N; ++i)
                                            extentTexts.push_back(printExpr(Dag{}, endOf(a, i) - startOf(a, i)));
                                        const ir::Expr value = b.at(data, at);
                                        return inside ? ir::ifThenElse(inside, value, outside) : value;
@@ -187,10 +193,28 @@ Tensor adaptivePool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout lay
     b.setAttr(pooled, "reduce_extent_texts", extentTexts);
     if (kind == PoolKind::Max)
         return pooled;
-    return b.compute("tensor", outShape, kAxisNames, "elemwise", [&](const Exprs& a) {
+    return b.compute("tensor", outShape, names, "elemwise", [&](const Exprs& a) {
         const auto extent = [&](std::size_t i) { return ir::cast(type, endOf(a, i) - startOf(a, i)); };
-        return ir::div(b.at(pooled, a), extent(0) * extent(1));
+        ir::Expr count = extent(0);
+        for (std::size_t i = 1; i < N; ++i)
+            count = count * extent(i);
+        return ir::div(b.at(pooled, a), count);
     });
 }
+
+template<std::size_t N>
+Tensor globalPool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout)
+{
+    std::array<std::int64_t, N> size;
+    size.fill(1);
+    return adaptivePool<N>(b, data, kind, layout, size);
+}
+
+template Tensor pool<2>(DagBuilder&, Tensor, PoolKind, const PoolParams<2>&);
+template Tensor pool<3>(DagBuilder&, Tensor, PoolKind, const PoolParams<3>&);
+template Tensor adaptivePool<2>(DagBuilder&, Tensor, PoolKind, ImageLayout, std::array<std::int64_t, 2>);
+template Tensor adaptivePool<3>(DagBuilder&, Tensor, PoolKind, ImageLayout, std::array<std::int64_t, 3>);
+template Tensor globalPool<2>(DagBuilder&, Tensor, PoolKind, ImageLayout);
+template Tensor globalPool<3>(DagBuilder&, Tensor, PoolKind, ImageLayout);
 
 } // namespace lathe::compute

@@ -13,13 +13,22 @@ enum class PoolKind : std::uint8_t
     Average
 };
 
-struct Pool2dParams
+/// Of N spatial dimensions, outermost first.
+template<std::size_t N>
+struct PoolParams
 {
+    PoolParams()
+    {
+        kernel.fill(1);
+        strides.fill(1);
+        dilation.fill(1);
+    }
+
     ImageLayout layout = ImageLayout::Nchw;
-    std::array<std::int64_t, 2> kernel{1, 1};
-    std::array<std::int64_t, 2> strides{1, 1};
-    std::array<std::int64_t, 4> padding{}; ///< top, left, bottom, right
-    std::array<std::int64_t, 2> dilation{1, 1};
+    std::array<std::int64_t, N> kernel;
+    std::array<std::int64_t, N> strides;
+    std::array<std::int64_t, 2 * N> padding{}; ///< before each dimension, then behind each
+    std::array<std::int64_t, N> dilation;
     bool ceilMode = false;
     bool countIncludePad = false; ///< average only
 };
@@ -28,12 +37,20 @@ struct Pool2dParams
 /// would start in the far padding is dropped.
 std::int64_t pooledExtent(std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t before, std::int64_t after, std::int64_t dilation, bool ceilMode);
 
-Tensor pool2d(DagBuilder& b, Tensor data, PoolKind kind, const Pool2dParams& p);
+// All exist for 2 and 3 spatial dimensions.
 
-/// Output 1x1.
-Tensor globalPool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout);
+template<std::size_t N>
+Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p);
 
-/// Output `size` (height, width), windows of varying width as PyTorch's adaptive pooling.
-Tensor adaptivePool2d(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout, std::array<std::int64_t, 2> size);
+/// Output `size`, windows of varying width as PyTorch's adaptive pooling.
+template<std::size_t N>
+Tensor adaptivePool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout, std::array<std::int64_t, N> size);
+
+/// Output 1 in each dimension.
+template<std::size_t N>
+Tensor globalPool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout);
+
+using Pool2dParams = PoolParams<2>;
+inline Tensor pool2d(DagBuilder& b, Tensor data, PoolKind kind, const Pool2dParams& p) { return pool<2>(b, data, kind, p); }
 
 } // namespace lathe::compute

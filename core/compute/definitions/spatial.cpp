@@ -12,18 +12,21 @@ ir::Expr constant(double value, DType dtype)
     return isFloat(dtype) ? ir::floatImm(value, dtype) : ir::intImm(static_cast<std::int64_t>(value), dtype);
 }
 
-Tensor padImage(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 4>& padding, const std::string& name)
+template<std::size_t N>
+Tensor padSpatial(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 2 * N>& padding, const std::string& name)
 {
-    const ImageAxes dims = imageAxes(layout);
+    const std::array<std::size_t, N> dims = spatialAxes<N>(layout);
     std::vector<std::int64_t> shape = b.shape(data);
     const std::vector<std::int64_t> source = shape;
-    shape[dims.height] += padding[0] + padding[2];
-    shape[dims.width] += padding[1] + padding[3];
+    for (std::size_t i = 0; i < N; ++i)
+        shape[dims[i]] += padding[i] + padding[i + N];
     return b.compute(name, shape, {}, "injective,pad", [&](const std::vector<ir::Expr>& axes) {
         std::vector<ir::Expr> at = axes;
         ir::Expr inside;
-        for (const auto& [dim, before, after] : {std::tuple{dims.height, padding[0], padding[2]}, std::tuple{dims.width, padding[1], padding[3]}}) {
-            if (before == 0 && after == 0)
+        for (std::size_t i = 0; i < N; ++i) {
+            const std::size_t dim = dims[i];
+            const std::int64_t before = padding[i];
+            if (before == 0 && padding[i + N] == 0)
                 continue;
             at[dim] = axes[dim] - index(before);
             const ir::Expr low = axes[dim] >= index(before);
@@ -34,6 +37,9 @@ Tensor padImage(DagBuilder& b, Tensor data, ImageLayout layout, const std::array
         return inside ? ir::ifThenElse(inside, value, zero(b.dtype(data))) : value;
     });
 }
+
+template Tensor padSpatial<2>(DagBuilder&, Tensor, ImageLayout, const std::array<std::int64_t, 4>&, const std::string&);
+template Tensor padSpatial<3>(DagBuilder&, Tensor, ImageLayout, const std::array<std::int64_t, 6>&, const std::string&);
 
 void markLayoutFree(DagBuilder& b, Tensor t, Tensor weight)
 {

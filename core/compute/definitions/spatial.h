@@ -22,13 +22,29 @@ constexpr ImageAxes imageAxes(ImageLayout layout)
     return layout == ImageLayout::Nchw ? ImageAxes{1, 2, 3} : ImageAxes{3, 1, 2};
 }
 
+/// Positions of the N spatial dimensions of images and volumes, outermost first.
+template<std::size_t N>
+constexpr std::array<std::size_t, N> spatialAxes(ImageLayout layout)
+{
+    std::array<std::size_t, N> axes{};
+    for (std::size_t d = 0; d < N; ++d)
+        axes[d] = d + (layout == ImageLayout::Nchw ? 2 : 1);
+    return axes;
+}
+
 /// Zero of a type.
 ir::Expr zero(DType dtype);
 /// A constant of a type.
 ir::Expr constant(double value, DType dtype);
 
-/// Copies `data` into a larger image with `value` around it; always adds a stage, even where nothing is padded.
-Tensor padImage(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 4>& padding, const std::string& name);
+/// Copies `data` into a larger image with zeros around it; always adds a stage, even where nothing is padded.
+template<std::size_t N>
+Tensor padSpatial(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 2 * N>& padding, const std::string& name);
+
+inline Tensor padImage(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 4>& padding, const std::string& name)
+{
+    return padSpatial<2>(b, data, layout, padding, name);
+}
 
 /// Marks `weight` as an input of `t` whose memory layout the schedule may choose, if it is a placeholder.
 void markLayoutFree(DagBuilder& b, Tensor t, Tensor weight);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kFoldLimit = std::int64_t{1} << 20;
 
-constexpr std::string_view kSummingOperators[] = {"avg_pool2d", "batch_norm", "conv2d", "conv2d_transpose", "cumulative_sum", "dense", "global_avg_pool2d",
+constexpr std::string_view kSummingOperators[] = {"avg_pool2d", "avg_pool3d", "batch_norm", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "cumulative_sum", "dense", "global_avg_pool2d", "global_avg_pool3d",
                                                   "log_softmax", "matmul", "mean", "prod", "softmax", "sum"};
 
 Result<graph::HostTensor> contents(const graph::Value& value, std::string_view what)

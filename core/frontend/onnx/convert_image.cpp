@@ -99,10 +99,25 @@ void padSame(WindowAttributes& w, const Ints& image, const Ints& kernel)
 
 Result<> needImage(Builder& b, ValueId data)
 {
-    if (b.rank(data) != 3 && b.rank(data) != 4)
-        return unsupported(fmt::format("{} spatial dimensions (only one or two)", b.rank(data) - 2));
+    if (b.rank(data) < 3 || b.rank(data) > 5)
+        return unsupported(fmt::format("{} spatial dimensions (only one to three)", b.rank(data) - 2));
     return {};
 }
+
+/// "conv2d" for lines and images, "conv3d" for volumes; the layouts that go with them.
+struct Family
+{
+    explicit Family(std::int64_t rank)
+        : dims(rank == 5 ? 3 : 2)
+    {
+    }
+
+    std::string op(std::string_view stem) const { return fmt::format("{}{}d", stem, dims); }
+    std::string layout() const { return dims == 3 ? "NCDHW" : "NCHW"; }
+    std::string kernel(std::string_view channels) const { return std::string(channels) + (dims == 3 ? "DHW" : "HW"); }
+
+    std::size_t dims;
+};
 
 Result<> checkKernelShape(NodeReader& node, const Ints& weight)
 {
@@ -129,15 +144,16 @@ Result<std::vector<ValueId>> convertConv(Builder& b, NodeReader& node)
     if (b.rank(weight) != b.rank(data))
         return makeError(Errc::BadFile, "data and weight must have equal numbers of dimensions");
     const bool line = b.rank(data) == 3;
-    LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, line ? 1 : 2));
+    const Family family(b.rank(data));
+    LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, line ? 1 : family.dims));
     LATHE_TRY(checkKernelShape(node, b.shape(weight)));
     LATHE_TRY_ASSIGN(data, asImage(b, data));
     LATHE_TRY_ASSIGN(weight, asImage(b, weight));
     LATHE_TRY_ASSIGN(const std::int64_t groups, node.integer("group", 1));
-    padSame(w, b.shape(data), {b.shape(weight)[2], b.shape(weight)[3]});
-    LATHE_TRY_ASSIGN(ValueId result, b.emit("conv2d",
+    padSame(w, b.shape(data), Ints(b.shape(weight).begin() + 2, b.shape(weight).end()));
+    LATHE_TRY_ASSIGN(ValueId result, b.emit(family.op("conv"),
                                             {{"strides", w.strides}, {"padding", w.padding}, {"dilations", w.dilations}, {"groups", groups},
-                                             {"layout", std::string("NCHW")}, {"kernel_layout", std::string("OIHW")}},
+                                             {"layout", family.layout()}, {"kernel_layout", family.kernel("OI")}},
                                             {data, weight}));
     LATHE_TRY_ASSIGN(result, addBias(b, node, result));
     LATHE_TRY_ASSIGN(result, asLine(b, result, line));
@@ -152,23 +168,24 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
     if (b.rank(weight) != b.rank(data))
         return makeError(Errc::BadFile, "data and weight must have equal numbers of dimensions");
     const bool line = b.rank(data) == 3;
-    LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, line ? 1 : 2));
+    const Family family(b.rank(data));
+    LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, line ? 1 : family.dims));
     LATHE_TRY(checkKernelShape(node, b.shape(weight)));
     LATHE_TRY_ASSIGN(data, asImage(b, data));
     LATHE_TRY_ASSIGN(weight, asImage(b, weight));
     LATHE_TRY_ASSIGN(const std::int64_t groups, node.integer("group", 1));
-    LATHE_TRY_ASSIGN(Ints outputPadding, node.integers("output_padding", Ints(line ? 1 : 2, 0)));
+    LATHE_TRY_ASSIGN(Ints outputPadding, node.integers("output_padding", Ints(line ? 1 : family.dims, 0)));
     LATHE_TRY_ASSIGN(Ints outputShape, node.integers("output_shape", {}));
     if (line) {
         outputPadding.insert(outputPadding.begin(), 0);
         if (!outputShape.empty())
             outputShape.insert(outputShape.begin(), 1);
     }
-    if (outputPadding.size() != 2 || (!outputShape.empty() && outputShape.size() != 2))
-        return makeError(Errc::BadFile, "attributes output_padding and output_shape must have 2 entries");
-    if (outputPadding[0] < 0 || outputPadding[1] < 0 || outputPadding[0] > kMaxWindow || outputPadding[1] > kMaxWindow)
+    if (outputPadding.size() != family.dims || (!outputShape.empty() && outputShape.size() != family.dims))
+        return makeError(Errc::BadFile, fmt::format("attributes output_padding and output_shape must have an entry for each spatial dimension, {}", b.rank(data) - 2));
+    if (std::ranges::any_of(outputPadding, [](std::int64_t p) { return p < 0 || p > kMaxWindow; }))
         return makeError(Errc::BadFile, "attribute output_padding is out of range");
-    for (std::size_t d = 0; d < 2; ++d) {
+    for (std::size_t d = 0; d < family.dims; ++d) {
         const std::int64_t reach = (b.shape(weight)[d + 2] - 1) * w.dilations[d] + 1;
         const std::int64_t in = b.shape(data)[d + 2];
         const std::int64_t full = (in - 1) * w.strides[d] + reach + outputPadding[d];
@@ -179,13 +196,13 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
                 return unsupported(fmt::format("attribute output_shape {} where {} is the largest", wanted, full));
             const std::int64_t total = full - wanted;
             w.padding[d] = w.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
-            w.padding[d + 2] = total - w.padding[d];
+            w.padding[d + family.dims] = total - w.padding[d];
         }
     }
     LATHE_TRY_ASSIGN(ValueId result,
-                     b.emit("conv2d_transpose",
+                     b.emit(family.op("conv") + "_transpose",
                             {{"strides", w.strides}, {"padding", w.padding}, {"dilations", w.dilations}, {"groups", groups},
-                             {"output_padding", outputPadding}, {"layout", std::string("NCHW")}, {"kernel_layout", std::string("IOHW")}},
+                             {"output_padding", outputPadding}, {"layout", family.layout()}, {"kernel_layout", family.kernel("IO")}},
                             {data, weight}));
     LATHE_TRY_ASSIGN(result, addBias(b, node, result));
     LATHE_TRY_ASSIGN(result, asLine(b, result, line));
@@ -199,7 +216,7 @@ struct PoolAttributes
     std::int64_t ceilMode = 0;
 };
 
-/// Pools of one dimension become those of images; three and more are kept.
+/// Pools of one dimension become those of images.
 Result<PoolAttributes> poolAttributes(NodeReader& node, const Ints& image)
 {
     PoolAttributes p;
@@ -221,38 +238,17 @@ Result<PoolAttributes> poolAttributes(NodeReader& node, const Ints& image)
     return p;
 }
 
-/// The pool over two of its dimensions, the others in place of batch and channels.
-ValueId poolImage(Composer& c, ValueId x, bool average, const PoolAttributes& p, std::size_t first, std::optional<std::int64_t> countPadding)
-{
-    const std::size_t dims = p.kernel.size();
-    const auto two = [first](const Ints& list) { return Ints{list[first], list[first + 1]}; };
-    const WindowAttributes& w = p.window;
-    Attrs attrs{{"pool_size", two(p.kernel)}, {"strides", two(w.strides)}, {"dilations", two(w.dilations)}, {"ceil_mode", p.ceilMode}, {"layout", std::string("NCHW")},
-                {"padding", Ints{w.padding[first], w.padding[first + 1], w.padding[first + dims], w.padding[first + 1 + dims]}}};
-    if (countPadding)
-        attrs["count_include_pad"] = *countPadding;
-    return c.op(average ? "avg_pool2d" : "max_pool2d", {x}, std::move(attrs));
-}
-
-/// Largest values, and means over boxes whose sides are counted alone, can be taken a dimension after the other.
 ValueId pool(Composer& c, ValueId x, bool average, const PoolAttributes& p, std::optional<std::int64_t> countPadding)
 {
     const Ints s = c.shape(x);
-    if (s.size() == 3) {
-        const ValueId y = poolImage(c, c.reshape(x, {s[0], s[1], 1, s[2]}), average, p, 0, countPadding);
-        return c.reshape(y, {s[0], s[1], c.extent(y, 3)});
-    }
-    if (s.size() == 4)
-        return poolImage(c, x, average, p, 0, countPadding);
-    const ValueId planes = poolImage(c, c.reshape(x, {s[0], s[1] * s[2], s[3], s[4]}), average, p, 1, countPadding);
-    const std::int64_t height = c.extent(planes, 2), width = c.extent(planes, 3);
-    PoolAttributes depth = p;
-    depth.kernel = {p.kernel[0], 1};
-    depth.window.strides = {p.window.strides[0], 1};
-    depth.window.dilations = {p.window.dilations[0], 1};
-    depth.window.padding = {p.window.padding[0], 0, p.window.padding[3], 0};
-    const ValueId y = poolImage(c, c.reshape(planes, {s[0], s[1], s[2], height * width}), average, depth, 0, countPadding);
-    return c.reshape(y, {s[0], s[1], c.extent(y, 2), height, width});
+    const bool line = s.size() == 3;
+    const Family family(static_cast<std::int64_t>(s.size()));
+    const WindowAttributes& w = p.window;
+    Attrs attrs{{"pool_size", p.kernel}, {"strides", w.strides}, {"dilations", w.dilations}, {"padding", w.padding}, {"ceil_mode", p.ceilMode}, {"layout", family.layout()}};
+    if (countPadding)
+        attrs["count_include_pad"] = *countPadding;
+    const ValueId y = c.op(family.op(average ? "avg_pool" : "max_pool"), {line ? c.reshape(x, {s[0], s[1], 1, s[2]}) : x}, std::move(attrs));
+    return line ? c.reshape(y, {s[0], s[1], c.extent(y, 3)}) : y;
 }
 
 template<bool Average>
@@ -307,8 +303,9 @@ template<bool Average>
 Result<std::vector<ValueId>> convertGlobalPool(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
-    if (b.rank(data) == 4) {
-        LATHE_TRY_ASSIGN(const ValueId result, b.emit(Average ? "global_avg_pool2d" : "global_max_pool2d", {{"layout", std::string("NCHW")}}, {data}));
+    if (b.rank(data) == 4 || b.rank(data) == 5) {
+        const Family family(b.rank(data));
+        LATHE_TRY_ASSIGN(const ValueId result, b.emit(family.op(Average ? "global_avg_pool" : "global_max_pool"), {{"layout", family.layout()}}, {data}));
         return std::vector{result};
     }
     if (b.rank(data) < 3)

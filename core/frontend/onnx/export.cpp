@@ -67,7 +67,11 @@ std::string Writer::image(graph::ValueId id)
     if (name.empty()) {
         const std::string plain = input(id);
         name = fresh(m_graph.value(id).name + "_nchw");
-        node("Transpose", {plain}, name).ints("perm", {0, 3, 1, 2});
+        const auto rank = static_cast<std::int64_t>(m_graph.value(id).shape.size());
+        std::vector<std::int64_t> perm{0, rank - 1};
+        for (std::int64_t d = 1; d < rank - 1; ++d)
+            perm.push_back(d);
+        node("Transpose", {plain}, name).ints("perm", perm);
     }
     return name;
 }

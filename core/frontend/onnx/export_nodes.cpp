@@ -133,7 +133,7 @@ Result<> exportCast(Writer& w, const Node& node)
 
 bool channelsLast(const Node& node)
 {
-    return attrString(node, "layout", "NCHW") == "NHWC";
+    return attrString(node, "layout", "NCHW").ends_with('C');
 }
 
 std::string imageIn(Writer& w, const Node& node)
@@ -149,7 +149,7 @@ std::string imageOut(Writer& w, const Node& node)
 /// The weight in ONNX's order of dimensions; a constant gets its Transpose node too, which importers fold.
 std::string kernelIn(Writer& w, const Node& node, std::string_view wanted)
 {
-    const std::string usual = channelsLast(node) ? "HWIO" : std::string(wanted);
+    const std::string usual = channelsLast(node) ? std::string(wanted.substr(2)) + "IO" : std::string(wanted);
     const std::string layout = attrString(node, "kernel_layout", usual);
     std::string weight = w.input(node.inputs[1]);
     if (layout == wanted)
@@ -164,32 +164,36 @@ std::string kernelIn(Writer& w, const Node& node, std::string_view wanted)
 
 Result<> exportConv(Writer& w, const Node& node)
 {
-    const bool transposed = node.op == "conv2d_transpose";
+    const bool transposed = node.op.ends_with("transpose");
+    const std::size_t dims = w.value(node.inputs[0]).shape.size() - 2;
+    const Ints ones(dims, 1);
     if (node.attrs.contains("out_dtype") && attrString(node, "out_dtype", "") != toString(w.value(node.inputs[0]).dtype))
         return makeError(Errc::Unsupported, "a convolution that widens its type has no ONNX spelling");
     const std::string data = imageIn(w, node);
-    const std::string weight = kernelIn(w, node, transposed ? "IOHW" : "OIHW");
+    const std::string weight = kernelIn(w, node, std::string(transposed ? "IO" : "OI") + (dims == 3 ? "DHW" : "HW"));
     NodeWriter writer = w.node(transposed ? "ConvTranspose" : "Conv", {data, weight}, imageOut(w, node));
-    writer.ints("strides", attrInts(node, "strides", {1, 1}));
-    writer.ints("pads", attrInts(node, "padding", {0, 0, 0, 0}));
-    writer.ints("dilations", attrInts(node, "dilations", {1, 1}));
+    writer.ints("strides", attrInts(node, "strides", ones));
+    writer.ints("pads", attrInts(node, "padding", Ints(2 * dims, 0)));
+    writer.ints("dilations", attrInts(node, "dilations", ones));
     writer.integer("group", attrInt(node, "groups", 1));
     if (transposed)
-        writer.ints("output_padding", attrInts(node, "output_padding", {0, 0}));
+        writer.ints("output_padding", attrInts(node, "output_padding", Ints(dims, 0)));
     return {};
 }
 
 Result<> exportPool(Writer& w, const Node& node)
 {
-    const bool average = node.op == "avg_pool2d";
-    const Ints dilations = attrInts(node, "dilations", {1, 1});
-    if (average && dilations != Ints{1, 1})
+    const bool average = node.op.starts_with("avg_pool");
+    const std::size_t dims = w.value(node.inputs[0]).shape.size() - 2;
+    const Ints ones(dims, 1);
+    const Ints dilations = attrInts(node, "dilations", ones);
+    if (average && dilations != ones)
         return makeError(Errc::Unsupported, "a dilated average pool has no ONNX spelling in opset 17");
     const std::string data = imageIn(w, node);
     NodeWriter writer = w.node(average ? "AveragePool" : "MaxPool", {data}, imageOut(w, node));
     writer.ints("kernel_shape", attrInts(node, "pool_size"));
-    writer.ints("strides", attrInts(node, "strides", {1, 1}));
-    writer.ints("pads", attrInts(node, "padding", {0, 0, 0, 0}));
+    writer.ints("strides", attrInts(node, "strides", ones));
+    writer.ints("pads", attrInts(node, "padding", Ints(2 * dims, 0)));
     writer.integer("ceil_mode", attrInt(node, "ceil_mode", 0));
     if (average)
         writer.integer("count_include_pad", attrInt(node, "count_include_pad", 0));
@@ -201,7 +205,7 @@ Result<> exportPool(Writer& w, const Node& node)
 Result<> exportGlobalPool(Writer& w, const Node& node)
 {
     const std::string data = imageIn(w, node);
-    w.node(node.op == "global_avg_pool2d" ? "GlobalAveragePool" : "GlobalMaxPool", {data}, imageOut(w, node));
+    w.node(node.op.starts_with("global_avg") ? "GlobalAveragePool" : "GlobalMaxPool", {data}, imageOut(w, node));
     return {};
 }
 
@@ -419,11 +423,14 @@ struct Entry
     NodeExporter convert;
 };
 constexpr Entry kSpecial[] = {
-    {"argmax", exportArg}, {"argmin", exportArg}, {"avg_pool2d", exportPool}, {"batch_flatten", exportFlatten}, {"batch_matmul", exportBatchMatmul},
+    {"argmax", exportArg}, {"argmin", exportArg}, {"avg_pool2d", exportPool}, {"avg_pool3d", exportPool}, {"batch_flatten", exportFlatten}, {"batch_matmul", exportBatchMatmul},
     {"batch_norm", exportBatchNorm}, {"bias_add", exportBiasAdd}, {"broadcast_to", exportBroadcastTo}, {"cast", exportCast}, {"clip", exportClip},
-    {"concatenate", exportConcatenate}, {"conv2d", exportConv}, {"conv2d_transpose", exportConv}, {"dense", exportDense}, {"expand_dims", exportReshape},
-    {"gelu", exportGelu}, {"global_avg_pool2d", exportGlobalPool}, {"global_max_pool2d", exportGlobalPool}, {"log_softmax", exportSoftmax},
-    {"max_pool2d", exportPool}, {"not_equal", exportNotEqual}, {"pad", exportPad}, {"reshape", exportReshape}, {"rsqrt", exportRsqrt},
+    {"concatenate", exportConcatenate}, {"conv2d", exportConv}, {"conv2d_transpose", exportConv}, {"conv3d", exportConv}, {"conv3d_transpose", exportConv},
+    {"dense", exportDense}, {"expand_dims", exportReshape},
+    {"gelu", exportGelu},
+    {"global_avg_pool2d", exportGlobalPool}, {"global_avg_pool3d", exportGlobalPool}, {"global_max_pool2d", exportGlobalPool}, {"global_max_pool3d", exportGlobalPool},
+    {"log_softmax", exportSoftmax},
+    {"max_pool2d", exportPool}, {"max_pool3d", exportPool}, {"not_equal", exportNotEqual}, {"pad", exportPad}, {"reshape", exportReshape}, {"rsqrt", exportRsqrt},
     {"silu", exportSilu}, {"softmax", exportSoftmax}, {"split", exportSplit}, {"squeeze", exportReshape}, {"strided_slice", exportSlice},
     {"take", exportTake}, {"transpose", exportTranspose},
 };

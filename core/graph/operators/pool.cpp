@@ -1,4 +1,4 @@
-// Pooling over windows and over whole images.
+// Pooling over windows and over whole images and volumes.
 
 #include "core/compute/definitions/pool.h"
 #include "core/graph/operators/element.h"
@@ -17,116 +17,120 @@ namespace {
 struct Geometry
 {
     ImageAxes axes;
-    Window window;
+    WindowSides sides;
     std::int64_t batch = 0, channels = 0;
-    std::int64_t in[2] = {0, 0};
-    std::int64_t out[2] = {0, 0};
 };
 
-Result<Geometry> geometryOf(const Node& node, const TensorType& data, bool whole)
+/// Finds `out`. Rounding up must not add a window that begins behind the data.
+Result<> fit(WindowSide& s, std::size_t side, bool ceilMode)
 {
-    LATHE_TRY(needRank(data, 4, "data"));
+    const std::int64_t pads = s.before + s.after;
+    // A window of padding alone has no largest element and no mean.
+    if (s.before >= s.reach() || s.after >= s.reach())
+        return brokenRule(fmt::format("padding {} and {} must be smaller than the pool, which reaches over {}", s.before, s.after, s.reach()));
+    if (s.in + pads < s.reach())
+        return brokenRule(fmt::format("the pool reaches over {} {}, the padded data has {}", s.reach(), sideWord(side), s.in + pads));
+    const std::int64_t free = s.in + pads - s.reach();
+    s.out = (ceilMode ? (free + s.stride - 1) / s.stride : free / s.stride) + 1;
+    if (ceilMode && (s.out - 1) * s.stride >= s.in + s.before)
+        --s.out;
+    return {};
+}
+
+Result<Geometry> geometryOf(const Node& node, const TensorType& data, std::size_t dims, bool whole)
+{
+    LATHE_TRY(needRank(data, dims + 2, "data"));
     Geometry g;
-    LATHE_TRY_ASSIGN(const std::string layout, stringAttr(node, "layout", "NCHW"));
-    LATHE_TRY_ASSIGN(g.axes, imageAxes(layout));
+    LATHE_TRY_ASSIGN(g.axes, imageAxes(node, dims));
     g.batch = data.shape[g.axes.n];
     g.channels = data.shape[g.axes.c];
-    g.in[0] = data.shape[g.axes.h];
-    g.in[1] = data.shape[g.axes.w];
     if (data.dtype == DType::Bool)
         return brokenRule("data must be numbers");
-    if (g.in[0] < 1 || g.in[1] < 1)
-        return brokenRule(fmt::format("data {} must not be empty", shapeText(data.shape)));
-    if (whole) {
-        g.window = {{g.in[0], g.in[1]}, {1, 1}, {0, 0, 0, 0}, {1, 1}};
-        g.out[0] = g.out[1] = 1;
+    for (std::size_t d = 0; d < dims; ++d) {
+        const std::int64_t extent = data.shape[g.axes.firstSpatial + d];
+        if (extent < 1)
+            return brokenRule(fmt::format("data {} must not be empty", shapeText(data.shape)));
+        g.sides[3 - dims + d].in = g.sides[3 - dims + d].size = extent;
+    }
+    if (whole)
         return g;
-    }
-    LATHE_TRY_ASSIGN(Shape size, sizedAttr(node, "pool_size", 2, 1, {}));
-    LATHE_TRY_ASSIGN(g.window, windowOf(node, std::move(size)));
+    LATHE_TRY_ASSIGN(const Shape size, sizedAttr(node, "pool_size", dims, 1, {}));
+    LATHE_TRY_ASSIGN(g.sides, windowSides(node, g.axes, data.shape, size));
     LATHE_TRY_ASSIGN(const bool ceilMode, boolAttr(node, "ceil_mode", false));
-    for (std::size_t d = 0; d < 2; ++d) {
-        const std::int64_t before = g.window.padding[d];
-        const std::int64_t pads = before + g.window.padding[d + 2];
-        const std::int64_t reach = (g.window.size[d] - 1) * g.window.dilations[d] + 1;
-        // A window of padding alone has no largest element and no mean.
-        if (before >= reach || g.window.padding[d + 2] >= reach)
-            return brokenRule(fmt::format("padding {} must be smaller than the pool, which reaches over {}", shapeText(g.window.padding), reach));
-        if (g.in[d] + pads < reach)
-            return brokenRule(fmt::format("the pool reaches over {} {}, the padded data has {}", reach, d == 0 ? "rows" : "columns", g.in[d] + pads));
-        const std::int64_t free = g.in[d] + pads - reach;
-        const std::int64_t stride = g.window.strides[d];
-        g.out[d] = (ceilMode ? (free + stride - 1) / stride : free / stride) + 1;
-        // Rounding up must not add a window that begins behind the data.
-        if (ceilMode && (g.out[d] - 1) * stride >= g.in[d] + before)
-            --g.out[d];
-    }
+    for (std::size_t side = 3 - dims; side < 3; ++side)
+        LATHE_TRY(fit(g.sides[side], side, ceilMode));
     return g;
 }
 
-template<bool Whole>
+template<std::size_t Dims, bool Whole>
 Result<Types> inferPool(const Node& node, InputTypes inputs, Constants)
 {
-    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, inputs[0], Whole));
-    Shape shape(4);
-    shape[g.axes.n] = g.batch;
-    shape[g.axes.c] = g.channels;
-    shape[g.axes.h] = g.out[0];
-    shape[g.axes.w] = g.out[1];
-    return Types{{inputs[0].dtype, std::move(shape)}};
+    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, inputs[0], Dims, Whole));
+    return Types{{inputs[0].dtype, g.axes.shape(g.batch, g.channels, g.sides)}};
 }
 
-template<bool Whole, bool Average>
+/// The taps of the window at `out` that lie in [low, high): the first and one past the last.
+struct Taps
+{
+    std::int64_t begin = 0, end = 0;
+    std::int64_t count() const { return std::max<std::int64_t>(end - begin, 0); }
+};
+
+Taps tapsWithin(const WindowSide& s, std::int64_t out, std::int64_t low, std::int64_t high)
+{
+    const std::int64_t start = out * s.stride - s.before;
+    const auto upTo = [&](std::int64_t bound) { // taps before `bound`
+        return std::clamp<std::int64_t>(bound > start ? (bound - start + s.dilation - 1) / s.dilation : 0, 0, s.size);
+    };
+    return {upTo(low), upTo(high)};
+}
+
+template<std::size_t Dims, bool Whole, bool Average>
 Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
     const HostTensor& data = *inputs[0];
-    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, data.type, Whole));
+    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, data.type, Dims, Whole));
     LATHE_TRY_ASSIGN(const bool countPadding, boolAttr(node, "count_include_pad", false));
     const auto inStrides = denseStrides(data.type.shape);
     const auto outStrides = denseStrides(outputs[0].type.shape);
+    const std::array<std::int64_t, 3> inSteps = g.axes.steps(inStrides), outSteps = g.axes.steps(outStrides);
     const std::vector<double> image = readFloats(data);
-    const Window& w = g.window;
 
-    // Taps of one window along one dimension that lie inside the data, and inside data with padding.
-    const auto inside = [&](std::size_t d, std::int64_t begin, std::int64_t low, std::int64_t high) {
-        std::int64_t count = 0;
-        for (std::int64_t k = 0; k < w.size[d]; ++k) {
-            const std::int64_t at = begin + k * w.dilations[d];
-            count += at >= low && at < high ? 1 : 0;
+    const auto evaluateWindow = [&](std::int64_t in, const std::array<std::int64_t, 3>& at) {
+        std::array<Taps, 3> taps;
+        std::int64_t area = 1;
+        for (std::size_t d = 0; d < 3; ++d) {
+            const WindowSide& s = g.sides[d];
+            taps[d] = tapsWithin(s, at[d], 0, s.in);
+            area *= countPadding ? tapsWithin(s, at[d], -s.before, s.in + s.after).count() : taps[d].count();
         }
-        return count;
+        const auto offset = [&](std::size_t d, std::int64_t tap) {
+            return (at[d] * g.sides[d].stride - g.sides[d].before + tap * g.sides[d].dilation) * inSteps[d];
+        };
+        double value = Average ? 0.0 : -std::numeric_limits<double>::infinity();
+        for (std::int64_t kd = taps[0].begin; kd < taps[0].end; ++kd) {
+            for (std::int64_t ky = taps[1].begin; ky < taps[1].end; ++ky) {
+                for (std::int64_t kx = taps[2].begin; kx < taps[2].end; ++kx) {
+                    const double element = image[in + offset(0, kd) + offset(1, ky) + offset(2, kx)];
+                    if constexpr (Average)
+                        value += element;
+                    else if (!std::isnan(value) && !(element <= value)) // a NaN wins
+                        value = element;
+                }
+            }
+        }
+        return Average ? value / static_cast<double>(std::max<std::int64_t>(area, 1)) : value;
     };
     for (std::int64_t n = 0; n < g.batch; ++n) {
         for (std::int64_t c = 0; c < g.channels; ++c) {
             const std::int64_t in = n * inStrides[g.axes.n] + c * inStrides[g.axes.c];
             const std::int64_t out = n * outStrides[g.axes.n] + c * outStrides[g.axes.c];
-            for (std::int64_t oy = 0; oy < g.out[0]; ++oy) {
-                const std::int64_t y0 = oy * w.strides[0] - w.padding[0];
-                for (std::int64_t ox = 0; ox < g.out[1]; ++ox) {
-                    const std::int64_t x0 = ox * w.strides[1] - w.padding[1];
-                    double value = Average ? 0.0 : -std::numeric_limits<double>::infinity();
-                    for (std::int64_t ky = 0; ky < w.size[0]; ++ky) {
-                        const std::int64_t y = y0 + ky * w.dilations[0];
-                        if (y < 0 || y >= g.in[0])
-                            continue;
-                        for (std::int64_t kx = 0; kx < w.size[1]; ++kx) {
-                            const std::int64_t x = x0 + kx * w.dilations[1];
-                            if (x < 0 || x >= g.in[1])
-                                continue;
-                            const double element = image[in + y * inStrides[g.axes.h] + x * inStrides[g.axes.w]];
-                            if constexpr (Average)
-                                value += element;
-                            else if (!std::isnan(value) && !(element <= value)) // a NaN wins
-                                value = element;
-                        }
+            for (std::int64_t od = 0; od < g.sides[0].out; ++od) {
+                for (std::int64_t oy = 0; oy < g.sides[1].out; ++oy) {
+                    for (std::int64_t ox = 0; ox < g.sides[2].out; ++ox) {
+                        writeFloat(outputs[0].bytes.data(), data.type.dtype, out + od * outSteps[0] + oy * outSteps[1] + ox * outSteps[2],
+                                   evaluateWindow(in, {od, oy, ox}));
                     }
-                    if constexpr (Average) {
-                        const std::int64_t area = countPadding
-                            ? inside(0, y0, -w.padding[0], g.in[0] + w.padding[2]) * inside(1, x0, -w.padding[1], g.in[1] + w.padding[3])
-                            : inside(0, y0, 0, g.in[0]) * inside(1, x0, 0, g.in[1]);
-                        value /= static_cast<double>(std::max<std::int64_t>(area, 1));
-                    }
-                    writeFloat(outputs[0].bytes.data(), data.type.dtype, out + oy * outStrides[g.axes.h] + ox * outStrides[g.axes.w], value);
                 }
             }
         }
@@ -134,25 +138,34 @@ Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> input
     return {};
 }
 
-template<bool Whole, bool Average>
+template<std::size_t Dims, bool Whole, bool Average>
 Result<compute::Tensor> computePool(const Node& node, std::span<const compute::Tensor> inputs, ComputeContext& context)
 {
     constexpr auto kKind = Average ? compute::PoolKind::Average : compute::PoolKind::Max;
     const TensorType data{context.builder.dtype(inputs[0]), context.builder.shape(inputs[0])};
-    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, data, Whole));
-    const auto layout = g.axes.c == 1 ? compute::ImageLayout::Nchw : compute::ImageLayout::Nhwc;
+    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, data, Dims, Whole));
+    const auto layout = g.axes.channelsLast() ? compute::ImageLayout::Nhwc : compute::ImageLayout::Nchw;
     if (Whole)
-        return compute::globalPool2d(context.builder, inputs[0], kKind, layout);
-    const Window& w = g.window;
-    compute::Pool2dParams p;
+        return compute::globalPool<Dims>(context.builder, inputs[0], kKind, layout);
+    compute::PoolParams<Dims> p;
     p.layout = layout;
-    p.kernel = {w.size[0], w.size[1]};
-    p.strides = {w.strides[0], w.strides[1]};
-    p.padding = {w.padding[0], w.padding[1], w.padding[2], w.padding[3]};
-    p.dilation = {w.dilations[0], w.dilations[1]};
+    for (std::size_t d = 0; d < Dims; ++d) {
+        const WindowSide& s = g.sides[3 - Dims + d];
+        p.kernel[d] = s.size;
+        p.strides[d] = s.stride;
+        p.padding[d] = s.before;
+        p.padding[d + Dims] = s.after;
+        p.dilation[d] = s.dilation;
+    }
     LATHE_TRY_ASSIGN(p.ceilMode, boolAttr(node, "ceil_mode", false));
     LATHE_TRY_ASSIGN(p.countIncludePad, boolAttr(node, "count_include_pad", false));
-    return compute::pool2d(context.builder, inputs[0], kKind, p);
+    return compute::pool<Dims>(context.builder, inputs[0], kKind, p);
+}
+
+template<std::size_t Dims, bool Whole, bool Average>
+OpDef row(std::string_view name)
+{
+    return {name, Pattern::OutElementwiseFusable, 1, 1, inferPool<Dims, Whole>, computePool<Dims, Whole, Average>, evaluatePool<Dims, Whole, Average>};
 }
 
 } // namespace
@@ -160,10 +173,8 @@ Result<compute::Tensor> computePool(const Node& node, std::span<const compute::T
 std::span<const OpDef> poolOperators()
 {
     static const std::vector<OpDef> table = {
-        {"max_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<false>, computePool<false, false>, evaluatePool<false, false>},
-        {"avg_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<false>, computePool<false, true>, evaluatePool<false, true>},
-        {"global_max_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<true>, computePool<true, false>, evaluatePool<true, false>},
-        {"global_avg_pool2d", Pattern::OutElementwiseFusable, 1, 1, inferPool<true>, computePool<true, true>, evaluatePool<true, true>},
+        row<2, false, false>("max_pool2d"), row<2, false, true>("avg_pool2d"), row<2, true, false>("global_max_pool2d"), row<2, true, true>("global_avg_pool2d"),
+        row<3, false, false>("max_pool3d"), row<3, false, true>("avg_pool3d"), row<3, true, false>("global_max_pool3d"), row<3, true, true>("global_avg_pool3d"),
     };
     return table;
 }

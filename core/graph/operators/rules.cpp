@@ -176,23 +176,52 @@ Result<> needSameType(InputTypes inputs)
     return {};
 }
 
-Result<ImageAxes> imageAxes(std::string_view layout)
+std::array<std::int64_t, 3> ImageAxes::steps(std::span<const std::int64_t> strides) const
 {
-    if (layout == "NCHW")
-        return ImageAxes{0, 1, 2, 3};
-    if (layout == "NHWC")
-        return ImageAxes{0, 3, 1, 2};
-    return brokenRule(fmt::format("layout must be NCHW or NHWC, it is \"{}\"", layout));
+    std::array<std::int64_t, 3> result{};
+    for (std::size_t d = 0; d < dims; ++d)
+        result[3 - dims + d] = strides[firstSpatial + d];
+    return result;
 }
 
-Result<Window> windowOf(const Node& node, Shape size)
+Shape ImageAxes::shape(std::int64_t batch, std::int64_t channels, const WindowSides& sides) const
 {
-    Window window;
-    window.size = std::move(size);
-    LATHE_TRY_ASSIGN(window.strides, sizedAttr(node, "strides", 2, 1, {1, 1}));
-    LATHE_TRY_ASSIGN(window.padding, sizedAttr(node, "padding", 4, 0, {0, 0, 0, 0}));
-    LATHE_TRY_ASSIGN(window.dilations, sizedAttr(node, "dilations", 2, 1, {1, 1}));
-    return window;
+    Shape result(dims + 2);
+    result[n] = batch;
+    result[c] = channels;
+    for (std::size_t d = 0; d < dims; ++d)
+        result[firstSpatial + d] = sides[3 - dims + d].out;
+    return result;
+}
+
+Result<ImageAxes> imageAxes(const Node& node, std::size_t dims)
+{
+    const std::string_view first = dims == 2 ? "NCHW" : "NCDHW";
+    const std::string_view last = dims == 2 ? "NHWC" : "NDHWC";
+    LATHE_TRY_ASSIGN(const std::string layout, stringAttr(node, "layout", first));
+    if (layout == first)
+        return ImageAxes{dims, 0, 1, 2};
+    if (layout == last)
+        return ImageAxes{dims, 0, dims + 1, 1};
+    return brokenRule(fmt::format("layout must be {} or {}, it is \"{}\"", first, last, layout));
+}
+
+Result<WindowSides> windowSides(const Node& node, const ImageAxes& axes, std::span<const std::int64_t> data, std::span<const std::int64_t> size)
+{
+    const std::size_t dims = axes.dims;
+    LATHE_TRY_ASSIGN(const Shape strides, sizedAttr(node, "strides", dims, 1, Shape(dims, 1)));
+    LATHE_TRY_ASSIGN(const Shape padding, sizedAttr(node, "padding", 2 * dims, 0, Shape(2 * dims, 0)));
+    LATHE_TRY_ASSIGN(const Shape dilations, sizedAttr(node, "dilations", dims, 1, Shape(dims, 1)));
+    WindowSides sides;
+    for (std::size_t d = 0; d < dims; ++d)
+        sides[3 - dims + d] = {data[axes.firstSpatial + d], 1, size[d], strides[d], dilations[d], padding[d], padding[d + dims]};
+    return sides;
+}
+
+std::string_view sideWord(std::size_t side)
+{
+    constexpr std::array<std::string_view, 3> kWords{"slices", "rows", "columns"};
+    return kWords[side];
 }
 
 } // namespace lathe::graph::operators

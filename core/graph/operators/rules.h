@@ -2,6 +2,7 @@
 
 #include "core/graph/operator.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,14 +17,18 @@ using Types = std::vector<TensorType>;
 using InputTypes = std::span<const TensorType>;
 using Constants = std::span<const ConstData* const>;
 
-/// Windows of a convolution or pool along height and width.
-struct Window
+/// One spatial dimension of a convolution or pool; the defaults are those of a dimension that is not there.
+struct WindowSide
 {
-    Shape size; ///< [2]
-    Shape strides; ///< [2]
-    Shape padding; ///< [4]: top, left, bottom, right
-    Shape dilations; ///< [2]
+    std::int64_t in = 1, out = 1;
+    std::int64_t size = 1, stride = 1, dilation = 1;
+    std::int64_t before = 0, after = 0; ///< padding
+
+    std::int64_t reach() const { return (size - 1) * dilation + 1; }
 };
+
+/// Depth, height and width. An image has the depth of a dimension that is not there.
+using WindowSides = std::array<WindowSide, 3>;
 
 Error brokenRule(std::string text, std::source_location where = std::source_location::current());
 std::string shapeText(std::span<const std::int64_t> shape); ///< "[1, 3, 224, 224]"
@@ -50,15 +55,28 @@ Result<> needRank(const TensorType& type, std::size_t rank, std::string_view wha
 Result<> needFloat(const TensorType& type);
 Result<> needSameType(InputTypes inputs);
 
-/// Positions of batch, channel, height and width in "NCHW" or "NHWC".
+/// Positions of batch, channel and the 2 or 3 spatial dimensions (outermost first) of images and volumes.
 struct ImageAxes
 {
-    std::size_t n = 0, c = 1, h = 2, w = 3;
-};
-Result<ImageAxes> imageAxes(std::string_view layout);
+    std::size_t dims = 2;
+    std::size_t n = 0, c = 1;
+    std::size_t firstSpatial = 2;
 
-/// Strides, padding and dilations of the node for a kernel of `size`.
-Result<Window> windowOf(const Node& node, Shape size);
+    bool channelsLast() const { return c != 1; }
+    /// Elements between neighbours in depth, height and width; 0 for a depth that is not there.
+    std::array<std::int64_t, 3> steps(std::span<const std::int64_t> strides) const;
+    /// A shape with these extents.
+    Shape shape(std::int64_t batch, std::int64_t channels, const WindowSides& sides) const;
+};
+
+/// The layout of a node: "NCHW" (the default) or "NHWC" for two dimensions, "NCDHW" or "NDHWC" for three.
+Result<ImageAxes> imageAxes(const Node& node, std::size_t dims);
+
+/// Strides, padding and dilations of the node for a kernel of `size`, and the extents of `data`; `out` is left to the caller.
+Result<WindowSides> windowSides(const Node& node, const ImageAxes& axes, std::span<const std::int64_t> data, std::span<const std::int64_t> size);
+
+/// Depth, height or width: "slices", "rows", "columns".
+std::string_view sideWord(std::size_t side);
 
 DType dtypeFromString(std::string_view name, bool& known);
 

@@ -1,4 +1,4 @@
-// Conversion between NCHW and NHWC.
+// Conversion between channels first and channels last: NCHW and NHWC of images, NCDHW and NDHWC of volumes.
 //
 // The graph is rebuilt node by node. Every value of the old graph has one or several representations in the new one, each
 // with its dimensions permuted in some way: representation r of value v is transpose(v, r.permutation). Convolutions ask
@@ -20,9 +20,6 @@ namespace lathe::graph {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
-
-const Ints kNchwToNhwc{0, 2, 3, 1};
-const Ints kNhwcToNchw{0, 3, 1, 2};
 
 Ints identity(std::size_t rank)
 {
@@ -74,7 +71,16 @@ bool isOneOf(std::string_view op, std::initializer_list<std::string_view> names)
 
 bool isPool(std::string_view op)
 {
-    return isOneOf(op, {"max_pool2d", "avg_pool2d", "global_avg_pool2d", "global_max_pool2d"});
+    return isOneOf(op, {"max_pool2d", "avg_pool2d", "global_avg_pool2d", "global_max_pool2d", "max_pool3d", "avg_pool3d", "global_avg_pool3d", "global_max_pool3d"});
+}
+
+/// "NCHW" as it is spelled for tensors of a rank: "NCDHW" for volumes.
+std::string layoutOfRank(std::string_view layout, std::size_t rank)
+{
+    std::string result(layout);
+    if (rank == 5)
+        result.insert(result.find('H'), "D");
+    return result;
 }
 
 /// Operators whose operands broadcast together, position by position.
@@ -200,7 +206,7 @@ private:
 
     void convert(const Node& node)
     {
-        if (node.op == "conv2d")
+        if (node.op == "conv2d" || node.op == "conv3d")
             convertConvolution(node);
         else if (node.op == "transpose")
             renameTranspose(node);
@@ -225,30 +231,36 @@ private:
     /// Order of the wanted layout for a value that was written in `layout`.
     Ints wanted(std::string_view layout) const
     {
-        if (layout == m_layout)
-            return identity(4);
-        return m_layout == "NHWC" ? kNchwToNhwc : kNhwcToNchw;
+        const std::string target = layoutOfRank(m_layout, layout.size());
+        Ints order;
+        for (const char axis : target)
+            order.push_back(static_cast<std::int64_t>(layout.find(axis)));
+        return order;
     }
+
+    std::string layoutOf(const Node& node) const { return attrString(node, "layout", layoutOfRank("NCHW", rank(node.inputs[0]))); }
 
     void convertConvolution(const Node& node)
     {
-        const std::string layout = attrString(node, "layout", "NCHW");
-        const std::string kernel = attrString(node, "kernel_layout", layout == "NHWC" ? "HWIO" : "OIHW");
+        const std::string layout = layoutOf(node);
+        const std::string target = layoutOfRank(m_layout, layout.size());
+        const std::string taps = layout.size() == 5 ? "DHW" : "HW";
+        const std::string kernel = attrString(node, "kernel_layout", layout.ends_with('C') ? taps + "IO" : "OI" + taps);
         const bool constantWeight = old(node.inputs[1]).constant != nullptr;
-        if (layout == m_layout || !constantWeight) {
-            const Ints same = identity(4);
+        if (layout == target || !constantWeight) {
+            const Ints same = identity(layout.size());
             emit(node, {get(node.inputs[0], same), plain(node.inputs[1])}, node.attrs, same);
             return;
         }
         const std::int64_t groups = attrInt(node, "groups", 1);
         const Ints& weight = old(node.inputs[1]).shape;
         const bool depthwise = groups > 1 && weight[kernel.find('O')] == groups && weight[kernel.find('I')] == 1;
-        const std::string newKernel = m_layout == "NCHW" ? "OIHW" : depthwise ? "HWOI" : "HWIO";
+        const std::string newKernel = m_layout == "NCHW" ? "OI" + taps : depthwise && taps == "HW" ? "HWOI" : taps + "IO";
         Ints weightOrder;
         for (const char axis : newKernel)
             weightOrder.push_back(static_cast<std::int64_t>(kernel.find(axis)));
         Attrs attrs = node.attrs;
-        attrs["layout"] = m_layout;
+        attrs["layout"] = target;
         attrs["kernel_layout"] = newKernel;
         const Ints order = wanted(layout);
         emit(node, {get(node.inputs[0], order), get(node.inputs[1], weightOrder)}, std::move(attrs), order);
@@ -273,13 +285,13 @@ private:
 
     void convertPool(const Node& node)
     {
-        const std::string layout = attrString(node, "layout", "NCHW");
+        const std::string layout = layoutOf(node);
         Ints order = preferred(node.inputs[0]);
         Attrs attrs = node.attrs;
         if (order == wanted(layout))
-            attrs["layout"] = m_layout;
+            attrs["layout"] = layoutOfRank(m_layout, layout.size());
         else
-            order = identity(4);
+            order = identity(layout.size());
         emit(node, {get(node.inputs[0], order)}, std::move(attrs), order);
     }
 

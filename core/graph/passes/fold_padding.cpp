@@ -8,22 +8,24 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-/// Amounts for {top, left, bottom, right} if the node pads rows and columns alone, with zeros.
-std::optional<Ints> imagePadding(const Node& node, std::string_view layout)
+/// Amounts before each spatial dimension, then behind each, if the node pads these alone, with zeros.
+std::optional<Ints> imagePadding(const Node& node, std::size_t dims, std::string_view layout)
 {
     if (node.op != "pad" || attrString(node, "mode", "constant") != "constant" || attrFloat(node, "value", 0) != 0)
         return std::nullopt;
     const Ints width = attrInts(node, "pad_width");
-    if (width.size() != 8)
+    if (width.size() != 2 * (dims + 2))
         return std::nullopt;
-    const std::size_t h = layout == "NHWC" ? 1 : 2;
-    const Ints amounts{width[2 * h], width[2 * h + 2], width[2 * h + 1], width[2 * h + 3]};
-    for (std::size_t d = 0; d < 4; ++d) {
-        const bool spatial = d == h || d == h + 1;
+    const std::size_t first = layout.ends_with('C') ? 1 : 2;
+    Ints amounts(2 * dims, 0);
+    for (std::size_t d = 0; d < dims + 2; ++d) {
+        const bool spatial = d >= first && d < first + dims;
         for (std::size_t side = 0; side < 2; ++side) {
             const std::int64_t amount = width[2 * d + side];
             if (amount < 0 || (!spatial && amount != 0))
                 return std::nullopt;
+            if (spatial)
+                amounts[d - first + side * dims] = amount;
         }
     }
     return amounts;
@@ -34,16 +36,17 @@ std::optional<Ints> imagePadding(const Node& node, std::string_view layout)
 Result<Graph> foldPadding(Graph graph)
 {
     for (Node& node : graph.nodes) {
-        if (node.op != "conv2d")
+        if (node.op != "conv2d" && node.op != "conv3d")
             continue;
+        const std::size_t dims = node.op == "conv2d" ? 2 : 3;
         const NodeId producer = graph.value(node.inputs[0]).producer;
         if (!producer.valid())
             continue;
         const Node& pad = graph.node(producer);
-        const auto amounts = imagePadding(pad, attrString(node, "layout", "NCHW"));
+        const auto amounts = imagePadding(pad, dims, attrString(node, "layout", "NCHW"));
         if (!amounts)
             continue;
-        Ints padding = attrInts(node, "padding", {0, 0, 0, 0});
+        Ints padding = attrInts(node, "padding", Ints(2 * dims, 0));
         for (std::size_t i = 0; i < padding.size(); ++i)
             padding[i] += (*amounts)[i];
         node.attrs["padding"] = padding;

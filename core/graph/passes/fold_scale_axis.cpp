@@ -35,9 +35,20 @@ struct Weights
     std::size_t weightAxis = 0;
 };
 
+bool isConvolution(const Node& node)
+{
+    return node.op == "conv2d" || node.op == "conv3d";
+}
+
+bool channelsLast(const Node& node)
+{
+    return attrString(node, "layout", "NCHW").ends_with('C');
+}
+
 std::string kernelLayout(const Node& node)
 {
-    return attrString(node, "kernel_layout", attrString(node, "layout", "NCHW") == "NHWC" ? "HWIO" : "OIHW");
+    const std::string taps = node.op == "conv3d" ? "DHW" : "HW";
+    return attrString(node, "kernel_layout", channelsLast(node) ? taps + "IO" : "OI" + taps);
 }
 
 class ScaleFolder
@@ -117,11 +128,11 @@ private:
     /// Where a convolution or dense layer could take a scale of its output (or data) channels; none if it cannot.
     std::optional<Weights> weightsOf(const Node& node, bool ofOutput) const
     {
-        if ((node.op != "conv2d" && node.op != "dense") || !constFloats32(node.inputs[1]))
+        if ((!isConvolution(node) && node.op != "dense") || !constFloats32(node.inputs[1]))
             return std::nullopt;
         if (node.op == "dense")
             return Weights{1, ofOutput ? std::size_t{0} : std::size_t{1}};
-        const std::size_t dataAxis = attrString(node, "layout", "NCHW") == "NHWC" ? 3 : 1;
+        const std::size_t dataAxis = channelsLast(node) ? rank(node.inputs[0]) - 1 : 1;
         const std::string layout = kernelLayout(node);
         const std::size_t o = layout.find('O');
         const std::size_t i = layout.find('I');

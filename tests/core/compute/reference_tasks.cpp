@@ -97,7 +97,7 @@ DagPtr denseDag(std::int64_t depth, NameEra era)
 DagPtr globalPool(std::int64_t channels)
 {
     DagBuilder b;
-    return finish(std::move(b), globalPool2d(b, input(b, {1, 7, 7, channels}), PoolKind::Average, ImageLayout::Nhwc));
+    return finish(std::move(b), compute::globalPool<2>(b, input(b, {1, 7, 7, channels}), PoolKind::Average, ImageLayout::Nhwc));
 }
 
 DagPtr stemPool()

@@ -1,4 +1,5 @@
 #include "core/compute/definitions/conv2d.h"
+#include "core/compute/definitions/conv_transpose.h"
 #include "core/compute/definitions/spatial.h"
 #include "core/compute/definitions/winograd.h"
 #include "tests/core/compute/dag_run.h"
@@ -229,7 +230,7 @@ private slots:
     void transposedConvolutionScattersEachInput()
     {
         for (const int which : {0, 1, 2}) {
-            ConvTranspose2dParams p;
+            ConvTransposeParams<2> p;
             p.groups = which == 1 ? 2 : 1;
             p.strides = which == 2 ? std::array<std::int64_t, 2>{1, 1} : std::array<std::int64_t, 2>{2, 3};
             p.padding = {1, 0, 1, 1};
@@ -253,11 +254,11 @@ private slots:
                                         expected[static_cast<std::size_t>((channel * oh + oy) * ow + ox)] += x[static_cast<std::size_t>((ci * 3 + y) * 4 + xx)]
                                             * w[static_cast<std::size_t>(((ci * weight[1] + co) * 3 + ky) * 2 + kx)];
                                 }
-            QVERIFY(close(evaluate({data, weight}, {x, w}, [&](DagBuilder& b, const auto& t) { return convTranspose2d(b, t[0], t[1], p, NameEra::Nested); }), expected, 1e-5F));
-            ConvTranspose2dParams n = p;
+            QVERIFY(close(evaluate({data, weight}, {x, w}, [&](DagBuilder& b, const auto& t) { return convTranspose<2>(b, t[0], t[1], p); }), expected, 1e-5F));
+            ConvTransposeParams<2> n = p;
             n.layout = ImageLayout::Nhwc;
             const Floats nhwc = evaluate({nhwcShape(data), {3, 2, 4, weight[1]}}, {permuted(x, data, kToNhwc), permuted(w, weight, {2, 3, 0, 1})},
-                                         [&](DagBuilder& b, const auto& t) { return convTranspose2d(b, t[0], t[1], n, NameEra::Nested); });
+                                         [&](DagBuilder& b, const auto& t) { return convTranspose<2>(b, t[0], t[1], n); });
             QVERIFY(close(nhwc, permuted(expected, {1, 6, oh, ow}, kToNhwc), 1e-5F));
         }
     }

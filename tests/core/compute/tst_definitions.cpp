@@ -183,7 +183,7 @@ private slots:
     {
         const Floats x = iota(2 * 6);
         const auto pool = [&](PoolKind kind, std::array<std::int64_t, 2> size) {
-            return one({1, 2, 2, 3}, x, [&](DagBuilder& b, Tensor t) { return adaptivePool2d(b, t, kind, ImageLayout::Nchw, size); });
+            return one({1, 2, 2, 3}, x, [&](DagBuilder& b, Tensor t) { return adaptivePool<2>(b, t, kind, ImageLayout::Nchw, size); });
         };
         QCOMPARE(pool(PoolKind::Average, {1, 1}), (Floats{2.5F, 8.5F}));
         QCOMPARE(pool(PoolKind::Max, {1, 1}), (Floats{5, 11}));

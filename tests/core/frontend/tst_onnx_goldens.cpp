@@ -47,7 +47,7 @@ void nameAllCases()
 {
     QTest::addColumn<QString>("name");
     for (const char* name : {"activations", "arithmetic", "convolutions", "external", "half", "network_opset7", "network_opset9", "network_opset11",
-                             "network_opset13", "network_opset18", "norms", "pools", "products", "reductions_opset11", "reductions_opset18",
+                             "network_opset13", "network_opset18", "norms", "pools", "volumes", "products", "reductions_opset11", "reductions_opset18",
                              "shapes_opset11", "shapes_opset18"})
         QTest::newRow(name) << QString(name);
 }

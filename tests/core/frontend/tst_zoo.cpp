@@ -41,7 +41,7 @@ Figures figuresOf(const graph::Graph& g)
         f.batchNorms += node.op == "batch_norm";
         if (node.op == "matmul")
             f.macs += graph::elementCount(g.value(node.outputs[0]).shape) * g.value(node.inputs[0]).shape.back();
-        if (node.op != "conv2d" && node.op != "dense" && node.op != "conv2d_transpose")
+        if (node.op != "conv2d" && node.op != "conv3d" && node.op != "dense" && node.op != "conv2d_transpose")
             continue;
         ++f.convolutionsAndDense;
         const graph::Value& weight = g.value(node.inputs[1]);
@@ -50,7 +50,7 @@ Figures figuresOf(const graph::Graph& g)
             continue;
         }
         const graph::Value& output = g.value(node.outputs[0]);
-        const std::int64_t outputChannels = node.op == "dense" ? output.shape[1] : output.shape[graph::attrString(node, "layout", "") == "NHWC" ? 3 : 1];
+        const std::int64_t outputChannels = graph::attrString(node, "layout", "").ends_with('C') ? output.shape.back() : output.shape[1];
         f.macs += graph::elementCount(output.shape) * (graph::elementCount(weight.shape) / outputChannels);
     }
     return f;
@@ -116,6 +116,12 @@ void TestZoo::networksHaveTheirPublishedSizes_data()
     row("resnet-152", "NHWC", 0, 769, 60329140, 60185262, 11282415616);
     row("resnet-200", "NCHW", 0, 1009, 64834740, 64666286, 14776270848);
     row("resnet-18", "NCHW", 32, 95, 11691956, 11684142, 560123904);
+    row("resnet3d-18", "NCHW", 0, 99, 33689652, 33681710, 40902381568);
+    row("resnet3d-18", "NHWC", 0, 99, 33689652, 33681710, 40902381568);
+    row("resnet3d-34", "NCHW", 0, 179, 64006708, 63991342, 75584032768);
+    row("resnet3d-50", "NHWC", 0, 259, 48248372, 48202798, 52156186624);
+    row("resnet3d-101", "NCHW", 0, 514, 87346740, 87248942, 82727419904);
+    row("resnet3d-152", "NCHW", 0, 769, 119551540, 119407662, 120491884544);
     row("mobilenet", "NCHW", 0, 137, 4253864, 4231976, 568740352);
     row("mobilenet", "NHWC", 0, 137, 4254184, 4232136, 568740352);
     row("mobilenet-fixed", "NHWC", 0, 137, 4253864, 4231976, 568740352);

@@ -31,6 +31,8 @@ struct Row
 
 inline const TensorType kImage = f32({1, 8, 14, 12});
 inline const TensorType kImageLast = f32({1, 14, 12, 8});
+inline const TensorType kVolume = f32({1, 4, 6, 7, 5});
+inline const TensorType kVolumeLast = f32({1, 6, 7, 5, 4});
 inline const TensorType kBool{DType::Bool, {2, 3}};
 inline const TensorType kLong{DType::I64, {2, 3}};
 
@@ -45,6 +47,18 @@ inline std::vector<Row> goodRows()
         {"int8 to int32", "conv2d", {{"out_dtype", std::string("int32")}}, {{DType::I8, {1, 8, 4, 4}}, {DType::I8, {2, 8, 1, 1}}}, "int32 [1, 2, 4, 4]"},
         {"conv2d_transpose", "conv2d_transpose", {{"strides", Ints{2, 2}}, {"padding", Ints{1, 1, 1, 1}}, {"output_padding", Ints{1, 0}}},
          {kImage, f32({8, 4, 4, 4})}, "float32 [1, 4, 29, 24]"},
+        {"conv3d", "conv3d", {{"strides", Ints{1, 2, 1}}, {"padding", Ints{1, 0, 2, 0, 1, 1}}, {"dilations", Ints{2, 1, 1}}}, {kVolume, f32({6, 4, 3, 2, 3})},
+         "float32 [1, 6, 3, 4, 6]"},
+        {"conv3d NDHWC", "conv3d", {{"layout", std::string("NDHWC")}, {"padding", Ints{1, 1, 1, 1, 1, 1}}}, {kVolumeLast, f32({3, 3, 3, 4, 6})}, "float32 [1, 6, 7, 5, 6]"},
+        {"conv3d in groups", "conv3d", {{"groups", std::int64_t{2}}}, {kVolume, f32({6, 2, 1, 2, 3})}, "float32 [1, 6, 6, 6, 3]"},
+        {"conv3d_transpose", "conv3d_transpose", {{"strides", Ints{2, 1, 2}}, {"padding", Ints{1, 0, 1, 0, 1, 1}}, {"output_padding", Ints{1, 0, 0}}},
+         {kVolume, f32({4, 3, 2, 3, 3})}, "float32 [1, 3, 12, 8, 9]"},
+        {"max pool of volumes", "max_pool3d", {{"pool_size", Ints{2, 3, 3}}, {"strides", Ints{2, 2, 2}}, {"padding", Ints{0, 1, 1, 0, 1, 0}}, {"ceil_mode", std::int64_t{1}}},
+         {kVolume}, "float32 [1, 4, 3, 4, 3]"},
+        {"mean of volumes NDHWC", "avg_pool3d", {{"pool_size", Ints{2, 2, 2}}, {"padding", Ints{1, 0, 1, 0, 0, 1}}, {"layout", std::string("NDHWC")}}, {kVolumeLast},
+         "float32 [1, 6, 6, 6, 4]"},
+        {"global mean of volumes", "global_avg_pool3d", {}, {kVolume}, "float32 [1, 4, 1, 1, 1]"},
+        {"global maximum of volumes", "global_max_pool3d", {{"layout", std::string("NDHWC")}}, {kVolumeLast}, "float32 [1, 1, 1, 1, 4]"},
         {"dense", "dense", {}, {f32({5, 4}), f32({7, 4})}, "float32 [5, 7]"},
         {"matmul broadcasts", "matmul", {}, {f32({2, 1, 3, 4}), f32({5, 4, 6})}, "float32 [2, 5, 3, 6]"},
         {"matmul vector", "matmul", {}, {f32({4}), f32({4, 6})}, "float32 [6]"},

@@ -12,6 +12,7 @@ class TestConvertLayout : public QObject
 
 private slots:
     void convolutionsRunInTheWantedLayoutWithTransposesAtTheBorders();
+    void volumesAreConvertedAsImagesAre();
     void axesOfOtherOperatorsFollow();
     void aNetworkConvertedThereAndBackIsAsBefore();
     void transposesOfAnExportedNetworkCancel();
@@ -36,6 +37,34 @@ void TestConvertLayout::convolutionsRunInTheWantedLayoutWithTransposesAtTheBorde
     }
     QCOMPARE(o.value(o.inputs[0]).shape, g.value(g.inputs[0]).shape);
     QVERIFY(difference(g, o) < 1e-6);
+}
+
+void TestConvertLayout::volumesAreConvertedAsImagesAre()
+{
+    GraphMaker m;
+    const ValueId x = m.input("x", {1, 3, 4, 6, 5});
+    const Shape ones(6, 1);
+    ValueId y = m.node("conv", "conv3d", {x, m.random("w", {4, 3, 3, 3, 3})}, {{"padding", ones}});
+    y = m.node("relu", "relu", {m.batchNorm("bn", y, 4)});
+    y = m.node("groups", "conv3d", {y, m.random("v", {6, 2, 1, 3, 2})}, {{"groups", std::int64_t{2}}});
+    y = m.node("pool", "max_pool3d", {y}, {{"pool_size", Shape{2, 2, 2}}, {"strides", Shape{2, 1, 2}}});
+    const ValueId mean = m.node("mean", "global_avg_pool3d", {y});
+    const auto g = m.finish({y, m.node("flat", "batch_flatten", {mean})});
+    const auto o = take(graph::convertLayout(g, "NHWC"));
+    QCOMPARE(count(o, "transpose"), 2);
+    int volumes = 0;
+    for (const graph::Node& node : o.nodes) {
+        if (node.op.ends_with("3d"))
+            volumes += graph::attrString(node, "layout", "") == "NDHWC" ? 1 : 0;
+    }
+    QCOMPARE(volumes, 4);
+    QVERIFY(difference(g, o) < 1e-6);
+    // Scales are folded into the kernels of either layout.
+    for (const graph::Graph& written : {g, o}) {
+        const auto folded = take(graph::foldScaleAxis(take(graph::foldConstants(take(graph::simplifyInference(written))))));
+        QCOMPARE(count(folded, "multiply"), 0);
+        QVERIFY(difference(g, folded) < 1e-5);
+    }
 }
 
 void TestConvertLayout::axesOfOtherOperatorsFollow()

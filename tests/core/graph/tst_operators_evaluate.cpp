@@ -135,6 +135,39 @@ private slots:
         QVERIFY(largestDifference(values("transpose", {{"axes", Ints{0, 3, 1, 2}}}, {(*out)[0]}), expected) < 1e-5);
     }
 
+    /// A volume's convolution is the sum of those of its slices, one for each slice of the kernel.
+    void convolutionOfAVolumeIsASumOverSlices()
+    {
+        const HostTensor data = noise({1, 3, 5, 6, 7}, 3), weight = noise({4, 3, 2, 3, 3}, 4);
+        const std::int64_t stride = 2, dilation = 2, before = 1; // in depth
+        const Attrs attrs{{"strides", Ints{stride, 1, 2}}, {"padding", Ints{before, 1, 0, 0, 1, 1}}, {"dilations", Ints{dilation, 1, 1}}};
+        const Attrs image{{"strides", Ints{1, 2}}, {"padding", Ints{1, 0, 1, 1}}};
+        const auto slice = [](const HostTensor& x, std::int64_t at) {
+            const auto cut = evaluate("strided_slice", {{"begin", Ints{at}}, {"end", Ints{at + 1}}, {"axes", Ints{2}}, {"strides", Ints{1}}}, {x});
+            return (*evaluate("squeeze", {{"axes", Ints{2}}}, {(*cut)[0]}))[0];
+        };
+        const std::vector<double> got = values("conv3d", attrs, {data, weight});
+        const std::int64_t outDepth = (5 + before - dilation - 1) / stride + 1, plane = 6 * 3;
+        QCOMPARE(static_cast<std::int64_t>(got.size()), 4 * outDepth * plane);
+        for (std::int64_t z = 0; z < outDepth; ++z) {
+            std::vector<double> expected(static_cast<std::size_t>(4 * plane));
+            for (std::int64_t k = 0; k < 2; ++k) {
+                const std::int64_t at = z * stride - before + k * dilation;
+                if (at < 0 || at >= 5)
+                    continue;
+                const std::vector<double> part = values("conv2d", image, {slice(data, at), slice(weight, k)});
+                for (std::size_t i = 0; i < expected.size(); ++i)
+                    expected[i] += part.at(i);
+            }
+            std::vector<double> ours;
+            for (std::int64_t o = 0; o < 4; ++o) {
+                const auto first = got.begin() + (o * outDepth + z) * plane;
+                ours.insert(ours.end(), first, first + plane);
+            }
+            QVERIFY(largestDifference(ours, expected) < 1e-5);
+        }
+    }
+
     void infinityInDataStaysWhereItIsRead()
     {
         HostTensor data = f32({1, 1, 1, 4}, {1, INFINITY, 2, 3});
@@ -159,6 +192,10 @@ private slots:
         QCOMPARE(values("avg_pool2d", counted, {data}), (std::vector<double>{-0.25, -0.75, -1, -2.5}));
         QCOMPARE(values("global_avg_pool2d", {}, {data}), (std::vector<double>{-2.5}));
         QCOMPARE(values("global_max_pool2d", {}, {data}), (std::vector<double>{-1}));
+        const HostTensor volume = f32({1, 1, 2, 1, 3}, {1, 5, 2, 4, 3, 6});
+        QCOMPARE(values("max_pool3d", {{"pool_size", Ints{2, 1, 2}}}, {volume}), (std::vector<double>{5, 6}));
+        QCOMPARE(values("avg_pool3d", {{"pool_size", Ints{2, 1, 2}}, {"padding", Ints{0, 0, 0, 0, 0, 1}}}, {volume}), (std::vector<double>{3.25, 4, 4}));
+        QCOMPARE(values("global_avg_pool3d", {}, {volume}), (std::vector<double>{3.5}));
     }
 
     void productsTransposeAndBroadcast()

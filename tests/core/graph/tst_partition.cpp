@@ -304,6 +304,7 @@ void TestPartition::equalPartsOfNewerNetworksAreOneTask_data()
     QTest::addColumn<int>("tasks");
     QTest::addColumn<int>("weight");
     QTest::addColumn<int>("megaflop");
+    QTest::newRow("resnet3d-18") << "resnet3d-18" << 23 << 24 << 81852;
     QTest::newRow("shufflenet-v2") << "shufflenet-v2" << 19 << 59 << 294;
     QTest::newRow("efficientnet-b0") << "efficientnet-b0" << 58 << 99 << 787;
     QTest::newRow("mobilenet-v3-large") << "mobilenet-v3-large" << 52 << 73 << 449;

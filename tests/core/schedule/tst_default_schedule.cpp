@@ -1,6 +1,7 @@
 #include "kernel_check.h"
 
 #include "core/compute/definitions/conv2d.h"
+#include "core/compute/definitions/conv3d.h"
 #include "core/compute/definitions/dense.h"
 #include "core/compute/definitions/elementwise.h"
 #include "core/compute/definitions/pool.h"
@@ -52,6 +53,21 @@ Build conv(ImageLayout layout, std::int64_t size, std::int64_t ci, std::int64_t 
     };
 }
 
+Build conv3d(ImageLayout layout)
+{
+    return [=](DagBuilder& b) {
+        const bool last = layout == ImageLayout::Nhwc;
+        using Shape = std::vector<std::int64_t>;
+        const Tensor data = b.placeholder("data", last ? Shape{1, 4, 9, 14, 6} : Shape{1, 6, 4, 9, 14}, DType::F32);
+        const Tensor weight = b.placeholder("weight", last ? Shape{3, 3, 3, 6, 16} : Shape{16, 6, 3, 3, 3}, DType::F32);
+        compute::Conv3dParams p;
+        p.layout = layout;
+        p.strides = {1, 2, 1};
+        p.padding = {1, 1, 1, 1, 1, 1};
+        return biasRelu(b, compute::conv3d(b, data, weight, p, NameEra::Nested), last ? 4 : 1);
+    };
+}
+
 const std::vector<Case>& cases()
 {
     static const std::vector<Case> kCases = {
@@ -61,6 +77,8 @@ const std::vector<Case>& cases()
         {"conv 3x3 nchw", conv(ImageLayout::Nchw, 14, 4, 16, 3, 1, 1)},
         {"conv 7x7 stride 2 nchw", conv(ImageLayout::Nchw, 12, 3, 16, 7, 2, 3)},
         {"conv 1x1 nchw", conv(ImageLayout::Nchw, 7, 16, 32, 1, 1, 0)},
+        {"conv 3x3x3 ndhwc", conv3d(ImageLayout::Nhwc)},
+        {"conv 3x3x3 ncdhw", conv3d(ImageLayout::Nchw)},
         {"conv odd channels", conv(ImageLayout::Nhwc, 9, 5, 19, 3, 1, 1)},
         {"depthwise nhwc", [](DagBuilder& b) {
              const Tensor data = b.placeholder("data", {1, 14, 14, 32}, DType::F32);
@@ -114,7 +132,7 @@ const std::vector<Case>& cases()
              return compute::pool2d(b, b.placeholder("data", {1, 5, 15, 15}, DType::F32), compute::PoolKind::Max, p);
          }},
         {"global average pool", [](DagBuilder& b) {
-             return compute::globalPool2d(b, b.placeholder("data", {1, 32, 7, 7}, DType::F32), compute::PoolKind::Average, ImageLayout::Nchw);
+             return compute::globalPool<2>(b, b.placeholder("data", {1, 32, 7, 7}, DType::F32), compute::PoolKind::Average, ImageLayout::Nchw);
          }},
         {"softmax", [](DagBuilder& b) { return compute::softmax(b, b.placeholder("data", {3, 50}, DType::F32), 1); }},
         {"layer norm", [](DagBuilder& b) {
@@ -167,6 +185,7 @@ private slots:
     void computesWhatTheDagSays_data();
     void computesWhatTheDagSays();
     void channelBlocksAreReadAndWrittenInVectors();
+    void volumesAreComputedInVectors();
     void plainLoopsAreTheLastResort();
 };
 
@@ -218,6 +237,24 @@ void TestDefaultSchedule::channelBlocksAreReadAndWrittenInVectors()
     // Channels are not the tile's last dimension, but its vectors lie in one piece.
     QVERIFY2(text.contains("buffer conv2d_nchw float32 register [1, 16, 1, 14] strides [224, 1, 224, 16]\n"), qPrintable(text));
     QVERIFY2(text.contains("((rc.1*4) + rc.2)]*weight["), qPrintable(text));
+}
+
+void TestDefaultSchedule::volumesAreComputedInVectors()
+{
+    for (const ImageLayout layout : {ImageLayout::Nhwc, ImageLayout::Nchw}) {
+        DagBuilder b;
+        const Tensor out = conv3d(layout)(b);
+        const auto dag = std::move(b).finish({out});
+        QVERIFY(dag);
+        const auto state = planDefaultSchedule(*dag, optionsFor(**dag));
+        QVERIFY2(state, state ? "" : state.error().message.c_str());
+        int vectorised = 0;
+        for (const Stage& stage : state->stages()) {
+            const bool sums = std::ranges::any_of(stage.iters, [](const Iterator& i) { return i.kind == IterKind::Reduction; });
+            vectorised += sums && std::ranges::any_of(stage.iters, [](const Iterator& i) { return i.annotation == Annotation::Vectorize; }) ? 1 : 0;
+        }
+        QCOMPARE(vectorised, 1);
+    }
 }
 
 void TestDefaultSchedule::plainLoopsAreTheLastResort()

@@ -119,7 +119,7 @@ SearchAlternative maxPool()
 SearchAlternative globalPool()
 {
     DagBuilder b;
-    const Tensor y = globalPool2d(b, b.placeholder("data", {1, 7, 7, 512}, DType::F32), compute::PoolKind::Average,
+    const Tensor y = compute::globalPool<2>(b, b.placeholder("data", {1, 7, 7, 512}, DType::F32), compute::PoolKind::Average,
                                   compute::ImageLayout::Nhwc);
     return finish("direct", std::move(b), y);
 }

@@ -133,6 +133,28 @@ def pools():
     c.save()
 
 
+def volumes():
+    c = Case("volumes", 17)
+    c.input("x", [1, 4, 5, 6, 7])
+    c.noise("w1", [6, 2, 2, 3, 2]), c.noise("b1", [6])
+    c.add("Conv", ["x", "w1", "b1"], "t1", group=2, strides=[2, 1, 2], pads=[0, 1, 1, 1, 0, 1], dilations=[1, 2, 1])
+    for n, low, high in (("gamma", 0.5, 1.5), ("beta", -0.5, 0.5), ("mean", -0.3, 0.3), ("var", 0.5, 2.0)):
+        c.noise(n, [6], low, high)
+    c.add("BatchNormalization", ["t1", "gamma", "beta", "mean", "var"], "o1")
+    c.noise("w2", [3, 4, 3, 3, 3])
+    c.add("Conv", ["x", "w2"], "o2", auto_pad="SAME_UPPER", strides=[2, 3, 2])
+    c.noise("w3", [4, 3, 2, 3, 3]), c.noise("b3", [3])
+    c.add("ConvTranspose", ["x", "w3", "b3"], "o3", strides=[2, 1, 2], pads=[1, 0, 0, 0, 1, 1], output_padding=[1, 0, 0])
+    c.add("MaxPool", ["x"], "o4", kernel_shape=[2, 3, 2], strides=[2, 2, 2], pads=[0, 1, 0, 1, 1, 1], ceil_mode=1)
+    c.add("AveragePool", ["x"], "o5", kernel_shape=[3, 2, 3], strides=[2, 2, 2], pads=[1, 0, 1, 1, 0, 1])
+    c.add("AveragePool", ["x"], "o6", kernel_shape=[3, 2, 3], pads=[1, 0, 1, 1, 0, 1], count_include_pad=1)
+    c.add("GlobalAveragePool", ["x"], "o7"), c.add("GlobalMaxPool", ["x"], "o8")
+    c.ints("widths", [0, 0, 0, 1, 0, 0, 0, 1, 0, 2])
+    c.add("Pad", ["x", "widths"], "t2")
+    c.add("Conv", ["t2", "w2"], "o9")
+    c.save()
+
+
 def activations():
     c = Case("activations", 22)
     c.input("x", [2, 3, 5], low=-4, high=4)
@@ -278,4 +300,4 @@ def types():
 
 for version in (7, 9, 11, 13, 18):
     smallNetwork(version)
-convolutions(), pools(), activations(), arithmetic(), reductions(), norms(), products(), shapes(), types()
+convolutions(), pools(), volumes(), activations(), arithmetic(), reductions(), norms(), products(), shapes(), types()

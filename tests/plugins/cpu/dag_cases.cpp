@@ -1,6 +1,7 @@
 #include "tests/plugins/cpu/dag_cases.h"
 
 #include "core/compute/definitions/conv2d.h"
+#include "core/compute/definitions/conv3d.h"
 #include "core/compute/definitions/dense.h"
 #include "core/compute/definitions/elementwise.h"
 #include "core/compute/definitions/pool.h"
@@ -52,6 +53,20 @@ DagPtr conv(ImageLayout layout, std::int64_t size, std::int64_t ci, std::int64_t
     });
 }
 
+DagPtr conv3d(ImageLayout layout)
+{
+    return dagOf([=](DagBuilder& b) {
+        const bool last = layout == ImageLayout::Nhwc;
+        using Shape = std::vector<std::int64_t>;
+        const Tensor data = b.placeholder("data", last ? Shape{1, 4, 7, 10, 8} : Shape{1, 8, 4, 7, 10}, DType::F32);
+        const Tensor weight = b.placeholder("weight", last ? Shape{3, 3, 3, 8, 24} : Shape{24, 8, 3, 3, 3}, DType::F32);
+        Conv3dParams p;
+        p.layout = layout;
+        p.padding = {1, 1, 1, 1, 1, 1};
+        return biasRelu(b, conv3d(b, data, weight, p, NameEra::Nested), last ? 4 : 1);
+    });
+}
+
 DagPtr ofImage(const std::function<Tensor(DagBuilder&, Tensor)>& f)
 {
     return dagOf([&](DagBuilder& b) { return f(b, b.placeholder("x", {1, 12, 13, 20}, DType::F32)); });
@@ -86,6 +101,8 @@ std::vector<DagCase> dagCases()
     addCase("convolution 7x7 of stride 2 NCHW", conv(ImageLayout::Nchw, 28, 3, 32, 7, 2, 3));
     addCase("convolution 1x1", conv(ImageLayout::Nchw, 7, 32, 64, 1, 1, 0));
     addCase("convolution of odd sizes", conv(ImageLayout::Nhwc, 9, 5, 19, 3, 1, 1));
+    addCase("convolution 3x3x3 NDHWC", conv3d(ImageLayout::Nhwc));
+    addCase("convolution 3x3x3 NCDHW", conv3d(ImageLayout::Nchw));
     addCase("depthwise NHWC", conv(ImageLayout::Nhwc, 14, 32, 32, 3, 1, 1, true));
     addCase("depthwise NCHW of stride 2", conv(ImageLayout::Nchw, 14, 8, 8, 3, 2, 1, true));
     addCase("dense", dagOf([](DagBuilder& b) {
@@ -96,7 +113,7 @@ std::vector<DagCase> dagCases()
             }));
     addCase("maximum pooling", pool(PoolKind::Max));
     addCase("average pooling", pool(PoolKind::Average));
-    addCase("global pooling", ofImage([](DagBuilder& b, Tensor x) { return globalPool2d(b, x, PoolKind::Average, ImageLayout::Nhwc); }));
+    addCase("global pooling", ofImage([](DagBuilder& b, Tensor x) { return compute::globalPool<2>(b, x, PoolKind::Average, ImageLayout::Nhwc); }));
     addCase("softmax", dagOf([](DagBuilder& b) { return softmax(b, b.placeholder("x", {5, 37}, DType::F32), 1); }));
     addCase("transposition", ofImage([](DagBuilder& b, Tensor x) { return transpose(b, x, {0, 3, 1, 2}); }));
     addCase("reshape", ofImage([](DagBuilder& b, Tensor x) { return reshape(b, x, {12, 260}); }));
