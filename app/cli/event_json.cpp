@@ -43,6 +43,8 @@ struct Writer
     {
         out.update({{"event", "best"}, {"task", e.task}, {"alternative", e.alternative}});
         put(out, "cost_ms", e.costMs);
+        if (e.final)
+            out["final"] = true;
     }
     void operator()(const EstimateEvent& e) const
     {
@@ -77,6 +79,13 @@ struct Writer
     void operator()(const BudgetEvent& e) const
     {
         out.update({{"event", "budget"}, {"task", e.task}, {"pinned", e.budget.pinned}, {"muted", e.budget.muted}, {"boost", e.budget.boost}, {"trial_cap", e.budget.trialCap}});
+    }
+    void operator()(const FinalsEvent& e) const
+    {
+        out.update({{"event", "finals"}, {"tasks", e.tasks}, {"finalists", e.finalists}, {"passes", e.passes}, {"changed", e.changed}});
+        put(out, "before_ms", e.beforeMs);
+        put(out, "after_ms", e.afterMs);
+        put(out, "seconds", e.seconds);
     }
     void operator()(const RewindEvent&) const { out["event"] = "rewind"; }
     void operator()(const DoneEvent& e) const

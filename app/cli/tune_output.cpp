@@ -72,7 +72,7 @@ void TuneOutput::onEvents(std::span<const Event> events)
             }
         } else if (const auto* best = std::get_if<BestEvent>(&event.what)) {
             auto& task = m_tasks[static_cast<std::size_t>(best->task)];
-            if (!(best->costMs >= task.bestMs)) { // else the best of this run, but an earlier one had better
+            if (best->final || !(best->costMs >= task.bestMs)) { // else the best of this run, but an earlier one had better
                 task.bestMs = best->costMs;
                 task.bestAlternative = best->alternative;
                 task.gflops = task.flop / best->costMs / 1e6;
@@ -118,6 +118,10 @@ void TuneOutput::printText(const Event& event)
         }
     } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
         print("{}  whole network{}: {} ms\n", clock(event.atSeconds), measured->untuned ? ", untuned" : "", number(measured->ms, 3));
+        m_drawnLines = 0;
+    } else if (const auto* finals = std::get_if<FinalsEvent>(&event.what)) {
+        print("{}  finals: {} finalists of {} tasks, {} passes in {:.1f} s; another one is best of {} task{}; estimate {} -> {} ms\n", clock(event.atSeconds), finals->finalists,
+              finals->tasks, finals->passes, finals->seconds, finals->changed, finals->changed == 1 ? "" : "s", number(finals->beforeMs, 3), number(finals->afterMs, 3));
         m_drawnLines = 0;
     } else if (const auto* log = std::get_if<LogEvent>(&event.what)) {
         print("{}\n", log->text);

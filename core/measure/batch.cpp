@@ -78,6 +78,12 @@ Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, std::v
     for (std::size_t i = 0; i < requests.size(); ++i) {
         m_items[i].name = kernelNameOf(requests[i]);
         m_items[i].since = Clock::now();
+        if (const BuiltKernelPtr& built = requests[i].built; built && built->artifact) {
+            m_items[i].artifact = built->artifact;
+            m_items[i].kernel = built->kernel;
+            m_items[i].facts = built->facts;
+            m_items[i].phase = Phase::Built;
+        }
     }
 }
 
@@ -418,6 +424,8 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
         item.artifact = artifact;
         item.kernel = candidate.kernel();
         item.facts = {candidate.vector_spills(), candidate.code_bytes()};
+        if (const BuiltKernelPtr& built = m_requests[group[k]].built)
+            *built = {artifact, item.kernel, item.facts};
         item.phase = Phase::Built;
     }
     return {};

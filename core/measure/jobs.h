@@ -30,6 +30,14 @@ struct BuildFacts
     std::int64_t codeBytes = 0;
 };
 
+/// A kernel in its artifact.
+struct BuiltKernel
+{
+    BuiltArtifactPtr artifact; ///< null: it has not been built yet
+    std::int32_t kernel = -1;
+    BuildFacts facts;
+};
+
 std::string kernelNameOf(const MeasureRequest& request);
 
 /// The run of kernel number `kernel`. Errors: Internal if its parameters are not the DAG's inputs and outputs.

@@ -26,6 +26,11 @@ DeviceSpec deviceOf(const Target& target, std::string key)
     return {target.kind(), std::move(key), text.substr(std::min(text.size(), target.kind().size() + 1))};
 }
 
+BuiltKernelPtr makeBuiltKernel()
+{
+    return std::make_shared<BuiltKernel>();
+}
+
 Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
 {
     LATHE_TRY_ASSIGN(const Target target, Target::parse(options.target));

@@ -51,6 +51,11 @@ struct RunPlan
     double contenderFactor = 0;
 };
 
+struct BuiltKernel;
+
+/// Where a candidate that is measured several times keeps its program in between (jobs.h).
+using BuiltKernelPtr = std::shared_ptr<BuiltKernel>;
+
 struct MeasureRequest
 {
     std::string trial; ///< 128-bit id, 32 hex digits
@@ -60,6 +65,7 @@ struct MeasureRequest
     double bestNs = std::numeric_limits<double>::infinity();
     std::int64_t ordinal =
         -1; ///< of the trial in the run; part of the kernel's name, so that fault scripts can name it
+    BuiltKernelPtr built; ///< null, or made by makeBuiltKernel(): filled by the first measurement, from then on nothing is built
 };
 
 /// A device that a local runner opens.

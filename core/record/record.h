@@ -83,4 +83,7 @@ struct Record
 /// memory were read before each run. Below: weights were taken in turns from copies of so many bytes together.
 std::int64_t coldBytes(const Record& record);
 
+/// Id of the finals that a record is of, as its conditions say; empty: it is an ordinary trial.
+std::string finalsOf(const Record& record);
+
 } // namespace lathe

@@ -342,4 +342,12 @@ std::int64_t coldBytes(const Record& record)
     return bytes("cold_bytes") != 0 ? bytes("cold_bytes") : -bytes("rotate_bytes");
 }
 
+std::string finalsOf(const Record& record)
+{
+    if (record.result.conditions.find("\"finals\"") == std::string::npos)
+        return {}; // nearly all
+    const json conditions = json::parse(record.result.conditions, nullptr, false);
+    return conditions.is_object() && conditions.contains("finals") && conditions["finals"].is_string() ? conditions["finals"].get<std::string>() : std::string();
+}
+
 } // namespace lathe

@@ -114,9 +114,7 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
         if (measured.is_object() && measured.contains(key))
             s.conditions.emplace_back(key, word(measured[key]));
     for (const store::BestRow* row : alike[{s.device, s.coldBytes}]) {
-        const store::BestRow*& known = best[row->task];
-        if (known == nullptr || row->costNs < known->costNs)
-            known = row;
+        best.try_emplace(row->task, row); // of a task, the one that stands best comes first
     }
     return best;
 }

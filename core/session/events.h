@@ -49,6 +49,16 @@ struct BestEvent
     std::int32_t task = -1;
     double costMs = kUnknown;
     std::string alternative;
+    bool final = false; ///< by finals: what stood before is past, even where this costs more
+};
+
+/// Finals have been held (finals.h).
+struct FinalsEvent
+{
+    std::int32_t tasks = 0, finalists = 0, passes = 0;
+    std::int32_t changed = 0; ///< tasks that another trial stands best of than before
+    double beforeMs = kUnknown, afterMs = kUnknown; ///< estimate of the network
+    double seconds = 0;
 };
 
 struct EstimateEvent
@@ -99,7 +109,7 @@ std::string_view toString(RunState state);
 struct StateEvent
 {
     RunState state = RunState::Idle;
-    std::string text; ///< Failed: one sentence; Finished: why, unless the budget was used
+    std::string text; ///< Failed: one sentence; Finished: why, unless the budget was used; Running: "finals" while they are held
 };
 
 struct DoneEvent
@@ -120,7 +130,7 @@ struct RewindEvent
 struct Event
 {
     double atSeconds = 0;
-    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent, RewindEvent> what;
+    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent, RewindEvent, FinalsEvent> what;
 };
 
 /// Watches a session. Called on the session's threads, in order, never concurrently; must return quickly.

@@ -147,6 +147,12 @@ struct RunView
     std::string options; ///< JSON
     double untunedMs = kUnknown;
     std::vector<std::pair<double, double>> measured; ///< (at seconds, ms) of the whole network
+    struct Finals
+    {
+        double atSeconds = 0, seconds = 0; ///< their end, how long they took
+        double ms = kUnknown; ///< estimate of the network after them
+    };
+    std::vector<Finals> finals = {};
 };
 
 /// How well one round was measured: medians over some of its trials.

@@ -335,7 +335,7 @@ Result<std::vector<RunView>> ProjectHistory::runs()
     for (const store::SessionRow& row : sessions) {
         if (row.model != m_modelRow || row.target != m_model->target.text() || (m_front && row.id != m_front->run))
             continue;
-        RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}};
+        RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}, {}};
         const double until = m_front ? m_front->seconds.load() : std::numeric_limits<double>::infinity();
         view.activeSeconds = std::min(view.activeSeconds, until);
         LATHE_TRY(m_reader.project().forEachEvent(row.id, [&view, until](std::string_view kind, double at, std::string_view text) {
@@ -344,7 +344,9 @@ Result<std::vector<RunView>> ProjectHistory::runs()
             const json event = json::parse(text, nullptr, false);
             if (!event.is_object() || !event.contains("ms") || !event["ms"].is_number())
                 return;
-            if (kind == "untuned")
+            if (kind == "finals" && event.contains("seconds") && event["seconds"].is_number())
+                view.finals.push_back({at, event["seconds"].get<double>(), event["ms"].get<double>()});
+            else if (kind == "untuned")
                 view.untunedMs = event["ms"].get<double>();
             else if (kind == "measured")
                 view.measured.emplace_back(at, event["ms"].get<double>());

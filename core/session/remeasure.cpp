@@ -1,5 +1,6 @@
 #include "core/session/remeasure.h"
 
+#include "core/session/activity.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/measure_plan.h"
 #include "core/session/options_json.h"
@@ -9,18 +10,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 #include <set>
 
 namespace lathe::session {
 
 namespace {
-
-std::int64_t unixMs()
-{
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string newTrialId()
 {

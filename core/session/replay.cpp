@@ -331,7 +331,7 @@ Result<std::unique_ptr<TuningSession>> openReplay(OpenOptions options)
     LATHE_TRY_ASSIGN(ReplayScript script, ReplayScript::open(options.project, *run, *model));
     std::vector<RunView> views;
     for (const store::SessionRow& other : runs)
-        views.push_back({other.id, other.target, other.startedMs, other.activeSeconds, other.state, other.options, kUnknown, {}});
+        views.push_back({other.id, other.target, other.startedMs, other.activeSeconds, other.state, other.options, kUnknown, {}, {}});
     return std::unique_ptr<TuningSession>(std::make_unique<ReplaySession>(std::move(options), std::move(model), *run, std::move(views),
                                                                           static_cast<std::size_t>(run - runs.begin()), std::move(script)));
 }

@@ -96,6 +96,8 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
         } else if (kind == "limits") {
             if (DeviceLimits limits = limitsFromJson(std::string(content)); limits.known())
                 m_between.push_back({at, LimitsEvent{std::move(limits)}});
+        } else if (kind == "finals") {
+            readFinals(at, event);
         } else if (kind == "error") {
             m_between.push_back({at, ErrorEvent{errcFromString(text(event, "code")).value_or(Errc::Internal), text(event, "text")}});
         } else if (kind == "log") {
@@ -122,10 +124,30 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
     return {};
 }
 
+/// As TuningRun::holdFinals() tells of them.
+void ReplayScript::readFinals(double at, const json& event)
+{
+    Finals finals{at, {}};
+    if (event.contains("best") && event["best"].is_array())
+        for (const json& best : event["best"]) {
+            const bool whole = best.is_array() && best.size() == 3 && best[0].is_number_integer() && best[1].is_number() && best[2].is_string();
+            const std::int64_t task = whole ? best[0].get<std::int64_t>() : -1;
+            if (task < 0 || task >= static_cast<std::int64_t>(m_taskOfKey.size()) || !(best[1].get<double>() > 0))
+                continue;
+            finals.bestNs[static_cast<std::int32_t>(task)] = best[1].get<double>() * 1e6;
+            m_between.push_back({at, BestEvent{static_cast<std::int32_t>(task), best[1].get<double>(), best[2].get<std::string>(), true}});
+        }
+    const auto count = [&event](const char* key) { return static_cast<std::int32_t>(std::clamp(number(event, key), 0.0, 1e9)); };
+    m_between.push_back({at, FinalsEvent{count("tasks"), count("finalists"), count("passes"), count("changed"), number(event, "before_ms"), number(event, "ms"), number(event, "seconds")}});
+    m_between.push_back({at, EstimateEvent{number(event, "ms"), number(event, "low_ms"), number(event, "high_ms"), number(event, "eta_s")}});
+    m_done.estimatedMs = number(event, "ms");
+    m_finals.push_back(std::move(finals));
+}
+
 void ReplayScript::rewind()
 {
     m_items.clear();
-    m_round = m_nextBetween = 0;
+    m_round = m_nextBetween = m_nextFinals = 0;
     m_at = 0;
     m_bestNs.clear();
 }
@@ -159,6 +181,11 @@ void ReplayScript::tell(const store::PlayedRecord& record, std::int32_t round, d
 Result<> ReplayScript::nextRound()
 {
     const std::size_t place = m_round++;
+    // Finals are held between rounds: those of before this one's end say what its trials compete with.
+    const double until = place < m_rounds.size() ? m_rounds[place].atSeconds : std::numeric_limits<double>::infinity();
+    for (; m_nextFinals < m_finals.size() && m_finals[m_nextFinals].at < until; ++m_nextFinals)
+        for (const auto& [task, ns] : m_finals[m_nextFinals].bestNs)
+            m_bestNs[task] = ns;
     if (place < m_rounds.size()) {
         const store::RoundRow& round = m_rounds[place];
         LATHE_TRY_ASSIGN(const auto records, m_reader.round(m_run, round.index));

@@ -4,6 +4,8 @@
 #include "core/session/loaded_model.h"
 #include "core/store/record_reader.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <deque>
 
 namespace lathe::session {
@@ -33,9 +35,16 @@ public:
 private:
     explicit ReplayScript(store::RecordReader reader) : m_reader(std::move(reader)) { }
     Result<> readEvents(const store::SessionRow& run);
+    void readFinals(double at, const nlohmann::json& event);
     Result<> nextRound();
     void tell(const store::PlayedRecord& record, std::int32_t round, double at);
     std::int32_t taskOf(const std::string& key) const;
+
+    struct Finals
+    {
+        double at = 0;
+        std::map<std::int32_t, double> bestNs; ///< by task
+    };
 
     store::RecordReader m_reader;
     std::int64_t m_run = 0;
@@ -43,12 +52,13 @@ private:
     std::vector<store::RoundRow> m_rounds;
     std::vector<std::int32_t> m_cutShort; ///< rounds whose trials are stored, but not their end
     std::vector<Event> m_between; ///< what is stored as an event, by time
+    std::vector<Finals> m_finals; ///< by time
     double m_length = 0;
     StateEvent m_ending;
     DoneEvent m_done;
     // How far it is read:
     std::deque<Item> m_items;
-    std::size_t m_round = 0, m_nextBetween = 0;
+    std::size_t m_round = 0, m_nextBetween = 0, m_nextFinals = 0;
     double m_at = 0; ///< end of the round before
     std::map<std::int32_t, double> m_bestNs;
 };

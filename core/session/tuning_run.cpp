@@ -1,6 +1,8 @@
 #include "core/session/tuning_run.h"
 
 #include "core/backend/codegen.h"
+#include "core/session/activity.h"
+#include "core/session/finals.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/measure_plan.h"
 #include "core/session/options_json.h"
@@ -20,30 +22,6 @@ using nlohmann::json;
 using std::chrono::steady_clock;
 
 namespace {
-
-double secondsSince(steady_clock::time_point start)
-{
-    return std::chrono::duration<double>(steady_clock::now() - start).count();
-}
-
-std::int64_t unixMs()
-{
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-/// Adds the time until it dies to an activity.
-class Activity
-{
-public:
-    explicit Activity(double& total) : m_total(total), m_start(steady_clock::now()) { }
-    ~Activity() { m_total += secondsSince(m_start); }
-    Activity(const Activity&) = delete;
-    Activity& operator=(const Activity&) = delete;
-
-private:
-    double& m_total;
-    steady_clock::time_point m_start;
-};
 
 /// Rounds of 64, as the reference; where the budget in time is small, so few trials that each task gets some four rounds.
 std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
@@ -72,9 +50,24 @@ double TuningRun::atSeconds() const
     return m_resumedSeconds + std::chrono::duration<double>(steady_clock::now() - m_start - m_paused).count();
 }
 
+double TuningRun::searchSeconds() const
+{
+    if (m_options.seconds <= 0)
+        return std::numeric_limits<double>::infinity();
+    return m_options.seconds - (m_setup.project == nullptr ? 0 : finalsReserve(m_options.seconds));
+}
+
+double TuningRun::estimatedSeconds() const
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < m_tasks.size(); ++i)
+        sum += m_scheduler->tasks()[i].weight * (m_tasks[i].bestNs * 1e-9);
+    return sum;
+}
+
 bool TuningRun::budgetLeft() const
 {
-    if (m_options.seconds > 0 && atSeconds() >= m_options.seconds)
+    if (atSeconds() >= searchSeconds())
         return false;
     if (m_options.trials > 0 && m_trials >= m_options.trials)
         return false;
@@ -185,10 +178,20 @@ Result<> TuningRun::followSteering()
 Result<> TuningRun::restore(std::stop_token stop)
 {
     store::Project& project = *m_setup.project;
-    LATHE_TRY_ASSIGN(const std::vector<Record> records, project.sessionRecords(m_session));
+    LATHE_TRY_ASSIGN(std::vector<Record> records, project.sessionRecords(m_session));
+    // Finals were held between two rounds: trials of later ones were measured against what they said.
+    std::map<std::int32_t, std::vector<Record>> finals;
+    std::erase_if(records, [&finals](const Record& record) {
+        if (finalsOf(record).empty())
+            return false;
+        finals[json::parse(record.result.conditions, nullptr, false).value("finals_round", 0)].push_back(record);
+        return true;
+    });
     LATHE_TRY_ASSIGN(const std::vector<store::RoundRow> rounds, project.rounds(m_session));
     std::size_t at = 0;
     for (const store::RoundRow& round : rounds) {
+        if (const auto held = finals.find(m_round); held != finals.end())
+            takeFinals(held->second);
         std::vector<Record> told;
         for (; at < records.size() && records[at].round == round.index; ++at)
             told.push_back(records[at]);
@@ -203,10 +206,12 @@ Result<> TuningRun::restore(std::stop_token stop)
         LATHE_TRY(tellRound(task->second, told, elapsed, stop));
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, "stopped");
-        if (std::isfinite(round.estimateMs))
-            m_estimates.emplace_back(round.atSeconds, round.estimateMs);
+        if (const double objective = m_scheduler->estimatedLatency(); std::isfinite(objective))
+            m_estimates.emplace_back(round.atSeconds, objective * 1e3);
         ++m_round;
     }
+    if (const auto held = finals.find(m_round); held != finals.end())
+        takeFinals(held->second);
     m_partial.assign(records.begin() + static_cast<std::ptrdiff_t>(at), records.end());
     return {};
 }
@@ -235,6 +240,18 @@ Result<> TuningRun::keepLimits()
     const double at = atSeconds();
     emit({Event{at, LimitsEvent{std::move(known)}}});
     return m_setup.project->addEvent(m_session, at, "limits", *limits);
+}
+
+void TuningRun::pauseIfAsked(std::stop_token stop)
+{
+    if (!m_setup.control->pauseRequested())
+        return;
+    setState(RunState::Paused);
+    const auto since = steady_clock::now();
+    m_setup.control->waitWhilePaused(stop);
+    m_paused += steady_clock::now() - since;
+    if (!stop.stop_requested())
+        setState(RunState::Running);
 }
 
 Result<> TuningRun::run(std::stop_token stop)
@@ -292,12 +309,7 @@ Result<> TuningRun::run(std::stop_token stop)
             if (!ending.empty())
                 break;
             if (m_setup.control->pauseRequested()) {
-                setState(RunState::Paused);
-                const auto since = steady_clock::now();
-                m_setup.control->waitWhilePaused(stop);
-                m_paused += steady_clock::now() - since;
-                if (!stop.stop_requested())
-                    setState(RunState::Running);
+                pauseIfAsked(stop);
                 continue;
             }
             LATHE_TRY(followSteering());
@@ -315,6 +327,8 @@ Result<> TuningRun::run(std::stop_token stop)
             if (atSeconds() - m_networkAt > 60 && m_scheduler->estimatedLatency() < 0.97 * m_networkEstimate)
                 LATHE_TRY(measureWhole(false, stop));
         }
+        if (!stop.stop_requested())
+            LATHE_TRY(holdFinals(stop));
         if (!stop.stop_requested())
             LATHE_TRY(measureWhole(false, stop));
         return {};
@@ -412,6 +426,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         requests.push_back(std::move(request));
         places.push_back(i);
     }
+    m_freshTrials += static_cast<std::int64_t>(requests.size());
     m_partial.clear();
     const double begun = atSeconds();
     emit({Event{begun, RoundEvent{m_round, taskIndex, static_cast<std::int32_t>(candidates.size()), terms, reason}}});
@@ -469,8 +484,8 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         LATHE_TRY(m_setup.project->updateSession(m_session, "running", at));
     }
     emit({Event{at, RoundDoneEvent{m_round, taskIndex, static_cast<std::int32_t>(records.size()), activities, after.ms}}, Event{at, after}});
-    if (std::isfinite(after.ms))
-        m_estimates.emplace_back(at, after.ms);
+    if (const double objective = m_scheduler->estimatedLatency(); std::isfinite(objective))
+        m_estimates.emplace_back(at, objective * 1e3); // whether the search gains, finals do not say
     ++m_round;
     return {};
 }

@@ -49,7 +49,7 @@ private:
         search::SearchTask search;
         std::unique_ptr<search::Policy> policy;
         std::map<std::string, measure::TaskDataPtr> data; ///< by alternative
-        double bestNs = std::numeric_limits<double>::infinity();
+        double bestNs = std::numeric_limits<double>::infinity(); ///< of what stands best: the least, or what finals said
     };
 
     Result<> prepare();
@@ -61,6 +61,12 @@ private:
     Result<> oneRound(std::int32_t task, std::stop_token stop);
     Result<measure::TaskDataPtr> taskData(Task& task, const std::string& alternative);
     Result<> tellRound(std::int32_t task, const std::vector<Record>& records, double elapsedSeconds, std::stop_token stop);
+    Result<> holdFinals(std::stop_token stop);
+    struct FinalsGroup;
+    Result<std::vector<FinalsGroup>> finalists(double seconds);
+    Result<> finalsPass(std::span<FinalsGroup> groups, bool backwards, std::stop_token stop);
+    std::vector<Record> finalRecords(FinalsGroup& group, const std::string& id) const;
+    void takeFinals(std::span<const Record> records);
     Result<> measureWhole(bool untuned, std::stop_token stop);
     void emitRecord(const Record& record, std::vector<Event>& events);
     void emit(std::vector<Event> events);
@@ -73,6 +79,9 @@ private:
     void setState(RunState state, std::string text = {});
     double atSeconds() const; ///< active time, over all resumptions
     bool budgetLeft() const;
+    double searchSeconds() const; ///< of the budget in time; infinite without one
+    double estimatedSeconds() const; ///< of the network, by what stands best; infinite while a task has nothing
+    void pauseIfAsked(std::stop_token stop);
     std::string gainedTooLittle() const;
     store::Conditions conditions() const; ///< under which this run's costs are measured
     std::string whatIsLeft() const;
@@ -93,6 +102,7 @@ private:
     std::vector<Record> m_partial; ///< stored trials of the round that was cut short
     std::vector<std::pair<double, std::int32_t>> m_told; ///< when which trials of the round were told of
     std::int64_t m_trials = 0;
+    std::int64_t m_freshTrials = 0; ///< measured since this object began
     double m_bestObjective = std::numeric_limits<double>::infinity(); ///< the estimate; infinite until every task has a valid result
     std::int64_t m_trialsAtBest = 0; ///< when it was reached
     std::vector<std::pair<double, double>> m_estimates; ///< (seconds, ms) after each round, since every task has a valid result

@@ -149,7 +149,7 @@ void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
 EstimateEvent TuningRun::estimate(double at) const
 {
     EstimateEvent event;
-    const double estimate = m_scheduler->estimatedLatency();
+    const double estimate = estimatedSeconds();
     if (std::isfinite(estimate)) {
         event.ms = estimate * 1e3;
     } else {
@@ -187,7 +187,7 @@ void TuningRun::emitDone(std::string_view ending)
     done.trials = m_trials;
     done.seconds = atSeconds();
     if (m_scheduler) {
-        const double estimate = m_scheduler->estimatedLatency();
+        const double estimate = estimatedSeconds();
         if (std::isfinite(estimate))
             done.estimatedMs = estimate * 1e3;
     }

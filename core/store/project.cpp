@@ -315,7 +315,7 @@ Result<std::vector<BestRow>> Project::best(const BestFilter& filter) const
         sql += " AND target = ?";
     if (filter.conditions)
         sql += " AND device = ? AND cold_bytes = ?";
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, sql + " ORDER BY task, mean_ns, id"));
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, sql + " ORDER BY task, past, mean_ns, id"));
     if (!filter.task.empty())
         s.bind(filter.task);
     if (!filter.target.empty())
@@ -327,6 +327,15 @@ Result<std::vector<BestRow>> Project::best(const BestFilter& filter) const
         rows.push_back({r.candidate.task, r.candidate.alternative, r.result.meanNs(), {r.device, coldBytes(r)}, r});
     }));
     return rows;
+}
+
+Result<> Project::forEachContender(std::string_view task, std::string_view target, const Conditions& conditions, const std::function<bool(const Record&)>& visit) const
+{
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, fmt::format("SELECT {} FROM records r WHERE task = ?1 AND code = 'Ok' AND mean_ns IS NOT NULL AND target = ?2 AND device = ?3 AND "
+                                                                        "cold_bytes = ?4 AND id >= coalesce((SELECT f.since FROM finals f WHERE f.task = ?1 AND f.target = ?2 AND f.device = ?3 "
+                                                                        "AND f.cold_bytes = ?4), 0) ORDER BY mean_ns, id", kRecordColumns)));
+    s.bind(task).bind(target).bind(conditions.device).bind(conditions.coldBytes);
+    return readRecordsWhile(s, visit);
 }
 
 Result<std::vector<Conditions>> Project::conditions(std::string_view target) const
@@ -363,7 +372,7 @@ Result<TaskTotals> Project::totals(std::string_view task) const
 
 Result<std::int64_t> Project::recordCount() const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT coalesce(sum(trials), 0) FROM totals"));
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT coalesce(sum(trials + finals), 0) FROM totals"));
     LATHE_TRY(s.step());
     return s.integer(0);
 }

@@ -78,7 +78,7 @@ struct BestFilter
 
 struct TaskTotals
 {
-    std::int64_t trials = 0;
+    std::int64_t trials = 0; ///< without finals
     std::int64_t errors = 0;
 };
 
@@ -147,8 +147,11 @@ public:
 
     Result<> forEachRecord(const RecordFilter& filter, const std::function<void(const Record&)>& visit) const;
     Result<std::vector<Record>> sessionRecords(std::int64_t session) const; ///< by (round, index)
-    /// The best valid record of each task, target, condition and alternative, ordered by task and cost.
+    /// The best valid record of each task, target, condition and alternative; of a task, the one that stands best comes first:
+    /// ordered by task, then those that finals left behind last (schema.cpp has the rule), then cost.
     Result<std::vector<BestRow>> best(const BestFilter& filter = {}) const;
+    /// Valid records of a task that finals have not left behind, the fastest first, until `visit` has seen enough and says no.
+    Result<> forEachContender(std::string_view task, std::string_view target, const Conditions& conditions, const std::function<bool(const Record&)>& visit) const;
     /// Under which valid records for a target were measured, the latest first.
     Result<std::vector<Conditions>> conditions(std::string_view target) const;
     Result<std::vector<std::string>> targets() const; ///< that it has valid records for

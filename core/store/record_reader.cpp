@@ -99,7 +99,7 @@ const char* columnOf(RecordAxis axis)
     case RecordAxis::Latency: return "mean_ns";
     case RecordAxis::Predicted: return "predicted_ns";
     case RecordAxis::Ratio: return "mean_ns / predicted_ns";
-    case RecordAxis::Round: return "CASE WHEN session <> 0 THEN round END";
+    case RecordAxis::Round: return "CASE WHEN session <> 0 AND round >= 0 THEN round END";
     }
     return "NULL";
 }
@@ -326,7 +326,7 @@ Result<std::vector<MeasuredHow>> RecordReader::measuredHow(std::int64_t session,
 
 Result<std::vector<std::int32_t>> RecordReader::rounds(std::int64_t session) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT DISTINCT round FROM records WHERE session = ? ORDER BY round"));
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT DISTINCT round FROM records WHERE session = ? AND round >= 0 ORDER BY round"));
     s.bind(session);
     std::vector<std::int32_t> rounds;
     while (true) {

@@ -31,7 +31,7 @@ Statement& bindRecord(Statement& s, const Record& record)
         s.bind(c.predictedNs);
     else
         s.bindNull();
-    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats);
+    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats).bind(finalsOf(record));
 }
 
 namespace {
@@ -106,15 +106,24 @@ Result<Record> readRecord(const Statement& s)
 
 } // namespace
 
-Result<> readRecords(Statement& s, const std::function<void(const Record&)>& visit)
+Result<> readRecordsWhile(Statement& s, const std::function<bool(const Record&)>& visit)
 {
     while (true) {
         LATHE_TRY_ASSIGN(const bool row, s.step());
         if (!row)
             return {};
         LATHE_TRY_ASSIGN(const Record record, readRecord(s));
-        visit(record);
+        if (!visit(record))
+            return {};
     }
+}
+
+Result<> readRecords(Statement& s, const std::function<void(const Record&)>& visit)
+{
+    return readRecordsWhile(s, [&visit](const Record& record) {
+        visit(record);
+        return true;
+    });
 }
 
 } // namespace lathe::store

@@ -88,8 +88,65 @@ DROP INDEX records_by_place;
 CREATE INDEX records_by_place ON records(session, round, position, task, alternative, sketch, code, stage, mean_ns, predicted_ns, time_ms, verified);
 )sql";
 
+// Who stands best. Finals measure the best trials of a task once more, side by side: where a task has finals (for a target, device
+// and cache condition), every older record of it is past, the finals of before included. Past records rank behind all others,
+// whatever their cost; they serve where nothing else will do, as for an algorithm that no finalist has. Records that come later
+// compete with the finals. The finals of one task come in one transaction and share one id; the first of an id that is not the
+// latest one opens new finals. record_range.cpp has the same rule for a part of the history. (No OR REPLACE in a trigger: the
+// INSERT OR IGNORE that fires it would turn it into OR IGNORE.)
+constexpr const char* kVersion5 = R"sql(
+ALTER TABLE records ADD COLUMN finals TEXT NOT NULL DEFAULT '';
+CREATE INDEX records_finals ON records(task, id) WHERE finals <> '';
+CREATE TABLE finals(task TEXT NOT NULL, target TEXT NOT NULL, device TEXT NOT NULL, cold_bytes INTEGER NOT NULL, finals TEXT NOT NULL,
+    since INTEGER NOT NULL, PRIMARY KEY(task, target, device, cold_bytes)) WITHOUT ROWID;
+ALTER TABLE fastest ADD COLUMN past INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE totals ADD COLUMN finals INTEGER NOT NULL DEFAULT 0;
+DROP TRIGGER records_counted;
+CREATE TRIGGER records_counted AFTER INSERT ON records BEGIN
+    INSERT OR IGNORE INTO totals(task, trials, errors) VALUES(NEW.task, 0, 0);
+    UPDATE totals SET trials = trials + (NEW.finals = ''), finals = finals + (NEW.finals <> ''), errors = errors + (NEW.finals = '' AND NEW.code <> 'Ok')
+        WHERE task = NEW.task;
+END;
+DROP TRIGGER records_uncounted;
+CREATE TRIGGER records_uncounted AFTER DELETE ON records BEGIN
+    UPDATE totals SET trials = trials - (OLD.finals = ''), finals = finals - (OLD.finals <> ''), errors = errors - (OLD.finals = '' AND OLD.code <> 'Ok')
+        WHERE task = OLD.task;
+END;
+DROP TRIGGER records_compared;
+CREATE TRIGGER records_compared AFTER INSERT ON records WHEN NEW.code = 'Ok' AND NEW.mean_ns IS NOT NULL BEGIN
+    UPDATE fastest SET past = 1 WHERE NEW.finals <> '' AND task = NEW.task AND target = NEW.target AND device = NEW.device AND cold_bytes = NEW.cold_bytes
+        AND NOT EXISTS (SELECT 1 FROM finals f WHERE f.task = NEW.task AND f.target = NEW.target AND f.device = NEW.device AND f.cold_bytes = NEW.cold_bytes
+            AND f.finals = NEW.finals);
+    DELETE FROM finals WHERE NEW.finals <> '' AND finals <> NEW.finals AND task = NEW.task AND target = NEW.target AND device = NEW.device
+        AND cold_bytes = NEW.cold_bytes;
+    INSERT OR IGNORE INTO finals SELECT NEW.task, NEW.target, NEW.device, NEW.cold_bytes, NEW.finals, NEW.id WHERE NEW.finals <> '';
+    INSERT OR IGNORE INTO fastest VALUES(NEW.task, NEW.target, NEW.device, NEW.cold_bytes, NEW.alternative, NEW.id, NEW.mean_ns, NEW.id, 0);
+    UPDATE fastest SET latest = NEW.id, record = iif(past OR NEW.mean_ns < mean_ns, NEW.id, record),
+        mean_ns = iif(past OR NEW.mean_ns < mean_ns, NEW.mean_ns, mean_ns), past = 0
+        WHERE task = NEW.task AND target = NEW.target AND device = NEW.device AND cold_bytes = NEW.cold_bytes AND alternative = NEW.alternative;
+END;
+DROP TRIGGER records_forgotten;
+CREATE TRIGGER records_forgotten AFTER DELETE ON records WHEN OLD.code = 'Ok' BEGIN
+    DELETE FROM finals WHERE OLD.finals <> '' AND task = OLD.task AND target = OLD.target AND device = OLD.device AND cold_bytes = OLD.cold_bytes;
+    INSERT INTO finals SELECT task, target, device, cold_bytes, finals, min(id) FROM records WHERE OLD.finals <> '' AND task = OLD.task
+        AND target = OLD.target AND device = OLD.device AND cold_bytes = OLD.cold_bytes AND code = 'Ok' AND mean_ns IS NOT NULL
+        AND finals = (SELECT r.finals FROM records r WHERE r.task = OLD.task AND r.target = OLD.target AND r.device = OLD.device
+            AND r.cold_bytes = OLD.cold_bytes AND r.code = 'Ok' AND r.mean_ns IS NOT NULL AND r.finals <> '' ORDER BY r.id DESC LIMIT 1) GROUP BY finals;
+    DELETE FROM fastest WHERE task = OLD.task AND target = OLD.target AND device = OLD.device AND cold_bytes = OLD.cold_bytes
+        AND (alternative = OLD.alternative OR OLD.finals <> '');
+    INSERT INTO fastest SELECT task, target, device, cold_bytes, alternative, id, mean_ns, id, past FROM
+        (SELECT *, row_number() OVER (PARTITION BY alternative ORDER BY past, mean_ns, id) AS place FROM
+            (SELECT r.task, r.target, r.device, r.cold_bytes, r.alternative, r.id, r.mean_ns, r.id < coalesce((SELECT f.since FROM finals f
+                WHERE f.task = OLD.task AND f.target = OLD.target AND f.device = OLD.device AND f.cold_bytes = OLD.cold_bytes), 0) AS past
+                FROM records r WHERE r.task = OLD.task AND r.target = OLD.target AND r.device = OLD.device AND r.cold_bytes = OLD.cold_bytes
+                AND (r.alternative = OLD.alternative OR OLD.finals <> '') AND r.code = 'Ok' AND r.mean_ns IS NOT NULL)) WHERE place = 1;
+END;
+DROP VIEW best;
+CREATE VIEW best AS SELECT r.*, f.past AS past FROM fastest f JOIN records r ON r.id = f.record;
+)sql";
+
 } // namespace
 
-const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2, kVersion3, kVersion4};
+const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
 
 } // namespace lathe::store

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -92,8 +93,8 @@ Result<TransferCount> copyRecords(const Project& from, Project& to, bool bestOnl
     };
     if (bestOnly) {
         LATHE_TRY_ASSIGN(const auto best, from.best());
-        for (const BestRow& row : best)
-            take(row.record);
+        // Those that finals left behind first, as they came.
+        std::for_each(best.rbegin(), best.rend(), [&take](const BestRow& row) { take(row.record); });
     } else {
         LATHE_TRY(from.forEachRecord({}, take));
     }

@@ -1,5 +1,7 @@
 #include "core/store/project.h"
+#include "core/store/record_range.h"
 #include "core/store/schema.h"
+#include "core/store/transfer.h"
 #include "tests/support/must.h"
 
 #include <QTemporaryDir>
@@ -141,6 +143,98 @@ private slots:
         const auto best = must(p.best());
         QCOMPARE(best.size(), std::size_t{1});
         QCOMPARE(best[0].costNs, 251.0);
+    }
+
+    void finalsLeaveOlderTrialsBehind()
+    {
+        const auto of = [](int i, double ns, const char* alternative, const char* finals = "") {
+            Record r = trial(i, ns);
+            r.candidate.task = "conv";
+            r.candidate.alternative = alternative;
+            r.result.costsNs = {ns};
+            r.result.conditions = *finals == '\0' ? "{}" : std::string("{\"finals\": \"") + finals + "\"}";
+            return r;
+        };
+        const auto costs = [](const std::vector<store::BestRow>& rows) {
+            std::vector<double> all;
+            for (const auto& row : rows)
+                all.push_back(row.costNs);
+            return all;
+        };
+        const auto name = file("finals.lathe");
+        {
+            Project p = must(Project::open(name, Project::Access::Write));
+            must(p.addRecords(std::vector{of(0, 50, "direct"), of(1, 70, "winograd-2"), of(2, 60, "gemm")}));
+            QCOMPARE(must(p.best())[0].costNs, 50.0);
+            must(p.addRecords(std::vector{of(3, 95, "direct", "A"), of(4, 90, "direct", "A"), of(5, 92, "winograd-2", "A")}));
+            // What no finalist has comes last, however fast it once was.
+            QCOMPARE(costs(must(p.best())), (std::vector<double>{90, 92, 60}));
+            QCOMPARE(must(p.totals("conv")).trials, 3); // finals are no trials of a search
+            QCOMPARE(must(p.recordCount()), 6);
+            must(p.addRecords(std::vector{of(6, 99, "direct"), of(7, 80, "gemm")}));
+            QCOMPARE(costs(must(p.best())), (std::vector<double>{80, 90, 92})); // newer ones compete
+            std::vector<double> running;
+            must(p.forEachContender("conv", "", {"", 0}, [&running](const Record& r) {
+                running.push_back(r.result.meanNs());
+                return true;
+            }));
+            QCOMPARE(running, (std::vector<double>{80, 90, 92, 95, 99}));
+            must(p.addRecords(std::vector{of(8, 85, "gemm", "B"), of(9, 88, "direct", "B")}));
+            QCOMPARE(costs(must(p.best())), (std::vector<double>{85, 88, 92}));
+            must(p.addRecords(std::vector{of(8, 1, "gemm", "B")})); // known: ignored
+            QCOMPARE(must(p.best())[0].costNs, 85.0);
+            // Neither a failed final nor one under other conditions says anything.
+            Record failed = trial(10, 0, Errc::RunTimeout), cold = of(11, 200, "direct", "C");
+            failed.candidate.task = "conv";
+            failed.result.conditions = "{\"finals\": \"C\"}";
+            cold.result.conditions = "{\"finals\": \"C\", \"cold_bytes\": 4096}";
+            must(p.addRecords(std::vector{failed, cold}));
+            QCOMPARE(must(p.best({"conv", "", store::Conditions{"", 0}}))[0].costNs, 85.0);
+        }
+        // A project with these copied in the order of time stands the same.
+        {
+            Project from = must(Project::open(name, Project::Access::Read));
+            for (const bool bestOnly : {false, true}) {
+                const auto copy = file(bestOnly ? "finals-best.lathe" : "finals-all.lathe");
+                Project to = must(Project::open(copy, Project::Access::Write));
+                must(store::copyRecords(from, to, bestOnly));
+                QCOMPARE(costs(must(to.best())), costs(must(from.best())));
+            }
+        }
+        auto db = must(store::Database::open(name, store::Database::Mode::ReadWrite));
+        must(db.execute("DELETE FROM records WHERE finals = 'B'"));
+        {
+            const Project p = must(Project::open(name, Project::Access::Read));
+            QCOMPARE(costs(must(p.best({"conv", "", store::Conditions{"", 0}}))), (std::vector<double>{80, 90, 92}));
+        }
+        must(db.execute("DELETE FROM records WHERE finals = 'A'"));
+        const Project p = must(Project::open(name, Project::Access::Read));
+        QCOMPARE(costs(must(p.best({"conv", "", store::Conditions{"", 0}}))), (std::vector<double>{50, 60, 70}));
+    }
+
+    void aPartOfTheHistoryHasTheSameRule()
+    {
+        const auto name = file("range.lathe");
+        const auto of = [](int i, double ns, std::int64_t session, const char* finals = "") {
+            Record r = trial(i, ns);
+            r.session = session;
+            r.result.costsNs = {ns};
+            r.candidate.task = "conv";
+            r.result.conditions = *finals == '\0' ? "{}" : std::string("{\"finals\": \"") + finals + "\"}";
+            return r;
+        };
+        {
+            Project p = must(Project::open(name, Project::Access::Write));
+            must(p.addRecords(std::vector{of(0, 50, 1), of(1, 70, 1), of(2, 90, 1, "A"), of(3, 95, 1, "A"), of(4, 93, 2), of(5, 40, 2)}));
+        }
+        const auto reader = must(store::RecordReader::open(name));
+        const auto first = [&reader](std::int64_t run, std::int64_t untilMs) { return must(store::bestIn(reader, {run, untilMs})).at(0).costNs; };
+        QCOMPARE(first(0, 0), 40.0);
+        QCOMPARE(first(1, 0), 90.0);
+        QCOMPARE(first(2, 0), 40.0);
+        QCOMPARE(first(0, 1700000000000 + 1), 50.0); // before there were finals
+        QCOMPARE(first(0, 1700000000000 + 4), 90.0);
+        QCOMPARE(must(store::totalsIn(reader, {1, 0})).at("conv").trials, 2);
     }
 
     void aSecondWriterGetsItReadOnlyAndIsToldWhy()

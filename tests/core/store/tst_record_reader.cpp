@@ -304,6 +304,35 @@ private slots:
         QCOMPARE(repeats[0].trial, std::string("t9"));
     }
 
+    void aProjectOfTheFourthSchemaStandsAsItStood()
+    {
+        {
+            auto db = must(store::Database::open(file("fourth.lathe"), store::Database::Mode::ReadWrite));
+            for (int step = 0; step < 4; ++step)
+                must(db.execute(store::kSchemaSteps[static_cast<std::size_t>(step)]));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=4"));
+            for (int i = 0; i < 3; ++i)
+                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                                "verified, durations_ms, conditions, device, time_ms, predicted_ns, target) VALUES('t" + std::to_string(i) + "', 1, 0, " + std::to_string(i)
+                                + ", 'conv', '" + (i == 2 ? "gemm" : "direct") + "', '[]', 'sketch', 's', '[]', '[]', 'h', 'done', 'Ok', '', " + std::to_string(50 - i) + ", '["
+                                + std::to_string(50 - i) + "]', 1, '{}', '{}', 'here', 5, 60, 'sim')"));
+            QVERIFY(!db.execute("SELECT finals FROM records")); // it is the fourth indeed
+        }
+        Project writer = must(Project::open(file("fourth.lathe"), Project::Access::Write));
+        QCOMPARE(must(writer.best()).size(), std::size_t{2});
+        QCOMPARE(must(writer.best())[0].record.trial, std::string("t2"));
+        QCOMPARE(must(writer.totals("conv")).trials, std::int64_t{3});
+        QCOMPARE(must(writer.recordCount()), std::int64_t{3});
+        Record final = must(writer.record("t1"));
+        final.trial = "t9";
+        final.repeats = "t1";
+        final.result.costsNs = {77};
+        final.result.conditions = "{\"finals\": \"a\"}";
+        must(writer.addRecords(std::vector<Record>{final}));
+        QCOMPARE(must(writer.best())[0].record.trial, std::string("t9"));
+        QCOMPARE(must(writer.best()).size(), std::size_t{2});
+    }
+
     void budgetsAreKept()
     {
         Project p = must(Project::open(file("b.lathe"), Project::Access::Write));

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/session/tune_options.h"
+#include "core/store/project.h"
+
+#include <span>
+#include <vector>
+
+namespace lathe::session {
+
+// Finals: at its end a run measures the best trials of each task once more, side by side. Among thousands of trials the one with
+// the least cost was often measured in a lucky moment (a quiet one, where neighbours share caches), and no other trial of that
+// minute is beside it. Finalists are measured in passes over all tasks, those of one task next to each other, so that a bad moment
+// strikes them alike and each is seen at several moments.
+//
+// Standing of finalist i of a task, with cost c[p][i] in pass p:
+//
+//     level[p]    = geometric mean of c[p][j] over the task's finalists j
+//     standing[i] = robustMean over p of (c[p][i] / level[p])  x  robustMean over p of level[p]
+//
+// robustMean leaves out a quarter of the values at either end, at least one of three (of three: the median).
+//
+// One record for each finalist names the trial that it repeats; its cost is the standing, its conditions hold "finals" (an id,
+// that of all finals of this moment), "finals_round" (rounds of the run before them) and "passes_ns" (its cost in each pass). No
+// search learns from them. What they mean for who stands best is in store/schema.cpp.
+
+/// Record::round of a final.
+inline constexpr std::int32_t kFinalsRound = -1;
+
+/// Of no value: NaN.
+double robustMean(std::vector<double> values);
+
+/// costs[pass][finalist], all positive; one standing per finalist.
+std::vector<double> standings(std::span<const std::vector<double>> costs);
+
+/// Seconds of a run of so many that its search leaves to the finals: 8 %, at least 3 s and at most 45, never over a fifth.
+double finalsReserve(double seconds);
+
+/// Who may compete for a task, the most promising first: the fastest two programs, then the fastest of each other algorithm or
+/// sketch within 25 %, then more of the fastest, within 50 %; at most 8. Programs differ in algorithm, edges or steps. Fewer than
+/// two, or none that is newer than the last finals: empty.
+Result<std::vector<Record>> contenders(const store::Project& project, std::string_view task, std::string_view target, const store::Conditions& conditions);
+
+struct FinalsTask
+{
+    std::size_t contenders = 0;
+    double weight = 0; ///< what it has of the network's latency
+};
+
+/// How many of its contenders each task sends, 0 or at least two, at most `most` of all tasks together: tasks that weigh more send
+/// more.
+std::vector<std::size_t> finalistCounts(std::span<const FinalsTask> tasks, std::size_t most);
+
+} // namespace lathe::session

@@ -1,0 +1,278 @@
+// The finals of a tuning run: finals.h says what for and how they are judged.
+
+#include "core/session/activity.h"
+#include "core/session/finals.h"
+#include "core/session/measure_plan.h"
+#include "core/session/tuning_run.h"
+#include "core/support/hash.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::session {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::int32_t kLeastPasses = 3, kPlannedPasses = 5, kMostPasses = 15;
+constexpr std::size_t kAtOnce = 16; ///< finalists that are built together
+constexpr double kBuildShare = 0.45; ///< of the time: the first pass, which builds, takes no more
+constexpr double kOverheadSeconds = 0.002; ///< of a measurement, besides what it says of itself
+
+} // namespace
+
+/// The finalists of one task.
+struct TuningRun::FinalsGroup
+{
+    struct Finalist
+    {
+        Record repeated;
+        measure::BuiltKernelPtr built;
+        TrialResult result; ///< the first failure, or of the first pass; durations of all
+        std::vector<double> costsNs; ///< one per pass
+    };
+    std::int32_t task = -1;
+    double weight = 0;
+    double passSeconds = 0; ///< that its last pass took
+    std::vector<Finalist> finalists;
+};
+
+/// Those that `seconds` are likely to do for, by what a trial of the search took; tasks that weigh most first.
+Result<std::vector<TuningRun::FinalsGroup>> TuningRun::finalists(double seconds)
+{
+    std::vector<FinalsGroup> groups;
+    std::vector<FinalsTask> tasks;
+    for (std::size_t i = 0; i < m_tasks.size(); ++i) {
+        const Task& task = m_tasks[i];
+        LATHE_TRY_ASSIGN(std::vector<Record> records, contenders(*m_setup.project, task.search.key, m_setup.model->target.text(), conditions()));
+        std::erase_if(records, [&task](const Record& record) { // of another version, or not strict
+            return std::none_of(task.search.alternatives.begin(), task.search.alternatives.end(),
+                                [&record](const search::SearchAlternative& a) { return a.name == record.candidate.alternative; });
+        });
+        if (records.size() < 2)
+            continue;
+        FinalsGroup group;
+        group.task = static_cast<std::int32_t>(i);
+        group.weight = m_scheduler->tasks()[i].weight * records.front().result.meanNs();
+        for (Record& record : records)
+            group.finalists.push_back({std::move(record), measure::makeBuiltKernel(), {}, {}});
+        groups.push_back(std::move(group));
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const FinalsGroup& a, const FinalsGroup& b) { return a.weight > b.weight; });
+    std::size_t most = 4 * m_tasks.size();
+    if (std::isfinite(seconds)) {
+        const double trial = m_freshTrials > 0 ? m_timeSeconds["build and measure"] / static_cast<double>(m_freshTrials) : 0.05;
+        most = static_cast<std::size_t>(std::clamp(seconds / (std::max(trial, 1e-3) * (1 + kPlannedPasses)), 2.0, 10'000.0));
+    }
+    for (const FinalsGroup& group : groups)
+        tasks.push_back({group.finalists.size(), group.weight});
+    const std::vector<std::size_t> counts = finalistCounts(tasks, most);
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        groups[i].finalists.resize(counts[i]);
+    std::erase_if(groups, [](const FinalsGroup& group) { return group.finalists.empty(); });
+    return groups;
+}
+
+/// One pass over groups [first, last), forwards or backwards: finalists of one task stay next to each other.
+Result<> TuningRun::finalsPass(std::span<FinalsGroup> groups, bool backwards, std::stop_token stop)
+{
+    struct Place
+    {
+        FinalsGroup* group;
+        FinalsGroup::Finalist* finalist;
+    };
+    std::vector<Place> places;
+    for (FinalsGroup& group : groups) {
+        group.passSeconds = 0;
+        for (FinalsGroup::Finalist& finalist : group.finalists)
+            if (finalist.result.ok())
+                places.push_back({&group, &finalist});
+    }
+    if (backwards)
+        std::reverse(places.begin(), places.end());
+    std::vector<measure::MeasureRequest> requests;
+    for (const Place& place : places) {
+        measure::MeasureRequest request;
+        request.trial = place.finalist->repeated.trial;
+        request.candidate = place.finalist->repeated.candidate;
+        LATHE_TRY_ASSIGN(request.task, taskData(m_tasks[static_cast<std::size_t>(place.group->task)], request.candidate.alternative));
+        request.plan = planOf(m_options, m_coldBytes);
+        request.plan.repeat = 1;
+        request.built = place.finalist->built;
+        requests.push_back(std::move(request));
+    }
+    const Activity activity(m_timeSeconds["finals"]);
+    return m_measurer->measure(requests, [&](std::size_t i, TrialResult result) {
+        auto& [group, finalist] = places[i];
+        for (const char* part : {"upload", "measure"})
+            group->passSeconds += result.durationsMs[part] * 1e-3 / static_cast<double>(std::max<std::size_t>(1, m_measurer->devices().size()));
+        group->passSeconds += kOverheadSeconds;
+        std::map<std::string, double> durations = std::move(finalist->result.durationsMs);
+        for (const auto& [name, ms] : result.durationsMs)
+            durations[name] += ms;
+        if (result.ok() && std::isfinite(result.meanNs()) && result.meanNs() > 0)
+            finalist->costsNs.push_back(result.meanNs());
+        else if (result.ok())
+            result = {TrialStage::Run, Errc::Internal, "a run took no time that could be measured", {}, false, {}, "{}"};
+        if (finalist->costsNs.size() <= 1 || !result.ok())
+            finalist->result = std::move(result);
+        finalist->result.durationsMs = std::move(durations);
+    }, stop);
+}
+
+/// What is stored of a task's finals.
+std::vector<Record> TuningRun::finalRecords(FinalsGroup& group, const std::string& id) const
+{
+    std::vector<std::vector<double>> passes;
+    for (const FinalsGroup::Finalist& finalist : group.finalists) {
+        if (!finalist.result.ok())
+            continue;
+        passes.resize(finalist.costsNs.size());
+        for (std::size_t p = 0; p < passes.size(); ++p)
+            passes[p].push_back(finalist.costsNs[p]);
+    }
+    const std::vector<double> costs = standings(passes);
+    std::vector<Record> records;
+    std::size_t place = 0;
+    for (FinalsGroup::Finalist& finalist : group.finalists) {
+        Record& record = records.emplace_back();
+        record.trial = contentHash(fmt::format("{} final {} {}", m_nonce, m_round, finalist.repeated.trial)).hex();
+        record.session = m_session;
+        record.round = kFinalsRound;
+        record.candidate = std::move(finalist.repeated.candidate);
+        record.target = m_setup.model->target.text();
+        record.device = m_device;
+        record.timeMs = unixMs();
+        record.repeats = finalist.repeated.trial;
+        record.result = std::move(finalist.result);
+        if (record.result.ok())
+            record.result.costsNs = {costs[place++]};
+        json conditions = json::parse(record.result.conditions, nullptr, false);
+        if (!conditions.is_object())
+            conditions = json::object();
+        conditions["finals"] = id;
+        conditions["finals_round"] = m_round;
+        conditions["passes_ns"] = finalist.costsNs;
+        record.result.conditions = conditions.dump();
+    }
+    return records;
+}
+
+/// From now on trials compete with these.
+void TuningRun::takeFinals(std::span<const Record> records)
+{
+    std::map<std::int32_t, double> best;
+    for (const Record& record : records)
+        if (const auto task = m_taskOfKey.find(record.candidate.task); task != m_taskOfKey.end() && record.result.ok()) {
+            double& ns = best.try_emplace(task->second, record.result.meanNs()).first->second;
+            ns = std::min(ns, record.result.meanNs());
+        }
+    for (const auto& [task, ns] : best)
+        m_tasks[static_cast<std::size_t>(task)].bestNs = ns;
+}
+
+Result<> TuningRun::holdFinals(std::stop_token stop)
+{
+    if (m_setup.project == nullptr)
+        return {};
+    const double begun = atSeconds();
+    const bool timed = !modelTime() || m_options.seconds > 0;
+    double allowed = std::numeric_limits<double>::infinity();
+    if (m_options.seconds > 0)
+        allowed = std::min(finalsReserve(m_options.seconds), m_options.seconds - begun);
+    else if (timed)
+        allowed = std::clamp(0.08 * begun, 3.0, 45.0);
+    if (allowed <= 0)
+        return {};
+    LATHE_TRY_ASSIGN(std::vector<FinalsGroup> groups, finalists(allowed));
+    if (groups.empty())
+        return {};
+    setState(RunState::Running, "finals");
+    const auto used = [&] { return atSeconds() - begun; };
+    std::int32_t passes = 0;
+    // The first pass builds, a few tasks at a time; tasks for which no time would be left are not begun.
+    for (std::size_t first = 0; first < groups.size();) {
+        if (timed && first > 0 && used() > kBuildShare * allowed) {
+            groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(first), groups.end());
+            break;
+        }
+        std::size_t last = first, count = 0;
+        while (last < groups.size() && (last == first || count + groups[last].finalists.size() <= kAtOnce))
+            count += groups[last++].finalists.size();
+        LATHE_TRY(finalsPass(std::span(groups).subspan(first, last - first), false, stop));
+        first = last;
+    }
+    for (passes = 1; passes < kMostPasses; ++passes) {
+        pauseIfAsked(stop);
+        double pass = 0;
+        for (const FinalsGroup& group : groups)
+            pass += 1.1 * group.passSeconds;
+        const std::int32_t needed = kLeastPasses - passes;
+        if (!timed && needed <= 0)
+            break;
+        if (timed && needed <= 0 && pass > allowed - used())
+            break;
+        while (timed && needed > 0 && !groups.empty() && needed * pass > allowed - used()) {
+            pass -= 1.1 * groups.back().passSeconds;
+            groups.pop_back();
+        }
+        if (groups.empty())
+            return {}; // so little time that nothing could be told
+        LATHE_TRY(finalsPass(groups, passes % 2 == 1, stop));
+    }
+
+    FinalsEvent finals;
+    finals.passes = passes;
+    const std::string id = contentHash(fmt::format("{} finals {}", m_nonce, m_round)).hex();
+    std::vector<double> before;
+    for (const Task& task : m_tasks)
+        before.push_back(task.bestNs);
+    std::vector<Record> records;
+    std::vector<Event> events;
+    json best = json::array();
+    for (FinalsGroup& group : groups) {
+        const std::string stood = group.finalists.front().repeated.trial;
+        before[static_cast<std::size_t>(group.task)] = group.finalists.front().repeated.result.meanNs();
+        std::vector<Record> ofTask = finalRecords(group, id);
+        ++finals.tasks;
+        finals.finalists += static_cast<std::int32_t>(ofTask.size());
+        const auto stands = std::min_element(ofTask.begin(), ofTask.end(), [](const Record& a, const Record& b) {
+            return std::pair(!a.result.ok(), a.result.meanNs()) < std::pair(!b.result.ok(), b.result.meanNs());
+        });
+        if (stands->result.ok()) {
+            finals.changed += stands->repeats != stood;
+            const double ms = stands->result.meanNs() * 1e-6;
+            events.push_back({0, BestEvent{group.task, ms, stands->candidate.alternative, true}});
+            best.push_back({group.task, ms, stands->candidate.alternative});
+        }
+        std::move(ofTask.begin(), ofTask.end(), std::back_inserter(records));
+    }
+    for (std::size_t i = 0; i < records.size(); ++i)
+        records[i].index = static_cast<std::int32_t>(i);
+    LATHE_TRY(m_setup.project->addRecords(records)); // one transaction: all or nothing
+    takeFinals(records);
+    double sum = 0;
+    for (std::size_t i = 0; i < m_tasks.size(); ++i)
+        sum += m_scheduler->tasks()[i].weight * before[i] * 1e-6;
+    finals.beforeMs = std::isfinite(sum) ? sum : kUnknown;
+    const double at = atSeconds();
+    const EstimateEvent after = estimate(at);
+    finals.afterMs = after.ms;
+    finals.seconds = at - begun;
+    events.push_back({0, finals});
+    events.push_back({0, after});
+    for (Event& event : events)
+        event.atSeconds = at;
+    emit(std::move(events));
+    const auto known = [](double value) { return std::isfinite(value) ? json(value) : json(); };
+    const json kept = {{"tasks", finals.tasks}, {"finalists", finals.finalists}, {"passes", finals.passes}, {"changed", finals.changed},
+                       {"before_ms", known(finals.beforeMs)}, {"ms", known(after.ms)}, {"low_ms", known(after.low)}, {"high_ms", known(after.high)},
+                       {"eta_s", known(after.etaSeconds)}, {"seconds", finals.seconds}, {"best", best}};
+    return m_setup.project->addEvent(m_session, at, "finals", kept.dump());
+}
+
+} // namespace lathe::session
