@@ -3028,6 +3028,10 @@
             <source>The trial whose candidate was measured again</source>
             <translation>其候选程序被重新测量的试验</translation>
         </message>
+        <message>
+            <source>finals</source>
+            <translation>决赛</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::RecordTable</name>
@@ -4416,6 +4420,10 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>%L1 of %L2 lines taken (tasks: %L3).</source>
             <translation>%L2 行中导入了 %L1 行（任务：%L3）。</translation>
+        </message>
+        <message>
+            <source>%1  finals: %2 finalists of %3 tasks in %4 passes; another one is best of %5; estimate %6, was %7</source>
+            <translation>%1  决赛：%3 个任务的 %2 个候选，%4 遍；%5 个任务换了最佳；估计 %6，原为 %7</translation>
         </message>
     </context>
 </TS>

@@ -8,6 +8,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
+
 /// A run that is killed again and again: what was acknowledged on standard output is in the database, and the candidates
 /// are those of a run that nobody disturbed.
 class TestKill : public QObject
@@ -59,7 +61,9 @@ private slots:
         QSet<QString> calmIds;
         QMap<QPair<int, int>, QString> calmCandidates;
         readRecords(calm, calmIds, calmCandidates);
-        QCOMPARE(calmCandidates.size(), 400);
+        const auto keys = calmCandidates.keys();
+        QCOMPARE(std::count_if(keys.begin(), keys.end(), [](const auto& place) { return place.first >= 0; }), 400); // the rest is of the finals
+        QVERIFY(keys.size() > 400);
 
         bool given = false;
         quint32 seed = qEnvironmentVariable("LATHE_TEST_SEED").toUInt(&given);

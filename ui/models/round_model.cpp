@@ -60,6 +60,7 @@ void RoundModel::clear()
     beginResetModel();
     m_rounds.clear();
     m_measured.clear();
+    m_finals.clear();
     m_band.clear();
     m_untunedMs = m_eta = session::kUnknown;
     m_seconds = 0;
@@ -103,6 +104,7 @@ void RoundModel::onOpened()
                                 round.estimateMs, round.bestMs});
         m_untunedMs = stored->run.untunedMs;
         m_seconds = stored->run.activeSeconds;
+        m_finals = std::move(stored->run.finals);
         for (const auto& [at, ms] : stored->run.measured)
             m_measured.push_back({at, ms});
         std::vector<QList<double>> gains(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
@@ -190,6 +192,8 @@ void RoundModel::take(const std::vector<session::Event>& events)
                 m_untunedMs = measured->ms;
             else
                 m_measured.push_back({event.atSeconds, measured->ms});
+        } else if (const auto* finals = std::get_if<session::FinalsEvent>(&event.what)) {
+            m_finals.push_back({event.atSeconds, finals->seconds, finals->afterMs});
         } else if (const auto* estimate = std::get_if<session::EstimateEvent>(&event.what)) {
             if (std::isfinite(estimate->low) && std::isfinite(estimate->high))
                 m_band.push_back({event.atSeconds, estimate->low, estimate->high});
@@ -215,11 +219,17 @@ QString RoundModel::taskName(int task) const
 
 double RoundModel::estimateAt(double seconds) const
 {
-    auto round = std::upper_bound(m_rounds.begin(), m_rounds.end(), seconds, [](double at, const Round& r) { return at < r.atSeconds; });
-    while (round != m_rounds.begin())
-        if (--round; std::isfinite(round->estimateMs))
-            return round->estimateMs;
-    return session::kUnknown;
+    double at = 0, ms = session::kUnknown;
+    auto round = std::upper_bound(m_rounds.begin(), m_rounds.end(), seconds, [](double time, const Round& r) { return time < r.atSeconds; });
+    while (round != m_rounds.begin() && std::isnan(ms))
+        if (--round; std::isfinite(round->estimateMs)) {
+            at = round->atSeconds;
+            ms = round->estimateMs;
+        }
+    for (const Finals& finals : m_finals)
+        if (finals.atSeconds <= seconds && finals.atSeconds >= at && std::isfinite(finals.ms))
+            ms = finals.ms;
+    return ms;
 }
 
 QString RoundModel::forecast() const
@@ -239,7 +249,7 @@ QString RoundModel::forecast() const
     }
     const double window = std::min(300.0, m_seconds / 2);
     const double before = estimateAt(m_seconds - window);
-    if (std::isfinite(before) && window >= 5)
+    if (std::isfinite(before) && window >= 5 && now <= before) // finals may have taken back what was luck
         parts << (window >= 120 ? tr("the last %1 min gained %2 %").arg(window / 60, 0, 'f', 0).arg(100 * (before - now) / before, 0, 'f', 1)
                                 : tr("the last %1 s gained %2 %").arg(window, 0, 'f', 0).arg(100 * (before - now) / before, 0, 'f', 1));
     return parts.join(QStringLiteral(", "));

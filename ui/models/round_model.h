@@ -50,6 +50,7 @@ public:
     {
         double atSeconds = 0, low = 0, high = 0; ///< ms
     };
+    using Finals = session::RunView::Finals;
     struct Measured
     {
         double atSeconds = 0, ms = 0;
@@ -62,6 +63,7 @@ public:
     const std::vector<Round>& rounds() const { return m_rounds; }
     bool isLastOpen() const { return m_open; }
     const std::vector<Measured>& measured() const { return m_measured; }
+    const std::vector<Finals>& finals() const { return m_finals; }
     /// Of the estimate, while some task had no valid program.
     const std::vector<Band>& band() const { return m_band; }
     double untunedMs() const { return m_untunedMs; }
@@ -102,6 +104,7 @@ private:
     HistoryReader m_reader;
     std::vector<Round> m_rounds;
     std::vector<Measured> m_measured;
+    std::vector<Finals> m_finals;
     std::vector<Band> m_band;
     QStringList m_taskNames;
     double m_untunedMs = session::kUnknown, m_seconds = 0, m_eta = session::kUnknown;

@@ -235,6 +235,9 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             log(measured->untuned ? tr("Whole network, untuned: %1").arg(msText(measured->ms)) : tr("Whole network: %1").arg(msText(measured->ms)));
         } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {
             log(tr("%1  round %2: %3 trials of %4").arg(minutesText(event.atSeconds)).arg(round->index).arg(round->trials).arg(taskName(round->task)));
+        } else if (const auto* finals = std::get_if<session::FinalsEvent>(&event.what)) {
+            log(tr("%1  finals: %2 finalists of %3 tasks in %4 passes; another one is best of %5; estimate %6, was %7").arg(minutesText(event.atSeconds)).arg(finals->finalists).arg(finals->tasks)
+                    .arg(finals->passes).arg(finals->changed).arg(msText(finals->afterMs), msText(finals->beforeMs)));
         } else if (const auto* text = std::get_if<session::LogEvent>(&event.what)) {
             log(QString::fromStdString(text->text));
         } else if (const auto* error = std::get_if<session::ErrorEvent>(&event.what)) {

@@ -114,6 +114,11 @@ void CurvesPage::update()
     for (const RoundModel::Round& round : m_rounds.rounds())
         if (std::isfinite(round.estimateMs))
             curves.estimate << QPointF(round.atSeconds, round.estimateMs);
+    for (const RoundModel::Finals& finals : m_rounds.finals())
+        if (std::isfinite(finals.ms)) { // as they say: the line may go up
+            const auto later = std::upper_bound(curves.estimate.begin(), curves.estimate.end(), finals.atSeconds, [](double at, const QPointF& point) { return at < point.x(); });
+            curves.estimate.insert(later, QPointF(finals.atSeconds, finals.ms));
+        }
     const auto tasks = static_cast<std::size_t>(m_workspace.tasks().rowCount());
     std::vector<bool> shown(tasks, m_tasks->currentIndex() == kAllTasks);
     if (const int selected = m_workspace.selection().current().task; m_tasks->currentIndex() == kSelectedTask && selected >= 0 && static_cast<std::size_t>(selected) < tasks)

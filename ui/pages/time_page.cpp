@@ -17,6 +17,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <string_view>
 
 namespace lathe::ui {
 
@@ -108,6 +109,13 @@ void TimePage::update()
         }
         from = round.atSeconds;
         samples.push_back(std::move(sample));
+    }
+    const auto measureBand = static_cast<int>(std::find(std::begin(kActivities), std::end(kActivities), std::string_view("measure")) - std::begin(kActivities));
+    for (const RoundModel::Finals& finals : m_rounds.finals()) { // between rounds
+        const auto later = std::find_if(samples.begin(), samples.end(), [&finals](const BandChart::Sample& sample) { return sample.to >= finals.atSeconds; });
+        samples.insert(later, {finals.atSeconds - finals.seconds, finals.atSeconds, {{measureBand, finals.seconds}}});
+        sums[static_cast<std::size_t>(measureBand)] += finals.seconds;
+        total += finals.seconds;
     }
     m_chart->setBands(names, tr("s"));
     m_chart->setSamples(std::move(samples));
