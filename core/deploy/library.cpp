@@ -8,6 +8,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace lathe::deploy {
@@ -37,11 +41,47 @@ std::vector<PortInfo> portsOf(const graph::Graph& graph, const std::vector<graph
 
 } // namespace
 
-StagedLibrary::~StagedLibrary()
+namespace {
+
+/// Removes what the linker, killed while it wrote `staged`, may have left beside it under names that begin alike.
+void removeStaged(const std::filesystem::path& staged)
 {
     std::error_code ignored;
+    for (std::filesystem::directory_iterator entry(staged.parent_path(), ignored), end; entry != end; entry.increment(ignored))
+        if (entry->path().filename().string().starts_with(staged.filename().string()))
+            std::filesystem::remove(entry->path(), ignored);
+}
+
+std::filesystem::path stagedFile(const std::filesystem::path& folder, const std::string& name, long process)
+{
+    return folder / fmt::format(".{}.{}.so", name, process);
+}
+
+/// Removes what programs that were killed while they made this library have left.
+void removeAbandoned(const std::filesystem::path& folder, const std::string& name)
+{
+    std::error_code ignored;
+    const std::string start = fmt::format(".{}.", name);
+    std::vector<long> gone;
+    for (std::filesystem::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored)) {
+        const std::string file = entry->path().filename().string();
+        if (!file.starts_with(start))
+            continue;
+        char* rest = nullptr;
+        const long process = std::strtol(file.c_str() + start.size(), &rest, 10);
+        if (process > 0 && std::string_view(rest).starts_with(".so") && ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH)
+            gone.push_back(process);
+    }
+    for (const long process : gone)
+        removeStaged(stagedFile(folder, name, process));
+}
+
+} // namespace
+
+StagedLibrary::~StagedLibrary()
+{
     if (!file.empty())
-        std::filesystem::remove(file, ignored);
+        removeStaged(file);
 }
 
 StagedLibrary::StagedLibrary(StagedLibrary&& other) noexcept
@@ -112,7 +152,8 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     } else {
         request.runtimeArchive = options.runtimeArchive;
     }
-    staged.file = staged.output.parent_path() / fmt::format(".{}.{}.so", staged.name, getpid());
+    removeAbandoned(staged.output.parent_path(), staged.name);
+    staged.file = stagedFile(staged.output.parent_path(), staged.name, getpid());
     request.output = staged.file;
     LATHE_TRY(compiler.link(request));
     return staged;

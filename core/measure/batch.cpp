@@ -23,6 +23,8 @@ constexpr std::size_t kMaxGroup = 16;
 constexpr std::size_t kMaxReady = 32;
 /// A build that takes longer than this is stopped while others are measured.
 constexpr auto kSlowBuild = std::chrono::milliseconds(1500);
+/// A candidate whose workers are killed from outside again and again is given up: it may be what eats the memory.
+constexpr std::uint32_t kMaxKills = 5;
 
 double msBetween(Slot::Clock::time_point from, Slot::Clock::time_point to)
 {
@@ -454,6 +456,10 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
         Item& item = m_items[index];
         // It may have died while idle, or of what a candidate before did to it: one more try, alone and in a new
         // process.
+        if (crashed && wasKilled(exit) && ++item.kills <= kMaxKills) {
+            enter(index, builder ? Phase::Waiting : Phase::Built, nullptr);
+            continue;
+        }
         std::uint32_t& retries = builder ? item.buildRetries : item.runRetries;
         if (retries == 0 && (group.size() > 1 || hadHistory || !slot.heard)) {
             ++retries;

@@ -60,6 +60,7 @@ private:
         Phase phase = Phase::Waiting;
         bool alone = false; ///< its builder died once: built by itself from now on
         std::uint32_t buildRetries = 0, runRetries = 0;
+        std::uint32_t kills = 0; ///< of its workers, from outside
         std::string name;
         BuiltArtifactPtr artifact;
         std::int32_t kernel = -1;

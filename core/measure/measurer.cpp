@@ -77,14 +77,20 @@ Result<std::string> Measurer::report(std::size_t device, bool limits)
     if (device >= m_impl->runners.size())
         return makeError(Errc::InvalidArgument, "there is no such device");
     Worker& worker = *m_impl->runners[device].worker;
-    LATHE_TRY(worker.ensureStarted());
     wire::Message message;
     message.mutable_health()->set_id(1);
     message.mutable_health()->set_limits(limits);
-    worker.connection().queue(message);
-    auto answer = worker.receive(Deadline::inSeconds(m_impl->options.runTimeoutSeconds));
-    if (!answer)
-        worker.stop();
+    const auto ask = [&]() -> Result<wire::Message> {
+        LATHE_TRY(worker.ensureStarted());
+        worker.connection().queue(message);
+        auto answer = worker.receive(Deadline::inSeconds(m_impl->options.runTimeoutSeconds));
+        if (!answer)
+            worker.stop();
+        return answer;
+    };
+    auto answer = ask();
+    if (!answer && worker.killed()) // not by what it was asked: once more
+        answer = ask();
     LATHE_TRY_ASSIGN(const wire::Message report, std::move(answer));
     if (!report.has_health_report() || report.health_report().failure().code() != 0)
         return makeError(Errc::DeviceLost, report.health_report().failure().text());

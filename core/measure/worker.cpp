@@ -16,6 +16,7 @@ namespace lathe::measure {
 namespace {
 constexpr double kStartSeconds = 60;
 constexpr std::size_t kErrorsKept = 16384;
+constexpr int kStarts = 4; // of a process that others kill
 } // namespace
 
 Worker::Worker(Kind kind, WorkerPrograms programs, std::optional<DeviceSpec> device)
@@ -28,7 +29,16 @@ Result<> Worker::ensureStarted()
     if (m_process.running() && !m_process.poll())
         return {};
     ignoreBrokenPipes();
+    Result<> ready = startOnce();
+    for (int i = 1; i < kStarts && !ready && m_killed; ++i)
+        ready = startOnce();
+    return ready;
+}
+
+Result<> Worker::startOnce()
+{
     m_process = {};
+    m_killed = false;
     m_sent.clear();
     m_errors.clear();
     m_served = 0;
@@ -137,6 +147,7 @@ Result<wire::Message> Worker::receive(Deadline deadline)
         if (!message && message.error().code == Errc::WorkerCrashed) {
             const ProcessExit exit = reap();
             const std::string words = takeErrors();
+            m_killed = wasKilled(exit);
             return makeError(Errc::WorkerCrashed,
                              fmt::format("{} ended with {}{}{}",
                                          m_kind == Kind::Builder ? "lathe-builder" : "lathe-runner", exit.text(),
@@ -144,6 +155,11 @@ Result<wire::Message> Worker::receive(Deadline deadline)
         }
         return message;
     }
+}
+
+bool wasKilled(const ProcessExit& exit)
+{
+    return exit.signalled && exit.code == SIGKILL;
 }
 
 void ignoreBrokenPipes()

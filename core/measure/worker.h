@@ -27,8 +27,8 @@ public:
     /// @param device  what a runner opens; nothing: none
     Worker(Kind kind, WorkerPrograms programs, std::optional<DeviceSpec> device = {});
 
-    /// Starts the process if none is alive, exchanges hellos, opens the device. Errors: NotFound, Incompatible, those
-    /// of the device, WorkerCrashed, RunTimeout.
+    /// Starts the process if none is alive, exchanges hellos, opens the device; again where somebody kills it meanwhile.
+    /// Errors: NotFound, Incompatible, those of the device, WorkerCrashed, RunTimeout.
     Result<> ensureStarted();
     /// Kills the process group, if there is one. What it said on standard error stays until the next start.
     ProcessExit stop();
@@ -51,10 +51,13 @@ public:
     /// Waits for a message that is no progress note. Errors: WorkerCrashed (with signal and last words), RunTimeout.
     Result<wire::Message> receive(Deadline deadline);
 
+    bool killed() const { return m_killed; } ///< from outside, while receive() waited for it last
+
     const std::string& deviceJson() const { return m_deviceJson; }
     const std::optional<DeviceSpec>& device() const { return m_device; }
 
 private:
+    Result<> startOnce();
     Result<> greet();
     Result<> openDevice();
 
@@ -67,7 +70,11 @@ private:
     std::string m_errors;
     std::string m_deviceJson;
     std::uint32_t m_served = 0;
+    bool m_killed = false;
 };
+
+/// Ended by SIGKILL, which no kernel brings on itself: a person did it, or the system that ran out of memory.
+bool wasKilled(const ProcessExit& exit);
 
 /// SIGPIPE would end the program that holds the project when a worker dies; ignored once, from the first worker on.
 void ignoreBrokenPipes();

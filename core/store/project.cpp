@@ -76,6 +76,8 @@ Result<Project> Project::open(const std::filesystem::path& file, Access access)
             project.m_lock = *std::move(lock);
         }
     }
+    std::error_code unknown;
+    project.m_ownWal = project.m_readOnly && !std::filesystem::exists(file.string() + "-wal", unknown) && !unknown;
     LATHE_TRY_ASSIGN(Database db, Database::open(file, project.m_readOnly ? Database::Mode::ReadOnly : Database::Mode::ReadWrite));
     project.m_db = std::make_unique<Database>(std::move(db));
     LATHE_TRY_ASSIGN(const bool old, project.migrate());
@@ -133,6 +135,13 @@ Result<bool> Project::migrate()
 
 Project::~Project()
 {
+    // SQLite's readers make the WAL that they do not find, and cannot take it away. The last connection that may write does.
+    if (m_db && m_ownWal) {
+        m_db.reset();
+        if (const auto tidy = Database::open(m_file, Database::Mode::Existing))
+            (void)pragma(*tidy, "schema_version");
+        return;
+    }
     if (m_db && m_db->handle() != nullptr && !m_readOnly && !m_beside)
         (void)m_db->execute("PRAGMA wal_checkpoint(TRUNCATE)"); // a failure here loses nothing: the WAL stays and is read next time
 }

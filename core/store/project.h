@@ -174,6 +174,7 @@ private:
     std::unique_ptr<Database> m_db;
     WriteLock m_lock; ///< NAME.lathe-lock
     bool m_readOnly = false;
+    bool m_ownWal = false; ///< a reader that found no WAL
     bool m_beside = false; ///< the lock is another's
     std::string m_reason;
 };

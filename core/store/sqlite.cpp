@@ -61,7 +61,7 @@ Result<Database> Database::open(const std::filesystem::path& file, Mode mode)
 {
     Database db;
     db.m_file = file.string();
-    const int flags = mode == Mode::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    const int flags = mode == Mode::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (mode == Mode::ReadWrite ? SQLITE_OPEN_CREATE : 0);
     LATHE_TRY(db.connect(db.m_file, flags));
     // A reader of a WAL database wants to make NAME-shm beside it. Where that is not permitted (read-only media, a folder of
     // someone else) the file is whole by itself if nothing waits in its WAL, and can be read as one that never changes.

@@ -24,6 +24,7 @@ public:
     enum class Mode
     {
         ReadWrite,
+        Existing, ///< to read and write; one that is not there is not made
         ReadOnly
     };
     /// Opens (ReadWrite creates). ReadOnly works where nothing can be written, too. Errors: StoreFailed with the file and

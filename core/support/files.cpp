@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,8 +30,12 @@ public:
         if (m_fd >= 0)
             ::close(m_fd);
     }
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
+    OpenFile(OpenFile&& other) noexcept : m_fd(other.release()) { }
+    OpenFile& operator=(OpenFile&& other) noexcept
+    {
+        std::swap(m_fd, other.m_fd);
+        return *this;
+    }
     int get() const { return m_fd; }
     int release() { return std::exchange(m_fd, -1); }
 
@@ -52,6 +58,50 @@ Errc writeErrc(int code)
     case EISDIR:
     case EROFS: return Errc::InvalidArgument;
     default: return Errc::StoreFailed;
+    }
+}
+
+/// The folder's descriptor with an flock on it; -1 if another holds one or the folder is gone.
+int lockFolder(const fs::path& folder)
+{
+    OpenFile opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat ours = {}, there = {};
+    if (opened.get() < 0 || ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(opened.get(), &ours) != 0
+        || ::lstat(folder.c_str(), &there) != 0 || ours.st_ino != there.st_ino || ours.st_dev != there.st_dev)
+        return -1;
+    return opened.release();
+}
+
+/// Gives a file without a name one beside `path`, which is put into `name`. Zero, or errno.
+int nameBeside(int fd, const fs::path& path, std::string& name)
+{
+    std::random_device random;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        name = fmt::format("{}.{:06x}", path.string(), random() & 0xffffffu);
+        if (::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", fd).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0)
+            return 0;
+        if (errno != EEXIST)
+            break;
+    }
+    name.clear();
+    return errno;
+}
+
+/// Removes temporary folders that no living program holds.
+void removeAbandoned(const fs::path& base, std::string_view prefix)
+{
+    constexpr std::size_t kRandom = 6; // of mkdtemp
+    const std::string start = fmt::format("{}.", prefix);
+    std::error_code ignored;
+    for (fs::directory_iterator entry(base, ignored), end; entry != end; entry.increment(ignored)) {
+        const std::string name = entry->path().filename().string();
+        if (!name.starts_with(start) || name.size() != start.size() + kRandom)
+            continue;
+        struct stat info = {};
+        if (::lstat(entry->path().c_str(), &info) != 0 || info.st_uid != ::geteuid())
+            continue;
+        if (const OpenFile held(lockFolder(entry->path())); held.get() >= 0)
+            fs::remove_all(entry->path(), ignored);
     }
 }
 
@@ -97,18 +147,26 @@ Result<> writeFileAtomically(const fs::path& path, std::span<const std::byte> by
     const auto failed = [&](const char* doing, int code) {
         return makeError(writeErrc(code), fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(code)));
     };
-    std::string temporary = path.string() + ".XXXXXX";
-    OpenFile file(::mkostemp(temporary.data(), O_CLOEXEC));
-    if (file.get() < 0)
-        return failed("create a file beside", errno);
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    // Without a name until all of it is on the disk, where the file system can do that: a program that is killed meanwhile
+    // leaves nothing behind.
+    std::string temporary;
+    OpenFile file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+    if (file.get() < 0) {
+        temporary = path.string() + ".XXXXXX";
+        file = OpenFile(::mkostemp(temporary.data(), O_CLOEXEC));
+        if (file.get() < 0)
+            return failed("create a file beside", errno);
+        // mkstemp makes the file private; the result gets the mode that open() would have given.
+        const mode_t mask = ::umask(0);
+        ::umask(mask);
+        ::fchmod(file.get(), 0666 & ~mask);
+    }
     const auto abandon = [&](const char* doing, int code) {
-        ::unlink(temporary.c_str());
+        if (!temporary.empty())
+            ::unlink(temporary.c_str());
         return failed(doing, code);
     };
-    // mkstemp makes the file private; the result gets the mode that open() would have given.
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    ::fchmod(file.get(), 0666 & ~mask);
     std::size_t done = 0;
     while (done < bytes.size()) {
         const ssize_t n = ::write(file.get(), bytes.data() + done, bytes.size() - done);
@@ -120,11 +178,14 @@ Result<> writeFileAtomically(const fs::path& path, std::span<const std::byte> by
     }
     if (::fsync(file.get()) != 0)
         return abandon("sync", errno);
+    if (temporary.empty()) {
+        if (const int code = nameBeside(file.get(), path, temporary); code != 0)
+            return abandon("create a file beside", code);
+    }
     if (::close(file.release()) != 0)
         return abandon("close", errno);
     if (::rename(temporary.c_str(), path.c_str()) != 0)
         return abandon("replace", errno);
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     const OpenFile parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (parent.get() >= 0)
         ::fsync(parent.get()); // the rename itself; some file systems refuse this, and then it is not needed
@@ -177,11 +238,17 @@ Result<TempDir> TempDir::create(std::string_view prefix)
     const fs::path base = fs::temp_directory_path(code);
     if (code)
         return makeError(Errc::StoreFailed, fmt::format("there is no folder for temporary files: {}", code.message()));
-    std::string name = (base / fmt::format("{}-XXXXXX", prefix)).string();
-    if (!::mkdtemp(name.data()))
-        return makeError(Errc::StoreFailed,
-                         fmt::format("cannot create a folder in {}: {}", base.string(), std::strerror(errno)));
-    return TempDir(name);
+    removeAbandoned(base, prefix);
+    // Another program may take a folder for abandoned between its making and its locking: then there is a next one.
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        std::string name = (base / fmt::format("{}.XXXXXX", prefix)).string();
+        if (!::mkdtemp(name.data()))
+            return makeError(Errc::StoreFailed,
+                             fmt::format("cannot create a folder in {}: {}", base.string(), std::strerror(errno)));
+        if (const int lock = lockFolder(name); lock >= 0)
+            return TempDir(name, lock);
+    }
+    return makeError(Errc::StoreFailed, fmt::format("cannot keep a folder in {}: others remove it", base.string()));
 }
 
 TempDir::~TempDir()
@@ -189,13 +256,19 @@ TempDir::~TempDir()
     std::error_code ignored;
     if (!m_path.empty())
         fs::remove_all(m_path, ignored);
+    if (m_lock >= 0)
+        ::close(m_lock);
 }
 
-TempDir::TempDir(TempDir&& other) noexcept : m_path(std::exchange(other.m_path, {})) { }
+TempDir::TempDir(TempDir&& other) noexcept
+    : m_path(std::exchange(other.m_path, {})), m_lock(std::exchange(other.m_lock, -1))
+{
+}
 
 TempDir& TempDir::operator=(TempDir&& other) noexcept
 {
     std::swap(m_path, other.m_path);
+    std::swap(m_lock, other.m_lock);
     return *this;
 }
 

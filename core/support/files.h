@@ -38,10 +38,12 @@ private:
     std::size_t m_size = 0;
 };
 
-/// A fresh folder, removed with all that is in it.
+/// A fresh folder, removed with all that is in it. Where its program is killed, the next one that is made for the same purpose
+/// removes it.
 class TempDir
 {
 public:
+    /// Removes what programs that are no more left of the same prefix.
     static Result<TempDir> create(std::string_view prefix = "lathe");
     ~TempDir();
     TempDir(TempDir&& other) noexcept;
@@ -51,8 +53,9 @@ public:
     const std::filesystem::path& path() const { return m_path; }
 
 private:
-    explicit TempDir(std::filesystem::path path) : m_path(std::move(path)) { }
+    TempDir(std::filesystem::path path, int lock) : m_path(std::move(path)), m_lock(lock) { }
     std::filesystem::path m_path;
+    int m_lock = -1; ///< the folder, held by flock as long as this program lives
 };
 
 // Places relative to the running program, equal in the build tree and when installed: PREFIX/bin/lathe-*,

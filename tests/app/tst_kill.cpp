@@ -1,47 +1,26 @@
-#include <QCoreApplication>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
-#include <QRandomGenerator>
-#include <QSet>
-#include <QTemporaryDir>
-#include <QtTest>
+#include "tests/support/killed_run.h"
 
-#include <algorithm>
+using namespace lathe::test;
 
-/// A run that is killed again and again: what was acknowledged on standard output is in the database, and the candidates
-/// are those of a run that nobody disturbed.
+/// Runs whose programs are killed again and again, at moments of chance: what was acknowledged on standard output is in the
+/// database, nothing is left behind, and the trials are those of a run that nobody disturbed.
+///
+/// LATHE_KILLS: how many of each kind (few). LATHE_TEST_SEED: the moments.
 class TestKill : public QObject
 {
     Q_OBJECT
 
-    QTemporaryDir m_dir;
-    QString cli() const { return QCoreApplication::applicationDirPath() + "/../bin/lathe-cli"; }
+    using Trials = QMap<QPair<int, int>, StoredTrial>;
 
-    QStringList tuneWords(const QString& project, bool resume) const
+    static QStringList tuneWords(const QString& project, bool resume, int trials, const char* target = "sim")
     {
-        QStringList words{"tune", "zoo:mlp", "--target", "sim", "--project", project, "--trials", "400", "--trials-per-round", "8", "--seed", "3", "--json"};
+        QStringList words{"tune", "zoo:mlp", "--target", target, "--project", project, "--trials", QString::number(trials), "--trials-per-round", "8", "--seed", "3", "--json"};
         if (resume)
             words << "--resume";
         return words;
     }
 
-    /// Trial ids and (round, index) -> candidate of all that is stored.
-    void readRecords(const QString& project, QSet<QString>& ids, QMap<QPair<int, int>, QString>& candidates)
-    {
-        QProcess list;
-        list.start(cli(), {"records", "list", project, "--json"});
-        QVERIFY(list.waitForFinished(30000));
-        QCOMPARE(list.exitCode(), 0);
-        for (const QJsonValue& row : QJsonDocument::fromJson(list.readAllStandardOutput()).array()) {
-            const QJsonObject record = row.toObject();
-            ids.insert(record["trial"].toString());
-            candidates[{record["round"].toInt(), record["index"].toInt()}] = record["candidate"].toString();
-        }
-    }
-
-    void acknowledged(QProcess& process, QSet<QString>& ids)
+    static void acknowledged(QProcess& process, QSet<QString>& ids)
     {
         while (process.canReadLine()) { // a line that the kill cut short was not said
             const QJsonObject event = QJsonDocument::fromJson(process.readLine()).object();
@@ -50,73 +29,147 @@ class TestKill : public QObject
         }
     }
 
-private slots:
-    void twentyKillsLoseNothingAndChangeNothing()
+    static void expectNothingAlive(const KilledRun& place)
     {
-        const QString calm = m_dir.filePath("calm.lathe");
-        QProcess undisturbed;
-        undisturbed.start(cli(), tuneWords(calm, false));
-        QVERIFY(undisturbed.waitForFinished(120000));
-        QVERIFY2(undisturbed.exitCode() == 0, undisturbed.readAllStandardError());
-        QSet<QString> calmIds;
-        QMap<QPair<int, int>, QString> calmCandidates;
-        readRecords(calm, calmIds, calmCandidates);
-        const auto keys = calmCandidates.keys();
-        QCOMPARE(std::count_if(keys.begin(), keys.end(), [](const auto& place) { return place.first >= 0; }), 400); // the rest is of the finals
-        QVERIFY(keys.size() > 400);
+        QTRY_VERIFY2_WITH_TIMEOUT(place.processes().isEmpty(), qPrintable(place.processes().values().join(' ')), 20000);
+    }
 
-        bool given = false;
-        quint32 seed = qEnvironmentVariable("LATHE_TEST_SEED").toUInt(&given);
-        if (!given)
-            seed = QRandomGenerator::global()->generate();
-        QRandomGenerator random(seed);
-        qInfo("LATHE_TEST_SEED=%u", seed);
-        const QString shaken = m_dir.filePath("shaken.lathe");
-        QSet<QString> promised;
+    static void expectEqual(const Trials& shaken, const Trials& calm)
+    {
+        QCOMPARE(shaken.size(), calm.size());
+        for (auto it = calm.begin(); it != calm.end(); ++it)
+            QVERIFY2(shaken.value(it.key()) == it.value(),
+                     qPrintable(QString("round %1, trial %2 differs: %3 %4").arg(it.key().first).arg(it.key().second).arg(shaken.value(it.key()).candidate, shaken.value(it.key()).status)));
+    }
+
+    static Trials undisturbed(const KilledRun& place, int trials)
+    {
+        QProcess run;
+        run.setProcessEnvironment(place.environment());
+        run.start(place.program("lathe-cli"), tuneWords(place.project("calm.lathe"), false, trials));
+        QSet<QString> ids;
+        return run.waitForFinished(600000) && run.exitCode() == 0 ? place.stored(place.project("calm.lathe"), ids) : Trials();
+    }
+
+    /// Lives of the run, each killed some trials and some milliseconds after its start by `kill`, until there were `wanted`
+    /// kills; then it may end. `kill` returns whether the program itself is gone.
+    template<typename Kill>
+    void shake(const KilledRun& place, QRandomGenerator& random, int wanted, int trials, const char* target, QSet<QString>& promised, Kill kill)
+    {
+        const QString project = place.project("shaken.lathe");
         int kills = 0;
         bool resume = false;
-        for (int attempt = 0; attempt < 60; ++attempt) {
+        for (int life = 0; life < 3 * wanted + 3; ++life) {
             QProcess run;
-            run.start(cli(), tuneWords(shaken, resume));
+            run.setProcessEnvironment(place.environment());
+            run.start(place.program("lathe-cli"), tuneWords(project, resume, trials, target));
             QVERIFY(run.waitForStarted());
-            // Killed at a moment that lies so many trials, and some milliseconds, after its start: on any machine a life is
-            // too short for the whole run.
-            const int before = static_cast<int>(promised.size());
-            const int lives = random.bounded(0, 9);
-            while (kills < 20 && run.state() == QProcess::Running && promised.size() < before + lives) {
-                run.waitForReadyRead(50);
-                acknowledged(run, promised);
-            }
-            if (kills < 20)
+            bool gone = false;
+            while (kills < wanted && !gone && run.state() == QProcess::Running) {
+                const auto before = promised.size();
+                const int lives = random.bounded(0, 9);
+                while (run.state() == QProcess::Running && promised.size() < before + lives) {
+                    run.waitForReadyRead(50);
+                    acknowledged(run, promised);
+                }
                 QTest::qSleep(random.bounded(0, 40));
-            if (kills < 20 && run.state() == QProcess::Running) {
-                run.kill();
-                run.waitForFinished(10000);
-                ++kills;
+                if (run.state() != QProcess::Running)
+                    break;
+                if (kill(run, gone))
+                    ++kills;
+            }
+            if (gone) {
+                QVERIFY(run.waitForFinished(20000));
                 acknowledged(run, promised);
                 resume = true;
+                expectNothingAlive(place);
                 continue;
             }
-            QVERIFY(run.state() == QProcess::NotRunning || run.waitForFinished(120000));
+            while (run.state() != QProcess::NotRunning) { // the last life: nobody disturbs it any more
+                QVERIFY(run.waitForReadyRead(120000) || run.state() == QProcess::NotRunning || run.waitForFinished(1000));
+                acknowledged(run, promised);
+            }
             acknowledged(run, promised);
             if (run.exitCode() == 0)
                 break;
             // Killed before the run had its first entry in the project: there is nothing to resume yet.
-            QVERIFY2(run.readAllStandardError().contains("resume"), qPrintable(QString::number(run.exitCode())));
-            QVERIFY(promised.isEmpty());
+            QVERIFY2(resume && promised.isEmpty(), run.readAllStandardError());
             resume = false;
         }
-        qInfo("%d kills, %lld trials promised before the last run", kills, static_cast<long long>(promised.size()));
-        QVERIFY2(kills == 20, qPrintable(QString::number(kills)));
-        QSet<QString> storedIds;
-        QMap<QPair<int, int>, QString> candidates;
-        readRecords(shaken, storedIds, candidates);
-        QVERIFY2((promised - storedIds).isEmpty(), "an acknowledged trial is missing");
-        QCOMPARE(candidates.size(), calmCandidates.size());
-        for (auto it = calmCandidates.begin(); it != calmCandidates.end(); ++it)
-            QVERIFY2(candidates.value(it.key()) == it.value(), qPrintable(QString("round %1, trial %2 differs").arg(it.key().first).arg(it.key().second)));
-        QVERIFY(!QFile::exists(shaken + "-lock"));
+        qInfo("%d kills, %lld trials promised", kills, static_cast<long long>(promised.size()));
+        QCOMPARE(kills, wanted);
     }
+
+    static void expectKept(const KilledRun& place, const QSet<QString>& promised, Trials& trials)
+    {
+        QSet<QString> ids;
+        trials = place.stored(place.project("shaken.lathe"), ids);
+        QVERIFY2((promised - ids).isEmpty(), "an acknowledged trial is missing");
+        expectNothingAlive(place);
+        QVERIFY2(place.leftovers().isEmpty(), qPrintable(place.leftovers().join(' ')));
+    }
+
+private slots:
+    void aProgramThatIsKilledGoesOnWhereItWas()
+    {
+        const KilledRun place;
+        QRandomGenerator random = seededRandom();
+        const int kills = killsWanted(5), trials = 40 + 20 * kills;
+        const Trials calm = undisturbed(place, trials);
+        QCOMPARE(calm.size(), trials);
+        QSet<QString> promised;
+        shake(place, random, kills, trials, "sim", promised, [](QProcess& run, bool& gone) {
+            run.kill();
+            return gone = true;
+        });
+        Trials shaken;
+        expectKept(place, promised, shaken);
+        expectEqual(shaken, calm);
+    }
+
+    void workersThatAreKilledCostNothing_data()
+    {
+        QTest::addColumn<QString>("victim");
+        QTest::newRow("builder") << "lathe-builder";
+        QTest::newRow("runner") << "lathe-runner";
+    }
+    void workersThatAreKilledCostNothing()
+    {
+        QFETCH(QString, victim);
+        const KilledRun place;
+        QRandomGenerator random = seededRandom();
+        const int kills = killsWanted(4), trials = 50 + 20 * kills;
+        const Trials calm = undisturbed(place, trials);
+        QCOMPARE(calm.size(), trials);
+        QSet<QString> promised;
+        shake(place, random, kills, trials, "sim", promised, [&](QProcess&, bool&) {
+            const QList<pid_t> workers = place.processes().keys(victim);
+            return !workers.isEmpty() && ::kill(workers[random.bounded(workers.size())], SIGKILL) == 0;
+        });
+        Trials shaken;
+        expectKept(place, promised, shaken);
+        expectEqual(shaken, calm); // costs and outcomes, too
+    }
+
+#ifdef LATHE_TEST_CPU
+    void onProcessorsNothingIsLostOrLeft()
+    {
+        const KilledRun place;
+        QRandomGenerator random = seededRandom();
+        const int kills = killsWanted(3), trials = 30 + 20 * kills;
+        QSet<QString> promised;
+        // Whatever belongs to the run: the program, its builders, its runner, the child that times the whole network.
+        shake(place, random, kills, trials, "cpu", promised, [&](QProcess& run, bool& gone) {
+            const QList<pid_t> all = place.processes().keys();
+            const pid_t victim = all.isEmpty() ? 0 : all[random.bounded(all.size())];
+            gone = victim == run.processId();
+            return victim != 0 && ::kill(victim, SIGKILL) == 0;
+        });
+        Trials shaken;
+        expectKept(place, promised, shaken);
+        QCOMPARE(shaken.size(), trials);
+    }
+#endif
 };
 
 QTEST_GUILESS_MAIN(TestKill)

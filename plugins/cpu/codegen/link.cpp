@@ -1,61 +1,74 @@
 #include "plugins/cpu/codegen/link.h"
 #include "plugins/cpu/codegen/linker.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <utility>
 
 namespace lathe::cpu {
 
 namespace {
 
-/// A new directory for one output file, gone with this object.
-class ScratchDirectory
+/// The end of a pipe that the linker writes to, and all that came out of the other: no file, so that none stays where the
+/// process is killed.
+class LinkedOutput
 {
 public:
-    static Result<ScratchDirectory> create()
+    static Result<std::unique_ptr<LinkedOutput>> open()
     {
-        std::error_code error;
-        const std::filesystem::path memory = "/dev/shm";
-        for (const std::filesystem::path& base : {memory, std::filesystem::temp_directory_path(error)}) {
-            std::string pattern = (base / "lathe-link-XXXXXX").string();
-            if (mkdtemp(pattern.data()) != nullptr)
-                return ScratchDirectory(pattern);
-        }
-        return makeError(Errc::StoreFailed, "no directory for the linker's output can be made");
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0)
+            return makeError(Errc::StoreFailed, fmt::format("no pipe for the linker's output: {}", std::strerror(errno)));
+        return std::unique_ptr<LinkedOutput>(new LinkedOutput(ends[0], ends[1]));
     }
-    ScratchDirectory(ScratchDirectory&& other) noexcept : m_path(std::exchange(other.m_path, {})) { }
-    ScratchDirectory& operator=(ScratchDirectory&&) = delete;
-    ~ScratchDirectory()
+    LinkedOutput(const LinkedOutput&) = delete;
+    LinkedOutput& operator=(const LinkedOutput&) = delete;
+    ~LinkedOutput() { finish(); }
+
+    std::string path() const { return fmt::format("/proc/self/fd/{}", m_writeEnd); }
+    /// Once the linker is done.
+    Bytes take()
     {
-        std::error_code ignored;
-        if (!m_path.empty())
-            std::filesystem::remove_all(m_path, ignored);
+        finish();
+        return std::move(m_bytes);
     }
-    const std::filesystem::path& path() const { return m_path; }
 
 private:
-    explicit ScratchDirectory(std::filesystem::path path) : m_path(std::move(path)) { }
-    std::filesystem::path m_path;
-};
+    LinkedOutput(int readEnd, int writeEnd) : m_writeEnd(writeEnd), m_reader([this, readEnd] { readAll(readEnd); }) { }
 
-Result<Bytes> readFile(const std::filesystem::path& path)
-{
-    std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in)
-        return makeError(Errc::BuildFailed, "the linker wrote no output");
-    Bytes bytes(static_cast<std::size_t>(in.tellg()));
-    in.seekg(0);
-    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return bytes;
-}
+    void readAll(int readEnd)
+    {
+        std::array<std::byte, 65536> chunk;
+        ssize_t n = 0;
+        while ((n = read(readEnd, chunk.data(), chunk.size())) > 0 || (n < 0 && errno == EINTR))
+            if (n > 0)
+                m_bytes.insert(m_bytes.end(), chunk.begin(), chunk.begin() + n);
+        close(readEnd);
+    }
+    void finish()
+    {
+        if (m_writeEnd >= 0)
+            close(std::exchange(m_writeEnd, -1));
+        if (m_reader.joinable())
+            m_reader.join();
+    }
+
+    int m_writeEnd;
+    Bytes m_bytes;
+    std::thread m_reader; ///< last: it fills m_bytes
+};
 
 Result<Bytes> linkInMemory(std::span<const Bytes> objects, std::vector<std::string> arguments)
 {
-    LATHE_TRY_ASSIGN(const ScratchDirectory scratch, ScratchDirectory::create());
-    const std::filesystem::path output = scratch.path() / "linked";
-    arguments.insert(arguments.end(), {"-o", output.string()});
+    LATHE_TRY_ASSIGN(const std::unique_ptr<LinkedOutput> output, LinkedOutput::open());
+    arguments.insert(arguments.end(), {"-o", output->path()});
     std::vector<MemoryFile> files;
     for (const Bytes& object : objects) {
         LATHE_TRY_ASSIGN(MemoryFile file, MemoryFile::create("object", object.data(), object.size()));
@@ -63,7 +76,10 @@ Result<Bytes> linkInMemory(std::span<const Bytes> objects, std::vector<std::stri
         files.push_back(std::move(file));
     }
     LATHE_TRY(runLinker(arguments));
-    return readFile(output);
+    Bytes linked = output->take();
+    if (linked.empty())
+        return makeError(Errc::BuildFailed, "the linker wrote no output");
+    return linked;
 }
 
 } // namespace

@@ -349,6 +349,60 @@ private slots:
         }
     }
 
+    void aReaderLeavesNothingBesideTheProject()
+    {
+        must(must(Project::open(file("l.lathe"), Project::Access::Write)).addRecords(std::vector{trial(0, 1)}));
+        const auto beside = [this] { return std::filesystem::exists(file("l.lathe-wal")) || std::filesystem::exists(file("l.lathe-shm")); };
+        {
+            const Project p = must(Project::open(file("l.lathe"), Project::Access::Read));
+            QCOMPARE(must(p.recordCount()), 1);
+        }
+        QVERIFY(!beside());
+        Project writer = must(Project::open(file("l.lathe"), Project::Access::Write));
+        must(writer.addRecords(std::vector{trial(1, 1)}));
+        {
+            const Project p = must(Project::open(file("l.lathe"), Project::Access::Read));
+            QCOMPARE(must(p.recordCount()), 2);
+        }
+        QVERIFY(beside()); // it is the writer's
+        must(writer.addRecords(std::vector{trial(2, 1)}));
+        QCOMPARE(must(writer.recordCount()), 3);
+    }
+
+    void aProjectThatWasOverwrittenInTheMiddleIsSaidAndLeftAlone()
+    {
+        {
+            Project p = must(Project::open(file("m.lathe"), Project::Access::Write));
+            for (int i = 0; i < 400; ++i)
+                must(p.addRecords(std::vector{trial(i, i + 1)}));
+        }
+        const auto size = std::filesystem::file_size(file("m.lathe"));
+        const auto read = [this] {
+            std::ifstream in(file("m.lathe"), std::ios::binary);
+            return std::string((std::istreambuf_iterator<char>(in)), {});
+        };
+        { // the second half, page for page
+            std::fstream out(file("m.lathe"), std::ios::binary | std::ios::in | std::ios::out);
+            out.seekp(static_cast<std::streamoff>(size / 2 / 4096 * 4096));
+            out << std::string(size - size / 2 / 4096 * 4096, '\x5a');
+        }
+        const std::string before = read();
+        {
+            const Project p = must(Project::open(file("m.lathe"), Project::Access::Read));
+            const auto records = p.sessionRecords(1);
+            QVERIFY(!records);
+            QVERIFY(records.error().code == Errc::BadFile);
+            QCOMPARE(records.error().message, "reading " + file("m.lathe").string() + ": the file is damaged");
+        }
+        {
+            Project p = must(Project::open(file("m.lathe"), Project::Access::Write));
+            const auto added = p.addRecords(std::vector{trial(1000, 1)});
+            QVERIFY(!added);
+            QVERIFY(added.error().code == Errc::BadFile);
+        }
+        QVERIFY(read() == before);
+    }
+
     void placesWithoutAProjectAreNamed()
     {
         auto p = Project::open(file("nowhere.lathe"), Project::Access::Read);

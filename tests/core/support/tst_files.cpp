@@ -1,7 +1,10 @@
 #include "core/support/files.h"
 
+#include <QScopeGuard>
 #include <QtTest>
 
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace lathe;
 
@@ -39,6 +42,32 @@ private slots:
         QCOMPARE(int(writeFileAtomically(dir->path() / "no" / "such", "x").error().code), int(Errc::InvalidArgument));
         QCOMPARE(int(MappedFile::open(dir->path() / "absent").error().code), int(Errc::NotFound));
         QCOMPARE(int(findProgram("lathe-no-such-program").error().code), int(Errc::NotFound));
+    }
+
+    void whatAKilledProgramLeftGoesWithTheNextFolder()
+    {
+        auto base = TempDir::create();
+        QVERIFY(base);
+        const QByteArray before = qgetenv("TMPDIR");
+        qputenv("TMPDIR", base->path().c_str());
+        const auto restore = qScopeGuard([&] { before.isNull() ? qunsetenv("TMPDIR") : qputenv("TMPDIR", before); });
+        const pid_t child = ::fork();
+        if (child == 0) {
+            auto left = TempDir::create("work");
+            if (left)
+                (void)writeFileAtomically(left->path() / "x", "x");
+            ::_exit(0); // no destructor, as when it is killed
+        }
+        ::waitpid(child, nullptr, 0);
+        const auto count = [&] { return std::distance(std::filesystem::directory_iterator(base->path()), {}); };
+        QCOMPARE(count(), 1);
+        const auto other = TempDir::create("another");
+        QCOMPARE(count(), 2); // not of this purpose
+        const auto alive = TempDir::create("work");
+        QCOMPARE(count(), 2);
+        const auto second = TempDir::create("work"); // the living one's stays
+        QVERIFY(alive && second && std::filesystem::exists(alive->path()));
+        QCOMPARE(count(), 3);
     }
 
     void aTempDirGoesWithItsContents()

@@ -1,0 +1,111 @@
+#include "core/search/policy.h"
+#include "core/search/task_scheduler.h"
+#include "core/session/kernel_choices.h"
+#include "core/session/loaded_model.h"
+#include "core/session/tbb_executor.h"
+#include "core/store/project.h"
+#include "tests/support/must.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+using namespace lathe;
+using namespace lathe::session;
+using lathe::test::must;
+
+/// What real processors measured, fed back: the search asks for the same candidates again, on any number of threads.
+class TestSameCandidates : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_dir;
+    std::filesystem::path m_project;
+
+    static constexpr std::int32_t kPerRound = 8;
+
+private slots:
+    void initTestCase()
+    {
+        m_project = std::filesystem::path(m_dir.path().toStdString()) / "run.lathe";
+        OpenOptions open;
+        open.model.source = "zoo:mlp";
+        open.target = "cpu -threads=2";
+        open.project = m_project;
+        const auto session = must(TuningSession::open(open));
+        TuneOptions tune;
+        tune.trials = 60;
+        tune.trialsPerRound = kPerRound;
+        tune.seed = 7;
+        tune.minRepeatMs = 1;
+        must(session->start(tune));
+        session->wait();
+        QVERIFY(session->state() == RunState::Finished);
+    }
+
+    void theSearchAsksForTheSameAgain_data()
+    {
+        QTest::addColumn<unsigned>("threads");
+        QTest::newRow("1 thread") << 1u;
+        QTest::newRow("2 threads") << 2u;
+    }
+    void theSearchAsksForTheSameAgain()
+    {
+        QFETCH(unsigned, threads);
+        const store::Project project = must(store::Project::open(m_project, store::Project::Access::Read));
+        ModelSpec spec;
+        spec.source = "zoo:mlp";
+        const auto model = must(loadModel(spec, must(project.sessions()).at(0).target));
+        const auto executor = makeTbbExecutor(threads);
+        search::PolicyOptions options;
+        options.seed = 7;
+        options.trialsPerRound = kPerRound;
+        const auto shared = must(search::makeSharedModel("sketch", model->partition.tasks.size(), options));
+        std::vector<std::unique_ptr<search::Policy>> policies;
+        std::vector<search::ScheduledTask> scheduled;
+        std::map<std::string, std::int32_t> taskOf;
+        for (const graph::Task& task : model->partition.tasks) {
+            taskOf[task.key] = static_cast<std::int32_t>(policies.size());
+            policies.push_back(must(search::makePolicy("sketch", searchTask(task, *model, false), shared, options)));
+            scheduled.push_back({task.name, static_cast<double>(task.weight), task.flop, {}, 0});
+        }
+        search::SchedulerOptions schedulerOptions;
+        schedulerOptions.trialsPerRound = kPerRound;
+        schedulerOptions.seed = 7;
+        const auto scheduler = must(search::TaskScheduler::create("gradient", scheduled, schedulerOptions));
+
+        const std::vector<Record> records = must(project.sessionRecords(1));
+        QCOMPARE(records.size(), std::size_t{60});
+        int compared = 0;
+        std::size_t at = 0;
+        for (const store::RoundRow& round : must(project.rounds(1))) {
+            const std::int32_t task = taskOf.at(round.task);
+            QCOMPARE(scheduler->next(), task);
+            std::vector<search::Measured> told;
+            search::RoundOutcome outcome;
+            for (; at < records.size() && records[at].round == round.index; ++at) {
+                told.push_back({records[at].candidate, records[at].result});
+                if (records[at].result.ok())
+                    outcome.bestSeconds = std::min(outcome.bestSeconds, records[at].result.meanNs() * 1e-9);
+            }
+            if (scheduler->progress(task).rounds > 0) { // its first is the schedule that it has without a search
+                const auto proposed = must(policies[static_cast<std::size_t>(task)]->propose(static_cast<std::uint64_t>(round.index), static_cast<std::int32_t>(told.size()), *executor));
+                QCOMPARE(proposed.size(), told.size());
+                for (std::size_t i = 0; i < told.size(); ++i, ++compared)
+                    QVERIFY2(proposed[i].hash() == told[i].candidate.hash(), qPrintable(QStringLiteral("round %1, trial %2").arg(round.index).arg(i)));
+            }
+            must(policies[static_cast<std::size_t>(task)]->tell(told));
+            outcome.trials = static_cast<std::int64_t>(told.size());
+            outcome.elapsedSeconds = nlohmann::json::parse(round.durations).at("elapsed_s").get<double>();
+            scheduler->tell(task, outcome);
+        }
+        QVERIFY2(compared > 40, qPrintable(QString::number(compared)));
+        QVERIFY(shared->ready()); // the model had a say
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSameCandidates)
+#include "tst_same_candidates.moc"
