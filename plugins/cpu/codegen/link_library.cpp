@@ -31,6 +31,24 @@ Result<std::filesystem::path> findLibrary(const llvm::Triple& triple, const std:
                                                  triple.str(), directories[0].string(), directories[2].string()));
 }
 
+/// LLD writes to its output as to memory: where the disk is full, that ends the process. What goes in tells what comes out.
+Result<> checkRoom(const backend::LibraryRequest& request)
+{
+    std::error_code unknown;
+    std::uintmax_t needed = std::filesystem::file_size(request.runtimeArchive, unknown);
+    if (unknown)
+        needed = 0;
+    for (const std::vector<std::byte>& object : request.objects)
+        needed += object.size();
+    for (const backend::BinarySection& section : request.sections)
+        needed += section.bytes.size();
+    const std::filesystem::space_info room = std::filesystem::space(request.output.parent_path(), unknown);
+    if (!unknown && room.available < needed)
+        return makeError(Errc::StoreFailed, fmt::format("writing {}: the disk is full: {:.3g} MB are needed, {:.3g} are free", request.output.string(),
+                                                        static_cast<double>(needed) / 1e6, static_cast<double>(room.available) / 1e6));
+    return {};
+}
+
 } // namespace
 
 Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::string& tripleText)
@@ -64,6 +82,7 @@ Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::st
     LATHE_TRY_ASSIGN(const std::filesystem::path threads, findLibrary(triple, "libpthread.so.0"));
     LATHE_TRY_ASSIGN(const std::filesystem::path maths, findLibrary(triple, "libm.so.6"));
     arguments.insert(arguments.end(), {"--no-as-needed", threads.string(), libc.string(), "--as-needed", maths.string()});
+    LATHE_TRY(checkRoom(request));
     return runLinker(arguments);
 }
 
