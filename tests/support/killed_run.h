@@ -33,6 +33,7 @@ public:
         QDir(m_dir.path()).mkdir(QStringLiteral("tmp"));
         QDir(m_dir.path()).mkdir(QStringLiteral("projects"));
         QDir(m_dir.path()).mkdir(QStringLiteral("home"));
+        QFile::setPermissions(m_dir.filePath(QStringLiteral("home")), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner); // a runtime folder must be private
     }
 
     static QString program(const char* name) { return QCoreApplication::applicationDirPath() + QStringLiteral("/../bin/") + QLatin1String(name); }

@@ -53,7 +53,7 @@ private slots:
     {
         const KilledRun place;
         QRandomGenerator random = seededRandom();
-        const int kills = killsWanted(3), trials = 80 + 30 * kills;
+        const int kills = killsWanted(2), trials = 60 + 30 * kills;
         const auto start = [&](QProcess& run, const char* project, bool resume) {
             run.setProcessEnvironment(place.environment());
             QStringList words{"tune", "zoo:mlp", "--target", "sim", "--project", place.project(project), "--trials", QString::number(trials), "--trials-per-round", "8", "--seed", "3", "--json"};
