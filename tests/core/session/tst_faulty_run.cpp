@@ -106,7 +106,8 @@ private slots:
     {
         const auto script = must(backend::FaultScript::parse(kScript));
         const store::Project project = must(store::Project::open(m_project, store::Project::Access::Read));
-        const std::vector<Record> records = must(project.sessionRecords(1));
+        std::vector<Record> records = must(project.sessionRecords(1));
+        std::erase_if(records, [](const Record& record) { return record.round < 0; }); // the finals measure again what is there
         QCOMPARE(records.size(), std::size_t(kTrials));
         std::set<Fault> seen;
         int failed = 0;
@@ -135,14 +136,14 @@ private slots:
         const store::Project project = must(store::Project::open(m_project, store::Project::Access::Read));
         std::map<std::string, double> fastest;
         for (const Record& record : must(project.sessionRecords(1)))
-            if (record.result.ok()) {
+            if (record.result.ok() && record.round >= 0) {
                 const auto [at, isNew] = fastest.try_emplace(record.candidate.task, record.result.meanNs());
                 at->second = std::min(at->second, record.result.meanNs());
             }
         const auto best = must(project.best());
         QCOMPARE(best.size(), fastest.size());
         for (const store::BestRow& row : best) {
-            QCOMPARE(row.costNs, fastest.at(row.task));
+            QVERIFY2(qFuzzyCompare(row.costNs, fastest.at(row.task)), qPrintable(QStringLiteral("%1 %2").arg(row.costNs).arg(fastest.at(row.task))));
             QVERIFY(row.record.result.verified);
         }
     }

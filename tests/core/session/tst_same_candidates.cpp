@@ -77,7 +77,8 @@ private slots:
         schedulerOptions.seed = 7;
         const auto scheduler = must(search::TaskScheduler::create("gradient", scheduled, schedulerOptions));
 
-        const std::vector<Record> records = must(project.sessionRecords(1));
+        std::vector<Record> records = must(project.sessionRecords(1));
+        std::erase_if(records, [](const Record& record) { return record.round < 0; }); // the finals, behind the search
         QCOMPARE(records.size(), std::size_t{60});
         int compared = 0;
         std::size_t at = 0;
