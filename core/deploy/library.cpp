@@ -16,9 +16,7 @@
 
 namespace lathe::deploy {
 
-namespace {
-
-const char* thisMachine()
+std::string thisMachine()
 {
 #if defined(__x86_64__)
     return "x86_64";
@@ -28,6 +26,8 @@ const char* thisMachine()
     return "this machine";
 #endif
 }
+
+namespace {
 
 std::vector<PortInfo> portsOf(const graph::Graph& graph, const std::vector<graph::ValueId>& ids, const std::vector<std::string>& layouts)
 {

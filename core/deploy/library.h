@@ -39,6 +39,9 @@ public:
     KernelSet kernels;
 };
 
+/// As LibraryOptions::machine names it.
+std::string thisMachine();
+
 /// PREFIX/lib/lathe/runtime/MACHINE-linux-gnu/liblathe_runtime.a. Errors: NotFound with the place.
 Result<std::filesystem::path> findRuntimeArchive(const std::string& machine);
 

@@ -3,7 +3,10 @@
 with onnxruntime's results. By hand only; needs torch, torchvision, onnx, onnxscript, onnxruntime, numpy, and for the
 encoders of text transformers.
 
-    networks.py --lathe-cli build/ci/bin/lathe-cli --folder FOLDER [--exporter new|old] [NAME...]
+    networks.py --lathe-cli build/ci/bin/lathe-cli --folder FOLDER [--exporter new|old] [--batch N] [NAME...]
+
+The old exporter writes opset 17, the new one what it prefers. With --batch the file, exported for one sample, is compiled for
+N of them and compared with N results of one sample each.
 """
 
 import argparse
@@ -15,6 +18,7 @@ import warnings
 
 warnings.filterwarnings("ignore")
 TOLERANCE = 1e-4
+OLD_OPSET = 17
 
 # name here -> constructor in torchvision.models, side of the input image
 IMAGE_NETWORKS = {
@@ -116,15 +120,19 @@ def check(name, exporter, arguments):
     if not os.path.exists(base + ".onnx"):
         with torch.no_grad():
             torch.onnx.export(model, tuple(inputs.values()), base + ".part.onnx", input_names=list(inputs), output_names=["output"],
-                              dynamo=exporter == "new", external_data=False, verbose=False)
+                              dynamo=exporter == "new", external_data=False, verbose=False,
+                              opset_version=OLD_OPSET if exporter == "old" else None)
         os.rename(base + ".part.onnx", base + ".onnx")
     opset = max(o.version for o in onnx.load(base + ".onnx", load_external_data=False).opset_import if o.domain in ("", "ai.onnx"))
     session = onnxruntime.InferenceSession(base + ".onnx", providers=["CPUExecutionProvider"])
-    arrays = {i.name: inputs[i.name].numpy() for i in session.get_inputs()}
-    expected = session.run(None, arrays)[0]
+    samples = [{i.name: inputs[i.name].numpy() for i in session.get_inputs()}]
+    for _ in range(arguments.batch - 1):  # further samples: the first one, turned over
+        samples.append({key: numpy.flip(value, -1).copy() for key, value in samples[-1].items()})
+    expected = numpy.concatenate([session.run(None, sample)[0] for sample in samples])
+    arrays = {key: numpy.concatenate([sample[key] for sample in samples]) for key in samples[0]}
     run = lambda *words: subprocess.run([arguments.lathe_cli, *words], capture_output=True, text=True)
     began = time.time()
-    compiled = run("compile", base + ".onnx", "--allow-default", "-o", base + ".so")
+    compiled = run("compile", base + ".onnx", "--allow-default", "-o", base + ".so", *(["--batch", str(arguments.batch)] if arguments.batch > 1 else []))
     seconds = time.time() - began
     if compiled.returncode != 0:
         return opset, seconds, None, "refused: " + compiled.stderr.strip()[:300]
@@ -145,6 +153,7 @@ def main():
     parser.add_argument("--lathe-cli", required=True)
     parser.add_argument("--folder", required=True)
     parser.add_argument("--exporter", choices=["new", "old"], action="append")
+    parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     os.makedirs(arguments.folder, exist_ok=True)
