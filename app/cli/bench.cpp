@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::cli {
@@ -16,6 +17,7 @@ struct Arguments
     ModelArguments model;
     runtime::RepeatPlan plan{1, 30, 0, 0, 1};
     unsigned threads = 0;
+    double maxSeconds = 0;
     bool json = false;
 };
 
@@ -44,6 +46,26 @@ double dispatchMs(unsigned threads)
     return ns * 1e-6;
 }
 
+struct Runs
+{
+    int first = 4;
+    std::uint32_t repeats = 0;
+    int profiled = 10;
+};
+
+/// Of a library that takes so long: what is wanted, or less where it would take longer than allowed.
+Runs runsWithin(const Arguments& a, double seconds)
+{
+    Runs runs;
+    runs.repeats = a.plan.repeat;
+    const double wanted = (runs.first + runs.profiled + 2) * seconds + a.plan.repeat * std::max(a.plan.number * seconds, a.plan.minRepeatMs * 1e-3);
+    if (a.maxSeconds <= 0 || wanted <= a.maxSeconds)
+        return runs;
+    const double share = a.maxSeconds / wanted;
+    const auto some = [&](double count, double least) { return std::max(std::min(count, least), std::floor(share * count)); };
+    return {static_cast<int>(some(runs.first, 0)), static_cast<std::uint32_t>(some(runs.repeats, 3)), static_cast<int>(some(runs.profiled, 1))};
+}
+
 Result<> bench(const Arguments& a)
 {
     LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, true, a.threads));
@@ -51,10 +73,15 @@ Result<> bench(const Arguments& a)
     options.threads = a.threads;
     LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(source.file, options));
     LATHE_TRY(library->fillInputs(1));
-    for (int i = 0; i < 5; ++i) // clocks, caches and page tables settle
+    const std::uint64_t begun = runtime::nowNanoseconds();
+    LATHE_TRY(library->run());
+    const Runs runs = runsWithin(a, static_cast<double>(runtime::nowNanoseconds() - begun) * 1e-9);
+    for (int i = 0; i < runs.first; ++i) // clocks, caches and page tables settle
         LATHE_TRY(library->run());
-    LATHE_TRY_ASSIGN(std::vector<double> times, library->time(a.plan));
-    LATHE_TRY_ASSIGN(const auto profile, library->profile(10));
+    runtime::RepeatPlan plan = a.plan;
+    plan.repeat = runs.repeats;
+    LATHE_TRY_ASSIGN(std::vector<double> times, library->time(plan));
+    LATHE_TRY_ASSIGN(const auto profile, library->profile(runs.profiled));
     const runtime::Statistics f = inMs(runtime::summarize(times.data(), times.size()));
     const double dispatch = dispatchMs(library->threads());
     // What the description beside the library says of its parts.
@@ -101,6 +128,7 @@ void addBench(CLI::App& app, Action& run)
     a->model.addTo(*command, true);
     command->add_option("--number", a->plan.number, "Runs per repeat")->check(CLI::Range(1U, 1000000U))->capture_default_str();
     command->add_option("--repeat", a->plan.repeat, "Times taken; the figures are over these")->check(CLI::Range(1U, 100000U))->capture_default_str();
+    command->add_option("--max-seconds", a->maxSeconds, "Fewer repeats, three at least, where all would take longer; 0: no limit")->check(CLI::Range(0.0, 86400.0))->capture_default_str();
     command->add_option("--min-repeat-ms", a->plan.minRepeatMs, "Time of one repeat at least; more runs are added to reach it")->check(CLI::Range(0.0, 600000.0))->capture_default_str();
     command->add_option("--threads", a->threads, "0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "One JSON object");

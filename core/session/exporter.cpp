@@ -18,6 +18,7 @@ namespace lathe::session {
 namespace {
 
 constexpr auto kCompileTimeout = std::chrono::minutes(10);
+constexpr double kNetworkSeconds = 5; ///< for the whole network between trials, which wait for it
 
 /// Of images: as the operators say that read or make them. Empty for all else.
 std::vector<std::string> layoutsOf(const graph::Graph& graph, const std::vector<graph::ValueId>& ports)
@@ -177,7 +178,7 @@ Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Proj
     LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network", stop));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, "stopped");
-    LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, threadsOf(model, 0), stop));
+    LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, threadsOf(model, 0), stop, kNetworkSeconds));
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
     event.untuned = project == nullptr;

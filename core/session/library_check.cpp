@@ -63,9 +63,10 @@ Result<double> verifyInChild(const std::filesystem::path& library, const ModelSp
     return number(out, "max_rel_error");
 }
 
-Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads, std::stop_token stop)
+Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads, std::stop_token stop, double maxSeconds)
 {
-    LATHE_TRY_ASSIGN(const json out, askChild({"bench", library.string(), "--threads", std::to_string(threads), "--json"}, std::move(stop)));
+    LATHE_TRY_ASSIGN(const json out, askChild({"bench", library.string(), "--threads", std::to_string(threads), "--max-seconds", fmt::format("{}", maxSeconds), "--json"},
+                                              std::move(stop)));
     BenchFigures figures;
     const json latency = out.value("latency_ms", json::object());
     figures.latencyMs = {number(latency, "median"), number(latency, "mean"), number(latency, "std"), number(latency, "min"), number(latency, "p95")};

@@ -19,6 +19,7 @@ struct BenchFigures
 /// one that holds the project.
 /// Errors: NotFound (no lathe-cli), RunTimeout, Cancelled (the child was killed), WorkerCrashed, those that the child names.
 Result<double> verifyInChild(const std::filesystem::path& library, const ModelSpec& model, const std::string& target, std::stop_token stop = {});
-Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads, std::stop_token stop = {});
+/// Runs for `maxSeconds` at most, but three times at least; 0: as often as lathe-cli bench does.
+Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads, std::stop_token stop = {}, double maxSeconds = 0);
 
 } // namespace lathe::session

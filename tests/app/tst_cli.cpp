@@ -75,6 +75,7 @@ private slots:
 
         const Output verified = cli({"verify", "libmodel.so"});
         QVERIFY2(verified.code == 0, verified.err);
+        QVERIFY(cli({"bench", "libmodel.so", "--repeat", "1000", "--max-seconds", "0.000001"}).out.contains("3 runs")); // no less
         const Output timed = cli({"bench", "libmodel.so", "--repeat", "3", "--json"});
         QVERIFY2(timed.code == 0, timed.err);
         QVERIFY(object(timed.out)["latency_ms"]["median"].toDouble() > 0);
