@@ -5,7 +5,6 @@
 #include "core/compute/json.h"
 #include "core/record/record.h"
 #include "core/schedule/state.h"
-#include "core/support/files.h"
 #include "core/wire/connection.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
@@ -260,12 +259,10 @@ Result<> JobBuilder::link(const wire::LinkJob& job, wire::BlobStore& blobs)
         BinarySection section;
         section.symbol = entry.symbol();
         section.alignment = entry.alignment();
-        if (entry.file().empty()) {
+        if (entry.file().empty())
             section.bytes = toBytes(*blobs.find(wire::fromWire(entry.blob())));
-        } else {
-            LATHE_TRY_ASSIGN(const MappedFile file, MappedFile::open(entry.file()));
-            section.bytes.assign(file.bytes().begin(), file.bytes().end());
-        }
+        else
+            section.file = entry.file();
         request.sections.push_back(std::move(section));
     }
     request.runtimeArchive = job.runtime_archive();

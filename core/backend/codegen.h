@@ -7,6 +7,7 @@
 #include "core/wire/artifact.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -46,8 +47,12 @@ struct BinarySection
 {
     std::string symbol; ///< start; SYMBOL_end follows
     std::vector<std::byte> bytes;
+    /// If not empty, the section is large and in this file instead, from kSectionFileStart to the end. The linker's side writes
+    /// around it what makes the file an object, so that gigabytes are copied once: from there into the library.
+    std::filesystem::path file;
     std::int64_t alignment = 64;
 };
+inline constexpr std::uint64_t kSectionFileStart = 4096;
 
 struct LibraryRequest
 {

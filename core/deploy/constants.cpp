@@ -14,6 +14,7 @@ namespace lathe::deploy {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::uint64_t kMostDerived = std::uint64_t{256} << 20;
 
 std::size_t plainBytes(std::span<const std::int64_t> shape, DType dtype)
 {
@@ -23,29 +24,47 @@ std::size_t plainBytes(std::span<const std::int64_t> shape, DType dtype)
     return static_cast<std::size_t>(count * sizeOf(dtype));
 }
 
+/// What `recipe` makes of a constant.
+Result<std::vector<std::byte>> derive(const graph::Value& value, const compute::DagPtr& recipe)
+{
+    LATHE_TRY_ASSIGN(const graph::ConstBytes held, contentsOf(*value.constant));
+    LATHE_TRY_ASSIGN(const compute::Interpreter interpreter, compute::Interpreter::compile(recipe));
+    const std::span<const std::byte> inputs[] = {held.bytes};
+    LATHE_TRY_ASSIGN(std::vector<std::vector<std::byte>> outputs, interpreter.run(inputs));
+    if (outputs.size() != 1)
+        return makeError(Errc::Internal, fmt::format("the recipe for constant '{}' has {} outputs", value.name, outputs.size()));
+    return std::move(outputs[0]);
+}
+
 } // namespace
 
 Result<std::uint64_t> ConstantPool::add(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map, DType dtype)
 {
     if (!value.constant)
         return makeError(Errc::Internal, fmt::format("'{}' is no constant and cannot be packed ahead of time", value.name));
-    std::span<const std::byte> source(value.constant->data, value.constant->bytes);
-    DType sourceType = value.dtype;
-    if (source.size() != plainBytes(value.shape, value.dtype))
-        return makeError(Errc::Internal, fmt::format("constant '{}' has {} bytes, its shape asks for {}", value.name, source.size(),
+    if (value.constant->bytes != plainBytes(value.shape, value.dtype))
+        return makeError(Errc::Internal, fmt::format("constant '{}' has {} bytes, its shape asks for {}", value.name, value.constant->bytes,
                                                      plainBytes(value.shape, value.dtype)));
+    graph::ConstBytes held;
+    std::span<const std::byte> source;
+    DType sourceType = value.dtype;
     if (recipe) {
-        std::vector<std::byte>& derived = m_derived[{value.constant->data, recipe.get()}];
-        if (derived.empty()) {
-            LATHE_TRY_ASSIGN(const compute::Interpreter interpreter, compute::Interpreter::compile(recipe));
-            const std::span<const std::byte> inputs[] = {source};
-            LATHE_TRY_ASSIGN(std::vector<std::vector<std::byte>> outputs, interpreter.run(inputs));
-            if (outputs.size() != 1)
-                return makeError(Errc::Internal, fmt::format("the recipe for constant '{}' has {} outputs", value.name, outputs.size()));
-            derived = std::move(outputs[0]);
+        const std::pair<const void*, const void*> key(value.constant.get(), recipe.get());
+        auto known = m_derived.find(key);
+        if (known == m_derived.end()) {
+            LATHE_TRY_ASSIGN(std::vector<std::byte> derived, derive(value, recipe));
+            if (m_derivedBytes + derived.size() > kMostDerived) {
+                m_derived.clear();
+                m_derivedBytes = 0;
+            }
+            m_derivedBytes += derived.size();
+            known = m_derived.emplace(key, std::move(derived)).first;
         }
-        source = derived;
+        source = known->second;
         sourceType = recipe->ops[static_cast<std::size_t>(recipe->outputs[0])].dtype;
+    } else {
+        LATHE_TRY_ASSIGN(held, contentsOf(*value.constant));
+        source = held.bytes;
     }
     const IndexMap plain = IndexMap::plain(map.logicalShape, map.logicalRank);
     if (!isWellFormed(map) || sourceType != dtype || source.size() != static_cast<std::size_t>(plain.elementCount() * sizeOf(dtype)))
@@ -62,11 +81,27 @@ Result<std::uint64_t> ConstantPool::add(const graph::Value& value, const compute
 
     const auto [place, isNew] = m_places.try_emplace({contentHash(packed), packed.size()}, 0);
     if (isNew) {
-        m_bytes.resize((m_bytes.size() + kAlignment - 1) / kAlignment * kAlignment);
-        place->second = m_bytes.size();
-        m_bytes.insert(m_bytes.end(), packed.begin(), packed.end());
+        LATHE_TRY_ASSIGN(place->second, append(packed));
     }
     return place->second;
+}
+
+Result<std::uint64_t> ConstantPool::append(std::span<const std::byte> packed)
+{
+    const std::uint64_t at = (m_size + kAlignment - 1) / kAlignment * kAlignment;
+    if (!m_file.isOpen() && !m_spill.empty() && at + packed.size() > m_mostInMemory) {
+        LATHE_TRY_ASSIGN(m_file, SectionFile::create(m_spill));
+        LATHE_TRY(m_file.write(0, m_bytes));
+        m_bytes = {};
+    }
+    if (m_file.isOpen()) {
+        LATHE_TRY(m_file.write(at, packed));
+    } else {
+        m_bytes.resize(at);
+        m_bytes.insert(m_bytes.end(), packed.begin(), packed.end());
+    }
+    m_size = at + packed.size();
+    return at;
 }
 
 } // namespace lathe::deploy

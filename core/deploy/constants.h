@@ -1,11 +1,13 @@
 #pragma once
 
+#include "core/deploy/section_file.h"
 #include "core/graph/graph.h"
 #include "core/graph/task.h"
 #include "core/runtime/index_map.h"
 #include "core/support/hash.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -17,18 +19,30 @@ namespace lathe::deploy {
 class ConstantPool
 {
 public:
+    /// What outgrows `mostInMemory` bytes goes to the file `spill`; an empty path: everything stays in memory.
+    ConstantPool(std::filesystem::path spill, std::uint64_t mostInMemory) : m_spill(std::move(spill)), m_mostInMemory(mostInMemory) { }
+
     /// Offset of `value` (a constant) after `recipe` (null: none), packed by `map`.
-    /// Errors: Internal if shapes do not fit, those of the recipe's interpreter.
+    /// Errors: Internal if shapes do not fit, those of the recipe's interpreter, StoreFailed.
     Result<std::uint64_t> add(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map, DType dtype);
 
+    /// The section, unless it is in the file.
     std::vector<std::byte> take() && { return std::move(m_bytes); }
-    std::uint64_t bytes() const { return m_bytes.size(); }
+    std::uint64_t bytes() const { return m_size; }
+    bool inFile() const { return m_file.isOpen(); }
 
 private:
+    Result<std::uint64_t> append(std::span<const std::byte> packed);
+
+    std::filesystem::path m_spill;
+    std::uint64_t m_mostInMemory;
     std::vector<std::byte> m_bytes;
+    SectionFile m_file;
+    std::uint64_t m_size = 0;
     std::map<std::pair<Hash128, std::uint64_t>, std::uint64_t> m_places; ///< by contents and size
-    /// Results of recipes, which are expensive, by constant and recipe.
-    std::map<std::pair<const std::byte*, const void*>, std::vector<std::byte>> m_derived;
+    /// Results of recipes, which are expensive, by constant and recipe; as many as memory is given to.
+    std::map<std::pair<const void*, const void*>, std::vector<std::byte>> m_derived;
+    std::uint64_t m_derivedBytes = 0;
 };
 
 } // namespace lathe::deploy

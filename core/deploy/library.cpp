@@ -131,6 +131,11 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     planOptions.name = staged.name;
     planOptions.inputLayouts = options.inputLayouts;
     planOptions.outputLayouts = options.outputLayouts;
+    removeAbandoned(staged.output.parent_path(), staged.name);
+    staged.file = stagedFile(staged.output.parent_path(), staged.name, getpid());
+    // Beside the library, since that is where there must be room for it; removed with it.
+    planOptions.weightsFile = staged.file.string() + ".weights";
+    planOptions.weightsInMemory = options.weightsInMemory;
     LATHE_TRY_ASSIGN(staged.image, planModel(graph, partition, choices, staged.kernels, compiled.kernels, planOptions));
 
     StubRequest stubs;
@@ -145,17 +150,18 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     request.name = staged.output.filename().string();
     request.objects.push_back(std::move(compiled.object));
     request.objects.push_back(std::move(stubObject));
-    request.sections.push_back({"lathe_0_description", std::exchange(staged.image.description, {}), 64});
-    request.sections.push_back({"lathe_0_weights", std::exchange(staged.image.weights, {}), 4096}); // may be used as mapped
+    request.sections.push_back({"lathe_0_description", std::exchange(staged.image.description, {}), {}, 64});
+    const bool large = staged.image.weights.empty() && staged.image.weightsBytes > 0;
+    const std::filesystem::path weightsFile = large ? planOptions.weightsFile : std::filesystem::path();
+    request.sections.push_back({"lathe_0_weights", std::exchange(staged.image.weights, {}), weightsFile, 4096}); // may be used as mapped
     if (options.runtimeArchive.empty()) {
         LATHE_TRY_ASSIGN(request.runtimeArchive, findRuntimeArchive(machine));
     } else {
         request.runtimeArchive = options.runtimeArchive;
     }
-    removeAbandoned(staged.output.parent_path(), staged.name);
-    staged.file = stagedFile(staged.output.parent_path(), staged.name, getpid());
     request.output = staged.file;
     LATHE_TRY(compiler.link(request));
+    std::filesystem::remove(planOptions.weightsFile, error);
     return staged;
 }
 

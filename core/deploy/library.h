@@ -17,6 +17,7 @@ struct LibraryOptions
     std::filesystem::path runtimeArchive; ///< empty: findRuntimeArchive()
     std::string machine; ///< "x86_64", "aarch64"; empty: this one
     std::vector<std::string> inputLayouts, outputLayouts; ///< "NCHW" ..., or empty
+    std::uint64_t weightsInMemory = PlanOptions().weightsInMemory;
 };
 
 /// A library that is linked but not yet at its place, so that it can be verified first. Removed with this object unless

@@ -69,7 +69,7 @@ public:
     Planner(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices, const KernelSet& set,
             std::span<const KernelInfo> kernels, const PlanOptions& options)
         : m_graph(graph), m_partition(partition), m_choices(choices), m_set(set), m_kernels(kernels), m_options(options),
-          m_homes(graph.values.size(), kNone), m_variants(graph.values.size())
+          m_homes(graph.values.size(), kNone), m_variants(graph.values.size()), m_constants(options.weightsFile, options.weightsInMemory)
     {
     }
 
@@ -360,6 +360,7 @@ private:
             writer.addOutput(tensorIndex(m_outputs[i]), i < m_options.outputLayouts.size() ? m_options.outputLayouts[i] : "");
         sizes.arena = memory.bytes;
         sizes.weights = m_constants.bytes();
+        image.weightsBytes = m_constants.bytes();
         sizes.phases = image.phases.size();
         image.description = writer.finish(sizes);
         image.weights = std::move(m_constants).take();

@@ -4,6 +4,7 @@
 #include "core/graph/task.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,7 +43,8 @@ struct InstructionReport
 struct ModelImage
 {
     std::vector<std::byte> description; ///< core/runtime/image.h
-    std::vector<std::byte> weights; ///< packed, 64-byte aligned parts
+    std::vector<std::byte> weights; ///< packed, 64-byte aligned parts; empty if they are in PlanOptions::weightsFile
+    std::uint64_t weightsBytes = 0;
     std::vector<std::string> phases; ///< symbols, in the order of the description's phase indices
     std::vector<InstructionReport> instructions;
     std::uint64_t arenaBytes = 0;
@@ -55,6 +57,8 @@ struct PlanOptions
     std::vector<std::string> inputLayouts; ///< "NCHW" ..., one per graph input, or empty
     std::vector<std::string> outputLayouts;
     bool inPlace = true; ///< let kernels overwrite inputs that nobody reads later
+    std::filesystem::path weightsFile; ///< takes the weights if they are large (backend::BinarySection); empty: they stay in memory
+    std::uint64_t weightsInMemory = std::uint64_t{256} << 20; ///< before they are large
 };
 
 /// Turns a partitioned graph into instructions over tensors with storage: liveness and best fit for activations, packed

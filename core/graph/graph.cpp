@@ -2,6 +2,8 @@
 
 #include "core/support/check.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 namespace lathe::graph {
@@ -59,6 +61,26 @@ std::shared_ptr<const ConstData> makeConst(const void* data, std::size_t bytes)
     result->bytes = bytes;
     result->owner = std::move(storage);
     return result;
+}
+
+std::shared_ptr<const ConstData> makeConstLater(std::size_t bytes, int steps, std::function<Result<std::vector<std::byte>>()> make)
+{
+    auto result = std::make_shared<ConstData>();
+    result->bytes = bytes;
+    result->make = std::move(make);
+    result->steps = steps + 1;
+    return result;
+}
+
+Result<ConstBytes> contentsOf(const ConstData& constant)
+{
+    if (!constant.make)
+        return ConstBytes{{constant.data, constant.bytes}, nullptr};
+    LATHE_TRY_ASSIGN(std::vector<std::byte> made, constant.make());
+    if (made.size() != constant.bytes)
+        return makeError(Errc::Internal, fmt::format("a constant of {} bytes came out with {}", constant.bytes, made.size()));
+    auto kept = std::make_shared<const std::vector<std::byte>>(std::move(made));
+    return ConstBytes{*kept, kept};
 }
 
 namespace {

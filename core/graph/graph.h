@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,13 +19,33 @@ namespace lathe::graph {
 using ValueId = Id<struct ValueTag>;
 using NodeId = Id<struct NodeTag>;
 
-/// Contents of a constant: dense, row-major, little endian. May be a view into a mapped file (`owner` keeps it).
+/// Contents of a constant: dense, row-major, little endian, at any address. May be a view into a mapped file (`owner` keeps it).
+///
+/// What passes derive from a large constant in a file (its transpose, another element type) is made anew each time that it is
+/// looked at: opening a network of gigabytes copies none of them, and compiling it holds one at a time.
 struct ConstData
 {
-    const std::byte* data = nullptr;
+    const std::byte* data = nullptr; ///< null if `make` is set
     std::size_t bytes = 0;
     std::shared_ptr<const void> owner;
+    bool mapped = false; ///< `data` lies in a file
+    std::function<Result<std::vector<std::byte>>()> make; ///< may be called from any thread
+    int steps = 0; ///< constants that one look makes, one from the other
+
+    bool inFile() const { return mapped || make; }
 };
+
+/// Constants in files that are smaller than this are copied like any others.
+inline constexpr std::size_t kLargeConstant = std::size_t{1} << 20;
+
+/// A constant's contents while somebody looks at them. The constant must live as long.
+struct ConstBytes
+{
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const std::vector<std::byte>> made;
+};
+/// Errors: those of making it, Internal if it comes out in another size.
+Result<ConstBytes> contentsOf(const ConstData& constant);
 
 /// A tensor on an edge. Static shapes only: symbolic dimensions are bound at import (--shape, --batch).
 struct Value
@@ -73,6 +95,8 @@ struct Graph
 
 /// Owned constant from host values.
 std::shared_ptr<const ConstData> makeConst(const void* data, std::size_t bytes);
+/// A constant that is made when it is looked at, from one that takes `steps` itself.
+std::shared_ptr<const ConstData> makeConstLater(std::size_t bytes, int steps, std::function<Result<std::vector<std::byte>>()> make);
 
 /// Attribute access with a default; a wrong type is Internal (importers and builders check).
 std::int64_t attrInt(const Node& node, std::string_view key, std::int64_t fallback);

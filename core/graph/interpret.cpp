@@ -1,10 +1,11 @@
 #include "core/graph/node_types.h"
 #include "core/graph/operators/rules.h"
 #include "core/graph/passes.h"
+#include "core/graph/rewrite.h"
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 #include <optional>
 
 namespace lathe::graph {
@@ -24,10 +25,53 @@ Result<HostTensor> tensorOf(const Value& constant)
                                                             typeText({constant.dtype, constant.shape}), bytes,
                                                             constant.constant ? constant.constant->bytes : 0));
     }
-    HostTensor tensor{{constant.dtype, constant.shape}, std::vector<std::byte>(bytes)};
-    if (bytes > 0)
-        std::memcpy(tensor.bytes.data(), constant.constant->data, bytes);
+    HostTensor tensor{{constant.dtype, constant.shape}, {}};
+    if (constant.constant->make) {
+        LATHE_TRY_ASSIGN(tensor.bytes, constant.constant->make());
+        if (tensor.bytes.size() != bytes)
+            return makeError(Errc::Internal, fmt::format("constant \"{}\" of {} bytes came out with {}", constant.name, bytes, tensor.bytes.size()));
+        return tensor;
+    }
+    tensor.bytes.assign(constant.constant->data, constant.constant->data + bytes);
     return tensor;
+}
+
+std::shared_ptr<const ConstData> foldLater(const Node& node, std::span<const Value* const> inputs, const TensorType& output)
+{
+    const auto isOneOf = [&node](std::span<const std::string_view> names) { return std::find(names.begin(), names.end(), node.op) != names.end(); };
+    static constexpr std::string_view kSharing[] = {"reshape", "squeeze", "expand_dims", "batch_flatten", "identity"};
+    if (inputs.size() == 1 && isOneOf(kSharing))
+        return inputs[0]->constant;
+    // Those that weights go through on their way, and that cannot fail: what they make is not looked at before somebody needs it.
+    static constexpr std::string_view kLate[] = {"cast", "transpose", "strided_slice", "concatenate", "add", "subtract", "multiply", "divide", "negative"};
+    constexpr int kMostSteps = 8; // each look takes all of them again
+    const std::int64_t bytes = elementCount(output.shape) * sizeOf(output.dtype);
+    if (!isOneOf(kLate) || (node.op == "divide" && !isFloat(output.dtype)) || bytes < static_cast<std::int64_t>(kLargeConstant) || bytes > kMaxTensorBytes)
+        return nullptr;
+    bool inFile = false;
+    int steps = 0;
+    std::vector<Value> operands;
+    for (const Value* input : inputs) {
+        inFile = inFile || (input->constant->inFile() && input->constant->bytes >= kLargeConstant);
+        steps = std::max(steps, input->constant->steps);
+        operands.push_back(*input);
+    }
+    if (!inFile || steps >= kMostSteps)
+        return nullptr;
+    Node alone = node;
+    alone.outputs.resize(1);
+    return makeConstLater(static_cast<std::size_t>(bytes), steps, [alone, operands]() -> Result<std::vector<std::byte>> {
+        std::vector<HostTensor> tensors;
+        std::vector<const HostTensor*> views;
+        for (const Value& operand : operands) {
+            LATHE_TRY_ASSIGN(HostTensor tensor, tensorOf(operand));
+            tensors.push_back(std::move(tensor));
+        }
+        for (const HostTensor& tensor : tensors)
+            views.push_back(&tensor);
+        LATHE_TRY_ASSIGN(std::vector<HostTensor> results, evaluateNode(alone, views));
+        return std::move(results[0].bytes);
+    });
 }
 
 Result<std::vector<HostTensor>> evaluateNode(const Node& node, std::span<const HostTensor* const> inputs)

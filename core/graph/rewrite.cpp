@@ -156,9 +156,12 @@ std::optional<std::vector<float>> constFloats(const Value& value)
 {
     if (!value.constant || value.dtype != DType::F32)
         return std::nullopt;
+    const auto held = contentsOf(*value.constant);
+    if (!held)
+        return std::nullopt;
     std::vector<float> contents(static_cast<std::size_t>(elementCount(value.shape)));
     if (!contents.empty())
-        std::memcpy(contents.data(), value.constant->data, contents.size() * sizeof(float));
+        std::memcpy(contents.data(), held->bytes.data(), contents.size() * sizeof(float));
     return contents;
 }
 
@@ -200,7 +203,33 @@ void copyPermuted(const std::byte* from, std::byte* to, const std::vector<std::i
     }
 }
 
+/// `source` with its dimensions in another order; both shapes as of copyPermuted.
+std::vector<std::byte> permuted(std::span<const std::byte> source, std::int64_t elementBytes, const std::vector<std::int64_t>& extents,
+                                const std::vector<std::int64_t>& strides)
+{
+    std::vector<std::byte> result(source.size());
+    if (source.empty())
+        return result;
+    switch (elementBytes) {
+    case 1: copyPermuted<std::uint8_t>(source.data(), result.data(), extents, strides); break;
+    case 2: copyPermuted<std::uint16_t>(source.data(), result.data(), extents, strides); break;
+    case 4: copyPermuted<std::uint32_t>(source.data(), result.data(), extents, strides); break;
+    default: copyPermuted<std::uint64_t>(source.data(), result.data(), extents, strides); break;
+    }
+    return result;
+}
+
 } // namespace
+
+std::shared_ptr<const ConstData> ownedConst(std::vector<std::byte> contents)
+{
+    auto storage = std::make_shared<const std::vector<std::byte>>(std::move(contents));
+    auto result = std::make_shared<ConstData>();
+    result->data = storage->data();
+    result->bytes = storage->size();
+    result->owner = std::move(storage);
+    return result;
+}
 
 std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType dtype, const std::vector<std::int64_t>& shape,
                                               const std::vector<std::int64_t>& axes)
@@ -218,20 +247,14 @@ std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType d
         extents[d] = shape[static_cast<std::size_t>(axes[d])];
         strides[d] = sourceStrides[static_cast<std::size_t>(axes[d])];
     }
-    auto storage = std::make_shared<std::vector<std::byte>>(contents.bytes);
-    if (contents.bytes != 0) {
-        switch (sizeOf(dtype)) {
-        case 1: copyPermuted<std::uint8_t>(contents.data, storage->data(), extents, strides); break;
-        case 2: copyPermuted<std::uint16_t>(contents.data, storage->data(), extents, strides); break;
-        case 4: copyPermuted<std::uint32_t>(contents.data, storage->data(), extents, strides); break;
-        default: copyPermuted<std::uint64_t>(contents.data, storage->data(), extents, strides); break;
-        }
+    const std::int64_t elementBytes = sizeOf(dtype);
+    if (contents.inFile() && contents.bytes >= kLargeConstant) {
+        return makeConstLater(contents.bytes, contents.steps, [contents, elementBytes, extents, strides]() -> Result<std::vector<std::byte>> {
+            LATHE_TRY_ASSIGN(const ConstBytes source, contentsOf(contents));
+            return permuted(source.bytes, elementBytes, extents, strides);
+        });
     }
-    auto result = std::make_shared<ConstData>();
-    result->data = storage->data();
-    result->bytes = contents.bytes;
-    result->owner = std::move(storage);
-    return result;
+    return ownedConst(permuted({contents.data, contents.bytes}, elementBytes, extents, strides));
 }
 
 std::vector<std::int64_t> padRank(const std::vector<std::int64_t>& shape, std::size_t rank)

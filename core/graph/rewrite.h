@@ -27,11 +27,13 @@ std::vector<std::int32_t> useCounts(const Graph& graph);
 
 std::int64_t elementCount(const std::vector<std::int64_t>& shape);
 
-/// Contents of a float32 constant; empty for values that are no constant of that type.
+std::shared_ptr<const ConstData> ownedConst(std::vector<std::byte> contents);
+/// A copy of a float32 constant's contents; empty for values that are no constant of that type.
 std::optional<std::vector<float>> constFloats(const Value& value);
 ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, std::vector<float> contents);
 
-/// `contents` of a row-major tensor with its dimensions permuted: result dimension i is input dimension axes[i].
+/// `contents` of a row-major tensor with its dimensions permuted: result dimension i is input dimension axes[i]. Made later
+/// where they are large and lie in a file.
 std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType dtype, const std::vector<std::int64_t>& shape,
                                               const std::vector<std::int64_t>& axes);
 

@@ -32,7 +32,7 @@ Result<> verifyValue(const Value& value)
         return bad(fmt::format("constant '{}' has a producer", value.name));
     if (value.constant->bytes != static_cast<std::size_t>(bytes))
         return bad(fmt::format("constant '{}' has {} bytes where its shape needs {}", value.name, value.constant->bytes, bytes));
-    if (bytes != 0 && !value.constant->data)
+    if (bytes != 0 && !value.constant->data && !value.constant->make)
         return bad(fmt::format("constant '{}' has no contents", value.name));
     return {};
 }

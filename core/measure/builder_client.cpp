@@ -154,6 +154,10 @@ Result<> BuilderClient::link(const backend::LibraryRequest& request, Deadline de
         auto& entry = *job.add_sections();
         entry.set_symbol(section.symbol);
         entry.set_alignment(section.alignment);
+        if (!section.file.empty()) {
+            entry.set_file(std::filesystem::absolute(section.file).string());
+            continue;
+        }
         const Hash128 hash = contentHash(section.bytes);
         wire::toWire(hash, entry.mutable_blob());
         needed.emplace(hash, text(section.bytes));

@@ -46,13 +46,16 @@ struct SharedModel
 };
 constinit SharedModel g_shared;
 
+/// Where the sections lie, read from memory: behind gigabytes of weights an offset of 32 bits would not reach them.
+constinit const std::byte* const volatile g_sections[] = {lathe_0_description, lathe_0_description_end, lathe_0_weights, lathe_0_weights_end};
+
 ModelSource source()
 {
     ModelSource s;
-    s.description = lathe_0_description;
-    s.descriptionBytes = static_cast<std::size_t>(lathe_0_description_end - lathe_0_description);
-    s.weights = lathe_0_weights;
-    s.weightsBytes = static_cast<std::size_t>(lathe_0_weights_end - lathe_0_weights);
+    s.description = g_sections[0];
+    s.descriptionBytes = static_cast<std::size_t>(g_sections[1] - g_sections[0]);
+    s.weights = g_sections[2];
+    s.weightsBytes = static_cast<std::size_t>(g_sections[3] - g_sections[2]);
     s.phases = lathe_0_phases;
     s.phaseCount = lathe_0_phase_count;
     return s;

@@ -72,9 +72,11 @@ ValueId Builder::addConstant(std::string name, ConstTensor tensor)
 
 Result<> Builder::charge(std::int64_t bytes)
 {
-    if (bytes > m_budget)
+    // A few times what was read: weights may be widened from 8 bits to 32, and go through several hands on the way.
+    constexpr std::int64_t kFree = std::int64_t{256} << 20, kTimesRead = 16;
+    if (bytes > kFree + kTimesRead * (m_fileBytes + m_reader.mappedBytes()) - m_charged)
         return makeError(Errc::BadFile, "the constants that it asks for are out of proportion to the file");
-    m_budget -= bytes;
+    m_charged += bytes;
     return {};
 }
 
@@ -121,7 +123,15 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
         outputBytes += bytes;
     }
     std::vector<ValueId> ids;
-    if (allConstant && outputBytes <= std::max(kFoldLimit, inputBytes)) {
+    if (allConstant && results.size() == 1) {
+        std::vector<const graph::Value*> operands;
+        for (const ValueId id : inputs)
+            operands.push_back(&m_graph.value(id));
+        if (auto later = graph::foldLater(node, operands, results[0]))
+            return std::vector{addConstant({}, {results[0].dtype, results[0].shape, std::move(later)})};
+    }
+    // Weights of another type (half floats) are worth more as constants than the room that they take.
+    if (allConstant && (op == "cast" || outputBytes <= std::max(kFoldLimit, inputBytes))) {
         LATHE_TRY(charge(outputBytes));
         std::vector<graph::HostTensor> tensors;
         for (const ValueId id : inputs) {

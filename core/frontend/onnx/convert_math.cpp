@@ -265,7 +265,7 @@ Result<std::vector<ValueId>> convertDropout(Builder& b, NodeReader& node)
     node.ignore("seed");
     if (node.hasInput(2)) {
         LATHE_TRY_ASSIGN(const ValueId training, b.input(node, 2));
-        if (!b.isConstant(training) || *b.graph().value(training).constant->data != std::byte{0})
+        if (!b.isConstant(training) || b.graph().value(training).constant->bytes != 1 || *b.graph().value(training).constant->data != std::byte{0})
             return makeError(Errc::Unsupported, "training_mode");
     }
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("dropout", {}, {x}));

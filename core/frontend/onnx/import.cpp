@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/importer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/frontend/onnx/weight_cutter.h"
 #include "core/frontend/onnx/wire_check.h"
 #include "core/graph/passes.h"
 
@@ -126,18 +127,25 @@ Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder
     return order;
 }
 
+/// Raw data that was cut out of the main graph's initializers, by position, and the file that it lies in.
+struct CutWeights
+{
+    std::vector<std::span<const std::byte>> raw;
+    std::shared_ptr<const MappedFile> file;
+};
+
 class Importer
 {
 public:
-    Importer(ModelProto& model, const ImportOptions& options, std::filesystem::path folder, std::int64_t opset, std::int64_t budget)
-        : m_proto(*model.mutable_graph()), m_options(options), m_builder(std::move(folder), opset, budget)
+    Importer(ModelProto& model, const ImportOptions& options, std::filesystem::path folder, std::int64_t opset, std::int64_t fileBytes, CutWeights cut)
+        : m_proto(*model.mutable_graph()), m_options(options), m_builder(std::move(folder), opset, fileBytes), m_cut(std::move(cut))
     {
         m_builder.graph().name = m_proto.name();
     }
 
     Result<graph::Graph> run()
     {
-        LATHE_TRY(addInitializers(m_proto));
+        LATHE_TRY(addInitializers(m_proto, m_cut));
         LATHE_TRY(addInputs());
         LATHE_TRY(addNodes(m_proto, {}));
         if (!m_missing.empty())
@@ -151,13 +159,15 @@ public:
     }
 
 private:
-    Result<> addInitializers(GraphProto& graph)
+    Result<> addInitializers(GraphProto& graph, const CutWeights& cut)
     {
-        for (::onnx::TensorProto& proto : *graph.mutable_initializer()) {
+        for (int i = 0; i < graph.initializer_size(); ++i) {
+            ::onnx::TensorProto& proto = *graph.mutable_initializer(i);
             if (proto.name().empty())
                 return makeError(Errc::BadFile, "an initializer has no name");
             const std::string name = proto.name();
-            auto tensor = m_builder.tensors().read(proto);
+            const auto position = static_cast<std::size_t>(i);
+            auto tensor = position < cut.raw.size() ? m_builder.tensors().read(proto, cut.raw[position], cut.file) : m_builder.tensors().read(proto);
             if (!tensor && tensor.error().code == Errc::Unsupported) {
                 m_missing.add(tensor.error().message, name);
                 LATHE_TRY(m_builder.bind(name, m_builder.scalar(DType::F32, 0)));
@@ -297,7 +307,7 @@ private:
             GraphProto& branch = *attribute.mutable_g();
             if (branch.output_size() != proto.output_size())
                 return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} gives {} values for {} outputs", label, wanted, branch.output_size(), proto.output_size()));
-            LATHE_TRY(addInitializers(branch));
+            LATHE_TRY(addInitializers(branch, {}));
             LATHE_TRY(addNodes(branch, label + "/"));
             for (int i = 0; i < branch.output_size(); ++i) {
                 const std::string& inner = branch.output(i).name();
@@ -428,6 +438,7 @@ private:
     GraphProto& m_proto;
     const ImportOptions& m_options;
     Builder m_builder;
+    CutWeights m_cut;
     Missing m_missing;
     std::unordered_set<std::string> m_unknown; ///< values behind unsupported nodes
     std::map<std::string, std::int64_t> m_symbols;
@@ -449,34 +460,40 @@ Result<std::int64_t> opsetOf(const ModelProto& model, std::vector<std::string>* 
     return version;
 }
 
-Result<graph::Graph> importModel(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder)
+/// `file`: what holds `bytes`, if its weights may stay where they are.
+Result<graph::Graph> importModel(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder,
+                                 std::shared_ptr<const MappedFile> file)
 {
     if (bytes.empty())
         return makeError(Errc::BadFile, "the file is empty");
-    if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    if (!file && bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
         return makeError(Errc::BadFile, "the file is larger than 2 GiB: keep the weights in external files");
     if (options.batch && (*options.batch < 1 || *options.batch > kMaxExtent))
         return makeError(Errc::InvalidArgument, fmt::format("the batch must be at least 1, it is {}", *options.batch));
     LATHE_TRY(checkWire(bytes));
+    CutWeights cut;
+    CutModel slim;
+    if (file) {
+        LATHE_TRY_ASSIGN(slim, cutWeights(bytes, options.leastMapped));
+        cut = {std::move(slim.weights), std::move(file)};
+    }
+    const std::span<const std::byte> message = cut.file ? std::as_bytes(std::span(slim.rest)) : bytes;
     ModelProto model;
-    if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model.has_graph())
+    if (!model.ParseFromArray(message.data(), static_cast<int>(message.size())) || !model.has_graph())
         return makeError(Errc::BadFile, "this is no valid ONNX file: its fields do not make a model");
     std::vector<std::string> notes;
     LATHE_TRY_ASSIGN(const std::int64_t opset, opsetOf(model, &notes));
-    constexpr std::int64_t kFreeBudget = std::int64_t{256} << 20;
-    const std::int64_t budget = kFreeBudget + 4 * static_cast<std::int64_t>(bytes.size());
-    auto result = Importer(model, options, folder, opset, budget).run();
+    auto result = Importer(model, options, folder, opset, static_cast<std::int64_t>(bytes.size()), std::move(cut)).run();
     if (result && options.notes)
         options.notes->insert(options.notes->begin(), notes.begin(), notes.end());
     return result;
 }
 
-} // namespace
-
-Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder)
+Result<graph::Graph> importGuarded(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder,
+                                   std::shared_ptr<const MappedFile> file)
 {
     try {
-        return importModel(bytes, options, folder);
+        return importModel(bytes, options, folder, std::move(file));
     } catch (const std::bad_alloc&) {
         return makeError(Errc::BadFile, "the model does not fit into memory");
     } catch (const std::exception& exception) { // protobuf and the file system throw
@@ -484,11 +501,20 @@ Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOp
     }
 }
 
+} // namespace
+
+Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder)
+{
+    return importGuarded(bytes, options, folder, nullptr);
+}
+
 Result<graph::Graph> importOnnx(const std::filesystem::path& path, const ImportOptions& options)
 {
-    LATHE_TRY_ASSIGN(const MappedFile file, MappedFile::open(path));
-    std::filesystem::path folder = path.parent_path();
-    auto result = importOnnx(file.bytes(), options, folder.empty() ? std::filesystem::path(".") : folder);
+    LATHE_TRY_ASSIGN(MappedFile mapped, MappedFile::open(path));
+    const auto file = std::make_shared<const MappedFile>(std::move(mapped));
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    const bool stays = file->bytes().size() >= options.mapFrom;
+    auto result = importGuarded(file->bytes(), options, folder, stays ? file : nullptr);
     if (!result)
         return std::move(result).error().note(path.filename().string());
     if (result->name.empty())

@@ -22,9 +22,10 @@ using Ints = std::vector<std::int64_t>;
 class Builder
 {
 public:
-    /// `budget`: bytes of constants that import itself may make (folded arithmetic, filled tensors).
-    Builder(std::filesystem::path folder, std::int64_t opsetVersion, std::int64_t budget)
-        : m_reader(std::move(folder)), m_opset(opsetVersion), m_budget(budget)
+    /// `fileBytes`: of the model file. Constants that import itself may make (folded arithmetic, filled tensors) are bounded by
+    /// it and by the external files.
+    Builder(std::filesystem::path folder, std::int64_t opsetVersion, std::int64_t fileBytes)
+        : m_reader(std::move(folder)), m_opset(opsetVersion), m_fileBytes(fileBytes)
     {
     }
 
@@ -72,7 +73,8 @@ private:
 
     TensorReader m_reader;
     std::int64_t m_opset;
-    std::int64_t m_budget;
+    std::int64_t m_fileBytes;
+    std::int64_t m_charged = 0;
     graph::Graph m_graph;
     std::unordered_map<std::string, ValueId> m_values;
     std::unordered_set<std::string> m_names;

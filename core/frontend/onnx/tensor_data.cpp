@@ -55,6 +55,17 @@ Result<std::shared_ptr<const graph::ConstData>> typedData(const TensorProto& pro
     return bad(proto, "has no element type");
 }
 
+/// A constant that stays in its file.
+std::shared_ptr<const graph::ConstData> view(std::span<const std::byte> bytes, std::shared_ptr<const MappedFile> file)
+{
+    auto data = std::make_shared<graph::ConstData>();
+    data->data = bytes.data();
+    data->bytes = bytes.size();
+    data->owner = std::move(file);
+    data->mapped = true;
+    return data;
+}
+
 Result<std::size_t> numberOf(const TensorProto& proto, const std::string& key, const std::string& text)
 {
     std::size_t value = 0;
@@ -134,6 +145,7 @@ Result<std::shared_ptr<const MappedFile>> TensorReader::mapped(const std::string
         return refuse("lies outside of the model's folder");
     LATHE_TRY_ASSIGN(MappedFile mapping, MappedFile::open(file));
     auto shared = std::make_shared<const MappedFile>(std::move(mapping));
+    m_mappedBytes += static_cast<std::int64_t>(shared->bytes().size());
     m_files.emplace(location, shared);
     return shared;
 }
@@ -162,17 +174,10 @@ Result<std::shared_ptr<const graph::ConstData>> TensorReader::external(const Ten
         return bad(proto, fmt::format("asks for {} bytes at offset {} of the external data file \"{}\", which has {}", bytes, offset,
                                       location.substr(0, 200), file.size()));
     }
-    // Readers of constants expect elements at their natural alignment; pages are aligned, odd offsets are not.
-    if (offset % 8 != 0)
-        return graph::makeConst(file.data() + offset, bytes);
-    auto data = std::make_shared<graph::ConstData>();
-    data->data = file.data() + offset;
-    data->bytes = bytes;
-    data->owner = *opened;
-    return std::shared_ptr<const graph::ConstData>(std::move(data));
+    return view(file.subspan(offset, bytes), *opened);
 }
 
-Result<ConstTensor> TensorReader::read(TensorProto& proto)
+Result<ConstTensor> TensorReader::read(TensorProto& proto, std::span<const std::byte> raw, std::shared_ptr<const MappedFile> file)
 {
     ConstTensor tensor;
     const std::optional<DType> dtype = dtypeOf(proto.data_type());
@@ -193,14 +198,18 @@ Result<ConstTensor> TensorReader::read(TensorProto& proto)
     }
     if (proto.data_location() == TensorProto::EXTERNAL) {
         LATHE_TRY_ASSIGN(tensor.data, external(proto, static_cast<std::size_t>(bytes)));
+    } else if (!raw.empty()) {
+        if (static_cast<std::int64_t>(raw.size()) != bytes)
+            return bad(proto, fmt::format("holds {} bytes where its shape asks for {}", raw.size(), bytes));
+        tensor.data = view(raw, std::move(file));
     } else if (proto.has_raw_data()) {
         if (static_cast<std::int64_t>(proto.raw_data().size()) != bytes)
             return bad(proto, fmt::format("holds {} bytes where its shape asks for {}", proto.raw_data().size(), bytes));
-        const std::shared_ptr<std::string> raw(proto.release_raw_data());
+        const std::shared_ptr<std::string> held(proto.release_raw_data());
         auto data = std::make_shared<graph::ConstData>();
-        data->data = reinterpret_cast<const std::byte*>(raw->data());
-        data->bytes = raw->size();
-        data->owner = raw;
+        data->data = reinterpret_cast<const std::byte*>(held->data());
+        data->bytes = held->size();
+        data->owner = held;
         tensor.data = std::move(data);
     } else {
         LATHE_TRY_ASSIGN(tensor.data, typedData(proto, *dtype, elements));

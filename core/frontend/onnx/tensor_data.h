@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace onnx {
 class TensorProto;
@@ -35,9 +36,12 @@ class TensorReader
 public:
     explicit TensorReader(std::filesystem::path folder) : m_folder(std::move(folder)) { }
 
-    /// Takes the raw bytes out of `proto` instead of copying them. Errors: BadFile where sizes, counts or paths do not fit;
-    /// Unsupported for element types that Lathe lacks.
-    Result<ConstTensor> read(::onnx::TensorProto& proto);
+    /// Takes the raw bytes out of `proto` instead of copying them. `raw`: those that were cut out of it (weight_cutter.h), in
+    /// `file`. Errors: BadFile where sizes, counts or paths do not fit; Unsupported for element types that Lathe lacks.
+    Result<ConstTensor> read(::onnx::TensorProto& proto, std::span<const std::byte> raw = {}, std::shared_ptr<const MappedFile> file = {});
+
+    /// Sizes of all files with external data.
+    std::int64_t mappedBytes() const { return m_mappedBytes; }
 
 private:
     Result<std::shared_ptr<const graph::ConstData>> external(const ::onnx::TensorProto& proto, std::size_t bytes);
@@ -45,6 +49,7 @@ private:
 
     std::filesystem::path m_folder;
     std::map<std::string, std::shared_ptr<const MappedFile>> m_files;
+    std::int64_t m_mappedBytes = 0;
 };
 
 } // namespace lathe::frontend::onnx_detail

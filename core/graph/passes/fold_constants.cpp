@@ -26,17 +26,14 @@ bool isFoldable(const Graph& graph, const Node& node)
     std::int64_t out = 0;
     for (const ValueId id : node.outputs)
         out += bytesOf(graph.value(id));
-    return out <= std::max(in, kMostBytes);
+    // Weights of another type (half floats) are worth more as constants of the kernel's than the room that they take.
+    return node.op == "cast" || out <= std::max(in, kMostBytes);
 }
 
-std::shared_ptr<const ConstData> takeContents(HostTensor&& tensor)
+void makeConstant(Value& value, std::shared_ptr<const ConstData> contents)
 {
-    auto storage = std::make_shared<std::vector<std::byte>>(std::move(tensor.bytes));
-    auto data = std::make_shared<ConstData>();
-    data->data = storage->data();
-    data->bytes = storage->size();
-    data->owner = std::move(storage);
-    return data;
+    value.constant = std::move(contents);
+    value.producer = NodeId(); // compact() drops the node
 }
 
 } // namespace
@@ -46,6 +43,16 @@ Result<Graph> foldConstants(Graph graph)
     for (const Node& node : graph.nodes) {
         if (!isFoldable(graph, node))
             continue;
+        if (node.outputs.size() == 1) {
+            std::vector<const Value*> operands;
+            for (const ValueId id : node.inputs)
+                operands.push_back(&graph.value(id));
+            Value& value = graph.value(node.outputs[0]);
+            if (auto later = foldLater(node, operands, {value.dtype, value.shape})) {
+                makeConstant(value, std::move(later));
+                continue;
+            }
+        }
         std::vector<HostTensor> inputs;
         for (const ValueId id : node.inputs) {
             LATHE_TRY_ASSIGN(HostTensor tensor, tensorOf(graph.value(id)));
@@ -59,8 +66,7 @@ Result<Graph> foldConstants(Graph graph)
             Value& value = graph.value(node.outputs[i]);
             value.dtype = outputs[i].type.dtype;
             value.shape = outputs[i].type.shape;
-            value.constant = takeContents(std::move(outputs[i]));
-            value.producer = NodeId(); // compact() drops the node
+            makeConstant(value, ownedConst(std::move(outputs[i].bytes)));
         }
     }
     return compact(graph);

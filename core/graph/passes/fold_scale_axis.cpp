@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 namespace lathe::graph {
 namespace {
@@ -301,10 +302,29 @@ private:
     void scaleInput(Node& node, std::size_t input, std::size_t axis, const std::vector<float>& scale, bool divide)
     {
         const Value& old = m_graph.value(node.inputs[input]);
-        std::vector<float> contents = *constFloats(old);
         std::size_t inner = 1;
         for (std::size_t d = axis + 1; d < old.shape.size(); ++d)
             inner *= static_cast<std::size_t>(old.shape[d]);
+        const std::string name = old.name;
+        const std::vector<std::int64_t> shape = old.shape;
+        if (const std::shared_ptr<const ConstData> source = old.constant; source->inFile() && source->bytes >= kLargeConstant) {
+            const auto scaled = [source, inner, scale, divide]() -> Result<std::vector<std::byte>> {
+                LATHE_TRY_ASSIGN(const ConstBytes held, contentsOf(*source));
+                std::vector<std::byte> contents(held.bytes.begin(), held.bytes.end());
+                scaleRows({reinterpret_cast<float*>(contents.data()), contents.size() / sizeof(float)}, inner, scale, divide);
+                return contents;
+            };
+            node.inputs[input] = m_graph.addConstant(name, DType::F32, shape, makeConstLater(source->bytes, source->steps, scaled));
+            return;
+        }
+        std::vector<float> contents = *constFloats(old);
+        scaleRows(contents, inner, scale, divide);
+        node.inputs[input] = addFloats(m_graph, name, shape, std::move(contents));
+    }
+
+    /// `inner`: elements behind the scaled axis.
+    static void scaleRows(std::span<float> contents, std::size_t inner, const std::vector<float>& scale, bool divide)
+    {
         const std::size_t step = inner * scale.size();
         for (std::size_t base = 0; base < contents.size(); base += step) {
             for (std::size_t c = 0; c < scale.size(); ++c) {
@@ -313,9 +333,6 @@ private:
                     row[i] = divide ? row[i] / scale[c] : row[i] * scale[c];
             }
         }
-        const std::string name = old.name;
-        const std::vector<std::int64_t> shape = old.shape;
-        node.inputs[input] = addFloats(m_graph, name, shape, std::move(contents));
     }
 
     /// A constant that has one element for each channel and ones elsewhere.

@@ -40,8 +40,10 @@ Result<> checkRoom(const backend::LibraryRequest& request)
         needed = 0;
     for (const std::vector<std::byte>& object : request.objects)
         needed += object.size();
-    for (const backend::BinarySection& section : request.sections)
-        needed += section.bytes.size();
+    for (const backend::BinarySection& section : request.sections) {
+        const std::uintmax_t inFile = section.file.empty() ? 0 : std::filesystem::file_size(section.file, unknown);
+        needed += section.bytes.size() + (unknown ? 0 : inFile);
+    }
     const std::filesystem::space_info room = std::filesystem::space(request.output.parent_path(), unknown);
     if (!unknown && room.available < needed)
         return makeError(Errc::StoreFailed, fmt::format("writing {}: the disk is full: {:.3g} MB are needed, {:.3g} are free", request.output.string(),
@@ -76,6 +78,11 @@ Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::st
         LATHE_TRY_ASSIGN(const std::vector<std::byte> sections, makeSectionObject(request.sections, tripleText));
         LATHE_TRY(addFile("sections", sections));
     }
+    for (const backend::BinarySection& section : request.sections)
+        if (!section.file.empty()) {
+            LATHE_TRY(completeSectionFile(section, tripleText));
+            arguments.push_back(section.file.string());
+        }
     arguments.insert(arguments.end(), {"--whole-archive", request.runtimeArchive.string(), "--no-whole-archive"});
     // Before glibc 2.34 threads were a library of their own: the library asks for it, wherever it was linked.
     LATHE_TRY_ASSIGN(const std::filesystem::path libc, findLibrary(triple, "libc.so.6"));

@@ -4,7 +4,11 @@
 #include <llvm/BinaryFormat/ELF.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <bit>
+#include <cerrno>
 #include <cstring>
 
 namespace lathe::cpu {
@@ -22,25 +26,47 @@ std::uint32_t intern(std::string& table, const std::string& text)
     return at;
 }
 
-void place(std::vector<std::byte>& file, std::size_t at, const void* data, std::size_t bytes)
+void append(std::vector<std::byte>& out, const void* data, std::size_t bytes)
 {
-    if (bytes > 0)
-        std::memcpy(file.data() + at, data, bytes);
+    const auto* const first = static_cast<const std::byte*>(data);
+    out.insert(out.end(), first, first + bytes);
 }
 
-std::size_t alignUp(std::size_t at, std::size_t alignment)
+std::uint64_t alignUp(std::uint64_t at, std::uint64_t alignment)
 {
     return (at + alignment - 1) / alignment * alignment;
 }
 
-} // namespace
-
-Result<std::vector<std::byte>> makeSectionObject(std::span<const backend::BinarySection> sections, const std::string& triple)
+/// A section whose contents stand at `at` in the object.
+struct Placed
 {
-    const llvm::Triple parsed(triple);
-    const bool isX86 = parsed.getArch() == llvm::Triple::x86_64;
-    if (!isX86 && parsed.getArch() != llvm::Triple::aarch64)
-        return makeError(Errc::Unsupported, fmt::format("binary sections cannot be written for '{}'", triple));
+    std::string symbol;
+    std::uint64_t at = 0;
+    std::uint64_t size = 0;
+    std::int64_t alignment = 1;
+    bool large = false;
+};
+
+/// What an object has around the contents of its sections.
+struct Frame
+{
+    ELF::Elf64_Ehdr head{};
+    std::uint64_t tailAt = 0;
+    std::vector<std::byte> tail;
+};
+
+Result<> checkAlignment(const backend::BinarySection& section)
+{
+    if (section.alignment <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(section.alignment)))
+        return makeError(Errc::InvalidArgument, fmt::format("section '{}' asks for an alignment of {}", section.symbol, section.alignment));
+    return {};
+}
+
+Result<Frame> frameOf(std::span<const Placed> sections, std::uint64_t end, const llvm::Triple& triple)
+{
+    const bool isX86 = triple.getArch() == llvm::Triple::x86_64;
+    if (!isX86 && triple.getArch() != llvm::Triple::aarch64)
+        return makeError(Errc::Unsupported, fmt::format("binary sections cannot be written for '{}'", triple.str()));
     if constexpr (std::endian::native != std::endian::little)
         return makeError(Errc::Unsupported, "binary sections are written on little-endian machines only");
 
@@ -49,17 +75,14 @@ Result<std::vector<std::byte>> makeSectionObject(std::span<const backend::Binary
     std::string names(1, '\0');
     std::vector<ELF::Elf64_Shdr> headers(1, ELF::Elf64_Shdr{});
     std::vector<ELF::Elf64_Sym> symbols(1, ELF::Elf64_Sym{});
-    std::size_t at = sizeof(ELF::Elf64_Ehdr);
-    for (const backend::BinarySection& section : sections) {
-        if (section.alignment <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(section.alignment)))
-            return makeError(Errc::InvalidArgument, fmt::format("section '{}' asks for an alignment of {}", section.symbol, section.alignment));
-        at = alignUp(at, static_cast<std::size_t>(section.alignment));
+    for (const Placed& section : sections) {
+        const bool far = section.large && isX86;
         ELF::Elf64_Shdr header{};
-        header.sh_name = intern(names, ".rodata." + section.symbol);
+        header.sh_name = intern(names, (far ? ".lrodata." : ".rodata.") + section.symbol);
         header.sh_type = ELF::SHT_PROGBITS;
-        header.sh_flags = ELF::SHF_ALLOC;
-        header.sh_offset = at;
-        header.sh_size = section.bytes.size();
+        header.sh_flags = ELF::SHF_ALLOC | (far ? std::uint64_t{ELF::SHF_X86_64_LARGE} : 0);
+        header.sh_offset = section.at;
+        header.sh_size = section.size;
         header.sh_addralign = static_cast<std::uint64_t>(section.alignment);
         for (const bool isEnd : {false, true}) {
             ELF::Elf64_Sym symbol{};
@@ -67,18 +90,20 @@ Result<std::vector<std::byte>> makeSectionObject(std::span<const backend::Binary
             symbol.setBindingAndType(ELF::STB_GLOBAL, isEnd ? ELF::STT_NOTYPE : ELF::STT_OBJECT);
             symbol.st_other = ELF::STV_HIDDEN;
             symbol.st_shndx = static_cast<std::uint16_t>(headers.size());
-            symbol.st_value = isEnd ? section.bytes.size() : 0;
-            symbol.st_size = isEnd ? 0 : section.bytes.size();
+            symbol.st_value = isEnd ? section.size : 0;
+            symbol.st_size = isEnd ? 0 : section.size;
             symbols.push_back(symbol);
         }
         headers.push_back(header);
-        at += section.bytes.size();
     }
+    Frame frame;
+    frame.tailAt = alignUp(end, 8);
+    const auto place = [&frame] { return frame.tailAt + frame.tail.size(); };
     ELF::Elf64_Shdr stack{};
     stack.sh_name = intern(names, ".note.GNU-stack");
     stack.sh_type = ELF::SHT_PROGBITS;
     stack.sh_addralign = 1;
-    stack.sh_offset = at;
+    stack.sh_offset = place();
     headers.push_back(stack);
 
     ELF::Elf64_Shdr symtab{};
@@ -94,42 +119,117 @@ Result<std::vector<std::byte>> makeSectionObject(std::span<const backend::Binary
     strtab.sh_addralign = 1;
     ELF::Elf64_Shdr shstrtab = strtab;
     shstrtab.sh_name = intern(names, ".shstrtab");
-    at = alignUp(at, 8);
-    symtab.sh_offset = at;
+    symtab.sh_offset = place();
     symtab.sh_size = symbols.size() * sizeof(ELF::Elf64_Sym);
-    at += symtab.sh_size;
-    strtab.sh_offset = at;
+    append(frame.tail, symbols.data(), symtab.sh_size);
+    strtab.sh_offset = place();
     strtab.sh_size = strings.size();
-    at += strings.size();
-    shstrtab.sh_offset = at;
+    append(frame.tail, strings.data(), strings.size());
+    shstrtab.sh_offset = place();
     shstrtab.sh_size = names.size();
-    at += names.size();
+    append(frame.tail, names.data(), names.size());
     headers.insert(headers.end(), {symtab, strtab, shstrtab});
-    const std::size_t headerOffset = alignUp(at, 8);
+    frame.tail.resize(alignUp(frame.tail.size(), 8));
 
-    ELF::Elf64_Ehdr file{};
-    std::memcpy(file.e_ident, ELF::ElfMagic, 4);
-    file.e_ident[ELF::EI_CLASS] = ELF::ELFCLASS64;
-    file.e_ident[ELF::EI_DATA] = ELF::ELFDATA2LSB;
-    file.e_ident[ELF::EI_VERSION] = ELF::EV_CURRENT;
-    file.e_type = ELF::ET_REL;
-    file.e_machine = isX86 ? ELF::EM_X86_64 : ELF::EM_AARCH64;
-    file.e_version = ELF::EV_CURRENT;
-    file.e_shoff = headerOffset;
-    file.e_ehsize = sizeof(ELF::Elf64_Ehdr);
-    file.e_shentsize = sizeof(ELF::Elf64_Shdr);
-    file.e_shnum = static_cast<std::uint16_t>(headers.size());
-    file.e_shstrndx = static_cast<std::uint16_t>(headers.size() - 1);
+    std::memcpy(frame.head.e_ident, ELF::ElfMagic, 4);
+    frame.head.e_ident[ELF::EI_CLASS] = ELF::ELFCLASS64;
+    frame.head.e_ident[ELF::EI_DATA] = ELF::ELFDATA2LSB;
+    frame.head.e_ident[ELF::EI_VERSION] = ELF::EV_CURRENT;
+    frame.head.e_type = ELF::ET_REL;
+    frame.head.e_machine = isX86 ? ELF::EM_X86_64 : ELF::EM_AARCH64;
+    frame.head.e_version = ELF::EV_CURRENT;
+    frame.head.e_shoff = place();
+    frame.head.e_ehsize = sizeof(ELF::Elf64_Ehdr);
+    frame.head.e_shentsize = sizeof(ELF::Elf64_Shdr);
+    frame.head.e_shnum = static_cast<std::uint16_t>(headers.size());
+    frame.head.e_shstrndx = static_cast<std::uint16_t>(headers.size() - 1);
+    append(frame.tail, headers.data(), headers.size() * sizeof(ELF::Elf64_Shdr));
+    return frame;
+}
 
-    std::vector<std::byte> out(headerOffset + headers.size() * sizeof(ELF::Elf64_Shdr));
-    place(out, 0, &file, sizeof(file));
-    for (std::size_t i = 0; i < sections.size(); ++i)
-        place(out, headers[i + 1].sh_offset, sections[i].bytes.data(), sections[i].bytes.size());
-    place(out, symtab.sh_offset, symbols.data(), symtab.sh_size);
-    place(out, strtab.sh_offset, strings.data(), strings.size());
-    place(out, shstrtab.sh_offset, names.data(), names.size());
-    place(out, headerOffset, headers.data(), headers.size() * sizeof(ELF::Elf64_Shdr));
+/// An open file that closes itself.
+class Descriptor
+{
+public:
+    explicit Descriptor(const std::filesystem::path& file) : m_fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC)) { }
+    ~Descriptor()
+    {
+        if (m_fd >= 0)
+            ::close(m_fd);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    /// False with errno set.
+    bool write(std::uint64_t at, const void* data, std::size_t bytes) const
+    {
+        const auto* from = static_cast<const char*>(data);
+        while (bytes > 0) {
+            const ssize_t done = ::pwrite(m_fd, from, bytes, static_cast<off_t>(at));
+            if (done < 0 && errno == EINTR)
+                continue;
+            if (done <= 0)
+                return false;
+            at += static_cast<std::uint64_t>(done);
+            from += done;
+            bytes -= static_cast<std::size_t>(done);
+        }
+        return true;
+    }
+
+private:
+    int m_fd;
+};
+
+} // namespace
+
+Result<std::vector<std::byte>> makeSectionObject(std::span<const backend::BinarySection> sections, const std::string& triple)
+{
+    std::vector<Placed> placed;
+    std::vector<const backend::BinarySection*> held;
+    std::uint64_t at = sizeof(ELF::Elf64_Ehdr);
+    for (const backend::BinarySection& section : sections) {
+        if (!section.file.empty())
+            continue;
+        LATHE_TRY(checkAlignment(section));
+        at = alignUp(at, static_cast<std::uint64_t>(section.alignment));
+        placed.push_back({section.symbol, at, section.bytes.size(), section.alignment, false});
+        held.push_back(&section);
+        at += section.bytes.size();
+    }
+    LATHE_TRY_ASSIGN(const Frame frame, frameOf(placed, at, llvm::Triple(triple)));
+    std::vector<std::byte> out;
+    out.reserve(frame.tailAt + frame.tail.size());
+    append(out, &frame.head, sizeof frame.head);
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        out.resize(placed[i].at);
+        append(out, held[i]->bytes.data(), held[i]->bytes.size());
+    }
+    out.resize(frame.tailAt);
+    append(out, frame.tail.data(), frame.tail.size());
     return out;
+}
+
+Result<> completeSectionFile(const backend::BinarySection& section, const std::string& tripleText)
+{
+    LATHE_TRY(checkAlignment(section));
+    const llvm::Triple triple(tripleText);
+    std::error_code error;
+    const std::uint64_t end = std::filesystem::file_size(section.file, error);
+    if (error || end < backend::kSectionFileStart || section.alignment > static_cast<std::int64_t>(backend::kSectionFileStart))
+        return makeError(Errc::StoreFailed, fmt::format("'{}' holds no section", section.file.string()));
+    const std::uint64_t size = end - backend::kSectionFileStart;
+    // Code reaches 4 GiB to either side there, and there is no such thing as a section for data that is farther away.
+    constexpr std::uint64_t kMostBesideCode = std::uint64_t{3} << 30;
+    if (triple.getArch() == llvm::Triple::aarch64 && size > kMostBesideCode)
+        return makeError(Errc::Unsupported, fmt::format("the network's weights take {:.1f} GB: a library for aarch64 holds at most {:.1f}", static_cast<double>(size) / 1e9,
+                                                        static_cast<double>(kMostBesideCode) / 1e9));
+    const Placed placed{section.symbol, backend::kSectionFileStart, size, section.alignment, true};
+    LATHE_TRY_ASSIGN(const Frame frame, frameOf({&placed, 1}, end, triple));
+    const Descriptor file(section.file);
+    if (!file.write(0, &frame.head, sizeof frame.head) || !file.write(frame.tailAt, frame.tail.data(), frame.tail.size()))
+        return makeError(Errc::StoreFailed, fmt::format("'{}' cannot be written: {}", section.file.string(), std::strerror(errno)));
+    return {};
 }
 
 } // namespace lathe::cpu

@@ -4,6 +4,7 @@
 #include "core/measure/builder_client.h"
 #include "hand_network.h"
 
+#include <QDir>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
@@ -50,6 +51,35 @@ private slots:
             const auto staged = buildLibrary(network.graph, network.partition, network.choices, *compiler, options);
             QVERIFY2(staged, staged ? "" : staged.error().message.c_str());
         }
+    }
+
+    void weightsThatAreLargeAreLinkedFromAFile()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        auto client = measure::BuilderClient::start("cpu");
+        QVERIFY2(client, client ? "" : client.error().message.c_str());
+        const auto compiler = makeBuilderCompiler(*std::move(client), std::chrono::minutes(1));
+        LibraryOptions options;
+        const QTemporaryDir folder;
+        options.output = folder.filePath("large.so").toStdString();
+        options.weightsInMemory = 0;
+        auto staged = buildLibrary(network.graph, network.partition, network.choices, *compiler, options);
+        QVERIFY2(staged, staged ? "" : staged.error().message.c_str());
+        QVERIFY(staged->image.weights.empty() && staged->image.weightsBytes > 0);
+        for (const bool mapped : {false, true}) {
+            const auto library = LoadedLibrary::open(staged->file, {.threads = 2, .mapWeights = mapped});
+            QVERIFY2(library, library ? "" : library.error().message.c_str());
+            const auto report = verifyLibrary(**library, network.graph, &network.graph, {});
+            QVERIFY2(report, report ? "" : report.error().message.c_str());
+            QVERIFY2(report->passed, report->text.c_str());
+        }
+        const QStringList files = QDir(folder.path()).entryList(QDir::Files | QDir::Hidden);
+        QVERIFY2(files.size() == 1 && files[0].endsWith(".so"), qPrintable(files.join(' '))); // not yet at its place; nothing else
+        options.output = folder.filePath("far.so").toStdString();
+        options.runtimeArchive = folder.filePath("none.a").toStdString();
+        QVERIFY(!buildLibrary(network.graph, network.partition, network.choices, *compiler, options));
+        QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden), files); // what was begun is gone
     }
 
     void itNeedsOnlyAnOldCLibraryAndExportsItsInterfaceAlone()

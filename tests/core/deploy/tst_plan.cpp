@@ -2,7 +2,9 @@
 #include "hand_network.h"
 
 #include "core/runtime/executor.h"
+#include "core/support/files.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <memory>
@@ -93,6 +95,40 @@ private slots:
             for (std::size_t i = 0; i < got.size(); ++i)
                 QVERIFY(qAbs(got[i] - reference[i]) < 1e-6F);
         }
+    }
+
+    void largeWeightsGoToAFileAsTheyWouldToMemory()
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        const auto set = collectKernels(network.graph, network.partition, network.choices);
+        QVERIFY(set);
+        const auto inMemory = planModel(network.graph, network.partition, network.choices, *set, network.kernels, {});
+        QVERIFY2(inMemory, inMemory ? "" : inMemory.error().message.c_str());
+        QCOMPARE(inMemory->weightsBytes, inMemory->weights.size());
+        const QTemporaryDir folder;
+        for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{100}, inMemory->weightsBytes}) {
+            PlanOptions options;
+            options.weightsFile = folder.filePath("weights").toStdString();
+            options.weightsInMemory = most;
+            const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, options);
+            QVERIFY2(image, image ? "" : image.error().message.c_str());
+            QCOMPARE(image->weightsBytes, inMemory->weightsBytes);
+            QVERIFY(image->description == inMemory->description);
+            QCOMPARE(image->weights.empty(), most < inMemory->weightsBytes);
+            if (!image->weights.empty())
+                continue;
+            const auto file = readFile(options.weightsFile);
+            QVERIFY(file);
+            QCOMPARE(file->size(), backend::kSectionFileStart + inMemory->weights.size());
+            QVERIFY(std::memcmp(file->data() + backend::kSectionFileStart, inMemory->weights.data(), inMemory->weights.size()) == 0);
+        }
+        PlanOptions nowhere;
+        nowhere.weightsFile = folder.filePath("none/weights").toStdString();
+        nowhere.weightsInMemory = 0;
+        const auto refused = planModel(network.graph, network.partition, network.choices, *set, network.kernels, nowhere);
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().code == Errc::StoreFailed && refused.error().message.find("none/weights") != std::string::npos, refused.error().message.c_str());
     }
 
     void anOutputThatIsAnInputIsCopied()

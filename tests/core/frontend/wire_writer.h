@@ -34,7 +34,8 @@ enum DataType
     Float = 1,
     Int64 = 7,
     String = 8,
-    Bool = 9
+    Bool = 9,
+    Float16 = 10
 };
 
 inline std::string tensor(const std::string& name, DataType type, const std::vector<std::int64_t>& dims, const std::string& raw)
@@ -55,12 +56,13 @@ inline std::string ints(const std::vector<std::int64_t>& values)
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int64_t)};
 }
 
-inline std::string external(const std::string& name, const std::vector<std::int64_t>& dims, const std::vector<std::pair<std::string, std::string>>& entries)
+inline std::string external(const std::string& name, const std::vector<std::int64_t>& dims, const std::vector<std::pair<std::string, std::string>>& entries,
+                            DataType type = Float)
 {
     std::string text;
     for (const std::int64_t dim : dims)
         text += number(1, dim);
-    text += number(2, Float) + bytes(8, name);
+    text += number(2, type) + bytes(8, name);
     for (const auto& [key, value] : entries)
         text += bytes(13, bytes(1, key) + bytes(2, value));
     return text + number(14, 1);
