@@ -70,7 +70,7 @@ void copyElement(HostTensor& out, std::int64_t to, const HostTensor& in, std::in
 
 // ---- gathers ------------------------------------------------------------------------------------------------------------
 
-Result<Types> inferGatherElements(const Node& node, InputTypes inputs, Constants)
+Result<Types> inferGatherElements(const Node& node, InputTypes inputs, Constants constants)
 {
     LATHE_TRY(needIndices(inputs[1]));
     LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, inputs[0].shape.size()));
@@ -79,6 +79,7 @@ Result<Types> inferGatherElements(const Node& node, InputTypes inputs, Constants
         if (d != axis && inputs[1].shape[d] > inputs[0].shape[d])
             return brokenRule(fmt::format("indices {} reach beyond data {}", shapeText(inputs[1].shape), shapeText(inputs[0].shape)));
     }
+    LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(inputs[0].shape).subspan(axis, 1)));
     return Types{{inputs[0].dtype, inputs[1].shape}};
 }
 
@@ -105,7 +106,7 @@ Result<std::size_t> batchDimsOf(const Node& node, InputTypes inputs)
     return static_cast<std::size_t>(batch);
 }
 
-Result<Types> inferGatherNd(const Node& node, InputTypes inputs, Constants)
+Result<Types> inferGatherNd(const Node& node, InputTypes inputs, Constants constants)
 {
     LATHE_TRY(needIndices(inputs[1]));
     LATHE_TRY_ASSIGN(const std::size_t batch, batchDimsOf(node, inputs));
@@ -115,6 +116,7 @@ Result<Types> inferGatherNd(const Node& node, InputTypes inputs, Constants)
         return brokenRule(fmt::format("the indices {} must name from 1 to {} dimensions each", shapeText(picks), room));
     if (!std::equal(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(batch), picks.begin()))
         return brokenRule(fmt::format("the first {} dimensions of data {} and indices {} must be equal", batch, shapeText(data), shapeText(picks)));
+    LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(data).subspan(batch, static_cast<std::size_t>(picks.back()))));
     Shape shape(picks.begin(), picks.end() - 1);
     shape.insert(shape.end(), data.begin() + static_cast<std::ptrdiff_t>(batch) + picks.back(), data.end());
     return Types{{inputs[0].dtype, std::move(shape)}};
@@ -188,7 +190,7 @@ void joinElement(HostTensor& out, std::int64_t to, const HostTensor& updates, st
     std::memcpy(target, one.bytes.data(), size);
 }
 
-Result<Types> inferScatterElements(const Node& node, InputTypes inputs, Constants)
+Result<Types> inferScatterElements(const Node& node, InputTypes inputs, Constants constants)
 {
     LATHE_TRY(needIndices(inputs[1]));
     LATHE_TRY(modeOf(node, inputs[0].dtype));
@@ -200,6 +202,7 @@ Result<Types> inferScatterElements(const Node& node, InputTypes inputs, Constant
         if (d != axis && inputs[1].shape[d] > inputs[0].shape[d])
             return brokenRule(fmt::format("indices {} reach beyond data {}", shapeText(inputs[1].shape), shapeText(inputs[0].shape)));
     }
+    LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(inputs[0].shape).subspan(axis, 1)));
     return Types{inputs[0]};
 }
 
@@ -219,7 +222,7 @@ Result<> evaluateScatterElements(const Node& node, Arguments inputs, std::span<H
     return {};
 }
 
-Result<Types> inferScatterNd(const Node& node, InputTypes inputs, Constants)
+Result<Types> inferScatterNd(const Node& node, InputTypes inputs, Constants constants)
 {
     LATHE_TRY(needIndices(inputs[1]));
     LATHE_TRY(modeOf(node, inputs[0].dtype));
@@ -231,6 +234,7 @@ Result<Types> inferScatterNd(const Node& node, InputTypes inputs, Constants)
     wanted.insert(wanted.end(), data.begin() + picks[1], data.end());
     if (inputs[2].dtype != inputs[0].dtype || inputs[2].shape != wanted)
         return brokenRule(fmt::format("the updates must have the type of data and the shape {}", shapeText(wanted)));
+    LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(data).first(static_cast<std::size_t>(picks[1]))));
     return Types{inputs[0]};
 }
 

@@ -1,5 +1,7 @@
 #include "core/graph/operators/rules.h"
 
+#include "core/graph/operators/element.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -171,6 +173,25 @@ Result<> needSameType(InputTypes inputs)
         if (inputs[i].dtype != inputs[0].dtype) {
             return brokenRule(fmt::format("all inputs must have one element type, input 0 is {} and input {} is {}",
                                           toString(inputs[0].dtype), i, toString(inputs[i].dtype)));
+        }
+    }
+    return {};
+}
+
+Result<> needPlaces(const ConstData* indices, DType dtype, std::span<const std::int64_t> extents)
+{
+    if (indices == nullptr || extents.empty())
+        return {};
+    LATHE_TRY_ASSIGN(const ConstBytes held, contentsOf(*indices));
+    const auto size = static_cast<std::size_t>(sizeOf(dtype));
+    const std::size_t count = held.bytes.size() / size;
+    constexpr std::size_t kAtOnce = 4096;
+    for (std::size_t first = 0; first < count; first += kAtOnce) {
+        const std::vector<std::int64_t> values = readInts(held.bytes.data() + first * size, dtype, std::min(kAtOnce, count - first));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const std::int64_t extent = extents[(first + i) % extents.size()];
+            if (values[i] < -extent || values[i] >= extent)
+                return brokenRule(fmt::format("index {} is outside of {} entries", values[i], extent));
         }
     }
     return {};

@@ -54,6 +54,9 @@ Result<std::int64_t> elementCount(std::span<const std::int64_t> shape);
 Result<> needRank(const TensorType& type, std::size_t rank, std::string_view what);
 Result<> needFloat(const TensorType& type);
 Result<> needSameType(InputTypes inputs);
+/// Indices that are known must lie inside of what they pick from, counted from the back if negative: index i in
+/// extents[i % extents.size()] entries. Null: not known.
+Result<> needPlaces(const ConstData* indices, DType dtype, std::span<const std::int64_t> extents);
 
 /// Positions of batch, channel and the 2 or 3 spatial dimensions (outermost first) of images and volumes.
 struct ImageAxes

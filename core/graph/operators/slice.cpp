@@ -247,11 +247,12 @@ Result<> evaluateSlice(const Node& node, std::span<const HostTensor* const> inpu
     return {};
 }
 
-Result<Types> inferTake(const Node& node, InputTypes inputs, Constants)
+Result<Types> inferTake(const Node& node, InputTypes inputs, Constants constants)
 {
     LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, inputs[0], 0));
     if (!isInteger(inputs[1].dtype))
         return brokenRule(fmt::format("the indices must be integers, they are {}", toString(inputs[1].dtype)));
+    LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(inputs[0].shape).subspan(axis, 1)));
     Shape shape(inputs[0].shape.begin(), inputs[0].shape.begin() + static_cast<std::ptrdiff_t>(axis));
     shape.insert(shape.end(), inputs[1].shape.begin(), inputs[1].shape.end());
     shape.insert(shape.end(), inputs[0].shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, inputs[0].shape.end());

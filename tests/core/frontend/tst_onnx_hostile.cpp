@@ -77,6 +77,21 @@ void shapeRows(const Row& row)
     row("less than nothing", with("Reshape", {-3, 2}), "may hold one -1 and no other negative number");
     row("cut away by padding", with("Pad", {-2, -1}), "crops more than the 2 entries of dimension 0");
     row("axis out of all", with("Unsqueeze", {kLargest}), "is outside of a tensor with 2 dimensions");
+    const auto picking = [&](const char* op, std::vector<std::int64_t> shape, const std::vector<std::int64_t>& indices, bool updates) {
+        m.initializers = {wire::tensor("w", wire::Int64, shape, wire::ints(indices))};
+        m.nodes = {wire::node(op, updates ? std::vector<std::string>{"x", "w", "x"} : std::vector<std::string>{"x", "w"}, {"y"}, "pick")};
+        return m.write();
+    };
+    row("picked behind the end", picking("Gather", {1}, {2}, false), "index 2 is outside of 2 entries");
+    row("picked before the front", picking("Gather", {2}, {0, -3}, false), "index -3 is outside of 2 entries");
+    row("picked from nowhere", picking("Gather", {}, {kLargest}, false), "index 9223372036854775807 is outside of 2 entries");
+    row("elements behind the end", picking("GatherElements", {1}, {5}, false), "index 5 is outside of 2 entries");
+    row("places behind the end", picking("GatherND", {1, 1}, {9}, false), "index 9 is outside of 2 entries");
+    row("updates behind the end", picking("ScatterElements", {2}, {0, 7}, true), "index 7 is outside of 2 entries");
+    row("updates before the front", picking("ScatterND", {2, 1}, {1, -3}, true), "index -3 is outside of 2 entries");
+    m.nodes = {wire::node("Dropout", {"x", "", "w"}, {"y"}, "drop")};
+    m.initializers = {wire::tensor("w", wire::Bool, {0}, {})};
+    row("a switch without setting", m.write(), "training_mode of Dropout");
     m.initializers = {wire::tensor("w", wire::Int64, {}, wire::ints({0})), wire::tensor("v", wire::Int64, {}, wire::ints({kLargest})), wire::tensor("u", wire::Int64, {}, wire::ints({1}))};
     m.nodes = {wire::node("Range", {"w", "v", "u"}, {"y"}, "endless")};
     row("endless range", m.write(), "has no end or too many elements");

@@ -177,6 +177,21 @@ private slots:
         }
     }
 
+    void indicesThatAreKnownCountFromTheBack()
+    {
+        wire::Model model{{wire::node("Gather", {"x", "i"}, {"y"})}, {wire::tensor("i", wire::Int64, {4}, wire::ints({-3, 2, -1, 0}))},
+                          {wire::info("x", {3})}, {wire::info("y", {})}, 17};
+        const auto g = import(model.write());
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        graph::HostTensor x = graph::HostTensor::zeros({DType::F32, {3}});
+        for (std::size_t i = 0; i < 3; ++i)
+            x.as<float>()[i] = static_cast<float>(i + 1);
+        const auto outputs = graph::interpret(*g, {x});
+        QVERIFY(outputs);
+        const auto y = (*outputs)[0].as<float>();
+        QCOMPARE(std::vector<float>(y.begin(), y.end()), (std::vector<float>{1, 3, 3, 1}));
+    }
+
     void externalWeightsAreReadAtTheirOffset()
     {
         auto dir = TempDir::create();
