@@ -3,10 +3,12 @@
 with onnxruntime's results. By hand only; needs torch, torchvision, onnx, onnxscript, onnxruntime, numpy, and for the
 encoders of text transformers.
 
-    networks.py --lathe-cli build/ci/bin/lathe-cli --folder FOLDER [--exporter new|old] [--batch N] [NAME...]
+    networks.py --lathe-cli build/ci/bin/lathe-cli --folder FOLDER [--exporter new|old] [--batch N] [--size N] [--half] [NAME...]
 
-The old exporter writes opset 17, the new one what it prefers. With --batch the file, exported for one sample, is compiled for
-N of them and compared with N results of one sample each.
+The old exporter writes opset 17, the new one what it prefers. With --batch the batch is left open in the file, which is then
+compiled for N samples and compared with N results of one sample each. With --size height and width (or the number of tokens)
+are open too and set with --shape; networks that are made for one size cannot have that. With --half weights, inputs and outputs
+are half floats, and the network in float32 is what is compared with, to what half floats hold.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import warnings
 
 warnings.filterwarnings("ignore")
 TOLERANCE = 1e-4
+HALF_TOLERANCE = 1e-2
 OLD_OPSET = 17
 
 # name here -> constructor in torchvision.models, side of the input image
@@ -28,6 +31,8 @@ IMAGE_NETWORKS = {
     "shufflenet-v2": ("shufflenet_v2_x1_0", 224), "mnasnet": ("mnasnet1_0", 224), "regnet": ("regnet_y_400mf", 224),
     "convnext": ("convnext_tiny", 224), "vit-b16": ("vit_b_16", 224), "swin": ("swin_t", 224),
 }
+
+TEXT_ENCODERS = ["bert", "distilbert"]
 
 
 def unet(torch):
@@ -80,10 +85,10 @@ def text_encoder(torch, name):
     return Encoder()
 
 
-def make(torch, name):
-    """Module and example inputs by name."""
+def make(torch, name, size):
+    """Module and example inputs by name. Each is as it would be alone, whatever was made before."""
     torch.manual_seed(0)
-    image = lambda side: {"input": torch.randn(1, 3, side, side)}
+    image = lambda side: {"input": torch.randn(1, 3, size or side, size or side)}
     if name in IMAGE_NETWORKS:
         import torchvision
 
@@ -97,9 +102,11 @@ def make(torch, name):
     elif name == "u-net":
         model, inputs = unet(torch), image(128)
     else:
-        mask = torch.ones(1, 64, dtype=torch.int64)
-        mask[0, 48:] = 0
-        model, inputs = text_encoder(torch, name), {"tokens": torch.randint(0, 1000, (1, 64)), "mask": mask}
+        length = size or 64
+        mask = torch.ones(1, length, dtype=torch.int64)
+        mask[0, 3 * length // 4:] = 0
+        model, inputs = text_encoder(torch, name), {"tokens": torch.randint(0, 1000, (1, length)), "mask": mask}
+    torch.manual_seed(1)  # not what the inputs' size left
     for module in model.modules():  # norms of a fresh network are identities, and some heads begin as zeros
         if isinstance(module, torch.nn.BatchNorm2d):
             torch.nn.init.uniform_(module.running_mean, -0.2, 0.2)
@@ -109,30 +116,59 @@ def make(torch, name):
     return model.eval(), inputs
 
 
+def export(torch, model, inputs, exporter, opened, file):
+    """`opened`: dimensions of each input that are left open."""
+    options = {"opset_version": OLD_OPSET} if exporter == "old" else {}
+    names = {0: "batch", 1: "length", 2: "height", 3: "width"}
+    if opened and exporter == "old":
+        options["dynamic_axes"] = {**{key: {d: names[d] for d in opened} for key in inputs}, "output": {0: "batch"}}
+    elif opened:
+        options["dynamic_shapes"] = tuple({d: torch.export.Dim.DYNAMIC for d in opened} for _ in inputs)
+        inputs = {key: torch.cat([value, value]) for key, value in inputs.items()}  # a batch of one would be taken as fixed
+    torch.backends.mha.set_fastpath_enabled(False)  # an operator of PyTorch's own that the old exporter does not know
+    with torch.no_grad():
+        torch.onnx.export(model, tuple(inputs.values()), file + ".part", input_names=list(inputs), output_names=["output"],
+                          dynamo=exporter == "new", external_data=False, verbose=False, **options)
+    os.rename(file + ".part", file)
+
+
 def check(name, exporter, arguments):
     import numpy
     import onnx
     import onnxruntime
     import torch
 
-    model, inputs = make(torch, name)
-    base = os.path.join(arguments.folder, f"{name}-{exporter}")
+    model, inputs = make(torch, name, arguments.size)
+    opened = []
+    if arguments.batch > 1 or arguments.size:
+        opened = [0] if not arguments.size else [0, 1] if name in TEXT_ENCODERS else [0, 2, 3]
+    base = os.path.join(arguments.folder, "-".join([name, exporter] + (["open" + "".join(map(str, opened))] if opened else [])))
     if not os.path.exists(base + ".onnx"):
-        with torch.no_grad():
-            torch.onnx.export(model, tuple(inputs.values()), base + ".part.onnx", input_names=list(inputs), output_names=["output"],
-                              dynamo=exporter == "new", external_data=False, verbose=False,
-                              opset_version=OLD_OPSET if exporter == "old" else None)
-        os.rename(base + ".part.onnx", base + ".onnx")
+        export(torch, model, inputs, exporter, opened, base + ".onnx")
     opset = max(o.version for o in onnx.load(base + ".onnx", load_external_data=False).opset_import if o.domain in ("", "ai.onnx"))
     session = onnxruntime.InferenceSession(base + ".onnx", providers=["CPUExecutionProvider"])
     samples = [{i.name: inputs[i.name].numpy() for i in session.get_inputs()}]
-    for _ in range(arguments.batch - 1):  # further samples: the first one, turned over
-        samples.append({key: numpy.flip(value, -1).copy() for key, value in samples[-1].items()})
+    for _ in range(arguments.batch - 1):  # further samples: the one before, its other half in front
+        samples.append({key: numpy.roll(value, value.shape[-1] // 2 + 1, -1) for key, value in samples[-1].items()})
     expected = numpy.concatenate([session.run(None, sample)[0] for sample in samples])
     arrays = {key: numpy.concatenate([sample[key] for sample in samples]) for key in samples[0]}
+    tolerance = TOLERANCE
+    if arguments.half:
+        tolerance, base = HALF_TOLERANCE, base + "-half"
+        floats = [key for key, value in inputs.items() if value.is_floating_point()]
+        if not os.path.exists(base + ".onnx"):
+            halves = {key: value.half() if key in floats else value for key, value in inputs.items()}
+            export(torch, model.half(), halves, exporter, opened, base + ".onnx")
+        arrays = {key: value.astype(numpy.float16) if key in floats else value for key, value in arrays.items()}
+    sizes = []
+    if arguments.size:
+        for key, value in arrays.items():
+            sizes += ["--shape", f"{key}={','.join(map(str, value.shape))}"]
+    elif arguments.batch > 1:
+        sizes = ["--batch", str(arguments.batch)]
     run = lambda *words: subprocess.run([arguments.lathe_cli, *words], capture_output=True, text=True)
     began = time.time()
-    compiled = run("compile", base + ".onnx", "--allow-default", "-o", base + ".so", *(["--batch", str(arguments.batch)] if arguments.batch > 1 else []))
+    compiled = run("compile", base + ".onnx", "--allow-default", "--no-bench", "-o", base + ".so", *sizes)
     seconds = time.time() - began
     if compiled.returncode != 0:
         return opset, seconds, None, "refused: " + compiled.stderr.strip()[:300]
@@ -144,8 +180,8 @@ def check(name, exporter, arguments):
     if ran.returncode != 0:
         return opset, seconds, None, "does not run: " + ran.stderr.strip()[:300]
     got = numpy.load(os.path.join(base + "-out", sorted(os.listdir(base + "-out"))[0]))
-    error = float(numpy.abs(got - expected).max() / numpy.abs(expected).max())
-    return opset, seconds, error, "ok" if error <= TOLERANCE else "WRONG"
+    error = float(numpy.abs(got.astype(numpy.float32) - expected).max() / numpy.abs(expected).max())
+    return opset, seconds, error, "ok" if error <= tolerance else "WRONG"
 
 
 def main():
@@ -154,10 +190,12 @@ def main():
     parser.add_argument("--folder", required=True)
     parser.add_argument("--exporter", choices=["new", "old"], action="append")
     parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--size", type=int, default=0)
+    parser.add_argument("--half", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     os.makedirs(arguments.folder, exist_ok=True)
-    names = arguments.names or [*IMAGE_NETWORKS, "deit", "u-net", "bert", "distilbert"]
+    names = arguments.names or [*IMAGE_NETWORKS, "deit", "u-net", *TEXT_ENCODERS]
     print(f"{'network':<16} {'exporter':<8} {'opset':>5} {'compile s':>9} {'rel. error':>10}  result", flush=True)
     bad = 0
     for name in names:
