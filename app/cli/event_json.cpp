@@ -53,6 +53,9 @@ struct Writer
         if (std::isfinite(e.low) && std::isfinite(e.high))
             out["band"] = {e.low, e.high};
         put(out, "eta_s", e.etaSeconds);
+        put(out, "forecast_ms", e.forecastMs);
+        if (std::isfinite(e.forecastLow) && std::isfinite(e.forecastHigh))
+            out["forecast_band"] = {e.forecastLow, e.forecastHigh};
     }
     void operator()(const MeasuredEvent& e) const
     {

@@ -173,7 +173,9 @@ void TuneOutput::printTable()
     print("{}  estimated {} ms  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds), number(estimatedMs(), 3),
                number(m_measuredMs, 3), number(m_untunedMs, 3), m_trials, trialsPerSecond(), m_errors,
                std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");
-    m_drawnLines = m_terminal ? static_cast<int>(m_tasks.size()) + 2 : 0;
+    if (std::isfinite(m_estimate.forecastMs))
+        print("likely {} ms at the end ({} to {})\n", number(m_estimate.forecastMs, 3), number(m_estimate.forecastLow, 3), number(m_estimate.forecastHigh, 3));
+    m_drawnLines = m_terminal ? static_cast<int>(m_tasks.size()) + (std::isfinite(m_estimate.forecastMs) ? 3 : 2) : 0;
 }
 
 } // namespace lathe::cli

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 namespace lathe::compute {
 
@@ -145,6 +146,9 @@ struct Interpreter::Impl
 
 namespace {
 
+/// What makes a further thread worth its start.
+constexpr std::size_t kBlocksPerThread = 512;
+
 /// One run: where values lie, and the registers of each operation's program.
 class Machine
 {
@@ -172,26 +176,23 @@ public:
     {
         const Op& op = opAt(index);
         Source& source = m_sources[static_cast<std::size_t>(index)];
-        const std::int64_t size = spatialSize(op);
-        source.wide.resize((static_cast<std::size_t>(size) + kLanes - 1) / kLanes);
-        const std::size_t rank = op.shape.size();
-        std::vector<LaneBlock> axes(rank);
-        std::vector<std::int64_t> point(rank, 0);
-        for (std::size_t block = 0; block < source.wide.size(); ++block) {
-            const std::size_t lanes = std::min(kLanes, static_cast<std::size_t>(size) - block * kLanes);
-            for (std::size_t l = 0; l < lanes; ++l) {
-                for (std::size_t d = 0; d < rank; ++d)
-                    axes[d].i[l] = point[d];
-                for (std::size_t d = rank; d-- > 0;) {
-                    if (++point[d] < op.shape[d])
-                        break;
-                    point[d] = 0;
-                }
-            }
-            evaluate(index, axes.data(), lanes, source.wide[block]);
-            if (!m_problem.empty())
-                return makeError(Errc::Internal, m_problem);
+        const auto size = static_cast<std::size_t>(spatialSize(op));
+        source.wide.resize((size + kLanes - 1) / kLanes);
+        const std::size_t blocks = source.wide.size();
+        const std::size_t shares = std::clamp<std::size_t>(blocks / kBlocksPerThread, 1, std::max(1u, std::thread::hardware_concurrency()));
+        std::vector<Machine> machines;
+        for (std::size_t share = 1; share < shares; ++share)
+            machines.push_back(beside());
+        {
+            std::vector<std::jthread> threads;
+            for (std::size_t share = 1; share < shares; ++share)
+                threads.emplace_back([&, share] { machines[share - 1].evaluateBlocks(index, source.wide, share * blocks / shares, (share + 1) * blocks / shares); });
+            evaluateBlocks(index, source.wide, 0, blocks / shares);
         }
+        for (std::size_t share = 1; share < shares && m_problem.empty(); ++share)
+            m_problem = machines[share - 1].m_problem;
+        if (!m_problem.empty())
+            return makeError(Errc::Internal, m_problem);
         source.data = reinterpret_cast<const std::byte*>(source.wide.data());
         source.stored = isFloat(op.dtype) ? DType::F64 : DType::I64;
         return {};
@@ -208,6 +209,47 @@ public:
     std::int64_t wideInt(std::int32_t index, std::int64_t element) const { return blockOf(index, element).i[static_cast<std::size_t>(element) % kLanes]; }
 
 private:
+    /// Another one that reads what this one has computed so far.
+    Machine beside() const
+    {
+        Machine other(m_dag, m_programs);
+        for (std::size_t i = 0; i < m_sources.size(); ++i) {
+            other.m_sources[i].data = m_sources[i].data;
+            other.m_sources[i].stored = m_sources[i].stored;
+        }
+        return other;
+    }
+
+    /// Blocks [first, last) of all points of an operation, in their order.
+    void evaluateBlocks(std::int32_t index, std::vector<LaneBlock>& wide, std::size_t first, std::size_t last)
+    {
+        if (first == last)
+            return;
+        const Op& op = opAt(index);
+        const auto size = static_cast<std::size_t>(spatialSize(op));
+        const std::size_t rank = op.shape.size();
+        std::vector<LaneBlock> axes(rank);
+        std::vector<std::int64_t> point(rank, 0);
+        auto rest = static_cast<std::int64_t>(first * kLanes);
+        for (std::size_t d = rank; d-- > 0;) {
+            point[d] = rest % op.shape[d];
+            rest /= op.shape[d];
+        }
+        for (std::size_t block = first; block < last && m_problem.empty(); ++block) {
+            const std::size_t lanes = std::min(kLanes, size - block * kLanes);
+            for (std::size_t l = 0; l < lanes; ++l) {
+                for (std::size_t d = 0; d < rank; ++d)
+                    axes[d].i[l] = point[d];
+                for (std::size_t d = rank; d-- > 0;) {
+                    if (++point[d] < op.shape[d])
+                        break;
+                    point[d] = 0;
+                }
+            }
+            evaluate(index, axes.data(), lanes, wide[block]);
+        }
+    }
+
     const Op& opAt(std::int32_t index) const { return m_dag.ops[static_cast<std::size_t>(index)]; }
 
     const LaneBlock& blockOf(std::int32_t index, std::int64_t element) const

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <thread>
 
 namespace lathe::deploy {
 
@@ -14,45 +16,65 @@ namespace {
 class BuilderCompiler : public Compiler
 {
 public:
-    BuilderCompiler(std::unique_ptr<measure::BuilderClient> client, std::chrono::nanoseconds timeout)
-        : m_client(std::move(client)), m_timeout(timeout)
+    BuilderCompiler(std::vector<std::unique_ptr<measure::BuilderClient>> clients, std::chrono::nanoseconds timeout)
+        : m_clients(std::move(clients)), m_timeout(timeout)
     {
     }
 
     Result<CompiledKernels> compile(std::span<const KernelSource> kernels) override
     {
-        std::vector<measure::KernelJob> jobs;
-        for (const KernelSource& kernel : kernels)
-            jobs.push_back({kernel.name, compute::toJson(*kernel.dag).dump(), kernel.steps, kernel.constantInputs});
-        LATHE_TRY_ASSIGN(measure::BuiltProduct product, m_client->build(jobs, measure::Product::Object, Deadline::in(m_timeout)));
-        if (product.kernels.size() != kernels.size())
-            return makeError(Errc::Internal, fmt::format("{} kernels were asked for, the builder answered for {}", kernels.size(), product.kernels.size()));
-        CompiledKernels compiled;
-        for (std::size_t i = 0; i < kernels.size(); ++i) {
-            const measure::KernelStatus& status = product.kernels[i];
-            if (status.code != Errc::Ok)
-                return makeError(status.code, fmt::format("kernel '{}': {}", kernels[i].name, status.text));
-            if (status.kernel < 0 || static_cast<std::size_t>(status.kernel) >= product.descriptor.kernels.size())
-                return makeError(Errc::Internal, fmt::format("kernel '{}' was built but is not described", kernels[i].name));
-            compiled.kernels.push_back(product.descriptor.kernels[static_cast<std::size_t>(status.kernel)]);
+        // Kernel i is made by client i modulo their number: neighbours in a network are alike and share their time.
+        const std::size_t shares = std::clamp<std::size_t>(kernels.size(), 1, m_clients.size());
+        std::vector<std::vector<measure::KernelJob>> jobs(shares);
+        for (std::size_t i = 0; i < kernels.size(); ++i)
+            jobs[i % shares].push_back({kernels[i].name, compute::toJson(*kernels[i].dag).dump(), kernels[i].steps, kernels[i].constantInputs});
+        std::vector<Result<measure::BuiltProduct>> products(shares);
+        {
+            const Deadline deadline = Deadline::in(m_timeout);
+            const auto build = [&](std::size_t share) { products[share] = m_clients[share]->build(jobs[share], measure::Product::Object, deadline); };
+            std::vector<std::jthread> threads;
+            for (std::size_t share = 1; share < shares; ++share)
+                threads.emplace_back(build, share);
+            build(0);
         }
-        compiled.object.resize(product.bytes.size());
-        std::memcpy(compiled.object.data(), product.bytes.data(), product.bytes.size());
+        CompiledKernels compiled;
+        for (std::size_t share = 0; share < shares; ++share) {
+            LATHE_TRY_ASSIGN(const measure::BuiltProduct& product, std::move(products[share]));
+            if (product.kernels.size() != jobs[share].size())
+                return makeError(Errc::Internal, fmt::format("{} kernels were asked for, the builder answered for {}", jobs[share].size(), product.kernels.size()));
+            compiled.objects.emplace_back(product.bytes.size());
+            std::memcpy(compiled.objects.back().data(), product.bytes.data(), product.bytes.size());
+            compiled.kernels.resize(kernels.size());
+            for (std::size_t i = share; i < kernels.size(); i += shares) {
+                const measure::KernelStatus& status = product.kernels[i / shares];
+                if (status.code != Errc::Ok)
+                    return makeError(status.code, fmt::format("kernel '{}': {}", kernels[i].name, status.text));
+                if (status.kernel < 0 || static_cast<std::size_t>(status.kernel) >= product.descriptor.kernels.size())
+                    return makeError(Errc::Internal, fmt::format("kernel '{}' was built but is not described", kernels[i].name));
+                compiled.kernels[i] = product.descriptor.kernels[static_cast<std::size_t>(status.kernel)];
+            }
+        }
         return compiled;
     }
 
-    Result<> link(const backend::LibraryRequest& request) override { return m_client->link(request, Deadline::in(m_timeout)); }
+    Result<> link(const backend::LibraryRequest& request) override { return m_clients.front()->link(request, Deadline::in(m_timeout)); }
 
 private:
-    std::unique_ptr<measure::BuilderClient> m_client;
+    std::vector<std::unique_ptr<measure::BuilderClient>> m_clients;
     std::chrono::nanoseconds m_timeout;
 };
 
 } // namespace
 
-std::unique_ptr<Compiler> makeBuilderCompiler(std::unique_ptr<measure::BuilderClient> client, std::chrono::nanoseconds timeout)
+Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders, std::chrono::nanoseconds timeout,
+                                                      std::stop_token stop)
 {
-    return std::make_unique<BuilderCompiler>(std::move(client), timeout);
+    std::vector<std::unique_ptr<measure::BuilderClient>> clients;
+    for (std::size_t i = 0; i < std::max<std::size_t>(1, builders); ++i) {
+        LATHE_TRY_ASSIGN(auto client, measure::BuilderClient::start(target, {}, stop));
+        clients.push_back(std::move(client));
+    }
+    return std::unique_ptr<Compiler>(std::make_unique<BuilderCompiler>(std::move(clients), timeout));
 }
 
 } // namespace lathe::deploy

@@ -8,12 +8,9 @@
 #include <chrono>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
-
-namespace lathe::measure {
-class BuilderClient;
-}
 
 namespace lathe::deploy {
 
@@ -28,7 +25,7 @@ struct KernelSource
 
 struct CompiledKernels
 {
-    std::vector<std::byte> object; ///< relocatable
+    std::vector<std::vector<std::byte>> objects; ///< relocatable, together all kernels
     std::vector<KernelInfo> kernels; ///< one per source
 };
 
@@ -42,7 +39,9 @@ public:
     virtual Result<> link(const backend::LibraryRequest& request) = 0;
 };
 
-/// Over a lathe-builder. `timeout` is for each of the two calls.
-std::unique_ptr<Compiler> makeBuilderCompiler(std::unique_ptr<measure::BuilderClient> client, std::chrono::nanoseconds timeout);
+/// Over so many lathe-builders, which share the kernels among them; the first one links. `timeout` is for each of the two
+/// calls, a stop ends them with Cancelled. Errors: those of BuilderClient::start().
+Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders, std::chrono::nanoseconds timeout,
+                                                      std::stop_token stop = {});
 
 } // namespace lathe::deploy

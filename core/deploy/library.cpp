@@ -148,7 +148,7 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     stubs.phases = staged.image.phases;
     LATHE_TRY_ASSIGN(std::vector<std::byte> stubObject, makeStubObject(stubs));
     request.name = staged.output.filename().string();
-    request.objects.push_back(std::move(compiled.object));
+    request.objects = std::move(compiled.objects);
     request.objects.push_back(std::move(stubObject));
     request.sections.push_back({"lathe_0_description", std::exchange(staged.image.description, {}), {}, 64});
     const bool large = staged.image.weights.empty() && staged.image.weightsBytes > 0;

@@ -89,8 +89,8 @@ private:
 };
 
 /// Lathe's: the expected gain of the whole network per second spent. Two guesses are joined: the task's own recent gain per
-/// round, and a share of what still separates it from its lower bound, which shrinks with the rounds spent and with rounds
-/// without gain. A task without gain is not given up for good: when all have stopped, the best of those that
+/// round, and a share of what still separates it from its lower bound, which shrinks with the rounds spent; both shrink with
+/// rounds without gain, the first faster: the leap from a default schedule to a searched one says nothing of the rounds after. A task without gain is not given up for good: when all have stopped, the best of those that
 /// have candidates left gets another round.
 class GainStrategy final : public TaskScheduler
 {
@@ -102,7 +102,9 @@ public:
 
 private:
     static constexpr double kShare = 0.5; ///< of the distance to the bound, that the first further round may win
-    static constexpr double kStaleDecay = 0.75; ///< per round without gain
+    static constexpr double kStaleDecay = 0.75; ///< of what it may win, per round without gain
+    static constexpr double kRecentDecay = 0.5; ///< of what it won, per round without gain
+    static constexpr double kPriorTrials = 8; ///< of the others' speed: what weighs as much as a task's own trials
     static constexpr double kExploration = 0.02; ///< what a long look away is worth, as a share of the distance
 
     Terms termsOf(std::int32_t task) const override
@@ -116,7 +118,7 @@ private:
         const std::size_t window = std::min(static_cast<std::size_t>(m_options.window), t - 1);
         double recent = 0;
         if (window > 0 && p.history[t - 1 - window] < 1e10)
-            recent = (p.history[t - 1 - window] - p.history[t - 1]) / static_cast<double>(window);
+            recent = (p.history[t - 1 - window] - p.history[t - 1]) / static_cast<double>(window) * std::pow(kRecentDecay, static_cast<double>(p.rounds - p.bestRound));
         const double distance = std::max(0.0, p.bestSeconds - spec.floorSeconds);
         const double stale = std::pow(kStaleDecay, static_cast<double>(p.rounds - p.bestRound));
         const double explore = kExploration * std::sqrt(std::log1p(static_cast<double>(m_rounds)) / static_cast<double>(t));
@@ -129,19 +131,23 @@ private:
                 {"gain_per_second", gain}};
     }
 
-    /// What a whole round of the task takes, by its trials so far: its first round may be of one trial.
+    /// What a whole round of the task takes, by its trials so far. The first one brings what is done once for a task (data, outputs
+    /// to compare with): until there are more, the others' speed counts, too.
     double secondsPerRound(std::int32_t task) const
     {
-        const auto perRound = static_cast<double>(m_options.trialsPerRound);
         const TaskProgress& p = progress(task);
-        if (p.trials > 0 && p.elapsedSeconds > 0)
-            return p.elapsedSeconds / static_cast<double>(p.trials) * perRound;
         double seconds = 0, trials = 0;
-        for (const TaskProgress& other : m_progress) {
-            seconds += other.elapsedSeconds;
-            trials += static_cast<double>(other.trials);
-        }
-        return seconds > 0 && trials > 0 ? seconds / trials * perRound : 1.0;
+        for (const TaskProgress& other : m_progress)
+            if (other.rounds > 1) {
+                seconds += other.elapsedSeconds;
+                trials += static_cast<double>(other.trials);
+            }
+        const double prior = seconds > 0 && trials > 0 ? kPriorTrials : 0;
+        const double own = static_cast<double>(p.trials) + prior;
+        if (own <= 0)
+            return 1.0;
+        const double each = (p.elapsedSeconds + (prior > 0 ? prior * seconds / trials : 0)) / own;
+        return each > 0 ? each * static_cast<double>(m_options.trialsPerRound) : 1.0;
     }
 
     std::int32_t choose(const std::vector<std::int32_t>& alive) const override

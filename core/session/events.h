@@ -66,6 +66,9 @@ struct EstimateEvent
     double ms = kUnknown; ///< sum of weight x best; NaN while some task has no valid program
     double low = kUnknown, high = kUnknown; ///< band, while `ms` is NaN and some task has a valid program
     double etaSeconds = kUnknown;
+    /// Where a run with a budget is likely to end, and a band for four of five (forecast.h); NaN without a budget, and while some
+    /// task has no valid program.
+    double forecastMs = kUnknown, forecastLow = kUnknown, forecastHigh = kUnknown;
 };
 
 struct MeasuredEvent

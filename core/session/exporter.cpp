@@ -1,7 +1,6 @@
 #include "core/session/exporter.h"
 
 #include "core/deploy/library.h"
-#include "core/measure/builder_client.h"
 #include "core/measure/measurer.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/library_check.h"
@@ -11,7 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <thread>
 
 namespace lathe::session {
 
@@ -59,8 +60,8 @@ std::string machineOf(const Target& target)
 Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen, const std::filesystem::path& output, const std::string& name,
                                     std::stop_token stop)
 {
-    LATHE_TRY_ASSIGN(auto builder, measure::BuilderClient::start(model.target.text(), {}, std::move(stop)));
-    const auto compiler = deploy::makeBuilderCompiler(std::move(builder), kCompileTimeout);
+    const std::size_t builders = std::clamp<std::size_t>(chosen.choices.size() / 4, 1, std::max(1u, std::thread::hardware_concurrency()));
+    LATHE_TRY_ASSIGN(const auto compiler, deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, std::move(stop)));
     deploy::LibraryOptions options;
     options.output = output;
     options.name = name;

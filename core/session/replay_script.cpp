@@ -218,7 +218,8 @@ Result<> ReplayScript::nextRound()
                 tell(record, round.index, std::clamp(end - static_cast<double>(last - record.timeMs) * 1e-3, m_at, end));
         if (task >= 0)
             m_items.push_back({{end, RoundDoneEvent{round.index, task, round.trials, numbers(part(durations, "activities")), round.estimateMs}}, 0});
-        m_items.push_back({{end, EstimateEvent{round.estimateMs, number(durations, "low_ms"), number(durations, "high_ms"), number(durations, "eta_s")}}, 0});
+        m_items.push_back({{end, EstimateEvent{round.estimateMs, number(durations, "low_ms"), number(durations, "high_ms"), number(durations, "eta_s"),
+                                                 number(durations, "forecast_ms"), number(durations, "forecast_low_ms"), number(durations, "forecast_high_ms")}}, 0});
         m_at = end;
     } else if (const std::size_t cut = place - m_rounds.size(); cut < m_cutShort.size()) {
         LATHE_TRY_ASSIGN(const auto records, m_reader.round(m_run, m_cutShort[cut]));

@@ -43,18 +43,37 @@ Result<DeviceLimits> measureLimits(const std::string& text)
     return limits;
 }
 
+namespace {
+
+const DeviceLimits::Level& fastestThatHolds(double bytes, const DeviceLimits& limits)
+{
+    const auto holds = [bytes](const DeviceLimits::Level& l) { return l.bytes <= 0 || bytes <= l.bytes; };
+    return *std::find_if(limits.levels.begin(), limits.levels.end() - 1, holds);
+}
+
+double msOf(double bytes, const DeviceLimits::Level& level)
+{
+    return bytes / level.gbytesPerS * 1e-6;
+}
+
+} // namespace
+
 std::vector<RooflineRow> roofline(std::span<const TaskView> tasks, const DeviceLimits& limits)
 {
     std::vector<RooflineRow> rows;
+    double allWeights = 0;
+    for (const TaskView& task : tasks)
+        allWeights += task.weightBytes * task.weight;
     for (const TaskView& task : tasks) {
         RooflineRow row;
         row.task = task.id;
         row.bytes = task.bytes;
         if (limits.known()) {
-            const auto holds = [&row](const DeviceLimits::Level& l) { return l.bytes <= 0 || row.bytes <= l.bytes; };
-            const auto level = std::find_if(limits.levels.begin(), limits.levels.end() - 1, holds);
-            row.level = level->name;
-            row.memoryMs = row.bytes / level->gbytesPerS * 1e-6;
+            const double activations = task.bytes - task.weightBytes;
+            const DeviceLimits::Level& near = fastestThatHolds(activations, limits);
+            const DeviceLimits::Level& far = fastestThatHolds(allWeights, limits);
+            row.memoryMs = msOf(activations, near) + msOf(task.weightBytes, far);
+            row.level = (msOf(task.weightBytes, far) > msOf(activations, near) ? far : near).name;
             row.computeMs = task.flop / limits.gflops * 1e-6;
             row.leastMs = std::max(row.memoryMs, row.computeMs);
             row.ofLimit = row.leastMs / task.bestMs;

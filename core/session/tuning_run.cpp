@@ -9,6 +9,7 @@
 #include "core/session/roofline.h"
 #include "core/session/tune_options.h"
 #include "core/support/hash.h"
+#include "core/support/stop_after.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,8 @@ using std::chrono::steady_clock;
 
 namespace {
 
+constexpr std::int32_t kLeastTrialsPerRound = 8;
+
 /// Rounds of 64, as the reference; where the budget in time is small, so few trials that each task gets some four rounds.
 std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
 {
@@ -33,7 +36,7 @@ std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
         expected = options.seconds * 12; // trials a second, cautiously
     if (options.trials > 0)
         expected = std::min(expected, static_cast<double>(options.trials));
-    return static_cast<std::int32_t>(std::clamp(expected / (4.0 * static_cast<double>(tasks)), 8.0, 64.0));
+    return static_cast<std::int32_t>(std::clamp(expected / (4.0 * static_cast<double>(tasks)), static_cast<double>(kLeastTrialsPerRound), 64.0));
 }
 
 } // namespace
@@ -54,7 +57,13 @@ double TuningRun::searchSeconds() const
 {
     if (m_options.seconds <= 0)
         return std::numeric_limits<double>::infinity();
-    return m_options.seconds - (m_setup.project == nullptr ? 0 : finalsReserve(m_options.seconds));
+    return m_options.seconds - (m_setup.project == nullptr ? 0 : finalsReserve(m_options.seconds)) - networkReserve();
+}
+
+/// Of a budget in time: what measuring the whole network at the end will take, by what it took last.
+double TuningRun::networkReserve() const
+{
+    return std::min(1.1 * m_networkSeconds, 0.3 * m_options.seconds);
 }
 
 double TuningRun::estimatedSeconds() const
@@ -323,8 +332,8 @@ Result<> TuningRun::run(std::stop_token stop)
             if (!round && round.error().code == Errc::Cancelled)
                 break;
             LATHE_TRY(std::move(round));
-            // The whole network about once a minute, and only if the estimate has moved.
-            if (atSeconds() - m_networkAt > 60 && m_scheduler->estimatedLatency() < 0.97 * m_networkEstimate)
+            // The whole network about once a minute, more rarely where that takes long, and only if the estimate has moved.
+            if (budgetLeft() && atSeconds() - m_networkAt > std::max(60.0, 20 * m_networkSeconds) && m_scheduler->estimatedLatency() < 0.97 * m_networkEstimate)
                 LATHE_TRY(measureWhole(false, stop));
         }
         if (!stop.stop_requested())
@@ -374,6 +383,12 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         count = static_cast<std::int32_t>(std::min<std::int64_t>(count, m_options.trials - m_trials));
     if (const search::TaskProgress& progress = m_scheduler->progress(taskIndex); progress.trialCap > 0)
         count = static_cast<std::int32_t>(std::min<std::int64_t>(count, progress.trialCap - progress.trials));
+    // Where trials are slow, fewer of them: a round takes a quarter of the task's even share of the budget at most. Durations are
+    // stored, so that a run that goes on counts alike.
+    if (const search::TaskProgress& progress = m_scheduler->progress(taskIndex); m_options.seconds > 0 && progress.trials > 0 && progress.elapsedSeconds > 0) {
+        const double fits = m_options.seconds / (4.0 * static_cast<double>(m_tasks.size())) * static_cast<double>(progress.trials) / progress.elapsedSeconds;
+        count = static_cast<std::int32_t>(std::min<double>(count, std::max(fits, static_cast<double>(kLeastTrialsPerRound))));
+    }
     count = std::max(1, count);
     std::vector<Candidate> candidates;
     {
@@ -386,6 +401,18 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         if (candidates.empty()) {
             LATHE_TRY_ASSIGN(candidates, task.policy->propose(static_cast<std::uint64_t>(m_round), count, *m_setup.executor, stop));
         }
+    }
+
+    // A round that was cut short goes on with its candidates. Where another version or another budget would choose others, what it
+    // has is all of it.
+    const bool goesOn = std::all_of(m_partial.begin(), m_partial.end(), [&candidates](const Record& r) {
+        const auto i = static_cast<std::size_t>(r.index);
+        return i < candidates.size() && candidates[i].hash() == r.candidate.hash();
+    });
+    if (!goesOn) {
+        candidates.clear();
+        for (const Record& record : m_partial)
+            candidates.push_back(record.candidate);
     }
 
     m_told.clear();
@@ -408,8 +435,6 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         record.device = m_device;
         const auto stored = std::find_if(m_partial.begin(), m_partial.end(), [&](const Record& r) { return r.trial == record.trial; });
         if (stored != m_partial.end()) {
-            if (stored->candidate.hash() != record.candidate.hash())
-                return makeError(Errc::Incompatible, "the run cannot be continued by this version of Lathe: it would choose other candidates");
             record = *stored;
             emitRecord(record, known);
             continue;
@@ -420,7 +445,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         LATHE_TRY_ASSIGN(request.task, taskData(task, record.candidate.alternative));
         request.plan = planOf(m_options, m_coldBytes);
         request.plan.loserFactor = 1.5;
-        request.plan.contenderFactor = 1.15;
+        request.plan.contenderFactor = 1.08;
         request.bestNs = bestNs;
         request.ordinal = firstOrdinal + static_cast<std::int64_t>(i);
         requests.push_back(std::move(request));
@@ -451,17 +476,29 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     };
     {
         const Activity activity(m_timeSeconds["build and measure"]);
+        const StopAfter end(stop, searchSeconds() - atSeconds());
+        std::size_t given = 0;
         auto measured = m_measurer->measure(requests, [&](std::size_t i, TrialResult result) {
+            given = i + 1;
             Record& record = records[places[i]];
             record.result = std::move(result);
             record.timeMs = unixMs();
             pending.push_back(record);
             if (pending.size() >= 16 || secondsSince(lastFlush) > 0.1)
                 flush();
-        }, stop);
+        }, end.token());
         flush();
         LATHE_TRY(std::move(stored));
-        LATHE_TRY(std::move(measured));
+        const bool timeIsUp = !measured && measured.error().code == Errc::Cancelled && !stop.stop_requested();
+        if (!timeIsUp)
+            LATHE_TRY(std::move(measured));
+        // The budget ends in the middle of a round: that is then all of it.
+        for (std::size_t i = places.size(); timeIsUp && i > given; --i)
+            records.erase(records.begin() + static_cast<std::ptrdiff_t>(places[i - 1]));
+        if (timeIsUp && records.empty()) { // not begun: neither told nor stored, since a round without trials says that the space is exhausted
+            emitOne(RoundDoneEvent{m_round, taskIndex, 0, activitiesSince(timeBefore, secondsSince(roundStart), records), estimate(atSeconds()).ms});
+            return {};
+        }
     }
     double elapsed = secondsSince(roundStart);
     if (modelTime())
@@ -473,7 +510,8 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     if (m_setup.project != nullptr) {
         json durations = {{"elapsed_s", elapsed}, {"activities", activities}, {"began_s", begun}};
         durations["told"] = m_told;
-        const std::pair<const char*, double> figures[] = {{"eta_s", after.etaSeconds}, {"low_ms", after.low}, {"high_ms", after.high}};
+        const std::pair<const char*, double> figures[] = {{"eta_s", after.etaSeconds}, {"low_ms", after.low}, {"high_ms", after.high}, {"forecast_ms", after.forecastMs},
+                                                          {"forecast_low_ms", after.forecastLow}, {"forecast_high_ms", after.forecastHigh}};
         for (const auto& [name, value] : figures)
             if (std::isfinite(value))
                 durations[name] = value;
@@ -520,8 +558,10 @@ Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
     if (!m_setup.measureNetwork)
         return {};
     const Activity activity(m_timeSeconds["whole network"]);
+    const double begun = atSeconds();
     auto measured = m_setup.measureNetwork(untuned, {conditions(), m_options.strict}, stop);
     m_networkAt = atSeconds();
+    m_networkSeconds = m_networkAt - begun;
     m_networkEstimate = m_scheduler->estimatedLatency();
     if (!measured) {
         // The search does not depend on it: said, and gone on.

@@ -4,6 +4,7 @@
 #include "core/measure/task_data.h"
 #include "core/search/policy.h"
 #include "core/search/task_scheduler.h"
+#include "core/session/forecast.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/run_control.h"
@@ -73,6 +74,7 @@ private:
     void emitOne(decltype(Event::what) what);
     Result<> emitKept(decltype(Event::what) what); ///< stored with the run, so that it can be replayed
     EstimateEvent estimate(double at) const;
+    std::vector<ForecastTask> forecastTasks() const;
     void emitDone(std::string_view ending);
     Result<> keepModel();
     Result<> keepLimits();
@@ -80,6 +82,7 @@ private:
     double atSeconds() const; ///< active time, over all resumptions
     bool budgetLeft() const;
     double searchSeconds() const; ///< of the budget in time; infinite without one
+    double networkReserve() const;
     double estimatedSeconds() const; ///< of the network, by what stands best; infinite while a task has nothing
     void pauseIfAsked(std::stop_token stop);
     std::string gainedTooLittle() const;
@@ -114,6 +117,7 @@ private:
     std::chrono::steady_clock::time_point m_start;
     std::chrono::steady_clock::duration m_paused{};
     double m_networkAt = 0; ///< when the whole network was last measured
+    double m_networkSeconds = 0; ///< how long that took
     double m_networkEstimate = std::numeric_limits<double>::infinity();
 };
 

@@ -146,6 +146,25 @@ void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
     }
 }
 
+std::vector<ForecastTask> TuningRun::forecastTasks() const
+{
+    double seconds = 0, trials = 0;
+    std::vector<ForecastTask> tasks;
+    for (std::size_t i = 0; i < m_tasks.size(); ++i) {
+        const search::TaskProgress& progress = m_scheduler->progress(static_cast<std::int32_t>(i));
+        const auto first = std::find_if(progress.history.begin(), progress.history.end(), [](double best) { return best < 1e10; });
+        const double firstMs = first == progress.history.end() ? kUnknown : *first * 1e3;
+        tasks.push_back({m_scheduler->tasks()[i].weight, firstMs, m_tasks[i].bestNs * 1e-6, 0, progress.rounds > 1});
+        if (progress.rounds > 1) {
+            seconds += progress.elapsedSeconds;
+            trials += static_cast<double>(progress.trials);
+        }
+    }
+    for (ForecastTask& task : tasks)
+        task.secondsPerRound = trials > 0 ? seconds / trials * m_options.trialsPerRound : 0;
+    return tasks;
+}
+
 EstimateEvent TuningRun::estimate(double at) const
 {
     EstimateEvent event;
@@ -177,6 +196,12 @@ EstimateEvent TuningRun::estimate(double at) const
     if (m_options.trials > 0 && m_trials > 0) {
         const double byTrials = at / static_cast<double>(m_trials) * static_cast<double>(m_options.trials - m_trials);
         event.etaSeconds = std::isfinite(event.etaSeconds) ? std::min(event.etaSeconds, byTrials) : byTrials;
+    }
+    if (std::isfinite(event.ms)) {
+        const Forecast likely = forecast(forecastTasks(), at, at + event.etaSeconds);
+        event.forecastMs = likely.ms;
+        event.forecastLow = likely.low;
+        event.forecastHigh = likely.high;
     }
     return event;
 }

@@ -183,7 +183,7 @@ Result<> TuningRun::holdFinals(std::stop_token stop)
     const bool timed = !modelTime() || m_options.seconds > 0;
     double allowed = std::numeric_limits<double>::infinity();
     if (m_options.seconds > 0)
-        allowed = std::min(finalsReserve(m_options.seconds), m_options.seconds - begun);
+        allowed = std::min(finalsReserve(m_options.seconds), m_options.seconds - networkReserve() - begun);
     else if (timed)
         allowed = std::clamp(0.08 * begun, 3.0, 45.0);
     if (allowed <= 0)
@@ -260,7 +260,8 @@ Result<> TuningRun::holdFinals(std::stop_token stop)
         sum += m_scheduler->tasks()[i].weight * before[i] * 1e-6;
     finals.beforeMs = std::isfinite(sum) ? sum : kUnknown;
     const double at = atSeconds();
-    const EstimateEvent after = estimate(at);
+    EstimateEvent after = estimate(at);
+    after.forecastMs = after.forecastLow = after.forecastHigh = kUnknown; // this is where the run ends
     finals.afterMs = after.ms;
     finals.seconds = at - begun;
     events.push_back({0, finals});

@@ -97,8 +97,10 @@ std::vector<TaskView> viewTasks(const LoadedModel& model)
         v.description = task.description;
         v.weight = task.weight;
         v.flop = task.flop;
-        for (const graph::TaskInput& input : task.inputs)
+        for (const graph::TaskInput& input : task.inputs) {
             v.bytes += bytesOf(input.type);
+            v.weightBytes += input.constant ? bytesOf(input.type) : 0;
+        }
         for (const graph::TensorType& output : task.outputs)
             v.bytes += bytesOf(output);
         for (const graph::TaskInput& input : task.inputs)

@@ -71,6 +71,7 @@ struct TaskView
     std::int32_t weight = 1;
     double flop = 0;
     double bytes = 0; ///< of inputs, weights and outputs, each once
+    double weightBytes = 0; ///< of these, the weights
     std::vector<TensorView> inputs;
     std::vector<TensorView> outputs;
     std::vector<std::string> alternatives;

@@ -3,7 +3,6 @@
 
 #include "standard_case.h"
 
-#include "core/measure/builder_client.h"
 #include "core/support/files.h"
 
 #include <fmt/format.h>
@@ -36,13 +35,12 @@ std::string oneLine(std::string text)
 int work(const std::vector<fs::path>& cases, std::size_t first, std::FILE* out)
 {
     const auto scratch = TempDir::create("onnx-standard");
-    auto client = measure::BuilderClient::start("cpu");
-    if (!scratch || !client) {
-        std::fprintf(stderr, "%s\n", (scratch ? client.error() : scratch.error()).message.c_str());
+    const auto compiler = deploy::makeBuilderCompiler("cpu", 1, std::chrono::minutes(1));
+    if (!scratch || !compiler) {
+        std::fprintf(stderr, "%s\n", (scratch ? compiler.error() : scratch.error()).message.c_str());
         return 3;
     }
-    const auto compiler = deploy::makeBuilderCompiler(*std::move(client), std::chrono::minutes(1));
-    CaseRunner runner(*compiler, scratch->path());
+    CaseRunner runner(**compiler, scratch->path());
     for (std::size_t i = first; i < cases.size(); ++i) {
         alarm(kSecondsPerCase);
         const Verdict v = runner.run(cases[i]);

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <vector>
 
 // Both probes are written with vectors of the compiler's own, once for each width: as many sums as hide a multiply-add's latency
 // of four cycles on two units and fit the registers. This file is compiled with contraction, so that a * b + c is one instruction.
@@ -20,7 +22,8 @@ template<std::size_t Bytes>
 using Vector __attribute__((vector_size(Bytes))) = float;
 
 constexpr std::uint64_t kSteps = 400'000; ///< of multiply-adds, each of all sums
-constexpr int kTries = 5;
+/// Others take turns with this program on shared machines: in so many rounds each probe meets a quiet moment.
+constexpr int kRounds = 15;
 
 // One function a width, since an instruction set is an attribute of a function and templates do not inherit it from who calls.
 // The sums are variables one by one: an array of them would stay in memory.
@@ -104,15 +107,11 @@ void work(void* context, std::uint32_t part, std::uint32_t)
     asm volatile("" : : "m"(out));
 }
 
-double bestSeconds(runtime::Pool& pool, Job job)
+double secondsOf(runtime::Pool& pool, Job job)
 {
-    std::uint64_t best = UINT64_MAX;
-    for (int i = 0; i < kTries; ++i) {
-        const std::uint64_t start = runtime::nowNanoseconds();
-        pool.run(work, &job);
-        best = std::min(best, runtime::nowNanoseconds() - start);
-    }
-    return static_cast<double>(best) * 1e-9;
+    const std::uint64_t start = runtime::nowNanoseconds();
+    pool.run(work, &job);
+    return static_cast<double>(runtime::nowNanoseconds() - start) * 1e-9;
 }
 
 } // namespace
@@ -122,8 +121,6 @@ std::string machineLimits(runtime::Pool& pool)
     const Probe probe = pick();
     const auto threads = static_cast<double>(pool.parts());
     nlohmann::json limits;
-    limits["gflops"] = threads * probe.flopPerStep * static_cast<double>(kSteps) / bestSeconds(pool, {probe, nullptr, 0, 1}) * 1e-9;
-
     const auto l1 = static_cast<double>(cacheBytes(1)), l2 = static_cast<double>(cacheBytes(2)), l3 = static_cast<double>(cacheBytes(3));
     struct Level
     {
@@ -135,19 +132,33 @@ std::string machineLimits(runtime::Pool& pool)
                             {"L2", l2 * threads, 0.6 * l2 * threads},
                             {"L3", l3, std::max(0.3 * l3, 2 * l2 * threads)},
                             {"memory", 0, std::max(192e6, 2 * l3)}};
-    limits["levels"] = nlohmann::json::array();
+    struct Read
+    {
+        Level level;
+        Job job;
+        double seconds = HUGE_VAL;
+    };
+    std::vector<Read> reads;
     runtime::Pages pages;
-    if (!pages.allocate(static_cast<std::size_t>(levels[3].used), true))
-        return limits.dump();
-    std::memset(pages.data(), 0, pages.bytes()); // else all of it would be one page of zeros
-    for (const Level& level : levels) {
-        if (level.used <= 0)
-            continue;
-        Job job{probe, pages.data(), static_cast<std::size_t>(level.used / threads) / 4096 * 4096, 1};
-        job.passes = std::max(1, static_cast<int>(16e6 / static_cast<double>(std::max<std::size_t>(job.share, 1))));
-        const double bytes = static_cast<double>(job.share) * threads * job.passes;
-        if (job.share > 0)
-            limits["levels"].push_back({{"name", level.name}, {"bytes", level.holds}, {"gbytes_per_s", bytes / bestSeconds(pool, job) * 1e-9}});
+    if (pages.allocate(static_cast<std::size_t>(levels[3].used), true)) {
+        std::memset(pages.data(), 0, pages.bytes()); // else all of it would be one page of zeros
+        for (const Level& level : levels) {
+            const std::size_t share = static_cast<std::size_t>(level.used / threads) / 4096 * 4096;
+            if (share > 0)
+                reads.push_back({level, {probe, pages.data(), share, std::max(1, static_cast<int>(16e6 / static_cast<double>(share)))}});
+        }
+    }
+    double multiplySeconds = HUGE_VAL;
+    for (int round = 0; round < kRounds; ++round) {
+        multiplySeconds = std::min(multiplySeconds, secondsOf(pool, {probe, nullptr, 0, 1}));
+        for (Read& read : reads)
+            read.seconds = std::min(read.seconds, secondsOf(pool, read.job));
+    }
+    limits["gflops"] = threads * probe.flopPerStep * static_cast<double>(kSteps) / multiplySeconds * 1e-9;
+    limits["levels"] = nlohmann::json::array();
+    for (const Read& read : reads) {
+        const double bytes = static_cast<double>(read.job.share) * threads * read.job.passes;
+        limits["levels"].push_back({{"name", read.level.name}, {"bytes", read.level.holds}, {"gbytes_per_s", bytes / read.seconds * 1e-9}});
     }
     return limits.dump();
 }

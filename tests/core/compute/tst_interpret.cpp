@@ -44,6 +44,23 @@ private slots:
         QCOMPARE(out, (Floats{321, 654}));
     }
 
+    void largeOperationsAreSharedAmongThreads()
+    {
+        // Prime extents, so that no share begins at the start of a row; the second operation reads all of the first.
+        constexpr std::int64_t kRows = 331, kColumns = 401;
+        Floats in(static_cast<std::size_t>(kRows * kColumns));
+        for (std::size_t i = 0; i < in.size(); ++i)
+            in[i] = static_cast<float>(i % 8191);
+        const Floats out = evaluate({{kRows, kColumns}}, {in}, [](DagBuilder& b, const auto& t) {
+            const Tensor doubled = b.compute("doubled", {kColumns, kRows}, {"i", "j"}, "", [&](const Exprs& a) { return b.at(t[0], {a[1], a[0]}) + b.at(t[0], {a[1], a[0]}); });
+            return b.reduce("pair", {kColumns, kRows}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 2}}, [&](const Exprs& a, const Exprs&) { return b.at(doubled, {a[0], a[1]}); });
+        });
+        QCOMPARE(out.size(), in.size());
+        for (std::int64_t c = 0; c < kColumns; ++c)
+            for (std::int64_t r = 0; r < kRows; ++r)
+                QCOMPARE(out[static_cast<std::size_t>(c * kRows + r)], 4 * in[static_cast<std::size_t>(r * kColumns + c)]);
+    }
+
     void everyCombinerReduces()
     {
         const std::vector<std::pair<ir::Combiner, float>> cases{

@@ -46,8 +46,8 @@ public:
     {
         LATHE_TRY_ASSIGN(const std::string object, readFile(HAND_KERNELS));
         CompiledKernels compiled;
-        compiled.object.resize(object.size());
-        std::memcpy(compiled.object.data(), object.data(), object.size());
+        compiled.objects.emplace_back(object.size());
+        std::memcpy(compiled.objects.front().data(), object.data(), object.size());
         compiled.kernels = m_kernels;
         return compiled;
     }

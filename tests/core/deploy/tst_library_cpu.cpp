@@ -1,8 +1,8 @@
 #include "core/deploy/library.h"
 #include "core/deploy/shared_object.h"
 #include "core/deploy/verify.h"
-#include "core/measure/builder_client.h"
 #include "hand_network.h"
+#include "tests/support/must.h"
 
 #include <QDir>
 #include <QProcess>
@@ -11,6 +11,7 @@
 
 using namespace lathe;
 using namespace lathe::deploy;
+using lathe::test::must;
 
 class TestLibraryCpu : public QObject
 {
@@ -20,9 +21,7 @@ private slots:
     {
         HandNetwork network;
         makeHandNetwork(network);
-        auto client = measure::BuilderClient::start("cpu");
-        QVERIFY2(client, client ? "" : client.error().message.c_str());
-        const auto compiler = makeBuilderCompiler(*std::move(client), std::chrono::minutes(1));
+        const auto compiler = must(makeBuilderCompiler("cpu", 2, std::chrono::minutes(1)));
         LibraryOptions options;
         options.output = file("tiny.so");
         auto staged = buildLibrary(network.graph, network.partition, network.choices, *compiler, options);
@@ -40,9 +39,7 @@ private slots:
 
     void oneBuilderMakesOneLibraryAfterAnother()
     {
-        auto client = measure::BuilderClient::start("cpu");
-        QVERIFY2(client, client ? "" : client.error().message.c_str());
-        const auto compiler = makeBuilderCompiler(*std::move(client), std::chrono::minutes(1));
+        const auto compiler = must(makeBuilderCompiler("cpu", 1, std::chrono::minutes(1)));
         for (const char* name : {"first.so", "second.so", "third.so"}) {
             HandNetwork network;
             makeHandNetwork(network);
@@ -120,9 +117,7 @@ private slots:
         HandNetwork network;
         makeHandNetwork(network);
         network.choices[1].steps = "[[\"SP\", 77, 0, 16, [4], 1]]";
-        auto client = measure::BuilderClient::start("cpu");
-        QVERIFY(client);
-        const auto compiler = makeBuilderCompiler(*std::move(client), std::chrono::minutes(1));
+        const auto compiler = must(makeBuilderCompiler("cpu", 2, std::chrono::minutes(1)));
         LibraryOptions options;
         options.output = file("bad.so");
         const auto staged = buildLibrary(network.graph, network.partition, network.choices, *compiler, options);

@@ -80,6 +80,34 @@ private slots:
         QCOMPARE(scheduler->next(), -1);
     }
 
+    void aLeapPromisesNoOther()
+    {
+        // Four times as fast at its first search, as a schedule that was never searched leaves it; then nothing more.
+        const auto scheduler = make("gradient", {task("a"), task("b")});
+        scheduler->tell(0, outcome(12, 1, 0.05));
+        scheduler->tell(1, outcome(4, 1, 0.05));
+        scheduler->tell(0, outcome(3));
+        QCOMPARE(scheduler->next(), 0); // who has just won goes on
+        scheduler->tell(0, outcome(3));
+        scheduler->tell(0, outcome(3));
+        QCOMPARE(scheduler->next(), 1);
+    }
+
+    void aFirstRoundsOneTrialDoesNotTellWhatARoundTakes()
+    {
+        SchedulerOptions options;
+        options.trialsPerRound = 10;
+        const auto scheduler = make("gradient", {task("a"), task("b")}, options);
+        scheduler->tell(0, outcome(5, 1, 1.0));
+        scheduler->tell(1, outcome(5, 1, 1.0)); // a second, for data that is made once
+        QCOMPARE(scheduler->terms()[1].at("round_seconds"), 10.0); // no other speed is known
+        scheduler->tell(0, outcome(4, 9, 0.0)); // a: ten trials in a second
+        QVERIFY(std::abs(scheduler->terms()[1].at("round_seconds") - 10 * (1.0 + 8 * 0.1) / 9) < 1e-12);
+        for (int i = 0; i < 10; ++i)
+            scheduler->tell(1, outcome(4, 100, 20.0)); // b: five a second, by its own thousand
+        QVERIFY(std::abs(scheduler->terms()[1].at("round_seconds") - 2.0) < 0.05);
+    }
+
     void similarTasksBoundEachOther()
     {
         const auto scheduler = make("reference", {task("a", 1, 1e6, "conv"), task("b", 1, 1e6, "conv"), task("c", 1, 1e6, "")});

@@ -60,7 +60,7 @@ struct Watcher final : SessionObserver
             } else if (const auto* b = std::get_if<BestEvent>(&event.what))
                 line = QStringLiteral("best %1 %2 %3").arg(b->task).arg(number(b->costMs), b->alternative.c_str());
             else if (const auto* e = std::get_if<EstimateEvent>(&event.what))
-                line = QStringLiteral("estimate %1 %2 %3 %4").arg(number(e->ms), number(e->low), number(e->high), number(e->etaSeconds));
+                line = QStringLiteral("estimate %1 %2 %3 %4 %5 %6 %7").arg(number(e->ms), number(e->low), number(e->high), number(e->etaSeconds), number(e->forecastMs), number(e->forecastLow), number(e->forecastHigh));
             else if (const auto* c = std::get_if<BudgetEvent>(&event.what))
                 line = QStringLiteral("budget %1 %2 %3").arg(c->task).arg(c->budget.pinned).arg(c->budget.trialCap);
             else if (const auto* f = std::get_if<DoneEvent>(&event.what)) {

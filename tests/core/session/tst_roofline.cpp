@@ -48,6 +48,19 @@ private slots:
         QCOMPARE(rows[3].leastMs, 1.0);
     }
 
+    void weightsComeFromWhereTheNetworksOthersPushThem()
+    {
+        std::vector<TaskView> tasks = {task(1e3, 1000, 1.0), task(1e3, 600, 1.0)};
+        tasks[0].weightBytes = 500;
+        QCOMPARE(roofline(tasks, limits())[0].memoryMs, 1e-5);
+        QCOMPARE(roofline(tasks, limits())[0].level, std::string("cache"));
+        tasks[1].weightBytes = 300;
+        tasks[1].weight = 2; // 1,100 bytes of weights together: more than the cache holds
+        QCOMPARE(roofline(tasks, limits())[0].memoryMs, 0.5e-5 + 5e-5);
+        QCOMPARE(roofline(tasks, limits())[0].level, std::string("memory"));
+        QCOMPARE(roofline(tasks, limits())[1].memoryMs, 0.3e-5 + 3e-5);
+    }
+
     void unknownLimitsSayNothing_data()
     {
         QTest::addColumn<QByteArray>("json");

@@ -1,11 +1,13 @@
 #include "core/session/session.h"
 #include "core/store/project.h"
+#include "core/store/sqlite.h"
 #include "tests/support/must.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -84,6 +86,62 @@ private slots:
         for (const TaskView& task : session->tasks())
             stored += task.trials;
         QCOMPARE(stored, std::int64_t{17});
+    }
+
+    void theBudgetInTimeEndsARoundInItsMiddle()
+    {
+        // The fifth trial hangs for longer than the budget: the round's first four are all of it.
+        const std::filesystem::path folder = m_dir.path().toStdString();
+        std::ofstream(folder / "hang.json") << R"({"rules": [{"fault": "hang", "ordinal": 4}]})";
+        OpenOptions open;
+        open.model.source = "zoo:mlp";
+        open.target = "sim -script=" + (folder / "hang.json").string();
+        open.project = folder / "cut.lathe";
+        {
+            const auto session = must(TuningSession::open(open));
+            TuneOptions options = few(0);
+            options.seconds = 3;
+            options.timeoutSeconds = 600;
+            const Watcher watcher = run(*session, options);
+            QVERIFY(session->state() == RunState::Finished);
+            const auto rounds = watcher.all<RoundDoneEvent>();
+            QCOMPARE(rounds.size(), std::size_t{1});
+            QCOMPARE(rounds[0].trials, 4);
+            QCOMPARE(watcher.all<TrialEvent>().size(), std::size_t{4});
+        }
+        const store::Project project = must(store::Project::open(open.project, store::Project::Access::Read));
+        const auto rounds = must(project.rounds(1));
+        QCOMPARE(rounds.size(), std::size_t{1});
+        QCOMPARE(rounds[0].trials, 4);
+        std::size_t stored = 0;
+        for (const Record& record : must(project.sessionRecords(1)))
+            stored += record.round >= 0;
+        QCOMPARE(stored, std::size_t{4});
+    }
+
+    void aRoundThatCannotGoOnIsClosedWithWhatItHas()
+    {
+        // Killed after three trials of its second round, of six; resumed with a budget that gives it eight, other ones.
+        const std::filesystem::path file = std::filesystem::path(m_dir.path().toStdString()) / "killed.lathe";
+        (void)run(*open("killed.lathe"), few(14));
+        {
+            auto db = must(store::Database::open(file, store::Database::Mode::ReadWrite));
+            must(db.execute("DELETE FROM records WHERE round < 0 OR (round = 1 AND position > 2); DELETE FROM rounds WHERE position = 1; DELETE FROM events"));
+        }
+        const auto session = open("killed.lathe");
+        TuneOptions more = few(20);
+        more.resume = true;
+        const Watcher watcher = run(*session, more);
+        QVERIFY(session->state() == RunState::Finished);
+        QCOMPARE(watcher.all<DoneEvent>().back().trials, std::int64_t{20});
+        std::set<std::string> seen;
+        for (const Record& record : must(must(store::Project::open(file, store::Project::Access::Read)).sessionRecords(1)))
+            if (record.round >= 0)
+                QVERIFY2(seen.insert(record.candidate.task + record.candidate.hash().hex()).second, "a candidate was measured twice");
+        QCOMPARE(seen.size(), std::size_t{20});
+        const auto rounds = must(must(store::Project::open(file, store::Project::Access::Read)).rounds(1));
+        QVERIFY(rounds.size() >= 3);
+        QVERIFY(rounds[1].trials == 3 || rounds[1].trials == 8); // eight where the larger round begins with the same candidates
     }
 
     void theWholeNetworkIsEstimatedBeforeAnyTaskIsSearched()
