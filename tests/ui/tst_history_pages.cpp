@@ -176,9 +176,9 @@ private slots:
         QCOMPARE(rounds.rowCount(), before + 1);
         QVERIFY(rounds.isLastOpen());
         QVERIFY(rounds.why(0).contains("pinned"));
-        emit m_workspace->bridge().eventsArrived({{66, session::RoundDoneEvent{12, 0, 8, {{"measure", 5.0}}, 20.0}}, {66, session::EstimateEvent{20, session::kUnknown, session::kUnknown, 120}}});
+        emit m_workspace->bridge().eventsArrived({{66, session::RoundDoneEvent{12, 0, 8, {{"measure", 5.0}}, 20.0}}, {66, session::EstimateEvent{20, session::kUnknown, session::kUnknown, 120, 17, 15.2, 18.5}}});
         QVERIFY(!rounds.isLastOpen());
-        QVERIFY2(rounds.forecast().contains("likely"), qPrintable(rounds.forecast()));
+        QVERIFY2(rounds.forecast().contains("likely 15.2–18.5"), qPrintable(rounds.forecast()));
     }
 
     void theTimeIsSummedByActivity()

@@ -62,7 +62,7 @@ void RoundModel::clear()
     m_measured.clear();
     m_finals.clear();
     m_band.clear();
-    m_untunedMs = m_eta = session::kUnknown;
+    m_untunedMs = m_eta = m_forecastLow = m_forecastHigh = session::kUnknown;
     m_seconds = 0;
     m_open = false;
     endResetModel();
@@ -204,6 +204,8 @@ void RoundModel::take(const std::vector<session::Event>& events)
                 m_band.resize(kept);
             }
             m_eta = estimate->etaSeconds;
+            m_forecastLow = estimate->forecastLow;
+            m_forecastHigh = estimate->forecastHigh;
         } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
             if (state->state != session::RunState::Running)
                 m_eta = session::kUnknown;
@@ -240,13 +242,8 @@ QString RoundModel::forecast() const
         parts << tr("%1 left").arg(minutesText(m_eta));
     if (!std::isfinite(now))
         return parts.join(QString());
-    // Searches gain about as much in each doubling of their time: what the last one brought tells of the rest.
-    const double half = estimateAt(m_seconds / 2);
-    if (std::isfinite(m_eta) && std::isfinite(half) && m_seconds > 5) {
-        const double rest = std::max(0.0, half - now) * std::log2((m_seconds + m_eta) / m_seconds);
-        const double high = now - 0.4 * rest, low = std::max(now * 0.4, now - 1.3 * rest);
-        parts << tr("likely %1–%2").arg(QString::number(low, 'g', 3), msText(high));
-    }
+    if (std::isfinite(m_eta) && std::isfinite(m_forecastLow) && std::isfinite(m_forecastHigh))
+        parts << tr("likely %1–%2").arg(QString::number(m_forecastLow, 'g', 3), msText(m_forecastHigh));
     const double window = std::min(300.0, m_seconds / 2);
     const double before = estimateAt(m_seconds - window);
     if (std::isfinite(before) && window >= 5 && now <= before) // finals may have taken back what was luck

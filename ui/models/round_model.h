@@ -108,6 +108,7 @@ private:
     std::vector<Band> m_band;
     QStringList m_taskNames;
     double m_untunedMs = session::kUnknown, m_seconds = 0, m_eta = session::kUnknown;
+    double m_forecastLow = session::kUnknown, m_forecastHigh = session::kUnknown; ///< where the run is likely to end
     bool m_open = false, m_held = false;
     std::vector<session::Event> m_kept; ///< while held
     double m_keptBest = session::kUnknown; ///< of the latest round among them

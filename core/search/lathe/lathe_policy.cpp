@@ -250,6 +250,7 @@ Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_
     const bool estimated = m_guidance == Guidance::Model && !modelLeads();
     const int generations = estimated ? 2 * kGenerations : kGenerations;
     std::vector<Individual> population = sampleMany(round, offset, kPopulation, sketch, executor, stop);
+    m_considered += population.size();
     std::size_t elite = 0;
     for (std::size_t i = 0; i < m_known.size() && elite < kElite; ++i) {
         if (m_known[i].sketch != sketch)
@@ -284,6 +285,7 @@ Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_
             children[i] = child(parents, r);
         }, stop);
         std::erase_if(children, [](const Individual& individual) { return individual.sketch < 0; });
+        m_considered += children.size();
         // The best tenth lives on.
         children.insert(children.end(), population.begin(),
                         population.begin() + static_cast<std::ptrdiff_t>(std::min(population.size(), kPopulation / 10)));
@@ -344,6 +346,7 @@ std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individ
 Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop)
 {
     const bool first = m_proposed.empty();
+    m_considered = 0;
     std::vector<Individual> ranked;
     const bool blind = m_guidance == Guidance::None || (m_guidance == Guidance::Measured && m_known.empty());
     if (!blind) {
@@ -371,6 +374,7 @@ Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::in
         candidates.push_back(std::move(candidate));
     }
     m_statistics = {{"sketches", static_cast<double>(m_sketches.size())},
+                    {"considered", static_cast<double>(m_considered + randoms.size())},
                     {"ranked", static_cast<double>(ranked.size())},
                     {"proposed", static_cast<double>(m_proposed.size())},
                     {"model_trained", m_model->ready() ? 1.0 : 0.0}};

@@ -75,6 +75,7 @@ private:
     bool m_confined = false;
     std::unordered_set<Hash128> m_proposed;
     std::vector<Known> m_known; ///< valid results, fastest first
+    std::size_t m_considered = 0; ///< candidates with features and a score, in the round at hand
     std::map<std::string, double> m_statistics;
 };
 

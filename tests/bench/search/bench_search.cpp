@@ -2,6 +2,7 @@
 // trials; and the recorder of the latter.
 //
 // Usage: bench_search [--seeds N] [--trials N] [--per-round N] [--only NAME] [--tables FOLDER]
+//        bench_search speed [--only NAME]
 //        bench_search record CASE FILE [--trials N] [--target TEXT]
 
 #include "core/measure/measurer.h"
@@ -148,6 +149,43 @@ Result<> compareAll(const Options& options)
     return {};
 }
 
+/// How many candidates a second one core draws or breeds, describes by features and scores: in a first round, where the estimate
+/// leads, and in later ones, where the model does.
+Result<> speed(const Options& options)
+{
+    fmt::print("{:<24} {:>12} {:>12} {:>12} {:>12}\n", "task", "first round", "a second", "later rounds", "a second");
+    for (const std::string& name : searchCaseNames()) {
+        if (!options.only.empty() && options.only != name)
+            continue;
+        LATHE_TRY_ASSIGN(const search::SearchTask task, searchCase(name, "sim -like=cpu -threads=8"));
+        SimulatedCost costs(task, sim::Machine());
+        search::PolicyOptions policyOptions;
+        LATHE_TRY_ASSIGN(auto model, search::makeSharedModel("sketch", 1, policyOptions));
+        LATHE_TRY_ASSIGN(const auto policy, search::makePolicy("sketch", task, std::move(model), policyOptions));
+        SerialExecutor executor;
+        double considered[2] = {0, 0}, seconds[2] = {0, 0};
+        for (std::uint64_t round = 0; round < 8; ++round) {
+            const auto start = std::chrono::steady_clock::now();
+            LATHE_TRY_ASSIGN(const auto candidates, policy->propose(round, options.perRound, executor));
+            const std::size_t later = round == 0 ? 0 : 1;
+            if (round != 1) { // the first one with a model
+                seconds[later] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+                considered[later] += policy->statistics().at("considered");
+            }
+            std::vector<search::Measured> results;
+            for (const Candidate& candidate : candidates) {
+                TrialResult result;
+                result.costsNs = {costs.nanoseconds(candidate)};
+                results.push_back({candidate, std::move(result)});
+            }
+            LATHE_TRY(policy->tell(results));
+        }
+        fmt::print("{:<24} {:>12.0f} {:>12.0f} {:>12.0f} {:>12.0f}\n", name, considered[0], considered[0] / seconds[0], considered[1], considered[1] / seconds[1]);
+        std::fflush(stdout);
+    }
+    return {};
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -178,9 +216,10 @@ int main(int argc, char** argv)
             return fmt::print(stderr, "{} is no option of bench_search\n", word), 2;
     }
     const bool records = words.size() == 3 && words[0] == "record";
-    if (!words.empty() && !records)
-        return fmt::print(stderr, "usage: bench_search [options] | bench_search record CASE FILE [options]\n"), 2;
-    const Result<> done = records ? record(words[1], words[2], options) : compareAll(options);
+    const bool speeds = words.size() == 1 && words[0] == "speed";
+    if (!words.empty() && !records && !speeds)
+        return fmt::print(stderr, "usage: bench_search [options] | bench_search speed [options] | bench_search record CASE FILE [options]\n"), 2;
+    const Result<> done = records ? record(words[1], words[2], options) : speeds ? speed(options) : compareAll(options);
     if (!done)
         return fmt::print(stderr, "{}\n", done.error().message), 1;
     return 0;
