@@ -48,7 +48,8 @@ Result<> verify(Arguments& a)
     }
     LATHE_TRY_ASSIGN(const auto model, session::loadModel(open.model, open.target));
     printNotices(model->notices);
-    LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(source.file, {}));
+    // Not timed: weights of gigabytes need no copy.
+    LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(source.file, {.mapWeights = true}));
     deploy::VerifyOptions options;
     options.tolerance = a.tolerance;
     if (!a.reference.empty())

@@ -32,6 +32,7 @@ inline std::string bytes(std::uint32_t field, const std::string& value)
 enum DataType
 {
     Float = 1,
+    Int8 = 3,
     Int64 = 7,
     String = 8,
     Bool = 9,

@@ -1,0 +1,132 @@
+#include "core/session/loaded_model.h"
+#include "core/support/files.h"
+
+#include "../frontend/wire_writer.h"
+
+#include <QTest>
+
+#include <fstream>
+
+using namespace lathe;
+
+namespace {
+
+constexpr std::int64_t kSide = 1024;
+
+/// Bytes of this process that are no file's.
+std::int64_t ownBytes()
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("RssAnon:"))
+            return std::stoll(line.substr(8)) * 1024;
+    return -1;
+}
+
+/// Initializers that follow one another in "w.bin", a file that takes no room on the disk.
+struct Weights
+{
+    std::int64_t end = 0;
+    int count = 0;
+
+    std::string next(const std::vector<std::int64_t>& shape, wire::DataType type, std::int64_t elementBytes)
+    {
+        std::int64_t bytes = elementBytes;
+        for (const std::int64_t extent : shape)
+            bytes *= extent;
+        end += bytes;
+        return wire::external("w" + std::to_string(count++), shape, {{"location", "w.bin"}, {"offset", std::to_string(end - bytes)}}, type);
+    }
+    std::string last() const { return "w" + std::to_string(count - 1); }
+};
+
+std::vector<float> filled(std::size_t count, float value)
+{
+    return std::vector<float>(count, value);
+}
+
+/// All ways that weights take: a convolution with a batch norm, products of matrices stored either way, of batches, of half
+/// floats, of integers with a scale, and parts of one matrix. `repeat` times, one after the other.
+wire::Model manyWays(Weights& weights, int repeat)
+{
+    wire::Model m;
+    m.inputs = {wire::info("image", {1, kSide, 2, 2}), wire::info("text", {1, 4, kSide})};
+    const auto vectorOf = [&](const char* name, float value) { m.initializers.push_back(wire::tensor(name, wire::Float, {kSide}, wire::floats(filled(kSide, value)))); };
+    vectorOf("scale", 2);
+    vectorOf("shift", 1);
+    vectorOf("variance", 1);
+    m.initializers.push_back(wire::tensor("step", wire::Float, {}, wire::floats({0.5F})));
+    m.initializers.push_back(wire::tensor("halves", wire::Int64, {2}, wire::ints({kSide / 2, kSide / 2})));
+    int made = 0;
+    const auto op = [&](const char* name, std::vector<std::string> inputs, const std::string& attributes = {}) {
+        std::string output = "v" + std::to_string(made++);
+        m.nodes.push_back(wire::node(name, inputs, {output}, {}, attributes));
+        return output;
+    };
+    const auto weight = [&](wire::DataType type = wire::Float, std::int64_t bytes = 4) {
+        m.initializers.push_back(weights.next({kSide, kSide}, type, bytes));
+        return weights.last();
+    };
+    std::string image = "image", text = "text";
+    for (int i = 0; i < repeat; ++i) {
+        m.initializers.push_back(weights.next({kSide, kSide, 1, 1}, wire::Float, 4));
+        image = op("Relu", {op("BatchNormalization", {op("Conv", {image, weights.last()}), "scale", "shift", "shift", "variance"})});
+        text = op("Tanh", {op("Add", {op("MatMul", {text, weight()}), "shift"})});
+        text = op("MatMul", {text, op("Cast", {weight(wire::Float16, 2)}, wire::intAttribute("to", 1))});
+        text = op("MatMul", {text, op("DequantizeLinear", {weight(wire::Int8, 1), "step"})});
+        const std::string whole = weight();
+        const std::string left = "left" + std::to_string(i), right = "right" + std::to_string(i);
+        m.nodes.push_back(wire::node("Split", {whole, "halves"}, {left, right}, {}, wire::intAttribute("axis", 1)));
+        text = op("Concat", {op("MatMul", {text, right}), op("MatMul", {text, left})}, wire::intAttribute("axis", -1));
+    }
+    const std::string rows = op("Flatten", {op("GlobalAveragePool", {image})});
+    m.outputs = {wire::info(op("Gemm", {rows, weight(), "shift"}, wire::intAttribute("transB", 1)), {}), wire::info(text, {})};
+    return m;
+}
+
+} // namespace
+
+/// What every command on a model begins with.
+class TstLoadedModel : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void weightsInFilesAreCopiedByNoPass_data()
+    {
+        QTest::addColumn<QString>("partition");
+        QTest::newRow("lathe") << "lathe";
+        QTest::newRow("reference") << "reference";
+    }
+    void weightsInFilesAreCopiedByNoPass()
+    {
+        QFETCH(QString, partition);
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        Weights weights;
+        const std::string model = manyWays(weights, 8).write();
+        QVERIFY(writeFileAtomically(dir->path() / "m.onnx", model));
+        std::ofstream(dir->path() / "w.bin", std::ios::binary).close();
+        std::filesystem::resize_file(dir->path() / "w.bin", static_cast<std::uintmax_t>(weights.end));
+        const std::int64_t before = ownBytes();
+        QVERIFY(before > 0);
+        session::ModelSpec spec;
+        spec.source = (dir->path() / "m.onnx").string();
+        spec.partition = partition.toStdString();
+        const auto loaded = session::loadModel(spec, "cpu");
+        QVERIFY2(loaded, loaded ? "" : loaded.error().message.c_str());
+        int large = 0;
+        for (const graph::Value& value : (*loaded)->graph.values) {
+            if (!value.constant || value.constant->bytes < graph::kLargeConstant)
+                continue;
+            large += 1;
+            QVERIFY2(value.constant->inFile(), value.name.c_str());
+        }
+        QCOMPARE(large, 8 * 6 + 1);
+        const std::int64_t grown = ownBytes() - before;
+        QVERIFY2(grown < weights.end / 4, qPrintable(QString("%1 MiB of %2").arg(grown >> 20).arg(weights.end >> 20)));
+    }
+};
+
+QTEST_APPLESS_MAIN(TstLoadedModel)
+#include "tst_loaded_model.moc"
