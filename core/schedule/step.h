@@ -54,7 +54,8 @@ struct LayoutStep { std::int32_t stage; struct Axis { std::int32_t dim; std::int
 /// PT: iterations of loop `iter` are divided into prologue, steady state and epilogue, so that boundary conditions of what is
 /// computed inside (padding, tails) are decided at code generation (edge-specialised tiles).
 struct PartitionStep { std::int32_t stage, iter; };
-/// PF: inside loop `iter` of `stage`, each line of `source` (a stage that it reads) is prefetched `distanceBytes` ahead.
+/// PF: inside loop `iter` of `stage`, each line of `source` (a stage that it reads) is prefetched `distanceBytes` ahead. 0: what
+/// the loops around the stage come to next is prefetched instead, spread evenly over the loops that read the same once more.
 struct PrefetchStep { std::int32_t stage, iter, source; std::int64_t distanceBytes; };
 /// PS: dimension `dim` of the stage's buffer gets `elements` more of stride.
 struct PadStrideStep { std::int32_t stage, dim; std::int64_t elements; };

@@ -60,7 +60,7 @@ TilePart::TilePart(const NestContext& context, const Nest& nest)
             if (longExtent % c == 0 && c < longExtent)
                 m_values[Chunk].push_back(c);
     m_values[Pack] = m_weight >= 0 ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{0};
-    m_values[Prefetch] = m_weight >= 0 ? std::vector<std::int64_t>{0, 4096, 8192, 16384} : std::vector<std::int64_t>{0};
+    m_values[Prefetch] = m_weight >= 0 ? std::vector<std::int64_t>{0, 4096, 8192, 16384, kNextPanel} : std::vector<std::int64_t>{0};
     m_values[Border] = m_border >= 0 ? std::vector<std::int64_t>{Guarded, Divided, Copied} : std::vector<std::int64_t>{Guarded};
 }
 
@@ -345,7 +345,7 @@ void TilePart::emit(std::span<const std::int32_t> genes, StepEmitter& emitter) c
         emitPacking(c, order, emitter);
     if (c.prefetch != 0)
         emitter.add(PrefetchStep{anchorStage, anchor.position({reduceAxis(m_long), 1}),
-                                 emitter.stageOf(m_operands[static_cast<std::size_t>(m_weight)].producer), c.prefetch});
+                                 emitter.stageOf(m_operands[static_cast<std::size_t>(m_weight)].producer), c.prefetch == kNextPanel ? 0 : c.prefetch});
     if (c.depth > 0) {
         owner.fuseOuter(count);
         owner.annotateOutermost(Annotation::Parallel);

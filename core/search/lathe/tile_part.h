@@ -43,6 +43,8 @@ private:
         Divided = 1, ///< loops divided so that the middle has none
         Copied = 2 ///< a padded copy, made in a phase of its own
     };
+    /// Of Prefetch: not so many bytes ahead, but the weights of the next tiles while those of these are read once more.
+    static constexpr std::int64_t kNextPanel = 1;
     /// Genes as values.
     struct Choice
     {

@@ -60,6 +60,7 @@ private slots:
     void paddedStridesReachTheParameter();
     void stridesPastAnyMemoryAreRefused();
     void aParallelLoopIsVersioned();
+    void whatComesNextIsFetchedWhileThisIsReadAgain();
 };
 
 void TestLower::aPlainReductionSumsInARegister()
@@ -89,6 +90,22 @@ void TestLower::aConvolutionKeepsItsTileInRegisters()
     QVERIFY2(text.contains("buffer weight float32 parameter [2, 3, 3, 8, 2, 4] readonly\n"), qPrintable(text));
     QVERIFY2(text.contains("prefetch weight[floordiv(ax3.0@ax0@ax1@, 12), ry, rx, rc, 0, 1024] locality 3\n"), qPrintable(text));
     QCOMPARE(wrong(*state), QString());
+}
+
+void TestLower::whatComesNextIsFetchedWhileThisIsReadAgain()
+{
+    const std::string steps = QString(kConvolution).replace("2, 4096]", "2, 0]").toStdString();
+    const auto state = replayed(test::convBiasRelu(12, 12, 8, 16, 3, 1, 1), steps.c_str());
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    QCOMPARE(wrong(*state), QString());
+    // One group's weights are 3x3x8x8 floats or 36 lines; 12 rows of 3 tiles walk over them. So walk w, of 0 to 35, begins at line w
+    // of the next group's, 576 floats on, and each of its 72 iterations takes the next line.
+    const QString text = nestText(*state);
+    for (const int tile : {0, 1, 2})
+        QVERIFY2(text.contains(QString("prefetch weight[floordiv(ax3.0@ax0@ax1@, 12), 0, 0, 0, 0, (((((floormod(ax3.0@ax0@ax1@, 12)*48) + (rc*16)) + (rx*128)) "
+                                       "+ (ry*384)) + %1)] locality 2\n").arg(576 + 16 * tile)),
+                 qPrintable(text));
+    QVERIFY2(!text.contains("locality 3\n"), qPrintable(text));
 }
 
 void TestLower::theSteadyStateHasNoConditions()
