@@ -54,9 +54,7 @@ private slots:
     {
         HandNetwork network;
         makeHandNetwork(network);
-        auto client = measure::BuilderClient::start("cpu");
-        QVERIFY2(client, client ? "" : client.error().message.c_str());
-        const auto compiler = makeBuilderCompiler(*std::move(client), std::chrono::minutes(1));
+        const auto compiler = must(makeBuilderCompiler("cpu", 2, std::chrono::minutes(1)));
         LibraryOptions options;
         const QTemporaryDir folder;
         options.output = folder.filePath("large.so").toStdString();
