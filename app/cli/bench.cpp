@@ -1,4 +1,5 @@
 #include "app/cli/library_source.h"
+#include "core/record/json_fields.h"
 #include "core/runtime/clock.h"
 #include "core/runtime/pool.h"
 
@@ -85,11 +86,9 @@ Result<> bench(const Arguments& a)
     const runtime::Statistics f = inMs(runtime::summarize(times.data(), times.size()));
     const double dispatch = dispatchMs(library->threads());
     // What the description beside the library says of its parts.
-    nlohmann::json estimated = nullptr, error = nullptr;
-    if (const nlohmann::json description = libraryDescription(source.file); description.is_object()) {
-        estimated = description.value("benchmark", nlohmann::json::object()).value("estimated_ms", nlohmann::json());
-        error = description.value("verification", nlohmann::json::object()).value("max_rel_error", nlohmann::json());
-    }
+    const nlohmann::json description = libraryDescription(source.file);
+    const nlohmann::json estimated = partIn(partIn(description, "benchmark"), "estimated_ms");
+    const double error = numberIn(partIn(description, "verification"), "max_rel_error");
     if (a.json) {
         nlohmann::json rows = nlohmann::json::array();
         for (const auto& row : profile)
@@ -98,11 +97,11 @@ Result<> bench(const Arguments& a)
                               {"threads", library->threads()}, {"device", "cpu"}, {"profile", rows}};
         if (std::isfinite(dispatch))
             out["dispatch_ms"] = dispatch;
-        if (estimated.is_object())
+        if (!estimated.empty())
             out["estimated_ms"] = estimated;
-        if (error.is_number()) // of the export's verification
+        if (std::isfinite(error)) // of the export's verification
             out["max_rel_error"] = error;
-        print("{}\n", out.dump(2));
+        print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
         return {};
     }
     double sum = 0;
@@ -111,9 +110,8 @@ Result<> bench(const Arguments& a)
     print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "mean ms", "share");
     for (const auto& row : profile)
         print("{:<64} {:<10} {:>10.4f} {:>6.1f}%\n", row.name.substr(0, 64), row.kind, row.meanMs, 100 * row.meanMs / sum);
-    if (estimated.is_object() && estimated.value("tasks", nlohmann::json()).is_number())
-        print("estimated: sum of tasks {:.3f} ms, with untuned functions and dispatch {:.3f} ms\n", estimated["tasks"].get<double>(),
-                   estimated.value("with_overheads", nlohmann::json()).is_number() ? estimated["with_overheads"].get<double>() : std::nan(""));
+    if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
+        print("estimated: sum of tasks {:.3f} ms, with untuned functions and dispatch {:.3f} ms\n", tasks, numberIn(estimated, "with_overheads"));
     print("measured: median {:.3f} ms, mean {:.3f} ± {:.3f}, min {:.3f}, p95 {:.3f} ({} threads, {} runs)\n", f.median, f.mean, f.std, f.min, f.p95,
                library->threads(), times.size());
     return {};

@@ -85,7 +85,7 @@ Result<> dryRun(const session::TuningSession& session, const Arguments& a)
         nlohmann::json out = {{"subgraphs", functions(coverage.subgraphs)}, {"tasks", coverage.tasks}, {"records", coverage.records},
                               {"near", coverage.near}, {"defaults", coverage.defaults}, {"refused", refusal.empty() ? nlohmann::json(nullptr) : nlohmann::json(refusal)}};
         put(out, "estimated_ms", coverage.estimatedTasksMs);
-        print("{}\n", out.dump(2));
+        print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     } else {
         printFunctions(coverage.subgraphs);
         print("{} tasks: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n", coverage.tasks, coverage.records, coverage.near, coverage.defaults, ms(coverage.estimatedTasksMs));
@@ -104,7 +104,7 @@ void printJson(const session::CompileReport& report)
     out["estimated_ms"] = nlohmann::json::object();
     put(out["estimated_ms"], "tasks", report.estimatedTasksMs);
     put(out["estimated_ms"], "with_overheads", report.estimatedTotalMs);
-    print("{}\n", out.dump(2));
+    print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 } // namespace

@@ -26,7 +26,7 @@ void addDevices(CLI::App& app, Action& run)
                     print("{:>16} {:<32} {:>12}  ({})\n", "", limit.name, limit.value, limit.origin);
             }
             if (*json)
-                print("{}\n", rows.dump(2));
+                print("{}\n", rows.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
             return {};
         };
     });

@@ -1,5 +1,6 @@
 #include "app/cli/library_source.h"
 
+#include "core/record/json_fields.h"
 #include "core/session/options_json.h"
 
 #include <nlohmann/json.hpp>
@@ -32,7 +33,7 @@ Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEsti
         const nlohmann::json description = libraryDescription(source.file);
         if (description.is_object() && description.contains("model") && description["model"].is_object()) {
             LATHE_TRY_ASSIGN(source.model, session::modelSpecFromJson(description["model"].dump()));
-            source.target = description.value("target", arguments.target);
+            source.target = textIn(description, "target", arguments.target);
         }
         return source;
     }

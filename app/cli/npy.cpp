@@ -19,6 +19,8 @@ struct Descr
     const char* text;
 };
 
+constexpr std::size_t kMaxRank = 64; ///< as in NumPy
+
 constexpr Descr kTypes[] = {{DType::Bool, "|b1"}, {DType::I8, "|i1"},  {DType::U8, "|u1"},  {DType::I16, "<i2"}, {DType::U16, "<u2"}, {DType::I32, "<i4"},
                             {DType::U32, "<u4"},  {DType::I64, "<i8"}, {DType::U64, "<u8"}, {DType::F16, "<f2"}, {DType::F32, "<f4"}, {DType::F64, "<f8"}};
 
@@ -91,6 +93,8 @@ Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name
         const auto [end, error] = std::from_chars(shape.data() + at, shape.data() + shape.size(), dim);
         if (error != std::errc() || dim < 0 || (dim > 0 && count > (std::int64_t{1} << 40) / dim))
             return bad("its shape is damaged");
+        if (type.shape.size() == kMaxRank)
+            return bad("it has more dimensions than any tensor");
         type.shape.push_back(dim);
         count *= dim;
         at = static_cast<std::size_t>(end - shape.data());

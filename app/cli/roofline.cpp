@@ -28,7 +28,7 @@ void printJson(const std::vector<session::TaskView>& tasks, const std::vector<se
                          {"gbytes_per_s", number(row.gbytesPerS)}, {"bytes", row.bytes}, {"level", row.level}, {"compute_ms", number(row.computeMs)},
                          {"memory_ms", number(row.memoryMs)}, {"of_limit", number(row.ofLimit)}, {"bound", row.memoryBound() ? "memory" : "compute"}});
     }
-    print("{}\n", nlohmann::json({{"gflops", limits.gflops}, {"levels", levels}, {"tasks", table}}).dump(2));
+    print("{}\n", nlohmann::json({{"gflops", limits.gflops}, {"levels", levels}, {"tasks", table}}).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 Result<> showRoofline(const ModelArguments& model, bool asJson)

@@ -65,7 +65,7 @@ Result<> runLibrary(const Arguments& a)
             cli::print("{} {} [{}] -> {}\n", port.name, toString(tensor.type.dtype), fmt::join(tensor.type.shape, ", "), file.string());
     }
     if (a.json)
-        print("{}\n", nlohmann::json({{"outputs", outputs}}).dump(2));
+        print("{}\n", nlohmann::json({{"outputs", outputs}}).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return {};
 }
 

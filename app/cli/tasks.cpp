@@ -58,7 +58,7 @@ void printJson(const session::TuningSession& session)
     for (const auto& function : session.untuned())
         untuned.push_back({{"name", function.name}, {"reason", function.reason}});
     const json out = {{"model", session.options().model.source}, {"target", session.options().target}, {"tasks", tasks}, {"untuned", untuned}};
-    print("{}\n", out.dump(2));
+    print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 } // namespace

@@ -56,7 +56,7 @@ Result<> verify(Arguments& a)
         LATHE_TRY(readReference(a.reference, *library, options));
     LATHE_TRY_ASSIGN(const auto report, deploy::verifyLibrary(*library, model->imported, &model->graph, options));
     if (a.json)
-        print("{}\n", nlohmann::json({{"max_rel_error", report.maxRelError}, {"passed", report.passed}, {"not_compared", report.notCompared}, {"first_different", report.firstDifferent}, {"text", report.text}}).dump(2));
+        print("{}\n", nlohmann::json({{"max_rel_error", report.maxRelError}, {"passed", report.passed}, {"not_compared", report.notCompared}, {"first_different", report.firstDifferent}, {"text", report.text}}).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     else if (report.passed)
         print("{}\n", report.text);
     if (!report.passed)

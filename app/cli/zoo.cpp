@@ -19,7 +19,7 @@ Result<> list(bool json)
             print("{:<18} {:<10} {}\n", network.name, fmt::format("{}", fmt::join(network.layouts, ",")), network.description);
     }
     if (json)
-        print("{}\n", rows.dump(2));
+        print("{}\n", rows.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return {};
 }
 

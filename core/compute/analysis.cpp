@@ -243,4 +243,11 @@ std::int64_t reduceSize(const Op& op)
     return size;
 }
 
+std::vector<std::int64_t> realDimensions(std::span<const std::int64_t> shape)
+{
+    std::vector<std::int64_t> real;
+    std::copy_if(shape.begin(), shape.end(), std::back_inserter(real), [](std::int64_t d) { return d != 1; });
+    return real;
+}
+
 } // namespace lathe::compute

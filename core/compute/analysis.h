@@ -3,6 +3,7 @@
 #include "core/compute/dag.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace lathe::compute {
@@ -73,5 +74,7 @@ std::int64_t attrInteger(const Op& op, const std::string& key, std::int64_t fall
 /// Product of the spatial extents, of the reduce extents (1 if none).
 std::int64_t spatialSize(const Op& op);
 std::int64_t reduceSize(const Op& op);
+/// The dimensions of a shape of more than one element: equal for shapes that reshapes lead to by adding or dropping ones.
+std::vector<std::int64_t> realDimensions(std::span<const std::int64_t> shape);
 
 } // namespace lathe::compute

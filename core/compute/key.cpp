@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 
@@ -110,14 +111,15 @@ struct ParsedKey
     std::vector<nlohmann::json> arguments; ///< flattened
 };
 
-void flatten(const nlohmann::json& value, std::vector<nlohmann::json>& out)
+/// False where lists nest deeper than in any key.
+bool flatten(const nlohmann::json& value, std::vector<nlohmann::json>& out, int depth = 0)
 {
-    if (!value.is_array()) {
+    constexpr int kDeepest = 16;
+    if (!value.is_structured()) {
         out.push_back(value);
-        return;
+        return true;
     }
-    for (const nlohmann::json& item : value)
-        flatten(item, out);
+    return value.is_array() && depth < kDeepest && std::all_of(value.begin(), value.end(), [&](const nlohmann::json& item) { return flatten(item, out, depth + 1); });
 }
 
 Result<ParsedKey> parseKey(std::string_view text)
@@ -128,7 +130,8 @@ Result<ParsedKey> parseKey(std::string_view text)
                                                     text.substr(0, 80)));
     ParsedKey key{json[0].get<std::string>(), {}};
     for (std::size_t i = 1; i < json.size(); ++i)
-        flatten(json[i], key.arguments);
+        if (!flatten(json[i], key.arguments))
+            return makeError(Errc::BadFile, fmt::format("{} is no workload key: it has more than lists of numbers and texts", text.substr(0, 80)));
     return key;
 }
 
@@ -204,10 +207,12 @@ Result<double> distanceFactor(std::string_view target, std::string_view candidat
     for (std::size_t i = 0; i < wanted.arguments.size(); ++i) {
         const nlohmann::json& w = wanted.arguments[i];
         const nlohmann::json& h = had.arguments[i];
-        if (w.is_number_integer() && h.is_number_integer() && w.get<std::int64_t>() != 0 && h.get<std::int64_t>() != 0) {
-            if (w.get<std::int64_t>() % h.get<std::int64_t>() != 0)
+        // Extents: what is negative has no multiples.
+        const auto extent = [](const nlohmann::json& value) { return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0; };
+        if (extent(w) != 0 && extent(h) != 0) {
+            if (extent(w) % extent(h) != 0)
                 return kInfinite;
-            factor *= static_cast<double>(w.get<std::int64_t>() / h.get<std::int64_t>());
+            factor *= static_cast<double>(extent(w) / extent(h));
         } else if (w != h) {
             return kInfinite;
         }

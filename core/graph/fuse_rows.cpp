@@ -1,5 +1,6 @@
 #include "core/graph/fuse_rows.h"
 
+#include "core/compute/analysis.h"
 #include "core/graph/fuse.h"
 #include "core/graph/operator.h"
 
@@ -10,19 +11,13 @@
 namespace lathe::graph {
 namespace {
 
+using compute::realDimensions;
 using Shape = std::vector<std::int64_t>;
 
 constexpr std::int64_t kLongest = 1 << 16; ///< elements of a row: more do not stay in a core's cache
 constexpr std::int64_t kFewRows = 16; ///< fewer give threads too little to share, where there is much to do
 constexpr std::int64_t kSmall = 1 << 14; ///< elements that one thread may as well do alone
 constexpr std::size_t kMaxNodes = 256; ///< as FuseOptions
-
-Shape realDimensions(std::span<const std::int64_t> shape)
-{
-    Shape real;
-    std::copy_if(shape.begin(), shape.end(), std::back_inserter(real), [](std::int64_t d) { return d != 1; });
-    return real;
-}
 
 class RowFuser
 {

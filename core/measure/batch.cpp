@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -33,7 +34,7 @@ double msBetween(Slot::Clock::time_point from, Slot::Clock::time_point to)
 
 std::uint64_t nextJob()
 {
-    static std::uint64_t last = 0;
+    static std::atomic<std::uint64_t> last = 0; // sessions measure on threads of their own
     return ++last;
 }
 
@@ -41,14 +42,10 @@ std::uint64_t nextJob()
 class StopBell
 {
 public:
-    explicit StopBell(std::stop_token stop)
-        : m_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), m_callback(std::move(stop), Ring{m_fd})
-    {
-    }
-    ~StopBell() { ::close(m_fd); }
+    explicit StopBell(std::stop_token stop) : m_callback(std::move(stop), Ring{m_file.fd}) { }
     StopBell(const StopBell&) = delete;
     StopBell& operator=(const StopBell&) = delete;
-    int fd() const { return m_fd; }
+    int fd() const { return m_file.fd; }
 
 private:
     struct Ring
@@ -60,8 +57,13 @@ private:
             [[maybe_unused]] const ssize_t n = ::write(fd, &one, sizeof one);
         }
     };
-    int m_fd;
-    std::stop_callback<Ring> m_callback;
+    struct EventFile
+    {
+        int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        ~EventFile() { ::close(fd); }
+    };
+    EventFile m_file;
+    std::stop_callback<Ring> m_callback; ///< ends before the file, and waits for a ring: none is written to a file that is closed
 };
 
 } // namespace
@@ -456,7 +458,7 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
         Item& item = m_items[index];
         // It may have died while idle, or of what a candidate before did to it: one more try, alone and in a new
         // process.
-        if (crashed && wasKilled(exit) && ++item.kills <= kMaxKills) {
+        if (crashed && exit.killed() && ++item.kills <= kMaxKills) {
             enter(index, builder ? Phase::Waiting : Phase::Built, nullptr);
             continue;
         }

@@ -24,9 +24,22 @@ struct BuilderClient::Impl
     {
     }
 
-    /// Sends and waits; blobs that the builder lost are sent again. Blobs of the answer end up in `blobs`.
+    /// Sends and waits; blobs of the answer end up in `blobs`. A builder that was killed from outside is replaced, once: more
+    /// often it may be the work that eats the memory.
     Result<wire::Message> ask(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
                               wire::BlobStore& blobs, Deadline deadline)
+    {
+        auto answer = askOnce(request, needed, blobs, deadline);
+        if (!answer && answer.error().code == Errc::WorkerCrashed && worker.killed())
+            answer = askOnce(request, needed, blobs, deadline);
+        if (!answer)
+            worker.stop(); // what it may still say answers nothing
+        return answer;
+    }
+
+    /// Blobs that the builder lost are sent again.
+    Result<wire::Message> askOnce(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
+                                  wire::BlobStore& blobs, Deadline deadline)
     {
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, "the build was stopped");
@@ -40,16 +53,12 @@ struct BuilderClient::Impl
             auto answer = worker.receive(look < deadline ? look : deadline);
             if (!answer && answer.error().code == Errc::RunTimeout && !stop.stop_requested() && !deadline.passed())
                 continue;
-            if (!answer && stop.stop_requested()) {
-                worker.stop();
+            if (!answer && stop.stop_requested())
                 return makeError(Errc::Cancelled, "the build was stopped");
-            }
-            if (!answer) {
-                worker.stop();
-                if (answer.error().code == Errc::RunTimeout)
-                    return makeError(Errc::BuildTimeout, "the code generator did not end in time and was killed");
+            if (!answer && answer.error().code == Errc::RunTimeout)
+                return makeError(Errc::BuildTimeout, "the code generator did not end in time and was killed");
+            if (!answer)
                 return answer;
-            }
             if (answer->has_blob()) {
                 const auto& chunk = answer->blob();
                 LATHE_TRY(blobs.putChunk(wire::fromWire(chunk.hash()), chunk.total(), chunk.offset(), chunk.data()));

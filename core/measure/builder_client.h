@@ -60,7 +60,8 @@ public:
     BuilderClient& operator=(const BuilderClient&) = delete;
 
     /// Errors of single kernels are in the product; of the call: BuildTimeout, WorkerCrashed, Incompatible, NotFound.
-    /// After an error the process is started afresh at the next call.
+    /// After an error the process is started afresh at the next call. One that is killed from outside is replaced at once, and
+    /// asked again once: then it is WorkerCrashed.
     Result<BuiltProduct> build(std::span<const KernelJob> kernels, Product product, Deadline deadline);
     Result<> link(const backend::LibraryRequest& request, Deadline deadline);
 

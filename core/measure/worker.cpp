@@ -147,7 +147,7 @@ Result<wire::Message> Worker::receive(Deadline deadline)
         if (!message && message.error().code == Errc::WorkerCrashed) {
             const ProcessExit exit = reap();
             const std::string words = takeErrors();
-            m_killed = wasKilled(exit);
+            m_killed = exit.killed();
             return makeError(Errc::WorkerCrashed,
                              fmt::format("{} ended with {}{}{}",
                                          m_kind == Kind::Builder ? "lathe-builder" : "lathe-runner", exit.text(),
@@ -155,11 +155,6 @@ Result<wire::Message> Worker::receive(Deadline deadline)
         }
         return message;
     }
-}
-
-bool wasKilled(const ProcessExit& exit)
-{
-    return exit.signalled && exit.code == SIGKILL;
 }
 
 void ignoreBrokenPipes()

@@ -73,9 +73,6 @@ private:
     bool m_killed = false;
 };
 
-/// Ended by SIGKILL, which no kernel brings on itself: a person did it, or the system that ran out of memory.
-bool wasKilled(const ProcessExit& exit);
-
 /// SIGPIPE would end the program that holds the project when a worker dies; ignored once, from the first worker on.
 void ignoreBrokenPipes();
 

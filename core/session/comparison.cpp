@@ -1,5 +1,6 @@
 #include "core/session/comparison.h"
 
+#include "core/record/json_fields.h"
 #include "core/session/condition_texts.h"
 #include "core/store/log_line.h"
 #include "core/store/record_range.h"
@@ -74,12 +75,13 @@ Result<> takeRuns(const store::Project& project, const std::vector<store::Sessio
             if (s.what.untilMs > 0 && static_cast<double>(row.startedMs) + at * 1000 > static_cast<double>(s.what.untilMs))
                 return;
             const json event = json::parse(text, nullptr, false);
-            if (!event.is_object() || !event.contains("ms") || !event["ms"].is_number())
+            const double ms = numberIn(event, "ms");
+            if (std::isnan(ms))
                 return;
             if (kind == "untuned")
-                s.untunedMs = event["ms"].get<double>();
+                s.untunedMs = ms;
             else if (kind == "measured")
-                s.measuredMs = event["ms"].get<double>();
+                s.measuredMs = ms;
         }));
     }
     return {};
@@ -103,8 +105,7 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
     s.device = latest->record.device;
     s.coldBytes = coldBytes(latest->record);
     const json device = json::parse(s.device, nullptr, false);
-    if (device.is_object() && device.contains("name") && device["name"].is_string())
-        s.deviceName = device["name"].get<std::string>();
+    s.deviceName = textIn(device, "name", s.deviceName);
     if (device.is_object() && device.contains("hardware") && device["hardware"].is_object())
         for (const auto& [name, limit] : device["hardware"].items())
             if (limit.is_object() && limit.contains("value"))

@@ -1,5 +1,7 @@
 #include "core/session/condition_texts.h"
 
+#include "core/record/json_fields.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -7,10 +9,8 @@ namespace lathe::session {
 
 std::string deviceNameOf(const std::string& fingerprint)
 {
-    const nlohmann::json device = nlohmann::json::parse(fingerprint, nullptr, false);
-    if (device.is_object() && device.contains("name") && device["name"].is_string() && !device["name"].get_ref<const std::string&>().empty())
-        return device["name"].get<std::string>();
-    return "an unknown device";
+    const std::string name = textIn(nlohmann::json::parse(fingerprint, nullptr, false), "name");
+    return name.empty() ? "an unknown device" : name;
 }
 
 std::string cacheWord(std::int64_t coldBytes)

@@ -4,6 +4,7 @@
 
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
+#include "core/record/json_fields.h"
 #include "core/support/hash.h"
 
 #include <fmt/format.h>
@@ -26,13 +27,12 @@ std::vector<DeviceView> listDevices()
     const json list = json::parse(*text, nullptr, false);
     for (const json& device : list) {
         DeviceView view;
-        view.kind = device.value("kind", std::string());
-        view.key = device.value("key", std::string());
-        view.name = device.value("name", std::string());
-        view.state = device.contains("error") ? "absent: " + device.value("error", std::string()) : "ready";
-        if (device.contains("hardware") && device["hardware"].is_object())
-            for (const auto& [name, limit] : device["hardware"].items())
-                view.hardware.push_back({name, limit.value("value", std::int64_t{0}), limit.value("origin", std::string())});
+        view.kind = textIn(device, "kind");
+        view.key = textIn(device, "key");
+        view.name = textIn(device, "name");
+        view.state = device.contains("error") ? "absent: " + textIn(device, "error") : "ready";
+        for (const json hardware = partIn(device, "hardware"); const auto& [name, limit] : hardware.items())
+            view.hardware.push_back({name, wholeIn(limit, "value"), textIn(limit, "origin")});
         views.push_back(std::move(view));
     }
     // What people look for says why it is not there.
@@ -70,16 +70,12 @@ Result<SelfTest> selfTestDevice(const std::string& target)
         return makeError(result.code, fmt::format("{}: {}", toString(result.stage), result.text));
     SelfTest test;
     if (!measurer->devices().empty()) {
-        const json device = json::parse(measurer->devices().front(), nullptr, false);
-        if (device.is_object() && device.contains("name") && device["name"].is_string())
-            test.device = device["name"].get<std::string>();
+        test.device = textIn(json::parse(measurer->devices().front(), nullptr, false), "name");
     }
     if (const auto build = result.durationsMs.find("build"); build != result.durationsMs.end())
         test.buildMs = build->second;
     test.runMs = result.meanNs() * 1e-6;
-    const json conditions = json::parse(result.conditions, nullptr, false);
-    if (conditions.is_object() && conditions.contains("max_rel_error") && conditions["max_rel_error"].is_number())
-        test.maxRelError = conditions["max_rel_error"].get<double>();
+    test.maxRelError = numberIn(json::parse(result.conditions, nullptr, false), "max_rel_error");
     return test;
 }
 

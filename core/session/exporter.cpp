@@ -2,6 +2,7 @@
 
 #include "core/deploy/library.h"
 #include "core/measure/measurer.h"
+#include "core/record/json_fields.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/library_check.h"
 #include "core/session/options_json.h"
@@ -45,8 +46,8 @@ std::string deviceName(const std::string& kind)
     const nlohmann::json list = devices ? nlohmann::json::parse(*devices, nullptr, false) : nlohmann::json();
     if (list.is_array())
         for (const nlohmann::json& device : list)
-            if (device.is_object() && device.value("kind", std::string()) == kind)
-                return device.value("name", std::string());
+            if (textIn(device, "kind") == kind)
+                return textIn(device, "name");
     return {};
 }
 
@@ -149,7 +150,7 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     LATHE_TRY(step("writing", 0.95));
     deploy::LibraryFacts facts;
     facts.network = model.spec.source;
-    facts.modelJson = toJson(fromAnywhere(model.spec)).dump();
+    facts.modelJson = toJson(fromAnywhere(model.spec)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     facts.target = model.target.text();
     for (const SubgraphReport& s : report.subgraphs)
         facts.subgraphs.push_back({s.name, s.record, s.reason, s.estimatedMs, s.measuredMs});

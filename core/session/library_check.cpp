@@ -1,5 +1,6 @@
 #include "core/session/library_check.h"
 
+#include "core/record/json_fields.h"
 #include "core/support/files.h"
 #include "core/support/subprocess.h"
 
@@ -15,19 +16,22 @@ namespace {
 constexpr double kTimeoutSeconds = 600; // the reference executor of a large network takes minutes
 constexpr std::size_t kMaxOutput = 64 << 20; // bytes
 
-Result<json> askChild(std::vector<std::string> arguments, std::stop_token stop)
+Result<json> askChild(std::vector<std::string> arguments, const std::stop_token& stop)
 {
     SubprocessOptions options;
     LATHE_TRY_ASSIGN(options.program, findProgram("lathe-cli"));
     options.arguments = std::move(arguments);
-    LATHE_TRY_ASSIGN(const RunOutput run, runProcess(options, {}, Deadline::inSeconds(kTimeoutSeconds), kMaxOutput, std::move(stop)));
+    const auto ask = [&] { return runProcess(options, {}, Deadline::inSeconds(kTimeoutSeconds), kMaxOutput, stop); };
+    LATHE_TRY_ASSIGN(RunOutput run, ask());
+    if (run.exit.killed()) { // once more; another time it may be what eats the memory
+        LATHE_TRY_ASSIGN(run, ask());
+    }
     if (!run.exit.ok()) {
         const json report = json::parse(run.output, nullptr, false);
         if (report.is_object() && report.contains("passed") && report["passed"] == false)
-            return makeError(Errc::WrongAnswer, report.value("text", std::string("outputs differ from the reference")));
-        if (report.is_object() && report.contains("code") && report["code"].is_string())
-            if (const auto code = errcFromString(report["code"].get<std::string>()); code && *code != Errc::Ok)
-                return makeError(*code, report.value("text", std::string()));
+            return makeError(Errc::WrongAnswer, textIn(report, "text", "outputs differ from the reference"));
+        if (const auto code = errcFromString(textIn(report, "code")); code && *code != Errc::Ok)
+            return makeError(*code, textIn(report, "text"));
         std::string words = run.errors;
         while (!words.empty() && (words.back() == '\n' || words.back() == '\r'))
             words.pop_back();
@@ -39,11 +43,6 @@ Result<json> askChild(std::vector<std::string> arguments, std::stop_token stop)
     if (!out.is_object())
         return makeError(Errc::Internal, "the library's check gave no figures");
     return out;
-}
-
-double number(const json& object, const char* key)
-{
-    return object.contains(key) && object[key].is_number() ? object[key].get<double>() : kUnknown;
 }
 
 } // namespace
@@ -59,21 +58,20 @@ Result<double> verifyInChild(const std::filesystem::path& library, const ModelSp
         words.insert(words.end(), {"--weight-seed", std::to_string(model.seed)});
     for (const auto& [name, shape] : model.shapes)
         words.insert(words.end(), {"--shape", fmt::format("{}={}", name, fmt::join(shape, ","))});
-    LATHE_TRY_ASSIGN(const json out, askChild(std::move(words), std::move(stop)));
-    return number(out, "max_rel_error");
+    LATHE_TRY_ASSIGN(const json out, askChild(std::move(words), stop));
+    return numberIn(out, "max_rel_error");
 }
 
 Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned threads, std::stop_token stop, double maxSeconds)
 {
-    LATHE_TRY_ASSIGN(const json out, askChild({"bench", library.string(), "--threads", std::to_string(threads), "--max-seconds", fmt::format("{}", maxSeconds), "--json"},
-                                              std::move(stop)));
+    LATHE_TRY_ASSIGN(const json out, askChild({"bench", library.string(), "--threads", std::to_string(threads), "--max-seconds", fmt::format("{}", maxSeconds), "--json"}, stop));
     BenchFigures figures;
-    const json latency = out.value("latency_ms", json::object());
-    figures.latencyMs = {number(latency, "median"), number(latency, "mean"), number(latency, "std"), number(latency, "min"), number(latency, "p95")};
-    figures.threads = static_cast<unsigned>(out.value("threads", 0));
-    figures.dispatchMs = number(out, "dispatch_ms");
+    const json latency = partIn(out, "latency_ms");
+    figures.latencyMs = {numberIn(latency, "median"), numberIn(latency, "mean"), numberIn(latency, "std"), numberIn(latency, "min"), numberIn(latency, "p95")};
+    figures.threads = static_cast<unsigned>(wholeIn(out, "threads"));
+    figures.dispatchMs = numberIn(out, "dispatch_ms");
     for (const json& row : out.value("profile", json::array()))
-        figures.instructionMs[row.value("name", std::string())] = number(row, "mean_ms");
+        figures.instructionMs[textIn(row, "name")] = numberIn(row, "mean_ms");
     return figures;
 }
 

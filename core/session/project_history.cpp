@@ -3,6 +3,7 @@
 #include "core/compute/json.h"
 #include "core/ir/loop_nest.h"
 #include "core/measure/builder_client.h"
+#include "core/record/json_fields.h"
 #include "core/record/record_json.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/step.h"
@@ -342,14 +343,15 @@ Result<std::vector<RunView>> ProjectHistory::runs()
             if (at > until)
                 return;
             const json event = json::parse(text, nullptr, false);
-            if (!event.is_object() || !event.contains("ms") || !event["ms"].is_number())
+            const double ms = numberIn(event, "ms"), seconds = numberIn(event, "seconds");
+            if (std::isnan(ms))
                 return;
-            if (kind == "finals" && event.contains("seconds") && event["seconds"].is_number())
-                view.finals.push_back({at, event["seconds"].get<double>(), event["ms"].get<double>()});
+            if (kind == "finals" && !std::isnan(seconds))
+                view.finals.push_back({at, seconds, ms});
             else if (kind == "untuned")
-                view.untunedMs = event["ms"].get<double>();
+                view.untunedMs = ms;
             else if (kind == "measured")
-                view.measured.emplace_back(at, event["ms"].get<double>());
+                view.measured.emplace_back(at, ms);
         }));
         views.push_back(std::move(view));
     }
@@ -360,23 +362,14 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
 {
     LATHE_TRY_ASSIGN(const auto rows, m_reader.project().rounds(run));
     LATHE_TRY_ASSIGN(const auto best, m_reader.bestByRound(run));
-    const auto numbers = [](const json& object) {
-        std::map<std::string, double> map;
-        if (object.is_object())
-            for (const auto& [name, value] : object.items())
-                if (value.is_number())
-                    map[name] = value.get<double>();
-        return map;
-    };
     std::vector<RoundView> views;
     for (const store::RoundRow& row : rows) {
         if (m_front && row.atSeconds > m_front->seconds.load())
             break;
         const json durations = json::parse(row.durations, nullptr, false);
         const json terms = json::parse(row.terms, nullptr, false);
-        const std::string reason = terms.is_object() && terms.contains("reason") && terms["reason"].is_string() ? terms["reason"].get<std::string>() : std::string();
-        views.push_back({run, row.index, taskOf(row.task), row.trials, numbers(terms), reason,
-                         numbers(durations.is_object() ? durations.value("activities", json::object()) : json::object()), row.atSeconds, row.estimateMs, kUnknown});
+        views.push_back({run, row.index, taskOf(row.task), row.trials, numbersIn(terms), textIn(terms, "reason"), numbersIn(partIn(durations, "activities")), row.atSeconds,
+                         row.estimateMs, kUnknown});
         if (const auto found = best.find(row.index); found != best.end())
             views.back().bestMs = toMs(found->second);
     }

@@ -1,10 +1,9 @@
 #include "core/session/replay.h"
 
-#include "core/session/loaded_model.h"
 #include "core/session/options_json.h"
 #include "core/session/project_history.h"
 #include "core/session/replay_script.h"
-#include "core/session/run_control.h"
+#include "core/session/session_base.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
 #include <utility>
 
 namespace lathe::session {
@@ -25,13 +23,11 @@ constexpr double kMinSpeed = 0.1, kMaxSpeed = 1'000'000;
 constexpr auto kTick = std::chrono::milliseconds(50); ///< the position moves at least so often
 constexpr std::size_t kBatch = 2000; ///< events told at once: a replay can be stopped between two batches
 
-class ReplaySession final : public TuningSession, public Replay
+class ReplaySession final : public SessionBase, public Replay
 {
 public:
     ReplaySession(OpenOptions options, std::shared_ptr<const LoadedModel> model, store::SessionRow run, std::vector<RunView> runs, std::size_t place, ReplayScript script)
-        : m_options(std::move(options))
-        , m_model(std::move(model))
-        , m_graph(viewGraph(*m_model))
+        : SessionBase(std::move(options), std::move(model))
         , m_run(std::move(run))
         , m_runs(std::move(runs))
         , m_place(place)
@@ -49,33 +45,15 @@ public:
         wait();
     }
 
-    const OpenOptions& options() const override { return m_options; }
-    std::shared_ptr<const GraphView> graph() const override { return m_graph; }
     std::vector<TaskView> tasks() const override
     {
         const std::scoped_lock lock(m_mutex);
         return m_tasks;
     }
-    std::vector<UntunedView> untuned() const override { return viewUntuned(*m_model); }
     std::vector<std::string> notices() const override { return m_model->notices; }
     bool canResume() const override { return false; }
-    void setObserver(SessionObserver* observer) override { m_control.setObserver(observer); }
 
     Result<> start(TuneOptions options) override;
-    void pause() override { m_control.requestPause(true); }
-    void resumeRun() override { m_control.requestPause(false); }
-    void stop() override
-    {
-        m_control.noteStop();
-        m_thread.request_stop();
-        m_control.requestPause(false);
-    }
-    void wait() override
-    {
-        if (m_thread.joinable())
-            m_thread.join();
-    }
-    RunState state() const override { return m_control.state(); }
 
     Replay* replay() override { return this; }
     RunView run() const override { return m_runs[m_place]; }
@@ -128,14 +106,10 @@ private:
         return !m_playing;
     }
 
-    OpenOptions m_options;
-    std::shared_ptr<const LoadedModel> m_model;
-    std::shared_ptr<const GraphView> m_graph;
     store::SessionRow m_run;
     std::vector<RunView> m_runs; ///< of the project
     std::size_t m_place; ///< this one's
     ReplayScript m_script; ///< of the playing thread
-    RunControl m_control;
     std::atomic<double> m_speed, m_position = 0, m_length;
     std::shared_ptr<ReplayFront> m_front;
     mutable std::mutex m_mutex; ///< of what follows
@@ -143,7 +117,6 @@ private:
     std::vector<TaskView> m_tasks;
     double m_seek = kUnknown; ///< asked for, not done yet
     bool m_playing = false; ///< the thread looks at m_seek
-    std::jthread m_thread;
 };
 
 Result<> ReplaySession::setSpeed(double factor)

@@ -4,6 +4,7 @@
 
 #include "core/session/replay_script.h"
 
+#include "core/record/json_fields.h"
 #include "core/session/roofline.h"
 
 #include <nlohmann/json.hpp>
@@ -15,41 +16,6 @@
 namespace lathe::session {
 
 using nlohmann::json;
-
-namespace {
-
-double number(const json& object, const char* key)
-{
-    return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>() : kUnknown;
-}
-
-std::string text(const json& object, const char* key)
-{
-    return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : std::string();
-}
-
-std::map<std::string, double> numbers(const json& object)
-{
-    std::map<std::string, double> map;
-    if (object.is_object())
-        for (const auto& [name, value] : object.items())
-            if (value.is_number())
-                map[name] = value.get<double>();
-    return map;
-}
-
-/// A member that is an object, else an empty one.
-json part(const json& object, const char* key)
-{
-    return object.is_object() && object.contains(key) && object[key].is_object() ? object[key] : json::object();
-}
-
-bool flag(const json& object, const char* key)
-{
-    return object.contains(key) && object[key].is_boolean() && object[key].get<bool>();
-}
-
-} // namespace
 
 Result<ReplayScript> ReplayScript::open(const std::filesystem::path& project, const store::SessionRow& run, const LoadedModel& model)
 {
@@ -81,7 +47,7 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
         m_length = std::max(m_length, round.atSeconds);
         m_done.trials += round.trials;
         m_done.estimatedMs = round.estimateMs;
-        for (const auto& [name, seconds] : numbers(part(json::parse(round.durations, nullptr, false), "activities")))
+        for (const auto& [name, seconds] : numbersIn(partIn(json::parse(round.durations, nullptr, false), "activities")))
             m_done.timeSeconds[name] += seconds;
     }
     LATHE_TRY(m_reader.project().forEachEvent(run.id, [this](std::string_view kind, double at, std::string_view content) {
@@ -91,33 +57,33 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
         m_length = std::max(m_length, at);
         if (kind == "untuned" || kind == "measured") {
             if (kind == "measured")
-                m_done.measuredMs = number(event, "ms");
-            m_between.push_back({at, MeasuredEvent{number(event, "ms"), number(event, "max_rel_error"), kind == "untuned"}});
+                m_done.measuredMs = numberIn(event, "ms");
+            m_between.push_back({at, MeasuredEvent{numberIn(event, "ms"), numberIn(event, "max_rel_error"), kind == "untuned"}});
         } else if (kind == "limits") {
             if (DeviceLimits limits = limitsFromJson(std::string(content)); limits.known())
                 m_between.push_back({at, LimitsEvent{std::move(limits)}});
         } else if (kind == "finals") {
             readFinals(at, event);
         } else if (kind == "error") {
-            m_between.push_back({at, ErrorEvent{errcFromString(text(event, "code")).value_or(Errc::Internal), text(event, "text")}});
+            m_between.push_back({at, ErrorEvent{errcFromString(textIn(event, "code")).value_or(Errc::Internal), textIn(event, "text")}});
         } else if (kind == "log") {
-            m_between.push_back({at, LogEvent{text(event, "text")}});
+            m_between.push_back({at, LogEvent{textIn(event, "text")}});
         } else if (kind == "budget") {
-            const double task = number(event, "task"), boost = number(event, "boost"), cap = number(event, "trial_cap");
+            const double task = numberIn(event, "task"), boost = numberIn(event, "boost"), cap = numberIn(event, "trial_cap");
             if (task >= 0 && task < static_cast<double>(m_taskOfKey.size()) && boost > 0 && cap >= 0 && cap < 1e15)
-                m_between.push_back({at, BudgetEvent{static_cast<std::int32_t>(task), {flag(event, "pinned"), flag(event, "muted"), boost, static_cast<std::int64_t>(cap)}}});
+                m_between.push_back({at, BudgetEvent{static_cast<std::int32_t>(task), {flagIn(event, "pinned"), flagIn(event, "muted"), boost, static_cast<std::int64_t>(cap)}}});
         } else if (kind == "done") {
             // A resumed run has several: the last tells of all.
             DoneEvent done;
-            done.trials = static_cast<std::int64_t>(std::clamp(number(event, "trials"), 0.0, 1e15));
+            done.trials = static_cast<std::int64_t>(std::clamp(numberIn(event, "trials", 0), 0.0, 1e15));
             done.seconds = at;
-            done.estimatedMs = number(event, "estimated_ms");
-            done.measuredMs = number(event, "measured_ms");
-            for (const auto& [code, count] : numbers(part(event, "errors")))
-                done.errors[code] = static_cast<std::int64_t>(count);
-            done.timeSeconds = numbers(part(event, "time_s"));
+            done.estimatedMs = numberIn(event, "estimated_ms");
+            done.measuredMs = numberIn(event, "measured_ms");
+            for (const auto& [code, count] : numbersIn(partIn(event, "errors")))
+                done.errors[code] = static_cast<std::int64_t>(std::clamp(count, 0.0, 1e15));
+            done.timeSeconds = numbersIn(partIn(event, "time_s"));
             m_done = std::move(done);
-            m_ending.text = text(event, "text");
+            m_ending.text = textIn(event, "text");
         }
     }));
     std::stable_sort(m_between.begin(), m_between.end(), [](const Event& a, const Event& b) { return a.atSeconds < b.atSeconds; });
@@ -137,10 +103,10 @@ void ReplayScript::readFinals(double at, const json& event)
             finals.bestNs[static_cast<std::int32_t>(task)] = best[1].get<double>() * 1e6;
             m_between.push_back({at, BestEvent{static_cast<std::int32_t>(task), best[1].get<double>(), best[2].get<std::string>(), true}});
         }
-    const auto count = [&event](const char* key) { return static_cast<std::int32_t>(std::clamp(number(event, key), 0.0, 1e9)); };
-    m_between.push_back({at, FinalsEvent{count("tasks"), count("finalists"), count("passes"), count("changed"), number(event, "before_ms"), number(event, "ms"), number(event, "seconds")}});
-    m_between.push_back({at, EstimateEvent{number(event, "ms"), number(event, "low_ms"), number(event, "high_ms"), number(event, "eta_s")}});
-    m_done.estimatedMs = number(event, "ms");
+    const auto count = [&event](const char* key) { return static_cast<std::int32_t>(std::clamp(numberIn(event, key, 0), 0.0, 1e9)); };
+    m_between.push_back({at, FinalsEvent{count("tasks"), count("finalists"), count("passes"), count("changed"), numberIn(event, "before_ms"), numberIn(event, "ms"), numberIn(event, "seconds")}});
+    m_between.push_back({at, EstimateEvent{numberIn(event, "ms"), numberIn(event, "low_ms"), numberIn(event, "high_ms"), numberIn(event, "eta_s")}});
+    m_done.estimatedMs = numberIn(event, "ms");
     m_finals.push_back(std::move(finals));
 }
 
@@ -192,10 +158,10 @@ Result<> ReplayScript::nextRound()
         const json durations = json::parse(round.durations, nullptr, false);
         const json terms = json::parse(round.terms, nullptr, false);
         const double end = std::max(m_at, round.atSeconds);
-        const double began = number(durations, "began_s");
+        const double began = numberIn(durations, "began_s");
         const std::int32_t task = taskOf(round.task);
         if (task >= 0)
-            m_items.push_back({{std::isfinite(began) ? began : m_at, RoundEvent{round.index, task, round.trials, numbers(terms), text(terms, "reason")}}, 0});
+            m_items.push_back({{std::isfinite(began) ? began : m_at, RoundEvent{round.index, task, round.trials, numbersIn(terms), textIn(terms, "reason")}}, 0});
         std::map<std::int32_t, const store::PlayedRecord*> byIndex;
         for (const store::PlayedRecord& record : records)
             byIndex[record.index] = &record;
@@ -217,9 +183,9 @@ Result<> ReplayScript::nextRound()
             if (byIndex.contains(record.index))
                 tell(record, round.index, std::clamp(end - static_cast<double>(last - record.timeMs) * 1e-3, m_at, end));
         if (task >= 0)
-            m_items.push_back({{end, RoundDoneEvent{round.index, task, round.trials, numbers(part(durations, "activities")), round.estimateMs}}, 0});
-        m_items.push_back({{end, EstimateEvent{round.estimateMs, number(durations, "low_ms"), number(durations, "high_ms"), number(durations, "eta_s"),
-                                                 number(durations, "forecast_ms"), number(durations, "forecast_low_ms"), number(durations, "forecast_high_ms")}}, 0});
+            m_items.push_back({{end, RoundDoneEvent{round.index, task, round.trials, numbersIn(partIn(durations, "activities")), round.estimateMs}}, 0});
+        m_items.push_back({{end, EstimateEvent{round.estimateMs, numberIn(durations, "low_ms"), numberIn(durations, "high_ms"), numberIn(durations, "eta_s"),
+                                                 numberIn(durations, "forecast_ms"), numberIn(durations, "forecast_low_ms"), numberIn(durations, "forecast_high_ms")}}, 0});
         m_at = end;
     } else if (const std::size_t cut = place - m_rounds.size(); cut < m_cutShort.size()) {
         LATHE_TRY_ASSIGN(const auto records, m_reader.round(m_run, m_cutShort[cut]));

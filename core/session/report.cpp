@@ -1,5 +1,6 @@
 #include "core/session/report.h"
 
+#include "core/record/json_fields.h"
 #include "core/session/comparison.h"
 #include "core/store/record_reader.h"
 #include "core/support/files.h"
@@ -114,13 +115,10 @@ std::string timeTable(const std::vector<Run>& runs)
     for (const Run& run : runs)
         for (const store::RoundRow& round : run.rounds) {
             const json durations = json::parse(round.durations, nullptr, false);
-            if (!durations.is_object() || !durations.contains("activities") || !durations["activities"].is_object())
-                continue;
-            for (const auto& [name, seconds] : durations["activities"].items())
-                if (seconds.is_number()) {
-                    sums[name] += seconds.get<double>();
-                    total += seconds.get<double>();
-                }
+            for (const auto& [name, seconds] : numbersIn(partIn(durations, "activities"))) {
+                sums[name] += seconds;
+                total += seconds;
+            }
         }
     if (total <= 0)
         return {};
@@ -220,7 +218,7 @@ std::string conditions(const Standing& s)
     if (device.is_object() && device.contains("hardware") && device["hardware"].is_object())
         for (const auto& [name, limit] : device["hardware"].items())
             if (limit.is_object() && limit.contains("value"))
-                out += row(name, fmt::format("{} ({})", limit["value"].dump(), limit.value("origin", std::string())));
+                out += row(name, fmt::format("{} ({})", limit["value"].dump(), textIn(limit, "origin")));
     for (const auto& [name, value] : s.conditions)
         if (!name.starts_with("hardware: "))
             out += row(name, value);
@@ -250,12 +248,13 @@ Result<std::vector<Run>> runsOf(const store::Project& project, const Standing& s
         LATHE_TRY_ASSIGN(run.rounds, project.rounds(session.id));
         LATHE_TRY(project.forEachEvent(session.id, [&run](std::string_view kind, double at, std::string_view text) {
             const json event = json::parse(text, nullptr, false);
-            if (!event.is_object() || !event.contains("ms") || !event["ms"].is_number())
+            const double ms = numberIn(event, "ms");
+            if (std::isnan(ms))
                 return;
             if (kind == "untuned")
-                run.untunedMs = event["ms"].get<double>();
+                run.untunedMs = ms;
             else if (kind == "measured")
-                run.measured.emplace_back(at, event["ms"].get<double>());
+                run.measured.emplace_back(at, ms);
         }));
         runs.push_back(std::move(run));
     }

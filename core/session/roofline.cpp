@@ -1,6 +1,7 @@
 #include "core/session/roofline.h"
 
 #include "core/measure/measurer.h"
+#include "core/record/json_fields.h"
 #include "core/target/target.h"
 
 #include <nlohmann/json.hpp>
@@ -17,11 +18,9 @@ DeviceLimits limitsFromJson(const std::string& text)
         return limits;
     for (const auto& level : json["levels"]) {
         DeviceLimits::Level l;
-        if (!level.is_object())
-            return {};
-        l.name = level.value("name", std::string());
-        l.bytes = level.value("bytes", 0.0);
-        l.gbytesPerS = level.value("gbytes_per_s", 0.0);
+        l.name = textIn(level, "name");
+        l.bytes = numberIn(level, "bytes", 0);
+        l.gbytesPerS = numberIn(level, "gbytes_per_s", 0);
         if (!(l.gbytesPerS > 0))
             return {};
         limits.levels.push_back(std::move(l));

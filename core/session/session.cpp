@@ -5,13 +5,13 @@
 #include "core/schedule/state.h"
 #include "core/session/exporter.h"
 #include "core/session/kernel_choices.h"
-#include "core/session/loaded_model.h"
 #include "core/session/log_importer.h"
 #include "core/session/options_json.h"
 #include "core/session/project_history.h"
 #include "core/session/remeasure.h"
 #include "core/session/replay.h"
 #include "core/session/roofline.h"
+#include "core/session/session_base.h"
 #include "core/session/steering.h"
 #include "core/session/tbb_executor.h"
 #include "core/session/tune_options.h"
@@ -26,7 +26,6 @@
 #include <atomic>
 #include <cmath>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 namespace lathe::session {
@@ -35,22 +34,19 @@ using nlohmann::json;
 
 namespace {
 
-class Session final : public TuningSession
+class Session final : public SessionBase
 {
 public:
     Session(OpenOptions options, std::shared_ptr<const LoadedModel> model, std::optional<store::Project> project)
-        : m_options(std::move(options)), m_model(std::move(model)), m_graph(viewGraph(*m_model)), m_executor(makeTbbExecutor())
+        : SessionBase(std::move(options), std::move(model)), m_executor(makeTbbExecutor())
     {
         if (project)
             m_project = std::make_unique<store::Project>(*std::move(project));
     }
     ~Session() override
     {
-        if (m_thread.joinable()) {
-            m_thread.request_stop();
-            m_control.requestPause(false);
-            m_thread.join();
-        }
+        stop();
+        wait();
         // A budget that was set after the last round's end.
         if (m_project && !m_project->readOnly())
             for (const auto& [task, budget] : m_steering.takeChanges())
@@ -62,10 +58,7 @@ public:
     Result<> restoreHardware();
     void lookForRuns(); ///< that can be resumed
 
-    const OpenOptions& options() const override { return m_options; }
-    std::shared_ptr<const GraphView> graph() const override { return m_graph; }
     std::vector<TaskView> tasks() const override;
-    std::vector<UntunedView> untuned() const override { return viewUntuned(*m_model); }
     std::vector<std::string> notices() const override
     {
         std::vector<std::string> notices = m_model->notices;
@@ -75,22 +68,7 @@ public:
     }
     bool canResume() const override { return m_canResume; }
 
-    void setObserver(SessionObserver* observer) override { m_control.setObserver(observer); }
     Result<> start(TuneOptions options) override;
-    void pause() override { m_control.requestPause(true); }
-    void resumeRun() override { m_control.requestPause(false); }
-    void stop() override
-    {
-        m_control.noteStop();
-        m_thread.request_stop();
-        m_control.requestPause(false);
-    }
-    void wait() override
-    {
-        if (m_thread.joinable())
-            m_thread.join();
-    }
-    RunState state() const override { return m_control.state(); }
 
     std::vector<TaskBudget> budgets() const override { return m_steering.budgets(); }
     Result<> setBudget(std::int32_t task, const TaskBudget& budget) override;
@@ -130,18 +108,13 @@ private:
     }
     Result<> takeLimits(Hardware limits);
 
-    OpenOptions m_options;
-    std::shared_ptr<const LoadedModel> m_model;
-    std::shared_ptr<const GraphView> m_graph;
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<store::Project> m_project;
     std::int64_t m_modelRow = 0;
-    RunControl m_control;
     Steering m_steering;
     mutable std::mutex m_limitsMutex; ///< an export reads on a thread of its own
     Hardware m_limits; ///< those set by a person or file
     std::shared_ptr<const LoadedModel> m_limited; ///< null: none
-    std::jthread m_thread;
     mutable std::mutex m_oneAtATime; ///< a run, or trials that are measured again
     bool m_remeasuring = false;
     std::atomic<bool> m_canResume = false; ///< kept, since views ask ten times a second
@@ -161,7 +134,7 @@ Result<> Session::registerModel()
         return {};
     ModelSpec spec = m_model->spec;
     spec.hardware.clear(); // kept apart: the model is the same whatever the limits
-    const store::ModelRow row{0, m_model->hash, spec.source, m_model->graph.name, toJson(spec).dump()};
+    const store::ModelRow row{0, m_model->hash, spec.source, m_model->graph.name, toJson(spec).dump(-1, ' ', false, json::error_handler_t::replace)};
     if (m_project->readOnly()) {
         LATHE_TRY_ASSIGN(const auto rows, m_project->models());
         for (const store::ModelRow& there : rows)
@@ -286,8 +259,7 @@ Result<> Session::setBudget(std::int32_t task, const TaskBudget& budget)
     // While a run goes on its thread writes to the project; else this one may.
     if (isActive() || !m_project)
         return {};
-    if (m_thread.joinable())
-        m_thread.join();
+    wait();
     for (const auto& [changed, value] : m_steering.takeChanges())
         LATHE_TRY(storeBudget(changed, value));
     return {};
@@ -334,8 +306,7 @@ Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t>
         return makeError(Errc::InvalidArgument, "hardware parameters change between runs: stop this one first");
     if (m_project && m_project->readOnly())
         return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
-    if (m_thread.joinable())
-        m_thread.join();
+    wait();
     Hardware limits;
     {
         const std::scoped_lock lock(m_limitsMutex);
@@ -414,8 +385,7 @@ Result<> Session::start(TuneOptions options)
     LATHE_TRY(check(options));
     if (options.policy == "template")
         return makeError(Errc::Unsupported, "the template policy is not part of this version: choose sketch, reference, evolution or random");
-    if (m_thread.joinable())
-        m_thread.join();
+    wait();
     RunSetup setup;
     setup.model = modelNow();
     setup.project = m_project.get();

@@ -1,6 +1,7 @@
 #include "core/session/tuning_run.h"
 
 #include "core/backend/codegen.h"
+#include "core/record/json_fields.h"
 #include "core/session/activity.h"
 #include "core/session/finals.h"
 #include "core/session/kernel_choices.h"
@@ -177,7 +178,7 @@ Result<> TuningRun::followSteering()
             json options = toJson(m_options);
             options["nonce"] = m_nonce;
             options["build"] = backend::buildId();
-            LATHE_TRY(m_setup.project->setSessionOptions(m_session, options.dump()));
+            LATHE_TRY(m_setup.project->setSessionOptions(m_session, options.dump(-1, ' ', false, json::error_handler_t::replace)));
         }
         LATHE_TRY(emitKept(LogEvent{fmt::format("a candidate may run for {} s from now on", *timeout)}));
     }
@@ -189,11 +190,11 @@ Result<> TuningRun::restore(std::stop_token stop)
     store::Project& project = *m_setup.project;
     LATHE_TRY_ASSIGN(std::vector<Record> records, project.sessionRecords(m_session));
     // Finals were held between two rounds: trials of later ones were measured against what they said.
-    std::map<std::int32_t, std::vector<Record>> finals;
+    std::map<std::int64_t, std::vector<Record>> finals;
     std::erase_if(records, [&finals](const Record& record) {
         if (finalsOf(record).empty())
             return false;
-        finals[json::parse(record.result.conditions, nullptr, false).value("finals_round", 0)].push_back(record);
+        finals[wholeIn(json::parse(record.result.conditions, nullptr, false), "finals_round")].push_back(record);
         return true;
     });
     LATHE_TRY_ASSIGN(const std::vector<store::RoundRow> rounds, project.rounds(m_session));
@@ -211,7 +212,7 @@ Result<> TuningRun::restore(std::stop_token stop)
         for (const Record& record : told)
             emitRecord(record, events);
         const json durations = json::parse(round.durations, nullptr, false);
-        const double elapsed = durations.is_object() ? durations.value("elapsed_s", 0.0) : 0.0;
+        const double elapsed = numberIn(durations, "elapsed_s", 0);
         LATHE_TRY(tellRound(task->second, told, elapsed, stop));
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, "stopped");
@@ -296,8 +297,7 @@ Result<> TuningRun::run(std::stop_token stop)
         if (project != nullptr && resumed) {
             m_session = resumed->id;
             m_resumedSeconds = resumed->activeSeconds;
-            const json options = json::parse(resumed->options, nullptr, false);
-            m_nonce = options.value("nonce", std::string());
+            m_nonce = textIn(json::parse(resumed->options, nullptr, false), "nonce");
             LATHE_TRY(restore(stop));
         } else {
             std::random_device device;
@@ -306,7 +306,7 @@ Result<> TuningRun::run(std::stop_token stop)
                 json options = toJson(m_options);
                 options["nonce"] = m_nonce;
                 options["build"] = backend::buildId(); // latencies of another generator are told apart
-                LATHE_TRY_ASSIGN(m_session, project->addSession({0, m_setup.modelRow, m_setup.model->target.text(), options.dump(), unixMs(), 0, "running"}));
+                LATHE_TRY_ASSIGN(m_session, project->addSession({0, m_setup.modelRow, m_setup.model->target.text(), options.dump(-1, ' ', false, json::error_handler_t::replace), unixMs(), 0, "running"}));
             }
         }
         setState(RunState::Running);

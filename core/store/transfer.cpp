@@ -1,5 +1,6 @@
 #include "core/store/transfer.h"
 
+#include "core/record/json_fields.h"
 #include "core/record/record_json.h"
 #include "core/schedule/step.h"
 
@@ -133,7 +134,7 @@ Result<TransferCount> exportReferenceLog(const Project& project, const std::file
         for (const TaskRow& task : tasks) {
             const json keys = json::parse(task.compatibleKeys, nullptr, false);
             if (keys.is_object() && keys.contains("nested"))
-                workloads[task.key] = {keys.value("nested", std::string()), keys.value("reference", std::string())};
+                workloads[task.key] = {textIn(keys, "nested"), textIn(keys, "reference")};
         }
     }
     LATHE_TRY_ASSIGN(LineFile out, LineFile::create(file));

@@ -3,6 +3,7 @@
 #include "core/support/deadline.h"
 #include "core/support/result.h"
 
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <stop_token>
@@ -21,6 +22,8 @@ struct ProcessExit
     bool signalled = false;
     int code = 0; ///< exit status, or the signal
     bool ok() const { return !signalled && code == 0; }
+    /// By SIGKILL, which no program brings on itself: a person did it, or the system that ran out of memory.
+    bool killed() const { return signalled && code == SIGKILL; }
     std::string text() const; ///< "exit status 3", "signal 11 (SIGSEGV, segmentation fault)"
 };
 

@@ -193,6 +193,40 @@ private slots:
         QVERIFY(shell.readAllStandardError().contains("standard output"));
     }
 
+    /// Of the file systems that are at hand, that of the processes has no room; elsewhere files are not allowed to be that long.
+    void aLibraryThatThereIsNoRoomForIsRefused_data()
+    {
+        QTest::addColumn<QString>("folder");
+        QTest::addColumn<QString>("limit"); // of a file, in KiB
+        QTest::addColumn<QByteArray>("says");
+        QTest::newRow("full disk") << "/proc" << "unlimited" << QByteArray("the disk is full");
+        QTest::newRow("short files") << m_dir.path() << "64" << QByteArray("File too large");
+    }
+    void aLibraryThatThereIsNoRoomForIsRefused()
+    {
+        QFETCH(QString, folder);
+        QFETCH(QString, limit);
+        QFETCH(QByteArray, says);
+        QProcess shell;
+        shell.start("/bin/bash", {"-c", "ulimit -f " + limit + "; exec '" + program() + "' compile zoo:mlp --allow-default -o '" + folder + "/roomless.so'"});
+        QVERIFY(shell.waitForFinished(120000));
+        const QByteArray said = shell.readAllStandardError();
+        QCOMPARE(shell.exitCode(), 1);
+        QVERIFY2(said.contains(says), said);
+        QCOMPARE(said.count('\n'), 1);
+        QVERIFY(QDir(folder).entryList({"*roomless*"}, QDir::Files | QDir::Hidden).isEmpty());
+    }
+
+    void namesOfFilesNeedNotBeText()
+    {
+        QProcess shell;
+        shell.setWorkingDirectory(m_dir.path());
+        shell.start("/bin/bash", {"-e", "-c", "model=$'caf\\xe9.onnx'; cli='" + program() + "'; \"$cli\" zoo export mlp -o \"$model\"; \"$cli\" tasks \"$model\" --json; "
+                                  "\"$cli\" tune \"$model\" --target sim --project bytes.lathe --trials 3 --policy random --json; \"$cli\" records list bytes.lathe --json"});
+        QVERIFY(shell.waitForFinished(120000));
+        QVERIFY2(shell.exitCode() == 0, shell.readAllStandardError());
+    }
+
     void failuresHaveACodeForPrograms()
     {
         const Output run = cli({"tasks", "nowhere.onnx", "--json"});

@@ -1,47 +1,9 @@
 #include "tests/support/killed_run.h"
-#include "tests/ui/window_test.h"
-#include "ui/bridge/session_bridge.h"
-
-#include <QAction>
-#include <QToolButton>
-
-#include <cstdio>
 
 using namespace lathe::test;
 
-namespace {
-
-/// What is killed: the window as bin/lathe shows it, which opens the project, presses Resume, and says which trials it was told of.
-int showWindow(int argc, char** argv)
-{
-    QApplication app(argc, argv);
-    QApplication::setOrganizationName(QStringLiteral("LatheTest"));
-    QApplication::setApplicationName(QStringLiteral("LatheTest"));
-    lathe::ui::MainWindow window;
-    window.show();
-    auto* bridge = window.findChild<lathe::ui::SessionBridge*>();
-    auto* resume = find<QToolButton>(&window, "actionResumeButton");
-    QObject::connect(bridge, &lathe::ui::SessionBridge::eventsArrived, &window, [](const std::vector<lathe::session::Event>& events) {
-        for (const lathe::session::Event& event : events)
-            if (const auto* trial = std::get_if<lathe::session::TrialEvent>(&event.what))
-                std::printf("%s\n", trial->trial.id.c_str());
-        std::fflush(stdout);
-    });
-    window.openSource(QString::fromLocal8Bit(argv[2]));
-    auto* timer = new QTimer(&window);
-    QObject::connect(timer, &QTimer::timeout, &window, [=] {
-        if (!resume->isEnabled())
-            return;
-        timer->stop();
-        resume->click();
-    });
-    timer->start(10);
-    return QApplication::exec();
-}
-
-} // namespace
-
-/// The window is killed in the middle of its run, again and again, at moments of chance.
+/// bin/lathe, in which a plug-in presses Resume (tests/support/window_driver.cpp), is killed in the middle of its run, again and
+/// again, at moments of chance.
 ///
 /// LATHE_KILLS: how often (few). LATHE_TEST_SEED: the moments.
 class TestKillWindow : public QObject
@@ -76,8 +38,12 @@ private slots:
         }
         for (int kill = 0; kill < kills; ++kill) {
             QProcess window;
-            window.setProcessEnvironment(place.environment());
-            window.start(QCoreApplication::applicationFilePath(), {"--window", place.project("shaken.lathe")});
+            QProcessEnvironment environment = place.environment();
+            environment.insert("QT_PLUGIN_PATH", QCoreApplication::applicationDirPath() + "/plugins");
+            environment.insert("QT_QPA_GENERIC_PLUGINS", "lathe-test-driver");
+            window.setProcessEnvironment(environment);
+            window.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+            window.start(place.program("lathe"), {place.project("shaken.lathe")});
             QVERIFY(window.waitForStarted());
             // What the run had comes again first; then so many trials more, and some milliseconds.
             const auto enough = promised.size() + random.bounded(0, 9);
@@ -110,12 +76,5 @@ private slots:
     }
 };
 
-int main(int argc, char** argv)
-{
-    if (argc == 3 && std::string_view(argv[1]) == "--window")
-        return showWindow(argc, argv);
-    QCoreApplication app(argc, argv);
-    TestKillWindow test;
-    return QTest::qExec(&test, argc, argv);
-}
+QTEST_GUILESS_MAIN(TestKillWindow)
 #include "tst_kill_window.moc"

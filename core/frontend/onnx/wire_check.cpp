@@ -89,6 +89,42 @@ Message fieldOf(Message message, std::uint32_t number)
     return Message::Leaf;
 }
 
+/// Whether a leaf is a name, which ends up in tables, files and messages.
+bool isName(Message message, std::uint32_t number)
+{
+    switch (message) {
+    case Message::Graph: return number == 2;
+    case Message::Node: return (number >= 1 && number <= 4) || number == 7; // inputs, outputs, name, operator, domain
+    case Message::Attribute:
+    case Message::ValueInfo: return number == 1;
+    case Message::Tensor: return number == 8;
+    default: return false;
+    }
+}
+
+bool isUtf8(std::span<const std::byte> bytes)
+{
+    for (std::size_t i = 0; i < bytes.size();) {
+        const auto lead = std::to_integer<std::uint32_t>(bytes[i++]);
+        if (lead < 0x80)
+            continue;
+        const std::size_t more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+        if (lead < 0xc2 || lead > 0xf4 || more > bytes.size() - i)
+            return false;
+        std::uint32_t code = lead & (0x3fU >> more);
+        for (std::size_t end = i + more; i < end; ++i) {
+            const auto next = std::to_integer<std::uint32_t>(bytes[i]);
+            if ((next & 0xc0) != 0x80)
+                return false;
+            code = code << 6 | (next & 0x3f);
+        }
+        constexpr std::uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000}; // by further bytes: less is written shorter
+        if (code < kLeast[more] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+            return false;
+    }
+    return true;
+}
+
 /// Objects of all kinds in one model. The largest published networks have some hundred thousand; at about 200 bytes each
 /// this bounds their memory to some hundred megabytes.
 constexpr std::int64_t kMaxObjects = 2'000'000;
@@ -122,7 +158,10 @@ public:
             case 2: {
                 if (!varint(at, end, value) || value > end - at)
                     return broken(start, "a field claims more bytes than the file has left");
-                const Message inner = fieldOf(message, static_cast<std::uint32_t>(key >> 3));
+                const auto number = static_cast<std::uint32_t>(key >> 3);
+                if (isName(message, number) && !isUtf8(m_bytes.subspan(at, value)))
+                    return broken(start, "a name is no UTF-8 text");
+                const Message inner = fieldOf(message, number);
                 if (inner == Message::Packed)
                     m_packedBytes += static_cast<std::int64_t>(value);
                 else if (inner != Message::Leaf)

@@ -142,25 +142,35 @@ std::array<std::int64_t, 3> tapSteps(const ConvolutionGeometry& g, std::span<con
     return steps;
 }
 
+/// What there is to work on. Strides are elements between neighbours, by dimension of the tensor; steps likewise in depth, height
+/// and width.
+struct Operands
+{
+    ConvolutionGeometry geometry;
+    std::vector<std::int64_t> dataStrides, weightStrides, outStrides;
+    std::array<std::int64_t, 3> dataSteps, outSteps, kernelSteps;
+    std::vector<double> image, kernel;
+    std::int64_t groupIn, groupOut; ///< channels of one group
+
+    static Result<Operands> read(const Node& node, std::span<const HostTensor* const> inputs, std::span<const HostTensor> outputs, std::size_t dims, bool transposed)
+    {
+        const HostTensor& data = *inputs[0];
+        const HostTensor& weight = *inputs[1];
+        LATHE_TRY_ASSIGN(ConvolutionGeometry g, convolutionGeometry(node, data.type, weight.type, dims, transposed));
+        const auto dataStrides = denseStrides(data.type.shape), weightStrides = denseStrides(weight.type.shape), outStrides = denseStrides(outputs[0].type.shape);
+        return Operands{g, dataStrides, weightStrides, outStrides, g.data.steps(dataStrides), g.data.steps(outStrides), tapSteps(g, weightStrides),
+                        readFloats(data), readFloats(weight), g.inChannels / g.groups, g.outChannels / g.groups};
+    }
+};
+
 } // namespace
 
 template<std::size_t Dims>
 Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
-    const HostTensor& data = *inputs[0];
-    const HostTensor& weight = *inputs[1];
-    LATHE_TRY_ASSIGN(const ConvolutionGeometry g, convolutionGeometry(node, data.type, weight.type, Dims, false));
-    const auto dataStrides = denseStrides(data.type.shape);
-    const auto weightStrides = denseStrides(weight.type.shape);
-    const auto outStrides = denseStrides(outputs[0].type.shape);
-    const std::array<std::int64_t, 3> dataSteps = g.data.steps(dataStrides), outSteps = g.data.steps(outStrides), kernelSteps = tapSteps(g, weightStrides);
-    const std::vector<double> kernel = readFloats(weight);
-    const std::vector<double> image = readFloats(data);
-    const WindowSide& depth = g.sides[0];
-    const WindowSide& height = g.sides[1];
-    const WindowSide& width = g.sides[2];
-    const std::int64_t groupIn = g.inChannels / g.groups;
-    const std::int64_t groupOut = g.outChannels / g.groups;
+    LATHE_TRY_ASSIGN(const Operands operands, Operands::read(node, inputs, outputs, Dims, false));
+    const auto& [g, dataStrides, weightStrides, outStrides, dataSteps, outSteps, kernelSteps, image, kernel, groupIn, groupOut] = operands;
+    const auto& [depth, height, width] = g.sides;
 
     PhasePlanes planes(g);
     std::vector<double> sums(static_cast<std::size_t>(planes.run()));
@@ -209,20 +219,9 @@ Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const
 template<std::size_t Dims>
 Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
-    const HostTensor& data = *inputs[0];
-    const HostTensor& weight = *inputs[1];
-    LATHE_TRY_ASSIGN(const ConvolutionGeometry g, convolutionGeometry(node, data.type, weight.type, Dims, true));
-    const auto dataStrides = denseStrides(data.type.shape);
-    const auto weightStrides = denseStrides(weight.type.shape);
-    const auto outStrides = denseStrides(outputs[0].type.shape);
-    const std::array<std::int64_t, 3> dataSteps = g.data.steps(dataStrides), outSteps = g.data.steps(outStrides), kernelSteps = tapSteps(g, weightStrides);
-    const std::vector<double> kernel = readFloats(weight);
-    const std::vector<double> image = readFloats(data);
-    const WindowSide& depth = g.sides[0];
-    const WindowSide& height = g.sides[1];
-    const WindowSide& width = g.sides[2];
-    const std::int64_t groupIn = g.inChannels / g.groups;
-    const std::int64_t groupOut = g.outChannels / g.groups;
+    LATHE_TRY_ASSIGN(const Operands operands, Operands::read(node, inputs, outputs, Dims, true));
+    const auto& [g, dataStrides, weightStrides, outStrides, dataSteps, outSteps, kernelSteps, image, kernel, groupIn, groupOut] = operands;
+    const auto& [depth, height, width] = g.sides;
     std::vector<double> volume(static_cast<std::size_t>(depth.out * height.out * width.out));
 
     const auto place = [](const WindowSide& s, std::int64_t in, std::int64_t tap) { return in * s.stride - s.before + tap * s.dilation; };

@@ -32,14 +32,6 @@ double costlyNodes(const compute::Op& op)
     return count;
 }
 
-/// The dimensions of more than one element.
-std::vector<std::int64_t> realDimensions(std::span<const std::int64_t> shape)
-{
-    std::vector<std::int64_t> real;
-    std::copy_if(shape.begin(), shape.end(), std::back_inserter(real), [](std::int64_t d) { return d != 1; });
-    return real;
-}
-
 } // namespace
 
 std::optional<RowStages> findRows(const compute::Analysis& analysis)
@@ -56,7 +48,7 @@ std::optional<RowStages> findRows(const compute::Analysis& analysis)
     s.rows = compute::spatialSize(output) / std::max<std::int64_t>(1, s.length);
     if (s.length < kShortest || s.length > kLongest)
         return std::nullopt;
-    const std::vector<std::int64_t> rows = realDimensions(std::span(output.shape).first(output.shape.size() - 1));
+    const std::vector<std::int64_t> rows = compute::realDimensions(std::span(output.shape).first(output.shape.size() - 1));
     std::vector<std::int64_t> elements = rows;
     elements.push_back(s.length);
 
@@ -64,7 +56,7 @@ std::optional<RowStages> findRows(const compute::Analysis& analysis)
         const compute::Op& op = dag.ops[static_cast<std::size_t>(i)];
         if (op.kind == compute::OpKind::Placeholder)
             continue;
-        const std::vector<std::int64_t> shape = realDimensions(op.shape);
+        const std::vector<std::int64_t> shape = compute::realDimensions(op.shape);
         if (shape.empty() && op.reduceAxes.empty())
             continue; // a constant
         if (op.bodies.size() != 1 || (shape != rows && shape != elements))

@@ -110,6 +110,8 @@ private slots:
         QCOMPARE(*distanceFactor("[\"h\", 0, \"x\"]", "[\"h\", 0, \"x\"]"), 1.0);
         QVERIFY(distanceFactor("{", "[\"h\"]").error().code == Errc::BadFile);
         QVERIFY(distanceFactor("[\"h\"]", "[3]").error().code == Errc::BadFile);
+        QVERIFY(std::isinf(*distanceFactor("[\"h\", -9223372036854775808]", "[\"h\", -1]")));
+        QVERIFY(distanceFactor("[\"h\"]", "[\"h\", " + std::string(100000, '[') + std::string(100000, ']') + "]").error().code == Errc::BadFile);
     }
 
     void referenceTasksHaveTheReferencesKeysAndFlop_data()

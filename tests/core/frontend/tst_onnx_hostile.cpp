@@ -124,6 +124,15 @@ class TstOnnxHostile : public QObject
 private slots:
     void theUntouchedModelImports() { QVERIFY(import(negatedProduct().write())); }
 
+    void namesOfAllLanguagesImport()
+    {
+        wire::Model m = negatedProduct();
+        for (const char* name : {"caf\u00e9", "\u5377\u79ef", "\U0001f600", "\U0010ffff"}) {
+            m.nodes[1] = wire::node("Neg", {"t"}, {"y"}, name);
+            QVERIFY2(import(m.write()), name);
+        }
+    }
+
     void filesCutAnywhereGiveAnError()
     {
         auto whole = readFile(std::filesystem::path(LATHE_TEST_DATA) / "onnx" / "network_opset7.onnx");
@@ -184,6 +193,10 @@ private slots:
         row("defined twice", m.write(), "defined twice");
         m.nodes = {wire::node("Neg", {"x"}, {"w"})};
         row("initializer overwritten", m.write(), "defined twice");
+        for (const char* name : {"caf\xe9", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
+            m.nodes = {wire::node("Neg", {"x"}, {"y"}, name)};
+            row(QByteArray(name).toHex(), m.write(), "a name is no UTF-8 text");
+        }
         m = negatedProduct();
         m.initializers.push_back(m.initializers[0]);
         row("initializer twice", m.write(), "defined twice");

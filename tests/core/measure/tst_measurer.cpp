@@ -2,12 +2,12 @@
 #include "core/measure/task_data.h"
 #include "core/support/files.h"
 #include "core/support/subprocess.h"
+#include "tests/support/processes.h"
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
 #include <csignal>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <thread>
@@ -16,6 +16,7 @@
 
 using namespace lathe;
 using namespace lathe::measure;
+using lathe::test::childrenOf;
 
 namespace {
 
@@ -85,24 +86,6 @@ Result<std::vector<TrialResult>> measureAll(Measurer& measurer, const std::vecto
     return results;
 }
 
-std::vector<pid_t> childrenOf(pid_t pid)
-{
-    std::vector<pid_t> all;
-    for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
-        std::ifstream file(thread.path() / "children");
-        for (pid_t child; file >> child;)
-            all.push_back(child);
-    }
-    return all;
-}
-
-bool alive(pid_t pid)
-{
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    std::string text;
-    return std::getline(stat, text) && text[text.rfind(')') + 2] != 'Z';
-}
-
 std::string describe(const TrialResult& r)
 {
     return std::string(toString(r.stage)) + " " + std::string(toString(r.code)) + ": " + r.text;
@@ -125,6 +108,8 @@ class TestMeasurer : public QObject
     Q_OBJECT
 
 private slots:
+    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); } // QtTest's handler would end the test where a worker dies first
+
     void aDeviceOfAKeyKeepsTheTargetsWords()
     {
         const auto target = Target::parse("sim -like=cpu -seed=5");
@@ -298,7 +283,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT((workers = childrenOf(parent->pid())).size() >= 2, 20000);
         ::kill(parent->pid(), SIGKILL);
         for (const pid_t worker : workers)
-            QTRY_VERIFY_WITH_TIMEOUT(!alive(worker), 10000);
+            QTRY_VERIFY_WITH_TIMEOUT(!lathe::test::isAlive(worker), 10000);
     }
 
     void unknownTargetsAndDevicesAreRefused()

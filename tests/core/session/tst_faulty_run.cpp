@@ -1,10 +1,8 @@
 #include "core/backend/fault_script.h"
-#include "core/session/session.h"
-#include "core/store/project.h"
-#include "tests/support/must.h"
+#include "tests/support/processes.h"
+#include "tests/support/runs.h"
 
 #include <QDir>
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <fmt/format.h>
@@ -18,7 +16,7 @@
 using namespace lathe;
 using namespace lathe::session;
 using backend::Fault;
-using lathe::test::must;
+using namespace lathe::test;
 
 namespace {
 
@@ -48,18 +46,6 @@ const std::map<Fault, Outcome> kOutcomes = {
     {Fault::Wrong, {TrialStage::Verify, Errc::WrongAnswer, "output"}},
 };
 
-int childProcesses()
-{
-    int count = 0;
-    for (const QString& thread : QDir(QStringLiteral("/proc/self/task")).entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
-        QFile file(QStringLiteral("/proc/self/task/%1/children").arg(thread));
-        if (file.open(QIODevice::ReadOnly)) // no file: the thread is gone
-            if (const QByteArray pids = file.readAll().simplified(); !pids.isEmpty())
-                count += static_cast<int>(pids.split(' ').size());
-    }
-    return count;
-}
-
 qsizetype openFiles()
 {
     return QDir(QStringLiteral("/proc/self/fd")).entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot).size();
@@ -68,28 +54,19 @@ qsizetype openFiles()
 } // namespace
 
 /// A run on a device on which nearly every third trial goes wrong.
-class TestFaultyRun : public QObject
+class TestFaultyRun : public QObject, Projects
 {
     Q_OBJECT
-
-    QTemporaryDir m_dir;
-    std::filesystem::path m_project;
 
     static constexpr std::int64_t kTrials = 100;
 
 private slots:
     void theRunEndsAndLeavesNoWorker()
     {
-        const std::filesystem::path folder = m_dir.path().toStdString();
-        std::ofstream(folder / "faults.json") << kScript;
-        m_project = folder / "faulty.lathe";
+        std::ofstream(file("faults.json")) << kScript;
         const auto before = openFiles();
         {
-            OpenOptions open;
-            open.model.source = "zoo:mlp";
-            open.target = "sim -script=" + (folder / "faults.json").string();
-            open.project = m_project;
-            const auto session = must(TuningSession::open(open));
+            const auto session = open("faulty.lathe", "sim -script=" + file("faults.json").string());
             TuneOptions tune;
             tune.trials = kTrials;
             tune.trialsPerRound = 16;
@@ -98,16 +75,15 @@ private slots:
             session->wait();
             QVERIFY(session->state() == RunState::Finished);
         }
-        QCOMPARE(childProcesses(), 0);
+        QVERIFY(childrenOf(::getpid()).empty());
         QVERIFY2(openFiles() <= before + 2, qPrintable(QString::number(openFiles() - before))); // a logger's or the like, not pipes of dead workers
     }
 
     void everyFaultIsInTheDatabaseAndNothingElseFailed()
     {
         const auto script = must(backend::FaultScript::parse(kScript));
-        const store::Project project = must(store::Project::open(m_project, store::Project::Access::Read));
-        std::vector<Record> records = must(project.sessionRecords(1));
-        std::erase_if(records, [](const Record& record) { return record.round < 0; }); // the finals measure again what is there
+        const store::Project project = reader("faulty.lathe");
+        const std::vector<Record> records = searched(project);
         QCOMPARE(records.size(), std::size_t(kTrials));
         std::set<Fault> seen;
         int failed = 0;
@@ -133,10 +109,10 @@ private slots:
 
     void theBestIsTheFastestOfTheSoundTrials()
     {
-        const store::Project project = must(store::Project::open(m_project, store::Project::Access::Read));
+        const store::Project project = reader("faulty.lathe");
         std::map<std::string, double> fastest;
-        for (const Record& record : must(project.sessionRecords(1)))
-            if (record.result.ok() && record.round >= 0) {
+        for (const Record& record : searched(project))
+            if (record.result.ok()) {
                 const auto [at, isNew] = fastest.try_emplace(record.candidate.task, record.result.meanNs());
                 at->second = std::min(at->second, record.result.meanNs());
             }

@@ -1,11 +1,9 @@
 #include "core/session/finals.h"
-#include "core/session/session.h"
 #include "core/store/record_range.h"
-#include "tests/support/must.h"
+#include "tests/support/runs.h"
 
 #include <nlohmann/json.hpp>
 
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <cmath>
@@ -16,31 +14,9 @@
 
 using namespace lathe;
 using namespace lathe::session;
-using lathe::test::must;
+using namespace lathe::test;
 
 namespace {
-
-struct Watcher final : SessionObserver
-{
-    std::vector<Event> events;
-    std::function<void(const Event&)> onEvent;
-    void onEvents(std::span<const Event> more) override
-    {
-        events.insert(events.end(), more.begin(), more.end());
-        for (const Event& event : more)
-            if (onEvent)
-                onEvent(event);
-    }
-    template<typename T>
-    std::vector<T> all() const
-    {
-        std::vector<T> found;
-        for (const Event& event : events)
-            if (const T* what = std::get_if<T>(&event.what))
-                found.push_back(*what);
-        return found;
-    }
-};
 
 Record record(const std::string& trial, double ns, const std::string& steps, const std::string& alternative = "direct", const std::string& sketch = "s")
 {
@@ -60,42 +36,14 @@ Record record(const std::string& trial, double ns, const std::string& steps, con
 } // namespace
 
 /// The best trials of a run, measured once more side by side on the simulated device.
-class TestFinals : public QObject
+class TestFinals : public QObject, Projects
 {
     Q_OBJECT
 
-    QTemporaryDir m_dir;
-
-    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
-    std::unique_ptr<TuningSession> open(const char* project, const std::string& target = "sim", const char* model = "zoo:mlp")
-    {
-        OpenOptions options;
-        options.model.source = model;
-        options.target = target;
-        options.project = file(project);
-        return must(TuningSession::open(options));
-    }
-    static TuneOptions few(std::int64_t trials)
-    {
-        TuneOptions options;
-        options.trials = trials;
-        options.trialsPerRound = 8;
-        options.policy = "random";
-        options.buildJobs = 1;
-        return options;
-    }
-    static void run(TuningSession& session, const TuneOptions& options, Watcher& watcher)
-    {
-        session.setObserver(&watcher);
-        must(session.start(options));
-        session.wait();
-        session.setObserver(nullptr);
-    }
     std::vector<Record> finalsOf(const char* project) const
     {
         std::vector<Record> finals;
-        const auto reader = must(store::Project::open(file(project), store::Project::Access::Read));
-        must(reader.forEachRecord({}, [&finals](const Record& r) {
+        must(reader(project).forEachRecord({}, [&finals](const Record& r) {
             if (!lathe::finalsOf(r).empty())
                 finals.push_back(r);
         }));
@@ -168,8 +116,7 @@ private slots:
         const std::filesystem::path script = file("lucky.json");
         std::ofstream(script) << R"({"rules": [{"fault": "slow", "every": 7, "offset": 3, "factor": 0.3}]})";
         const auto session = open("lucky.lathe", "sim -script=" + script.string());
-        Watcher watcher;
-        run(*session, few(48), watcher);
+        Watcher watcher(*session, few(48));
         QVERIFY(session->state() == RunState::Finished);
         QCOMPARE(watcher.all<TrialEvent>().size(), std::size_t{48}); // finals come on top
         QCOMPARE(watcher.all<DoneEvent>().back().trials, std::int64_t{48});
@@ -181,7 +128,7 @@ private slots:
         QVERIFY(held[0].changed > 0);
 
         // Who stands best is the finalist that is fastest in truth, and the luckier old trial is out of the running.
-        const auto project = must(store::Project::open(file("lucky.lathe"), store::Project::Access::Read));
+        const auto project = reader("lucky.lathe");
         std::map<std::string, double> least;
         for (const Record& r : finals) {
             QCOMPARE(r.round, kFinalsRound);
@@ -228,8 +175,7 @@ private slots:
         std::vector<std::vector<std::pair<std::string, double>>> all;
         for (const char* name : {"one.lathe", "two.lathe"}) {
             const auto session = open(name);
-            Watcher watcher;
-            run(*session, few(24), watcher);
+            Watcher watcher(*session, few(24));
             auto& finals = all.emplace_back();
             for (const Record& r : finalsOf(name))
                 finals.emplace_back(r.candidate.hash().hex(), r.result.meanNs());
@@ -244,8 +190,7 @@ private slots:
         const std::filesystem::path script = file("later.json");
         std::ofstream(script) << R"({"rules": [{"fault": "slow", "ordinal": 40, "factor": 0.2}]})";
         const auto session = open("later.lathe", "sim -script=" + script.string());
-        Watcher first;
-        run(*session, few(24), first);
+        Watcher first(*session, few(24));
         const std::size_t before = finalsOf("later.lathe").size();
         QVERIFY(before > 0);
         Watcher second;
@@ -253,7 +198,7 @@ private slots:
         second.onEvent = [&](const Event& event) {
             const auto* trial = std::get_if<TrialEvent>(&event.what);
             if (trial != nullptr && trial->trial.code == "Ok" && lucky.empty()) {
-                const auto project = must(store::Project::open(file("later.lathe"), store::Project::Access::Read));
+                const auto project = reader("later.lathe");
                 for (const auto& row : must(project.best()))
                     if (row.record.trial == trial->trial.id)
                         lucky = row.record.trial; // it stands best at that moment
@@ -261,17 +206,16 @@ private slots:
         };
         TuneOptions more = few(48);
         more.resume = true;
-        run(*session, more, second);
+        second.run(*session, more);
         QVERIFY(session->state() == RunState::Finished);
         QCOMPARE(second.all<DoneEvent>().back().trials, std::int64_t{48});
         QVERIFY2(!lucky.empty(), "no new trial ever stood best");
         QVERIFY(finalsOf("later.lathe").size() > before);
-        const auto project = must(store::Project::open(file("later.lathe"), store::Project::Access::Read));
+        const auto project = reader("later.lathe");
         for (const auto& row : must(project.best()))
             QVERIFY(row.record.trial != lucky); // the finals have told
         // Once more with nothing new: nothing competes.
-        Watcher third;
-        run(*session, more, third);
+        Watcher third(*session, more);
         QVERIFY(third.all<FinalsEvent>().empty());
     }
 
@@ -279,11 +223,11 @@ private slots:
     {
         const auto straight = open("straight.lathe"), broken = open("broken.lathe");
         Watcher a, b, c;
-        run(*straight, few(40), a);
-        run(*broken, few(16), b);
+        a.run(*straight, few(40));
+        b.run(*broken, few(16));
         TuneOptions more = few(40);
         more.resume = true;
-        run(*broken, more, c);
+        c.run(*broken, more);
         QVERIFY(broken->state() == RunState::Finished);
         std::vector<std::string> one, two;
         for (const TrialEvent& trial : a.all<TrialEvent>())
@@ -303,18 +247,17 @@ private slots:
             if (state != nullptr && state->text == "finals")
                 session->stop();
         };
-        run(*session, few(24), watcher);
+        watcher.run(*session, few(24));
         QVERIFY(session->state() == RunState::Stopped);
         QVERIFY(watcher.all<FinalsEvent>().empty());
         QVERIFY(finalsOf("cut.lathe").empty());
-        const auto project = must(store::Project::open(file("cut.lathe"), store::Project::Access::Read));
+        const auto project = reader("cut.lathe");
         for (const auto& row : must(project.best()))
             QVERIFY(row.record.repeats.empty());
         // They are made up for when the run goes on.
         TuneOptions more = few(24);
         more.resume = true;
-        Watcher again;
-        run(*session, more, again);
+        Watcher again(*session, more);
         QCOMPARE(again.all<FinalsEvent>().size(), std::size_t{1});
         QVERIFY(again.all<TrialEvent>().empty());
     }
@@ -324,13 +267,12 @@ private slots:
         const std::filesystem::path script = file("fails.json");
         std::ofstream(script) << R"({"rules": [{"fault": "crash", "ordinal": -1}]})";
         const auto session = open("fails.lathe", "sim -script=" + script.string());
-        Watcher watcher;
-        run(*session, few(16), watcher);
+        Watcher watcher(*session, few(16));
         QVERIFY(session->state() == RunState::Finished);
         for (const Record& r : finalsOf("fails.lathe"))
             QVERIFY(!r.result.ok());
         QVERIFY(!finalsOf("fails.lathe").empty());
-        const auto project = must(store::Project::open(file("fails.lathe"), store::Project::Access::Read));
+        const auto project = reader("fails.lathe");
         for (const auto& row : must(project.best()))
             QVERIFY(row.record.repeats.empty()); // all of them failed: what stood stands
     }
@@ -338,14 +280,12 @@ private slots:
     void aReplayTellsOfThem()
     {
         const auto live = open("replayed.lathe");
-        Watcher told;
-        run(*live, few(24), told);
+        Watcher told(*live, few(24));
         OpenOptions options;
         options.project = file("replayed.lathe");
         options.replay = ReplayOptions{0, 1e6};
         const auto session = must(TuningSession::open(options));
-        Watcher again;
-        run(*session, {}, again);
+        Watcher again(*session, {});
         QCOMPARE(again.all<FinalsEvent>().size(), std::size_t{1});
         QCOMPARE(again.all<FinalsEvent>()[0].afterMs, told.all<FinalsEvent>()[0].afterMs);
         QCOMPARE(again.all<EstimateEvent>().back().ms, told.all<EstimateEvent>().back().ms);

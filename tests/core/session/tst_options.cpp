@@ -88,6 +88,8 @@ private slots:
         QTest::newRow("fraction for a whole number") << QByteArray(R"({"repeat": 1.5})");
         QTest::newRow("number for a list") << QByteArray(R"({"devices": 3})");
         QTest::newRow("list of numbers") << QByteArray(R"({"devices": [3]})");
+        QTest::newRow("a number too large") << QByteArray(R"({"repeat": 4294967299})");
+        QTest::newRow("a seed below zero") << QByteArray(R"({"seed": -1})");
     }
     void wrongTypesInAProjectAreRefused()
     {
@@ -112,6 +114,8 @@ private slots:
         QVERIFY(read->batch == spec.batch && read->shapes == spec.shapes && read->layout == spec.layout);
         QVERIFY(read->partition == spec.partition && read->seed == spec.seed);
         QVERIFY(!modelSpecFromJson(R"({"batch": "four"})"));
+        for (const char* shapes : {R"([["x", [1e300]]])", R"([["x", 4]])", R"([["x"]])", R"([[4, [4]]])", R"({"x": [4]})"})
+            QVERIFY2(!modelSpecFromJson(R"({"shapes": )" + std::string(shapes) + "}"), shapes);
     }
 };
 

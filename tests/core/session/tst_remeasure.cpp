@@ -1,8 +1,5 @@
-#include "core/session/session.h"
-#include "core/store/project.h"
-#include "tests/support/must.h"
+#include "tests/support/runs.h"
 
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <cmath>
@@ -11,31 +8,16 @@
 
 using namespace lathe;
 using namespace lathe::session;
-using lathe::test::must;
+using namespace lathe::test;
 
 /// Stored trials that are measured again, on the simulated device.
-class TestRemeasure : public QObject
+class TestRemeasure : public QObject, Projects
 {
     Q_OBJECT
 
-    QTemporaryDir m_dir;
-
-    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
-    std::unique_ptr<TuningSession> open(const char* project, const std::string& target = "sim")
-    {
-        OpenOptions options;
-        options.model.source = "zoo:mlp";
-        options.target = target;
-        options.project = file(project);
-        return must(TuningSession::open(options));
-    }
     static void tune(TuningSession& session, std::int64_t trials, bool resume = false)
     {
-        TuneOptions options;
-        options.trials = trials;
-        options.trialsPerRound = 8;
-        options.policy = "random";
-        options.buildJobs = 1;
+        TuneOptions options = few(trials);
         options.resume = resume;
         must(session.start(options));
         session.wait();

@@ -1,7 +1,5 @@
 #include "core/session/options_json.h"
-#include "core/session/session.h"
-#include "core/store/project.h"
-#include "tests/support/must.h"
+#include "tests/support/runs.h"
 
 #include <QCryptographicHash>
 #include <QFile>
@@ -10,73 +8,50 @@
 
 #include <nlohmann/json.hpp>
 
-#include <mutex>
-
 using namespace lathe;
 using namespace lathe::session;
-using lathe::test::must;
+using namespace lathe::test;
 
 namespace {
 
-struct Watcher final : SessionObserver
+/// A line per event; states, which a viewer makes too, left out.
+QStringList linesOf(const Watcher& watcher)
 {
-    mutable std::mutex mutex;
-    std::vector<Event> events;
-    void onEvents(std::span<const Event> more) override
-    {
-        const std::scoped_lock lock(mutex);
-        events.insert(events.end(), more.begin(), more.end());
-    }
-    template<typename T>
-    std::vector<T> all() const
-    {
-        const std::scoped_lock lock(mutex);
-        std::vector<T> found;
-        for (const Event& event : events)
-            if (const T* what = std::get_if<T>(&event.what))
-                found.push_back(*what);
-        return found;
-    }
-    /// A line per event; states, which a viewer makes too, left out.
-    QStringList lines() const
-    {
-        const std::scoped_lock lock(mutex);
-        QStringList lines;
-        const auto number = [](double value) { return std::isfinite(value) ? QString::number(value, 'g', 17) : QStringLiteral("-"); };
-        for (const Event& event : events) {
-            QString line;
-            if (const auto* t = std::get_if<TrialEvent>(&event.what))
-                line = QStringLiteral("trial %1 %2.%3 task %4 %5 %6 %7 %8 %9").arg(t->trial.id.c_str()).arg(t->trial.round).arg(t->trial.index).arg(t->trial.task)
-                           .arg(t->trial.candidate.c_str(), t->trial.sketch.c_str(), number(t->trial.costMs), t->trial.code.c_str(), t->trial.text.c_str());
-            else if (const auto* r = std::get_if<RoundEvent>(&event.what)) {
-                line = QStringLiteral("round %1 task %2 trials %3 %4").arg(r->index).arg(r->task).arg(r->trials).arg(r->reason.c_str());
-                for (const auto& [name, value] : r->terms)
-                    if (std::isfinite(value))
-                        line += QStringLiteral(" %1=%2").arg(name.c_str(), number(value));
-            } else if (const auto* d = std::get_if<RoundDoneEvent>(&event.what)) {
-                line = QStringLiteral("round done %1 task %2 trials %3 estimate %4").arg(d->index).arg(d->task).arg(d->trials).arg(number(d->estimateMs));
-                for (const auto& [name, value] : d->activitySeconds)
+    QStringList lines;
+    const auto number = [](double value) { return std::isfinite(value) ? QString::number(value, 'g', 17) : QStringLiteral("-"); };
+    for (const Event& event : watcher.events()) {
+        QString line;
+        if (const auto* t = std::get_if<TrialEvent>(&event.what))
+            line = QStringLiteral("trial %1 %2.%3 task %4 %5 %6 %7 %8 %9").arg(t->trial.id.c_str()).arg(t->trial.round).arg(t->trial.index).arg(t->trial.task)
+                       .arg(t->trial.candidate.c_str(), t->trial.sketch.c_str(), number(t->trial.costMs), t->trial.code.c_str(), t->trial.text.c_str());
+        else if (const auto* r = std::get_if<RoundEvent>(&event.what)) {
+            line = QStringLiteral("round %1 task %2 trials %3 %4").arg(r->index).arg(r->task).arg(r->trials).arg(r->reason.c_str());
+            for (const auto& [name, value] : r->terms)
+                if (std::isfinite(value))
                     line += QStringLiteral(" %1=%2").arg(name.c_str(), number(value));
-            } else if (const auto* b = std::get_if<BestEvent>(&event.what))
-                line = QStringLiteral("best %1 %2 %3").arg(b->task).arg(number(b->costMs), b->alternative.c_str());
-            else if (const auto* e = std::get_if<EstimateEvent>(&event.what))
-                line = QStringLiteral("estimate %1 %2 %3 %4 %5 %6 %7").arg(number(e->ms), number(e->low), number(e->high), number(e->etaSeconds), number(e->forecastMs), number(e->forecastLow), number(e->forecastHigh));
-            else if (const auto* c = std::get_if<BudgetEvent>(&event.what))
-                line = QStringLiteral("budget %1 %2 %3").arg(c->task).arg(c->budget.pinned).arg(c->budget.trialCap);
-            else if (const auto* f = std::get_if<DoneEvent>(&event.what)) {
-                line = QStringLiteral("done %1 %2 %3").arg(f->trials).arg(number(f->estimatedMs), number(f->measuredMs));
-                for (const auto& [name, value] : f->errors)
-                    line += QStringLiteral(" %1=%2").arg(name.c_str()).arg(value);
-                for (const auto& [name, value] : f->timeSeconds)
-                    line += QStringLiteral(" %1=%2").arg(name.c_str(), number(value));
-            } else if (!std::holds_alternative<StateEvent>(event.what))
-                line = QStringLiteral("other %1").arg(event.what.index());
-            if (!line.isEmpty())
-                lines << QStringLiteral("%1 %2").arg(number(event.atSeconds), line);
-        }
-        return lines;
+        } else if (const auto* d = std::get_if<RoundDoneEvent>(&event.what)) {
+            line = QStringLiteral("round done %1 task %2 trials %3 estimate %4").arg(d->index).arg(d->task).arg(d->trials).arg(number(d->estimateMs));
+            for (const auto& [name, value] : d->activitySeconds)
+                line += QStringLiteral(" %1=%2").arg(name.c_str(), number(value));
+        } else if (const auto* b = std::get_if<BestEvent>(&event.what))
+            line = QStringLiteral("best %1 %2 %3").arg(b->task).arg(number(b->costMs), b->alternative.c_str());
+        else if (const auto* e = std::get_if<EstimateEvent>(&event.what))
+            line = QStringLiteral("estimate %1 %2 %3 %4 %5 %6 %7").arg(number(e->ms), number(e->low), number(e->high), number(e->etaSeconds), number(e->forecastMs), number(e->forecastLow), number(e->forecastHigh));
+        else if (const auto* c = std::get_if<BudgetEvent>(&event.what))
+            line = QStringLiteral("budget %1 %2 %3").arg(c->task).arg(c->budget.pinned).arg(c->budget.trialCap);
+        else if (const auto* f = std::get_if<DoneEvent>(&event.what)) {
+            line = QStringLiteral("done %1 %2 %3").arg(f->trials).arg(number(f->estimatedMs), number(f->measuredMs));
+            for (const auto& [name, value] : f->errors)
+                line += QStringLiteral(" %1=%2").arg(name.c_str()).arg(value);
+            for (const auto& [name, value] : f->timeSeconds)
+                line += QStringLiteral(" %1=%2").arg(name.c_str(), number(value));
+        } else if (!std::holds_alternative<StateEvent>(event.what))
+            line = QStringLiteral("other %1").arg(event.what.index());
+        if (!line.isEmpty())
+            lines << QStringLiteral("%1 %2").arg(number(event.atSeconds), line);
     }
-};
+    return lines;
+}
 
 QByteArray contents(const QString& file)
 {
@@ -112,15 +87,12 @@ private slots:
         options.target = "sim";
         options.project = m_file.toStdString();
         const auto session = must(TuningSession::open(options));
-        session->setObserver(&m_live);
         must(session->setBudget(1, {true, false, 1, 40}));
         TuneOptions tune;
         tune.trials = 60;
         tune.trialsPerRound = 12;
         tune.buildJobs = 1;
-        must(session->start(tune));
-        session->wait();
-        session->setObserver(nullptr);
+        m_live.run(*session, tune);
         QCOMPARE(m_live.all<TrialEvent>().size(), std::size_t{60});
     }
 
@@ -132,12 +104,8 @@ private slots:
         QVERIFY(session->state() == RunState::Idle);
         for (const TaskView& task : session->tasks())
             QVERIFY(task.trials == 0 && std::isnan(task.bestMs));
-        Watcher watcher;
-        session->setObserver(&watcher);
-        must(session->start({}));
-        session->wait();
-        session->setObserver(nullptr);
-        const QStringList live = m_live.lines(), again = watcher.lines();
+        Watcher watcher(*session, {});
+        const QStringList live = linesOf(m_live), again = linesOf(watcher);
         for (qsizetype i = 0; i < std::min(live.size(), again.size()); ++i)
             QCOMPARE(again[i], live[i]);
         QCOMPARE(again.size(), live.size());
@@ -147,11 +115,7 @@ private slots:
         QCOMPARE(contents(m_file), before);
         QVERIFY(!QFile::exists(m_file + QStringLiteral("-lock")) || !QFile::exists(m_file + QStringLiteral("-wal")));
         // And it can be played again.
-        Watcher second;
-        session->setObserver(&second);
-        must(session->start({}));
-        session->wait();
-        session->setObserver(nullptr);
+        Watcher second(*session, {});
         QCOMPARE(second.all<RewindEvent>().size(), std::size_t{1});
         QCOMPARE(second.all<TrialEvent>().size(), std::size_t{60});
     }

@@ -3,10 +3,8 @@
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/tbb_executor.h"
-#include "core/store/project.h"
-#include "tests/support/must.h"
+#include "tests/support/runs.h"
 
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <nlohmann/json.hpp>
@@ -15,27 +13,19 @@
 
 using namespace lathe;
 using namespace lathe::session;
-using lathe::test::must;
+using namespace lathe::test;
 
 /// What real processors measured, fed back: the search asks for the same candidates again, on any number of threads.
-class TestSameCandidates : public QObject
+class TestSameCandidates : public QObject, Projects
 {
     Q_OBJECT
-
-    QTemporaryDir m_dir;
-    std::filesystem::path m_project;
 
     static constexpr std::int32_t kPerRound = 8;
 
 private slots:
     void initTestCase()
     {
-        m_project = std::filesystem::path(m_dir.path().toStdString()) / "run.lathe";
-        OpenOptions open;
-        open.model.source = "zoo:mlp";
-        open.target = "cpu -threads=2";
-        open.project = m_project;
-        const auto session = must(TuningSession::open(open));
+        const auto session = open("run.lathe", "cpu -threads=2");
         TuneOptions tune;
         tune.trials = 60;
         tune.trialsPerRound = kPerRound;
@@ -55,7 +45,7 @@ private slots:
     void theSearchAsksForTheSameAgain()
     {
         QFETCH(unsigned, threads);
-        const store::Project project = must(store::Project::open(m_project, store::Project::Access::Read));
+        const store::Project project = reader("run.lathe");
         ModelSpec spec;
         spec.source = "zoo:mlp";
         const auto model = must(loadModel(spec, must(project.sessions()).at(0).target));
@@ -77,8 +67,7 @@ private slots:
         schedulerOptions.seed = 7;
         const auto scheduler = must(search::TaskScheduler::create("gradient", scheduled, schedulerOptions));
 
-        std::vector<Record> records = must(project.sessionRecords(1));
-        std::erase_if(records, [](const Record& record) { return record.round < 0; }); // the finals, behind the search
+        const std::vector<Record> records = searched(project);
         QCOMPARE(records.size(), std::size_t{60});
         int compared = 0;
         std::size_t at = 0;

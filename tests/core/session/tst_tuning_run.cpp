@@ -1,9 +1,6 @@
-#include "core/session/session.h"
-#include "core/store/project.h"
 #include "core/store/sqlite.h"
-#include "tests/support/must.h"
+#include "tests/support/runs.h"
 
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <cmath>
@@ -13,61 +10,12 @@
 
 using namespace lathe;
 using namespace lathe::session;
-using lathe::test::must;
-
-namespace {
-
-struct Watcher final : SessionObserver
-{
-    std::vector<Event> events;
-    void onEvents(std::span<const Event> more) override { events.insert(events.end(), more.begin(), more.end()); }
-
-    template<typename T>
-    std::vector<T> all() const
-    {
-        std::vector<T> found;
-        for (const Event& event : events)
-            if (const T* what = std::get_if<T>(&event.what))
-                found.push_back(*what);
-        return found;
-    }
-};
-
-} // namespace
+using namespace lathe::test;
 
 /// Runs on the simulated device, from opening a model to the last event.
-class TestTuningRun : public QObject
+class TestTuningRun : public QObject, Projects
 {
     Q_OBJECT
-
-    QTemporaryDir m_dir;
-
-    std::unique_ptr<TuningSession> open(const char* project)
-    {
-        OpenOptions options;
-        options.model.source = "zoo:mlp";
-        options.target = "sim";
-        options.project = std::filesystem::path(m_dir.path().toStdString()) / project;
-        return must(TuningSession::open(options));
-    }
-    static TuneOptions few(std::int64_t trials)
-    {
-        TuneOptions options;
-        options.trials = trials;
-        options.trialsPerRound = 8;
-        options.policy = "random";
-        options.buildJobs = 1;
-        return options;
-    }
-    static Watcher run(TuningSession& session, const TuneOptions& options)
-    {
-        Watcher watcher;
-        session.setObserver(&watcher);
-        must(session.start(options));
-        session.wait();
-        session.setObserver(nullptr);
-        return watcher;
-    }
 
 private slots:
     void theBudgetIsKeptToTheTrialAndDoneIsTheLastWord()
@@ -75,9 +23,9 @@ private slots:
         const auto session = open("budget.lathe");
         TuneOptions options = few(17);
         options.policy = "sketch"; // its first trial of a task comes from elsewhere
-        const Watcher watcher = run(*session, options);
+        const Watcher watcher(*session, options);
         QCOMPARE(watcher.all<TrialEvent>().size(), std::size_t{17});
-        QVERIFY(std::holds_alternative<DoneEvent>(watcher.events.back().what));
+        QVERIFY(std::holds_alternative<DoneEvent>(watcher.events().back().what));
         QCOMPARE(watcher.all<DoneEvent>().size(), std::size_t{1});
         QCOMPARE(watcher.all<DoneEvent>()[0].trials, std::int64_t{17});
         QVERIFY(watcher.all<StateEvent>().back().state == RunState::Finished);
@@ -91,55 +39,45 @@ private slots:
     void theBudgetInTimeEndsARoundInItsMiddle()
     {
         // The fifth trial hangs for longer than the budget: the round's first four are all of it.
-        const std::filesystem::path folder = m_dir.path().toStdString();
-        std::ofstream(folder / "hang.json") << R"({"rules": [{"fault": "hang", "ordinal": 4}]})";
-        OpenOptions open;
-        open.model.source = "zoo:mlp";
-        open.target = "sim -script=" + (folder / "hang.json").string();
-        open.project = folder / "cut.lathe";
+        std::ofstream(file("hang.json")) << R"({"rules": [{"fault": "hang", "ordinal": 4}]})";
         {
-            const auto session = must(TuningSession::open(open));
+            const auto session = open("cut.lathe", "sim -script=" + file("hang.json").string());
             TuneOptions options = few(0);
             options.seconds = 3;
             options.timeoutSeconds = 600;
-            const Watcher watcher = run(*session, options);
+            const Watcher watcher(*session, options);
             QVERIFY(session->state() == RunState::Finished);
             const auto rounds = watcher.all<RoundDoneEvent>();
             QCOMPARE(rounds.size(), std::size_t{1});
             QCOMPARE(rounds[0].trials, 4);
             QCOMPARE(watcher.all<TrialEvent>().size(), std::size_t{4});
         }
-        const store::Project project = must(store::Project::open(open.project, store::Project::Access::Read));
+        const store::Project project = reader("cut.lathe");
         const auto rounds = must(project.rounds(1));
         QCOMPARE(rounds.size(), std::size_t{1});
         QCOMPARE(rounds[0].trials, 4);
-        std::size_t stored = 0;
-        for (const Record& record : must(project.sessionRecords(1)))
-            stored += record.round >= 0;
-        QCOMPARE(stored, std::size_t{4});
+        QCOMPARE(searched(project).size(), std::size_t{4});
     }
 
     void aRoundThatCannotGoOnIsClosedWithWhatItHas()
     {
         // Killed after three trials of its second round, of six; resumed with a budget that gives it eight, other ones.
-        const std::filesystem::path file = std::filesystem::path(m_dir.path().toStdString()) / "killed.lathe";
-        (void)run(*open("killed.lathe"), few(14));
+        Watcher().run(*open("killed.lathe"), few(14));
         {
-            auto db = must(store::Database::open(file, store::Database::Mode::ReadWrite));
+            auto db = must(store::Database::open(file("killed.lathe"), store::Database::Mode::ReadWrite));
             must(db.execute("DELETE FROM records WHERE round < 0 OR (round = 1 AND position > 2); DELETE FROM rounds WHERE position = 1; DELETE FROM events"));
         }
         const auto session = open("killed.lathe");
         TuneOptions more = few(20);
         more.resume = true;
-        const Watcher watcher = run(*session, more);
+        const Watcher watcher(*session, more);
         QVERIFY(session->state() == RunState::Finished);
         QCOMPARE(watcher.all<DoneEvent>().back().trials, std::int64_t{20});
         std::set<std::string> seen;
-        for (const Record& record : must(must(store::Project::open(file, store::Project::Access::Read)).sessionRecords(1)))
-            if (record.round >= 0)
-                QVERIFY2(seen.insert(record.candidate.task + record.candidate.hash().hex()).second, "a candidate was measured twice");
+        for (const Record& record : searched(reader("killed.lathe")))
+            QVERIFY2(seen.insert(record.candidate.task + record.candidate.hash().hex()).second, "a candidate was measured twice");
         QCOMPARE(seen.size(), std::size_t{20});
-        const auto rounds = must(must(store::Project::open(file, store::Project::Access::Read)).rounds(1));
+        const auto rounds = must(reader("killed.lathe").rounds(1));
         QVERIFY(rounds.size() >= 3);
         QVERIFY(rounds[1].trials == 3 || rounds[1].trials == 8); // eight where the larger round begins with the same candidates
     }
@@ -149,7 +87,7 @@ private slots:
         const auto session = open("first.lathe");
         TuneOptions options = few(40);
         options.policy = "sketch";
-        const Watcher watcher = run(*session, options);
+        const Watcher watcher(*session, options);
         const std::size_t tasks = session->tasks().size();
         const auto rounds = watcher.all<RoundEvent>();
         const auto trials = watcher.all<TrialEvent>();
@@ -172,7 +110,7 @@ private slots:
         TuneOptions options = few(0);
         options.trialsPerTask = 5;
         options.policy = "sketch";
-        const Watcher watcher = run(*session, options);
+        const Watcher watcher(*session, options);
         std::map<std::int32_t, int> trials;
         for (const TrialEvent& trial : watcher.all<TrialEvent>())
             ++trials[trial.trial.task];
@@ -188,11 +126,11 @@ private slots:
         const auto session = open("early.lathe");
         TuneOptions options = few(2000);
         options.earlyStop = 30;
-        const Watcher watcher = run(*session, options);
+        const Watcher watcher(*session, options);
         // Recount: the estimate after each round, and the trials before it.
         std::int64_t trials = 0, atBest = 0;
         double best = std::numeric_limits<double>::infinity();
-        for (const Event& event : watcher.events) {
+        for (const Event& event : watcher.events()) {
             if (std::holds_alternative<TrialEvent>(event.what))
                 ++trials;
             const auto* round = std::get_if<RoundDoneEvent>(&event.what);
@@ -213,7 +151,7 @@ private slots:
         TuneOptions options = few(2000);
         options.minGainPercent = 99;
         options.gainWindowSeconds = 0.001;
-        const Watcher watcher = run(*session, options);
+        const Watcher watcher(*session, options);
         QVERIFY(watcher.all<TrialEvent>().size() < 400);
         QVERIFY(watcher.all<StateEvent>().back().state == RunState::Finished);
         QVERIFY2(watcher.all<StateEvent>().back().text.find("less than 99 %") != std::string::npos, watcher.all<StateEvent>().back().text.c_str());
@@ -224,8 +162,8 @@ private slots:
         const auto session = open("facts.lathe");
         TuneOptions options = few(8);
         options.cache = "cold";
-        run(*session, options);
-        const auto project = must(store::Project::open(std::filesystem::path(m_dir.path().toStdString()) / "facts.lathe", store::Project::Access::Read));
+        Watcher().run(*session, options);
+        const auto project = reader("facts.lathe");
         const auto conditions = must(project.conditions("sim"));
         QCOMPARE(conditions.size(), std::size_t{1});
         QVERIFY(conditions[0].coldBytes > 0);
@@ -247,10 +185,10 @@ private slots:
     {
         {
             const auto session = open("target.lathe");
-            run(*session, few(4));
+            Watcher().run(*session, few(4));
         }
         OpenOptions options;
-        options.project = std::filesystem::path(m_dir.path().toStdString()) / "target.lathe";
+        options.project = file("target.lathe");
         const auto again = must(TuningSession::open(options));
         QCOMPARE(again->options().target, std::string("sim"));
         OpenOptions fresh;
@@ -262,10 +200,10 @@ private slots:
     {
         const auto session = open("resumed.lathe");
         QVERIFY(!session->canResume());
-        run(*session, few(16));
+        Watcher().run(*session, few(16));
         TuneOptions more = few(24);
         more.resume = true;
-        const Watcher watcher = run(*session, more);
+        const Watcher watcher(*session, more);
         std::set<std::string> ids;
         for (const TrialEvent& trial : watcher.all<TrialEvent>())
             ids.insert(trial.trial.id);
@@ -273,13 +211,37 @@ private slots:
         QCOMPARE(watcher.all<DoneEvent>().back().trials, std::int64_t{24});
     }
 
+    void whatOthersWroteIntoTheProjectIsNoCrash()
+    {
+        const auto session = open("damaged.lathe");
+        Watcher().run(*session, few(16));
+        {
+            auto project = must(store::Database::open(file("damaged.lathe"), store::Database::Mode::ReadWrite));
+            must(project.execute(R"(UPDATE rounds SET durations_ms = '{"elapsed_s": "long", "activities": 3, "told": [[0, "x"], 1]}', terms = '[]')"));
+            must(project.execute(R"(UPDATE sessions SET options = json_set(options, '$.nonce', 5))"));
+            must(project.execute(R"(UPDATE events SET json = '{"ms": "soon", "levels": 1}')"));
+        }
+        TuneOptions more = few(24);
+        more.resume = true;
+        const Watcher watcher(*session, more);
+        QVERIFY2(session->state() == RunState::Finished, watcher.all<StateEvent>().back().text.c_str());
+        const auto history = must(session->history());
+        for (const RunView& run : must(history->runs()))
+            must(history->rounds(run.id));
+        OpenOptions options;
+        options.project = file("damaged.lathe");
+        options.replay = ReplayOptions{0, 1e6};
+        const auto replay = must(TuningSession::open(options));
+        QCOMPARE(Watcher(*replay, {}).all<TrialEvent>().size(), std::size_t{24});
+    }
+
     void whatWasLearnedIsKept()
     {
         const auto session = open("learned.lathe");
         TuneOptions options = few(40);
         options.policy = "sketch";
-        run(*session, options);
-        const auto project = must(store::Project::open(std::filesystem::path(m_dir.path().toStdString()) / "learned.lathe", store::Project::Access::Read));
+        Watcher().run(*session, options);
+        const auto project = reader("learned.lathe");
         const auto model = must(project.snapshot(must(project.sessions()).back().id, "cost model"));
         QVERIFY(model && model->size() > 100);
     }
@@ -288,7 +250,7 @@ private slots:
     {
         OpenOptions options;
         options.model.source = "zoo:nothing";
-        options.project = std::filesystem::path(m_dir.path().toStdString()) / "none.lathe";
+        options.project = file("none.lathe");
         QVERIFY(!TuningSession::open(options));
         QVERIFY(!std::filesystem::exists(options.project));
     }

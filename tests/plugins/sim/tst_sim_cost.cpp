@@ -125,7 +125,8 @@ private slots:
     {
         for (const char* bad :
              {"", "{}", R"({"rules": 1})", R"({"rules": [{"fault": "fire", "ordinal": 1}]})",
-              R"({"rules": [{"fault": "crash"}]})", R"({"rules": [{"fault": "crash", "ordinal": "one"}]})"})
+              R"({"rules": [{"fault": "crash"}]})", R"({"rules": [{"fault": "crash", "ordinal": "one"}]})",
+              R"({"rules": [{"fault": "crash", "every": 1e300}]})", R"({"seed": 1.5, "rules": []})"})
             QCOMPARE(int(backend::FaultScript::parse(bad).error().code), int(Errc::BadFile));
     }
 };

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/session/loaded_model.h"
+#include "core/session/run_control.h"
+#include "core/session/session.h"
+
+#include <thread>
+
+namespace lathe::session {
+
+/// What a live session and a replay have in common: a model, and a run on a thread of its own with what steers it. The thread
+/// works on members of those that derive: their destructors call stop() and wait().
+class SessionBase : public TuningSession
+{
+public:
+    const OpenOptions& options() const final { return m_options; }
+    std::shared_ptr<const GraphView> graph() const final { return m_graph; }
+    std::vector<UntunedView> untuned() const final { return viewUntuned(*m_model); }
+
+    void setObserver(SessionObserver* observer) final { m_control.setObserver(observer); }
+    void pause() final { m_control.requestPause(true); }
+    void resumeRun() final { m_control.requestPause(false); }
+    void stop() final
+    {
+        m_control.noteStop();
+        m_thread.request_stop();
+        m_control.requestPause(false);
+    }
+    void wait() final
+    {
+        if (m_thread.joinable())
+            m_thread.join();
+    }
+    RunState state() const final { return m_control.state(); }
+
+protected:
+    SessionBase(OpenOptions options, std::shared_ptr<const LoadedModel> model)
+        : m_options(std::move(options)), m_model(std::move(model)), m_graph(viewGraph(*m_model))
+    {
+    }
+
+    const OpenOptions m_options;
+    const std::shared_ptr<const LoadedModel> m_model;
+    const std::shared_ptr<const GraphView> m_graph;
+    RunControl m_control;
+    std::jthread m_thread;
+};
+
+} // namespace lathe::session
