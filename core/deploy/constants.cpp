@@ -1,6 +1,5 @@
 #include "core/deploy/constants.h"
 
-#include "core/compute/interpret.h"
 #include "core/runtime/layout_transform.h"
 
 #include <fmt/format.h>
@@ -14,7 +13,6 @@ namespace lathe::deploy {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::uint64_t kMostDerived = std::uint64_t{256} << 20;
 
 std::size_t plainBytes(std::span<const std::int64_t> shape, DType dtype)
 {
@@ -22,18 +20,6 @@ std::size_t plainBytes(std::span<const std::int64_t> shape, DType dtype)
     for (const std::int64_t extent : shape)
         count *= extent;
     return static_cast<std::size_t>(count * sizeOf(dtype));
-}
-
-/// What `recipe` makes of a constant.
-Result<std::vector<std::byte>> derive(const graph::Value& value, const compute::DagPtr& recipe)
-{
-    LATHE_TRY_ASSIGN(const graph::ConstBytes held, contentsOf(*value.constant));
-    LATHE_TRY_ASSIGN(const compute::Interpreter interpreter, compute::Interpreter::compile(recipe));
-    const std::span<const std::byte> inputs[] = {held.bytes};
-    LATHE_TRY_ASSIGN(std::vector<std::vector<std::byte>> outputs, interpreter.run(inputs));
-    if (outputs.size() != 1)
-        return makeError(Errc::Internal, fmt::format("the recipe for constant '{}' has {} outputs", value.name, outputs.size()));
-    return std::move(outputs[0]);
 }
 
 } // namespace
@@ -46,21 +32,12 @@ Result<std::uint64_t> ConstantPool::add(const graph::Value& value, const compute
         return makeError(Errc::Internal, fmt::format("constant '{}' has {} bytes, its shape asks for {}", value.name, value.constant->bytes,
                                                      plainBytes(value.shape, value.dtype)));
     graph::ConstBytes held;
+    DerivedConstants::Bytes derived;
     std::span<const std::byte> source;
     DType sourceType = value.dtype;
     if (recipe) {
-        const std::pair<const void*, const void*> key(value.constant.get(), recipe.get());
-        auto known = m_derived.find(key);
-        if (known == m_derived.end()) {
-            LATHE_TRY_ASSIGN(std::vector<std::byte> derived, derive(value, recipe));
-            if (m_derivedBytes + derived.size() > kMostDerived) {
-                m_derived.clear();
-                m_derivedBytes = 0;
-            }
-            m_derivedBytes += derived.size();
-            known = m_derived.emplace(key, std::move(derived)).first;
-        }
-        source = known->second;
+        LATHE_TRY_ASSIGN(derived, m_derived->of(value, recipe));
+        source = *derived;
         sourceType = recipe->ops[static_cast<std::size_t>(recipe->outputs[0])].dtype;
     } else {
         LATHE_TRY_ASSIGN(held, contentsOf(*value.constant));

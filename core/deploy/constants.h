@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deploy/derived_constants.h"
 #include "core/deploy/section_file.h"
 #include "core/graph/graph.h"
 #include "core/graph/task.h"
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +21,12 @@ namespace lathe::deploy {
 class ConstantPool
 {
 public:
-    /// What outgrows `mostInMemory` bytes goes to the file `spill`; an empty path: everything stays in memory.
-    ConstantPool(std::filesystem::path spill, std::uint64_t mostInMemory) : m_spill(std::move(spill)), m_mostInMemory(mostInMemory) { }
+    /// What outgrows `mostInMemory` bytes goes to the file `spill`; an empty path: everything stays in memory. `derived` is kept by
+    /// who makes several libraries; null: none is.
+    ConstantPool(std::filesystem::path spill, std::uint64_t mostInMemory, std::shared_ptr<DerivedConstants> derived)
+        : m_spill(std::move(spill)), m_mostInMemory(mostInMemory), m_derived(derived ? std::move(derived) : std::make_shared<DerivedConstants>())
+    {
+    }
 
     /// Offset of `value` (a constant) after `recipe` (null: none), packed by `map`.
     /// Errors: Internal if shapes do not fit, those of the recipe's interpreter, StoreFailed.
@@ -40,9 +46,7 @@ private:
     SectionFile m_file;
     std::uint64_t m_size = 0;
     std::map<std::pair<Hash128, std::uint64_t>, std::uint64_t> m_places; ///< by contents and size
-    /// Results of recipes, which are expensive, by constant and recipe; as many as memory is given to.
-    std::map<std::pair<const void*, const void*>, std::vector<std::byte>> m_derived;
-    std::uint64_t m_derivedBytes = 0;
+    std::shared_ptr<DerivedConstants> m_derived;
 };
 
 } // namespace lathe::deploy

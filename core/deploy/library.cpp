@@ -136,6 +136,7 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     // Beside the library, since that is where there must be room for it; removed with it.
     planOptions.weightsFile = staged.file.string() + ".weights";
     planOptions.weightsInMemory = options.weightsInMemory;
+    planOptions.derived = options.derived;
     LATHE_TRY_ASSIGN(staged.image, planModel(graph, partition, choices, staged.kernels, compiled.kernels, planOptions));
 
     StubRequest stubs;

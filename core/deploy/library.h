@@ -18,6 +18,7 @@ struct LibraryOptions
     std::string machine; ///< "x86_64", "aarch64"; empty: this one
     std::vector<std::string> inputLayouts, outputLayouts; ///< "NCHW" ..., or empty
     std::uint64_t weightsInMemory = PlanOptions().weightsInMemory;
+    std::shared_ptr<DerivedConstants> derived; ///< PlanOptions::derived
 };
 
 /// A library that is linked but not yet at its place, so that it can be verified first. Removed with this object unless

@@ -69,7 +69,7 @@ public:
     Planner(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices, const KernelSet& set,
             std::span<const KernelInfo> kernels, const PlanOptions& options)
         : m_graph(graph), m_partition(partition), m_choices(choices), m_set(set), m_kernels(kernels), m_options(options),
-          m_homes(graph.values.size(), kNone), m_variants(graph.values.size()), m_constants(options.weightsFile, options.weightsInMemory)
+          m_homes(graph.values.size(), kNone), m_variants(graph.values.size()), m_constants(options.weightsFile, options.weightsInMemory, options.derived)
     {
     }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/deploy/compiler.h"
+#include "core/deploy/derived_constants.h"
 #include "core/graph/task.h"
 
 #include <cstdint>
@@ -58,7 +59,8 @@ struct PlanOptions
     std::vector<std::string> outputLayouts;
     bool inPlace = true; ///< let kernels overwrite inputs that nobody reads later
     std::filesystem::path weightsFile; ///< takes the weights if they are large (backend::BinarySection); empty: they stay in memory
-    std::uint64_t weightsInMemory = std::uint64_t{256} << 20; ///< before they are large
+    std::uint64_t weightsInMemory = std::uint64_t{32} << 20; ///< before they are large
+    std::shared_ptr<DerivedConstants> derived; ///< shared by libraries of one network; null: made anew
 };
 
 /// Turns a partitioned graph into instructions over tensors with storage: liveness and best fit for activations, packed

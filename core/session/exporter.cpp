@@ -59,7 +59,7 @@ std::string machineOf(const Target& target)
 }
 
 Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen, const std::filesystem::path& output, const std::string& name,
-                                    std::stop_token stop)
+                                    std::stop_token stop, std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
 {
     const std::size_t builders = std::clamp<std::size_t>(chosen.choices.size() / 4, 1, std::max(1u, std::thread::hardware_concurrency()));
     LATHE_TRY_ASSIGN(const auto compiler, deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, std::move(stop)));
@@ -67,6 +67,7 @@ Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoice
     options.output = output;
     options.name = name;
     options.machine = machineOf(model.target);
+    options.derived = std::move(derived);
     options.inputLayouts = layoutsOf(model.imported, model.imported.inputs);
     options.outputLayouts = layoutsOf(model.imported, model.imported.outputs);
     return deploy::buildLibrary(model.graph, model.partition, chosen.choices, *compiler, options);
@@ -173,11 +174,12 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     return report;
 }
 
-Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, const RecordChoice& choice, std::stop_token stop)
+Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, const RecordChoice& choice, std::stop_token stop,
+                                     std::shared_ptr<deploy::DerivedConstants> derived)
 {
     LATHE_TRY_ASSIGN(const KernelChoices chosen, chooseKernels(model, project, choice));
     LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-network"));
-    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network", stop));
+    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network", stop, std::move(derived)));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, "stopped");
     LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, threadsOf(model, 0), stop, kNetworkSeconds));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deploy/derived_constants.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/session.h"
@@ -12,6 +13,8 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
                                     const TuningSession::Progress& progress, std::stop_token stop);
 
 /// Latency of the whole network with the best records so far (null: default schedules), in a process of its own.
-Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, const RecordChoice& choice, std::stop_token stop);
+/// Who measures again and again keeps `derived`.
+Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, const RecordChoice& choice, std::stop_token stop,
+                                     std::shared_ptr<deploy::DerivedConstants> derived = nullptr);
 
 } // namespace lathe::session

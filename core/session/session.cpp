@@ -395,8 +395,8 @@ Result<> Session::start(TuneOptions options)
     setup.control = &m_control;
     setup.steering = &m_steering;
     if (m_model->target.kind() == "cpu")
-        setup.measureNetwork = [this, model = setup.model](bool untuned, const RecordChoice& choice, std::stop_token stop) {
-            return measureNetwork(*model, untuned ? nullptr : m_project.get(), choice, stop);
+        setup.measureNetwork = [this, model = setup.model, derived = std::make_shared<deploy::DerivedConstants>()](bool untuned, const RecordChoice& choice, std::stop_token stop) {
+            return measureNetwork(*model, untuned ? nullptr : m_project.get(), choice, stop, derived);
         };
     m_control.requestPause(false);
     m_control.setState(RunState::Starting);
