@@ -63,6 +63,7 @@ class Clock:
         self.measured = {}
         self.trials = []  # [second, task, milliseconds or None]
         self.errors = collections.Counter()
+        self.ended = False  # by TimeIsUp
 
     def now(self):
         return time.monotonic() - self.start
@@ -106,6 +107,7 @@ def recorder_of(clock):
                     if not good:
                         clock.errors[summary(built.error_msg or run.error_msg)] += 1
             if clock.now() > clock.seconds:
+                clock.ended = True
                 raise TimeIsUp
 
     return Recorder()
@@ -172,7 +174,9 @@ def tune(arguments):
             tasks=tasks, task_weights=weights, work_dir=records, max_trials_global=arguments.trials, database=database,
             builder=builder_of(arguments.threads), runner=runner_of(clock),
             measure_callbacks=[*meta_schedule.measure_callback.MeasureCallback.create("default"), recorder_of(clock)])
-    except TimeIsUp:
+    except Exception:  # of whatever type TimeIsUp is after its way through C++
+        if not clock.ended:
+            raise
         stopped = "time"
     took = min(clock.now(), clock.seconds)
     print(f"{len(clock.trials)} trials in {took:.0f} s; compiling", file=sys.stderr, flush=True)
