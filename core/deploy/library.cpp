@@ -4,6 +4,7 @@
 #include "core/deploy/stub_object.h"
 #include "core/deploy/templates.h"
 #include "core/support/files.h"
+#include "core/target/target.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,17 +16,6 @@
 #include <utility>
 
 namespace lathe::deploy {
-
-std::string thisMachine()
-{
-#if defined(__x86_64__)
-    return "x86_64";
-#elif defined(__aarch64__)
-    return "aarch64";
-#else
-    return "this machine";
-#endif
-}
 
 namespace {
 
@@ -101,15 +91,6 @@ StagedLibrary& StagedLibrary::operator=(StagedLibrary&& other) noexcept
     return *this;
 }
 
-Result<std::filesystem::path> findRuntimeArchive(const std::string& machine)
-{
-    const std::filesystem::path archive = installPrefix() / "lib" / "lathe" / "runtime" / (machine + "-linux-gnu") / "liblathe_runtime.a";
-    std::error_code error;
-    if (!std::filesystem::exists(archive, error))
-        return makeError(Errc::NotFound, fmt::format("the runtime that libraries for {} are linked with is not at '{}'", machine, archive.string()));
-    return archive;
-}
-
 Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
                                    Compiler& compiler, const LibraryOptions& options)
 {
@@ -123,6 +104,10 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     if (!std::filesystem::is_directory(staged.output.parent_path(), error))
         return makeError(Errc::InvalidArgument, fmt::format("there is no folder '{}'", staged.output.parent_path().string()));
 
+    std::filesystem::path runtime = options.runtimeArchive;
+    if (runtime.empty()) { // before the compiler, which takes long
+        LATHE_TRY_ASSIGN(runtime, findRuntimeArchive(machine));
+    }
     staged.inputs = portsOf(graph, graph.inputs, options.inputLayouts);
     staged.outputs = portsOf(graph, graph.outputs, options.outputLayouts);
     LATHE_TRY_ASSIGN(staged.kernels, collectKernels(graph, partition, choices));
@@ -155,11 +140,7 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     const bool large = staged.image.weights.empty() && staged.image.weightsBytes > 0;
     const std::filesystem::path weightsFile = large ? planOptions.weightsFile : std::filesystem::path();
     request.sections.push_back({"lathe_0_weights", std::exchange(staged.image.weights, {}), weightsFile, 4096}); // may be used as mapped
-    if (options.runtimeArchive.empty()) {
-        LATHE_TRY_ASSIGN(request.runtimeArchive, findRuntimeArchive(machine));
-    } else {
-        request.runtimeArchive = options.runtimeArchive;
-    }
+    request.runtimeArchive = std::move(runtime);
     request.output = staged.file;
     LATHE_TRY(compiler.link(request));
     std::filesystem::remove(planOptions.weightsFile, error);

@@ -2,6 +2,7 @@
 
 #include "core/deploy/plan.h"
 #include "core/deploy/port_info.h"
+#include "core/deploy/runtime_archive.h"
 
 #include <filesystem>
 #include <limits>
@@ -15,7 +16,7 @@ struct LibraryOptions
     std::filesystem::path output; ///< NAME.so; everything else goes beside it
     std::string name; ///< empty: from the file (names.h)
     std::filesystem::path runtimeArchive; ///< empty: findRuntimeArchive()
-    std::string machine; ///< "x86_64", "aarch64"; empty: this one
+    std::string machine; ///< as Target::machine() names it; empty: this one
     std::vector<std::string> inputLayouts, outputLayouts; ///< "NCHW" ..., or empty
     std::uint64_t weightsInMemory = PlanOptions().weightsInMemory;
     std::shared_ptr<DerivedConstants> derived; ///< PlanOptions::derived
@@ -40,12 +41,6 @@ public:
     ModelImage image; ///< without its bytes: they are in the file
     KernelSet kernels;
 };
-
-/// As LibraryOptions::machine names it.
-std::string thisMachine();
-
-/// PREFIX/lib/lathe/runtime/MACHINE-linux-gnu/liblathe_runtime.a. Errors: NotFound with the place.
-Result<std::filesystem::path> findRuntimeArchive(const std::string& machine);
 
 /// Collects, compiles, plans, links. Errors: InvalidArgument (a folder that cannot be written), those of the compiler and
 /// of the planner.

@@ -2,6 +2,7 @@
 
 #include "core/deploy/shared_object.h"
 #include "core/runtime/lathe_model.h"
+#include "core/target/target.h"
 #include "core/wire/seeded.h"
 
 #include <dlfcn.h>
@@ -83,6 +84,9 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
 {
     auto impl = std::make_unique<Impl>();
     LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
+    LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
+    if (facts.machine != thisMachine()) // the loader would say that there is no such file
+        return makeError(Errc::Incompatible, fmt::format("'{}' was exported for {}, this machine is {}", file.string(), facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
     impl->handle = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (impl->handle == nullptr)
         return makeError(Errc::Incompatible, fmt::format("'{}' cannot be loaded: {}", file.string(), dlerror()));

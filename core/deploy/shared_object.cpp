@@ -67,6 +67,7 @@ std::optional<SharedObjectFacts> parse(const Reader& file)
     if (dynamic == nullptr || symbols == nullptr || dynamic->sh_link >= sections.size() || symbols->sh_link >= sections.size())
         return std::nullopt;
     SharedObjectFacts facts;
+    facts.machine = header->e_machine == EM_X86_64 ? "x86_64" : header->e_machine == EM_AARCH64 ? "aarch64" : "";
     const auto linkedString = [&](const Elf64_Shdr& section, std::uint64_t offset) {
         return file.string(sections[section.sh_link].sh_offset, sections[section.sh_link].sh_size, offset);
     };

@@ -11,6 +11,7 @@ namespace lathe::deploy {
 /// What a shared object says about itself in its dynamic section: read from the file, nothing is loaded.
 struct SharedObjectFacts
 {
+    std::string machine; ///< as Target::machine() names it; empty: another than libraries are exported for
     std::string soname;
     std::vector<std::string> needed; ///< DT_NEEDED
     std::vector<std::string> exported; ///< defined dynamic symbols

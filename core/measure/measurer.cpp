@@ -4,6 +4,8 @@
 #include "core/target/target.h"
 #include "core/wire/messages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -34,6 +36,9 @@ BuiltKernelPtr makeBuiltKernel()
 Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
 {
     LATHE_TRY_ASSIGN(const Target target, Target::parse(options.target));
+    if (target.kind() == "cpu" && target.machine() != thisMachine())
+        return makeError(Errc::Unsupported, fmt::format("code for {} cannot be measured on this machine ({}), and boards are not reached yet; a library for it can be exported with default schedules",
+                                                        target.machine(), thisMachine()));
     auto impl = std::make_unique<Impl>();
     if (options.builders == 0)
         options.builders = std::max(1u, std::thread::hardware_concurrency());

@@ -41,6 +41,7 @@ struct Coverage
     double estimatedTasksMs = kUnknown; ///< NaN while some task has no record
     std::string refusal; ///< what an export says that may not use default schedules; empty: it needs none
     std::string unsupported; ///< why nothing can be exported for this target; empty: it can
+    bool runsHere = true; ///< false: for another processor than this machine has, so that nothing can be verified or measured
 };
 
 } // namespace lathe::session

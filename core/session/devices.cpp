@@ -79,4 +79,10 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     return test;
 }
 
+bool runsHere(const std::string& text)
+{
+    const auto target = Target::parse(text);
+    return !target || target->kind() != "cpu" || target->machine() == thisMachine();
+}
+
 } // namespace lathe::session

@@ -51,13 +51,6 @@ std::string deviceName(const std::string& kind)
     return {};
 }
 
-/// "aarch64" of a target with -mtriple=aarch64-linux-gnu; without a triple code is made for this machine.
-std::string machineOf(const Target& target)
-{
-    const std::optional<std::string> triple = target.attribute("mtriple");
-    return triple ? triple->substr(0, triple->find('-')) : deploy::thisMachine();
-}
-
 Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen, const std::filesystem::path& output, const std::string& name,
                                     std::stop_token stop, std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
 {
@@ -66,7 +59,7 @@ Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoice
     deploy::LibraryOptions options;
     options.output = output;
     options.name = name;
-    options.machine = machineOf(model.target);
+    options.machine = model.target.machine();
     options.derived = std::move(derived);
     options.inputLayouts = layoutsOf(model.imported, model.imported.inputs);
     options.outputLayouts = layoutsOf(model.imported, model.imported.outputs);
@@ -112,9 +105,8 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
             progress(what, fraction);
         return {};
     };
-    if (model.target.kind() != "cpu")
-        return makeError(Errc::Unsupported, fmt::format("libraries can be exported for CPUs; the target is {}", model.target.kind()));
-    if (const std::string machine = machineOf(model.target); machine != deploy::thisMachine() && (options.verify || options.benchmark))
+    LATHE_TRY(deploy::checkExportable(model.target));
+    if (const std::string machine = model.target.machine(); machine != thisMachine() && (options.verify || options.benchmark))
         return makeError(Errc::Unsupported, fmt::format("a library for {} does not run on this machine: leave out the comparison and the benchmark (--no-verify --no-bench)", machine));
     LATHE_TRY(step("choosing records", 0.0));
     LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, {{}, options.strict}));

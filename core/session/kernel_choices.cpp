@@ -1,5 +1,6 @@
 #include "core/session/kernel_choices.h"
 
+#include "core/deploy/runtime_archive.h"
 #include "core/schedule/default_schedule.h"
 #include "core/schedule/step.h"
 #include "core/search/policy.h"
@@ -274,8 +275,9 @@ Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* proj
     out.estimatedTasksMs = chosen.estimatedTasksMs;
     out.refusal = refusalOf(chosen, model);
     out.subgraphs = std::move(chosen.reports);
-    if (model.target.kind() != "cpu")
-        out.unsupported = fmt::format("libraries can be exported for CPUs; the target is {}", model.target.kind());
+    if (const auto exportable = deploy::checkExportable(model.target); !exportable)
+        out.unsupported = exportable.error().message;
+    out.runsHere = runsHere(model.target.text());
     return out;
 }
 

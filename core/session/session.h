@@ -214,6 +214,9 @@ public:
 
 std::vector<DeviceView> listDevices();
 
+/// Whether this machine can run code for `target`; text that is no target counts as what it can.
+bool runsHere(const std::string& target);
+
 /// One small kernel built for a target, launched and compared with what it must compute.
 struct SelfTest
 {

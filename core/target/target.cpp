@@ -160,6 +160,23 @@ unsigned Target::threads() const
     return availableThreads();
 }
 
+std::string Target::machine() const
+{
+    const std::optional<std::string> triple = attribute("mtriple");
+    return triple ? triple->substr(0, triple->find('-')) : thisMachine();
+}
+
+std::string thisMachine()
+{
+#if defined(__x86_64__)
+    return "x86_64";
+#elif defined(__aarch64__)
+    return "aarch64";
+#else
+    return "this machine";
+#endif
+}
+
 std::int64_t Hardware::get(std::string_view name, std::int64_t fallback) const
 {
     const auto found = limits.find(name);

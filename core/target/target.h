@@ -43,12 +43,16 @@ public:
     /// The family whose rules apply: "cpu", "gpu" (cuda, opencl, sim -like=cuda) or "mali".
     std::string family() const;
     unsigned threads() const; ///< of a CPU; the attribute, else this machine's
+    std::string machine() const; ///< of a CPU: the processor's family as triples name it, "aarch64"; without a triple thisMachine()
     bool operator==(const Target&) const = default;
 
 private:
     std::string m_kind = "cpu";
     std::map<std::string, std::string, std::less<>> m_attributes;
 };
+
+/// "x86_64", "aarch64": what this program was built for.
+std::string thisMachine();
 
 /// Presets of the reference for its targets; for plain cpu what this machine tells.
 Hardware defaultHardware(const Target& target);

@@ -37,6 +37,7 @@ class TestInstall : public QObject
         return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
     Output cli(const QStringList& words) const { return run(prefix() + "/bin/lathe-cli", words); }
+    QStringList runtimes() const { return QDir(prefix() + "/lib/lathe/runtime").entryList(QDir::Dirs | QDir::NoDotAndDotDot); }
     QByteArray read(const QString& file) const
     {
         QFile in(prefix() + '/' + file);
@@ -56,7 +57,9 @@ private slots:
             QVERIFY2(QFileInfo(prefix() + "/bin/" + QLatin1String(program)).isExecutable(), program);
         for (const char* plugin : {"cpu_device.so", "sim_codegen.so", "sim_device.so"})
             QVERIFY2(QFile::exists(prefix() + "/lib/lathe/plugins/" + QLatin1String(plugin)), plugin);
-        QCOMPARE(QDir(prefix() + "/lib/lathe/runtime").entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 1);
+        for (const QString& machine : runtimes())
+            QVERIFY2(QFile::exists(prefix() + "/lib/lathe/runtime/" + machine + "/liblathe_runtime.a"), qPrintable(machine));
+        QVERIFY(!runtimes().isEmpty());
     }
 
     void nothingRemembersTheBuildFolder()
@@ -83,6 +86,17 @@ private slots:
         QVERIFY2(compiled.code == 0, compiled.err);
         const Output verified = cli({"verify", "libmlp.so"});
         QVERIFY2(verified.code == 0, verified.err);
+    }
+
+    void aProcessorWithoutARuntimeIsRefusedByThePackageThatWasMissing()
+    {
+        const bool isArm = QSysInfo::currentCpuArchitecture() == "arm64";
+        const QString other = isArm ? "x86_64" : "aarch64";
+        QDir(prefix() + "/lib/lathe/runtime/" + other + "-linux-gnu").removeRecursively();
+        const Output refused = cli({"compile", "zoo:mlp", "--target", "cpu -mtriple=" + other + "-linux-gnu", "--allow-default", "--no-verify", "--no-bench", "-o", "libother.so"});
+        QCOMPARE(refused.code, 1);
+        QVERIFY2(refused.err.contains(isArm ? "install the package g++-x86-64-linux-gnu" : "install the package g++-aarch64-linux-gnu"), refused.err);
+        QCOMPARE(refused.err.count('\n'), 1);
     }
 
     void theDesktopFindsTheWindow()

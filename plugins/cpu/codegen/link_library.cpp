@@ -27,8 +27,9 @@ Result<std::filesystem::path> findLibrary(const llvm::Triple& triple, const std:
         if (std::filesystem::exists(directory / file, ignored))
             return directory / file;
     }
-    return makeError(Errc::NotFound, fmt::format("the library {} for '{}' is not installed; it is looked for in {} and {}", file,
-                                                 triple.str(), directories[0].string(), directories[2].string()));
+    const char* const cure = triple.isAArch64() && !isNative ? ": install the package libc6-arm64-cross" : "";
+    return makeError(Errc::NotFound, fmt::format("the library {} for '{}' is neither in {} nor in {}{}", file, triple.str(), directories[0].string(),
+                                                 directories[2].string(), cure));
 }
 
 /// LLD writes to its output as to memory: where the disk is full, that ends the process. What goes in tells what comes out.

@@ -2,6 +2,7 @@
 #include "core/measure/task_data.h"
 #include "core/support/files.h"
 #include "core/support/subprocess.h"
+#include "core/target/target.h"
 #include "tests/support/processes.h"
 
 #include <QtTest>
@@ -141,6 +142,16 @@ private slots:
         QVERIFY(second);
         for (std::size_t i = 0; i < 8; ++i)
             QCOMPARE((*second)[i].costsNs, (*first)[i].costsNs);
+    }
+
+    void codeForAnotherProcessorIsNotMeasuredHere()
+    {
+        MeasurerOptions o;
+        o.target = thisMachine() == "aarch64" ? "cpu -mtriple=x86_64-linux-gnu" : "cpu -mtriple=aarch64-linux-gnu";
+        const auto measurer = Measurer::create(o);
+        QVERIFY(!measurer);
+        QVERIFY(measurer.error().code == Errc::Unsupported);
+        QVERIFY2(measurer.error().message.find(thisMachine()) != std::string::npos, measurer.error().message.c_str());
     }
 
     void eachFaultCostsOneTrial()

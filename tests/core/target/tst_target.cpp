@@ -26,6 +26,14 @@ private slots:
         QVERIFY(*Target::parse(spaced->text()) == *spaced);
     }
 
+    void theMachineIsTheTriplesElseThisOne()
+    {
+        QCOMPARE(Target::parse("cpu -mtriple=aarch64-linux-gnu -mcpu=cortex-a72")->machine(), std::string("aarch64"));
+        QCOMPARE(Target::parse("cpu -mtriple=riscv64")->machine(), std::string("riscv64"));
+        QCOMPARE(Target::parse("cpu -threads=2")->machine(), thisMachine());
+        QVERIFY(!thisMachine().empty());
+    }
+
     void refusalsNameTheWord_data()
     {
         QTest::addColumn<QString>("text");
