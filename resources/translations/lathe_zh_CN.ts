@@ -1684,6 +1684,10 @@
             <source>%1; there is no estimate, as some tasks have no record</source>
             <translation>%1；没有估计值，因为有的任务没有记录</translation>
         </message>
+        <message>
+            <source>The library is for another processor and does not run on this machine</source>
+            <translation>该库面向另一种处理器，无法在本机运行</translation>
+        </message>
     </context>
     <context>
         <name>lathe::ui::FailureModel</name>
@@ -3694,6 +3698,18 @@
         <message>
             <source>No device: a formula says how long a candidate would take, so that all can be tried within seconds</source>
             <translation>没有真实设备：由公式给出每个候选的耗时，几秒内即可试用全部功能</translation>
+        </message>
+        <message>
+            <source>64-bit Arm, 4 threads</source>
+            <translation>64 位 Arm，4 线程</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>Boards are not reached yet: nothing is measured, and a library is exported with default schedules</source>
+            <translation>尚不能连接开发板：不进行测量，部署库以默认调度导出</translation>
         </message>
     </context>
     <context>

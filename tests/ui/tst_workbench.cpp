@@ -4,6 +4,7 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -117,6 +118,39 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(!result->text().isEmpty(), 60000);
         QVERIFY2(result->text().contains("Verified"), qPrintable(result->text()));
         QVERIFY(QFile::exists(file));
+        QTest::mouseClick(find<QPushButton>("exportClose", dialog), Qt::LeftButton);
+    }
+
+    void aLibraryForArmIsExportedWithoutRunningIt()
+    {
+        auto* target = find<QComboBox>("targetPicker");
+        target->setCurrentIndex(target->findText("64-bit Arm", Qt::MatchStartsWith));
+        QCOMPARE(find<QComboBox>("devicePicker")->currentText(), QStringLiteral("none"));
+        auto* start = find<QToolButton>("actionExportButton");
+        QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled(), 20000);
+        QTest::mouseClick(start, Qt::LeftButton);
+        QWidget* dialog = nullptr;
+        QTRY_VERIFY((dialog = m_window->findChild<QWidget*>("exportDialog")) != nullptr);
+        QVERIFY(find<QLabel>("exportTarget", dialog)->text().contains("aarch64-linux-gnu"));
+        auto* verify = find<QCheckBox>("exportVerify", dialog);
+        QTRY_VERIFY_WITH_TIMEOUT(!verify->isEnabled() && !verify->isChecked() && !verify->toolTip().isEmpty(), 20000);
+        QVERIFY(!find<QCheckBox>("exportBenchmark", dialog)->isEnabled());
+        const QString file = m_dir.filePath("libarm.so");
+        auto* name = find<QLineEdit>("exportFile", dialog);
+        name->selectAll();
+        QTest::keyClicks(name, file);
+        QTest::keyClick(find<QWidget>("exportAllowDefault", dialog), Qt::Key_Space);
+        auto* go = find<QPushButton>("exportButton", dialog);
+        if (find<QLabel>("exportSummary", dialog)->text().contains("g++-aarch64-linux-gnu"))
+            QVERIFY(!go->isEnabled()); // this build has no runtime for it, and says so
+        else {
+            QVERIFY(find<QLabel>("exportCommand", dialog)->text().contains("--no-verify --no-bench"));
+            QTest::mouseClick(go, Qt::LeftButton);
+            auto* result = find<QLabel>("exportResult", dialog);
+            QTRY_VERIFY_WITH_TIMEOUT(!result->text().isEmpty(), 60000);
+            QVERIFY2(result->text().contains("Not verified"), qPrintable(result->text()));
+            QVERIFY(QFile::exists(file));
+        }
         QTest::mouseClick(find<QPushButton>("exportClose", dialog), Qt::LeftButton);
     }
 

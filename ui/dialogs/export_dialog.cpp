@@ -109,6 +109,11 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
         m_coverage = coverage;
         m_covered = true;
         m_model->setSubgraphs(coverage.subgraphs);
+        if (!coverage.runsHere)
+            for (QCheckBox* box : {m_verify, m_benchmark})
+                box->setChecked(false);
+        for (QWidget* of : std::initializer_list<QWidget*>{m_verify, m_benchmark, m_threads, m_threadsLabel})
+            of->setEnabled(coverage.runsHere);
         showCoverage();
     });
     connect(&m_bridge, &SessionBridge::coverageFailed, this, [this](const QString& text) {
@@ -250,6 +255,8 @@ void ExportDialog::showCoverage()
     m_allowDefault->setText(!m_covered                ? tr("Allow &default schedules")
                             : m_coverage.defaults == 0 ? tr("Allow &default schedules (no task needs one)")
                                                        : tr("Allow &default schedules (%1 of %2 tasks have no valid record)").arg(m_coverage.defaults).arg(m_coverage.tasks));
+    for (QCheckBox* box : {m_verify, m_benchmark})
+        box->setToolTip(m_covered && !m_coverage.runsHere ? tr("The library is for another processor and does not run on this machine") : QString());
     updateButtons();
 }
 

@@ -48,7 +48,7 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
 
     m_target = new QComboBox(this);
     m_target->setObjectName(QStringLiteral("targetPicker"));
-    for (const char* target : {"cpu", "cpu -threads=1", "sim"})
+    for (const char* target : {"cpu", "cpu -threads=1", "sim", "cpu -mcpu=cortex-a72 -mtriple=aarch64-linux-gnu -threads=4"})
         m_target->addItem(QString(), QLatin1String(target));
     m_device = new QComboBox(this);
     m_device->setObjectName(QStringLiteral("devicePicker"));
@@ -87,6 +87,7 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
         m_target->setItemText(0, tr("this CPU"));
         m_target->setItemText(1, tr("this CPU, 1 thread"));
         m_target->setItemText(2, tr("simulated device"));
+        m_target->setItemText(3, tr("64-bit Arm, 4 threads"));
         m_device->setAccessibleName(tr("Device"));
         m_budget->setAccessibleName(tr("Budget"));
         m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under 0.1 %; several with commas, the first that comes true ends the run"));
@@ -145,8 +146,11 @@ void RunBar::setTarget(const QString& target)
 void RunBar::showDevices()
 {
     const bool simulated = target().startsWith(QStringLiteral("sim"));
-    m_device->setItemText(0, simulated ? tr("simulator") : tr("this machine"));
-    m_device->setToolTip(simulated ? tr("No device: a formula says how long a candidate would take, so that all can be tried within seconds") : tr("Where candidates are measured"));
+    const bool elsewhere = !session::runsHere(target().toStdString());
+    m_device->setItemText(0, simulated ? tr("simulator") : elsewhere ? tr("none") : tr("this machine"));
+    m_device->setToolTip(simulated   ? tr("No device: a formula says how long a candidate would take, so that all can be tried within seconds")
+                         : elsewhere ? tr("Boards are not reached yet: nothing is measured, and a library is exported with default schedules")
+                                     : tr("Where candidates are measured"));
 }
 
 void RunBar::setState(bool modelOpen, session::RunState state, bool canResume)
