@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Networks as people export them from PyTorch: made with random weights, compiled by lathe-cli without tuning, and compared
-with onnxruntime's results. By hand only; needs torch, torchvision, onnx, onnxscript, onnxruntime, numpy, and for the
+"""Networks as people export them from PyTorch: made with random weights, compiled by lathe-cli, and compared with onnxruntime's
+results. By hand only; needs torch, torchvision, onnx, onnxscript, onnxruntime, numpy, and for the
 encoders of text transformers.
 
-    networks.py --lathe-cli build/ci/bin/lathe-cli --folder FOLDER [--exporter new|old] [--batch N] [--size N] [--half] [NAME...]
+    networks.py --lathe-cli build/ci/bin/lathe-cli --folder FOLDER [--exporter new|old] [--batch N] [--size N] [--half] [--tune SECONDS] [NAME...]
 
 The old exporter writes opset 17, the new one what it prefers. With --batch the batch is left open in the file, which is then
 compiled for N samples and compared with N results of one sample each. With --size height and width (or the number of tokens)
 are open too and set with --shape; networks that are made for one size cannot have that. With --half weights, inputs and outputs
-are half floats, and the network in float32 is what is compared with, to what half floats hold.
+are half floats, and the network in float32 is what is compared with, to what half floats hold. With --tune each network is tuned
+so long first, in a project that is made anew, and every task must have a measured program; without it default schedules serve.
 """
 
 import argparse
@@ -167,8 +168,17 @@ def check(name, exporter, arguments):
     elif arguments.batch > 1:
         sizes = ["--batch", str(arguments.batch)]
     run = lambda *words: subprocess.run([arguments.lathe_cli, *words], capture_output=True, text=True)
+    source = ["--allow-default"]
+    if arguments.tune:
+        source = ["--project", base + ".lathe"]
+        for end in ["", "-wal", "-shm"]:
+            if os.path.exists(base + ".lathe" + end):
+                os.remove(base + ".lathe" + end)
+        tuned = run("tune", base + ".onnx", *source, "--time", f"{arguments.tune}s", *sizes)
+        if tuned.returncode != 0:
+            return opset, 0, None, "not tuned: " + tuned.stderr.strip()[:300]
     began = time.time()
-    compiled = run("compile", base + ".onnx", "--allow-default", "--no-verify", "--no-bench", "-o", base + ".so", *sizes)
+    compiled = run("compile", base + ".onnx", *source, "--no-verify", "--no-bench", "-o", base + ".so", *sizes)
     seconds = time.time() - began
     if compiled.returncode != 0:
         return opset, seconds, None, "refused: " + compiled.stderr.strip()[:300]
@@ -192,6 +202,7 @@ def main():
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--size", type=int, default=0)
     parser.add_argument("--half", action="store_true")
+    parser.add_argument("--tune", type=int, default=0, metavar="SECONDS")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     os.makedirs(arguments.folder, exist_ok=True)
