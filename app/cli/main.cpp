@@ -1,4 +1,5 @@
 #include "app/cli/command.h"
+#include "core/support/mapped_file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -25,6 +26,7 @@ int main(int argc, char** argv)
     using namespace lathe;
     std::signal(SIGPIPE, SIG_IGN); // a reader that goes away shows where we write
     std::signal(SIGXFSZ, SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
+    MappedFile::sayWhichWasCutShort("lathe-cli");
     CLI::App app("Lathe tunes neural networks for the device they will run on.", "lathe-cli");
     app.require_subcommand(1);
     app.set_version_flag("--version", LATHE_VERSION);

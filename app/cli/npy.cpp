@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <span>
 
 namespace lathe::cli {
 
@@ -102,7 +103,7 @@ Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name
     if (static_cast<std::uint64_t>(count * sizeOf(type.dtype)) != bytes.size() - start - headerBytes)
         return bad("its size does not fit its shape");
     graph::HostTensor tensor = graph::HostTensor::zeros(type);
-    std::memcpy(tensor.bytes.data(), bytes.data() + start + headerBytes, tensor.bytes.size());
+    std::ranges::copy(std::as_bytes(std::span(bytes)).subspan(start + headerBytes), tensor.bytes.begin()); // of either, none may be there
     return tensor;
 }
 

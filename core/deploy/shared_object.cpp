@@ -1,6 +1,7 @@
 #include "core/deploy/shared_object.h"
 
 #include "core/support/files.h"
+#include "core/support/mapped_file.h"
 
 #include <elf.h>
 #include <fmt/format.h>

@@ -23,14 +23,15 @@ struct ImportOptions
     /// Remarks for people, such as a batch that was chosen. May be null.
     std::vector<std::string>* notes = nullptr;
     /// Files from this size on stay mapped, and the weights of at least `leastMapped` bytes in them are not copied. Smaller ones
-    /// are read, so that they may be written anew while the network is open.
+    /// are read, so that they may be written anew while the network is open. Files with external weights likewise, by the sum of
+    /// their sizes.
     std::size_t mapFrom = std::size_t{512} << 20;
     std::size_t leastMapped = std::size_t{64} << 10;
 };
 
 /// Reads an ONNX model: opsets 7 and later, weights inside the file or in external files of the same folder. The graph
-/// has all types set, holds Lathe's own operators, and arithmetic on shapes is folded into constants. Weights in external
-/// files, and in large files, stay where they are: they are mapped.
+/// has all types set, holds Lathe's own operators, and arithmetic on shapes is folded into constants. Weights in large files
+/// stay where they are: they are mapped.
 ///
 /// Errors: NotFound, BadFile (truncated, hostile, inconsistent: one sentence naming the place), Unsupported (one error that
 /// names every operator and attribute that Lathe lacks, with the nodes), InvalidArgument (an input's shape is open or

@@ -1,5 +1,7 @@
 #include "core/support/files.h"
 
+#include "core/support/open_file.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -10,7 +12,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,34 +20,6 @@ namespace fs = std::filesystem;
 namespace lathe {
 
 namespace {
-
-/// Closes on scope exit.
-class OpenFile
-{
-public:
-    explicit OpenFile(int fd) : m_fd(fd) { }
-    ~OpenFile()
-    {
-        if (m_fd >= 0)
-            ::close(m_fd);
-    }
-    OpenFile(OpenFile&& other) noexcept : m_fd(other.release()) { }
-    OpenFile& operator=(OpenFile&& other) noexcept
-    {
-        std::swap(m_fd, other.m_fd);
-        return *this;
-    }
-    int get() const { return m_fd; }
-    int release() { return std::exchange(m_fd, -1); }
-
-private:
-    int m_fd;
-};
-
-Errc readErrc(int code)
-{
-    return code == ENOENT || code == ENOTDIR ? Errc::NotFound : Errc::BadFile;
-}
 
 Errc writeErrc(int code)
 {
@@ -105,24 +78,12 @@ void removeAbandoned(const fs::path& base, std::string_view prefix)
     }
 }
 
-Result<std::uint64_t> regularFileSize(int fd, const fs::path& path)
-{
-    struct stat info = {};
-    if (::fstat(fd, &info) != 0)
-        return makeError(Errc::BadFile, fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
-    if (!S_ISREG(info.st_mode))
-        return makeError(Errc::BadFile, fmt::format("{} is not a regular file", path.string()));
-    return static_cast<std::uint64_t>(info.st_size);
-}
-
 } // namespace
 
 Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
 {
-    const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.get() < 0)
-        return makeError(readErrc(errno), fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
-    LATHE_TRY_ASSIGN(const std::uint64_t size, regularFileSize(file.get(), path));
+    LATHE_TRY_ASSIGN(const RegularFile opened, openRegularFile(path));
+    const auto& [file, size] = opened;
     if (size > maxBytes)
         return makeError(Errc::BadFile, fmt::format("{} has {} bytes, more than the {} that are allowed", path.string(),
                                                     size, maxBytes));
@@ -195,41 +156,6 @@ Result<> writeFileAtomically(const fs::path& path, std::span<const std::byte> by
 Result<> writeFileAtomically(const fs::path& path, std::string_view text)
 {
     return writeFileAtomically(path, std::as_bytes(std::span(text)));
-}
-
-Result<MappedFile> MappedFile::open(const fs::path& path)
-{
-    const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.get() < 0)
-        return makeError(readErrc(errno), fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
-    LATHE_TRY_ASSIGN(const std::uint64_t size, regularFileSize(file.get(), path));
-    MappedFile mapped;
-    if (size == 0)
-        return mapped;
-    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-    if (data == MAP_FAILED)
-        return makeError(Errc::BadFile, fmt::format("cannot map {}: {}", path.string(), std::strerror(errno)));
-    mapped.m_data = static_cast<const std::byte*>(data);
-    mapped.m_size = size;
-    return mapped;
-}
-
-MappedFile::~MappedFile()
-{
-    if (m_data)
-        ::munmap(const_cast<std::byte*>(m_data), m_size);
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : m_data(std::exchange(other.m_data, nullptr)), m_size(std::exchange(other.m_size, 0))
-{
-}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept
-{
-    std::swap(m_data, other.m_data);
-    std::swap(m_size, other.m_size);
-    return *this;
 }
 
 Result<TempDir> TempDir::create(std::string_view prefix)

@@ -20,24 +20,6 @@ Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t ma
 Result<> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 Result<> writeFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-/// Read-only view of a file; empty files give an empty span.
-class MappedFile
-{
-public:
-    static Result<MappedFile> open(const std::filesystem::path& path);
-    MappedFile() = default;
-    ~MappedFile();
-    MappedFile(MappedFile&& other) noexcept;
-    MappedFile& operator=(MappedFile&& other) noexcept;
-    MappedFile(const MappedFile&) = delete;
-    MappedFile& operator=(const MappedFile&) = delete;
-    std::span<const std::byte> bytes() const { return {m_data, m_size}; }
-
-private:
-    const std::byte* m_data = nullptr;
-    std::size_t m_size = 0;
-};
-
 /// A fresh folder, removed with all that is in it. Where its program is killed, the next one that is made for the same purpose
 /// removes it.
 class TempDir

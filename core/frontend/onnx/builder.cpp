@@ -74,7 +74,7 @@ Result<> Builder::charge(std::int64_t bytes)
 {
     // A few times what was read: weights may be widened from 8 bits to 32, and go through several hands on the way.
     constexpr std::int64_t kFree = std::int64_t{256} << 20, kTimesRead = 16;
-    if (bytes > kFree + kTimesRead * (m_fileBytes + m_reader.mappedBytes()) - m_charged)
+    if (bytes > kFree + kTimesRead * (m_fileBytes + m_reader.externalBytes()) - m_charged)
         return makeError(Errc::BadFile, "the constants that it asks for are out of proportion to the file");
     m_charged += bytes;
     return {};

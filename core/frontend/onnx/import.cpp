@@ -138,7 +138,7 @@ class Importer
 {
 public:
     Importer(ModelProto& model, const ImportOptions& options, std::filesystem::path folder, std::int64_t opset, std::int64_t fileBytes, CutWeights cut)
-        : m_proto(*model.mutable_graph()), m_options(options), m_builder(std::move(folder), opset, fileBytes), m_cut(std::move(cut))
+        : m_proto(*model.mutable_graph()), m_options(options), m_builder(TensorReader(std::move(folder), options.mapFrom), opset, fileBytes), m_cut(std::move(cut))
     {
         m_builder.graph().name = m_proto.name();
     }

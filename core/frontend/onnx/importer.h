@@ -24,8 +24,8 @@ class Builder
 public:
     /// `fileBytes`: of the model file. Constants that import itself may make (folded arithmetic, filled tensors) are bounded by
     /// it and by the external files.
-    Builder(std::filesystem::path folder, std::int64_t opsetVersion, std::int64_t fileBytes)
-        : m_reader(std::move(folder)), m_opset(opsetVersion), m_fileBytes(fileBytes)
+    Builder(TensorReader reader, std::int64_t opsetVersion, std::int64_t fileBytes)
+        : m_reader(std::move(reader)), m_opset(opsetVersion), m_fileBytes(fileBytes)
     {
     }
 

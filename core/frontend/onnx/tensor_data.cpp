@@ -117,7 +117,7 @@ int dataTypeOf(DType dtype)
     return TensorProto::UNDEFINED;
 }
 
-Result<std::shared_ptr<const MappedFile>> TensorReader::mapped(const std::string& location)
+Result<std::shared_ptr<const MappedFile>> TensorReader::opened(const std::string& location)
 {
     namespace fs = std::filesystem;
     if (const auto found = m_files.find(location); found != m_files.end())
@@ -143,9 +143,10 @@ Result<std::shared_ptr<const MappedFile>> TensorReader::mapped(const std::string
     const fs::path inside = file.lexically_relative(folder);
     if (inside.empty() || *inside.begin() == "..")
         return refuse("lies outside of the model's folder");
-    LATHE_TRY_ASSIGN(MappedFile mapping, MappedFile::open(file));
-    auto shared = std::make_shared<const MappedFile>(std::move(mapping));
-    m_mappedBytes += static_cast<std::int64_t>(shared->bytes().size());
+    const auto before = static_cast<std::size_t>(m_externalBytes);
+    LATHE_TRY_ASSIGN(MappedFile external, MappedFile::open(file, m_mapFrom > before ? m_mapFrom - before - 1 : 0));
+    auto shared = std::make_shared<const MappedFile>(std::move(external));
+    m_externalBytes += static_cast<std::int64_t>(shared->bytes().size());
     m_files.emplace(location, shared);
     return shared;
 }
@@ -164,7 +165,7 @@ Result<std::shared_ptr<const graph::ConstData>> TensorReader::external(const Ten
             LATHE_TRY_ASSIGN(length, numberOf(proto, entry.key(), entry.value()));
         }
     }
-    auto opened = mapped(location);
+    auto opened = this->opened(location);
     if (!opened)
         return std::move(opened).error().note(nameOf(proto));
     const std::span<const std::byte> file = (*opened)->bytes();

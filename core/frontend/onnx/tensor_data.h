@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
-#include "core/support/files.h"
+#include "core/support/mapped_file.h"
 #include "core/support/result.h"
 
 #include <filesystem>
@@ -30,26 +30,28 @@ struct ConstTensor
     std::shared_ptr<const graph::ConstData> data;
 };
 
-/// Turns TensorProtos into constants. Files with external data are mapped once and kept by the constants.
+/// Turns TensorProtos into constants. Files with external data are opened once and kept by the constants.
 class TensorReader
 {
 public:
-    explicit TensorReader(std::filesystem::path folder) : m_folder(std::move(folder)) { }
+    /// Files with external data are read into memory while they come to less than `mapFrom` bytes together, else mapped.
+    TensorReader(std::filesystem::path folder, std::size_t mapFrom) : m_folder(std::move(folder)), m_mapFrom(mapFrom) { }
 
     /// Takes the raw bytes out of `proto` instead of copying them. `raw`: those that were cut out of it (weight_cutter.h), in
     /// `file`. Errors: BadFile where sizes, counts or paths do not fit; Unsupported for element types that Lathe lacks.
     Result<ConstTensor> read(::onnx::TensorProto& proto, std::span<const std::byte> raw = {}, std::shared_ptr<const MappedFile> file = {});
 
     /// Sizes of all files with external data.
-    std::int64_t mappedBytes() const { return m_mappedBytes; }
+    std::int64_t externalBytes() const { return m_externalBytes; }
 
 private:
     Result<std::shared_ptr<const graph::ConstData>> external(const ::onnx::TensorProto& proto, std::size_t bytes);
-    Result<std::shared_ptr<const MappedFile>> mapped(const std::string& location);
+    Result<std::shared_ptr<const MappedFile>> opened(const std::string& location);
 
     std::filesystem::path m_folder;
+    std::size_t m_mapFrom;
     std::map<std::string, std::shared_ptr<const MappedFile>> m_files;
-    std::int64_t m_mappedBytes = 0;
+    std::int64_t m_externalBytes = 0;
 };
 
 } // namespace lathe::frontend::onnx_detail

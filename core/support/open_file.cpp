@@ -1,0 +1,29 @@
+#include "core/support/open_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace lathe {
+
+Result<RegularFile> openRegularFile(const std::filesystem::path& path)
+{
+    // A pipe or a device must not make us wait.
+    OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.get() < 0) {
+        const int code = errno;
+        return makeError(code == ENOENT || code == ENOTDIR ? Errc::NotFound : Errc::BadFile, fmt::format("cannot open {}: {}", path.string(), std::strerror(code)));
+    }
+    struct stat info = {};
+    if (::fstat(file.get(), &info) != 0)
+        return makeError(Errc::BadFile, fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+    if (!S_ISREG(info.st_mode))
+        return makeError(Errc::BadFile, fmt::format("{} is not a regular file", path.string()));
+    return RegularFile{std::move(file), static_cast<std::uint64_t>(info.st_size)};
+}
+
+} // namespace lathe
