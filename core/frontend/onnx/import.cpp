@@ -510,7 +510,7 @@ Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOp
 
 Result<graph::Graph> importOnnx(const std::filesystem::path& path, const ImportOptions& options)
 {
-    LATHE_TRY_ASSIGN(MappedFile mapped, MappedFile::open(path));
+    LATHE_TRY_ASSIGN(MappedFile mapped, MappedFile::open(path, options.mapFrom == 0 ? 0 : options.mapFrom - 1));
     const auto file = std::make_shared<const MappedFile>(std::move(mapped));
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     const bool stays = file->bytes().size() >= options.mapFrom;
