@@ -33,6 +33,8 @@ Result<> tune(Arguments& arguments)
     if (arguments.tune.seconds == 0 && arguments.tune.trials == 0 && arguments.tune.minGainPercent == 0 && !arguments.tune.resume)
         return makeError(Errc::InvalidArgument, "say how long to tune: --time 20m, --trials 1000, or --budget \"until 18:00\"");
     LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());
+    if (!open.target.empty())
+        LATHE_TRY(session::checkMeasurable(open.target)); // else a project would be begun for nothing
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
     installInterrupt();
     TuneOutput output(*session, arguments.json, arguments.tune.verbose);

@@ -33,12 +33,18 @@ BuiltKernelPtr makeBuiltKernel()
     return std::make_shared<BuiltKernel>();
 }
 
-Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
+Result<> checkMeasurable(const Target& target)
 {
-    LATHE_TRY_ASSIGN(const Target target, Target::parse(options.target));
     if (target.kind() == "cpu" && target.machine() != thisMachine())
         return makeError(Errc::Unsupported, fmt::format("code for {} cannot be measured on this machine ({}), and boards are not reached yet; a library for it can be exported with default schedules",
                                                         target.machine(), thisMachine()));
+    return {};
+}
+
+Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
+{
+    LATHE_TRY_ASSIGN(const Target target, Target::parse(options.target));
+    LATHE_TRY(checkMeasurable(target));
     auto impl = std::make_unique<Impl>();
     if (options.builders == 0)
         options.builders = std::max(1u, std::thread::hardware_concurrency());

@@ -34,6 +34,9 @@ DeviceSpec deviceOf(const Target& target, std::string key = {});
 /// For MeasureRequest::built.
 BuiltKernelPtr makeBuiltKernel();
 
+/// Whether programs for `target` can be measured from here. Unsupported, with the reason.
+Result<> checkMeasurable(const Target& target);
+
 /// Pools of builder and runner processes under one supervisor, which is the calling thread: it waits with poll, starts
 /// workers when they are needed, kills their process group at a deadline, and charges a crash to the candidate that
 /// caused it (a batch whose builder died is built again one by one). A worker that dies while idle costs nothing.

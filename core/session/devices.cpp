@@ -79,6 +79,12 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     return test;
 }
 
+Result<> checkMeasurable(const std::string& text)
+{
+    LATHE_TRY_ASSIGN(const Target target, Target::parse(text));
+    return measure::checkMeasurable(target);
+}
+
 bool runsHere(const std::string& text)
 {
     const auto target = Target::parse(text);

@@ -383,6 +383,7 @@ Result<> Session::start(TuneOptions options)
     if (m_project && m_project->readOnly())
         return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
     LATHE_TRY(check(options));
+    LATHE_TRY(measure::checkMeasurable(m_model->target));
     if (options.policy == "template")
         return makeError(Errc::Unsupported, "the template policy is not part of this version: choose sketch, reference, evolution or random");
     wait();

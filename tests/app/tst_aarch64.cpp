@@ -170,6 +170,7 @@ private slots:
         QCOMPARE(refused.code, 1);
         QVERIFY2(refused.err.contains(says), refused.err);
         QCOMPARE(refused.err.trimmed().count('\n'), 0);
+        QVERIFY(!QFile::exists(m_dir.filePath("arm.lathe")));
     }
 
     void otherSystemsAndProcessorsAreRefused()

@@ -126,9 +126,11 @@ private slots:
         auto* target = find<QComboBox>("targetPicker");
         target->setCurrentIndex(target->findText("64-bit Arm", Qt::MatchStartsWith));
         QCOMPARE(find<QComboBox>("devicePicker")->currentText(), QStringLiteral("none"));
-        auto* start = find<QToolButton>("actionExportButton");
-        QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled(), 20000);
-        QTest::mouseClick(start, Qt::LeftButton);
+        auto* open = find<QToolButton>("actionExportButton");
+        QTRY_VERIFY_WITH_TIMEOUT(open->isEnabled(), 20000);
+        const auto* start = find<QToolButton>("actionStartButton");
+        QVERIFY(!start->isEnabled() && start->toolTip().contains("Boards are not reached yet"));
+        QTest::mouseClick(open, Qt::LeftButton);
         QWidget* dialog = nullptr;
         QTRY_VERIFY((dialog = m_window->findChild<QWidget*>("exportDialog")) != nullptr);
         QVERIFY(find<QLabel>("exportTarget", dialog)->text().contains("aarch64-linux-gnu"));
@@ -152,6 +154,8 @@ private slots:
             QVERIFY(QFile::exists(file));
         }
         QTest::mouseClick(find<QPushButton>("exportClose", dialog), Qt::LeftButton);
+        target->setCurrentIndex(0);
+        QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled() && start->toolTip().contains("F5"), 20000);
     }
 
     void aBrokenFileBecomesAnIssue()

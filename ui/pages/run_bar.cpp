@@ -30,15 +30,16 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
         retranslated(a, [a, text, tip] {
             a->setText(tr(text));
             a->setIconText(withoutMnemonic(a->text())); // of the toolbar's button
-            a->setToolTip(a->shortcut().isEmpty() ? tr(tip) : QStringLiteral("%1 (%2)").arg(tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
+            if (tip != nullptr) // else it depends on the target
+                a->setToolTip(a->shortcut().isEmpty() ? tr(tip) : QStringLiteral("%1 (%2)").arg(tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
         });
         if (QWidget* button = widgetForAction(a))
             button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
         return a;
     };
     m_open = action("actionOpen", QT_TR_NOOP("&Open"), QKeySequence::Open, QT_TR_NOOP("Open a model or project"));
-    m_start = action("actionStart", QT_TR_NOOP("&Start"), Qt::Key_F5, QT_TR_NOOP("Tune the network from here on"));
-    m_resume = action("actionResume", QT_TR_NOOP("Res&ume"), Qt::Key_F6, QT_TR_NOOP("Continue the project's latest run"));
+    m_start = action("actionStart", QT_TR_NOOP("&Start"), Qt::Key_F5, nullptr);
+    m_resume = action("actionResume", QT_TR_NOOP("Res&ume"), Qt::Key_F6, nullptr);
     m_pause = action("actionPause", QT_TR_NOOP("&Pause"), Qt::Key_F7, QT_TR_NOOP("Pause after the current round"));
     m_pause->setCheckable(true);
     m_stop = action("actionStop", QT_TR_NOOP("S&top"), Qt::SHIFT | Qt::Key_F5, QT_TR_NOOP("Stop; everything measured is kept"));
@@ -77,7 +78,7 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
     m_remaining->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred); // else a narrow bar would hide it whole
     addWidget(m_remaining);
     connect(m_target, &QComboBox::currentIndexChanged, this, [this] {
-        showDevices();
+        showTarget();
         emit targetChanged(target());
     });
     retranslated(this, [this] {
@@ -105,7 +106,7 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
         for (const QString& budget : budgets)
             widest = std::max(widest, metrics.horizontalAdvance(budget));
         m_budget->view()->setMinimumWidth(widest + 32);
-        showDevices();
+        showTarget();
     });
     setState(false, session::RunState::Idle, false);
 }
@@ -139,32 +140,47 @@ void RunBar::setTarget(const QString& target)
         index = m_target->count() - 1;
     }
     m_target->setCurrentIndex(index);
-    showDevices();
+    showTarget();
 }
 
-/// Local devices of the target's kind; remote ones join the list when a broker is named.
-void RunBar::showDevices()
+/// Local devices of the target's kind (remote ones join the list when a broker is named), and what can be done with it.
+void RunBar::showTarget()
 {
     const bool simulated = target().startsWith(QStringLiteral("sim"));
-    const bool elsewhere = !session::runsHere(target().toStdString());
+    const bool elsewhere = !session::checkMeasurable(target().toStdString());
     m_device->setItemText(0, simulated ? tr("simulator") : elsewhere ? tr("none") : tr("this machine"));
     m_device->setToolTip(simulated   ? tr("No device: a formula says how long a candidate would take, so that all can be tried within seconds")
                          : elsewhere ? tr("Boards are not reached yet: nothing is measured, and a library is exported with default schedules")
                                      : tr("Where candidates are measured"));
+    const auto tip = [&](QAction* action, const QString& text) {
+        action->setToolTip(elsewhere ? m_device->toolTip() : QStringLiteral("%1 (%2)").arg(text, action->shortcut().toString(QKeySequence::NativeText)));
+    };
+    tip(m_start, tr("Tune the network from here on"));
+    tip(m_resume, tr("Continue the project's latest run"));
+    enableActions();
 }
 
 void RunBar::setState(bool modelOpen, session::RunState state, bool canResume)
 {
+    m_modelOpen = modelOpen;
+    m_state = state;
+    m_canResume = canResume;
+    enableActions();
+}
+
+void RunBar::enableActions()
+{
     using session::RunState;
-    const bool active = state == RunState::Starting || state == RunState::Running || state == RunState::Pausing || state == RunState::Paused
-        || state == RunState::Stopping;
+    const bool active = m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing || m_state == RunState::Paused
+        || m_state == RunState::Stopping;
+    const bool tunes = m_modelOpen && !active && !m_replay && session::checkMeasurable(target().toStdString());
     m_open->setEnabled(!active);
-    m_start->setEnabled(modelOpen && !active && !m_replay);
-    m_resume->setEnabled(modelOpen && !active && canResume && !m_replay);
-    m_pause->setEnabled(active && state != RunState::Stopping);
-    m_pause->setChecked(state == RunState::Pausing || state == RunState::Paused);
+    m_start->setEnabled(tunes);
+    m_resume->setEnabled(tunes && m_canResume);
+    m_pause->setEnabled(active && m_state != RunState::Stopping);
+    m_pause->setChecked(m_state == RunState::Pausing || m_state == RunState::Paused);
     m_stop->setEnabled(active);
-    m_export->setEnabled(modelOpen && !m_replay);
+    m_export->setEnabled(m_modelOpen && !m_replay);
     m_target->setEnabled(!active && !m_replay);
     m_device->setEnabled(!active && !m_replay);
     m_budget->setEnabled(!active && !m_replay);

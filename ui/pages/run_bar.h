@@ -44,7 +44,8 @@ protected:
 
 private:
     void applyIcons();
-    void showDevices();
+    void showTarget();
+    void enableActions();
     QAction* m_open = nullptr;
     QAction* m_start = nullptr;
     QAction* m_resume = nullptr;
@@ -56,6 +57,8 @@ private:
     QComboBox* m_budget = nullptr;
     QLabel* m_remaining = nullptr;
     bool m_replay = false;
+    bool m_modelOpen = false, m_canResume = false;
+    session::RunState m_state = session::RunState::Idle;
 };
 
 } // namespace lathe::ui
