@@ -6,7 +6,7 @@ Hash128 Sketch::identity(const Genome& genome) const
 {
     std::string bytes = m_name;
     bytes += '\0';
-    for (const std::int32_t gene : genome)
+    for (const std::int32_t gene : settled(genome))
         for (int i = 0; i < 4; ++i)
             bytes += static_cast<char>(static_cast<std::uint32_t>(gene) >> (8 * i) & 0xff);
     return contentHash(bytes);

@@ -47,8 +47,10 @@ public:
     /// go together or break a limit of the hardware).
     virtual Result<std::vector<schedule::Step>> instantiate(const Genome& genome) const = 0;
 
-    /// Identity of (sketch, genome), equal on all machines.
+    /// Identity of (sketch, genome), equal on all machines. Genomes of one identity make one program.
     Hash128 identity(const Genome& genome) const;
+    /// The least genome of those that are known to make the program of `genome`, a legal one.
+    virtual Genome settled(Genome genome) const { return genome; }
 
     /// The value that a gene stands for, for people: "14x2" of a tile, "512" of a choice.
     std::string describe(std::size_t parameter, std::int32_t gene) const;

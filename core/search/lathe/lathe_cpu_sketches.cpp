@@ -168,6 +168,13 @@ Result<std::vector<schedule::Step>> LatheSketch::instantiate(const Genome& genom
     return emitter.take();
 }
 
+Genome LatheSketch::settled(Genome genome) const
+{
+    for (const Part& part : m_parts)
+        part.nest->settle(std::span(genome).subspan(part.firstGene, part.genes));
+    return genome;
+}
+
 Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
 {
     LATHE_TRY(check(genome));

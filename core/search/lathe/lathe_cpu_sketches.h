@@ -30,6 +30,7 @@ public:
                                                              LatheForm form = LatheForm::Phases);
 
     Result<std::vector<schedule::Step>> instantiate(const Genome& genome) const override;
+    Genome settled(Genome genome) const override;
 
     /// Estimated seconds and the model's feature row, without any step. Errors: IllegalSchedule.
     struct Analysis

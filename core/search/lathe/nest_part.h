@@ -43,6 +43,8 @@ public:
     virtual std::vector<Parameter> parameters() const = 0;
     /// Errors: IllegalSchedule with the limit that is broken. Cheap: called for every sampled genome.
     virtual Result<NestFacts> facts(std::span<const std::int32_t> genes) const = 0;
+    /// Sets genes that make no difference beside the others to the least value of the same effect. Genes are valid for facts().
+    virtual void settle(std::span<std::int32_t>) const { }
     /// Genes are valid for facts().
     virtual void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const = 0;
     /// Whether the padding that this phase reads is computed on its own.

@@ -207,6 +207,62 @@ std::vector<TilePart::Outer> TilePart::outerLoops(const Choice& c) const
     return order;
 }
 
+std::int32_t TilePart::sharedLoops(const std::vector<Outer>& outer, std::int64_t depth)
+{
+    std::int32_t count = 0;
+    std::int64_t running = 0;
+    while (static_cast<std::size_t>(count) < outer.size() && running < depth)
+        running += outer[static_cast<std::size_t>(count++)].extent > 1 ? 1 : 0;
+    return count;
+}
+
+std::vector<LoopPart> TilePart::dividedLoops(const Choice& c, const std::vector<Outer>& outer) const
+{
+    std::vector<LoopPart> loops;
+    if (m_border < 0 || c.border != Divided)
+        return loops;
+    // A single loop that is shared out keeps its shape and can be divided; a fused one cannot.
+    const std::int32_t count = sharedLoops(outer, c.depth);
+    for (std::size_t i = count == 1 ? 0 : static_cast<std::size_t>(count); i < outer.size(); ++i)
+        if (outer[i].extent > 1 && (outer[i].loop.axis == m_axisA || outer[i].loop.axis == m_axisB))
+            loops.push_back(outer[i].loop);
+    return loops;
+}
+
+std::vector<LoopPart> TilePart::kernelLoops() const
+{
+    std::vector<LoopPart> kernel;
+    for (std::size_t r = 0; r < m_op.reduceAxes.size(); ++r)
+        if (r != m_long)
+            kernel.push_back({reduceAxis(r), 0});
+    return kernel;
+}
+
+void TilePart::settle(std::span<std::int32_t> genes) const
+{
+    // Loops of one iteration, wherever they stand and whether they are unrolled, are none.
+    const auto running = [&] {
+        std::vector<LoopPart> loops;
+        for (const Outer& o : outerLoops(decode(genes)))
+            if (o.extent > 1)
+                loops.push_back(o.loop);
+        return loops;
+    };
+    const std::vector<LoopPart> loops = running();
+    const std::int32_t order = genes[Order];
+    for (genes[Order] = 0; genes[Order] < order && running() != loops; ++genes[Order])
+        ;
+    // Weights of the next tiles are fetched while pixels use those of these once more, if there are such.
+    const auto usesWeight = [this](LoopPart loop) { return m_operands[static_cast<std::size_t>(m_weight)].usesSpatial(static_cast<std::size_t>(loop.axis)); };
+    if (decode(genes).prefetch == kNextPanel && (loops.empty() || usesWeight(loops.back()) || std::none_of(loops.begin(), loops.end(), usesWeight)))
+        genes[Prefetch] = 0;
+    const std::vector<LoopPart> kernel = kernelLoops();
+    while (genes[Kernel] > 0 && m_op.reduceExtents[static_cast<std::size_t>(kernel[kernel.size() - static_cast<std::size_t>(genes[Kernel])].axis) - m_rank] == 1)
+        --genes[Kernel];
+    if (const Choice c = decode(genes); c.border == Divided && dividedLoops(c, outerLoops(c)).empty())
+        genes[Border] = Guarded;
+}
+
 std::vector<LoopPart> TilePart::anchorOrder(const Choice& c, const std::vector<Outer>& outer) const
 {
     std::vector<LoopPart> order;
@@ -316,10 +372,7 @@ void TilePart::emit(std::span<const std::int32_t> genes, StepEmitter& emitter) c
     // Register loops.
     if (c.unroll > 1)
         anchor.annotate({reduceAxis(m_long), 2}, Annotation::Unroll);
-    std::vector<LoopPart> kernel;
-    for (std::size_t r = 0; r < m_op.reduceAxes.size(); ++r)
-        if (r != m_long)
-            kernel.push_back({reduceAxis(r), 0});
+    const std::vector<LoopPart> kernel = kernelLoops();
     for (std::size_t k = 0; k < static_cast<std::size_t>(c.kernel) && k < kernel.size(); ++k)
         anchor.annotate(kernel[kernel.size() - 1 - k], Annotation::Unroll);
     for (StageLoops* loops : {&anchor, &owner}) {
@@ -331,16 +384,9 @@ void TilePart::emit(std::span<const std::int32_t> genes, StepEmitter& emitter) c
         if (c.lanes > 1)
             loops->annotate({m_last, 2}, Annotation::Vectorize);
     }
-    // Loops shared out among the threads: the outermost that run more than once.
-    std::int32_t count = 0;
-    std::int64_t running = 0;
-    while (static_cast<std::size_t>(count) < outer.size() && running < c.depth)
-        running += outer[static_cast<std::size_t>(count++)].extent > 1 ? 1 : 0;
-    if (m_border >= 0 && c.border == Divided)
-        // A single loop that is shared out keeps its shape and can be divided; a fused one cannot.
-        for (std::size_t i = count == 1 ? 0 : static_cast<std::size_t>(count); i < outer.size(); ++i)
-            if (outer[i].extent > 1 && (outer[i].loop.axis == m_axisA || outer[i].loop.axis == m_axisB))
-                emitter.add(PartitionStep{ownerStage, owner.position(outer[i].loop)});
+    const std::int32_t count = sharedLoops(outer, c.depth);
+    for (const LoopPart& loop : dividedLoops(c, outer))
+        emitter.add(PartitionStep{ownerStage, owner.position(loop)});
     if (m_weight >= 0 && c.pack != 0)
         emitPacking(c, order, emitter);
     if (c.prefetch != 0)

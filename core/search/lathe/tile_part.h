@@ -17,6 +17,7 @@ public:
 
     std::vector<Parameter> parameters() const override;
     Result<NestFacts> facts(std::span<const std::int32_t> genes) const override;
+    void settle(std::span<std::int32_t> genes) const override;
     void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const override;
     bool copiesBorder(std::span<const std::int32_t> genes) const override;
 
@@ -61,6 +62,11 @@ private:
     void chooseAxes();
     void choosePackable(const std::vector<bool>& constantOps);
     std::vector<Outer> outerLoops(const Choice& c) const;
+    /// How many of them are shared out among the threads: the outermost, until `depth` run more than once.
+    static std::int32_t sharedLoops(const std::vector<Outer>& outer, std::int64_t depth);
+    /// Those that are divided where the border begins and ends.
+    std::vector<LoopPart> dividedLoops(const Choice& c, const std::vector<Outer>& outer) const;
+    std::vector<LoopPart> kernelLoops() const; ///< reduce loops but the longest
     std::int32_t reduceAxis(std::size_t r) const { return static_cast<std::int32_t>(m_rank + r); }
     std::int64_t extent(std::int32_t axis) const { return axis < 0 ? 1 : m_op.shape[static_cast<std::size_t>(axis)]; }
     /// Whether tiles of so many channels cover the last dimension, with at most a third of it computed in vain.

@@ -121,6 +121,13 @@ std::vector<std::int32_t> WinogradPart::dataGenes(std::span<const std::int32_t> 
     return data;
 }
 
+void WinogradPart::settle(std::span<std::int32_t> genes) const
+{
+    const std::vector<std::int32_t> data = dataGenes(genes, decode(genes));
+    std::copy(data.begin(), data.end(), genes.begin() + GeneCount);
+    m_data->settle(genes.subspan(GeneCount));
+}
+
 Result<NestFacts> WinogradPart::facts(std::span<const std::int32_t> genes) const
 {
     const Choice c = decode(genes);

@@ -32,6 +32,7 @@ public:
 
     std::vector<Parameter> parameters() const override;
     Result<NestFacts> facts(std::span<const std::int32_t> genes) const override;
+    void settle(std::span<std::int32_t> genes) const override;
     void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const override;
 
 private:

@@ -274,6 +274,73 @@ private slots:
         QVERIFY(!kernel->nest.phases.empty());
     }
 
+    void genomesOfOneIdentityMakeOneProgram_data()
+    {
+        QTest::addColumn<int>("which");
+        int i = 0;
+        for (const char* name : {"3x3", "1x1", "1x1 of few pixels", "7 pixels", "winograd 4", "winograd 2", "depthwise", "dense"})
+            QTest::newRow(name) << i++;
+    }
+    void genomesOfOneIdentityMakeOneProgram()
+    {
+        QFETCH(int, which);
+        const std::function<SearchAlternative()> makers[] = {
+            [] { return conv(28, 32, 64, 3, 1); }, [] { return conv(28, 64, 128, 1, 1); }, [] { return conv(7, 64, 16, 1, 1); }, [] { return conv(7, 64, 64, 3, 1); },
+            [] { return winograd(14, 32, 4); }, [] { return winograd(14, 32, 2); }, [] { return depthwise(28, 48, 1); }, [] { return dense(128, 96); }};
+        const SearchAlternative alternative = makers[which]();
+        const auto sketches = latheCpuSketches(task({alternative}));
+        QVERIFY(sketches);
+        schedule::LowerOptions lowering;
+        lowering.constantInputs = alternative.constantInputs;
+        Random random(3, 0, 0);
+        for (const auto& sketch : *sketches) {
+            std::map<std::string, std::string> programs; // by identity
+            std::map<std::string, Genome> genomes; // by program, one each
+            int taken = 0, unseen = 0;
+            std::string example;
+            const auto text = [](const Genome& genome) { return nlohmann::json(genome).dump(); };
+            const auto take = [&](const Genome& genome) {
+                const auto steps = sketch->instantiate(genome);
+                if (!steps)
+                    return false;
+                auto state = schedule::State::replay(alternative.dag, *steps);
+                if (!state)
+                    qFatal("%s", state.error().message.c_str());
+                const auto kernel = schedule::lower(*std::move(state), lowering);
+                if (!kernel)
+                    return false;
+                const std::string identity = sketch->identity(genome).hex(), program = ir::print(kernel->nest);
+                if (programs.emplace(identity, program).first->second != program)
+                    qFatal("%s: other programs of one identity: %s", sketch->name().c_str(), text(genome).c_str());
+                if (const Genome& other = genomes.emplace(program, genome).first->second; sketch->identity(other).hex() != identity) {
+                    ++unseen;
+                    example = text(other) + " and " + text(genome);
+                }
+                if (sketch->settled(sketch->settled(genome)) != sketch->settled(genome) || sketch->identity(sketch->settled(genome)).hex() != identity)
+                    qFatal("%s: not settled: %s", sketch->name().c_str(), text(genome).c_str());
+                return true;
+            };
+            for (int tries = 0; tries < 20000 && taken < 5; ++tries) {
+                Genome genome;
+                for (const Parameter& parameter : sketch->parameters())
+                    genome.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(parameter.count))));
+                if (!take(genome))
+                    continue;
+                ++taken;
+                for (std::size_t g = 0; g < genome.size(); ++g) { // genomes beside it
+                    const std::int32_t kept = genome[g];
+                    for (genome[g] = 0; genome[g] < sketch->parameters()[g].count; ++genome[g])
+                        if (genome[g] != kept)
+                            take(genome);
+                    genome[g] = kept;
+                }
+            }
+            QVERIFY(taken > 0);
+            // What else leads to one program is rare enough.
+            QVERIFY2(unseen * 50 <= static_cast<int>(programs.size()), qPrintable(QString("%1: %2 of %3, %4").arg(sketch->name().c_str()).arg(unseen).arg(programs.size()).arg(example.c_str())));
+        }
+    }
+
     void winogradByBlocksLowers_data()
     {
         QTest::addColumn<int>("size");
