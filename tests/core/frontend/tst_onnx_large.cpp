@@ -3,6 +3,7 @@
 #include "core/graph/passes.h"
 #include "core/support/files.h"
 #include "core/target/target.h"
+#include "tests/support/own_bytes.h"
 
 #include "wire_writer.h"
 
@@ -14,21 +15,12 @@
 using namespace lathe;
 using frontend::ImportOptions;
 using frontend::importOnnx;
+using test::ownBytes;
 
 namespace {
 
 constexpr std::int64_t kSide = 1024;
 constexpr std::int64_t kMatrixBytes = kSide * kSide * 4;
-
-/// Bytes of this process that are no file's: what a copied weight would add to.
-std::int64_t ownBytes()
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with("RssAnon:"))
-            return std::stoll(line.substr(8)) * 1024;
-    return -1;
-}
 
 std::string at(std::int64_t offset)
 {

@@ -1,6 +1,7 @@
 #include "core/frontend/onnx.h"
 #include "core/session/loaded_model.h"
 #include "core/support/files.h"
+#include "tests/support/own_bytes.h"
 
 #include "../frontend/wire_writer.h"
 
@@ -9,20 +10,11 @@
 #include <fstream>
 
 using namespace lathe;
+using test::ownBytes;
 
 namespace {
 
 constexpr std::int64_t kSide = 1024;
-
-/// Bytes of this process that are no file's.
-std::int64_t ownBytes()
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with("RssAnon:"))
-            return std::stoll(line.substr(8)) * 1024;
-    return -1;
-}
 
 /// Initializers that follow one another in "w.bin", a file that takes no room on the disk.
 struct Weights
