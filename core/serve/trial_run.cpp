@@ -417,16 +417,16 @@ Result<> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunR
     }
     const std::uint32_t repeat = std::clamp<std::uint32_t>(wanted.repeat(), 1, 10'000);
     for (std::uint32_t r = 0; r < repeat; ++r) {
-        while (true) {
-            LATHE_TRY_ASSIGN(const Timed timed, measure(number));
-            number = timed.runs;
-            if (timed.total >= minRepeatNs || number >= kMaxNumber) {
-                result.add_costs_ns(timed.mean);
-                break;
-            }
-            const double grown = std::max(minRepeatNs / std::max(timed.mean, 1e-3) + 1, number * 1.618);
-            number = static_cast<std::uint32_t>(std::min<double>(grown, kMaxNumber));
+        // What is missing is added: nothing that was measured is thrown away.
+        Timed all;
+        for (std::uint32_t more = number; more > 0;) {
+            LATHE_TRY_ASSIGN(const Timed timed, measure(more));
+            all = {all.total + timed.total, (all.total + timed.total) / (all.runs + timed.runs), all.runs + timed.runs};
+            const double missing = all.total < minRepeatNs ? (minRepeatNs - all.total) / std::max(all.mean, 1e-3) + 1 : 0;
+            more = static_cast<std::uint32_t>(std::min<double>(missing, kMaxNumber - std::min(all.runs, kMaxNumber)));
         }
+        result.add_costs_ns(all.mean);
+        number = all.runs;
         if (wanted.cooldown_ms() > 0)
             std::this_thread::sleep_for(
                 std::chrono::duration<double, std::milli>(std::min(wanted.cooldown_ms(), 60'000.0)));
