@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMaxGroup = 16;
 /// With the gate, this many built candidates may wait before builders must let them be measured.
-constexpr std::size_t kMaxReady = 32;
+constexpr std::size_t kMaxReady = 64;
 /// A build that takes longer than this is stopped while others are measured.
 constexpr auto kSlowBuild = std::chrono::milliseconds(1500);
 /// A candidate whose workers are killed from outside again and again is given up: it may be what eats the memory.
@@ -73,9 +73,6 @@ Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, std::v
     : m_options(options), m_builders(builders), m_runners(runners), m_requests(requests), m_onResult(onResult),
       m_items(requests.size())
 {
-    const std::size_t share = (requests.size() + builders.size() - 1) / builders.size();
-    m_groupSize =
-        std::clamp<std::size_t>(options.candidatesPerBuild ? options.candidatesPerBuild : share, 1, kMaxGroup);
     m_gated = options.quietGate && std::any_of(runners.begin(), runners.end(), [](const Slot& slot) {
         return slot.worker->device() && slot.worker->device()->kind == "cpu";
     });
@@ -121,6 +118,15 @@ std::size_t Batch::count(Phase phase) const
 {
     return static_cast<std::size_t>(
         std::count_if(m_items.begin(), m_items.end(), [&](const Item& i) { return i.phase == phase; }));
+}
+
+/// Half of an even share: groups become smaller towards the end, so that all builders finish at about the same time (guided
+/// self-scheduling). One candidate a time would cost a link each.
+std::size_t Batch::groupSize() const
+{
+    const std::size_t shares = 2 * m_builders.size();
+    const std::size_t half = (count(Phase::Waiting) + shares - 1) / shares;
+    return std::clamp<std::size_t>(m_options.candidatesPerBuild ? m_options.candidatesPerBuild : half, 1, kMaxGroup);
 }
 
 bool Batch::shouldBuild() const
@@ -187,7 +193,8 @@ Result<> Batch::dispatchBuilds()
         if (slot.busy() || !shouldBuild())
             continue;
         std::vector<std::size_t> group;
-        for (std::size_t i = 0; i < m_items.size() && group.size() < m_groupSize; ++i) {
+        const std::size_t size = groupSize();
+        for (std::size_t i = 0; i < m_items.size() && group.size() < size; ++i) {
             if (m_items[i].phase != Phase::Waiting || (m_items[i].alone && !group.empty()))
                 continue;
             // Equal candidates have equal names, which an artifact cannot have twice.

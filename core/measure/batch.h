@@ -70,6 +70,7 @@ private:
         TrialResult result;
     };
 
+    std::size_t groupSize() const;
     bool shouldBuild() const;
     bool shouldRun() const;
     std::size_t count(Phase phase) const;
@@ -103,7 +104,6 @@ private:
     const Measurer::ResultCallback& m_onResult;
     std::vector<Item> m_items;
     std::size_t m_emitted = 0;
-    std::size_t m_groupSize = 1;
     bool m_gated = false;
     bool m_quiet = false;
 };
