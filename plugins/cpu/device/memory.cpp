@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include <csignal>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@ constexpr std::size_t kAlignment = 64;
 constexpr unsigned char kMargin = 0x5c;
 /// Only this much of a margin is filled and looked at: reading all of it after each run would empty the caches.
 constexpr std::size_t kMarginBytes = std::size_t(64) << 10;
+constexpr std::size_t kSpareBytes = std::size_t(64) << 20; ///< kept of destroyed buffers, all together
 
 std::size_t roundUp(std::size_t value, std::size_t to)
 {
@@ -37,6 +39,13 @@ std::mutex& buffersMutex()
 {
     static std::mutex mutex;
     return mutex;
+}
+
+/// Destroyed buffers whose memory is still there, the latest last. Under buffersMutex().
+std::vector<Buffer*>& spares()
+{
+    static std::vector<Buffer*> all;
+    return all;
 }
 
 RunningKernel g_running;
@@ -104,8 +113,30 @@ void reportCrash(int signal, siginfo_t* info, void* context)
 
 } // namespace
 
+Buffer::~Buffer()
+{
+    if (m_region)
+        ::munmap(m_region, m_regionBytes);
+}
+
+Buffer* Buffer::takeSpare(std::size_t bytes, bool guarded)
+{
+    const std::scoped_lock lock(buffersMutex());
+    const auto found = std::find_if(spares().rbegin(), spares().rend(), [&](const Buffer* b) { return b->m_bytes == bytes && b->m_guarded == guarded; });
+    if (found == spares().rend())
+        return nullptr;
+    Buffer* const buffer = *found;
+    spares().erase(std::next(found).base());
+    buffers()[buffer->m_data] = buffer;
+    return buffer;
+}
+
 Buffer* Buffer::create(std::size_t bytes, bool guarded)
 {
+    if (Buffer* const spare = takeSpare(bytes, guarded)) {
+        spare->fillMargins();
+        return spare;
+    }
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t unit = bytes >= kHugePage / 2 ? kHugePage : page;
     const std::size_t used = roundUp(std::max<std::size_t>(bytes, 1), kAlignment);
@@ -125,8 +156,8 @@ Buffer* Buffer::create(std::size_t bytes, bool guarded)
     buffer->m_low = reinterpret_cast<unsigned char*>(low);
     buffer->m_high = buffer->m_low + accessible;
     buffer->m_bytes = bytes;
+    buffer->m_guarded = guarded;
     if (::mprotect(buffer->m_low, accessible, PROT_READ | PROT_WRITE) != 0) {
-        ::munmap(region, buffer->m_regionBytes);
         delete buffer;
         return nullptr;
     }
@@ -143,12 +174,18 @@ void Buffer::destroy(Buffer* buffer)
 {
     if (!buffer)
         return;
-    {
-        const std::scoped_lock lock(buffersMutex());
-        buffers().erase(buffer->m_data);
+    const std::scoped_lock lock(buffersMutex());
+    buffers().erase(buffer->m_data);
+    std::vector<Buffer*>& kept = spares();
+    kept.push_back(buffer);
+    std::size_t total = 0;
+    for (const Buffer* b : kept)
+        total += static_cast<std::size_t>(b->m_high - b->m_low);
+    while (total > kSpareBytes) { // the one not used for the longest time
+        total -= static_cast<std::size_t>(kept.front()->m_high - kept.front()->m_low);
+        delete kept.front();
+        kept.erase(kept.begin());
     }
-    ::munmap(buffer->m_region, buffer->m_regionBytes);
-    delete buffer;
 }
 
 Buffer* Buffer::find(const void* data)

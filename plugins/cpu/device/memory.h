@@ -12,7 +12,8 @@ namespace lathe::cpu {
 class Buffer
 {
 public:
-    /// Null if there is no memory.
+    /// Null if there is no memory. What is in it is not defined: trials follow one another with buffers of the same sizes, and a
+    /// good part of a short one's time would go into clearing pages, so some are kept for those that come next.
     static Buffer* create(std::size_t bytes, bool guarded);
     static void destroy(Buffer* buffer);
     /// By the pointer that create()'s data() gave out; null if there is none.
@@ -25,6 +26,8 @@ public:
 
 private:
     Buffer() = default;
+    ~Buffer();
+    static Buffer* takeSpare(std::size_t bytes, bool guarded);
     void fillMargins();
     unsigned char* m_region = nullptr;
     std::size_t m_regionBytes = 0;
@@ -32,6 +35,7 @@ private:
     unsigned char* m_high = nullptr;
     unsigned char* m_data = nullptr;
     std::size_t m_bytes = 0;
+    bool m_guarded = false;
 };
 
 /// What runs now, for the sentence that a crashing kernel leaves on standard error.
