@@ -44,6 +44,7 @@ void addBudget(CLI::App& app, Action& run);
 void addReplay(CLI::App& app, Action& run);
 void addReport(CLI::App& app, Action& run);
 void addRoofline(CLI::App& app, Action& run);
+void addHeadStart(CLI::App& app, Action& run);
 void addZoo(CLI::App& app, Action& run);
 void addDevices(CLI::App& app, Action& run);
 

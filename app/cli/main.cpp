@@ -44,6 +44,7 @@ int main(int argc, char** argv)
     cli::addReplay(app, run);
     cli::addReport(app, run);
     cli::addRoofline(app, run);
+    cli::addHeadStart(app, run);
     cli::addZoo(app, run);
     cli::addDevices(app, run);
     CLI11_PARSE(app, argc, argv);

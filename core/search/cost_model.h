@@ -30,6 +30,7 @@ struct TrainingSet
     FeatureMatrix features;
     std::vector<double> costs; ///< seconds; infinite: the trial failed
     std::vector<std::int32_t> tasks; ///< which task each program belongs to
+    std::vector<float> weights; ///< of each program; empty: all count alike
 };
 
 /// Ranks programs. predict() may be called from several threads at once, not together with train() or load().

@@ -16,6 +16,8 @@
 
 namespace lathe::search {
 
+struct HeadStart;
+
 /// A candidate and what came of measuring it.
 struct Measured
 {
@@ -33,6 +35,13 @@ public:
     /// Rows of one program. Call trainIfDue() after a round.
     void add(std::string_view task, std::span<const float> rows, double seconds);
     Result<> trainIfDue(std::stop_token stop = {});
+
+    /// Rows that a head start brings; `group` tells apart what was measured together. They count as much as the run's own at
+    /// first, half after 256 own trials, and are left out once that is less than a sixteenth.
+    void inherit(std::string_view group, std::span<const float> rows, double seconds);
+    Result<> trainInherited(std::stop_token stop = {}); ///< on these alone
+    /// What a row of them weighs beside an own one now; 0: they are left out.
+    double inheritedWeight() const;
     bool ready() const { return m_model->trained(); }
     const CostModel& model() const { return *m_model; }
     CostModel& model() { return *m_model; }
@@ -40,9 +49,11 @@ public:
     std::uint64_t version() const { return m_version; } ///< how often it was trained
 
 private:
+    using Ids = std::map<std::string, std::int32_t, std::less<>>;
+    static void addTo(TrainingSet& data, Ids& ids, std::string_view task, std::span<const float> rows, double seconds);
     std::unique_ptr<CostModel> m_model;
-    TrainingSet m_data;
-    std::map<std::string, std::int32_t, std::less<>> m_taskIds;
+    TrainingSet m_data, m_inherited;
+    Ids m_taskIds, m_groupIds;
     std::size_t m_warmup;
     std::size_t m_trainedOn = 0;
     std::uint64_t m_version = 0;
@@ -63,6 +74,12 @@ public:
 
     /// Results in the order in which they were proposed, also those of an earlier run that is continued. Trains the model.
     virtual Result<> tell(std::span<const Measured> results, std::stop_token stop = {}) = 0;
+
+    /// Takes what similar tasks found into the first population. How far each of its tasks is from this one (lathe/adapt.h's
+    /// distance); infinite: not similar. Empty: the policy takes nothing over.
+    virtual std::vector<double> inherit(const HeadStart&) { return {}; }
+    /// The first kHeirs candidates that came so, the most promising first; for a first round. Always the same.
+    virtual Result<std::vector<Candidate>> heirs() const { return std::vector<Candidate>(); }
 
     /// For display: sketches, population, best score ... of the latest round.
     virtual std::map<std::string, double> statistics() const { return {}; }

@@ -167,8 +167,9 @@ Result<> XGBoostModel::boostPacks(Booster& booster, const Matrix& matrix, const 
             const float difference = predicted[i] - labels[i];
             error += static_cast<double>(difference) * difference;
             for (std::int32_t k = 0; k < packs[i]; ++k, ++row) {
-                gradients[row] = difference * labels[i];
-                hessians[row] = labels[i];
+                const float weight = data.weights.empty() ? labels[i] : labels[i] * data.weights[i];
+                gradients[row] = difference * weight;
+                hessians[row] = weight;
             }
         }
         error = std::sqrt(error / static_cast<double>(packs.size()));
@@ -188,8 +189,11 @@ Result<> XGBoostModel::boostPacks(Booster& booster, const Matrix& matrix, const 
 Result<> XGBoostModel::train(const TrainingSet& data, std::stop_token stop)
 {
     LATHE_CHECK(data.costs.size() == data.features.programs() && data.tasks.size() == data.costs.size()) << data.costs.size();
+    LATHE_CHECK(data.weights.empty() || data.weights.size() == data.costs.size()) << data.weights.size();
     if (data.costs.empty())
         return makeError(Errc::InvalidArgument, "there is nothing to train on");
+    if (m_options.objective == Objective::Pairwise && !data.weights.empty())
+        return makeError(Errc::InvalidArgument, "ranking within tasks knows no weights of single programs");
     if (m_options.objective != Objective::PackSum && data.features.rows() != data.features.programs())
         return makeError(Errc::InvalidArgument, "this objective takes one feature row per program");
 
@@ -225,6 +229,8 @@ Result<> XGBoostModel::train(const TrainingSet& data, std::stop_token stop)
     auto booster = std::make_unique<Booster>();
     if (m_options.objective != Objective::PackSum)
         LATHE_TRY(matrix.setFloats("label", labels));
+    if (m_options.objective == Objective::Regression && !data.weights.empty())
+        LATHE_TRY(matrix.setFloats("weight", data.weights));
     if (!groups.empty())
         LATHE_TRY(matrix.setGroups(groups));
     LATHE_TRY(booster->create(&matrix));

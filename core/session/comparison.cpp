@@ -2,6 +2,7 @@
 
 #include "core/record/json_fields.h"
 #include "core/session/condition_texts.h"
+#include "core/session/head_start.h"
 #include "core/store/log_line.h"
 #include "core/store/record_range.h"
 
@@ -35,6 +36,8 @@ void addSettings(const std::string& options, std::vector<std::pair<std::string, 
                                     std::pair("number", "runs per repeat"), std::pair("min_repeat_ms", "least time of a repeat (ms)"), std::pair("cooldown_ms", "rest between repeats (ms)")})
         if (settings.contains(key) && !settings[key].is_null())
             conditions.emplace_back(name, word(settings[key]));
+    if (const std::string hash = textIn(settings, kHeadStartHash); !hash.empty())
+        conditions.emplace_back("head start", fmt::format("{} ({})", std::filesystem::path(textIn(settings, "head_start")).filename().string(), hash.substr(0, 8)));
 }
 
 Result<> takeModel(const store::Project& project, const std::vector<store::SessionRow>& sessions, Standing& s)

@@ -55,6 +55,7 @@ struct TuneOptions
     std::int32_t trialsPerRound = 0; ///< 0: 64, fewer where the budget in time is small
     std::string policy = "sketch"; ///< sketch, reference, random, evolution, template
     std::string scheduler = "gradient";
+    std::string headStart; ///< what policy sketch begins with: a file (lathe-cli head-start make), "none"; empty: what is installed for the target, if there is such
     std::vector<std::string> devices;
     std::uint64_t seed = 1;
     bool resume = false; ///< continue the project's latest run with its own options

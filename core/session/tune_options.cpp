@@ -1,8 +1,12 @@
 #include "core/session/tune_options.h"
 
+#include "core/session/head_start.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace lathe::session {
 
@@ -40,6 +44,8 @@ Result<> check(const TuneOptions& o)
     LATHE_TRY(inRange<std::int64_t>("--trials-per-task", o.trialsPerTask, 0, kMany));
     LATHE_TRY(inRange("--trials-per-round", o.trialsPerRound, 0, 4096));
     LATHE_TRY(oneOf("--policy", o.policy, {"sketch", "reference", "random", "evolution", "template"}));
+    if (!o.headStart.empty() && o.headStart != kNoHeadStart && o.policy != "sketch")
+        return makeError(Errc::InvalidArgument, fmt::format("--head-start is for policy sketch: with policy {} leave it out", o.policy));
     LATHE_TRY(oneOf("--cache", o.cache, {"network", "warm", "cold"}));
     LATHE_TRY(inRange("--repeat", o.repeat, 1, 1000));
     LATHE_TRY(inRange("--number", o.number, 1, 1'000'000));
@@ -50,6 +56,16 @@ Result<> check(const TuneOptions& o)
     LATHE_TRY(inRange("--min-gain", o.minGainPercent, 0.0, 100.0));
     LATHE_TRY(inRange("--gain-window", o.gainWindowSeconds, 0.001, kMaxSeconds));
     return inRange("--build-jobs", o.buildJobs, 0, 1024);
+}
+
+double expectedTrials(const TuneOptions& options)
+{
+    double expected = std::numeric_limits<double>::infinity();
+    if (options.seconds > 0)
+        expected = options.seconds * 12; // trials a second, cautiously
+    if (options.trials > 0)
+        expected = std::min(expected, static_cast<double>(options.trials));
+    return expected;
 }
 
 double minRepeatMs(const TuneOptions& options)

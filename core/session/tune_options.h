@@ -8,6 +8,9 @@ namespace lathe::session {
 /// the first that is off, as the command line calls it.
 Result<> check(const TuneOptions& options);
 
+/// Trials that the budget gives; infinite without a limit.
+double expectedTrials(const TuneOptions& options);
+
 /// How long one repeat is timed at least.
 double minRepeatMs(const TuneOptions& options);
 

@@ -1,6 +1,5 @@
 #include "core/session/tuning_run.h"
 
-#include "core/backend/codegen.h"
 #include "core/record/json_fields.h"
 #include "core/session/activity.h"
 #include "core/session/finals.h"
@@ -32,12 +31,7 @@ std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
 {
     if (options.trialsPerRound > 0)
         return options.trialsPerRound;
-    double expected = std::numeric_limits<double>::infinity();
-    if (options.seconds > 0)
-        expected = options.seconds * 12; // trials a second, cautiously
-    if (options.trials > 0)
-        expected = std::min(expected, static_cast<double>(options.trials));
-    return static_cast<std::int32_t>(std::clamp(expected / (4.0 * static_cast<double>(tasks)), static_cast<double>(kLeastTrialsPerRound), 64.0));
+    return static_cast<std::int32_t>(std::clamp(expectedTrials(options) / (4.0 * static_cast<double>(tasks)), static_cast<double>(kLeastTrialsPerRound), 64.0));
 }
 
 } // namespace
@@ -177,10 +171,7 @@ Result<> TuningRun::followSteering()
         m_options.timeoutSeconds = *timeout;
         LATHE_TRY(startMeasurer());
         if (m_setup.project != nullptr) {
-            json options = toJson(m_options);
-            options["nonce"] = m_nonce;
-            options["build"] = backend::buildId();
-            LATHE_TRY(m_setup.project->setSessionOptions(m_session, options.dump(-1, ' ', false, json::error_handler_t::replace)));
+            LATHE_TRY(m_setup.project->setSessionOptions(m_session, storedOptions()));
         }
         LATHE_TRY(emitKept(LogEvent{fmt::format("a candidate may run for {} s from now on", *timeout)}));
     }
@@ -300,18 +291,20 @@ Result<> TuningRun::run(std::stop_token stop)
             m_session = resumed->id;
             m_resumedSeconds = resumed->activeSeconds;
             m_nonce = textIn(json::parse(resumed->options, nullptr, false), "nonce");
+            LATHE_TRY(takeHeadStartAgain(*resumed, stop));
             LATHE_TRY(restore(stop));
         } else {
+            LATHE_TRY(takeHeadStart(stop));
             std::random_device device;
             m_nonce = contentHash(fmt::format("{} {} {}", device(), device(), unixMs())).hex();
             if (project != nullptr) {
-                json options = toJson(m_options);
-                options["nonce"] = m_nonce;
-                options["build"] = backend::buildId(); // latencies of another generator are told apart
-                LATHE_TRY_ASSIGN(m_session, project->addSession({0, m_setup.modelRow, m_setup.model->target.text(), options.dump(-1, ' ', false, json::error_handler_t::replace), unixMs(), 0, "running"}));
+                LATHE_TRY_ASSIGN(m_session, project->addSession({0, m_setup.modelRow, m_setup.model->target.text(), storedOptions(), unixMs(), 0, "running"}));
+                LATHE_TRY(keepHeadStart());
             }
         }
         setState(RunState::Running);
+        if (!m_headStart.note.empty())
+            LATHE_TRY(emitKept(LogEvent{m_headStart.note}));
         LATHE_TRY(keepLimits());
         if (!resumed)
             LATHE_TRY(measureWhole(true, stop));
@@ -395,11 +388,13 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     std::vector<Candidate> candidates;
     {
         const Activity activity(m_timeSeconds["search"]);
-        // A task's first round is the schedule that it would have without tuning, alone: no run ends behind that, the whole
+        // A task's first round is the schedule that it would have without tuning, alone but for what a head start brings: no run ends behind that, the whole
         // network has an estimate after seconds, and the scheduler knows from the start where its time goes.
         if (m_options.policy == "sketch" && m_scheduler->progress(taskIndex).rounds == 0)
-            if (auto untuned = untunedCandidate(task.search))
+            if (auto untuned = untunedCandidate(task.search)) {
                 candidates.push_back(*std::move(untuned));
+                LATHE_TRY(addHeirs(task, count, candidates));
+            }
         if (candidates.empty()) {
             LATHE_TRY_ASSIGN(candidates, task.policy->propose(static_cast<std::uint64_t>(m_round), count, *m_setup.executor, stop));
         }

@@ -2,6 +2,7 @@
 
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
+#include "core/search/head_start.h"
 #include "core/search/policy.h"
 #include "core/search/task_scheduler.h"
 #include "core/session/forecast.h"
@@ -55,6 +56,15 @@ private:
 
     Result<> prepare();
     Result<> startMeasurer();
+    /// Of a run that begins: finds, reads and takes the head start that its options name, and says so.
+    Result<> takeHeadStart(std::stop_token stop);
+    /// Of a run that goes on: the same bytes, from the project or their file. Incompatible: they are not there any more.
+    Result<> takeHeadStartAgain(const store::SessionRow& resumed, std::stop_token stop);
+    Result<> keepHeadStart(); ///< in the project, so that the run can go on whatever becomes of the file
+    Result<search::HeadStartUse> give(const search::HeadStart& headStart, std::stop_token stop);
+    /// Of a task's first round, of at most `count` trials.
+    Result<> addHeirs(const Task& task, std::int32_t count, std::vector<Candidate>& candidates) const;
+    std::string storedOptions() const; ///< JSON
     Result<> followSteering();
     search::Terms explain(std::int32_t task, std::string& reason) const;
     std::map<std::string, double> activitiesSince(const std::map<std::string, double>& before, double elapsedSeconds, const std::vector<Record>& records) const;
@@ -97,6 +107,10 @@ private:
     std::vector<Task> m_tasks;
     std::map<std::string, std::int32_t> m_taskOfKey;
     std::shared_ptr<search::SharedModel> m_model;
+    struct
+    {
+        std::string bytes, hash, note; ///< for people; hash empty: none
+    } m_headStart;
     std::unique_ptr<search::TaskScheduler> m_scheduler;
     std::unique_ptr<measure::Measurer> m_measurer;
     std::string m_device;

@@ -61,6 +61,29 @@ private slots:
         QCOMPARE(sum, weight);
     }
 
+    void aHeadStartIsMadeShownAndTaken()
+    {
+        const Output tuned = cli({"tune", "zoo:mlp", "--batch", "2", "--project", "two.lathe", "--target", "sim", "--trials", "30", "--head-start", "none"});
+        QVERIFY2(tuned.code == 0, tuned.err);
+        const Output made = cli({"head-start", "make", "two.lathe", "-o", "two.headstart", "--without", "zoo:squeezenet-1.1"});
+        QVERIFY2(made.code == 0, made.err);
+        const QJsonObject shown = object(cli({"head-start", "show", "two.headstart", "--json"}).out);
+        QVERIFY(shown["usable"].toBool());
+        QCOMPARE(shown["without"].toArray().at(0).toString(), QString("zoo:squeezenet-1.1"));
+        QVERIFY(!shown["tasks"].toArray().isEmpty());
+        for (const QJsonValue& task : shown["tasks"].toArray())
+            QCOMPARE(task["network"].toString(), QString("zoo:mlp"));
+        QVERIFY(cli({"head-start", "show", "two.headstart"}).out.contains("holds no task of zoo:squeezenet-1.1"));
+        const Output taken = cli({"tune", "zoo:mlp", "--project", "taken.lathe", "--target", "sim", "--trials", "30", "--head-start", "two.headstart"});
+        QVERIFY2(taken.code == 0, taken.err);
+        QVERIFY2((taken.out + taken.err).contains("begin with candidates of similar ones"), taken.out + taken.err);
+        const Output nothing = cli({"head-start", "make", "two.lathe", "-o", "none.headstart", "--without", "two.lathe"});
+        QVERIFY(nothing.code == 1 && nothing.err.contains("no task"));
+        QVERIFY(!QFile::exists(m_dir.filePath("none.headstart")));
+        for (const char* wrong : {"two.lathe", "nothing.headstart"})
+            QCOMPARE(cli({"tune", "zoo:mlp", "--project", "wrong.lathe", "--target", "sim", "--trials", "30", "--head-start", wrong}).code, 1);
+    }
+
     /// The commonest name of all: the library's own symbols must not meet those inside it.
     void aModelNamedModelIsExportedVerifiedTimedAndRun()
     {

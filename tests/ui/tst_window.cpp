@@ -5,6 +5,7 @@
 #include "ui/models/language.h"
 #include "ui/models/recent_projects.h"
 #include "ui/models/selection.h"
+#include "ui/shell/head_start_menu.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/view_export.h"
 
@@ -189,6 +190,30 @@ private slots:
         tune.seconds = 90;
         tune.resume = true;
         QCOMPARE(ui::tuneCommand(open, tune), QString(R"(lathe-cli tune 'it'\''s a model.onnx' --target 'cpu -threads=1' --project /tmp/p.lathe --time 90s --resume)"));
+    }
+
+    void whereARunBeginsIsChosenAndItsCommandSaysSo()
+    {
+        const auto copied = [this] {
+            runAction("copy.tune");
+            return QApplication::clipboard()->text();
+        };
+        auto* menu = find<ui::HeadStartMenu>("headStartMenu");
+        QVERIFY(find<QAction>("headStartInstalled")->isChecked());
+        QVERIFY(!find<QAction>("headStartFile")->isVisible());
+        QVERIFY2(!copied().contains("--head-start"), qPrintable(copied()));
+        find<QAction>("headStartNone")->trigger();
+        QVERIFY2(copied().contains("--head-start none"), qPrintable(copied()));
+        menu->choose("/tmp/its own.headstart");
+        QVERIFY(find<QAction>("headStartFile")->isChecked() && find<QAction>("headStartFile")->isVisible());
+        QCOMPARE(find<QAction>("headStartFile")->text(), QString("its own.headstart"));
+        QVERIFY2(copied().contains("--head-start '/tmp/its own.headstart'"), qPrintable(copied()));
+        QCOMPARE(ui::HeadStartMenu(nullptr).choice(), menu->choice()); // remembered
+        runAction("copy.resume");
+        QVERIFY(!QApplication::clipboard()->text().contains("--head-start")); // a run goes on as it began
+        find<QAction>("headStartInstalled")->trigger();
+        QVERIFY(!find<QAction>("headStartFile")->isVisible());
+        QVERIFY(!copied().contains("--head-start"));
     }
 
     void layoutsAreSavedAndTheDefaultComesBack()

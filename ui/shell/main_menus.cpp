@@ -13,6 +13,7 @@
 #include "ui/pages/records_page.h"
 #include "ui/pages/run_bar.h"
 #include "ui/pages/start_page.h"
+#include "ui/shell/head_start_menu.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/page_registry.h"
 #include "ui/shell/window_layout.h"
@@ -230,6 +231,10 @@ void MainWindow::makeMenus()
 
     QMenu* run = menu(QT_TRANSLATE_NOOP("Menus", "&Run"));
     run->addActions({m_bar->startAction(), m_bar->resumeAction(), m_bar->pauseAction(), m_bar->stopAction()});
+    run->addSeparator();
+    m_headStart = new HeadStartMenu(run);
+    connect(run, &QMenu::aboutToShow, m_headStart, [this] { m_headStart->setTarget(m_bar->target()); });
+    run->addMenu(m_headStart);
     run->addSeparator();
     run->addActions({action("run.replay"), action("file.replay")});
     run->addSeparator();

@@ -21,6 +21,7 @@
 #include "ui/pages/settings_page.h"
 #include "ui/pages/start_page.h"
 #include "ui/commands/action_catalog.h"
+#include "ui/shell/head_start_menu.h"
 #include "ui/shell/run_notice.h"
 #include "ui/shell/window_layout.h"
 #include "ui/views/appearance.h"
@@ -191,6 +192,7 @@ void MainWindow::makeStatusBar()
 Result<session::TuneOptions> MainWindow::wantedRun(bool resume) const
 {
     LATHE_TRY_ASSIGN(session::TuneOptions options, m_bar->tuneOptions());
+    options.headStart = m_headStart->choice().toStdString();
     options.resume = resume;
     if (resume) { // the budget counts the whole run: so much more than it has had
         if (options.seconds > 0)

@@ -13,6 +13,7 @@ namespace lathe::ui {
 
 class ActionCatalog;
 class Desktop;
+class HeadStartMenu;
 class ReplayBar;
 class RunBar;
 class StartPage;
@@ -83,6 +84,7 @@ private:
     StartPage* m_start = nullptr;
     QMenu* m_recent = nullptr;
     QMenu* m_layouts = nullptr;
+    HeadStartMenu* m_headStart = nullptr;
     QLabel* m_latency = nullptr;
     QLabel* m_counts = nullptr;
     QLabel* m_age = nullptr;

@@ -10,6 +10,8 @@ struct WinogradStages;
 
 /// Number of values in Lathe's feature row of a program.
 inline constexpr std::int32_t kLatheFeatures = 47;
+/// Counted up whenever a value comes to mean something else: trials that others described by the old ones teach nothing.
+inline constexpr std::int32_t kLatheFeatureVersion = 1;
 /// Their names, for display.
 const std::vector<std::string>& latheFeatureNames();
 

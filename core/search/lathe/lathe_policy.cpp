@@ -187,7 +187,8 @@ Result<> LathePolicy::score(std::vector<Individual>& population) const
         for (const Individual& individual : population)
             features.append(individual.features);
         LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->model().predict(features));
-        const double known = static_cast<double>(m_known.size());
+        // Similar tasks are worth as many measurements as the estimate.
+        const double known = static_cast<double>(m_known.size()) + (m_inherited.empty() ? 0 : kTrust);
         const double share = known / (known + kTrust);
         for (std::size_t i = 0; i < population.size(); ++i)
             population[i].score = share * scores[i] - (1 - share) * std::log2(population[i].seconds);
@@ -251,6 +252,9 @@ Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_
     const int generations = estimated ? 2 * kGenerations : kGenerations;
     std::vector<Individual> population = sampleMany(round, offset, kPopulation, sketch, executor, stop);
     m_considered += population.size();
+    for (const Individual& inherited : m_inherited)
+        if (inherited.sketch == sketch)
+            population.push_back(inherited);
     std::size_t elite = 0;
     for (std::size_t i = 0; i < m_known.size() && elite < kElite; ++i) {
         if (m_known[i].sketch != sketch)
@@ -345,7 +349,7 @@ std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individ
 
 Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop)
 {
-    const bool first = m_proposed.empty();
+    const bool first = nothingProposed();
     m_considered = 0;
     std::vector<Individual> ranked;
     const bool blind = m_guidance == Guidance::None || (m_guidance == Guidance::Measured && m_known.empty());
@@ -361,17 +365,9 @@ Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::in
     LATHE_TRY_ASSIGN(const std::vector<double> predictions, predictSeconds(chosen));
     std::vector<Candidate> candidates;
     for (const Individual& individual : chosen) {
-        const LatheSketch& sketch = *m_sketches[static_cast<std::size_t>(individual.sketch)];
-        LATHE_TRY_ASSIGN(const std::vector<schedule::Step> steps, sketch.instantiate(individual.genome));
-        Candidate candidate;
-        candidate.task = m_task.key;
-        candidate.alternative = sketch.alternative();
-        candidate.sketch = sketch.name();
-        candidate.genome = individual.genome;
-        candidate.steps = schedule::toJson(steps).dump();
-        candidate.predictedNs = predictions[candidates.size()] * 1e9;
+        LATHE_TRY_ASSIGN(Candidate made, candidate(individual, predictions[candidates.size()]));
         m_proposed.insert(individual.identity);
-        candidates.push_back(std::move(candidate));
+        candidates.push_back(std::move(made));
     }
     m_statistics = {{"sketches", static_cast<double>(m_sketches.size())},
                     {"considered", static_cast<double>(m_considered + randoms.size())},

@@ -25,6 +25,8 @@ public:
     Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop) override;
     Result<> tell(std::span<const Measured> results, std::stop_token stop) override;
     std::map<std::string, double> statistics() const override { return m_statistics; }
+    std::vector<double> inherit(const HeadStart& headStart) override;
+    Result<std::vector<Candidate>> heirs() const override;
 
 private:
     struct Individual
@@ -51,6 +53,9 @@ private:
     std::int32_t sketchOf(const Candidate& candidate) const; ///< -1: made by other rules or for another task
     bool modelLeads() const { return m_model->ready() && !m_known.empty(); }
     Random random(std::uint64_t round, std::uint64_t index) const;
+    /// No search round has been told of or asked for: what was proposed are heirs.
+    bool nothingProposed() const;
+    Result<Candidate> candidate(const Individual& individual, double seconds) const;
     bool evaluate(Individual& individual) const;
     Individual sample(Random& random, std::int32_t only) const; ///< -1: any sketch
     Individual child(const std::vector<Individual>& parents, Random& random) const;
@@ -73,6 +78,7 @@ private:
     std::vector<std::shared_ptr<const LatheSketch>> m_sketches;
     std::vector<Individual> m_pool; ///< PolicyOptions::pool
     bool m_confined = false;
+    std::vector<Individual> m_inherited; ///< of similar tasks, adapted, the most promising first
     std::unordered_set<Hash128> m_proposed;
     std::vector<Known> m_known; ///< valid results, fastest first
     std::size_t m_considered = 0; ///< candidates with features and a score, in the round at hand

@@ -17,8 +17,8 @@ from main import once
 from networks import NETWORKS, input_shape, onnx_file, torch_model
 
 MINUTES = [0.5, 1, 2, 3, 5, 8]
-TUNERS = {"lathe": "Lathe", "random": "Lathe, random", "metaschedule": "MetaSchedule"}
-POLICIES = {"lathe": "sketch", "random": "random"}
+TUNERS = {"lathe": "Lathe", "random": "Lathe, random", "metaschedule": "MetaSchedule", "head-start": "Lathe, head start"}
+POLICIES = {"lathe": "sketch", "random": "random", "head-start": "sketch"}
 METASCHEDULE = ["apache-tvm==0.27.0.post1", "apache-tvm-ffi==0.1.14.post1", "numpy", "onnx", "xgboost-cpu",
                 "psutil", "cloudpickle", "tornado"]
 
@@ -65,7 +65,7 @@ def tune_lathe(arguments, work, network, tuner):
     remove(project, project + "-wal", project + "-shm")
     target = ["--target", f"cpu -threads={arguments.threads}"]
     command = [cli, "tune", model, "--project", project, "--time", f"{arguments.seconds}s",
-               "--policy", POLICIES[tuner], "--json", *target]
+               "--policy", POLICIES[tuner], "--head-start", arguments.head_start if tuner == "head-start" else "none", "--json", *target]
     points, measured, done = [], [], None
     start = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -258,7 +258,8 @@ def main():
     parser.add_argument("--work", required=True)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--networks", default="resnet-18,mobilenet-v2")
-    parser.add_argument("--tuners", default=",".join(TUNERS))
+    parser.add_argument("--tuners", default="lathe,random,metaschedule")
+    parser.add_argument("--head-start", default="", help="the file that the tuner head-start begins with (tests/bench/head_start makes one)")
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--seconds", type=int, default=480, help="for each run of Lathe's")
     parser.add_argument("--trials", type=int, default=1500, help="for each run of MetaSchedule's")
@@ -274,6 +275,8 @@ def main():
         if unknown:
             sys.exit(f"unknown among the {what}: {', '.join(unknown)}; there are {', '.join(known)}")
         setattr(arguments, what, words)
+    if "head-start" in arguments.tuners and arguments.step in ("all", "tune") and not arguments.head_start:
+        parser.error("say with --head-start FILE what the tuner head-start begins with")
     arguments.svg = arguments.svg or os.path.join(arguments.work, "curves.svg")
     work = Work(arguments)
     if arguments.step in ("all", "tune"):

@@ -100,7 +100,7 @@ def main():
         for suffix in ("", "-wal", "-shm") if not resume else ():
             if os.path.exists(project + suffix):
                 os.remove(project + suffix)
-        print(output("tune", onnx_file, "--project", project, "--time", f"{arguments.seconds}s", "--target", target, *resume).splitlines()[-1])
+        print(output("tune", onnx_file, "--project", project, "--time", f"{arguments.seconds}s", "--head-start", "none", "--target", target, *resume).splitlines()[-1])
     if arguments.step == "tune":
         return
     plain = lambda name: name.replace(" +transpose", "")  # the layers of three channels read their input in NCHW

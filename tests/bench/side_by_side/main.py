@@ -59,7 +59,7 @@ class Bench:
                 if os.path.exists(project + suffix):
                     os.remove(project + suffix)
             out = subprocess.run([self.cli, "tune", model, "--project", project, "--time", f"{self.arguments.seconds}s", "--json",
-                                  *threads, *resume], stdout=subprocess.PIPE, text=True, check=True).stdout
+                                  "--head-start", "none", *threads, *resume], stdout=subprocess.PIPE, text=True, check=True).stdout
             done = [event for event in map(json.loads, out.strip().splitlines()) if event.get("event") == "done"]
             with open(self.path(network, f"-{self.arguments.threads}.done.json"), "w") as file:
                 json.dump(done[-1], file)

@@ -122,7 +122,7 @@ private slots:
         other.append(std::vector<float>(5));
         QVERIFY(model->predict(other).error().code == Errc::InvalidArgument);
         QVERIFY(model->train(sample(4, 80, 2)).error().code == Errc::InvalidArgument);
-        QVERIFY(model->train(TrainingSet{FeatureMatrix{8, {}, {}}, {}, {}}).error().code == Errc::InvalidArgument);
+        QVERIFY(model->train(TrainingSet{FeatureMatrix{8, {}, {}}, {}, {}, {}}).error().code == Errc::InvalidArgument);
     }
 
     void aStopRequestEndsTraining()

@@ -31,6 +31,7 @@ private slots:
         tune.trialsPerRound = kPerRound;
         tune.seed = 7;
         tune.minRepeatMs = 1;
+        tune.headStart = "none";
         must(session->start(tune));
         session->wait();
         QVERIFY(session->state() == RunState::Finished);

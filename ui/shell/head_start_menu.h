@@ -1,0 +1,25 @@
+#pragma once
+
+#include <QMenu>
+
+namespace lathe::ui {
+
+/// Where a run begins: with what is installed for the target, with a file, from nothing. Remembered in the settings.
+class HeadStartMenu final : public QMenu
+{
+    Q_OBJECT
+
+public:
+    explicit HeadStartMenu(QWidget* parent);
+
+    QString choice() const { return m_choice; } ///< as TuneOptions::headStart
+    void choose(const QString& choice);
+    void setTarget(const QString& target); ///< what is installed depends on it
+
+private:
+    void showChoice();
+    QString m_choice, m_target;
+    QAction *m_installed = nullptr, *m_none = nullptr, *m_file = nullptr, *m_browse = nullptr;
+};
+
+} // namespace lathe::ui
