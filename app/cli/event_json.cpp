@@ -17,6 +17,15 @@ void put(json& out, const char* key, double value)
         out[key] = value;
 }
 
+void put(json& out, const TimeSpent& time)
+{
+    out["time_s"] = time.activities;
+    json workers = json::object();
+    for (const auto& [name, spent] : time.workers)
+        workers[name] = {{"s", spent.seconds}, {"processor_s", spent.processor}};
+    out["workers"] = std::move(workers);
+}
+
 struct Writer
 {
     json& out;
@@ -76,7 +85,8 @@ struct Writer
     void operator()(const StateEvent& e) const { out.update({{"event", "state"}, {"state", toString(e.state)}, {"text", e.text}}); }
     void operator()(const RoundDoneEvent& e) const
     {
-        out.update({{"event", "round_done"}, {"index", e.index}, {"task", e.task}, {"trials", e.trials}, {"time_s", e.activitySeconds}});
+        out.update({{"event", "round_done"}, {"index", e.index}, {"task", e.task}, {"trials", e.trials}});
+        put(out, e.time);
         put(out, "estimated_ms", e.estimateMs);
     }
     void operator()(const BudgetEvent& e) const
@@ -89,11 +99,13 @@ struct Writer
         put(out, "before_ms", e.beforeMs);
         put(out, "after_ms", e.afterMs);
         put(out, "seconds", e.seconds);
+        put(out, e.time);
     }
     void operator()(const RewindEvent&) const { out["event"] = "rewind"; }
     void operator()(const DoneEvent& e) const
     {
-        out.update({{"event", "done"}, {"trials", e.trials}, {"errors", e.errors}, {"time_s", e.timeSeconds}});
+        out.update({{"event", "done"}, {"trials", e.trials}, {"errors", e.errors}});
+        put(out, e.time);
         put(out, "seconds", e.seconds);
         put(out, "trials_per_s", static_cast<double>(e.trials) / e.seconds);
         put(out, "estimated_ms", e.estimatedMs);

@@ -132,17 +132,27 @@ void TuneOutput::printText(const Event& event)
     } else if (const auto* done = std::get_if<DoneEvent>(&event.what)) {
         m_drawnLines = 0;
         printTable();
-        std::string activities;
-        for (const auto& [name, seconds] : done->timeSeconds)
-            activities += fmt::format("{}{} {:.1f} s", activities.empty() ? "" : ", ", name, seconds);
         std::string errors;
         for (const auto& [code, count] : done->errors)
             errors += fmt::format(", {} {}", count, code);
         print("{} trials in {:.0f} s ({:.1f}/s){}\n", done->trials, done->seconds, trialsPerSecond(), errors);
-        if (!activities.empty())
-            print("time: {}\n", activities);
+        printTime(done->time);
         print("estimated {} ms, measured {} ms, untuned {} ms\n", number(estimatedMs(), 3), number(done->measuredMs, 3), number(m_untunedMs, 3));
     }
+}
+
+void TuneOutput::printTime(const TimeSpent& time)
+{
+    const auto activities = activityRows(time), workers = workerRows(time);
+    if (activities.empty())
+        return;
+    print("where the time went\n");
+    for (const TimeRow& row : activities)
+        print("  {:<14} {:>8.1f} s {:>5.1f} %  {}\n", row.name, row.seconds, 100 * row.share, row.meaning);
+    if (!workers.empty())
+        print("what builders and runners did meanwhile, all processes together (share; of a processor)\n");
+    for (const TimeRow& row : workers)
+        print("  {:<14} {:>8.1f} s {:>5.1f} % {:>8.1f} s  {}\n", row.name, row.seconds, 100 * row.share, row.processor, row.meaning);
 }
 
 double TuneOutput::estimatedMs() const

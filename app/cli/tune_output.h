@@ -24,6 +24,7 @@ public:
 private:
     void printText(const session::Event& event);
     void printTable();
+    void printTime(const session::TimeSpent& time);
     double estimatedMs() const; ///< with the best of all runs, as the whole network is measured
     double trialsPerSecond() const; ///< since the run was started or resumed
 

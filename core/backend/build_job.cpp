@@ -5,6 +5,7 @@
 #include "core/compute/json.h"
 #include "core/record/record.h"
 #include "core/schedule/state.h"
+#include "core/support/processor_time.h"
 #include "core/wire/connection.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
@@ -155,7 +156,10 @@ Result<schedule::LoweredKernel> JobBuilder::lowerOne(const wire::BuildCandidate&
 Result<> JobBuilder::generateArtifact(Codegen& generator, Lowered& lowered, wire::BuildResult& result,
                                       std::string& product)
 {
+    const double began = processorSeconds();
     LATHE_TRY_ASSIGN(Artifact artifact, generator.build(lowered.kernels));
+    result.set_link_processor_ms(1e3 * artifact.linkProcessorSeconds);
+    result.set_generate_processor_ms(1e3 * (processorSeconds() - began - artifact.linkProcessorSeconds));
     if (artifact.kernels.size() != lowered.kernels.size())
         return makeError(Errc::Internal, "the code generator lost count of its kernels");
     std::int32_t built = 0;
@@ -217,6 +221,7 @@ wire::BuildResult JobBuilder::build(const wire::BuildJob& job, wire::BlobStore& 
         return result;
     }
     Lowered lowered;
+    const double processorStart = processorSeconds();
     for (int i = 0; i < job.candidates_size(); ++i) {
         auto& candidate = *result.add_candidates();
         progress(static_cast<std::uint32_t>(TrialStage::Lower), "lowering " + job.candidates(i).name());
@@ -231,6 +236,7 @@ wire::BuildResult JobBuilder::build(const wire::BuildJob& job, wire::BlobStore& 
             failCandidate(candidate, building ? TrialStage::Build : TrialStage::Lower, kernel.error());
         }
     }
+    result.set_lower_processor_ms(1e3 * (processorSeconds() - processorStart));
     if (!lowered.kernels.empty()) {
         progress(static_cast<std::uint32_t>(TrialStage::Build), "generating code");
         const auto generated = generate(job, **generator, lowered, result, product);

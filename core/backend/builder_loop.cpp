@@ -3,6 +3,7 @@
 #include "core/backend/build_job.h"
 #include "core/support/files.h"
 #include "core/support/log.h"
+#include "core/support/processor_time.h"
 #include "core/wire/connection.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
@@ -87,6 +88,8 @@ private:
         wire::Message answer;
         *answer.mutable_build_result() = m_builder.build(job, m_blobs, progress, product);
         LATHE_TRY(std::move(sent));
+        const double processor = processorSeconds();
+        answer.mutable_build_result()->set_processor_ms(1e3 * (processor - std::exchange(m_processorSeconds, processor)));
         if (!product.empty())
             m_connection.queueBlob(wire::fromWire(answer.build_result().product()), product);
         return reply(answer);
@@ -107,6 +110,7 @@ private:
     wire::Connection m_connection;
     wire::BlobStore m_blobs{std::uint64_t(16) << 30}; // a link job brings all weights of a network
     JobBuilder m_builder;
+    double m_processorSeconds = processorSeconds(); ///< at the answer before
 };
 
 Result<FaultScript> readFaults(const std::filesystem::path& path)

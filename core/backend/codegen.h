@@ -33,6 +33,7 @@ struct Artifact
     std::vector<std::byte> bytes;
     ArtifactDescriptor descriptor; ///< the kernels that were built, in order
     std::vector<BuiltKernel> kernels; ///< one per request
+    double linkProcessorSeconds = 0;
 };
 
 enum class Listing : std::uint8_t

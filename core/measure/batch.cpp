@@ -32,6 +32,12 @@ double msBetween(Slot::Clock::time_point from, Slot::Clock::time_point to)
     return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
+void addTime(WorkerTime& time, double ms, double processorMs)
+{
+    time.seconds += 1e-3 * ms;
+    time.processorSeconds += 1e-3 * processorMs;
+}
+
 std::uint64_t nextJob()
 {
     static std::atomic<std::uint64_t> last = 0; // sessions measure on threads of their own
@@ -69,9 +75,10 @@ private:
 } // namespace
 
 Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, std::vector<Slot>& runners,
-             std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult)
+             std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult,
+             MeasureTimes& times)
     : m_options(options), m_builders(builders), m_runners(runners), m_requests(requests), m_onResult(onResult),
-      m_items(requests.size())
+      m_times(times), m_items(requests.size())
 {
     m_gated = options.quietGate && std::any_of(runners.begin(), runners.end(), [](const Slot& slot) {
         return slot.worker->device() && slot.worker->device()->kind == "cpu";
@@ -97,10 +104,14 @@ Result<> Batch::run(std::stop_token stop)
             outcome = makeError(Errc::Cancelled, "measuring was stopped");
             break;
         }
+        const auto begun = Clock::now();
         if (outcome = dispatchBuilds(); outcome)
             outcome = dispatchRuns();
+        double* const waited = waitedFor();
         if (outcome)
             outcome = waitForEvents(bell.fd());
+        if (waited != nullptr)
+            *waited += 1e-3 * msBetween(begun, Clock::now());
         emit();
     }
     setQuiet(false);
@@ -298,6 +309,14 @@ Result<> Batch::queueRun(Slot& slot)
     return {};
 }
 
+double* Batch::waitedFor()
+{
+    const auto busy = [](const Slot& slot) { return slot.busy(); };
+    if (std::any_of(m_runners.begin(), m_runners.end(), busy))
+        return &m_times.measureSeconds;
+    return std::any_of(m_builders.begin(), m_builders.end(), busy) ? &m_times.buildSeconds : nullptr;
+}
+
 Result<> Batch::waitForEvents(int stopFd)
 {
     std::vector<pollfd> fds = {{stopFd, POLLIN, 0}};
@@ -408,6 +427,14 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
         return makeError(static_cast<Errc>(answer.failure().code()), answer.failure().text());
     if (static_cast<std::size_t>(answer.candidates_size()) != group.size())
         return makeError(Errc::Internal, "the builder lost count of its candidates");
+    double told = 0;
+    for (const auto& [piece, ms] : {std::pair{"lower", answer.lower_processor_ms()}, std::pair{"generate", answer.generate_processor_ms()},
+                                    std::pair{"link", answer.link_processor_ms()}}) {
+        addTime(m_times.workers[piece], ms, ms);
+        told += ms;
+    }
+    const double rest = std::max(0.0, answer.processor_ms() - told);
+    addTime(m_times.workers["builder other"], rest, rest);
     auto artifact = std::make_shared<BuiltArtifact>();
     if (answer.has_product()) {
         artifact->hash = wire::fromWire(answer.product());
@@ -447,6 +474,11 @@ void Batch::finishRun(Slot& slot, const wire::RunResult& answer)
     const std::size_t index = slot.requests.front();
     slot.requests.clear();
     Item& item = m_items[index];
+    addTime(m_times.workers["upload"], answer.prepare_ms(), answer.prepare_processor_ms());
+    addTime(m_times.workers["check"], answer.check_ms(), answer.check_processor_ms());
+    addTime(m_times.workers["measure"], answer.measure_ms(), answer.measure_processor_ms());
+    addTime(m_times.workers["runner other"], std::max(0.0, msBetween(slot.since, Clock::now()) - answer.prepare_ms() - answer.check_ms() - answer.measure_ms()),
+            std::max(0.0, answer.processor_ms() - answer.prepare_processor_ms() - answer.check_processor_ms() - answer.measure_processor_ms()));
     // A kernel that went wrong may have written anywhere in its process: nothing else is measured there.
     if (answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run))
         slot.worker->stop();

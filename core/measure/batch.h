@@ -42,7 +42,7 @@ class Batch
 {
 public:
     Batch(const MeasurerOptions& options, std::vector<Slot>& builders, std::vector<Slot>& runners,
-          std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult);
+          std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult, MeasureTimes& times);
     Result<> run(std::stop_token stop);
 
 private:
@@ -83,6 +83,7 @@ private:
     Result<> start(Slot& slot);
 
     Result<> waitForEvents(int stopFd);
+    double* waitedFor(); ///< what waiting counts as now; null: neither
     Result<> serve(Slot& slot, bool builder);
     Result<> handle(Slot& slot, bool builder, const wire::Message& message);
     Result<> finishBuild(Slot& slot, const wire::BuildResult& answer);
@@ -102,6 +103,7 @@ private:
     std::vector<Slot>& m_runners;
     std::span<const MeasureRequest> m_requests;
     const Measurer::ResultCallback& m_onResult;
+    MeasureTimes& m_times;
     std::vector<Item> m_items;
     std::size_t m_emitted = 0;
     bool m_gated = false;

@@ -89,6 +89,8 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     result.verified = run.verified();
     durations["upload"] = run.prepare_ms();
     durations["measure"] = run.measure_ms();
+    if (run.check_ms() > 0)
+        durations["check"] = run.check_ms();
     result.durationsMs = std::move(durations);
     nlohmann::json conditions = nlohmann::json::parse(run.health(), nullptr, false);
     if (!conditions.is_object())

@@ -17,6 +17,7 @@ struct Measurer::Impl
     std::vector<Slot> builders;
     std::vector<Slot> runners;
     std::vector<std::string> devices;
+    MeasureTimes times;
 };
 
 Measurer::Measurer(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
@@ -72,7 +73,17 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
     for (const MeasureRequest& request : requests)
         if (!request.task)
             return makeError(Errc::InvalidArgument, "a candidate to measure has no task data");
-    return Batch(m_impl->options, m_impl->builders, m_impl->runners, requests, onResult).run(std::move(stop));
+    return Batch(m_impl->options, m_impl->builders, m_impl->runners, requests, onResult, m_impl->times).run(std::move(stop));
+}
+
+const MeasureTimes& Measurer::times() const
+{
+    return m_impl->times;
+}
+
+std::size_t Measurer::builders() const
+{
+    return m_impl->builders.size();
 }
 
 const std::vector<std::string>& Measurer::devices() const

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/measure/measure_times.h"
 #include "core/measure/types.h"
 #include "core/support/result.h"
 #include "core/target/target.h"
@@ -56,6 +57,9 @@ public:
     using ResultCallback = std::function<void(std::size_t index, TrialResult result)>;
     Result<> measure(std::span<const MeasureRequest> requests, const ResultCallback& onResult,
                      std::stop_token stop = {});
+
+    const MeasureTimes& times() const;
+    std::size_t builders() const; ///< processes
 
     /// JSON of each opened device as its plugin describes it: {"kind","key","name","hardware",...}.
     const std::vector<std::string>& devices() const;

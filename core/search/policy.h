@@ -45,6 +45,9 @@ public:
     bool ready() const { return m_model->trained(); }
     const CostModel& model() const { return *m_model; }
     CostModel& model() { return *m_model; }
+    /// As the model's, timed.
+    Result<std::vector<float>> predict(const FeatureMatrix& features);
+    double predictSeconds() const { return m_predictSeconds; } ///< so far
     const TrainingSet& data() const { return m_data; }
     std::uint64_t version() const { return m_version; } ///< how often it was trained
 
@@ -57,6 +60,7 @@ private:
     std::size_t m_warmup;
     std::size_t m_trainedOn = 0;
     std::uint64_t m_version = 0;
+    double m_predictSeconds = 0;
 };
 
 /// Proposes candidates for one task and is told their results. Ask/tell: it never measures. Same seed, rounds and results

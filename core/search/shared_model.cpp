@@ -1,6 +1,7 @@
 #include "core/search/policy.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -51,6 +52,14 @@ Result<> SharedModel::trainInherited(std::stop_token stop)
     LATHE_TRY(m_model->train(m_inherited, stop));
     ++m_version;
     return {};
+}
+
+Result<std::vector<float>> SharedModel::predict(const FeatureMatrix& features)
+{
+    const auto start = std::chrono::steady_clock::now();
+    auto scores = m_model->predict(features);
+    m_predictSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return scores;
 }
 
 Result<> SharedModel::trainIfDue(std::stop_token stop)

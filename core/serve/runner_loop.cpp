@@ -3,6 +3,7 @@
 #include "core/serve/device.h"
 #include "core/serve/trial_run.h"
 #include "core/support/log.h"
+#include "core/support/processor_time.h"
 #include "core/wire/connection.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
@@ -62,6 +63,7 @@ private:
                 report.set_json(message.health().limits() ? m_device->limits() : m_device->health());
             else
                 wire::setFailure(report.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
+            m_processorSeconds = processorSeconds(); // no trial's
             return reply(answer);
         }
         case wire::Message::kRunJob: return runJob(message.run_job());
@@ -117,6 +119,8 @@ private:
         wire::RunResult result = m_trials->run(job, m_blobs, progress);
         LATHE_TRY(std::move(sent));
         result.set_health(m_device->health());
+        const double processor = processorSeconds();
+        result.set_processor_ms(1e3 * (processor - std::exchange(m_processorSeconds, processor)));
         for (const wire::Hash& hash : result.fetched())
             if (const wire::Blob blob = m_blobs.find(wire::fromWire(hash)))
                 m_connection.queueBlob(wire::fromWire(hash), *blob);
@@ -129,6 +133,7 @@ private:
     wire::BlobStore m_blobs;
     std::shared_ptr<Device> m_device;
     std::optional<TrialRunner> m_trials;
+    double m_processorSeconds = processorSeconds(); ///< at the answer before
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "core/runtime/index_map.h"
 #include "core/support/deadline.h"
+#include "core/support/processor_time.h"
 #include "core/wire/artifact.h"
 #include "core/wire/connection.h"
 #include "core/wire/messages.h"
@@ -34,10 +35,28 @@ constexpr std::uint32_t kMaxNumber = 1u << 24;
 
 using Clock = std::chrono::steady_clock;
 
-double msSince(Clock::time_point start)
+/// By the clock and on processors, since it was made or asked last.
+class Lap
 {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
+public:
+    struct Time
+    {
+        double ms = 0, processorMs = 0;
+    };
+    Time next()
+    {
+        const auto now = Clock::now();
+        const double processor = processorSeconds();
+        const Time time{std::chrono::duration<double, std::milli>(now - m_at).count(), 1e3 * (processor - m_processor)};
+        m_at = now;
+        m_processor = processor;
+        return time;
+    }
+
+private:
+    Clock::time_point m_at = Clock::now();
+    double m_processor = processorSeconds();
+};
 
 std::string indexText(const IndexMap& map, std::uint64_t linear)
 {
@@ -442,21 +461,31 @@ wire::RunResult TrialRunner::run(const wire::RunJob& job, wire::BlobStore& blobs
     result.set_id(job.id());
     *result.mutable_trial() = job.trial();
     result.set_stage(kStageDone);
-    auto start = Clock::now();
+    Lap lap;
     progress(kStageLoad, "loading the artifact");
     auto plan = prepare(job, blobs);
-    result.set_prepare_ms(msSince(start));
+    const Lap::Time prepared = lap.next();
+    result.set_prepare_ms(prepared.ms);
+    result.set_prepare_processor_ms(prepared.processorMs);
     if (!plan) {
         fail(result, kStageLoad, plan.error());
         return result;
     }
-    start = Clock::now();
     progress(kStageRun, "running the kernel");
+    const auto ran = [&] {
+        const Lap::Time time = lap.next();
+        result.set_measure_ms(result.measure_ms() + time.ms);
+        result.set_measure_processor_ms(result.measure_processor_ms() + time.processorMs);
+    };
     const auto checked = [&](bool computed) {
+        ran();
         if (job.checks_size() == 0 || !computed)
             return true;
         progress(kStageVerify, "checking the outputs");
         const auto worst = check(job, *plan, blobs);
+        const Lap::Time time = lap.next();
+        result.set_check_ms(result.check_ms() + time.ms);
+        result.set_check_processor_ms(result.check_processor_ms() + time.processorMs);
         if (!worst) {
             fail(result, kStageVerify, worst.error());
             return false;
@@ -476,7 +505,6 @@ wire::RunResult TrialRunner::run(const wire::RunJob& job, wire::BlobStore& blobs
     if (!checked(computed))
         return result;
     const auto timed = time(job, *plan, result);
-    result.set_measure_ms(msSince(start));
     // Once more: a kernel that adds onto what the run before left behind is right the first time only.
     if (!timed)
         fail(result, kStageRun, timed.error());

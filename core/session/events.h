@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/session/time_spent.h"
 #include "core/session/views.h"
 #include "core/support/errc.h"
 
@@ -33,7 +34,7 @@ struct RoundDoneEvent
     std::int32_t index = 0;
     std::int32_t task = -1;
     std::int32_t trials = 0;
-    std::map<std::string, double> activitySeconds; ///< where its time went: search, reference, build, measure, train, store, other
+    TimeSpent time; ///< since the round or the finals before, so what was done between them too
     double estimateMs = kUnknown;
 };
 
@@ -59,6 +60,7 @@ struct FinalsEvent
     std::int32_t changed = 0; ///< tasks that another trial stands best of than before
     double beforeMs = kUnknown, afterMs = kUnknown; ///< estimate of the network
     double seconds = 0;
+    TimeSpent time; ///< since the round before
 };
 
 struct EstimateEvent
@@ -122,7 +124,8 @@ struct DoneEvent
     double estimatedMs = kUnknown;
     double measuredMs = kUnknown;
     std::map<std::string, std::int64_t> errors; ///< count by code
-    std::map<std::string, double> timeSeconds; ///< by activity
+    TimeSpent time; ///< of the whole run, as far as its project tells
+    TimeSpent rest; ///< of that, what came after the last round and the last finals
 };
 
 /// A replay goes back to its beginning: all that came before it is forgotten.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/session/time_spent.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
 
@@ -130,7 +131,7 @@ struct RoundView
     std::int32_t trials = 0;
     std::map<std::string, double> terms; ///< of the scheduler's decision: RoundEvent::terms
     std::string reason; ///< RoundEvent::reason; empty in projects of older versions
-    std::map<std::string, double> activitySeconds; ///< empty in projects of older versions
+    TimeSpent time; ///< RoundDoneEvent::time; empty in projects of the oldest versions
     double atSeconds = 0; ///< at its end
     double estimateMs = kUnknown;
     double bestMs = kUnknown; ///< of its trials
@@ -151,8 +152,11 @@ struct RunView
     {
         double atSeconds = 0, seconds = 0; ///< their end, how long they took
         double ms = kUnknown; ///< estimate of the network after them
+        TimeSpent time; ///< FinalsEvent::time; of older versions: the finals alone
     };
     std::vector<Finals> finals = {};
+    /// When the run stopped or ended, and DoneEvent::rest: rounds, finals and these hold all of its time.
+    std::vector<std::pair<double, TimeSpent>> rests = {};
 };
 
 /// How well one round was measured: medians over some of its trials.

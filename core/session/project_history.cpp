@@ -9,6 +9,7 @@
 #include "core/schedule/step.h"
 #include "core/search/features.h"
 #include "core/session/kernel_choices.h"
+#include "core/session/stored_time.h"
 #include "core/store/record_reader.h"
 
 #include <fmt/format.h>
@@ -336,18 +337,20 @@ Result<std::vector<RunView>> ProjectHistory::runs()
     for (const store::SessionRow& row : sessions) {
         if (row.model != m_modelRow || row.target != m_model->target.text() || (m_front && row.id != m_front->run))
             continue;
-        RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}, {}};
+        RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}, {}, {}};
         const double until = m_front ? m_front->seconds.load() : std::numeric_limits<double>::infinity();
         view.activeSeconds = std::min(view.activeSeconds, until);
         LATHE_TRY(m_reader.project().forEachEvent(row.id, [&view, until](std::string_view kind, double at, std::string_view text) {
             if (at > until)
                 return;
             const json event = json::parse(text, nullptr, false);
+            if (TimeSpent rest = kind == "done" ? timeSpentIn(partIn(event, "rest")) : TimeSpent(); !rest.activities.empty())
+                view.rests.emplace_back(at, std::move(rest));
             const double ms = numberIn(event, "ms"), seconds = numberIn(event, "seconds");
             if (std::isnan(ms))
                 return;
             if (kind == "finals" && !std::isnan(seconds))
-                view.finals.push_back({at, seconds, ms});
+                view.finals.push_back({at, seconds, ms, finalsTimeIn(event)});
             else if (kind == "untuned")
                 view.untunedMs = ms;
             else if (kind == "measured")
@@ -368,7 +371,7 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
             break;
         const json durations = json::parse(row.durations, nullptr, false);
         const json terms = json::parse(row.terms, nullptr, false);
-        views.push_back({run, row.index, taskOf(row.task), row.trials, numbersIn(terms), textIn(terms, "reason"), numbersIn(partIn(durations, "activities")), row.atSeconds,
+        views.push_back({run, row.index, taskOf(row.task), row.trials, numbersIn(terms), textIn(terms, "reason"), timeSpentIn(durations), row.atSeconds,
                          row.estimateMs, kUnknown});
         if (const auto found = best.find(row.index); found != best.end())
             views.back().bestMs = toMs(found->second);
@@ -413,7 +416,7 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
                     values->push_back(conditions[name].get<double>());
             const bool named = device.is_object() && device.contains("name") && device["name"].is_string();
             QualityView::DeviceSeconds& seconds = view.deviceSeconds[named ? device["name"].get<std::string>() : std::string()];
-            for (const auto& [part, sum] : {std::pair{"upload", &seconds.upload}, std::pair{"measure", &seconds.measure}})
+            for (const auto& [part, sum] : {std::pair{"upload", &seconds.upload}, std::pair{"measure", &seconds.measure}, std::pair{"check", &seconds.measure}})
                 if (durations.is_object() && durations.contains(part) && durations[part].is_number())
                     *sum += scale * durations[part].get<double>();
         }

@@ -1,6 +1,6 @@
 #include "core/session/remeasure.h"
 
-#include "core/session/activity.h"
+#include "core/session/clock_times.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/measure_plan.h"
 #include "core/session/options_json.h"

@@ -6,6 +6,7 @@
 
 #include "core/record/json_fields.h"
 #include "core/session/roofline.h"
+#include "core/session/stored_time.h"
 
 #include <nlohmann/json.hpp>
 
@@ -32,6 +33,7 @@ Result<ReplayScript> ReplayScript::open(const std::filesystem::path& project, co
     for (const std::int32_t number : numbers)
         if (!ended.contains(number))
             script.m_cutShort.push_back(number);
+    LATHE_TRY_ASSIGN(script.m_done.time, storedTime(script.m_reader.project(), run.id));
     LATHE_TRY(script.readEvents(run));
     return script;
 }
@@ -47,8 +49,6 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
         m_length = std::max(m_length, round.atSeconds);
         m_done.trials += round.trials;
         m_done.estimatedMs = round.estimateMs;
-        for (const auto& [name, seconds] : numbersIn(partIn(json::parse(round.durations, nullptr, false), "activities")))
-            m_done.timeSeconds[name] += seconds;
     }
     LATHE_TRY(m_reader.project().forEachEvent(run.id, [this](std::string_view kind, double at, std::string_view content) {
         const json event = json::parse(content, nullptr, false);
@@ -81,7 +81,10 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
             done.measuredMs = numberIn(event, "measured_ms");
             for (const auto& [code, count] : numbersIn(partIn(event, "errors")))
                 done.errors[code] = static_cast<std::int64_t>(std::clamp(count, 0.0, 1e15));
-            done.timeSeconds = numbersIn(partIn(event, "time_s"));
+            done.rest = timeSpentIn(partIn(event, "rest"));
+            done.time = m_done.time;
+            if (done.rest.activities.empty()) // of a version that noted no more
+                done.time.activities = numbersIn(partIn(event, "time_s"));
             m_done = std::move(done);
             m_ending.text = textIn(event, "text");
         }
@@ -104,7 +107,7 @@ void ReplayScript::readFinals(double at, const json& event)
             m_between.push_back({at, BestEvent{static_cast<std::int32_t>(task), best[1].get<double>(), best[2].get<std::string>(), true}});
         }
     const auto count = [&event](const char* key) { return static_cast<std::int32_t>(std::clamp(numberIn(event, key, 0), 0.0, 1e9)); };
-    m_between.push_back({at, FinalsEvent{count("tasks"), count("finalists"), count("passes"), count("changed"), numberIn(event, "before_ms"), numberIn(event, "ms"), numberIn(event, "seconds")}});
+    m_between.push_back({at, FinalsEvent{count("tasks"), count("finalists"), count("passes"), count("changed"), numberIn(event, "before_ms"), numberIn(event, "ms"), numberIn(event, "seconds"), finalsTimeIn(event)}});
     m_between.push_back({at, EstimateEvent{numberIn(event, "ms"), numberIn(event, "low_ms"), numberIn(event, "high_ms"), numberIn(event, "eta_s")}});
     m_done.estimatedMs = numberIn(event, "ms");
     m_finals.push_back(std::move(finals));
@@ -183,7 +186,7 @@ Result<> ReplayScript::nextRound()
             if (byIndex.contains(record.index))
                 tell(record, round.index, std::clamp(end - static_cast<double>(last - record.timeMs) * 1e-3, m_at, end));
         if (task >= 0)
-            m_items.push_back({{end, RoundDoneEvent{round.index, task, round.trials, numbersIn(partIn(durations, "activities")), round.estimateMs}}, 0});
+            m_items.push_back({{end, RoundDoneEvent{round.index, task, round.trials, timeSpentIn(durations), round.estimateMs}}, 0});
         m_items.push_back({{end, EstimateEvent{round.estimateMs, numberIn(durations, "low_ms"), numberIn(durations, "high_ms"), numberIn(durations, "eta_s"),
                                                  numberIn(durations, "forecast_ms"), numberIn(durations, "forecast_low_ms"), numberIn(durations, "forecast_high_ms")}}, 0});
         m_at = end;

@@ -2,6 +2,7 @@
 
 #include "core/record/json_fields.h"
 #include "core/session/comparison.h"
+#include "core/session/stored_time.h"
 #include "core/store/record_reader.h"
 #include "core/support/files.h"
 
@@ -63,6 +64,7 @@ struct Run
     std::vector<store::RoundRow> rounds;
     std::vector<std::pair<double, double>> measured;
     double untunedMs = kUnknown;
+    TimeSpent time = {};
 };
 
 /// Estimate as steps, measurements as dots, the untuned network as a dashed line.
@@ -108,24 +110,28 @@ std::string curve(const Run& run)
     return svg + "</svg>\n<p class=\"legend\"><span class=\"estimate\">estimated (sum of tasks)</span> <span class=\"measured\">measured (whole network)</span> <span class=\"untuned\">untuned</span></p>\n";
 }
 
+std::string timeRows(std::span<const TimeRow> rows, bool workers)
+{
+    std::string out;
+    for (const TimeRow& row : rows)
+        out += fmt::format("<tr><td>{}<td class=\"n\">{:.1f}<td class=\"n\">{:.1f} %{}<td class=\"soft\">{}</tr>\n", escaped(row.name), row.seconds, 100 * row.share,
+                           workers ? fmt::format("<td class=\"n\">{:.1f}", row.processor) : std::string(), row.meaning);
+    return out;
+}
+
 std::string timeTable(const std::vector<Run>& runs)
 {
-    std::map<std::string, double> sums;
-    double total = 0;
+    TimeSpent time;
     for (const Run& run : runs)
-        for (const store::RoundRow& round : run.rounds) {
-            const json durations = json::parse(round.durations, nullptr, false);
-            for (const auto& [name, seconds] : numbersIn(partIn(durations, "activities"))) {
-                sums[name] += seconds;
-                total += seconds;
-            }
-        }
-    if (total <= 0)
+        time += run.time;
+    const auto activities = activityRows(time), workers = workerRows(time);
+    if (activities.empty())
         return {};
-    std::string out = "<h2>Where the time went</h2>\n<table><tr><th>activity<th class=\"n\">seconds<th class=\"n\">share</tr>\n";
-    for (const auto& [name, seconds] : sums)
-        out += fmt::format("<tr><td>{}<td class=\"n\">{:.1f}<td class=\"n\">{:.1f} %</tr>\n", escaped(name), seconds, 100 * seconds / total);
-    return out + "</table>\n";
+    std::string out = "<h2>Where the time went</h2>\n<div class=\"wide\"><table><tr><th>activity<th class=\"n\">seconds<th class=\"n\">share<th>what happens</tr>\n" + timeRows(activities, false) + "</table></div>\n";
+    if (!workers.empty())
+        out += "<p>Builders and runners work beside that, all processes together; shares are of all builders, and of all runners.</p>\n"
+               "<div class=\"wide\"><table><tr><th>part of the work<th class=\"n\">seconds<th class=\"n\">share<th class=\"n\">processor seconds<th>what happens</tr>\n" + timeRows(workers, true) + "</table></div>\n";
+    return out;
 }
 
 constexpr const char* kStyle = R"css(
@@ -246,6 +252,7 @@ Result<std::vector<Run>> runsOf(const store::Project& project, const Standing& s
             continue;
         Run run{session, {}, {}, kUnknown};
         LATHE_TRY_ASSIGN(run.rounds, project.rounds(session.id));
+        LATHE_TRY_ASSIGN(run.time, storedTime(project, session.id));
         LATHE_TRY(project.forEachEvent(session.id, [&run](std::string_view kind, double at, std::string_view text) {
             const json event = json::parse(text, nullptr, false);
             const double ms = numberIn(event, "ms");

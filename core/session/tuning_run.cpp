@@ -1,12 +1,13 @@
 #include "core/session/tuning_run.h"
 
 #include "core/record/json_fields.h"
-#include "core/session/activity.h"
+#include "core/session/clock_times.h"
 #include "core/session/finals.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/measure_plan.h"
 #include "core/session/options_json.h"
 #include "core/session/roofline.h"
+#include "core/session/stored_time.h"
 #include "core/session/tune_options.h"
 #include "core/support/hash.h"
 #include "core/support/stop_after.h"
@@ -45,7 +46,7 @@ bool TuningRun::modelTime() const
 
 double TuningRun::atSeconds() const
 {
-    return m_resumedSeconds + std::chrono::duration<double>(steady_clock::now() - m_start - m_paused).count();
+    return m_resumedSeconds + m_time.seconds();
 }
 
 double TuningRun::searchSeconds() const
@@ -150,6 +151,8 @@ Result<> TuningRun::prepare()
 
 Result<> TuningRun::startMeasurer()
 {
+    if (m_measurer)
+        m_measurerTimes += m_measurer->times();
     LATHE_TRY_ASSIGN(m_measurer, measure::Measurer::create(measurerOptions(m_options, *m_setup.model)));
     m_device = m_measurer->devices().empty() ? std::string("{}") : m_measurer->devices().front();
     return {};
@@ -191,6 +194,7 @@ Result<> TuningRun::restore(std::stop_token stop)
         return true;
     });
     LATHE_TRY_ASSIGN(const std::vector<store::RoundRow> rounds, project.rounds(m_session));
+    LATHE_TRY_ASSIGN(m_past, storedTime(project, m_session));
     std::size_t at = 0;
     for (const store::RoundRow& round : rounds) {
         if (const auto held = finals.find(m_round); held != finals.end())
@@ -233,7 +237,7 @@ Result<> TuningRun::keepLimits()
 {
     if (m_setup.project == nullptr)
         return {};
-    const Activity activity(m_timeSeconds["limits"]);
+    const auto activity = m_time.in("limits");
     auto limits = m_measurer->limits(0);
     if (!limits)
         return emitKept(ErrorEvent{limits.error().code, "measuring the device's limits: " + limits.error().message});
@@ -250,58 +254,67 @@ void TuningRun::pauseIfAsked(std::stop_token stop)
     if (!m_setup.control->pauseRequested())
         return;
     setState(RunState::Paused);
-    const auto since = steady_clock::now();
-    m_setup.control->waitWhilePaused(stop);
-    m_paused += steady_clock::now() - since;
+    {
+        const auto pause = m_time.in({});
+        m_setup.control->waitWhilePaused(stop);
+    }
     if (!stop.stop_requested())
         setState(RunState::Running);
 }
 
+/// A new run, or the latest one continued: true.
+Result<bool> TuningRun::open(std::stop_token stop)
+{
+    const auto activity = m_time.in("start");
+    store::Project* project = m_setup.project;
+    std::optional<store::SessionRow> resumed;
+    if (m_options.resume) {
+        if (project == nullptr)
+            return makeError(Errc::InvalidArgument, "there is nothing to resume without a project");
+        LATHE_TRY_ASSIGN(const auto sessions, project->sessions());
+        for (const store::SessionRow& row : sessions)
+            if (row.model == m_setup.modelRow && row.target == m_setup.model->target.text())
+                resumed = row;
+        if (!resumed)
+            return makeError(Errc::NotFound, fmt::format("{} holds no run of this model and target to resume", project->file().string()));
+        // The run goes on with its own options; only the budget and how much is shown may be given anew.
+        LATHE_TRY_ASSIGN(TuneOptions stored, tuneOptionsFromJson(resumed->options));
+        if (m_options.seconds > 0 || m_options.trials > 0 || m_options.minGainPercent > 0) {
+            stored.seconds = m_options.seconds;
+            stored.trials = m_options.trials;
+            stored.minGainPercent = m_options.minGainPercent;
+            stored.gainWindowSeconds = m_options.gainWindowSeconds;
+        }
+        stored.verbose = m_options.verbose;
+        m_options = stored;
+        LATHE_TRY(check(m_options));
+    }
+    LATHE_TRY(prepare());
+    if (project != nullptr && resumed) {
+        m_session = resumed->id;
+        m_resumedSeconds = resumed->activeSeconds;
+        m_nonce = textIn(json::parse(resumed->options, nullptr, false), "nonce");
+        LATHE_TRY(takeHeadStartAgain(*resumed, stop));
+        LATHE_TRY(restore(stop));
+    } else {
+        LATHE_TRY(takeHeadStart(stop));
+        std::random_device device;
+        m_nonce = contentHash(fmt::format("{} {} {}", device(), device(), unixMs())).hex();
+        if (project != nullptr) {
+            LATHE_TRY_ASSIGN(m_session, project->addSession({0, m_setup.modelRow, m_setup.model->target.text(), storedOptions(), unixMs(), 0, "running"}));
+            LATHE_TRY(keepHeadStart());
+        }
+    }
+    return resumed.has_value();
+}
+
 Result<> TuningRun::run(std::stop_token stop)
 {
-    m_start = steady_clock::now();
+    m_time = TimeAccount();
     setState(RunState::Starting);
     std::string ending;
     const auto body = [&]() -> Result<> {
-        store::Project* project = m_setup.project;
-        std::optional<store::SessionRow> resumed;
-        if (m_options.resume) {
-            if (project == nullptr)
-                return makeError(Errc::InvalidArgument, "there is nothing to resume without a project");
-            LATHE_TRY_ASSIGN(const auto sessions, project->sessions());
-            for (const store::SessionRow& row : sessions)
-                if (row.model == m_setup.modelRow && row.target == m_setup.model->target.text())
-                    resumed = row;
-            if (!resumed)
-                return makeError(Errc::NotFound, fmt::format("{} holds no run of this model and target to resume", project->file().string()));
-            // The run goes on with its own options; only the budget and how much is shown may be given anew.
-            LATHE_TRY_ASSIGN(TuneOptions stored, tuneOptionsFromJson(resumed->options));
-            if (m_options.seconds > 0 || m_options.trials > 0 || m_options.minGainPercent > 0) {
-                stored.seconds = m_options.seconds;
-                stored.trials = m_options.trials;
-                stored.minGainPercent = m_options.minGainPercent;
-                stored.gainWindowSeconds = m_options.gainWindowSeconds;
-            }
-            stored.verbose = m_options.verbose;
-            m_options = stored;
-            LATHE_TRY(check(m_options));
-        }
-        LATHE_TRY(prepare());
-        if (project != nullptr && resumed) {
-            m_session = resumed->id;
-            m_resumedSeconds = resumed->activeSeconds;
-            m_nonce = textIn(json::parse(resumed->options, nullptr, false), "nonce");
-            LATHE_TRY(takeHeadStartAgain(*resumed, stop));
-            LATHE_TRY(restore(stop));
-        } else {
-            LATHE_TRY(takeHeadStart(stop));
-            std::random_device device;
-            m_nonce = contentHash(fmt::format("{} {} {}", device(), device(), unixMs())).hex();
-            if (project != nullptr) {
-                LATHE_TRY_ASSIGN(m_session, project->addSession({0, m_setup.modelRow, m_setup.model->target.text(), storedOptions(), unixMs(), 0, "running"}));
-                LATHE_TRY(keepHeadStart());
-            }
-        }
+        LATHE_TRY_ASSIGN(const bool resumed, open(stop));
         setState(RunState::Running);
         if (!m_headStart.note.empty())
             LATHE_TRY(emitKept(LogEvent{m_headStart.note}));
@@ -357,7 +370,7 @@ Result<measure::TaskDataPtr> TuningRun::taskData(Task& task, const std::string& 
     for (const search::SearchAlternative& a : task.search.alternatives) {
         if (a.name != alternative)
             continue;
-        const Activity activity(m_timeSeconds["reference"]);
+        const auto activity = m_time.in("reference");
         LATHE_TRY_ASSIGN(auto data, checkedData(a));
         return task.data[alternative] = std::move(data);
     }
@@ -368,7 +381,6 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
 {
     Task& task = m_tasks[static_cast<std::size_t>(taskIndex)];
     const auto roundStart = steady_clock::now();
-    const auto timeBefore = m_timeSeconds;
     std::string reason;
     const search::Terms terms = explain(taskIndex, reason);
     if (!m_partial.empty())
@@ -387,7 +399,8 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     count = std::max(1, count);
     std::vector<Candidate> candidates;
     {
-        const Activity activity(m_timeSeconds["search"]);
+        const auto activity = m_time.in("propose");
+        const double predicted = m_model->predictSeconds();
         // A task's first round is the schedule that it would have without tuning, alone but for what a head start brings: no run ends behind that, the whole
         // network has an estimate after seconds, and the scheduler knows from the start where its time goes.
         if (m_options.policy == "sketch" && m_scheduler->progress(taskIndex).rounds == 0)
@@ -398,6 +411,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         if (candidates.empty()) {
             LATHE_TRY_ASSIGN(candidates, task.policy->propose(static_cast<std::uint64_t>(m_round), count, *m_setup.executor, stop));
         }
+        m_time.move("propose", "score", m_model->predictSeconds() - predicted);
     }
 
     // A round that was cut short goes on with its candidates. Where another version or another budget would choose others, what it
@@ -460,7 +474,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     const auto flush = [&] {
         if (pending.empty() || !stored)
             return;
-        const Activity activity(m_timeSeconds["store"]);
+        const auto activity = m_time.in("store");
         if (m_setup.project != nullptr)
             stored = m_setup.project->addRecords(pending);
         std::vector<Event> events;
@@ -472,8 +486,8 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         lastFlush = steady_clock::now();
     };
     {
-        const Activity activity(m_timeSeconds["build and measure"]);
         const StopAfter end(stop, searchSeconds() - atSeconds());
+        const double building = m_measurer->times().buildSeconds, measuring = m_measurer->times().measureSeconds;
         std::size_t given = 0;
         auto measured = m_measurer->measure(requests, [&](std::size_t i, TrialResult result) {
             given = i + 1;
@@ -484,6 +498,8 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
             if (pending.size() >= 16 || secondsSince(lastFlush) > 0.1)
                 flush();
         }, end.token());
+        m_time.move("other", "build", m_measurer->times().buildSeconds - building);
+        m_time.move("other", "measure", m_measurer->times().measureSeconds - measuring);
         flush();
         LATHE_TRY(std::move(stored));
         const bool timeIsUp = !measured && measured.error().code == Errc::Cancelled && !stop.stop_requested();
@@ -493,7 +509,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         for (std::size_t i = places.size(); timeIsUp && i > given; --i)
             records.erase(records.begin() + static_cast<std::ptrdiff_t>(places[i - 1]));
         if (timeIsUp && records.empty()) { // not begun: neither told nor stored, since a round without trials says that the space is exhausted
-            emitOne(RoundDoneEvent{m_round, taskIndex, 0, activitiesSince(timeBefore, secondsSince(roundStart), records), estimate(atSeconds()).ms});
+            emitOne(RoundDoneEvent{m_round, taskIndex, 0, {}, estimate(atSeconds()).ms}); // its time is told at the end
             return {};
         }
     }
@@ -501,11 +517,13 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     if (modelTime())
         elapsed = 0.01 * static_cast<double>(std::max<std::size_t>(records.size(), 1));
     LATHE_TRY(tellRound(taskIndex, records, elapsed, stop));
-    const auto activities = activitiesSince(timeBefore, secondsSince(roundStart), records);
+    const TimeSpent time = timeSinceLast();
     const double at = atSeconds();
     const EstimateEvent after = estimate(at);
     if (m_setup.project != nullptr) {
-        json durations = {{"elapsed_s", elapsed}, {"activities", activities}, {"began_s", begun}};
+        const auto activity = m_time.in("store");
+        json durations = {{"elapsed_s", elapsed}, {"began_s", begun}};
+        putTimeSpent(durations, time);
         durations["told"] = m_told;
         const std::pair<const char*, double> figures[] = {{"eta_s", after.etaSeconds}, {"low_ms", after.low}, {"high_ms", after.high}, {"forecast_ms", after.forecastMs},
                                                           {"forecast_low_ms", after.forecastLow}, {"forecast_high_ms", after.forecastHigh}};
@@ -518,7 +536,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
                                              at, after.ms}));
         LATHE_TRY(m_setup.project->updateSession(m_session, "running", at));
     }
-    emit({Event{at, RoundDoneEvent{m_round, taskIndex, static_cast<std::int32_t>(records.size()), activities, after.ms}}, Event{at, after}});
+    emit({Event{at, RoundDoneEvent{m_round, taskIndex, static_cast<std::int32_t>(records.size()), time, after.ms}}, Event{at, after}});
     if (const double objective = m_scheduler->estimatedLatency(); std::isfinite(objective))
         m_estimates.emplace_back(at, objective * 1e3); // whether the search gains, finals do not say
     ++m_round;
@@ -539,7 +557,7 @@ Result<> TuningRun::tellRound(std::int32_t taskIndex, const std::vector<Record>&
             outcome.bestSeconds = std::min(outcome.bestSeconds, record.result.meanNs() * 1e-9);
     }
     {
-        const Activity activity(m_timeSeconds["train"]);
+        const auto activity = m_time.in("train");
         LATHE_TRY(task.policy->tell(results, stop));
     }
     m_scheduler->tell(taskIndex, outcome);
@@ -554,7 +572,7 @@ Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
 {
     if (!m_setup.measureNetwork)
         return {};
-    const Activity activity(m_timeSeconds["whole network"]);
+    const auto activity = m_time.in("whole network");
     const double begun = atSeconds();
     auto measured = m_setup.measureNetwork(untuned, {conditions(), m_options.strict}, stop);
     m_networkAt = atSeconds();

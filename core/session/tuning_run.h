@@ -10,6 +10,7 @@
 #include "core/session/loaded_model.h"
 #include "core/session/run_control.h"
 #include "core/session/steering.h"
+#include "core/session/time_spent.h"
 #include "core/store/project.h"
 #include "core/support/executor.h"
 
@@ -54,6 +55,7 @@ private:
         double bestNs = std::numeric_limits<double>::infinity(); ///< of what stands best: the least, or what finals said
     };
 
+    Result<bool> open(std::stop_token stop);
     Result<> prepare();
     Result<> startMeasurer();
     /// Of a run that begins: finds, reads and takes the head start that its options name, and says so.
@@ -67,7 +69,8 @@ private:
     std::string storedOptions() const; ///< JSON
     Result<> followSteering();
     search::Terms explain(std::int32_t task, std::string& reason) const;
-    std::map<std::string, double> activitiesSince(const std::map<std::string, double>& before, double elapsedSeconds, const std::vector<Record>& records) const;
+    TimeSpent timeSoFar(); ///< since this object began
+    TimeSpent timeSinceLast(); ///< since it was asked last
     Result<> restore(std::stop_token stop);
     Result<> oneRound(std::int32_t task, std::stop_token stop);
     Result<measure::TaskDataPtr> taskData(Task& task, const std::string& alternative);
@@ -125,11 +128,12 @@ private:
     std::vector<std::pair<double, double>> m_estimates; ///< (seconds, ms) after each round, since every task has a valid result
     std::map<std::string, std::int64_t> m_errors;
     std::int64_t m_coldBytes = 0; ///< lathe::coldBytes of its records
-    std::map<std::string, double> m_timeSeconds;
+    TimeAccount m_time;
+    measure::MeasureTimes m_measurerTimes; ///< of measurers that were replaced
+    TimeSpent m_accounted; ///< of this object's time, what rounds and finals have told
+    TimeSpent m_past; ///< of the run before it was continued
     double m_measuredMs = kUnknown;
     double m_resumedSeconds = 0;
-    std::chrono::steady_clock::time_point m_start;
-    std::chrono::steady_clock::duration m_paused{};
     double m_networkAt = 0; ///< when the whole network was last measured
     double m_networkSeconds = 0; ///< how long that took
     double m_networkEstimate = std::numeric_limits<double>::infinity();

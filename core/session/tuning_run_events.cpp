@@ -1,5 +1,6 @@
 // What a tuning run tells: trials, estimates, reasons and times as events.
 
+#include "core/session/stored_time.h"
 #include "core/session/tuning_run.h"
 
 #include <nlohmann/json.hpp>
@@ -71,35 +72,32 @@ search::Terms TuningRun::explain(std::int32_t task, std::string& reason) const
     return terms;
 }
 
-std::map<std::string, double> TuningRun::activitiesSince(const std::map<std::string, double>& before, double elapsedSeconds, const std::vector<Record>& records) const
+TimeSpent TuningRun::timeSoFar()
 {
-    std::map<std::string, double> spent;
-    double sum = 0;
-    for (const auto& [name, seconds] : m_timeSeconds) {
-        const auto old = before.find(name);
-        const double now = seconds - (old == before.end() ? 0 : old->second);
-        if (now <= 0)
-            continue;
-        spent[name] = now;
-        sum += now;
+    TimeSpent time;
+    time.activities = m_time.sums();
+    if (!m_measurer)
+        return time;
+    measure::MeasureTimes measured = m_measurerTimes;
+    measured += m_measurer->times();
+    const double all = time.seconds();
+    WorkerSeconds builders{all * static_cast<double>(m_measurer->builders()), 0}, runners{all * static_cast<double>(m_measurer->devices().size()), 0};
+    for (const auto& [name, spent] : measured.workers) {
+        time.workers[name] = {spent.seconds, spent.processorSeconds};
+        (isBuilderPiece(name) ? builders : runners).seconds -= spent.seconds;
     }
-    // Building and measuring share a stretch of time; what was measured says its own, on devices side by side.
-    if (const auto both = spent.find("build and measure"); both != spent.end()) {
-        double measured = 0;
-        for (const Record& record : records)
-            for (const char* part : {"upload", "measure"})
-                if (const auto ms = record.result.durationsMs.find(part); ms != record.result.durationsMs.end())
-                    measured += ms->second * 1e-3;
-        measured /= static_cast<double>(std::max<std::size_t>(1, m_measurer->devices().size()));
-        // Storing is done while results come in.
-        const double wall = std::max(0.0, both->second - (spent.contains("store") ? spent["store"] : 0.0));
-        sum += wall - both->second;
-        spent["measure"] = std::min(wall, measured);
-        spent["build"] = wall - spent["measure"];
-        spent.erase("build and measure");
-    }
-    if (elapsedSeconds > sum)
-        spent["other"] = elapsedSeconds - sum;
+    builders.seconds = std::max(0.0, builders.seconds);
+    runners.seconds = std::max(0.0, runners.seconds);
+    time.workers["builder idle"] = builders;
+    time.workers["runner idle"] = runners;
+    return time;
+}
+
+TimeSpent TuningRun::timeSinceLast()
+{
+    TimeSpent now = timeSoFar();
+    TimeSpent spent = now.since(m_accounted);
+    m_accounted = std::move(now);
     return spent;
 }
 
@@ -210,6 +208,9 @@ void TuningRun::emitDone(std::string_view ending)
 {
     DoneEvent done;
     done.trials = m_trials;
+    done.rest = timeSinceLast();
+    done.time = m_past;
+    done.time += m_accounted;
     done.seconds = atSeconds();
     if (m_scheduler) {
         const double estimate = estimatedSeconds();
@@ -218,11 +219,12 @@ void TuningRun::emitDone(std::string_view ending)
     }
     done.measuredMs = m_measuredMs;
     done.errors = m_errors;
-    done.timeSeconds = m_timeSeconds;
     if (m_setup.project != nullptr && m_session != 0 && !m_setup.project->readOnly()) {
         const auto known = [](double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); };
+        nlohmann::json rest = nlohmann::json::object();
+        putTimeSpent(rest, done.rest);
         const nlohmann::json kept = {{"trials", done.trials}, {"estimated_ms", known(done.estimatedMs)}, {"measured_ms", known(done.measuredMs)},
-                                     {"errors", done.errors}, {"time_s", done.timeSeconds}, {"state", toString(m_setup.control->state())}, {"text", ending}};
+                                     {"errors", done.errors}, {"time_s", done.time.activities}, {"rest", rest}, {"state", toString(m_setup.control->state())}, {"text", ending}};
         // A failing disk has ended the run already, or shows when the next one starts.
         (void)m_setup.project->addEvent(m_session, done.seconds, "done", kept.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     }

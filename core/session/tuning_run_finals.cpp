@@ -1,8 +1,9 @@
 // The finals of a tuning run: finals.h says what for and how they are judged.
 
-#include "core/session/activity.h"
+#include "core/session/clock_times.h"
 #include "core/session/finals.h"
 #include "core/session/measure_plan.h"
+#include "core/session/stored_time.h"
 #include "core/session/tuning_run.h"
 #include "core/support/hash.h"
 
@@ -65,7 +66,11 @@ Result<std::vector<TuningRun::FinalsGroup>> TuningRun::finalists(double seconds)
     std::stable_sort(groups.begin(), groups.end(), [](const FinalsGroup& a, const FinalsGroup& b) { return a.weight > b.weight; });
     std::size_t most = 4 * m_tasks.size();
     if (std::isfinite(seconds)) {
-        const double trial = m_freshTrials > 0 ? m_timeSeconds["build and measure"] / static_cast<double>(m_freshTrials) : 0.05;
+        double measuring = 0;
+        for (const auto& [name, spent] : m_time.sums())
+            if (name == "build" || name == "measure" || name == "store")
+                measuring += spent;
+        const double trial = m_freshTrials > 0 ? measuring / static_cast<double>(m_freshTrials) : 0.05;
         most = static_cast<std::size_t>(std::clamp(seconds / (std::max(trial, 1e-3) * (1 + kPlannedPasses)), 2.0, 10'000.0));
     }
     for (const FinalsGroup& group : groups)
@@ -105,10 +110,9 @@ Result<> TuningRun::finalsPass(std::span<FinalsGroup> groups, bool backwards, st
         request.built = place.finalist->built;
         requests.push_back(std::move(request));
     }
-    const Activity activity(m_timeSeconds["finals"]);
     return m_measurer->measure(requests, [&](std::size_t i, TrialResult result) {
         auto& [group, finalist] = places[i];
-        for (const char* part : {"upload", "measure"})
+        for (const char* part : {"upload", "measure", "check"})
             group->passSeconds += result.durationsMs[part] * 1e-3 / static_cast<double>(std::max<std::size_t>(1, m_measurer->devices().size()));
         group->passSeconds += kOverheadSeconds;
         std::map<std::string, double> durations = std::move(finalist->result.durationsMs);
@@ -179,6 +183,7 @@ Result<> TuningRun::holdFinals(std::stop_token stop)
 {
     if (m_setup.project == nullptr)
         return {};
+    const auto activity = m_time.in("finals");
     const double begun = atSeconds();
     const bool timed = !modelTime() || m_options.seconds > 0;
     double allowed = std::numeric_limits<double>::infinity();
@@ -264,15 +269,17 @@ Result<> TuningRun::holdFinals(std::stop_token stop)
     after.forecastMs = after.forecastLow = after.forecastHigh = kUnknown; // this is where the run ends
     finals.afterMs = after.ms;
     finals.seconds = at - begun;
+    finals.time = timeSinceLast();
     events.push_back({0, finals});
     events.push_back({0, after});
     for (Event& event : events)
         event.atSeconds = at;
     emit(std::move(events));
     const auto known = [](double value) { return std::isfinite(value) ? json(value) : json(); };
-    const json kept = {{"tasks", finals.tasks}, {"finalists", finals.finalists}, {"passes", finals.passes}, {"changed", finals.changed},
+    json kept = {{"tasks", finals.tasks}, {"finalists", finals.finalists}, {"passes", finals.passes}, {"changed", finals.changed},
                        {"before_ms", known(finals.beforeMs)}, {"ms", known(after.ms)}, {"low_ms", known(after.low)}, {"high_ms", known(after.high)},
                        {"eta_s", known(after.etaSeconds)}, {"seconds", finals.seconds}, {"best", best}};
+    putTimeSpent(kept, finals.time);
     return m_setup.project->addEvent(m_session, at, "finals", kept.dump());
 }
 

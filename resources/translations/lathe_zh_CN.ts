@@ -4339,16 +4339,8 @@ convolution is counted with, and may pass 100 %.</source>
             <translation>其他</translation>
         </message>
         <message>
-            <source>choosing candidates</source>
-            <translation>选择候选</translation>
-        </message>
-        <message>
             <source>computing what outputs must be</source>
             <translation>计算正确的输出</translation>
-        </message>
-        <message>
-            <source>lowering and compiling</source>
-            <translation>降级和编译</translation>
         </message>
         <message>
             <source>loading, checking and timing on the device</source>
@@ -4361,10 +4353,6 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>teaching the cost model</source>
             <translation>训练代价模型</translation>
-        </message>
-        <message>
-            <source>waiting, handing over</source>
-            <translation>等待、交接</translation>
         </message>
         <message>
             <source>s</source>
@@ -4401,6 +4389,166 @@ convolution is counted with, and may pass 100 %.</source>
         <message>
             <source>Devices</source>
             <translation>设备</translation>
+        </message>
+        <message>
+            <source>start</source>
+            <translation>启动</translation>
+        </message>
+        <message>
+            <source>opening workers, telling a continued run its earlier results</source>
+            <translation>启动工作进程，为继续的运行恢复之前的结果</translation>
+        </message>
+        <message>
+            <source>limits</source>
+            <translation>极限</translation>
+        </message>
+        <message>
+            <source>measuring what the device can do at most</source>
+            <translation>测量设备的峰值能力</translation>
+        </message>
+        <message>
+            <source>propose</source>
+            <translation>提出候选</translation>
+        </message>
+        <message>
+            <source>drawing, breeding and describing candidates</source>
+            <translation>抽样、交叉变异并描述候选</translation>
+        </message>
+        <message>
+            <source>score</source>
+            <translation>评分</translation>
+        </message>
+        <message>
+            <source>ranking candidates by the cost model</source>
+            <translation>用代价模型给候选排序</translation>
+        </message>
+        <message>
+            <source>choosing candidates: proposing and scoring, which older versions did not tell apart</source>
+            <translation>选择候选：提出和评分，旧版本不加区分</translation>
+        </message>
+        <message>
+            <source>waiting for builders, while no device works</source>
+            <translation>等待构建进程，此时没有设备在工作</translation>
+        </message>
+        <message>
+            <source>finals</source>
+            <translation>决赛</translation>
+        </message>
+        <message>
+            <source>measuring the best once more</source>
+            <translation>再次测量最佳者</translation>
+        </message>
+        <message>
+            <source>whole network</source>
+            <translation>整个网络</translation>
+        </message>
+        <message>
+            <source>compiling and timing the network</source>
+            <translation>编译网络并计时</translation>
+        </message>
+        <message>
+            <source>handing over, choosing the next task</source>
+            <translation>交接、选择下一个任务</translation>
+        </message>
+        <message>
+            <source>Builders: lower</source>
+            <translation>构建进程：降级</translation>
+        </message>
+        <message>
+            <source>from schedules to loops</source>
+            <translation>从调度到循环</translation>
+        </message>
+        <message>
+            <source>Builders: generate</source>
+            <translation>构建进程：生成代码</translation>
+        </message>
+        <message>
+            <source>from loops to machine code</source>
+            <translation>从循环到机器码</translation>
+        </message>
+        <message>
+            <source>Builders: link</source>
+            <translation>构建进程：链接</translation>
+        </message>
+        <message>
+            <source>making a program of it</source>
+            <translation>链接成程序</translation>
+        </message>
+        <message>
+            <source>Builders: other</source>
+            <translation>构建进程：其他</translation>
+        </message>
+        <message>
+            <source>reading jobs, sending programs</source>
+            <translation>读取作业、发送程序</translation>
+        </message>
+        <message>
+            <source>Builders: idle</source>
+            <translation>构建进程：空闲</translation>
+        </message>
+        <message>
+            <source>nothing to build, stopped while a device is timed, or no core free</source>
+            <translation>无可构建、设备计时期间暂停，或没有空闲的核心</translation>
+        </message>
+        <message>
+            <source>Devices: upload</source>
+            <translation>设备：上传</translation>
+        </message>
+        <message>
+            <source>loading programs and filling their buffers</source>
+            <translation>加载程序并填充其缓冲区</translation>
+        </message>
+        <message>
+            <source>Devices: check</source>
+            <translation>设备：检查</translation>
+        </message>
+        <message>
+            <source>comparing outputs with what they must be</source>
+            <translation>将输出与正确结果比较</translation>
+        </message>
+        <message>
+            <source>Devices: measure</source>
+            <translation>设备：测量</translation>
+        </message>
+        <message>
+            <source>runs of the kernels</source>
+            <translation>运行内核</translation>
+        </message>
+        <message>
+            <source>Devices: other</source>
+            <translation>设备：其他</translation>
+        </message>
+        <message>
+            <source>reading jobs, telling results</source>
+            <translation>读取作业、报告结果</translation>
+        </message>
+        <message>
+            <source>Devices: idle</source>
+            <translation>设备：空闲</translation>
+        </message>
+        <message>
+            <source>nothing to measure</source>
+            <translation>无可测量</translation>
+        </message>
+        <message>
+            <source>Workers</source>
+            <translation>工作进程</translation>
+        </message>
+        <message>
+            <source>What builders and devices did meanwhile</source>
+            <translation>构建进程和设备同时所做的工作</translation>
+        </message>
+        <message>
+            <source>Part of the work</source>
+            <translation>工作环节</translation>
+        </message>
+        <message>
+            <source>Processor seconds</source>
+            <translation>处理器秒数</translation>
+        </message>
+        <message>
+            <source>Nothing was noted of them.</source>
+            <translation>没有相关记录。</translation>
         </message>
     </context>
     <context>

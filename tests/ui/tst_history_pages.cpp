@@ -176,7 +176,7 @@ private slots:
         QCOMPARE(rounds.rowCount(), before + 1);
         QVERIFY(rounds.isLastOpen());
         QVERIFY(rounds.why(0).contains("pinned"));
-        emit m_workspace->bridge().eventsArrived({{66, session::RoundDoneEvent{12, 0, 8, {{"measure", 5.0}}, 20.0}}, {66, session::EstimateEvent{20, session::kUnknown, session::kUnknown, 120, 17, 15.2, 18.5}}});
+        emit m_workspace->bridge().eventsArrived({{66, session::RoundDoneEvent{12, 0, 8, {{{"measure", 5.0}}, {}}, 20.0}}, {66, session::EstimateEvent{20, session::kUnknown, session::kUnknown, 120, 17, 15.2, 18.5}}});
         QVERIFY(!rounds.isLastOpen());
         QVERIFY2(rounds.forecast().contains("likely 15.2–18.5"), qPrintable(rounds.forecast()));
     }
@@ -184,9 +184,39 @@ private slots:
     void theTimeIsSummedByActivity()
     {
         auto* sums = find<QTreeWidget>(m_time.get(), "timeSums");
-        QTRY_COMPARE(sums->topLevelItemCount(), 7);
-        QCOMPARE(sums->topLevelItem(2)->text(1), QString("24.0")); // 12 rounds of 2 s of building
+        QTRY_COMPARE(sums->topLevelItemCount(), 4); // what an older version noted: search, build, measure, train
+        QCOMPARE(sums->topLevelItem(1)->text(1), QString("24.0")); // 12 rounds of 2 s of building
         QVERIFY(find<QLabel>(m_time.get(), "timeHint")->text().contains("measures"));
+    }
+
+    void finalsAndTheRestBelongToTheTimeAndWorkersHaveATableOfTheirOwn()
+    {
+        auto* sums = find<QTreeWidget>(m_time.get(), "timeSums");
+        auto* workers = find<QTreeWidget>(m_time.get(), "timeWorkers");
+        QCOMPARE(workers->topLevelItemCount(), 1); // says that there is nothing
+        session::FinalsEvent finals;
+        finals.seconds = 6;
+        finals.time.activities = {{"finals", 6}, {"reference", 0.5}};
+        finals.time.workers = {{"generate", {3, 3}}, {"builder idle", {9, 0}}, {"measure", {4, 7}}};
+        session::DoneEvent done;
+        done.rest.activities = {{"whole network", 2}, {"what a later version adds", 1}};
+        done.rest.workers = {{"builder idle", {3, 0}}};
+        emit m_workspace->bridge().eventsArrived({{67, finals}, {68, done}});
+        QTRY_COMPARE(sums->topLevelItemCount(), 8);
+        const auto row = [](QTreeWidget* table, const QString& name) {
+            const auto found = table->findItems(name, Qt::MatchExactly);
+            QStringList cells;
+            for (int column = 1; !found.isEmpty() && column < table->columnCount() - 1; ++column)
+                cells << found.first()->text(column);
+            return cells;
+        };
+        QCOMPARE(row(sums, "finals").value(0), QString("6.0"));
+        QCOMPARE(row(sums, "whole network").value(0), QString("2.0"));
+        QCOMPARE(row(sums, "other").value(0), QString("1.0")); // whatever this version does not know
+        QCOMPARE(workers->topLevelItemCount(), 3);
+        QCOMPARE(row(workers, "Builders: generate"), (QStringList{"3.0", "20.0 %", "3.0"}));
+        QCOMPARE(row(workers, "Builders: idle"), (QStringList{"12.0", "80.0 %", "0.0"}));
+        QCOMPARE(row(workers, "Devices: measure"), (QStringList{"4.0", "100.0 %", "7.0"}));
     }
 
     void curvesHoldWhileTheRunGoesOn()

@@ -133,7 +133,7 @@ private slots:
         auto* pages = find<QTabWidget>("pages");
         const int before = pages->currentIndex();
         find<QAction>("page.time")->trigger();
-        find<QTabWidget>("timeTabs")->setCurrentIndex(1);
+        find<QTabWidget>("timeTabs")->setCurrentIndex(2);
         auto* table = find<QTreeWidget>("qualityDevices");
         QTRY_COMPARE(table->topLevelItemCount(), 2);
         const auto row = [table](int at) {
@@ -197,7 +197,7 @@ private slots:
         fast.index = 1;
         fast.costMs = 0.5;
         emit workspace().bridge().eventsArrived({{7, session::RoundEvent{6, 0, 2, {}, "promise"}}, {7.1, session::TrialEvent{slow}}, {7.2, session::TrialEvent{fast}},
-                                                 {8, session::RoundDoneEvent{6, 0, 2, {{"search", 1.0}}, 3.5}}});
+                                                 {8, session::RoundDoneEvent{6, 0, 2, {{{"search", 1.0}}, {}}, 3.5}}});
         QCOMPARE(rounds.rowCount(), 6);
         find<QToolButton>("timeHold")->setChecked(false);
         QVERIFY(!find<QToolButton>("chartHold")->isChecked());
@@ -362,7 +362,7 @@ private slots:
             for (int i = 0; i < 20; ++i)
                 events.push_back({at, session::TrialEvent{{"t", round, i, round % tasks, "c", "s", 1.0, i % 9 == 0 ? "run" : "done", i % 9 == 0 ? "RunTimeout" : "Ok", "took too long"}}});
             events.push_back({at, session::BestEvent{round % tasks, 1.0 / round, "direct"}});
-            events.push_back({at, session::RoundDoneEvent{round, round % tasks, 20, {{"search", 0.1}}, 5.0 - 0.001 * round}});
+            events.push_back({at, session::RoundDoneEvent{round, round % tasks, 20, {{{"search", 0.1}}, {}}, 5.0 - 0.001 * round}});
             events.push_back({at, session::EstimateEvent{5.0 - 0.001 * round, session::kUnknown, session::kUnknown, 60}});
             ++round;
             emit workspace().bridge().eventsArrived(events);

@@ -61,6 +61,8 @@ void RoundModel::clear()
     m_rounds.clear();
     m_measured.clear();
     m_finals.clear();
+    m_timePieces.clear();
+    m_time = {};
     m_band.clear();
     m_untunedMs = m_eta = m_forecastLow = m_forecastHigh = session::kUnknown;
     m_seconds = 0;
@@ -99,12 +101,19 @@ void RoundModel::onOpened()
             return; // a run has begun meanwhile
         beginResetModel();
         m_rounds.reserve(stored->rounds.size());
-        for (const session::RoundView& round : stored->rounds)
-            m_rounds.push_back({round.index, round.task, round.trials, NamedNumbers(round.terms), NamedNumbers(round.activitySeconds), &shared(round.reason), round.atSeconds,
+        for (const session::RoundView& round : stored->rounds) {
+            m_rounds.push_back({round.index, round.task, round.trials, NamedNumbers(round.terms), NamedNumbers(round.time.activities), &shared(round.reason), round.atSeconds,
                                 round.estimateMs, round.bestMs});
+            m_time += round.time;
+        }
         m_untunedMs = stored->run.untunedMs;
         m_seconds = stored->run.activeSeconds;
-        m_finals = std::move(stored->run.finals);
+        for (const session::RunView::Finals& finals : stored->run.finals) {
+            m_finals.push_back({finals.atSeconds, finals.ms});
+            addPiece(finals.atSeconds, finals.time);
+        }
+        for (const auto& [at, rest] : stored->run.rests)
+            addPiece(at, rest);
         for (const auto& [at, ms] : stored->run.measured)
             m_measured.push_back({at, ms});
         std::vector<QList<double>> gains(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
@@ -120,6 +129,15 @@ void RoundModel::onOpened()
         endResetModel();
         emit changed();
     });
+}
+
+void RoundModel::addPiece(double at, const session::TimeSpent& time)
+{
+    if (time.activities.empty())
+        return;
+    const auto later = std::find_if(m_timePieces.begin(), m_timePieces.end(), [at](const TimePiece& piece) { return piece.atSeconds > at; });
+    m_timePieces.insert(later, {at, NamedNumbers(time.activities)});
+    m_time += time;
 }
 
 void RoundModel::setHeld(bool held)
@@ -177,7 +195,8 @@ void RoundModel::take(const std::vector<session::Event>& events)
                 continue;
             Round& round = m_rounds.back();
             round.trials = done->trials;
-            round.activitySeconds = NamedNumbers(done->activitySeconds);
+            round.activitySeconds = NamedNumbers(done->time.activities);
+            m_time += done->time;
             round.estimateMs = done->estimateMs;
             round.atSeconds = event.atSeconds;
             m_open = false;
@@ -193,7 +212,10 @@ void RoundModel::take(const std::vector<session::Event>& events)
             else
                 m_measured.push_back({event.atSeconds, measured->ms});
         } else if (const auto* finals = std::get_if<session::FinalsEvent>(&event.what)) {
-            m_finals.push_back({event.atSeconds, finals->seconds, finals->afterMs});
+            m_finals.push_back({event.atSeconds, finals->afterMs});
+            addPiece(event.atSeconds, finals->time);
+        } else if (const auto* end = std::get_if<session::DoneEvent>(&event.what)) {
+            addPiece(event.atSeconds, end->rest);
         } else if (const auto* estimate = std::get_if<session::EstimateEvent>(&event.what)) {
             if (std::isfinite(estimate->low) && std::isfinite(estimate->high))
                 m_band.push_back({event.atSeconds, estimate->low, estimate->high});

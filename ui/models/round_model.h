@@ -50,7 +50,16 @@ public:
     {
         double atSeconds = 0, low = 0, high = 0; ///< ms
     };
-    using Finals = session::RunView::Finals;
+    struct Finals
+    {
+        double atSeconds = 0, ms = session::kUnknown; ///< estimate of the network after them
+    };
+    /// Time that no round tells of: finals, and what came after the last round.
+    struct TimePiece
+    {
+        double atSeconds = 0; ///< its end
+        NamedNumbers activitySeconds;
+    };
     struct Measured
     {
         double atSeconds = 0, ms = 0;
@@ -64,6 +73,9 @@ public:
     bool isLastOpen() const { return m_open; }
     const std::vector<Measured>& measured() const { return m_measured; }
     const std::vector<Finals>& finals() const { return m_finals; }
+    const std::vector<TimePiece>& timePieces() const { return m_timePieces; }
+    /// Both accounts of all rounds and pieces (core/session/time_spent.h).
+    const session::TimeSpent& time() const { return m_time; }
     /// Of the estimate, while some task had no valid program.
     const std::vector<Band>& band() const { return m_band; }
     double untunedMs() const { return m_untunedMs; }
@@ -97,6 +109,7 @@ private:
     void keep(const std::vector<session::Event>& events);
     void take(const std::vector<session::Event>& events);
     void clear();
+    void addPiece(double at, const session::TimeSpent& time);
     const Round& at(int row) const { return m_rounds[m_rounds.size() - 1 - static_cast<std::size_t>(row)]; }
     double estimateAt(double seconds) const;
 
@@ -105,6 +118,8 @@ private:
     std::vector<Round> m_rounds;
     std::vector<Measured> m_measured;
     std::vector<Finals> m_finals;
+    std::vector<TimePiece> m_timePieces;
+    session::TimeSpent m_time;
     std::vector<Band> m_band;
     QStringList m_taskNames;
     double m_untunedMs = session::kUnknown, m_seconds = 0, m_eta = session::kUnknown;

@@ -219,7 +219,7 @@ void QualityPanel::fillDevices()
         }
         put(IdleColumn, std::max(0.0, run - busy));
     };
-    static const std::map<std::string, int> kColumns = {{"search", SearchColumn}, {"build", BuildColumn}, {"train", TrainColumn}, {"reference", OtherColumn}, {"store", OtherColumn}};
+    static const std::map<std::string, int> kColumns = {{"propose", SearchColumn}, {"score", SearchColumn}, {"search", SearchColumn}, {"build", BuildColumn}, {"train", TrainColumn}, {"reference", OtherColumn}, {"store", OtherColumn}};
     std::map<int, double> here = {{SearchColumn, 0}, {BuildColumn, 0}, {TrainColumn, 0}, {OtherColumn, 0}};
     for (const RoundModel::Round& round : m_run.rounds())
         for (const auto& [name, seconds] : round.activitySeconds)

@@ -10,6 +10,7 @@
 
 #include <QHeaderView>
 #include <QLabel>
+#include <QPainter>
 #include <QPixmap>
 #include <QSplitter>
 #include <QTabWidget>
@@ -17,14 +18,73 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 namespace lathe::ui {
 
 namespace {
 
-/// In the order of a round; what is not named here counts as other.
-const char* const kActivities[] = {"search", "reference", "build", "measure", "store", "train", "other"};
+/// How a piece of session::activityPieces() or workerPieces() is shown.
+struct PieceText
+{
+    const char* name;
+    const char* shown;
+    const char* meaning;
+};
+const PieceText kActivities[] = {
+    {"start", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "start"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "opening workers, telling a continued run its earlier results")},
+    {"limits", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "limits"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring what the device can do at most")},
+    {"propose", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "propose"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "drawing, breeding and describing candidates")},
+    {"score", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "score"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "ranking candidates by the cost model")},
+    {"search", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "search"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "choosing candidates: proposing and scoring, which older versions did not tell apart")},
+    {"reference", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reference"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "computing what outputs must be")},
+    {"build", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "build"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "waiting for builders, while no device works")},
+    {"measure", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measure"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "loading, checking and timing on the device")},
+    {"store", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "store"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "writing results to disk")},
+    {"train", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "train"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "teaching the cost model")},
+    {"finals", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "finals"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring the best once more")},
+    {"whole network", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "whole network"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "compiling and timing the network")},
+    {"other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "other"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "handing over, choosing the next task")},
+};
+const PieceText kWorkers[] = {
+    {"lower", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: lower"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "from schedules to loops")},
+    {"generate", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: generate"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "from loops to machine code")},
+    {"link", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: link"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "making a program of it")},
+    {"builder other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: other"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, sending programs")},
+    {"builder idle", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: idle"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "nothing to build, stopped while a device is timed, or no core free")},
+    {"upload", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: upload"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "loading programs and filling their buffers")},
+    {"check", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: check"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "comparing outputs with what they must be")},
+    {"measure", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: measure"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "runs of the kernels")},
+    {"runner other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: other"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, telling results")},
+    {"runner idle", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: idle"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "nothing to measure")},
+};
+constexpr auto kOther = static_cast<int>(std::size(kActivities)) - 1;
+
+template <std::size_t Count>
+const PieceText* pieceOf(const PieceText (&pieces)[Count], std::string_view name)
+{
+    const auto found = std::find_if(std::begin(pieces), std::end(pieces), [name](const PieceText& piece) { return piece.name == name; });
+    return found == std::end(pieces) ? nullptr : found;
+}
+
+/// What is not known counts as other.
+int bandOf(std::string_view name)
+{
+    const PieceText* piece = pieceOf(kActivities, name);
+    return piece == nullptr ? kOther : static_cast<int>(piece - kActivities);
+}
+
+QTreeWidget* table(const char* name, int columns, QWidget* parent)
+{
+    auto* table = new QTreeWidget(parent);
+    table->setObjectName(QLatin1String(name));
+    table->setRootIsDecorated(false);
+    table->setColumnCount(columns);
+    table->setAlternatingRowColors(true);
+    table->setUniformRowHeights(true);
+    return table;
+}
 
 } // namespace
 
@@ -33,12 +93,8 @@ TimePage::TimePage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_r
     setObjectName(QStringLiteral("timePage"));
     m_chart = new BandChart(this);
     m_chart->setObjectName(QStringLiteral("timeChart"));
-    m_sums = new QTreeWidget(this);
-    m_sums->setObjectName(QStringLiteral("timeSums"));
-    m_sums->setRootIsDecorated(false);
-    m_sums->setColumnCount(4);
-    m_sums->setAlternatingRowColors(true);
-    m_sums->setUniformRowHeights(true);
+    m_sums = table("timeSums", 4, this);
+    m_workers = table("timeWorkers", 5, this);
     m_hint = new QLabel(this);
     m_hint->setObjectName(QStringLiteral("timeHint"));
     m_hint->setWordWrap(true);
@@ -53,6 +109,7 @@ TimePage::TimePage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_r
     tabs->setObjectName(QStringLiteral("timeTabs"));
     tabs->setDocumentMode(true);
     tabs->addTab(lower, QString());
+    tabs->addTab(m_workers, QString());
     auto* quality = new QualityPanel(workspace, this);
     tabs->addTab(quality->deviceTable(), QString());
     tabs->addTab(quality, QString());
@@ -66,11 +123,14 @@ TimePage::TimePage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_r
     connect(&m_rounds, &RoundModel::changed, &m_pace, &Pace::ask);
     retranslated(this, [this, tabs] {
         tabs->setTabText(0, tr("Activities"));
-        tabs->setTabText(1, tr("Devices"));
-        tabs->setTabText(2, tr("Measurement quality"));
+        tabs->setTabText(1, tr("Workers"));
+        tabs->setTabText(2, tr("Devices"));
+        tabs->setTabText(3, tr("Measurement quality"));
         m_chart->setAccessibleName(tr("Time by activity"));
         m_sums->setAccessibleName(tr("Sums by activity"));
         m_sums->setHeaderLabels({tr("Activity"), tr("Seconds"), tr("Share"), tr("What happens")});
+        m_workers->setAccessibleName(tr("What builders and devices did meanwhile"));
+        m_workers->setHeaderLabels({tr("Part of the work"), tr("Seconds"), tr("Share"), tr("Processor seconds"), tr("What happens")});
         update();
     });
 }
@@ -86,58 +146,81 @@ void TimePage::update()
     if (!isVisible())
         return; // it is brought up to date when it shows
     m_pace.called();
-    const QStringList names = {tr("search"), tr("reference"), tr("build"), tr("measure"), tr("store"), tr("train"), tr("other")};
-    const QStringList meaning = {tr("choosing candidates"), tr("computing what outputs must be"), tr("lowering and compiling"), tr("loading, checking and timing on the device"),
-                                 tr("writing results to disk"), tr("teaching the cost model"), tr("waiting, handing over")};
+    QStringList names;
+    for (const PieceText& piece : kActivities)
+        names << tr(piece.shown);
     std::vector<BandChart::Sample> samples;
     std::vector<double> sums(std::size(kActivities), 0.0);
     double from = 0, total = 0;
     bool older = false;
-    for (const RoundModel::Round& round : m_rounds.rounds()) {
-        if (round.activitySeconds.isEmpty()) {
-            older = older || !(&round == &m_rounds.rounds().back() && m_rounds.isLastOpen());
-            from = round.atSeconds;
-            continue;
-        }
-        BandChart::Sample sample{from, round.atSeconds, {}};
-        for (const auto& [name, seconds] : round.activitySeconds) {
-            const auto found = std::find_if(std::begin(kActivities), std::end(kActivities), [&name = name](const char* activity) { return *name == activity; });
-            const auto band = static_cast<int>(found == std::end(kActivities) ? std::size(kActivities) - 1 : static_cast<std::size_t>(found - std::begin(kActivities)));
+    const auto add = [&](double begin, double end, const NamedNumbers& activities) {
+        BandChart::Sample sample{begin, end, {}};
+        for (const auto& [name, seconds] : activities) {
+            const int band = bandOf(*name);
             sample.amounts.emplace_back(band, seconds);
             sums[static_cast<std::size_t>(band)] += seconds;
             total += seconds;
         }
-        from = round.atSeconds;
         samples.push_back(std::move(sample));
+    };
+    auto piece = m_rounds.timePieces().begin();
+    const auto piecesUntil = [&](double at) {
+        for (; piece != m_rounds.timePieces().end() && piece->atSeconds <= at; ++piece) {
+            double seconds = 0;
+            for (const auto& [name, more] : piece->activitySeconds)
+                seconds += more;
+            add(std::max(from, piece->atSeconds - seconds), piece->atSeconds, piece->activitySeconds);
+            from = piece->atSeconds;
+        }
+    };
+    for (const RoundModel::Round& round : m_rounds.rounds()) {
+        piecesUntil(round.atSeconds);
+        if (round.activitySeconds.isEmpty())
+            older = older || !(&round == &m_rounds.rounds().back() && m_rounds.isLastOpen());
+        else
+            add(from, round.atSeconds, round.activitySeconds);
+        from = round.atSeconds;
     }
-    const auto measureBand = static_cast<int>(std::find(std::begin(kActivities), std::end(kActivities), std::string_view("measure")) - std::begin(kActivities));
-    for (const RoundModel::Finals& finals : m_rounds.finals()) { // between rounds
-        const auto later = std::find_if(samples.begin(), samples.end(), [&finals](const BandChart::Sample& sample) { return sample.to >= finals.atSeconds; });
-        samples.insert(later, {finals.atSeconds - finals.seconds, finals.atSeconds, {{measureBand, finals.seconds}}});
-        sums[static_cast<std::size_t>(measureBand)] += finals.seconds;
-        total += finals.seconds;
-    }
+    piecesUntil(std::numeric_limits<double>::infinity());
     m_chart->setBands(names, tr("s"));
     m_chart->setSamples(std::move(samples));
+    const auto fill = [](QTreeWidget* table, const QStringList& cells, int numbers) {
+        auto* item = new QTreeWidgetItem(table, cells);
+        for (int column = 1; column <= numbers; ++column)
+            item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
+        return item;
+    };
+    const auto share = [this](double of) { return tr("%1 %").arg(100 * of, 0, 'f', 1); };
     m_sums->clear();
-    for (int i = 0; i < names.size() && total > 0; ++i) {
+    for (int i = 0; i < names.size(); ++i) {
         const double seconds = sums[static_cast<std::size_t>(i)];
-        auto* item = new QTreeWidgetItem(m_sums, {names[i], QString::number(seconds, 'f', 1), tr("%1 %").arg(100 * seconds / total, 0, 'f', 1), meaning[i]});
+        if (seconds <= 0)
+            continue;
         QPixmap patch(12, 12);
-        patch.fill(seriesColor(i));
-        item->setIcon(0, patch);
-        item->setTextAlignment(1, Qt::AlignRight | Qt::AlignVCenter);
-        item->setTextAlignment(2, Qt::AlignRight | Qt::AlignVCenter);
+        patch.fill(palette().base().color());
+        QPainter(&patch).fillRect(patch.rect(), QBrush(seriesColor(i), seriesPattern(i)));
+        fill(m_sums, {names[i], QString::number(seconds, 'f', 1), share(seconds / total), tr(kActivities[i].meaning)}, 2)->setIcon(0, patch);
     }
-    for (int i = 0; i < 4; ++i)
-        m_sums->resizeColumnToContents(i);
+    m_workers->clear();
+    for (const session::TimeRow& row : session::workerRows(m_rounds.time())) {
+        const PieceText* text = pieceOf(kWorkers, row.name);
+        fill(m_workers, {text == nullptr ? QString::fromStdString(row.name) : tr(text->shown), QString::number(row.seconds, 'f', 1), share(row.share), QString::number(row.processor, 'f', 1),
+                         text == nullptr ? QString() : tr(text->meaning)}, 3);
+    }
+    if (m_workers->topLevelItemCount() == 0)
+        fill(m_workers, {tr("Nothing was noted of them.")}, 0)->setFirstColumnSpanned(true);
+    for (QTreeWidget* table : {m_sums, m_workers})
+        for (int i = 0; i < table->columnCount(); ++i)
+            table->resizeColumnToContents(i);
     // The device works while it measures: all else holds it up.
-    const double measuring = total > 0 ? sums[3] / total : 0;
+    const int measure = bandOf("measure");
+    const double measuring = total > 0 ? sums[static_cast<std::size_t>(measure)] / total : 0;
     if (total <= 0)
         m_hint->setText(older ? tr("This run was made by a version of Lathe that did not note where its time went.") : tr("No round has been run yet."));
     else if (measuring < 0.4) {
-        const auto most = static_cast<int>(std::max_element(sums.begin(), sums.end()) - sums.begin());
-        m_hint->setText(tr("The device measures %1 % of the time; most of the rest is: %2.").arg(100 * measuring, 0, 'f', 0).arg(most == 3 ? names[2] : names[most]));
+        sums[static_cast<std::size_t>(measure)] = 0;
+        const auto most = std::max_element(sums.begin(), sums.end()) - sums.begin();
+        m_hint->setText(tr("The device measures %1 % of the time; most of the rest is: %2.").arg(100 * measuring, 0, 'f', 0).arg(names[most]));
     } else
         m_hint->setText(tr("The device measures %1 % of the time.").arg(100 * measuring, 0, 'f', 0));
 }

@@ -15,7 +15,8 @@ class BandChart;
 class RoundModel;
 class Workspace;
 
-/// Where the time of the latest run goes: search, build, measure, train and the rest, as a band over time and in sum.
+/// Where the time of the latest run goes (core/session/time_spent.h): activities as bands over time and in sum, and beside them what
+/// builders and devices did.
 class TimePage final : public QWidget
 {
     Q_OBJECT
@@ -32,6 +33,7 @@ private:
     Pace m_pace{[this] { update(); }};
     BandChart* m_chart = nullptr;
     QTreeWidget* m_sums = nullptr;
+    QTreeWidget* m_workers = nullptr;
     QLabel* m_hint = nullptr;
 };
 

@@ -186,7 +186,7 @@ Result<> LathePolicy::score(std::vector<Individual>& population) const
         features.columns = kLatheFeatures;
         for (const Individual& individual : population)
             features.append(individual.features);
-        LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->model().predict(features));
+        LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->predict(features));
         // Similar tasks are worth as many measurements as the estimate.
         const double known = static_cast<double>(m_known.size()) + (m_inherited.empty() ? 0 : kTrust);
         const double share = known / (known + kTrust);
@@ -215,7 +215,7 @@ Result<std::vector<double>> LathePolicy::predictSeconds(const std::vector<Indivi
         features.columns = kLatheFeatures;
         for (const Individual& individual : individuals)
             features.append(individual.features);
-        LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->model().predict(features));
+        LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->predict(features));
         for (const float score : scores)
             seconds.push_back(m_known.front().seconds * std::exp2(-static_cast<double>(score)));
         return seconds;

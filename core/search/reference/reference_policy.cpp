@@ -47,7 +47,7 @@ Result<> ReferencePolicy::score(std::vector<Program>& programs, std::uint64_t sa
     features.columns = kReferenceFeatures;
     for (const Program& p : programs)
         features.append(p.features);
-    LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->model().predict(features));
+    LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->predict(features));
     for (std::size_t i = 0; i < programs.size(); ++i)
         programs[i].score = scores[i];
     return {};

@@ -1,5 +1,6 @@
 #include "plugins/cpu/codegen/cpu_codegen.h"
 #include "core/ir/scratch.h"
+#include "core/support/processor_time.h"
 #include "plugins/cpu/codegen/emit.h"
 #include "plugins/cpu/codegen/link.h"
 
@@ -85,7 +86,9 @@ Result<backend::Artifact> CpuCodegen::build(std::span<const schedule::LoweredKer
             return artifact.kernels[0].status.error();
         return makeError(Errc::BuildFailed, fmt::format("none of {} kernels could be built", kernels.size()));
     }
+    const double linking = processorSeconds();
     LATHE_TRY_ASSIGN(artifact.bytes, linkArtifact(objects, symbols));
+    artifact.linkProcessorSeconds = processorSeconds() - linking;
     return artifact;
 }
 

@@ -78,7 +78,7 @@ public:
                 double estimate = 0;
                 for (const double ms : m_best)
                     estimate += ms;
-                events.push_back({m_at, session::RoundDoneEvent{m_round, task, kRound, {{"search", 0.05}, {"build", 0.1}, {"measure", 0.15}, {"train", 0.02}}, estimate}});
+                events.push_back({m_at, session::RoundDoneEvent{m_round, task, kRound, {{{"search", 0.05}, {"build", 0.1}, {"measure", 0.15}, {"train", 0.02}}, {}}, estimate}});
                 events.push_back({m_at, session::EstimateEvent{estimate, session::kUnknown, session::kUnknown, 3600}});
                 m_index = 0;
                 ++m_round;

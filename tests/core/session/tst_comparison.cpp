@@ -173,7 +173,7 @@ private slots:
         QFile file(QString::fromStdString(html.string()));
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QByteArray text = file.readAll();
-        for (const char* there : {"<svg", "all 2 tasks have a valid record", "EPYC", "Settings of run 2", "BuildFailed", "&lt;no&gt; &quot;register&quot;", "measure", "prefers-color-scheme: dark", "@media print"})
+        for (const char* there : {"<svg", "all 2 tasks have a valid record", "EPYC", "Settings of run 2", "BuildFailed", "&lt;no&gt; &quot;register&quot;", "<td>measure<td class=\"n\">3.5<td class=\"n\">100.0 %", "prefers-color-scheme: dark", "@media print"})
             QVERIFY2(text.contains(there), there);
         for (const char* absent : {"<no>", "<script", "http:", "https:", "src=", "nan"})
             QVERIFY2(!text.contains(absent), absent);

@@ -14,6 +14,16 @@ using namespace lathe::test;
 
 namespace {
 
+QString timeOf(const TimeSpent& time)
+{
+    QString text;
+    for (const auto& [name, seconds] : time.activities)
+        text += QStringLiteral(" %1=%2").arg(name.c_str()).arg(seconds, 0, 'g', 17);
+    for (const auto& [name, spent] : time.workers)
+        text += QStringLiteral(" %1=%2/%3").arg(name.c_str()).arg(spent.seconds, 0, 'g', 17).arg(spent.processor, 0, 'g', 17);
+    return text;
+}
+
 /// A line per event; states, which a viewer makes too, left out.
 QStringList linesOf(const Watcher& watcher)
 {
@@ -31,8 +41,7 @@ QStringList linesOf(const Watcher& watcher)
                     line += QStringLiteral(" %1=%2").arg(name.c_str(), number(value));
         } else if (const auto* d = std::get_if<RoundDoneEvent>(&event.what)) {
             line = QStringLiteral("round done %1 task %2 trials %3 estimate %4").arg(d->index).arg(d->task).arg(d->trials).arg(number(d->estimateMs));
-            for (const auto& [name, value] : d->activitySeconds)
-                line += QStringLiteral(" %1=%2").arg(name.c_str(), number(value));
+            line += timeOf(d->time);
         } else if (const auto* b = std::get_if<BestEvent>(&event.what))
             line = QStringLiteral("best %1 %2 %3").arg(b->task).arg(number(b->costMs), b->alternative.c_str());
         else if (const auto* e = std::get_if<EstimateEvent>(&event.what))
@@ -43,9 +52,10 @@ QStringList linesOf(const Watcher& watcher)
             line = QStringLiteral("done %1 %2 %3").arg(f->trials).arg(number(f->estimatedMs), number(f->measuredMs));
             for (const auto& [name, value] : f->errors)
                 line += QStringLiteral(" %1=%2").arg(name.c_str()).arg(value);
-            for (const auto& [name, value] : f->timeSeconds)
-                line += QStringLiteral(" %1=%2").arg(name.c_str(), number(value));
-        } else if (!std::holds_alternative<StateEvent>(event.what))
+            line += timeOf(f->rest); // the whole is a sum, and sums depend on the order in their last digits
+        } else if (const auto* held = std::get_if<FinalsEvent>(&event.what))
+            line = QStringLiteral("finals %1 %2").arg(held->tasks).arg(held->passes) + timeOf(held->time);
+        else if (!std::holds_alternative<StateEvent>(event.what))
             line = QStringLiteral("other %1").arg(event.what.index());
         if (!line.isEmpty())
             lines << QStringLiteral("%1 %2").arg(number(event.atSeconds), line);

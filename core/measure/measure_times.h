@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace lathe::measure {
+
+/// What workers did, in pieces (core/session/time_spent.h says what each is).
+struct WorkerTime
+{
+    double seconds = 0; ///< of a builder, which has one thread: on a processor; of a runner: by the clock
+    double processorSeconds = 0; ///< of all its threads
+};
+
+/// Where the time of a Measurer's life went.
+struct MeasureTimes
+{
+    double buildSeconds = 0; ///< of the measuring thread: some builder worked, no device did
+    double measureSeconds = 0; ///< of the measuring thread: some device worked
+    std::map<std::string, WorkerTime> workers; ///< of all processes together
+
+    MeasureTimes& operator+=(const MeasureTimes& other)
+    {
+        buildSeconds += other.buildSeconds;
+        measureSeconds += other.measureSeconds;
+        for (const auto& [name, time] : other.workers) {
+            workers[name].seconds += time.seconds;
+            workers[name].processorSeconds += time.processorSeconds;
+        }
+        return *this;
+    }
+};
+
+} // namespace lathe::measure
