@@ -626,49 +626,6 @@
         </message>
     </context>
     <context>
-        <name>HeadStartMenu</name>
-        <message>
-            <source>Begin runs with</source>
-            <translation>选择运行的起点</translation>
-        </message>
-        <message>
-            <source>Head starts (*.headstart)</source>
-            <translation>热启动文件 (*.headstart)</translation>
-        </message>
-        <message>
-            <source>&amp;Begin with</source>
-            <translation>起点(&amp;B)</translation>
-        </message>
-        <message>
-            <source>Candidates and measurements of similar tasks, where Lathe was installed with some for the target</source>
-            <translation>相似任务的候选和测量数据；仅当安装的 Lathe 带有适用于该目标的数据时可用</translation>
-        </message>
-        <message>
-            <source>&amp;Nothing</source>
-            <translation>从零开始(&amp;N)</translation>
-        </message>
-        <message>
-            <source>No run knows of others: for comparisons</source>
-            <translation>不借鉴其他运行的结果，便于比较</translation>
-        </message>
-        <message>
-            <source>What a &amp;file holds…</source>
-            <translation>来自文件(&amp;F)…</translation>
-        </message>
-        <message>
-            <source>Made by lathe-cli head-start make from tuned projects</source>
-            <translation>由 lathe-cli head-start make 根据调优过的项目生成</translation>
-        </message>
-        <message>
-            <source>What is &amp;installed</source>
-            <translation>随程序安装的数据(&amp;I)</translation>
-        </message>
-        <message>
-            <source>What is &amp;installed (nothing for this target)</source>
-            <translation>随程序安装的数据（没有适用于该目标的）(&amp;I)</translation>
-        </message>
-    </context>
-    <context>
         <name>Menus</name>
         <message>
             <source>&amp;File</source>
@@ -2073,6 +2030,49 @@
         <message>
             <source>What it is</source>
             <translation>含义</translation>
+        </message>
+    </context>
+    <context>
+        <name>lathe::ui::HeadStartMenu</name>
+        <message>
+            <source>Begin runs with</source>
+            <translation>选择运行的起点</translation>
+        </message>
+        <message>
+            <source>Head starts (*.headstart)</source>
+            <translation>热启动文件 (*.headstart)</translation>
+        </message>
+        <message>
+            <source>&amp;Begin with</source>
+            <translation>起点(&amp;B)</translation>
+        </message>
+        <message>
+            <source>Candidates and measurements of similar tasks, where Lathe was installed with some for the target</source>
+            <translation>相似任务的候选和测量数据；仅当安装的 Lathe 带有适用于该目标的数据时可用</translation>
+        </message>
+        <message>
+            <source>&amp;Nothing</source>
+            <translation>从零开始(&amp;N)</translation>
+        </message>
+        <message>
+            <source>No run knows of others: for comparisons</source>
+            <translation>不借鉴其他运行的结果，便于比较</translation>
+        </message>
+        <message>
+            <source>What a &amp;file holds…</source>
+            <translation>来自文件(&amp;F)…</translation>
+        </message>
+        <message>
+            <source>Made by lathe-cli head-start make from tuned projects</source>
+            <translation>由 lathe-cli head-start make 根据调优过的项目生成</translation>
+        </message>
+        <message>
+            <source>What is &amp;installed</source>
+            <translation>随程序安装的数据(&amp;I)</translation>
+        </message>
+        <message>
+            <source>What is &amp;installed (nothing for this target)</source>
+            <translation>随程序安装的数据（没有适用于该目标的）(&amp;I)</translation>
         </message>
     </context>
     <context>
