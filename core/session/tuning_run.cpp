@@ -56,14 +56,6 @@ double TuningRun::searchSeconds() const
     return m_options.seconds - (m_setup.project == nullptr ? 0 : finalsReserve(m_options.seconds)) - networkReserve();
 }
 
-/// Of a budget in time: what measuring the whole network at the end will take, by what it took last.
-double TuningRun::networkReserve() const
-{
-    // The first time, with default schedules, winograd's weights were transformed, which later ones share.
-    const double likely = std::isfinite(m_measuredMs) ? 1.1 : 0.6;
-    return std::min(likely * m_networkSeconds, 0.3 * m_options.seconds);
-}
-
 double TuningRun::estimatedSeconds() const
 {
     double sum = 0;
@@ -565,29 +557,6 @@ Result<> TuningRun::tellRound(std::int32_t taskIndex, const std::vector<Record>&
         m_bestObjective = objective;
         m_trialsAtBest = m_trials;
     }
-    return {};
-}
-
-Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
-{
-    if (!m_setup.measureNetwork)
-        return {};
-    const auto activity = m_time.in("whole network");
-    const double begun = atSeconds();
-    auto measured = m_setup.measureNetwork(untuned, {conditions(), m_options.strict}, stop);
-    m_networkAt = atSeconds();
-    m_networkSeconds = m_networkAt - begun;
-    m_networkEstimate = m_scheduler->estimatedLatency();
-    if (!measured) {
-        // The search does not depend on it: said, and gone on.
-        return emitKept(ErrorEvent{measured.error().code, "measuring the whole network: " + measured.error().message});
-    }
-    if (!untuned)
-        m_measuredMs = measured->ms;
-    emit({Event{m_networkAt, *measured}});
-    if (m_setup.project != nullptr)
-        LATHE_TRY(m_setup.project->addEvent(m_session, m_networkAt, untuned ? "untuned" : "measured",
-                                            json({{"ms", measured->ms}, {"max_rel_error", measured->maxRelError}}).dump()));
     return {};
 }
 

@@ -1,11 +1,15 @@
+#include "core/session/tbb_executor.h"
+#include "core/session/tuning_run.h"
 #include "core/store/sqlite.h"
 #include "tests/support/runs.h"
 
 #include <QtTest>
 
 #include <cmath>
+#include <condition_variable>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <set>
 
 using namespace lathe;
@@ -303,6 +307,37 @@ private slots:
         const auto project = reader("learned.lathe");
         const auto model = must(project.snapshot(must(project.sessions()).back().id, "cost model"));
         QVERIFY(model && model->size() > 100);
+    }
+
+    void aRunGoesOnWithoutTheUntunedNetworkWhereThatTakesTooLong()
+    {
+        Watcher watcher;
+        const auto executor = makeTbbExecutor();
+        RunControl control;
+        control.setObserver(&watcher);
+        Steering steering;
+        RunSetup setup;
+        ModelSpec spec;
+        spec.source = "zoo:mlp";
+        setup.model = must(loadModel(spec, "sim"));
+        setup.options = few(4);
+        setup.options.seconds = 2;
+        setup.executor = executor.get();
+        setup.control = &control;
+        setup.steering = &steering;
+        setup.measureNetwork = [](bool untuned, const RecordChoice&, std::stop_token stop) -> Result<MeasuredEvent> {
+            std::mutex mutex;
+            std::unique_lock lock(mutex);
+            std::condition_variable_any never;
+            if (untuned && !never.wait(lock, stop, [] { return false; }))
+                return makeError(Errc::Cancelled, "stopped");
+            return MeasuredEvent{1.5, 0, false};
+        };
+        QVERIFY(TuningRun(std::move(setup)).run({}));
+        QCOMPARE(watcher.all<LogEvent>().size(), std::size_t{1});
+        QCOMPARE(watcher.all<LogEvent>()[0].text, std::string("the untuned network was not measured: it takes more than 25 % of the time that the run may take"));
+        QCOMPARE(watcher.all<MeasuredEvent>().size(), std::size_t{1});
+        QCOMPARE(watcher.all<ErrorEvent>().size(), std::size_t{0});
     }
 
     void aModelThatCannotBeReadLeavesNoProject()
