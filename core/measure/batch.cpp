@@ -32,8 +32,12 @@ double msBetween(Slot::Clock::time_point from, Slot::Clock::time_point to)
     return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-void addTime(WorkerTime& time, double ms, double processorMs)
+/// A piece of no time is none.
+void addTime(std::map<std::string, WorkerTime>& workers, const char* piece, double ms, double processorMs)
 {
+    if (ms <= 0 && processorMs <= 0)
+        return;
+    WorkerTime& time = workers[piece];
     time.seconds += 1e-3 * ms;
     time.processorSeconds += 1e-3 * processorMs;
 }
@@ -430,11 +434,11 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
     double told = 0;
     for (const auto& [piece, ms] : {std::pair{"lower", answer.lower_processor_ms()}, std::pair{"generate", answer.generate_processor_ms()},
                                     std::pair{"link", answer.link_processor_ms()}}) {
-        addTime(m_times.workers[piece], ms, ms);
+        addTime(m_times.workers, piece, ms, ms);
         told += ms;
     }
     const double rest = std::max(0.0, answer.processor_ms() - told);
-    addTime(m_times.workers["builder other"], rest, rest);
+    addTime(m_times.workers, "builder other", rest, rest);
     auto artifact = std::make_shared<BuiltArtifact>();
     if (answer.has_product()) {
         artifact->hash = wire::fromWire(answer.product());
@@ -474,10 +478,10 @@ void Batch::finishRun(Slot& slot, const wire::RunResult& answer)
     const std::size_t index = slot.requests.front();
     slot.requests.clear();
     Item& item = m_items[index];
-    addTime(m_times.workers["upload"], answer.prepare_ms(), answer.prepare_processor_ms());
-    addTime(m_times.workers["check"], answer.check_ms(), answer.check_processor_ms());
-    addTime(m_times.workers["measure"], answer.measure_ms(), answer.measure_processor_ms());
-    addTime(m_times.workers["runner other"], std::max(0.0, msBetween(slot.since, Clock::now()) - answer.prepare_ms() - answer.check_ms() - answer.measure_ms()),
+    addTime(m_times.workers, "upload", answer.prepare_ms(), answer.prepare_processor_ms());
+    addTime(m_times.workers, "check", answer.check_ms(), answer.check_processor_ms());
+    addTime(m_times.workers, "measure", answer.measure_ms(), answer.measure_processor_ms());
+    addTime(m_times.workers, "runner other", std::max(0.0, msBetween(slot.since, Clock::now()) - answer.prepare_ms() - answer.check_ms() - answer.measure_ms()),
             std::max(0.0, answer.processor_ms() - answer.prepare_processor_ms() - answer.check_processor_ms() - answer.measure_processor_ms()));
     // A kernel that went wrong may have written anywhere in its process: nothing else is measured there.
     if (answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run))

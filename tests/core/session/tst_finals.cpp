@@ -224,7 +224,9 @@ private slots:
         const auto straight = open("straight.lathe"), broken = open("broken.lathe");
         Watcher a, b, c;
         a.run(*straight, few(40));
-        b.run(*broken, few(16));
+        const auto rounds = a.all<RoundDoneEvent>();
+        QVERIFY(rounds.size() > 3);
+        b.run(*broken, few(rounds[0].trials + rounds[1].trials)); // a round that is cut short would go on with fewer
         TuneOptions more = few(40);
         more.resume = true;
         c.run(*broken, more);
