@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 
 namespace lathe::session {
 
@@ -37,6 +38,13 @@ constexpr std::array kWorkers = {
     TimePiece{"runner idle", "nothing to measure"},
 };
 constexpr std::size_t kBuilderPieces = 5;
+
+/// Sums of such parts are exact in any order, up to 2^23 s (97 days), so that a replay adds up to what the run told.
+double roundedSeconds(double seconds)
+{
+    constexpr double kParts = 1 << 30; // somewhat less than a nanosecond
+    return std::round(seconds * kParts) / kParts;
+}
 
 double steadySeconds()
 {
@@ -76,14 +84,15 @@ TimeSpent TimeSpent::since(const TimeSpent& before) const
     TimeSpent grown;
     for (const auto& [name, seconds] : activities) {
         const auto old = before.activities.find(name);
-        if (const double more = seconds - (old == before.activities.end() ? 0 : old->second); more > 0)
+        if (const double more = roundedSeconds(seconds - (old == before.activities.end() ? 0 : old->second)); more > 0)
             grown.activities[name] = more;
     }
     for (const auto& [name, time] : workers) {
         const auto old = before.workers.find(name);
         const WorkerSeconds less = old == before.workers.end() ? WorkerSeconds() : old->second;
-        if (time.seconds > less.seconds || time.processor > less.processor)
-            grown.workers[name] = {std::max(0.0, time.seconds - less.seconds), std::max(0.0, time.processor - less.processor)};
+        const WorkerSeconds more = {std::max(0.0, roundedSeconds(time.seconds - less.seconds)), std::max(0.0, roundedSeconds(time.processor - less.processor))};
+        if (more.seconds > 0 || more.processor > 0)
+            grown.workers[name] = more;
     }
     return grown;
 }

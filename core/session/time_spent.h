@@ -62,7 +62,7 @@ struct TimeSpent
     WorkerTimes workers;
 
     TimeSpent& operator+=(const TimeSpent& other);
-    TimeSpent since(const TimeSpent& before) const; ///< pieces that have grown
+    TimeSpent since(const TimeSpent& before) const; ///< pieces that have grown, in whole 2^-30 s: sums of them are exact
     double seconds() const; ///< sum of the activities
 };
 

@@ -95,9 +95,8 @@ TimeSpent TuningRun::timeSoFar()
 
 TimeSpent TuningRun::timeSinceLast()
 {
-    TimeSpent now = timeSoFar();
-    TimeSpent spent = now.since(m_accounted);
-    m_accounted = std::move(now);
+    TimeSpent spent = timeSoFar().since(m_accounted);
+    m_accounted += spent;
     return spent;
 }
 

@@ -1,6 +1,8 @@
 #include "core/session/session.h"
 #include "tests/ui/window_test.h"
+#include "ui/models/recent_projects.h"
 #include "ui/models/task_model.h"
+#include "ui/models/workspace.h"
 
 #include <QAction>
 #include <QApplication>
@@ -155,6 +157,31 @@ private slots:
         }
         QTest::mouseClick(find<QPushButton>("exportClose", dialog), Qt::LeftButton);
         target->setCurrentIndex(0);
+        QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled() && start->toolTip().contains("F5"), 20000);
+    }
+
+    void aProjectIsShownForTheTargetThatIsPicked()
+    {
+        const QString project = lathe::ui::Workspace::projectFor("zoo:mlp");
+        QVERIFY(QFile::exists(project));
+        auto* target = find<QComboBox>("targetPicker");
+        const auto* start = find<QToolButton>("actionStartButton");
+        const int arm = target->findText("64-bit Arm", Qt::MatchStartsWith);
+        const int here = target->currentIndex();
+        // What is open is noted among the recent projects, target included.
+        const auto shownFor = [&] {
+            const auto known = lathe::ui::recentProjects();
+            const auto found = std::find_if(known.begin(), known.end(), [&](const auto& recent) { return recent.source == project; });
+            return found == known.end() ? QString() : found->target;
+        };
+        m_window->openSource(project);
+        QTRY_COMPARE_WITH_TIMEOUT(shownFor(), QString("cpu"), 20000); // what it was tuned for
+        QCOMPARE(target->currentIndex(), here);
+        target->setCurrentIndex(arm);
+        QTRY_VERIFY_WITH_TIMEOUT(shownFor().contains("aarch64"), 20000);
+        QCOMPARE(target->currentIndex(), arm);
+        QVERIFY(!start->isEnabled() && start->toolTip().contains("Boards are not reached yet"));
+        target->setCurrentIndex(here);
         QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled() && start->toolTip().contains("F5"), 20000);
     }
 

@@ -95,11 +95,9 @@ QString Workspace::projectFor(const QString& source)
 void Workspace::open(const QString& source, const QString& target)
 {
     session::OpenOptions options;
-    // A project is shown for what it was tuned for.
-    if (!source.endsWith(QStringLiteral(".lathe"))) {
+    if (!source.endsWith(QStringLiteral(".lathe")))
         options.model.source = source.toStdString();
-        options.target = target.toStdString();
-    }
+    options.target = target.toStdString();
     options.project = projectFor(source).toStdString();
     m_asked = source;
     m_clearIssues = true;

@@ -47,7 +47,8 @@ public:
 
     /// What is open: a path, or zoo:NAME.
     QString source() const { return m_source; }
-    /// Opens a model or project; opened() of the bridge, or a row among the issues, follows.
+    /// Opens a model or project, which without a target is shown for what it was tuned for; opened() of the bridge, or a row
+    /// among the issues, follows.
     void open(const QString& source, const QString& target);
     /// A stored run of a project, the latest for 0: opened() follows, then start() of the bridge plays it.
     void openReplay(const QString& project, qint64 run = 0);

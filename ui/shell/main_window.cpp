@@ -93,7 +93,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
     connect(m_start, &StartPage::replayChosen, this, [this](const QString& source) { openReplay(Workspace::projectFor(source)); });
     connect(m_replayBar, &ReplayBar::leaveRequested, this, [this] { openSource(m_workspace->source()); });
     connect(m_replayBar, &ReplayBar::runChosen, this, [this](qint64 run) { openReplay(m_workspace->source(), run); });
-    connect(m_start, &StartPage::sourceChosen, this, &MainWindow::openSource);
+    connect(m_start, &StartPage::sourceChosen, this, [this](const QString& source) { openSource(source); });
     connect(m_start, &StartPage::resumeChosen, this, [this](const QString& source, const QString& target, bool goOn) {
         m_bar->setTarget(target);
         openSource(source);
@@ -160,7 +160,7 @@ void MainWindow::connectRun()
     connect(m_bar->exportAction(), &QAction::triggered, this, &MainWindow::exportLibrary);
     connect(m_bar, &RunBar::targetChanged, this, [this] {
         if (m_workspace->session() != nullptr)
-            openSource(m_workspace->source());
+            openSource(m_workspace->source(), m_bar->target());
     });
 }
 
@@ -243,7 +243,7 @@ void MainWindow::exportLibrary()
     dialog->show();
 }
 
-void MainWindow::openSource(const QString& source)
+void MainWindow::openSource(const QString& source, const QString& target)
 {
     if (source.isEmpty())
         return;
@@ -258,7 +258,8 @@ void MainWindow::openSource(const QString& source)
     }
     if (m_workspace->session() != nullptr)
         remember();
-    m_workspace->open(source, m_bar->target());
+    const bool project = source.endsWith(QStringLiteral(".lathe"));
+    m_workspace->open(source, target.isEmpty() && !project ? m_bar->target() : target);
     updateState();
 }
 

@@ -30,7 +30,8 @@ public:
     ~MainWindow() override;
 
     /// A path of a model or project, or zoo:NAME. Not modal; problems become rows of the Issues dock.
-    void openSource(const QString& source);
+    /// Without a target a project is shown for what it was tuned for, a model for what the bar says.
+    void openSource(const QString& source, const QString& target = {});
     Desktop& desktop() const { return *m_desktop; }
     /// Plays a stored run of a project, the latest for 0.
     void openReplay(const QString& project, qint64 run = 0);

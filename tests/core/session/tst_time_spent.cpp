@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <set>
 
 using namespace lathe;
@@ -119,6 +120,27 @@ private slots:
         QCOMPARE(grown.workers.size(), std::size_t{1});
         QCOMPARE(grown.workers.at("generate").seconds, 1.0);
         QCOMPARE(grown.seconds(), 4.5);
+    }
+
+    void partsAddUpToTheBitInAnyOrder()
+    {
+        std::vector<TimeSpent> parts;
+        TimeSpent now, told;
+        for (int i = 1; i <= 200; ++i) {
+            now.activities["build"] += 1.0 / (3 * i);
+            now.activities["train"] += 0.1 * i;
+            now.workers["measure"].seconds += 0.7 / i;
+            now.workers["measure"].processor += std::sqrt(i);
+            parts.push_back(now.since(told));
+            told += parts.back();
+        }
+        TimeSpent backwards;
+        for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+            backwards += *part;
+        QVERIFY(backwards.activities == told.activities);
+        QVERIFY(backwards.workers.at("measure").seconds == told.workers.at("measure").seconds);
+        QVERIFY(backwards.workers.at("measure").processor == told.workers.at("measure").processor);
+        QVERIFY(std::abs(told.seconds() - now.seconds()) < 1e-8); // what a part leaves out, the next one tells
     }
 
     void itIsReadBackAsItWasWritten()
