@@ -276,10 +276,18 @@ private:
         return {};
     }
 
-    Result<ir::Expr> readExpr(const Json& json, int depth, bool isRoot)
+    /// An expression but for its operands.
+    struct Head
     {
-        if (depth > kMaxDepth)
-            return bad("an expression nests too deep");
+        ir::Expr whole; ///< of what has no operands
+        ir::Node node;
+        std::size_t first = 2; ///< where its operands begin
+        std::optional<std::size_t> operands; ///< nothing: any number
+    };
+
+    /// Not inline, like the check: what recurs keeps a small frame.
+    [[gnu::noinline]] Result<> readHead(const Json& json, bool isRoot, Head& head)
+    {
         if (!json.is_array() || json.size() < 2 || !json[0].is_string())
             return bad("an expression is malformed");
         const std::string& tag = json[0].get_ref<const std::string&>();
@@ -287,53 +295,64 @@ private:
             if (json.size() != 2)
                 return bad("a variable is malformed");
             LATHE_TRY_ASSIGN(const std::size_t position, variable(json[1], 0));
-            return m_variables[position];
+            head.whole = m_variables[position];
+            return {};
         }
-        ir::Node node;
-        LATHE_TRY_ASSIGN(node.dtype, dtype(json[1]));
-        std::size_t first = 2;
-        std::optional<std::size_t> operands;
-        if (tag == "i" || tag == "f")
-            return literal(json, tag == "f", std::move(node));
+        LATHE_TRY_ASSIGN(head.node.dtype, dtype(json[1]));
+        if (tag == "i" || tag == "f") {
+            LATHE_TRY_ASSIGN(head.whole, literal(json, tag == "f", std::move(head.node)));
+            return {};
+        }
         if (tag == "load") {
-            node.kind = ExprKind::Load;
-            LATHE_TRY(readLoad(json, node));
-            first = 4;
-            operands = m_dag.ops[static_cast<std::size_t>(node.source)].shape.size();
+            head.node.kind = ExprKind::Load;
+            LATHE_TRY(readLoad(json, head.node));
+            head.first = 4;
+            head.operands = m_dag.ops[static_cast<std::size_t>(head.node.source)].shape.size();
         } else if (tag == "call") {
-            node.kind = ExprKind::Call;
+            head.node.kind = ExprKind::Call;
             if (json.size() < 3)
                 return bad("a call is malformed");
-            LATHE_TRY_ASSIGN(node.name, text(json[2], "name of a call"));
-            first = 3;
+            LATHE_TRY_ASSIGN(head.node.name, text(json[2], "name of a call"));
+            head.first = 3;
         } else if (tag == "reduce") {
-            node.kind = ExprKind::Reduce;
+            head.node.kind = ExprKind::Reduce;
             if (!isRoot)
                 return bad("a reduction stands inside an expression");
-            LATHE_TRY(readReduce(json, node));
-            first = 4;
-            operands = 2;
+            LATHE_TRY(readReduce(json, head.node));
+            head.first = 4;
+            head.operands = 2;
         } else {
             for (const KindName& kind : kPlainKinds)
                 if (kind.name == tag) {
-                    node.kind = kind.kind;
-                    operands = kind.operands;
+                    head.node.kind = kind.kind;
+                    head.operands = kind.operands;
                 }
-            if (!operands)
+            if (!head.operands)
                 return bad(fmt::format("{} is no kind of expression", tag));
         }
-        if (json.size() < first || (operands && json.size() - first != *operands))
-            return bad(fmt::format("{} has {} operands", tag, json.size() - std::min(first, json.size())));
-        for (std::size_t i = first; i < json.size(); ++i) {
+        if (json.size() < head.first || (head.operands && json.size() - head.first != *head.operands))
+            return bad(fmt::format("{} has {} operands", tag, json.size() - std::min(head.first, json.size())));
+        return {};
+    }
+
+    Result<ir::Expr> readExpr(const Json& json, int depth, bool isRoot)
+    {
+        if (depth > kMaxDepth)
+            return bad("an expression nests too deep");
+        Head head;
+        LATHE_TRY(readHead(json, isRoot, head));
+        if (head.whole)
+            return std::move(head.whole);
+        for (std::size_t i = head.first; i < json.size(); ++i) {
             LATHE_TRY_ASSIGN(ir::Expr operand, readExpr(json[i], depth + 1, false));
-            node.operands.push_back(std::move(operand));
+            head.node.operands.push_back(std::move(operand));
         }
-        LATHE_TRY(checkTypes(node));
-        return makeNode(std::move(node));
+        LATHE_TRY(checkTypes(head.node));
+        return makeNode(std::move(head.node));
     }
 
     /// The typing rules that the builders of ir enforce for our own code.
-    Result<> checkTypes(const ir::Node& node) const
+    [[gnu::noinline]] Result<> checkTypes(const ir::Node& node) const
     {
         const auto same = [&](std::size_t a, std::size_t b) { return node.operands[a]->dtype == node.operands[b]->dtype; };
         bool good = true;

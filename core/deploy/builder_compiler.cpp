@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 #include <thread>
 
 namespace lathe::deploy {
@@ -42,8 +42,8 @@ public:
             LATHE_TRY_ASSIGN(const measure::BuiltProduct& product, std::move(products[share]));
             if (product.kernels.size() != jobs[share].size())
                 return makeError(Errc::Internal, fmt::format("{} kernels were asked for, the builder answered for {}", jobs[share].size(), product.kernels.size()));
-            compiled.objects.emplace_back(product.bytes.size());
-            std::memcpy(compiled.objects.back().data(), product.bytes.data(), product.bytes.size());
+            const auto bytes = std::as_bytes(std::span(product.bytes));
+            compiled.objects.emplace_back(bytes.begin(), bytes.end());
             compiled.kernels.resize(kernels.size());
             for (std::size_t i = share; i < kernels.size(); i += shares) {
                 const measure::KernelStatus& status = product.kernels[i / shares];

@@ -57,5 +57,8 @@ function(lathe_add_test name)
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
     endif()
+    if(LATHE_SANITIZE) # code is ten times as slow
+        math(EXPR ARG_TIMEOUT "10 * ${ARG_TIMEOUT}")
+    endif()
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()

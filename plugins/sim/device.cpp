@@ -188,8 +188,8 @@ int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError
     return 0;
 }
 
-/// Before the kernel: what ends the process, or keeps it.
-void actFault(LatheDevice* device, const Kernel& kernel, const LatheLaunch& launch)
+/// Before the kernel: what ends the process, or keeps it. A sanitizer would end it in its own way.
+__attribute__((no_sanitize("undefined"))) void actFault(LatheDevice* device, const Kernel& kernel, const LatheLaunch& launch)
 {
     switch (static_cast<Fault>(kernel.fault)) {
     case Fault::Crash: {

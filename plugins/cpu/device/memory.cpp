@@ -41,13 +41,6 @@ std::mutex& buffersMutex()
     return mutex;
 }
 
-/// Destroyed buffers whose memory is still there, the latest last. Under buffersMutex().
-std::vector<Buffer*>& spares()
-{
-    static std::vector<Buffer*> all;
-    return all;
-}
-
 RunningKernel g_running;
 
 /// Puts text together without allocating, for use in a signal handler.
@@ -119,14 +112,32 @@ Buffer::~Buffer()
         ::munmap(m_region, m_regionBytes);
 }
 
+/// Destroyed buffers whose memory is still there, the latest last.
+struct Buffer::Spares
+{
+    std::vector<Buffer*> all;
+    ~Spares()
+    {
+        for (Buffer* buffer : all)
+            delete buffer;
+    }
+};
+
+Buffer::Spares& Buffer::spares()
+{
+    static Spares kept;
+    return kept;
+}
+
 Buffer* Buffer::takeSpare(std::size_t bytes, bool guarded)
 {
     const std::scoped_lock lock(buffersMutex());
-    const auto found = std::find_if(spares().rbegin(), spares().rend(), [&](const Buffer* b) { return b->m_bytes == bytes && b->m_guarded == guarded; });
-    if (found == spares().rend())
+    std::vector<Buffer*>& kept = spares().all;
+    const auto found = std::find_if(kept.rbegin(), kept.rend(), [&](const Buffer* b) { return b->m_bytes == bytes && b->m_guarded == guarded; });
+    if (found == kept.rend())
         return nullptr;
     Buffer* const buffer = *found;
-    spares().erase(std::next(found).base());
+    kept.erase(std::next(found).base());
     buffers()[buffer->m_data] = buffer;
     return buffer;
 }
@@ -176,7 +187,7 @@ void Buffer::destroy(Buffer* buffer)
         return;
     const std::scoped_lock lock(buffersMutex());
     buffers().erase(buffer->m_data);
-    std::vector<Buffer*>& kept = spares();
+    std::vector<Buffer*>& kept = spares().all;
     kept.push_back(buffer);
     std::size_t total = 0;
     for (const Buffer* b : kept)

@@ -27,6 +27,8 @@ public:
 private:
     Buffer() = default;
     ~Buffer();
+    struct Spares;
+    static Spares& spares(); ///< under the lock of all buffers
     static Buffer* takeSpare(std::size_t bytes, bool guarded);
     void fillMargins();
     unsigned char* m_region = nullptr;
