@@ -68,10 +68,13 @@ private slots:
             Buffer::destroy(buffer);
         }
         // Half of them were let go; the others come back, the latest first.
+        buffers.clear();
         for (std::size_t i = 8; i-- > 4;) {
-            Buffer* buffer = Buffer::create(kBytes, false);
-            QVERIFY(buffer->data() == places[i]);
+            buffers.push_back(Buffer::create(kBytes, false));
+            QVERIFY(buffers.back()->data() == places[i]);
         }
+        for (Buffer* buffer : buffers)
+            Buffer::destroy(buffer);
     }
 };
 
