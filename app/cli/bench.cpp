@@ -29,7 +29,7 @@ runtime::Statistics inMs(runtime::Statistics ns)
     return ns;
 }
 
-/// Fork and join of an empty kernel by the runtime's own pool: what each kernel call adds.
+/// Fork and join of nothing by the runtime's own pool: what each run of a library adds.
 double dispatchMs(unsigned threads)
 {
     runtime::PoolOptions options;
@@ -37,21 +37,21 @@ double dispatchMs(unsigned threads)
     runtime::Pool* pool = runtime::Pool::create(options);
     if (pool == nullptr)
         return std::nan("");
-    double ns = 0;
-    const runtime::RepeatPlan plan{2000, 1, 0, 0, 1};
+    double ns[11] = {};
+    const runtime::RepeatPlan plan{200, std::size(ns), 0, 0, 1};
     runtime::timeRepeats(plan, [](void* p) -> std::int32_t {
         static_cast<runtime::Pool*>(p)->run([](void*, std::uint32_t, std::uint32_t) { }, nullptr);
         return 0;
-    }, pool, &ns);
+    }, pool, ns);
     runtime::Pool::destroy(pool);
-    return ns * 1e-6;
+    return runtime::summarize(ns, std::size(ns)).median * 1e-6;
 }
 
 struct Runs
 {
-    int first = 4;
+    int first = 4; ///< untold
     std::uint32_t repeats = 0;
-    int profiled = 10;
+    int sweeps = 20;
 };
 
 /// Of a library that takes so long: what is wanted, or less where it would take longer than allowed.
@@ -59,12 +59,50 @@ Runs runsWithin(const Arguments& a, double seconds)
 {
     Runs runs;
     runs.repeats = a.plan.repeat;
-    const double wanted = (runs.first + runs.profiled + 2) * seconds + a.plan.repeat * std::max(a.plan.number * seconds, a.plan.minRepeatMs * 1e-3);
+    const double sweep = 2 * seconds; // each instruction runs twice
+    const double wanted = (runs.first + 2) * seconds + runs.sweeps * sweep + a.plan.repeat * std::max(a.plan.number * seconds, a.plan.minRepeatMs * 1e-3);
     if (a.maxSeconds <= 0 || wanted <= a.maxSeconds)
         return runs;
     const double share = a.maxSeconds / wanted;
     const auto some = [&](double count, double least) { return std::max(std::min(count, least), std::floor(share * count)); };
-    return {static_cast<int>(some(runs.first, 0)), static_cast<std::uint32_t>(some(runs.repeats, 3)), static_cast<int>(some(runs.profiled, 1))};
+    return {static_cast<int>(some(runs.first, 0)), static_cast<std::uint32_t>(some(runs.repeats, 3)), static_cast<int>(some(runs.sweeps, 3))};
+}
+
+struct Figures
+{
+    std::vector<double> runsNs; ///< of the whole network
+    std::vector<deploy::ChainRow> functions; ///< sorted figures
+    double callMs = 0;
+
+    /// What the functions' medians and the call add up to.
+    double sumMs() const
+    {
+        double sum = callMs;
+        for (const deploy::ChainRow& row : functions)
+            sum += median(row);
+        return sum;
+    }
+    static double median(const deploy::ChainRow& row)
+    {
+        std::vector<double> ms = row.ms;
+        return runtime::summarize(ms.data(), ms.size()).median;
+    }
+};
+
+/// The whole network and its functions in turns, so that a bad moment of the machine strikes both.
+Result<Figures> measure(deploy::LoadedLibrary& library, const Runs& runs, runtime::RepeatPlan plan)
+{
+    Figures figures;
+    const auto turns = std::max<std::uint32_t>(1, std::min<std::uint32_t>(10, std::min(runs.repeats, static_cast<std::uint32_t>(runs.sweeps))));
+    for (std::uint32_t turn = 0; turn < turns; ++turn) {
+        const auto part = [&](std::uint32_t all) { return all * (turn + 1) / turns - all * turn / turns; };
+        plan.repeat = part(runs.repeats);
+        LATHE_TRY_ASSIGN(const std::vector<double> times, library.time(plan));
+        figures.runsNs.insert(figures.runsNs.end(), times.begin(), times.end());
+        LATHE_TRY(library.timeChain(static_cast<int>(part(static_cast<std::uint32_t>(runs.sweeps))), figures.functions));
+    }
+    figures.callMs = dispatchMs(library.threads());
+    return figures;
 }
 
 Result<> bench(const Arguments& a)
@@ -79,24 +117,22 @@ Result<> bench(const Arguments& a)
     const Runs runs = runsWithin(a, static_cast<double>(runtime::nowNanoseconds() - begun) * 1e-9);
     for (int i = 0; i < runs.first; ++i) // clocks, caches and page tables settle
         LATHE_TRY(library->run());
-    runtime::RepeatPlan plan = a.plan;
-    plan.repeat = runs.repeats;
-    LATHE_TRY_ASSIGN(std::vector<double> times, library->time(plan));
-    LATHE_TRY_ASSIGN(const auto profile, library->profile(runs.profiled));
-    const runtime::Statistics f = inMs(runtime::summarize(times.data(), times.size()));
-    const double dispatch = dispatchMs(library->threads());
+    LATHE_TRY_ASSIGN(Figures figures, measure(*library, runs, a.plan));
+    const runtime::Statistics f = inMs(runtime::summarize(figures.runsNs.data(), figures.runsNs.size()));
     // What the description beside the library says of its parts.
     const nlohmann::json description = libraryDescription(source.file);
     const nlohmann::json estimated = partIn(partIn(description, "benchmark"), "estimated_ms");
     const double error = numberIn(partIn(description, "verification"), "max_rel_error");
     if (a.json) {
         nlohmann::json rows = nlohmann::json::array();
-        for (const auto& row : profile)
-            rows.push_back({{"name", row.name}, {"kind", row.kind}, {"mean_ms", row.meanMs}, {"min_ms", row.minMs}});
+        for (const auto& row : figures.functions)
+            rows.push_back({{"name", row.name}, {"kind", row.kind}, {"median_ms", Figures::median(row)}, {"min_ms", *std::min_element(row.ms.begin(), row.ms.end())}});
         nlohmann::json out = {{"latency_ms", {{"median", f.median}, {"mean", f.mean}, {"std", f.std}, {"min", f.min}, {"p95", f.p95}}},
-                              {"threads", library->threads()}, {"device", "cpu"}, {"profile", rows}};
-        if (std::isfinite(dispatch))
-            out["dispatch_ms"] = dispatch;
+                              {"threads", library->threads()}, {"device", "cpu"}, {"functions", rows}};
+        if (std::isfinite(figures.callMs)) {
+            out["call_ms"] = figures.callMs;
+            out["sum_ms"] = figures.sumMs();
+        }
         if (!estimated.empty())
             out["estimated_ms"] = estimated;
         if (std::isfinite(error)) // of the export's verification
@@ -104,16 +140,15 @@ Result<> bench(const Arguments& a)
         print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
         return {};
     }
-    double sum = 0;
-    for (const auto& row : profile)
-        sum += row.meanMs;
-    print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "mean ms", "share");
-    for (const auto& row : profile)
-        print("{:<64} {:<10} {:>10.4f} {:>6.1f}%\n", row.name.substr(0, 64), row.kind, row.meanMs, 100 * row.meanMs / sum);
+    const double sum = figures.sumMs();
+    print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "median ms", "share");
+    for (const auto& row : figures.functions)
+        print("{:<64} {:<10} {:>10.4f} {:>6.1f}%\n", row.name.substr(0, 64), row.kind, Figures::median(row), 100 * Figures::median(row) / sum);
+    print("functions, each timed behind the one before it, and one call ({:.4f} ms): {:.3f} ms\n", figures.callMs, sum);
     if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
-        print("estimated: sum of tasks {:.3f} ms, with untuned functions and dispatch {:.3f} ms\n", tasks, numberIn(estimated, "with_overheads"));
+        print("when it was exported: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));
     print("measured: median {:.3f} ms, mean {:.3f} ± {:.3f}, min {:.3f}, p95 {:.3f} ({} threads, {} runs)\n", f.median, f.mean, f.std, f.min, f.p95,
-               library->threads(), times.size());
+               library->threads(), figures.runsNs.size());
     return {};
 }
 

@@ -49,8 +49,7 @@ void printReport(const session::CompileReport& report)
     else
         print("not verified\n");
     if (std::isfinite(report.latencyMs.median))
-        print("sum of tasks {}, with untuned functions and dispatch {}, measured {} (median, {} threads)\n", ms(report.estimatedTasksMs),
-                   ms(report.estimatedTotalMs), ms(report.latencyMs.median), report.threads);
+        print("estimated {}; measured {} (median, {} threads)\n", toText(report.estimated), ms(report.latencyMs.median), report.threads);
 }
 
 void put(nlohmann::json& out, const char* key, double value)
@@ -101,9 +100,7 @@ void printJson(const session::CompileReport& report)
                           {"subgraphs", functions(report.subgraphs)}, {"threads", report.threads}};
     put(out, "max_rel_error", report.maxRelError);
     put(out, "latency_ms", report.latencyMs.median);
-    out["estimated_ms"] = nlohmann::json::object();
-    put(out["estimated_ms"], "tasks", report.estimatedTasksMs);
-    put(out["estimated_ms"], "with_overheads", report.estimatedTotalMs);
+    out["estimated_ms"] = toJson(report.estimated);
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

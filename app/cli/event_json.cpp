@@ -72,6 +72,7 @@ struct Writer
         out["untuned"] = e.untuned;
         put(out, "ms", e.ms);
         put(out, "max_rel_error", e.maxRelError);
+        out["estimated_ms"] = toJson(e.estimated);
     }
     void operator()(const LimitsEvent& e) const
     {

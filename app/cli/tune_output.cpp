@@ -117,7 +117,7 @@ void TuneOutput::printText(const Event& event)
                        number(estimatedMs(), 3), number(m_measuredMs, 3), trialsPerSecond(), m_errors);
         }
     } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
-        print("{}  whole network{}: {} ms\n", clock(event.atSeconds), measured->untuned ? ", untuned" : "", number(measured->ms, 3));
+        print("{}  whole network{}: {} ms; estimated {}\n", clock(event.atSeconds), measured->untuned ? ", untuned" : "", number(measured->ms, 3), toText(measured->estimated));
         m_drawnLines = 0;
     } else if (const auto* finals = std::get_if<FinalsEvent>(&event.what)) {
         print("{}  finals: {} finalists of {} tasks, {} passes in {:.1f} s; another one is best of {} task{}; estimate {} -> {} ms\n", clock(event.atSeconds), finals->finalists,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deploy/estimate_parts.h"
 #include "core/deploy/plan.h"
 #include "core/deploy/port_info.h"
 #include "core/deploy/runtime_archive.h"
@@ -69,7 +70,7 @@ struct LibraryFacts
     unsigned threads = 0;
     double maxRelError = kUnknownFigure;
     double medianMs = kUnknownFigure, meanMs = kUnknownFigure, stdMs = kUnknownFigure, minMs = kUnknownFigure, p95Ms = kUnknownFigure;
-    double estimatedTasksMs = kUnknownFigure, estimatedTotalMs = kUnknownFigure;
+    EstimateParts estimated;
 };
 
 struct ExportedFiles

@@ -49,6 +49,7 @@ struct LoadedLibrary::Impl
     decltype(&lathe_0_set_profiling) setProfiling = nullptr;
     decltype(&lathe_0_profile_count) profileCount = nullptr;
     decltype(&lathe_0_profile_entry) profileEntry = nullptr;
+    decltype(&lathe_0_run_chain) runChain = nullptr;
     decltype(&lathe_0_set_observer) setObserver = nullptr;
 
     ~Impl()
@@ -72,7 +73,7 @@ struct LoadedLibrary::Impl
             && find(outputInfo, "output_info") && find(create, "create") && find(destroy, "destroy") && find(inputBuffer, "input_buffer")
             && find(outputBuffer, "output_buffer") && find(run, "run") && find(lastError, "last_error") && find(threads, "threads")
             && find(setProfiling, "set_profiling") && find(profileCount, "profile_count") && find(profileEntry, "profile_entry")
-            && find(setObserver, "set_observer");
+            && find(runChain, "run_chain") && find(setObserver, "set_observer");
     }
     Error failure(const char* what) const { return makeError(Errc::Internal, fmt::format("{}: {}", what, lastError(instance))); }
 };
@@ -204,24 +205,33 @@ Result<std::vector<double>> LoadedLibrary::time(const runtime::RepeatPlan& plan)
     return results;
 }
 
-Result<std::vector<ProfileRow>> LoadedLibrary::profile(int runs)
+Result<> LoadedLibrary::timeChain(int sweeps, std::vector<ChainRow>& rows)
 {
-    LATHE_TRY(run());
-    m_impl->setProfiling(m_impl->instance, 1);
-    Result<> result;
-    for (int i = 0; i < runs && result; ++i)
-        result = run();
-    std::vector<ProfileRow> rows;
-    for (std::uint32_t i = 0; i < m_impl->profileCount(m_impl->instance); ++i) {
-        lathe_profile_entry entry;
-        if (m_impl->profileEntry(m_impl->instance, i, &entry) != LATHE_OK)
-            continue;
-        const double calls = entry.calls > 0 ? static_cast<double>(entry.calls) : 1;
-        rows.push_back({entry.name, entry.kind, entry.calls, static_cast<double>(entry.total_ns) / calls / 1e6, static_cast<double>(entry.min_ns) / 1e6});
+    lathe_instance* const instance = m_impl->instance;
+    const std::uint32_t count = m_impl->profileCount(instance);
+    if (rows.empty()) {
+        LATHE_TRY(run()); // buffers hold what they hold in a run
+        for (std::uint32_t i = 0; i < count; ++i) {
+            lathe_profile_entry entry{};
+            m_impl->profileEntry(instance, i, &entry);
+            rows.push_back({entry.name, entry.kind, {}});
+        }
     }
-    m_impl->setProfiling(m_impl->instance, 0);
-    LATHE_TRY(std::move(result));
-    return rows;
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        m_impl->setProfiling(instance, 1);
+        std::int32_t code = LATHE_OK;
+        for (std::uint32_t i = 0; i < count && code == LATHE_OK; ++i)
+            code = m_impl->runChain(instance, i > 0 ? i - 1 : 0, i);
+        for (std::uint32_t i = 0; i < count && code == LATHE_OK; ++i) {
+            lathe_profile_entry entry{};
+            code = m_impl->profileEntry(instance, i, &entry);
+            rows[i].ms.push_back(static_cast<double>(entry.total_ns) * 1e-6);
+        }
+        m_impl->setProfiling(instance, 0);
+        if (code != LATHE_OK)
+            return m_impl->failure("the network did not run");
+    }
+    return {};
 }
 
 } // namespace lathe::deploy

@@ -12,13 +12,12 @@
 
 namespace lathe::deploy {
 
-struct ProfileRow
+/// One instruction, timed behind the one before it.
+struct ChainRow
 {
     std::string name;
     std::string kind; ///< "kernel", "copy", "transform"
-    std::uint64_t calls = 0;
-    double meanMs = 0;
-    double minMs = 0;
+    std::vector<double> ms; ///< one per sweep
 };
 
 /// An exported network, loaded into this process, with one instance of it. What is in the library runs here: programs that
@@ -60,8 +59,10 @@ public:
 
     /// Nanoseconds per run, plan.repeat of them.
     Result<std::vector<double>> time(const runtime::RepeatPlan& plan);
-    /// Mean over `runs` runs, an instruction a row. Barriers and clock reads between instructions are part of it.
-    Result<std::vector<ProfileRow>> profile(int runs);
+    /// Each instruction by itself, in the state that a run of the network leaves for it: the one before it has just run, its
+    /// weights were used a sweep ago. A sweep runs the instructions i - 1, i for all i in order and times i from barrier to
+    /// barrier: no start of threads is in it. Adds a figure per sweep and instruction to `rows`, which is empty at first.
+    Result<> timeChain(int sweeps, std::vector<ChainRow>& rows);
 
 private:
     struct Impl;

@@ -56,7 +56,7 @@ std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
           {"latency_ms",
            {{"median", number(facts.medianMs)}, {"mean", number(facts.meanMs)}, {"std", number(facts.stdMs)}, {"min", number(facts.minMs)},
             {"p95", number(facts.p95Ms)}}},
-          {"estimated_ms", {{"tasks", number(facts.estimatedTasksMs)}, {"with_overheads", number(facts.estimatedTotalMs)}}}}},
+          {"estimated_ms", toJson(facts.estimated)}}},
         {"subgraphs", std::move(subgraphs)},
     };
     return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

@@ -32,6 +32,8 @@ struct Executor::Step
 struct Executor::Run
 {
     Executor* executor;
+    std::uint32_t first = 0, last = 0; ///< steps first .. last - 1
+    bool chain = false;
     const Step* step = nullptr; ///< of partTask
     std::uint64_t mark = 0; ///< when the instruction began
     std::atomic<std::uint64_t> failure{0}; ///< code in the low half, 1 + the step that returned it in the high half
@@ -105,6 +107,7 @@ Executor::~Executor()
     freeArray(m_transforms, header.instructions.count);
     freeArray(m_profiles, header.instructions.count);
     freeArray(m_steps, m_stepCount);
+    freeArray(m_firstSteps, header.instructions.count);
 }
 
 Status Executor::fail(Status status, const char* format, ...)
@@ -164,10 +167,12 @@ Status Executor::prepareSteps()
     if (count >= UINT32_MAX)
         return fail(Status::Damaged, "the model description is damaged: it has too many phases");
     m_steps = makeArray<Step>(count);
-    if (m_steps == nullptr)
+    m_firstSteps = makeArray<std::uint32_t>(image.header->instructions.count);
+    if (m_steps == nullptr || m_firstSteps == nullptr)
         return fail(Status::NoMemory, "no memory for an instance");
     for (std::uint32_t i = 0; i < image.header->instructions.count; ++i) {
         const ImageInstruction& in = image.instructions[i];
+        m_firstSteps[i] = m_stepCount;
         m_args[i] = LatheArgs{m_pointers + in.firstArgument, m_teamScratch.data()};
         switch (static_cast<InstructionKind>(in.kind)) {
         case InstructionKind::Kernel:
@@ -282,14 +287,15 @@ std::int32_t Executor::runStep(const Step& step, std::uint32_t part, std::uint32
 
 void Executor::finishInstruction(Run& run, std::uint32_t instruction)
 {
-    if (m_profiling) {
+    const bool counts = !run.chain || m_steps[run.last - 1].instruction == instruction;
+    if (m_profiling && counts) {
         const std::uint64_t now = nowNanoseconds(), elapsed = now - run.mark;
         Profile& profile = m_profiles[instruction];
         profile.minNs = profile.calls == 0 || elapsed < profile.minNs ? elapsed : profile.minNs;
         profile.totalNs += elapsed;
         ++profile.calls;
     }
-    if (m_observer != nullptr && run.observed == Status::Ok)
+    if (m_observer != nullptr && !run.chain && run.observed == Status::Ok)
         run.observed = observe(instruction);
     if (m_profiling)
         run.mark = nowNanoseconds();
@@ -299,13 +305,18 @@ void Executor::poolTask(void* context, std::uint32_t part, std::uint32_t parts)
 {
     Run& run = *static_cast<Run*>(context);
     Executor& self = *run.executor;
-    const bool watched = self.m_observer != nullptr;
-    for (std::uint32_t i = 0; i < self.m_stepCount; ++i) {
+    const bool watched = self.m_observer != nullptr && !run.chain;
+    if (run.chain) { // so that starting the parts is not counted
+        self.m_pool->barrier();
+        if (part == 0)
+            run.mark = nowNanoseconds();
+    }
+    for (std::uint32_t i = run.first; i < run.last; ++i) {
         const Step& step = self.m_steps[i];
         if (const std::int32_t code = self.runStep(step, part, parts); code != 0)
             run.note(i, code);
         // The join of the dispatch is the last barrier, unless somebody wants to look at the last instruction's end.
-        if (i + 1 == self.m_stepCount && !watched && !self.m_profiling)
+        if (i + 1 == run.last && !watched && !self.m_profiling)
             return;
         self.m_pool->barrier();
         // Only failures up to this step count: all parts leave, or stay, together (see pool.cpp).
@@ -329,7 +340,7 @@ void Executor::partTask(void* context, std::uint32_t part)
 
 void Executor::runOnCaller(Run& run)
 {
-    for (std::uint32_t i = 0; i < m_stepCount; ++i) {
+    for (std::uint32_t i = run.first; i < run.last; ++i) {
         run.step = m_steps + i;
         m_parallelFor(m_parallelForUser, m_parts, &partTask, &run);
         if (run.failure.load(std::memory_order_relaxed) != 0)
@@ -339,7 +350,8 @@ void Executor::runOnCaller(Run& run)
     }
 }
 
-Status Executor::run()
+/// Buffers for every port, and pointers to them.
+Status Executor::prepareRun()
 {
     const Image& image = m_model->image();
     for (std::uint64_t i = 0; i < image.header->inputs.count; ++i) {
@@ -354,26 +366,49 @@ Status Executor::run()
             return status;
     if (m_stalePointers)
         refreshPointers();
+    return Status::Ok;
+}
 
-    Run run{this};
+Status Executor::runSteps(Run& run)
+{
     if (m_profiling)
         run.mark = nowNanoseconds();
     if (m_parallelFor != nullptr)
         runOnCaller(run);
-    else if (m_stepCount > 0)
+    else if (run.last > run.first)
         m_pool->run(&poolTask, &run);
 
+    const Image& image = m_model->image();
     if (const std::uint64_t failure = run.failure.load(std::memory_order_relaxed); failure != 0) {
         const ImageInstruction& in = image.instructions[m_steps[(failure >> 32) - 1].instruction];
         return fail(Status::KernelFailed, "kernel \"%s\" failed with code %d", image.string(in.name),
                     static_cast<std::int32_t>(static_cast<std::uint32_t>(failure)));
     }
-    if (run.observed != Status::Ok)
-        return run.observed;
-    for (std::uint64_t i = 0; i < image.header->outputs.count; ++i)
+    return run.observed;
+}
+
+Status Executor::run()
+{
+    if (const Status status = prepareRun(); status != Status::Ok)
+        return status;
+    Run run{this, 0, m_stepCount};
+    if (const Status status = runSteps(run); status != Status::Ok)
+        return status;
+    for (std::uint64_t i = 0; i < m_model->image().header->outputs.count; ++i)
         if (const Port& port = m_outputs[i]; port.used != port.bound)
             std::memcpy(port.bound, port.used, port.bytes);
     return Status::Ok;
+}
+
+Status Executor::runChain(std::uint32_t first, std::uint32_t last)
+{
+    const std::uint64_t count = m_model->image().header->instructions.count;
+    if (first > last || last >= count)
+        return fail(Status::InvalidArgument, "there are no instructions %u to %u, the network has %llu", first, last, static_cast<unsigned long long>(count));
+    if (const Status status = prepareRun(); status != Status::Ok)
+        return status;
+    Run run{this, m_firstSteps[first], last + 1 < count ? m_firstSteps[last + 1] : m_stepCount, true};
+    return runSteps(run);
 }
 
 void Executor::setProfiling(bool on)

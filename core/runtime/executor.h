@@ -95,6 +95,10 @@ public:
     void* outputBuffer(std::uint32_t index);
 
     Status run();
+    /// Instructions first .. last alone, on what earlier runs left in memory: for measuring `last` behind those before it. What
+    /// they compute means nothing, and outputs that were bound to unaligned buffers are left alone. Profiling counts `last` alone,
+    /// from the barrier before it to the barrier behind it.
+    Status runChain(std::uint32_t first, std::uint32_t last);
 
     void setProfiling(bool on);
     const Profile& profile(std::uint32_t instruction) const { return m_profiles[instruction]; }
@@ -115,6 +119,8 @@ private:
     ~Executor();
     Status prepare(const Model& model, const ExecutorOptions& options);
     Status prepareSteps();
+    Status prepareRun();
+    Status runSteps(Run& run);
     Status bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes, const char* what);
     Status portBuffer(Port* ports, std::uint64_t count, std::uint32_t index);
     void refreshPointers();
@@ -140,6 +146,7 @@ private:
     LayoutTransform* m_transforms = nullptr; ///< one per instruction; prepared for transforms
     Step* m_steps = nullptr;
     std::uint32_t m_stepCount = 0;
+    std::uint32_t* m_firstSteps = nullptr; ///< one per instruction
     Profile* m_profiles = nullptr;
     bool m_profiling = false;
     bool m_stalePointers = true;

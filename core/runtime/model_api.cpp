@@ -232,6 +232,11 @@ std::int32_t lathe_0_run(lathe_instance* instance)
     return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->run());
 }
 
+std::int32_t lathe_0_run_chain(lathe_instance* instance, std::uint32_t first, std::uint32_t last)
+{
+    return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->runChain(first, last));
+}
+
 const char* lathe_0_last_error(const lathe_instance* instance)
 {
     return instance == nullptr ? "there is no instance" : instance->executor->lastError().text;

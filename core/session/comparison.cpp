@@ -83,8 +83,10 @@ Result<> takeRuns(const store::Project& project, const std::vector<store::Sessio
                 return;
             if (kind == "untuned")
                 s.untunedMs = ms;
-            else if (kind == "measured")
+            else if (kind == "measured") {
                 s.measuredMs = ms;
+                s.parts = deploy::estimatePartsIn(partIn(event, "estimated_ms"));
+            }
         }));
     }
     return {};

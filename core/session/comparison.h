@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deploy/estimate_parts.h"
 #include "core/session/baseline.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
@@ -28,6 +29,7 @@ struct Standing
     std::vector<Task> tasks; ///< in the network's order
     double estimatedMs = kUnknown; ///< NaN while some task has no valid record
     double measuredMs = kUnknown, untunedMs = kUnknown; ///< whole network, measured last
+    deploy::EstimateParts parts; ///< estimated beside measuredMs
     double activeSeconds = 0; ///< of all runs
     std::int64_t trials = 0, errors = 0;
     Baseline what;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deploy/estimate_parts.h"
 #include "core/session/time_spent.h"
 #include "core/session/views.h"
 #include "core/support/errc.h"
@@ -78,6 +79,7 @@ struct MeasuredEvent
     double ms = kUnknown; ///< whole network
     double maxRelError = kUnknown;
     bool untuned = false; ///< the baseline with default schedules
+    deploy::EstimateParts estimated; ///< of the same build, measured in the same minute
 };
 
 /// What the run's device can do at most.

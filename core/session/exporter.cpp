@@ -71,18 +71,23 @@ unsigned threadsOf(const LoadedModel& model, unsigned wanted)
     return wanted > 0 ? wanted : model.target.threads();
 }
 
-/// Tasks as measured alone, each with its fork and join, and functions that are no task as measured inside the library, with
-/// theirs: parts that add up, nothing fitted.
-double totalEstimate(const KernelChoices& chosen, const deploy::StagedLibrary& library, const BenchFigures& figures)
+/// `chosen` is what the library was made of, `figures` are of that library.
+deploy::EstimateParts estimateOf(const KernelChoices& chosen, const deploy::StagedLibrary& library, const BenchFigures& figures)
 {
-    double total = chosen.estimatedTasksMs;
-    for (const deploy::InstructionReport& instruction : library.image.instructions) {
-        const bool tuned = instruction.subgraph >= 0 && !chosen.choices[static_cast<std::size_t>(instruction.subgraph)].record.empty();
-        const auto found = figures.instructionMs.find(instruction.name);
-        if (!tuned && found != figures.instructionMs.end())
-            total += found->second;
+    const auto& instructions = library.image.instructions;
+    if (figures.instructionMs.size() != instructions.size())
+        return {};
+    deploy::EstimateParts parts{0, 0, 0, figures.callMs};
+    for (std::size_t i = 0; i < instructions.size(); ++i) {
+        const deploy::KernelChoice* choice = instructions[i].subgraph >= 0 ? &chosen.choices[static_cast<std::size_t>(instructions[i].subgraph)] : nullptr;
+        if (choice == nullptr || choice->record.empty() || choice->estimatedMs < 0) {
+            parts.untunedMs += figures.instructionMs[i];
+        } else {
+            parts.tasksMs += choice->estimatedMs;
+            parts.chainMs += figures.instructionMs[i] - choice->estimatedMs;
+        }
     }
-    return total;
+    return parts;
 }
 
 /// The same model, named so that it is found from any folder.
@@ -119,7 +124,7 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     CompileReport report;
     report.threads = threadsOf(model, options.threads);
     report.subgraphs = chosen.reports;
-    report.estimatedTasksMs = chosen.estimatedTasksMs;
+    report.estimated.tasksMs = chosen.estimatedTasksMs;
     if (options.verify) {
         LATHE_TRY(step("verifying", 0.5));
         LATHE_TRY_ASSIGN(report.maxRelError, verifyInChild(staged.file, model.spec, model.target.text(), stop));
@@ -129,13 +134,11 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
         LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, report.threads, stop));
         report.latencyMs = figures.latencyMs;
         report.threads = figures.threads;
-        report.estimatedTotalMs = totalEstimate(chosen, staged, figures);
+        report.estimated = estimateOf(chosen, staged, figures);
         std::map<std::string, double> ofSubgraph;
-        for (const deploy::InstructionReport& instruction : staged.image.instructions) {
-            const auto found = figures.instructionMs.find(instruction.name);
-            if (instruction.subgraph >= 0 && found != figures.instructionMs.end())
-                ofSubgraph[model.partition.subgraphs[static_cast<std::size_t>(instruction.subgraph)].name] = found->second;
-        }
+        for (std::size_t i = 0; i < std::min(figures.instructionMs.size(), staged.image.instructions.size()); ++i)
+            if (const std::int32_t subgraph = staged.image.instructions[i].subgraph; subgraph >= 0)
+                ofSubgraph[model.partition.subgraphs[static_cast<std::size_t>(subgraph)].name] = figures.instructionMs[i];
         for (SubgraphReport& subgraph : report.subgraphs)
             if (const auto found = ofSubgraph.find(subgraph.name); found != ofSubgraph.end())
                 subgraph.measuredMs = found->second;
@@ -155,8 +158,7 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     facts.stdMs = report.latencyMs.std;
     facts.minMs = report.latencyMs.min;
     facts.p95Ms = report.latencyMs.p95;
-    facts.estimatedTasksMs = report.estimatedTasksMs;
-    facts.estimatedTotalMs = report.estimatedTotalMs;
+    facts.estimated = report.estimated;
     LATHE_TRY_ASSIGN(const deploy::ExportedFiles files, deploy::publishLibrary(staged, facts));
     report.library = files.library;
     report.header = files.header;
@@ -178,6 +180,7 @@ Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Proj
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
     event.untuned = project == nullptr;
+    event.estimated = estimateOf(chosen, staged, figures);
     return event;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deploy/estimate_parts.h"
 #include "core/session/time_spent.h"
 #include "core/session/views.h"
 #include "core/support/result.h"
@@ -148,6 +149,7 @@ struct RunView
     std::string options; ///< JSON
     double untunedMs = kUnknown;
     std::vector<std::pair<double, double>> measured; ///< (at seconds, ms) of the whole network
+    deploy::EstimateParts measuredParts; ///< what was estimated beside the last of these
     struct Finals
     {
         double atSeconds = 0, seconds = 0; ///< their end, how long they took

@@ -69,9 +69,9 @@ Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned
     const json latency = partIn(out, "latency_ms");
     figures.latencyMs = {numberIn(latency, "median"), numberIn(latency, "mean"), numberIn(latency, "std"), numberIn(latency, "min"), numberIn(latency, "p95")};
     figures.threads = static_cast<unsigned>(wholeIn(out, "threads"));
-    figures.dispatchMs = numberIn(out, "dispatch_ms");
-    for (const json& row : out.value("profile", json::array()))
-        figures.instructionMs[textIn(row, "name")] = numberIn(row, "mean_ms");
+    figures.callMs = numberIn(out, "call_ms");
+    for (const json& row : out.value("functions", json::array()))
+        figures.instructionMs.push_back(numberIn(row, "median_ms"));
     return figures;
 }
 

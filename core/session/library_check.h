@@ -2,8 +2,8 @@
 
 #include "core/session/session.h"
 
-#include <map>
 #include <stop_token>
+#include <vector>
 
 namespace lathe::session {
 
@@ -11,8 +11,8 @@ struct BenchFigures
 {
     LatencyStats latencyMs;
     unsigned threads = 0;
-    std::map<std::string, double> instructionMs; ///< mean inside the library, by instruction
-    double dispatchMs = kUnknown; ///< of one kernel's fork and join
+    std::vector<double> instructionMs; ///< median behind the one before (LoadedLibrary::timeChain), in the image's order
+    double callMs = kUnknown; ///< a run's fork and join
 };
 
 /// What is in a library runs in a process of its own (lathe-cli beside this program), so that nothing it does reaches the

@@ -353,8 +353,10 @@ Result<std::vector<RunView>> ProjectHistory::runs()
                 view.finals.push_back({at, seconds, ms, finalsTimeIn(event)});
             else if (kind == "untuned")
                 view.untunedMs = ms;
-            else if (kind == "measured")
+            else if (kind == "measured") {
                 view.measured.emplace_back(at, ms);
+                view.measuredParts = deploy::estimatePartsIn(partIn(event, "estimated_ms"));
+            }
         }));
         views.push_back(std::move(view));
     }

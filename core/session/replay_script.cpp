@@ -58,7 +58,7 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
         if (kind == "untuned" || kind == "measured") {
             if (kind == "measured")
                 m_done.measuredMs = numberIn(event, "ms");
-            m_between.push_back({at, MeasuredEvent{numberIn(event, "ms"), numberIn(event, "max_rel_error"), kind == "untuned"}});
+            m_between.push_back({at, MeasuredEvent{numberIn(event, "ms"), numberIn(event, "max_rel_error"), kind == "untuned", deploy::estimatePartsIn(partIn(event, "estimated_ms"))}});
         } else if (kind == "limits") {
             if (DeviceLimits limits = limitsFromJson(std::string(content)); limits.known())
                 m_between.push_back({at, LimitsEvent{std::move(limits)}});

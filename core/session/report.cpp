@@ -173,7 +173,9 @@ std::string checks(const Standing& s)
                                                                                                     : fmt::format("{} of {} tasks have a valid record: an export needs default schedules for the others", covered, s.tasks.size()));
     if (covered > 0)
         out += check(verified == covered, fmt::format("the outputs of {} of {} best records were compared with the reference", verified, covered));
-    if (std::isfinite(s.measuredMs) && std::isfinite(s.estimatedMs))
+    if (const double total = s.parts.totalMs(); std::isfinite(s.measuredMs) && std::isfinite(total))
+        out += check(std::abs(s.measuredMs / total - 1) <= 0.05, fmt::format("the whole network, as measured last, took {} or {:.1f}% of its parts, measured one by one: {}", ms(s.measuredMs), 100 * s.measuredMs / total, toText(s.parts)));
+    else if (std::isfinite(s.measuredMs) && std::isfinite(s.estimatedMs)) // of a version that did not measure parts
         out += check(s.measuredMs < s.estimatedMs * 1.25, fmt::format("the whole network, as measured last, took {:.0f}% of the sum of its tasks", 100 * s.measuredMs / s.estimatedMs));
     else
         out += check(false, "the whole network was not measured with all tasks tuned");

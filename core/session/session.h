@@ -94,8 +94,7 @@ struct CompileReport
     std::vector<SubgraphReport> subgraphs;
     double maxRelError = kUnknown; ///< NaN: not verified
     LatencyStats latencyMs; ///< of the exported library
-    double estimatedTasksMs = kUnknown; ///< sum of tasks
-    double estimatedTotalMs = kUnknown; ///< with untuned functions and dispatch
+    deploy::EstimateParts estimated; ///< unknown without the benchmark
     unsigned threads = 0;
 };
 

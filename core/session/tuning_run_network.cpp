@@ -49,7 +49,7 @@ Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
     emit({Event{m_networkAt, *measured}});
     if (m_setup.project != nullptr)
         LATHE_TRY(m_setup.project->addEvent(m_session, m_networkAt, untuned ? "untuned" : "measured",
-                                            json({{"ms", measured->ms}, {"max_rel_error", measured->maxRelError}}).dump()));
+                                            json({{"ms", measured->ms}, {"max_rel_error", measured->maxRelError}, {"estimated_ms", toJson(measured->estimated)}}).dump()));
     return {};
 }
 

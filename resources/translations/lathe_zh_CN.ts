@@ -737,6 +737,10 @@
             <source>data %1 old</source>
             <translation>数据于 %1 前更新</translation>
         </message>
+        <message>
+            <source>Measured in parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)</source>
+            <translation>各部分实测：%1（任务 %2，链 %3，未调优函数 %4，调用 %5）</translation>
+        </message>
     </context>
     <context>
         <name>ViewExport</name>
@@ -1681,16 +1685,12 @@
             <translation>实测：%1（中位数），%2 个线程</translation>
         </message>
         <message>
-            <source>%1; estimated: %2 (sum of tasks %3), so that it took %4 % of the estimate</source>
-            <translation>%1；估计：%2（任务之和 %3），即为估计值的 %4 %</translation>
-        </message>
-        <message>
-            <source>%1; there is no estimate, as some tasks have no record</source>
-            <translation>%1；没有估计值，因为有的任务没有记录</translation>
-        </message>
-        <message>
             <source>The library is for another processor and does not run on this machine</source>
             <translation>该库面向另一种处理器，无法在本机运行</translation>
+        </message>
+        <message>
+            <source>%1; estimated: %2, so that it took %3 % of the estimate</source>
+            <translation>%1；估计：%2，即用了估计的 %3 %</translation>
         </message>
     </context>
     <context>

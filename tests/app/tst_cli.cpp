@@ -94,7 +94,14 @@ private slots:
         QVERIFY(QFile::exists(m_dir.filePath("model.h")));
         QFile description(m_dir.filePath("model.json"));
         QVERIFY(description.open(QIODevice::ReadOnly));
-        QVERIFY(!object(description.readAll())["benchmark"]["device"].toString().isEmpty());
+        const QJsonObject benchmark = object(description.readAll())["benchmark"].toObject();
+        QVERIFY(!benchmark["device"].toString().isEmpty());
+        // Nothing has a record: all that is estimated are functions in their place, and the call.
+        const QJsonObject estimated = benchmark["estimated_ms"].toObject();
+        QCOMPARE(estimated["tasks"].toDouble(-1), 0.0);
+        QCOMPARE(estimated["chain"].toDouble(-1), 0.0);
+        QVERIFY(estimated["untuned"].toDouble() > 0 && estimated["call"].toDouble() > 0);
+        QCOMPARE(estimated["with_overheads"].toDouble(), estimated["untuned"].toDouble() + estimated["call"].toDouble());
 
         const Output verified = cli({"verify", "libmodel.so"});
         QVERIFY2(verified.code == 0, verified.err);
@@ -102,6 +109,10 @@ private slots:
         const Output timed = cli({"bench", "libmodel.so", "--repeat", "3", "--json"});
         QVERIFY2(timed.code == 0, timed.err);
         QVERIFY(object(timed.out)["latency_ms"]["median"].toDouble() > 0);
+        double sum = object(timed.out)["call_ms"].toDouble();
+        for (const QJsonValue& function : object(timed.out)["functions"].toArray())
+            sum += function["median_ms"].toDouble();
+        QVERIFY(sum > 0 && std::abs(sum - object(timed.out)["sum_ms"].toDouble()) < 1e-9 * sum);
 
         QByteArray npy("\x93NUMPY\x01\x00\x76\x00", 10);
         npy += QByteArrayLiteral("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 28, 28), }").leftJustified(117, ' ') + '\n';

@@ -322,12 +322,11 @@ void ExportDialog::showReport(const session::CompileReport& report)
         lines << tr("Not verified.");
     if (std::isfinite(report.latencyMs.median)) {
         const QString measured = tr("Measured: %1 (median) with %2 threads").arg(msText(report.latencyMs.median)).arg(report.threads);
-        if (std::isfinite(report.estimatedTotalMs))
-            lines << tr("%1; estimated: %2 (sum of tasks %3), so that it took %4 % of the estimate")
-                         .arg(measured, msText(report.estimatedTotalMs), msText(report.estimatedTasksMs))
-                         .arg(100 * report.latencyMs.median / report.estimatedTotalMs, 0, 'f', 1);
+        if (const double estimated = report.estimated.totalMs(); std::isfinite(estimated))
+            lines << tr("%1; estimated: %2, so that it took %3 % of the estimate").arg(measured, msText(estimated)).arg(100 * report.latencyMs.median / estimated, 0, 'f', 1)
+                  << estimatePartsText(report.estimated);
         else
-            lines << tr("%1; there is no estimate, as some tasks have no record").arg(measured);
+            lines << measured;
     }
     m_result->setText(lines.join(QLatin1Char('\n')));
     m_model->setSubgraphs(report.subgraphs);

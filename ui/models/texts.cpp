@@ -17,6 +17,14 @@ QString msRangeText(double low, double high)
     return QCoreApplication::translate("Texts", "%1 ms").arg(QStringLiteral("%1–%2").arg(QString::number(low, 'g', 3), QString::number(high, 'g', 3)));
 }
 
+QString estimatePartsText(const deploy::EstimateParts& parts)
+{
+    if (!std::isfinite(parts.totalMs()))
+        return {};
+    return QCoreApplication::translate("Texts", "Measured in parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)")
+        .arg(msText(parts.totalMs()), msText(parts.tasksMs), (parts.chainMs < 0 ? QString() : QStringLiteral("+")) + msText(parts.chainMs), msText(parts.untunedMs), msText(parts.callMs));
+}
+
 QString ageText(double seconds)
 {
     if (!std::isfinite(seconds))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deploy/estimate_parts.h"
 #include "core/session/views.h"
 
 #include <QString>
@@ -8,6 +9,8 @@ namespace lathe::ui {
 
 /// "1.234 ms", a dash for NaN.
 QString msText(double value);
+/// "Measured in parts: 1.1 ms, ..."; empty while one is unknown.
+QString estimatePartsText(const deploy::EstimateParts& parts);
 /// "8.9–9.3 ms"
 QString msRangeText(double low, double high);
 /// "data 0.1 s old"; empty for NaN.

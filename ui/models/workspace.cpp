@@ -175,8 +175,10 @@ void Workspace::readHistory()
         for (const session::RunView& run : *runs) {
             if (std::isfinite(run.untunedMs))
                 m_figures.untunedMs = run.untunedMs;
-            if (!run.measured.empty())
+            if (!run.measured.empty()) {
                 m_figures.measuredMs = run.measured.back().second;
+                m_figures.measuredParts = run.measuredParts;
+            }
         }
         m_figures.runSeconds = runs->back().activeSeconds;
         emit figuresChanged();
@@ -187,6 +189,7 @@ void Workspace::clearRun()
 {
     m_figures.trials = m_figures.failed = 0;
     m_figures.measuredMs = m_figures.untunedMs = session::kUnknown;
+    m_figures.measuredParts = {};
     m_pace.clear();
     m_curve.clear();
     emit runCleared();
@@ -231,6 +234,10 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
         } else if (const auto* measured = std::get_if<session::MeasuredEvent>(&event.what)) {
             (measured->untuned ? m_figures.untunedMs : m_figures.measuredMs) = measured->ms;
             log(measured->untuned ? tr("Whole network, untuned: %1").arg(msText(measured->ms)) : tr("Whole network: %1").arg(msText(measured->ms)));
+            if (!measured->untuned)
+                m_figures.measuredParts = measured->estimated;
+            if (!measured->untuned && std::isfinite(measured->estimated.totalMs()))
+                log(estimatePartsText(measured->estimated));
         } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {
             log(tr("%1  round %2: %3 trials of %4").arg(minutesText(event.atSeconds)).arg(round->index).arg(round->trials).arg(taskName(round->task)));
         } else if (const auto* finals = std::get_if<session::FinalsEvent>(&event.what)) {

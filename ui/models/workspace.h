@@ -29,6 +29,7 @@ public:
         qint64 trials = 0, failed = 0; ///< of the project
         double trialsPerSecond = session::kUnknown; ///< over the last half minute of the run
         double measuredMs = session::kUnknown, untunedMs = session::kUnknown;
+        deploy::EstimateParts measuredParts; ///< estimated beside measuredMs
         double runSeconds = 0, etaSeconds = session::kUnknown;
         double low = session::kUnknown, high = session::kUnknown; ///< band of the estimate
     };

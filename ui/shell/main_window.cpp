@@ -392,6 +392,7 @@ void MainWindow::updateStatus()
     const bool band = !std::isfinite(estimate) && std::isfinite(figures.low) && std::isfinite(figures.high);
     m_latency->setText(tr("estimated %1   measured %2   untuned %3")
                            .arg(band ? msRangeText(figures.low, figures.high) : msText(estimate), msText(figures.measuredMs), msText(figures.untunedMs)));
+    m_latency->setToolTip(estimatePartsText(figures.measuredParts));
     QString counts = tr("%L1 trials").arg(figures.trials);
     if (std::isfinite(figures.trialsPerSecond))
         counts += tr(", %1/s").arg(figures.trialsPerSecond, 0, 'f', 1);

@@ -109,7 +109,7 @@ private slots:
     {
         const auto facts = readSharedObject(path("first.so"));
         QVERIFY(facts);
-        QCOMPARE(facts->exported.size(), 18U);
+        QCOMPARE(facts->exported.size(), 19U);
         for (const std::string& symbol : facts->exported)
             QVERIFY2(symbol.starts_with("lathe_first_"), symbol.c_str());
         QCOMPARE(facts->soname, std::string("first.so"));
@@ -192,7 +192,7 @@ private slots:
         QCOMPARE(wrong.load(), 0);
     }
 
-    void timesAndProfiles()
+    void timesRunsAndChains()
     {
         const auto library = LoadedLibrary::open(path("first.so"), {.threads = 2});
         QVERIFY(library);
@@ -200,13 +200,22 @@ private slots:
         const auto times = (*library)->time({.number = 5, .repeat = 4});
         QVERIFY(times);
         QCOMPARE(times->size(), 4U);
-        const auto rows = (*library)->profile(3);
-        QVERIFY(rows);
-        QCOMPARE(rows->size(), 4U);
-        QCOMPARE((*rows)[0].name, std::string("scale"));
-        QCOMPARE((*rows)[2].kind, std::string("transform"));
-        for (const ProfileRow& row : *rows)
-            QCOMPARE(row.calls, 3U);
+        std::vector<ChainRow> rows;
+        QVERIFY((*library)->timeChain(2, rows));
+        QVERIFY((*library)->timeChain(1, rows));
+        QCOMPARE(rows.size(), 4U);
+        QCOMPARE(rows[0].name, std::string("scale"));
+        QCOMPARE(rows[2].kind, std::string("transform"));
+        for (const ChainRow& row : rows) {
+            QCOMPARE(row.ms.size(), 3U);
+            QVERIFY(row.ms[0] > 0);
+        }
+        // What chains left behind is gone with the next run.
+        QVERIFY((*library)->run());
+        const graph::HostTensor after = (*library)->output(0);
+        const auto fresh = LoadedLibrary::open(path("first.so"), {.threads = 2});
+        QVERIFY(fresh && (*fresh)->fillInputs(1) && (*fresh)->run());
+        QVERIFY(after.bytes == (*fresh)->output(0).bytes);
     }
 
     void wrongInputsAreRefused()

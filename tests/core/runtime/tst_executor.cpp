@@ -266,6 +266,52 @@ private slots:
         QCOMPARE(executor->profile(4).calls, 3U);
     }
 
+    void aChainRunsItsInstructionsAndCountsTheLast()
+    {
+        const Network network = makeNetwork();
+        Model model;
+        ErrorText error;
+        QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+        int calls = 0;
+        for (const ExecutorPtr& executor : {makeExecutor(model, 2), makeExecutor(model, 2, reverseParallelFor, &calls)}) {
+            const std::vector<float> input = someInput(3);
+            std::memcpy(executor->inputBuffer(0), input.data(), kCells * 4);
+            QVERIFY(executor->run() == Status::Ok);
+            auto* const y = static_cast<float*>(executor->outputBuffer(0));
+            auto* const z = static_cast<float*>(executor->outputBuffer(1));
+            std::fill(y, y + kCells, -1.0F);
+            std::fill(z, z + kCells, -1.0F);
+            executor->setProfiling(true);
+            calls = 0;
+            // The way back and the sum of neighbours, not the copy behind them.
+            QVERIFY(executor->runChain(2, 3) == Status::Ok);
+            QCOMPARE(std::vector<float>(y, y + kCells), expected(input));
+            QCOMPARE(z[0], -1.0F);
+            for (std::uint32_t i = 0; i < 5; ++i)
+                QCOMPARE(executor->profile(i).calls, i == 3 ? 1U : 0U);
+            QVERIFY(executor->runChain(4, 4) == Status::Ok);
+            QCOMPARE(std::vector<float>(z, z + kCells), expected(input));
+            QCOMPARE(executor->profile(4).calls, 1U);
+            for (const auto& [first, last] : {std::pair(3U, 2U), std::pair(0U, 5U), std::pair(7U, 7U)}) {
+                QVERIFY(executor->runChain(first, last) == Status::InvalidArgument);
+                QVERIFY(std::string(executor->lastError().text).find("the network has 5") != std::string::npos);
+            }
+        }
+        QCOMPARE(calls, 3);
+    }
+
+    void aChainThatFailsNamesTheKernel()
+    {
+        const Network network = makeNetwork(true);
+        Model model;
+        ErrorText error;
+        QVERIFY(model.open(network.source(), true, error) == Status::Ok);
+        const ExecutorPtr executor = makeExecutor(model, 2);
+        QVERIFY(executor->inputBuffer(0) != nullptr);
+        QVERIFY(executor->runChain(3, 4) == Status::KernelFailed);
+        QVERIFY(executor->runChain(4, 4) == Status::Ok);
+    }
+
     void observerSeesEveryTensorInPlainForm()
     {
         const Network network = makeNetwork();

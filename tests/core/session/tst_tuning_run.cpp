@@ -331,12 +331,13 @@ private slots:
             std::condition_variable_any never;
             if (untuned && !never.wait(lock, stop, [] { return false; }))
                 return makeError(Errc::Cancelled, "stopped");
-            return MeasuredEvent{1.5, 0, false};
+            return MeasuredEvent{1.5, 0, false, {1, 0.25, 0.125, 0.0625}};
         };
         QVERIFY(TuningRun(std::move(setup)).run({}));
         QCOMPARE(watcher.all<LogEvent>().size(), std::size_t{1});
         QCOMPARE(watcher.all<LogEvent>()[0].text, std::string("the untuned network was not measured: it takes more than 25 % of the time that the run may take"));
         QCOMPARE(watcher.all<MeasuredEvent>().size(), std::size_t{1});
+        QCOMPARE(watcher.all<MeasuredEvent>()[0].estimated.totalMs(), 1.4375);
         QCOMPARE(watcher.all<ErrorEvent>().size(), std::size_t{0});
     }
 
