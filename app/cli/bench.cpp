@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace lathe::cli {
 
@@ -16,7 +17,7 @@ namespace {
 struct Arguments
 {
     ModelArguments model;
-    runtime::RepeatPlan plan{1, 30, 0, 0, 1};
+    runtime::RepeatPlan plan{1, 0, 0, 0, 1}; ///< repeat 0: kLeastRepeats, or as many as take a second
     unsigned threads = 0;
     double maxSeconds = 0;
     bool json = false;
@@ -47,20 +48,24 @@ double dispatchMs(unsigned threads)
     return runtime::summarize(ns, std::size(ns)).median * 1e-6;
 }
 
+constexpr std::uint32_t kTurns = 10;
+constexpr double kLeastRepeats = 30, kMostRepeats = 400;
+
 struct Runs
 {
     int first = 4; ///< untold
     std::uint32_t repeats = 0;
-    int sweeps = 20;
+    int sweeps = 0;
 };
 
 /// Of a library that takes so long: what is wanted, or less where it would take longer than allowed.
 Runs runsWithin(const Arguments& a, double seconds)
 {
     Runs runs;
-    runs.repeats = a.plan.repeat;
+    runs.repeats = a.plan.repeat > 0 ? a.plan.repeat : static_cast<std::uint32_t>(std::clamp(1 / seconds, kLeastRepeats, kMostRepeats));
+    runs.sweeps = static_cast<int>(std::max(runs.repeats, static_cast<std::uint32_t>(kLeastRepeats)) / 2);
     const double sweep = 2 * seconds; // each instruction runs twice
-    const double wanted = (runs.first + 2) * seconds + runs.sweeps * sweep + a.plan.repeat * std::max(a.plan.number * seconds, a.plan.minRepeatMs * 1e-3);
+    const double wanted = (runs.first + 2) * seconds + runs.sweeps * sweep + runs.repeats * std::max(a.plan.number * seconds, a.plan.minRepeatMs * 1e-3);
     if (a.maxSeconds <= 0 || wanted <= a.maxSeconds)
         return runs;
     const double share = a.maxSeconds / wanted;
@@ -71,29 +76,41 @@ Runs runsWithin(const Arguments& a, double seconds)
 struct Figures
 {
     std::vector<double> runsNs; ///< of the whole network
-    std::vector<deploy::ChainRow> functions; ///< sorted figures
+    std::vector<deploy::ChainRow> functions;
+    std::vector<double> functionsMs; ///< one per function
     double callMs = 0;
 
-    /// What the functions' medians and the call add up to.
-    double sumMs() const
-    {
-        double sum = callMs;
-        for (const deploy::ChainRow& row : functions)
-            sum += median(row);
-        return sum;
-    }
-    static double median(const deploy::ChainRow& row)
-    {
-        std::vector<double> ms = row.ms;
-        return runtime::summarize(ms.data(), ms.size()).median;
-    }
+    /// What the functions and the call add up to.
+    double sumMs() const { return std::accumulate(functionsMs.begin(), functionsMs.end(), callMs); }
 };
+
+/// Each function's mean over the middle half of the sweeps, by what a sweep's figures add up to. The sum of these is a middling sweep,
+/// as the network's median is a middling run: medians of the single functions would leave out the moments in which another guest
+/// of the machine strikes one or the other, while every run has some of them.
+std::vector<double> middling(const std::vector<deploy::ChainRow>& functions)
+{
+    const std::size_t sweeps = functions.empty() ? 0 : functions.front().ms.size();
+    std::vector<std::pair<double, std::size_t>> sums;
+    for (std::size_t s = 0; s < sweeps; ++s) {
+        double sum = 0;
+        for (const deploy::ChainRow& row : functions)
+            sum += row.ms[s];
+        sums.emplace_back(sum, s);
+    }
+    std::sort(sums.begin(), sums.end());
+    const std::size_t first = sweeps / 4, last = sweeps - first;
+    std::vector<double> means(functions.size());
+    for (std::size_t f = 0; f < functions.size(); ++f)
+        for (std::size_t k = first; k < last; ++k)
+            means[f] += functions[f].ms[sums[k].second] / static_cast<double>(last - first);
+    return means;
+}
 
 /// The whole network and its functions in turns, so that a bad moment of the machine strikes both.
 Result<Figures> measure(deploy::LoadedLibrary& library, const Runs& runs, runtime::RepeatPlan plan)
 {
     Figures figures;
-    const auto turns = std::max<std::uint32_t>(1, std::min<std::uint32_t>(10, std::min(runs.repeats, static_cast<std::uint32_t>(runs.sweeps))));
+    const auto turns = std::max<std::uint32_t>(1, std::min<std::uint32_t>(kTurns, std::min(runs.repeats, static_cast<std::uint32_t>(runs.sweeps))));
     for (std::uint32_t turn = 0; turn < turns; ++turn) {
         const auto part = [&](std::uint32_t all) { return all * (turn + 1) / turns - all * turn / turns; };
         plan.repeat = part(runs.repeats);
@@ -101,6 +118,7 @@ Result<Figures> measure(deploy::LoadedLibrary& library, const Runs& runs, runtim
         figures.runsNs.insert(figures.runsNs.end(), times.begin(), times.end());
         LATHE_TRY(library.timeChain(static_cast<int>(part(static_cast<std::uint32_t>(runs.sweeps))), figures.functions));
     }
+    figures.functionsMs = middling(figures.functions);
     figures.callMs = dispatchMs(library.threads());
     return figures;
 }
@@ -125,8 +143,10 @@ Result<> bench(const Arguments& a)
     const double error = numberIn(partIn(description, "verification"), "max_rel_error");
     if (a.json) {
         nlohmann::json rows = nlohmann::json::array();
-        for (const auto& row : figures.functions)
-            rows.push_back({{"name", row.name}, {"kind", row.kind}, {"median_ms", Figures::median(row)}, {"min_ms", *std::min_element(row.ms.begin(), row.ms.end())}});
+        for (std::size_t i = 0; i < figures.functions.size(); ++i) {
+            const deploy::ChainRow& row = figures.functions[i];
+            rows.push_back({{"name", row.name}, {"kind", row.kind}, {"ms", figures.functionsMs[i]}, {"min_ms", *std::min_element(row.ms.begin(), row.ms.end())}});
+        }
         nlohmann::json out = {{"latency_ms", {{"median", f.median}, {"mean", f.mean}, {"std", f.std}, {"min", f.min}, {"p95", f.p95}}},
                               {"threads", library->threads()}, {"device", "cpu"}, {"functions", rows}};
         if (std::isfinite(figures.callMs)) {
@@ -141,9 +161,9 @@ Result<> bench(const Arguments& a)
         return {};
     }
     const double sum = figures.sumMs();
-    print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "median ms", "share");
-    for (const auto& row : figures.functions)
-        print("{:<64} {:<10} {:>10.4f} {:>6.1f}%\n", row.name.substr(0, 64), row.kind, Figures::median(row), 100 * Figures::median(row) / sum);
+    print("{:<64} {:<10} {:>10} {:>7}\n", "function", "kind", "ms", "share");
+    for (std::size_t i = 0; i < figures.functions.size(); ++i)
+        print("{:<64} {:<10} {:>10.4f} {:>6.1f}%\n", figures.functions[i].name.substr(0, 64), figures.functions[i].kind, figures.functionsMs[i], 100 * figures.functionsMs[i] / sum);
     print("functions, each timed behind the one before it, and one call ({:.4f} ms): {:.3f} ms\n", figures.callMs, sum);
     if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
         print("when it was exported: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));
@@ -160,7 +180,7 @@ void addBench(CLI::App& app, Action& run)
     CLI::App* command = app.add_subcommand("bench", "Times a library or a model");
     a->model.addTo(*command, true);
     command->add_option("--number", a->plan.number, "Runs per repeat")->check(CLI::Range(1U, 1000000U))->capture_default_str();
-    command->add_option("--repeat", a->plan.repeat, "Times taken; the figures are over these")->check(CLI::Range(1U, 100000U))->capture_default_str();
+    command->add_option("--repeat", a->plan.repeat, "Times taken; the figures are over these [30, or as many as take a second, at most 400]")->check(CLI::Range(1U, 100000U));
     command->add_option("--max-seconds", a->maxSeconds, "Fewer repeats, three at least, where all would take longer; 0: no limit")->check(CLI::Range(0.0, 86400.0))->capture_default_str();
     command->add_option("--min-repeat-ms", a->plan.minRepeatMs, "Time of one repeat at least; more runs are added to reach it")->check(CLI::Range(0.0, 600000.0))->capture_default_str();
     command->add_option("--threads", a->threads, "0: all processors")->capture_default_str();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace lathe::deploy {
@@ -217,12 +218,13 @@ Result<> LoadedLibrary::timeChain(int sweeps, std::vector<ChainRow>& rows)
             rows.push_back({entry.name, entry.kind, {}});
         }
     }
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
+    for (int half = 0; half < 2 * sweeps; ++half) {
+        const auto timed = static_cast<std::uint32_t>(half % 2); // instructions timed, timed + 2, ...
         m_impl->setProfiling(instance, 1);
         std::int32_t code = LATHE_OK;
-        for (std::uint32_t i = 0; i < count && code == LATHE_OK; ++i)
-            code = m_impl->runChain(instance, i > 0 ? i - 1 : 0, i);
-        for (std::uint32_t i = 0; i < count && code == LATHE_OK; ++i) {
+        for (std::uint32_t i = timed; count > 0 && i <= count && code == LATHE_OK; i += 2) // the last may have no pair
+            code = m_impl->runChain(instance, i > 0 ? i - 1 : 0, std::min(i, count - 1));
+        for (std::uint32_t i = timed; i < count && code == LATHE_OK; i += 2) {
             lathe_profile_entry entry{};
             code = m_impl->profileEntry(instance, i, &entry);
             rows[i].ms.push_back(static_cast<double>(entry.total_ns) * 1e-6);

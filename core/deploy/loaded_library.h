@@ -60,8 +60,9 @@ public:
     /// Nanoseconds per run, plan.repeat of them.
     Result<std::vector<double>> time(const runtime::RepeatPlan& plan);
     /// Each instruction by itself, in the state that a run of the network leaves for it: the one before it has just run, its
-    /// weights were used a sweep ago. A sweep runs the instructions i - 1, i for all i in order and times i from barrier to
-    /// barrier: no start of threads is in it. Adds a figure per sweep and instruction to `rows`, which is empty at first.
+    /// weights were used a run ago. A sweep runs all instructions twice, in pairs, and times the second one of each pair from
+    /// barrier to barrier, first those with even numbers, then the odd ones: no start of threads is in it. Adds a figure per
+    /// sweep and instruction to `rows`, which is empty at first.
     Result<> timeChain(int sweeps, std::vector<ChainRow>& rows);
 
 private:

@@ -71,7 +71,7 @@ Result<BenchFigures> benchInChild(const std::filesystem::path& library, unsigned
     figures.threads = static_cast<unsigned>(wholeIn(out, "threads"));
     figures.callMs = numberIn(out, "call_ms");
     for (const json& row : out.value("functions", json::array()))
-        figures.instructionMs.push_back(numberIn(row, "median_ms"));
+        figures.instructionMs.push_back(numberIn(row, "ms"));
     return figures;
 }
 

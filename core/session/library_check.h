@@ -11,7 +11,7 @@ struct BenchFigures
 {
     LatencyStats latencyMs;
     unsigned threads = 0;
-    std::vector<double> instructionMs; ///< median behind the one before (LoadedLibrary::timeChain), in the image's order
+    std::vector<double> instructionMs; ///< each behind the one before (LoadedLibrary::timeChain), in the image's order
     double callMs = kUnknown; ///< a run's fork and join
 };
 

@@ -226,7 +226,7 @@ private slots:
         auto* hold = find<QToolButton>(m_curves.get(), "chartHold");
         QTest::mouseClick(hold, Qt::LeftButton);
         const QString held = summary->text();
-        emit m_workspace->bridge().eventsArrived({{70, session::MeasuredEvent{12.5, 0, false}}});
+        emit m_workspace->bridge().eventsArrived({{70, session::MeasuredEvent{12.5, 0, false, {}}}});
         QCOMPARE(summary->text(), held);
         QTest::mouseClick(hold, Qt::LeftButton);
         QTRY_VERIFY2(summary->text().contains("measured 12.500"), qPrintable(summary->text()));
