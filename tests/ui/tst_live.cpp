@@ -92,7 +92,7 @@ class TestLive : public QObject
             must(project.addRecords(records));
             must(project.addRound({run, round, task.key, 4, "{\"reason\": \"first\"}", "{\"elapsed_s\": 1, \"activities\": {\"search\": 0.4, \"measure\": 0.6}}", round + 1.0, 9.0 - round}));
         }
-        must(project.addEvent(run, 6, "measured", "{\"ms\": 4.25}"));
+        must(project.addEvent(run, 6, "measured", R"({"ms": 4.25, "estimated_ms": {"tasks": 4, "chain": -0.5, "untuned": 0.75, "call": 0.125, "with_overheads": 4.375}})"));
     }
 
 private slots:
@@ -111,6 +111,17 @@ private slots:
         QTRY_VERIFY2_WITH_TIMEOUT(latency->text().contains(QStringLiteral("measured 4.250 ms")), qPrintable(latency->text()), 20000);
         QVERIFY2(latency->text().contains(QStringLiteral("untuned 8.500 ms")), qPrintable(latency->text()));
         QCOMPARE(workspace().figures().runSeconds, 6.0); // so that a resumed run gets its budget on top
+        QCOMPARE(latency->toolTip(), QStringLiteral("Measured in parts: 4.375 ms (tasks 4.000 ms, chain -0.5000 ms, untuned functions 0.7500 ms, call 0.1250 ms)"));
+    }
+
+    void aMeasurementOfTheNetworkTellsItsParts()
+    {
+        emit workspace().bridge().eventsArrived({{3, session::MeasuredEvent{3.5, 0, false, {3, 0.25, 0.125, 0.0625}}}});
+        QVERIFY(find<QLabel>("statusLatency")->toolTip().contains(QStringLiteral("3.438 ms (tasks 3.000 ms, chain +0.2500 ms")));
+        QVERIFY(find<QWidget>("log")->property("plainText").toString().contains(QStringLiteral("Measured in parts: 3.438 ms")));
+        // Of a version that measured no parts: none, instead of those of another time.
+        emit workspace().bridge().eventsArrived({{4, session::MeasuredEvent{3.5, 0, false, {}}}});
+        QVERIFY(find<QLabel>("statusLatency")->toolTip().isEmpty());
     }
 
     void aBandStandsForAnEstimateThatIsNotKnownYet()
