@@ -99,15 +99,13 @@ Result<std::string> CpuCodegen::listing(const schedule::LoweredKernel& kernel, b
     std::string text;
     for (std::size_t phase = 0; phase < kernel.nest.phases.size(); ++phase) {
         const std::string symbol = phaseSymbol(kernel.nest, phase);
-        const CodeFormat format = kind == backend::Listing::Assembly ? CodeFormat::Assembly : CodeFormat::Object;
-        LATHE_TRY_ASSIGN(const CompiledPhase compiled, compilePhase(m_target, kernel.nest, phase, symbol, format));
         if (kind == backend::Listing::Assembly) {
-            text.append(reinterpret_cast<const char*>(compiled.code.bytes.data()), compiled.code.bytes.size());
+            LATHE_TRY_ASSIGN(const MachineCode code, compilePhase(m_target, kernel.nest, phase, symbol, CodeFormat::Assembly));
+            text.append(reinterpret_cast<const char*>(code.bytes.data()), code.bytes.size());
             continue;
         }
         llvm::LLVMContext context;
-        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module,
-                         emitModule(context, m_target, kernel.nest, phase, symbol, compiled.variant));
+        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module, emitModule(context, m_target, kernel.nest, phase, symbol));
         llvm::raw_string_ostream stream(text);
         module->print(stream, nullptr);
     }
@@ -119,9 +117,8 @@ Result<std::vector<std::byte>> CpuCodegen::compileObject(std::span<const schedul
     std::vector<Bytes> objects;
     for (const schedule::LoweredKernel& kernel : kernels)
         for (std::size_t phase = 0; phase < kernel.nest.phases.size(); ++phase) {
-            LATHE_TRY_ASSIGN(CompiledPhase compiled,
-                             compilePhase(m_target, kernel.nest, phase, phaseSymbol(kernel.nest, phase), CodeFormat::Object));
-            objects.push_back(std::move(compiled.code.bytes));
+            LATHE_TRY_ASSIGN(MachineCode code, compilePhase(m_target, kernel.nest, phase, phaseSymbol(kernel.nest, phase), CodeFormat::Object));
+            objects.push_back(std::move(code.bytes));
         }
     if (objects.size() == 1)
         return std::move(objects.front());

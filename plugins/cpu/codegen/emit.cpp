@@ -60,12 +60,10 @@ std::string phaseSymbol(const ir::LoopNest& nest, std::size_t phase)
     return fmt::format("{}_p{}", nest.name, phase);
 }
 
-PhaseEmitter::PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target,
-                           const EmitOptions& options)
+PhaseEmitter::PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target)
     : m_module(module)
     , m_nest(nest)
     , m_target(target)
-    , m_options(options)
     , m_scratch(ir::scratchLayout(nest))
     , m_context(module.getContext())
     , m_builder(m_context)
@@ -221,13 +219,13 @@ Result<> PhaseEmitter::emit(std::size_t phase, const std::string& symbol)
 }
 
 Result<> emitPhase(llvm::Module& module, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
-                   const CpuTarget& target, const EmitOptions& options)
+                   const CpuTarget& target)
 {
     for (const ir::Buffer& buffer : nest.buffers)
         if (buffer.shape.size() != buffer.strides.size())
             return makeError(Errc::Internal, fmt::format("kernel '{}': buffer '{}' has {} dimensions and {} strides",
                                                          nest.name, buffer.name, buffer.shape.size(), buffer.strides.size()));
-    return PhaseEmitter(module, nest, target, options).emit(phase, symbol);
+    return PhaseEmitter(module, nest, target).emit(phase, symbol);
 }
 
 } // namespace lathe::cpu

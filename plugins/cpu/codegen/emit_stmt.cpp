@@ -14,6 +14,8 @@ using ir::StmtKind;
 
 namespace {
 
+constexpr std::int64_t kMaxStatements = 20000; ///< of one phase; unrolling beyond it is refused
+
 using VariableSet = std::unordered_set<const ir::Node*>;
 
 bool mentions(const ir::Expr& e, const VariableSet& variables)
@@ -238,7 +240,7 @@ void PhaseEmitter::emitCountedLoop(const ir::StmtNode& node, llvm::Value* begin,
         m_atoms.back().range = {0, trips - 1};
 
     VariableSet varying{node.variable.get()};
-    const bool separates = m_options.separateSteps && step > 1 && isReduction(node.body[0], varying);
+    const bool separates = step > 1 && isReduction(node.body[0], varying);
     for (std::int64_t i = 0; i < step && !failed(); ++i) {
         IndexForm count;
         count.constant = i;
@@ -324,7 +326,7 @@ void PhaseEmitter::emitUnrolled(const ir::StmtNode& node)
         return;
     }
     VariableSet varying{node.variable.get()};
-    const bool separates = m_options.separateSteps && isReduction(node.body[0], varying);
+    const bool separates = isReduction(node.body[0], varying);
     for (std::int64_t i = 0; i < extent.constant && !failed(); ++i) {
         IndexForm iteration = min;
         iteration.constant += i;
@@ -433,8 +435,8 @@ void PhaseEmitter::emitIf(const ir::StmtNode& node)
 
 void PhaseEmitter::emitStore(const ir::StmtNode& node)
 {
-    if (++m_statements > m_options.maxStatements) {
-        fail(Errc::BuildFailed, fmt::format("unrolling yields more than {} statements", m_options.maxStatements));
+    if (++m_statements > kMaxStatements) {
+        fail(Errc::BuildFailed, fmt::format("unrolling yields more than {} statements", kMaxStatements));
         return;
     }
     llvm::Value* v = value(node.value);

@@ -33,7 +33,7 @@ inline std::int64_t bufferBytes(const ir::Buffer& buffer)
 class PhaseEmitter
 {
 public:
-    PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target, const EmitOptions& options);
+    PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const CpuTarget& target);
     Result<> emit(std::size_t phase, const std::string& symbol);
 
 private:
@@ -131,7 +131,6 @@ private:
     llvm::Module& m_module;
     const ir::LoopNest& m_nest;
     const CpuTarget& m_target;
-    const EmitOptions m_options;
     ir::ScratchLayout m_scratch;
     llvm::LLVMContext& m_context;
     llvm::IRBuilder<> m_builder;

@@ -7,8 +7,6 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
-#include <optional>
-
 namespace lathe::cpu {
 
 namespace {
@@ -34,44 +32,34 @@ bool isWorthAnotherTry(const MachineCode& code)
     return spills(code) > kTolerated && spills(code) * kHopelessShare < accesses;
 }
 
-std::vector<Variant> variantsFor(const CpuTarget& target)
-{
-    // Steps kept apart, in the order in which they were emitted, spill least on nearly all tiles. Cores that do not run out
-    // of order need LLVM's scheduler all the same.
-    const bool schedules = !target.outOfOrder;
-    return {{schedules, true}, {!schedules, true}, {schedules, false}};
-}
-
 } // namespace
 
 Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, const CpuTarget& target, const ir::LoopNest& nest,
-                                                 std::size_t phase, const std::string& symbol, const Variant& variant)
+                                                 std::size_t phase, const std::string& symbol)
 {
     auto module = std::make_unique<llvm::Module>("lathe", context);
     module->setTargetTriple(target.triple);
     module->setDataLayout(target.machine->createDataLayout());
     module->setPICLevel(llvm::PICLevel::BigPIC);
-    EmitOptions options;
-    options.separateSteps = variant.separatesSteps;
-    LATHE_TRY(emitPhase(*module, nest, phase, symbol, target, options));
+    LATHE_TRY(emitPhase(*module, nest, phase, symbol, target));
     LATHE_TRY(optimize(*module, target));
     return module;
 }
 
-Result<CompiledPhase> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
-                                   CodeFormat format)
+Result<MachineCode> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol, CodeFormat format)
 {
-    std::optional<CompiledPhase> best;
-    for (const Variant& variant : variantsFor(target)) {
+    const auto compile = [&](bool schedules) -> Result<MachineCode> {
         llvm::LLVMContext context;
-        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module, emitModule(context, target, nest, phase, symbol, variant));
-        LATHE_TRY_ASSIGN(MachineCode code, generate(*module, target, format, variant.schedules));
-        if (!best || spills(code) < spills(best->code))
-            best = CompiledPhase{std::move(code), variant};
-        if (!isWorthAnotherTry(best->code))
-            break;
-    }
-    return *std::move(best);
+        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module, emitModule(context, target, nest, phase, symbol));
+        return generate(*module, target, format, schedules);
+    };
+    // Cores that do not run out of order need LLVM's scheduler.
+    const bool schedules = !target.outOfOrder;
+    LATHE_TRY_ASSIGN(MachineCode first, compile(schedules));
+    if (!isWorthAnotherTry(first))
+        return first;
+    LATHE_TRY_ASSIGN(MachineCode second, compile(!schedules));
+    return spills(second) < spills(first) ? std::move(second) : std::move(first);
 }
 
 Result<const PhaseCache::Entry*> PhaseCache::get(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase)
@@ -80,8 +68,7 @@ Result<const PhaseCache::Entry*> PhaseCache::get(const CpuTarget& target, const 
     if (const auto known = m_entries.find(key); known != m_entries.end())
         return &known->second;
     Entry entry{"phase_" + key.hex(), {}};
-    LATHE_TRY_ASSIGN(CompiledPhase compiled, compilePhase(target, nest, phase, entry.symbol, CodeFormat::Object));
-    entry.code = std::move(compiled.code);
+    LATHE_TRY_ASSIGN(entry.code, compilePhase(target, nest, phase, entry.symbol, CodeFormat::Object));
     m_bytes += entry.code.bytes.size();
     return &m_entries.emplace(key, std::move(entry)).first->second;
 }

@@ -14,26 +14,14 @@ class Module;
 
 namespace lathe::cpu {
 
-/// A way to emit one phase.
-struct Variant
-{
-    bool schedules = false;
-    bool separatesSteps = false;
-};
-
-struct CompiledPhase
-{
-    MachineCode code;
-    Variant variant;
-};
-
 /// The module of one phase after the short pass pipeline.
 Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, const CpuTarget& target, const ir::LoopNest& nest,
-                                                 std::size_t phase, const std::string& symbol, const Variant& variant);
+                                                 std::size_t phase, const std::string& symbol);
 
-/// A phase is made in the first way that spills no more than a few vectors, else in the way that spills least.
+/// Instructions stay in the order in which they were emitted, and go through LLVM's scheduler where that spills fewer vectors;
+/// cores that do not run out of order are served the other way round.
 /// Errors: those of emitPhase and generate.
-Result<CompiledPhase> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
+Result<MachineCode> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
                                    CodeFormat format);
 
 /// Objects of phases by what they do: candidates of one task often share all but one (winograd's transforms), and different
