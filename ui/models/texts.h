@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/deploy/estimate_parts.h"
+#include "core/session/events.h"
 #include "core/session/views.h"
 
 #include <QString>
