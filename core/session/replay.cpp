@@ -152,7 +152,7 @@ Result<> ReplaySession::start(TuneOptions)
     wait(); // for the thread of the last playing, which has little left to do
     m_control.requestPause(false);
     m_control.setState(RunState::Starting);
-    m_thread = std::jthread([this](std::stop_token stop) { play(stop); });
+    begin([this](std::stop_token stop) { play(stop); });
     return {};
 }
 

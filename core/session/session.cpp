@@ -401,7 +401,7 @@ Result<> Session::start(TuneOptions options)
         };
     m_control.requestPause(false);
     m_control.setState(RunState::Starting);
-    m_thread = std::jthread([this, setup = std::move(setup)](std::stop_token stop) mutable {
+    begin([this, setup = std::move(setup)](std::stop_token stop) mutable {
         TuningRun run(std::move(setup));
         (void)run.run(stop); // a failure is the run's last StateEvent
         lookForRuns();

@@ -4,6 +4,9 @@
 #include "core/session/run_control.h"
 #include "core/session/session.h"
 
+#include <functional>
+#include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace lathe::session {
@@ -23,7 +26,12 @@ public:
     void stop() final
     {
         m_control.noteStop();
-        m_thread.request_stop();
+        std::stop_source run;
+        {
+            const std::scoped_lock lock(m_stopMutex);
+            run = m_stop;
+        }
+        run.request_stop();
         m_control.requestPause(false);
     }
     void wait() final
@@ -39,11 +47,26 @@ protected:
     {
     }
 
+    /// On the run's thread, after wait().
+    void begin(std::function<void(std::stop_token)> run)
+    {
+        std::stop_source stop;
+        {
+            const std::scoped_lock lock(m_stopMutex);
+            m_stop = stop;
+        }
+        m_thread = std::thread(std::move(run), stop.get_token());
+    }
+
     const OpenOptions m_options;
     const std::shared_ptr<const LoadedModel> m_model;
     const std::shared_ptr<const GraphView> m_graph;
     RunControl m_control;
-    std::jthread m_thread;
+
+private:
+    std::thread m_thread;
+    std::mutex m_stopMutex; ///< events come, and may be answered by stop(), before begin() is back
+    std::stop_source m_stop; ///< of the latest run
 };
 
 } // namespace lathe::session
