@@ -17,7 +17,7 @@ namespace {
 struct Arguments
 {
     ModelArguments model;
-    runtime::RepeatPlan plan{1, 0, 0, 0, 1}; ///< repeat 0: kLeastRepeats, or as many as take a second
+    runtime::RepeatPlan plan{1, 0, 0, 0, 1}; ///< repeat 0: kLeastRepeats, or as many as take kSeconds
     unsigned threads = 0;
     double maxSeconds = 0;
     bool json = false;
@@ -49,7 +49,8 @@ double dispatchMs(unsigned threads)
 }
 
 constexpr std::uint32_t kTurns = 10;
-constexpr double kLeastRepeats = 30, kMostRepeats = 400;
+constexpr double kSeconds = 0.4; ///< of the network's runs, where that is more than kLeastRepeats
+constexpr double kLeastRepeats = 30, kMostRepeats = 200;
 
 struct Runs
 {
@@ -62,8 +63,8 @@ struct Runs
 Runs runsWithin(const Arguments& a, double seconds)
 {
     Runs runs;
-    runs.repeats = a.plan.repeat > 0 ? a.plan.repeat : static_cast<std::uint32_t>(std::clamp(1 / seconds, kLeastRepeats, kMostRepeats));
-    runs.sweeps = static_cast<int>(std::max(runs.repeats, static_cast<std::uint32_t>(kLeastRepeats)) / 2);
+    runs.repeats = a.plan.repeat > 0 ? a.plan.repeat : static_cast<std::uint32_t>(std::clamp(kSeconds / seconds, kLeastRepeats, kMostRepeats));
+    runs.sweeps = static_cast<int>(std::clamp<double>(runs.repeats, kLeastRepeats, kMostRepeats) / 2);
     const double sweep = 2 * seconds; // each instruction runs twice
     const double wanted = (runs.first + 2) * seconds + runs.sweeps * sweep + runs.repeats * std::max(a.plan.number * seconds, a.plan.minRepeatMs * 1e-3);
     if (a.maxSeconds <= 0 || wanted <= a.maxSeconds)
@@ -180,7 +181,7 @@ void addBench(CLI::App& app, Action& run)
     CLI::App* command = app.add_subcommand("bench", "Times a library or a model");
     a->model.addTo(*command, true);
     command->add_option("--number", a->plan.number, "Runs per repeat")->check(CLI::Range(1U, 1000000U))->capture_default_str();
-    command->add_option("--repeat", a->plan.repeat, "Times taken; the figures are over these [30, or as many as take a second, at most 400]")->check(CLI::Range(1U, 100000U));
+    command->add_option("--repeat", a->plan.repeat, "Times taken; the figures are over these [as many as take 0.4 s, 30 to 200]")->check(CLI::Range(1U, 100000U));
     command->add_option("--max-seconds", a->maxSeconds, "Fewer repeats, three at least, where all would take longer; 0: no limit")->check(CLI::Range(0.0, 86400.0))->capture_default_str();
     command->add_option("--min-repeat-ms", a->plan.minRepeatMs, "Time of one repeat at least; more runs are added to reach it")->check(CLI::Range(0.0, 600000.0))->capture_default_str();
     command->add_option("--threads", a->threads, "0: all processors")->capture_default_str();
