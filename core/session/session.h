@@ -94,7 +94,7 @@ struct CompileReport
     std::vector<SubgraphReport> subgraphs;
     double maxRelError = kUnknown; ///< NaN: not verified
     LatencyStats latencyMs; ///< of the exported library
-    deploy::EstimateParts estimated; ///< unknown without the benchmark
+    deploy::EstimateParts estimated; ///< without the benchmark: tasks alone
     unsigned threads = 0;
 };
 
