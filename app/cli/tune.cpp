@@ -2,6 +2,8 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/tune_output.h"
 #include "core/session/budget_text.h"
+#include "core/session/head_start.h"
+#include "core/session/tune_options.h"
 
 #include <fmt/format.h>
 
@@ -33,8 +35,12 @@ Result<> tune(Arguments& arguments)
     if (arguments.tune.seconds == 0 && arguments.tune.trials == 0 && arguments.tune.minGainPercent == 0 && !arguments.tune.resume)
         return makeError(Errc::InvalidArgument, "say how long to tune: --time 20m, --trials 1000, or --budget \"until 18:00\"");
     LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());
+    // Refused here, before there is a project that would be begun for nothing.
+    LATHE_TRY(session::check(arguments.tune));
     if (!open.target.empty())
-        LATHE_TRY(session::checkMeasurable(open.target)); // else a project would be begun for nothing
+        LATHE_TRY(session::checkMeasurable(open.target));
+    if (const std::string& file = arguments.tune.headStart; !file.empty() && file != session::kNoHeadStart && !arguments.tune.resume)
+        LATHE_TRY(session::checkHeadStart(file));
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));
     installInterrupt();
     TuneOutput output(*session, arguments.json, arguments.tune.verbose);

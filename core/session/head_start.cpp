@@ -300,6 +300,27 @@ Result<HeadStartBytes> loadHeadStart(const fs::path& file)
     return HeadStartBytes{file.string(), std::move(bytes), hash};
 }
 
+Result<HeadStartBytes> loadHeadStart(const fs::path& file, search::HeadStart& contents)
+{
+    const auto usable = [&]() -> Result<HeadStartBytes> {
+        LATHE_TRY_ASSIGN(HeadStartBytes read, loadHeadStart(file));
+        LATHE_TRY_ASSIGN(contents, search::readHeadStart(read.bytes));
+        LATHE_TRY(search::checkFeatures(contents));
+        return read;
+    };
+    auto read = usable();
+    if (!read && read.error().message.find(file.string()) == std::string::npos)
+        return makeError(read.error().code, fmt::format("{}: {}", file.string(), read.error().message));
+    return read;
+}
+
+Result<> checkHeadStart(const fs::path& file)
+{
+    search::HeadStart contents;
+    LATHE_TRY(loadHeadStart(file, contents));
+    return {};
+}
+
 Result<HeadStartReport> makeHeadStart(const MakeHeadStart& options, const fs::path& output, const std::function<void(std::string_view)>& progress, std::stop_token stop)
 {
     Maker maker(options);

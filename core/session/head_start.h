@@ -35,6 +35,10 @@ struct HeadStartBytes
 };
 /// Errors: NotFound, BadFile, with the file's name.
 Result<HeadStartBytes> loadHeadStart(const std::filesystem::path& file);
+/// The same, with what is in it. Errors: also BadFile and Incompatible for what no run can begin with, with the file's name.
+Result<HeadStartBytes> loadHeadStart(const std::filesystem::path& file, search::HeadStart& contents);
+/// Whether a run could begin with the file. Errors: as of loadHeadStart with contents.
+Result<> checkHeadStart(const std::filesystem::path& file);
 
 struct MakeHeadStart
 {

@@ -384,8 +384,6 @@ Result<> Session::start(TuneOptions options)
         return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
     LATHE_TRY(check(options));
     LATHE_TRY(measure::checkMeasurable(m_model->target));
-    if (options.policy == "template")
-        return makeError(Errc::Unsupported, "the template policy is not part of this version: choose sketch, reference, evolution or random");
     wait();
     RunSetup setup;
     setup.model = modelNow();

@@ -44,6 +44,8 @@ Result<> check(const TuneOptions& o)
     LATHE_TRY(inRange<std::int64_t>("--trials-per-task", o.trialsPerTask, 0, kMany));
     LATHE_TRY(inRange("--trials-per-round", o.trialsPerRound, 0, 4096));
     LATHE_TRY(oneOf("--policy", o.policy, {"sketch", "reference", "random", "evolution", "template"}));
+    if (o.policy == "template")
+        return makeError(Errc::Unsupported, "the template policy is not part of this version: choose sketch, reference, evolution or random");
     if (!o.headStart.empty() && o.headStart != kNoHeadStart && o.policy != "sketch")
         return makeError(Errc::InvalidArgument, fmt::format("--head-start is for policy sketch: with policy {} leave it out", o.policy));
     LATHE_TRY(oneOf("--cache", o.cache, {"network", "warm", "cold"}));

@@ -26,12 +26,6 @@ std::string hashOf(const store::SessionRow& row)
     return textIn(json::parse(row.options, nullptr, false), kHeadStartHash);
 }
 
-Error named(const std::string& file, const Error& error)
-{
-    const bool says = error.message.find(file) != std::string::npos;
-    return makeError(error.code, says ? error.message : fmt::format("{}: {}", file, error.message));
-}
-
 } // namespace
 
 std::string TuningRun::storedOptions() const
@@ -60,25 +54,19 @@ Result<> TuningRun::takeHeadStart(std::stop_token stop)
     if (file.empty() || file == kNoHeadStart || m_options.policy != "sketch")
         return {};
     search::HeadStart headStart;
-    HeadStartBytes read;
-    const auto usable = [&]() -> Result<> {
-        LATHE_TRY_ASSIGN(read, loadHeadStart(file));
-        LATHE_TRY_ASSIGN(headStart, search::readHeadStart(read.bytes));
-        return search::checkFeatures(headStart);
-    };
-    if (const auto good = usable(); !good) {
-        const Error error = named(file.string(), good.error());
+    auto read = loadHeadStart(file, headStart);
+    if (!read) {
         if (asked)
-            return error;
+            return read.error();
         // Nobody asked for it: the run begins from nothing, and says why.
-        m_headStart.note = fmt::format("the installed head start is not used: {}", error.message);
+        m_headStart.note = fmt::format("the installed head start is not used: {}", read.error().message);
         return {};
     }
     LATHE_TRY_ASSIGN(const search::HeadStartUse use, give(headStart, stop));
-    m_options.headStart = read.name;
-    m_headStart = {std::move(read.bytes), std::move(read.hash), {}};
-    m_headStart.note = use.tasks == 0 ? fmt::format("head start {}: it has no task like one of this network's; the cost model begins with {} trials of others", read.name, use.rows)
-                                      : fmt::format("head start {}: {} of {} tasks begin with candidates of similar ones, the cost model with {} trials", read.name, use.tasks,
+    m_options.headStart = read->name;
+    m_headStart = {std::move(read->bytes), std::move(read->hash), {}};
+    m_headStart.note = use.tasks == 0 ? fmt::format("head start {}: it has no task like one of this network's; the cost model begins with {} trials of others", read->name, use.rows)
+                                      : fmt::format("head start {}: {} of {} tasks begin with candidates of similar ones, the cost model with {} trials", read->name, use.tasks,
                                                     m_tasks.size(), use.rows);
     return {};
 }

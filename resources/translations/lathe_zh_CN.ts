@@ -3699,8 +3699,8 @@
             <translation>调优时长（分钟）</translation>
         </message>
         <message>
-            <source>Budget:</source>
-            <translation>预算：</translation>
+            <source>&amp;Budget:</source>
+            <translation>预算(&amp;B)：</translation>
         </message>
         <message>
             <source>Budget</source>

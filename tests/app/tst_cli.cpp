@@ -80,8 +80,14 @@ private slots:
         const Output nothing = cli({"head-start", "make", "two.lathe", "-o", "none.headstart", "--without", "two.lathe"});
         QVERIFY(nothing.code == 1 && nothing.err.contains("no task"));
         QVERIFY(!QFile::exists(m_dir.filePath("none.headstart")));
-        for (const char* wrong : {"two.lathe", "nothing.headstart"})
-            QCOMPARE(cli({"tune", "zoo:mlp", "--project", "wrong.lathe", "--target", "sim", "--trials", "30", "--head-start", wrong}).code, 1);
+        for (const char* wrong : {"two.lathe", "nothing.headstart"}) {
+            const Output refused = cli({"tune", "zoo:mlp", "--project", "wrong.lathe", "--target", "sim", "--trials", "30", "--head-start", wrong});
+            QVERIFY2(refused.code == 1 && refused.err.contains(wrong), refused.err);
+            QVERIFY2(!QFile::exists(m_dir.filePath("wrong.lathe")), "a project was begun for nothing");
+        }
+        const Output random = cli({"tune", "zoo:mlp", "--project", "wrong.lathe", "--target", "sim", "--trials", "30", "--policy", "random", "--head-start", "two.headstart"});
+        QVERIFY2(random.code == 1 && random.err.contains("--head-start is for policy sketch"), random.err);
+        QVERIFY2(!QFile::exists(m_dir.filePath("wrong.lathe")), "a project was begun for nothing");
     }
 
     /// The commonest name of all: the library's own symbols must not meet those inside it.

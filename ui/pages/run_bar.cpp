@@ -71,7 +71,7 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
     };
     labelled(QT_TR_NOOP("Target:"), m_target);
     labelled(QT_TR_NOOP("Device:"), m_device);
-    labelled(QT_TR_NOOP("Budget:"), m_budget);
+    labelled(QT_TR_NOOP("&Budget:"), m_budget);
     m_remaining = new ElidedLabel(this);
     m_remaining->setObjectName(QStringLiteral("remainingLabel"));
     m_remaining->setContentsMargins(12, 0, 8, 0);
