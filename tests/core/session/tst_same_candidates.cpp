@@ -90,6 +90,7 @@ private slots:
             }
             must(policies[static_cast<std::size_t>(task)]->tell(told));
             outcome.trials = static_cast<std::int64_t>(told.size());
+            outcome.exhausted = told.empty(); // as the run has it: a small task may have no candidates left
             outcome.elapsedSeconds = nlohmann::json::parse(round.durations).at("elapsed_s").get<double>();
             scheduler->tell(task, outcome);
         }
