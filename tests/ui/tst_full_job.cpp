@@ -73,7 +73,7 @@ class TestFullJob : public QObject
         return ids;
     }
 
-    /// Whether there are that many within five minutes: QTRY_VERIFY counts its own pauses, not the time that the asking takes.
+    /// Whether there are more within five minutes: QTRY_VERIFY counts its own pauses, not the time that the asking takes.
     bool more(qsizetype than)
     {
         for (const QDeadlineTimer end(std::chrono::minutes(5)); !end.hasExpired(); QTest::qWait(500))
