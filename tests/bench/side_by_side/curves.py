@@ -1,8 +1,10 @@
 """Called by tests/bench/curves (see there): how good the whole network is after so many minutes, for several tuners."""
 
 import argparse
+import contextlib
 import json
 import os
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -47,8 +49,13 @@ class Work:
             json.dump(result, file)
         os.replace(path + ".part", path)
 
-    def library(self, network, tuner):
-        return os.path.join(self.folder, f"libcurves-{network}-{tuner}-{self.threads}.so")
+    def library(self, network, tuner, minute=None):
+        """Of the end of the run, or of what it had after so many minutes."""
+        return os.path.join(self.folder, f"libcurves-{network}-{moment(tuner, minute)}-{self.threads}.so")
+
+
+def moment(tuner, minute):
+    return tuner if minute is None else f"{tuner}-{minute:g}min"
 
 
 def remove(*paths):
@@ -57,8 +64,17 @@ def remove(*paths):
             os.remove(path)
 
 
+def copy_project(project, copy):
+    """While the run goes on writing: what it would leave if it were stopped now."""
+    remove(copy, copy + "-wal", copy + "-shm")
+    with contextlib.closing(sqlite3.connect(project)) as source, contextlib.closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+
+
 def tune_lathe(arguments, work, network, tuner):
-    """From nothing. Seconds count from the start of the process: the import and the untuned network's timing are in them."""
+    """From nothing. Seconds count from the start of the process: the import and the untuned network's timing are in them.
+
+    A library is compiled of what there was after each of MINUTES, without finals, and one of the end."""
     cli = os.path.join(arguments.bin, "lathe-cli")
     model = onnx_file(network, arguments.work)
     project = work.path(network, tuner, ".lathe")
@@ -67,10 +83,14 @@ def tune_lathe(arguments, work, network, tuner):
     command = [cli, "tune", model, "--project", project, "--time", f"{arguments.seconds}s",
                "--policy", POLICIES[tuner], "--head-start", arguments.head_start if tuner == "head-start" else "none", "--json", *target]
     points, measured, done = [], [], None
+    copies = {m: work.path(network, moment(tuner, m), ".lathe") for m in MINUTES if 60 * m < arguments.seconds - 1}
+    due = sorted(copies)
     start = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             at, event = time.monotonic() - start, json.loads(line)
+            if due and at >= 60 * due[0]:
+                copy_project(project, copies[due.pop(0)])
             if event["event"] == "estimate" and "ms" in event:
                 points.append([at, event["ms"], 0])
             elif event["event"] == "measured" and "ms" in event:
@@ -81,11 +101,12 @@ def tune_lathe(arguments, work, network, tuner):
                 done = event
     if process.returncode or done is None:
         sys.exit(f"{' '.join(command)} failed")
-    name = f"curves_{network}_{tuner}_{arguments.threads}".replace("-", "_").replace(".", "_")
-    subprocess.run([cli, "compile", model, "--name", name, "-o", work.library(network, tuner), "--allow-default",
-                    "--project", project, *target], stdout=subprocess.DEVNULL, check=True)
+    for minute, tuned in [*((m, copies[m]) for m in copies if m not in due), (None, project)]:
+        name = f"curves_{network}_{moment(tuner, minute)}_{arguments.threads}".replace("-", "_").replace(".", "_")
+        subprocess.run([cli, "compile", model, "--name", name, "-o", work.library(network, tuner, minute), "--allow-default", "--no-bench",
+                        "--project", tuned, *target], stdout=subprocess.DEVNULL, check=True)
     return {"version": "here", "seconds": done["seconds"], "stopped": "time", "trials": done["trials"],
-            "failed": sum(done["errors"].values()), "points": points, "measured": measured}
+            "failed": sum(done["errors"].values()), "points": points, "measured": measured, "minutes": [m for m in copies if m not in due]}
 
 
 def metaschedule_python(arguments):
@@ -179,9 +200,10 @@ def time_all(arguments, work):
                 continue
             if tuner == "metaschedule":
                 engines[tuner] = Served(arguments, work, network, x)
-            else:
-                engines[tuner] = Lathe(work.library(network, tuner), x, expected.shape, arguments.threads)
-                engines[tuner].run()
+                continue
+            for minute in [*work.result(network, tuner)["minutes"], None]:
+                engines[moment(tuner, minute)] = Lathe(work.library(network, tuner, minute), x, expected.shape, arguments.threads)
+                engines[moment(tuner, minute)].run()
         largest = np.abs(expected).max()
         errors = {key: float(np.abs(engine.output - expected).max() / largest) for key, engine in engines.items()}
         turns = {key: getattr(engine, "once", None) or (lambda run=engine.run: once(run)) for key, engine in engines.items()}
@@ -207,27 +229,40 @@ def at(result, second):
     return (before[-1][1], before[-1][2] > 0) if before else None
 
 
+def ends_at(result, minute):
+    """A budget is kept to a few seconds."""
+    return abs(result["seconds"] - 60 * minute) <= 15
+
+
+def dots(tuner, result, median):
+    """[minute, ms] of what was measured side by side: what there was at these times, and the end of the run."""
+    found = [(m, median.get(moment(tuner, m))) for m in result.get("minutes", [])] + [(result["seconds"] / 60, median.get(tuner))]
+    return [(minute, ms) for minute, ms in found if ms is not None]
+
+
 def table(network, results, times):
-    heads = ["", *(f"{m:g} min" for m in MINUTES), "end of the run", "trials", "measured"]
+    heads = ["", *(f"{m:g} min" for m in MINUTES), "end of the run", "trials"]
     print(f"\n{network}\n\n| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     median = times["median"] if times else {}
+    row = lambda name, cells: print(f"| {name} | " + " | ".join(cells) + " |")
     starred = False
     for tuner, result in results.items():
         cells = []
         for second in [*(60 * m for m in MINUTES), result["seconds"]]:
-            value = at(result, second) if second <= result["seconds"] + 30 else None
+            value = at(result, second) if second <= result["seconds"] or ends_at(result, second / 60) else None
             cells.append(f"{value[0]:.2f}{'*' if value[1] else ''}" if value else "-")
             starred = starred or (value is not None and value[1])
         cells[-1] += f" ({result['seconds'] / 60:.1f} min)"
-        cells += [str(result["trials"]), f"{median[tuner]:.2f}" if tuner in median else "-"]
-        print(f"| {TUNERS[tuner]} | " + " | ".join(cells) + " |")
+        row(f"{TUNERS[tuner]}, estimated", [*cells, str(result["trials"])])
+        if tuner in median:
+            then = {m: median.get(tuner if ends_at(result, m) else moment(tuner, m)) for m in MINUTES}
+            row(f"{TUNERS[tuner]}, measured", [*(f"{ms:.2f}" if ms else "-" for ms in then.values()), f"{median[tuner]:.2f}", " "])
     for key in PEERS:
         if key in median:
-            version = times["versions"][key]
-            print(f"| {PEERS[key].title} {version} | " + " | ".join([" "] * (len(MINUTES) + 2)) + f" | {median[key]:.2f} |")
+            row(f"{PEERS[key].title} {times['versions'][key]}", [*[" "] * len(MINUTES), f"{median[key]:.2f}", " "])
     versions = [f"MetaSchedule {results['metaschedule']['version']}"] if "metaschedule" in results else []
     rounds = f"medians of {times['rounds']} interleaved rounds" if times else "not taken yet (`curves time`)"
-    print("\nms; up to the end of the run estimates (the sum of the tasks' best), measured: "
+    print("\nms; estimated: the sum of the tasks' best until then; measured: the network as a library of the best until then, "
           + "; ".join([rounds, *versions]) + "."
           + (" *: with tasks that had no trial yet, at what they take untuned." if starred else ""))
 
@@ -244,7 +279,7 @@ def show(arguments, work):
         table(network, results, times)
         median = times["median"] if times else {}
         panels.append({"title": network,
-                       "curves": [(TUNERS[t], r["points"], r["seconds"], median.get(t)) for t, r in results.items()],
+                       "curves": [(TUNERS[t], r["points"], r["seconds"], dots(t, r, median)) for t, r in results.items()],
                        "lines": [(PEERS[key].title, median[key]) for key in PEERS if key in median]})
     if panels:
         with open(arguments.svg, "w") as file:

@@ -36,11 +36,11 @@ def panel(what, minutes, offset):
     end = minutes[-1]
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
     curves = []
-    for i, (name, points, seconds, measured) in enumerate(what["curves"]):
+    for i, (name, points, seconds, dots) in enumerate(what["curves"]):
         shown = [(at / 60, ms) for at, ms, _ in points if at <= end * 60]
-        curves.append((COLOURS[i % len(COLOURS)], name, shown, min(seconds / 60, end), measured, seconds / 60 <= end + 0.5))
+        curves.append((COLOURS[i % len(COLOURS)], name, shown, min(seconds / 60, end), dots, seconds / 60 <= end + 0.5))
     values = [ms for _, _, shown, *_ in curves for _, ms in shown] + [ms for _, ms in what["lines"]]
-    values += [measured for *_, measured, _ in curves if measured]
+    values += [ms for *_, dots, _ in curves for _, ms in dots]
     scale = ticks(min(values), max(values)) if values else [1, 10]
     span = math.log(scale[-1] / scale[0])
     x = lambda minute: LEFT + (right - LEFT) * minute / end
@@ -61,19 +61,18 @@ def panel(what, minutes, offset):
     for name, ms in what["lines"]:
         out.append(f'<path d="M{LEFT} {y(ms):.1f}H{right}" stroke="{LINES}" stroke-dasharray="5 4"/>')
         labels.append((y(ms), f"{name} {ms:.1f}", LINES, right))
-    for colour, name, shown, last, measured, in_time in curves:
+    for colour, name, shown, last, dots, in_time in curves:
         if shown:
             # A value holds until the next one.
             steps = "".join(f"H{x(at):.1f}V{y(ms):.1f}" for at, ms in shown[1:])
             path = f"M{x(shown[0][0]):.1f} {y(shown[0][1]):.1f}{steps}H{x(last):.1f}"
             out.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2.2" stroke-linejoin="round"/>')
             labels.append((y(shown[-1][1]), f"{name} {shown[-1][1]:.1f}", colour, x(last)))
-        if measured and not in_time:
-            out.append(f'<path d="M{LEFT} {y(measured):.1f}H{right}" stroke="{colour}" stroke-dasharray="2 4"/>')
-            labels.append((y(measured), f"{name}, final {measured:.1f}", colour, right))
-        elif measured:
-            out.append(f'<circle cx="{x(last):.1f}" cy="{y(measured):.1f}" r="4" fill="#ffffff" stroke="{colour}" '
-                       'stroke-width="2"/>')
+        if dots and not in_time:
+            out.append(f'<path d="M{LEFT} {y(dots[-1][1]):.1f}H{right}" stroke="{colour}" stroke-dasharray="2 4"/>')
+            labels.append((y(dots[-1][1]), f"{name}, final {dots[-1][1]:.1f}", colour, right))
+        for minute, ms in dots if in_time else []:
+            out.append(f'<circle cx="{x(min(minute, end)):.1f}" cy="{y(ms):.1f}" r="4" fill="#ffffff" stroke="{colour}" stroke-width="2"/>')
     heights = spread([wanted for wanted, *_ in labels], 15, TOP + 4, bottom - 4)
     for (wanted, text, colour, start), height in zip(labels, heights):
         if abs(height - wanted) > 1 or start < right - 1:
@@ -83,10 +82,10 @@ def panel(what, minutes, offset):
 
 
 def svg(panels, minutes):
-    """`panels`: title, curves (name, points of second, ms and tasks without a trial, seconds of the run, ms measured at its
-    end or None) and lines (name, ms) of each."""
+    """`panels`: title, curves (name, points of second, ms and tasks without a trial, seconds of the run, minute and ms of what was
+    measured, its end last) and lines (name, ms) of each."""
     height = HEIGHT * len(panels) + 24
-    note = ("steps: estimate from the best programs so far; circles: measured at the end; dotted: the same, of a longer run; "
+    note = ("steps: the sum of the tasks' best so far; circles: the network, measured; dotted: the same, of a longer run; "
             "dashed: engines")
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} '

@@ -15,6 +15,8 @@ What it takes to be fair to it, and what does not go without saying in 0.27:
   repacking out of the kernels and FoldConstant runs it at compile time.
 - Its default is 64 trials in turn for each task, so that most of 1,500 trials go by before the last of resnet-18's 20 tasks
   has had any. Until then a task counts with what it takes without a schedule, measured by the same runner after tuning.
+  A network with more tasks than there are rounds of 64 (mobilenet-v2 with 1,500) has smaller rounds: else some would get none.
+- Results of a round are taken when its task has its turn again: the time can end a run only after each task has had a round.
 - A task's cost is measured with its data in the caches, so that the sum of costs is below what the network takes.
 """
 
@@ -171,7 +173,8 @@ def tune(arguments):
     stopped = "trials"
     try:
         meta_schedule.tune_tasks(
-            tasks=tasks, task_weights=weights, work_dir=records, max_trials_global=arguments.trials, database=database,
+            tasks=tasks, task_weights=weights, work_dir=records, max_trials_global=arguments.trials,
+            num_trials_per_iter=max(1, min(64, arguments.trials // len(tasks))), database=database,
             builder=builder_of(arguments.threads), runner=runner_of(clock),
             measure_callbacks=[*meta_schedule.measure_callback.MeasureCallback.create("default"), recorder_of(clock)])
     except Exception:  # of whatever type TimeIsUp is after its way through C++
