@@ -298,7 +298,7 @@ def main():
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--seconds", type=int, default=480, help="for each run of Lathe's")
     parser.add_argument("--trials", type=int, default=1500, help="for each run of MetaSchedule's")
-    parser.add_argument("--metaschedule-seconds", type=int, default=2400, help="at which it ends, whatever trials are left")
+    parser.add_argument("--metaschedule-seconds", type=int, default=7200, help="at which it ends, whatever trials are left")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--again", action="store_true", help="tune anew what is kept")

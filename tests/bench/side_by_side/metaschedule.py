@@ -182,6 +182,9 @@ def tune(arguments):
             raise
         stopped = "time"
     took = min(clock.now(), clock.seconds)
+    without = len(tasks) - len({task for _, task, _ in clock.trials})
+    if without:
+        sys.exit(f"{without} of {len(tasks)} tasks have had no trial when the time was up: more --metaschedule-seconds, or --trials")
     print(f"{len(clock.trials)} trials in {took:.0f} s; compiling", file=sys.stderr, flush=True)
     clock.trials.sort()
     untuned = untuned_ms(contexts, target, arguments.threads)
