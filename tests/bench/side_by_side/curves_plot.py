@@ -36,8 +36,10 @@ def panel(what, minutes, offset):
     end = minutes[-1]
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
     curves = []
+    known = [ms for *_, dots in what["curves"] for _, ms in dots] + [ms for _, ms in what["lines"]]
+    most = 3 * max(known, default=math.inf)  # while it lacks trials of some tasks, MetaSchedule's estimate is far beyond
     for i, (name, points, seconds, dots) in enumerate(what["curves"]):
-        shown = [(at / 60, ms) for at, ms, _ in points if at <= end * 60]
+        shown = [(at / 60, ms) for at, ms, _ in points if at <= end * 60 and ms <= most]
         curves.append((COLOURS[i % len(COLOURS)], name, shown, min(seconds / 60, end), dots, seconds / 60 <= end + 0.5))
     values = [ms for _, _, shown, *_ in curves for _, ms in shown] + [ms for _, ms in what["lines"]]
     values += [ms for *_, dots, _ in curves for _, ms in dots]
