@@ -201,7 +201,7 @@ def time_all(arguments, work):
             if tuner == "metaschedule":
                 engines[tuner] = Served(arguments, work, network, x)
                 continue
-            for minute in [*work.result(network, tuner)["minutes"], None]:
+            for minute in [*work.result(network, tuner).get("minutes", []), None]:
                 engines[moment(tuner, minute)] = Lathe(work.library(network, tuner, minute), x, expected.shape, arguments.threads)
                 engines[moment(tuner, minute)].run()
         largest = np.abs(expected).max()
