@@ -393,8 +393,8 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     {
         const auto activity = m_time.in("propose");
         const double predicted = m_model->predictSeconds();
-        // A task's first round is the schedule that it would have without tuning, alone but for what a head start brings: no run ends behind that, the whole
-        // network has an estimate after seconds, and the scheduler knows from the start where its time goes.
+        // A task's first round is the default schedule of its first algorithm, alone but for what a head start brings: the whole network has an estimate
+        // after seconds, and the scheduler knows from the start where its time goes. (An export without records takes search::defaultCandidate.)
         if (m_options.policy == "sketch" && m_scheduler->progress(taskIndex).rounds == 0)
             if (auto untuned = untunedCandidate(task.search)) {
                 candidates.push_back(*std::move(untuned));

@@ -184,7 +184,7 @@ def tune(arguments):
     took = min(clock.now(), clock.seconds)
     without = len(tasks) - len({task for _, task, _ in clock.trials})
     if without:
-        sys.exit(f"{without} of {len(tasks)} tasks have had no trial when the time was up: more --metaschedule-seconds, or --trials")
+        sys.exit(f"{without} of {len(tasks)} tasks have no results at its end: more --metaschedule-seconds, or --trials")
     print(f"{len(clock.trials)} trials in {took:.0f} s; compiling", file=sys.stderr, flush=True)
     clock.trials.sort()
     untuned = untuned_ms(contexts, target, arguments.threads)
