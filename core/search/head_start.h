@@ -33,7 +33,7 @@ struct HeadStart
     {
         std::string key; ///< graph::Task::key
         std::string name;
-        std::string network; ///< "zoo:NAME", or the model's name
+        std::string network; ///< "zoo:NAME", or the name of the model's file without its ending
         std::string target; ///< text
         std::string device; ///< its name, for people
         std::vector<Seed> seeds; ///< the fastest first

@@ -7,8 +7,8 @@ namespace lathe::session {
 
 Forecast forecast(std::span<const ForecastTask> tasks, double nowSeconds, double endSeconds)
 {
-    constexpr double kPriorTasks = 2, kPriorGain = 0.35, kSlope = 0.05, kFinals = 1.06;
-    constexpr double kNoise = 0.07, kOfGain = 0.5, kEightyPercent = 1.28;
+    constexpr double kPriorTasks = 2, kPriorGain = 0.35, kSlope = 0.05, kFinals = 1.10;
+    constexpr double kNoise = 0.12, kOfGain = 0.5, kEightyPercent = 1.28;
     double estimate = 0, unsearched = 0, unsearchedSeconds = 0, won = kPriorTasks * kPriorGain, searchedTasks = kPriorTasks;
     for (const ForecastTask& task : tasks) {
         estimate += task.weight * task.bestMs;

@@ -12,12 +12,15 @@ namespace lathe::session {
 //
 //     won        = (k p + sum of ln(first_i / best_i) over searched tasks) / (k + how many),  k = 2, p = 0.35
 //     ln(gain)   = -ln(1 - u (1 - exp(-won r)) - (1 - u)(1 - (end / now)^-q))
-//     likely     = estimate / gain x 1.06
-//     band       = likely x exp(-+1.28 sqrt(0.07^2 + (ln(gain) / 2)^2))
+//     likely     = estimate / gain x 1.10
+//     band       = likely x exp(-+1.28 sqrt(0.12^2 + (ln(gain) / 2)^2))
 //
-// u is the unsearched tasks' share of the estimate, r the share of them that the time left does for, q = 0.05. Of nineteen stored
-// runs on processors (ten networks, one and two threads, 45 to 480 s) the final estimate lay in this band, which is meant to hold
-// four of five, for 83 % of the time (tests/bench/forecast).
+// u is the unsearched tasks' share of the estimate, r the share of them that the time left does for, q = 0.05.
+//
+// What finals add depends on the machine, 6 % on a calm one and 21 % in the mean on one whose speed changes by the minute; 10 % and
+// the band's least width are between the two. Of 17 stored runs on the latter (15 networks, 180 and 480 s) the final estimate lay
+// in this band, which is meant to hold four of five, for 79 % of the time (tests/bench/forecast). How much more the functions take
+// behind one another than alone, which the run measures, says little more of what finals will add: 82 % with a band a twentieth narrower.
 
 struct ForecastTask
 {

@@ -185,7 +185,7 @@ Result<> Maker::addModel(const store::Project& project, const store::ModelRow& r
         if (trials.records.size() <= found.trials)
             continue;
         found.trials = trials.records.size();
-        found.task = {task.key, task.name, row.source.starts_with("zoo:") ? row.source : row.name, target, deviceNameOf(trials.conditions.device), {}, {}, {}};
+        found.task = {task.key, task.name, row.source.starts_with("zoo:") ? row.source : fs::path(row.source).stem().string(), target, deviceNameOf(trials.conditions.device), {}, {}, {}};
         LATHE_TRY_ASSIGN(found.task.seeds, seedsOf(project, task.key, target, trials, *sketches));
         for (const std::size_t i : sample(trials.records, static_cast<std::size_t>(std::max(0, m_options.rows)))) {
             const Record& record = trials.records[i];

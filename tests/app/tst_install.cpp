@@ -1,6 +1,9 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QProcess>
 #include <QProcessEnvironment>
 #include <QRegularExpression>
@@ -86,6 +89,52 @@ private slots:
         QVERIFY2(compiled.code == 0, compiled.err);
         const Output verified = cli({"verify", "libmlp.so"});
         QVERIFY2(verified.code == 0, verified.err);
+    }
+
+    /// Each is of this build's features, and the figures of networks tuned without it stay comparable with those with it.
+    void theHeadStartsThatShipHoldNothingOfTheBenchmark()
+    {
+        const QDir folder(prefix() + "/share/lathe/head_start");
+        const QStringList files = folder.entryList({"*.headstart"});
+        QVERIFY(files.contains("cpu-x86_64.headstart"));
+        for (const QString& file : files) {
+            const Output show = cli({"head-start", "show", folder.filePath(file), "--json"});
+            QVERIFY2(show.code == 0, show.err);
+            const QJsonObject shown = QJsonDocument::fromJson(show.out).object();
+            QVERIFY2(shown["usable"].toBool(), "of other features than this build's: tests/bench/head_start makes it anew");
+            QMap<QString, QSet<QString>> keys; // by target
+            for (const QJsonValue& task : shown["tasks"].toArray())
+                keys[task["target"].toString()] << task["key"].toString();
+            QVERIFY(!keys.isEmpty());
+            for (const char* network : {"resnet-18", "resnet-50", "mobilenet-v2", "squeezenet-1.1", "inception-v3", "vgg-16", "densenet-121", "efficientnet-b0", "shufflenet-v2", "vit-b16"}) {
+                const QString model = QString("zoo:") + network;
+                QVERIFY2(shown["without"].toArray().contains(model), network);
+                for (auto of = keys.begin(); of != keys.end(); ++of) {
+                    const Output tasks = cli({"tasks", model, "--target", of.key(), "--json"});
+                    QVERIFY2(tasks.code == 0, tasks.err);
+                    const QJsonArray list = QJsonDocument::fromJson(tasks.out).object()["tasks"].toArray();
+                    QVERIFY(!list.isEmpty());
+                    for (const QJsonValue& task : list) {
+                        QVERIFY(!task["key"].toString().isEmpty());
+                        QVERIFY2(!of.value().contains(task["key"].toString()), qPrintable(file + " holds a task of " + network));
+                    }
+                }
+            }
+        }
+    }
+
+    void aRunBeginsWithTheHeadStartThatShips()
+    {
+        if (!QFile::exists(prefix() + "/lib/lathe/plugins/cpu_codegen.so"))
+            QSKIP("this build has no code generation for CPUs (LATHE_LLVM is off)");
+        if (QSysInfo::currentCpuArchitecture() != "x86_64")
+            QSKIP("no head start ships for this machine");
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "cpu", "--trials", "8", "--project", "begun.lathe"});
+        QVERIFY2(tuned.code == 0, tuned.err);
+        QVERIFY2((tuned.out + tuned.err).contains("head start " + prefix().toUtf8() + "/share/lathe/head_start/cpu-x86_64.headstart: "), tuned.out + tuned.err);
+        const Output without = cli({"tune", "zoo:mlp", "--target", "cpu", "--trials", "8", "--project", "empty.lathe", "--head-start", "none"});
+        QVERIFY2(without.code == 0, without.err);
+        QVERIFY2(!(without.out + without.err).contains("head start "), without.out + without.err);
     }
 
     void aProcessorWithoutARuntimeIsRefusedByThePackageThatWasMissing()
