@@ -17,10 +17,9 @@ namespace lathe::session {
 //
 // u is the unsearched tasks' share of the estimate, r the share of them that the time left does for, q = 0.05.
 //
-// What finals add depends on the machine, 6 % on a calm one and 21 % in the mean on one whose speed changes by the minute; 10 % and
-// the band's least width are between the two. Of 17 stored runs on the latter (15 networks, 180 and 480 s) the final estimate lay
-// in this band, which is meant to hold four of five, for 79 % of the time (tests/bench/forecast). How much more the functions take
-// behind one another than alone, which the run measures, says little more of what finals will add: 82 % with a band a twentieth narrower.
+// What finals add depends on the machine: 6 % fitted nineteen runs on a calm one, 21 % was the mean of 17 runs on one whose speed
+// changes by the minute; 10 % and the band's least width are between the two. The final estimate lay in this band, which is meant
+// to hold four of five, for 79 % of the time of these 17 (15 networks, 180 and 480 s; tests/bench/forecast).
 
 struct ForecastTask
 {
