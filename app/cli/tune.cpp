@@ -82,6 +82,7 @@ void addTune(CLI::App& app, Action& run)
     command->add_option("--early-stop", tuneOptions.earlyStop, "Stop after this many trials without a gain for the network; 0: never")->check(count);
     command->add_option("--build-jobs", tuneOptions.buildJobs, "Builder processes; 0: one per core")->check(CLI::Range(0, 1024))->capture_default_str();
     command->add_option("--cache", tuneOptions.cache, "What kernels find in the caches when they are timed: network (weights come from where the network's others leave them), warm, cold")->check(CLI::IsMember({"network", "warm", "cold"}))->capture_default_str();
+    command->add_option("--runoff", tuneOptions.runoff, "Whether the best of a round is measured again beside what stands, before it is believed: on, off, auto (but on simulators, whose costs do not vary)")->check(CLI::IsMember({"auto", "on", "off"}))->capture_default_str();
     command->add_option("--head-start", tuneOptions.headStart, "Where policy sketch begins: a file of lathe-cli head-start make, or none [what is installed for the target, else none]");
     command->add_flag("--strict", tuneOptions.strict, kStrictHelp);
     command->add_flag("--verbose", tuneOptions.verbose, "A line per trial");

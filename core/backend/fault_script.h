@@ -21,7 +21,8 @@ enum class Fault : std::uint8_t
     Hang,
     Wrong,
     OutOfBounds,
-    Slow
+    Slow, ///< or, with a factor below one, fast
+    Lucky ///< slow by its factor, below one say, but only the first time that it is measured
 };
 std::string_view toString(Fault fault); ///< "build-failed", "crash" ...
 
@@ -38,7 +39,7 @@ std::optional<KernelIdentity> parseKernelName(std::string_view name);
 /// Faults by trial, for tests and demonstrations: a JSON file
 ///     {"seed": 1, "rules": [{"fault": "crash", "ordinal": 7}, {"fault": "hang", "candidate": "00ab..."},
 ///                           {"fault": "wrong", "every": 10, "offset": 3}, {"fault": "slow", "rate": 0.05, "factor":
-///                           4}]}
+///                           4}, {"fault": "lucky", "ordinal": 9, "factor": 0.5}]}
 /// The first rule that fits decides. `rate` draws from (seed, candidate), so it is the same in every process and order.
 class FaultScript
 {
@@ -47,7 +48,7 @@ public:
     struct Decision
     {
         Fault fault = Fault::None;
-        double factor = 1; ///< Slow
+        double factor = 1; ///< Slow, Lucky
     };
     Decision decide(std::string_view kernelName) const;
     bool empty() const { return m_rules.empty(); }

@@ -33,7 +33,8 @@ void addSettings(const std::string& options, std::vector<std::pair<std::string, 
     if (!settings.is_object())
         return;
     for (const auto& [key, name] : {std::pair("build", "build of Lathe"), std::pair("policy", "search policy"), std::pair("strict", "strict"), std::pair("seed", "seed"), std::pair("repeat", "repeats"),
-                                    std::pair("number", "runs per repeat"), std::pair("min_repeat_ms", "least time of a repeat (ms)"), std::pair("cooldown_ms", "rest between repeats (ms)")})
+                                    std::pair("number", "runs per repeat"), std::pair("min_repeat_ms", "least time of a repeat (ms)"), std::pair("cooldown_ms", "rest between repeats (ms)"),
+                                    std::pair("runoff", "runoffs")})
         if (settings.contains(key) && !settings[key].is_null())
             conditions.emplace_back(name, word(settings[key]));
     if (const std::string hash = textIn(settings, kHeadStartHash); !hash.empty())

@@ -1,5 +1,6 @@
 #include "core/session/finals.h"
 
+#include "core/record/json_fields.h"
 #include "core/record/record_json.h"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +19,20 @@ namespace {
 constexpr std::size_t kMostOfTask = 8, kSure = 2, kMostFastest = 6;
 constexpr double kOtherWithin = 1.25, kFastestWithin = 1.5;
 
-/// What a candidate computes and how; the same one may have been proposed as several genomes, or measured several times.
+} // namespace
+
+bool isRunoff(const Record& record)
+{
+    if (record.result.conditions.find("\"runoff\"") == std::string::npos)
+        return false;
+    return flagIn(nlohmann::json::parse(record.result.conditions, nullptr, false), "runoff");
+}
+
+std::string originOf(const Record& record)
+{
+    return record.repeats.empty() ? record.trial : record.repeats;
+}
+
 std::string programOf(const Candidate& candidate)
 {
     std::string text = candidate.alternative + '\n' + candidate.steps;
@@ -26,8 +40,6 @@ std::string programOf(const Candidate& candidate)
         text += '\n' + toJson(edge).dump();
     return text;
 }
-
-} // namespace
 
 double robustMean(std::vector<double> values)
 {
@@ -93,7 +105,7 @@ Result<std::vector<Record>> contenders(const store::Project& project, std::strin
     std::move(others.begin(), others.end(), std::back_inserter(all));
     std::move(sure, fastest.end(), std::back_inserter(all));
     all.resize(std::min(all.size(), kMostOfTask));
-    if (all.size() < 2 || std::none_of(all.begin(), all.end(), [](const Record& record) { return finalsOf(record).empty(); }))
+    if (all.size() < 2 || std::none_of(all.begin(), all.end(), [](const Record& record) { return finalsOf(record).empty() || isRunoff(record); }))
         all.clear();
     return all;
 }

@@ -23,9 +23,22 @@ namespace lathe::session {
 // One record for each finalist names the trial that it repeats; its cost is the standing, its conditions hold "finals" (an id,
 // that of all finals of this moment), "finals_round" (rounds of the run before them) and "passes_ns" (its cost in each pass). No
 // search learns from them. What they mean for who stands best is in store/schema.cpp.
+//
+// A runoff is the same for one task after each of its rounds, and shorter: what stands and the fastest of the round, in turns, so
+// that a newcomer wins by what it takes beside the old one and not by its minute. Its records hold "runoff", too. A run's estimate
+// is the sum of what won the runoffs; the scheduler is told how much the winner won beside what stood.
 
 /// Record::round of a final.
 inline constexpr std::int32_t kFinalsRound = -1;
+
+/// Of a runoff (or, false, of a run's finals, or an ordinary trial).
+bool isRunoff(const Record& record);
+
+/// The ordinary trial that a record measured again; its own id if it is one.
+std::string originOf(const Record& record);
+
+/// What a candidate computes and how; the same one may have been proposed as several genomes, or measured several times.
+std::string programOf(const Candidate& candidate);
 
 /// Of no value: NaN.
 double robustMean(std::vector<double> values);
@@ -38,7 +51,7 @@ double finalsReserve(double seconds);
 
 /// Who may compete for a task, the most promising first: the fastest two programs, then the fastest of each other algorithm or
 /// sketch within 25 %, then more of the fastest, within 50 %; at most 8. Programs differ in algorithm, edges or steps. Fewer than
-/// two, or none that is newer than the last finals: empty.
+/// two, or none that came after the last finals (runoffs apart): empty.
 Result<std::vector<Record>> contenders(const store::Project& project, std::string_view task, std::string_view target, const store::Conditions& conditions);
 
 struct FinalsTask

@@ -14,6 +14,9 @@ std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model);
 /// Of one candidate that meets such caches; never cut short.
 measure::RunPlan planOf(const TuneOptions& options, std::int64_t coldBytes);
 
+/// As RunPlan::contenderFactor: nobody is that much faster than the best, so a few milliseconds are all that anyone gets.
+inline constexpr double kGlanceOnly = 1e-9;
+
 measure::MeasurerOptions measurerOptions(const TuneOptions& options, const LoadedModel& model);
 
 /// What all candidates of an alternative share, with the points at which their outputs are checked.

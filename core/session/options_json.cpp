@@ -84,20 +84,21 @@ json toJson(const TuneOptions& o)
             {"policy", o.policy}, {"scheduler", o.scheduler}, {"devices", o.devices}, {"seed", o.seed},
             {"repeat", o.repeat}, {"number", o.number}, {"min_repeat_ms", minRepeatMs(o)}, {"timeout_s", o.timeoutSeconds},
             {"cooldown_ms", o.cooldownMs}, {"early_stop", o.earlyStop}, {"min_gain_percent", o.minGainPercent},
-            {"gain_window_s", o.gainWindowSeconds}, {"build_jobs", o.buildJobs}, {"cache", o.cache}, {"strict", o.strict}, {"head_start", o.headStart}};
+            {"gain_window_s", o.gainWindowSeconds}, {"build_jobs", o.buildJobs}, {"cache", o.cache}, {"runoff", o.runoff}, {"strict", o.strict}, {"head_start", o.headStart}};
 }
 
 Result<TuneOptions> tuneOptionsFromJson(std::string_view text)
 {
     TuneOptions o;
     o.headStart = kNoHeadStart; // of runs that knew none
+    o.runoff = "off";
     double repeatMs = kUnknown;
     Reader reader(text, "tuning options");
     reader.get("seconds", o.seconds).get("trials", o.trials).get("trials_per_task", o.trialsPerTask).get("trials_per_round", o.trialsPerRound);
     reader.get("policy", o.policy).get("scheduler", o.scheduler).get("devices", o.devices).get("seed", o.seed);
     reader.get("repeat", o.repeat).get("number", o.number).get("min_repeat_ms", repeatMs).get("timeout_s", o.timeoutSeconds);
     reader.get("cooldown_ms", o.cooldownMs).get("early_stop", o.earlyStop).get("min_gain_percent", o.minGainPercent).get("gain_window_s", o.gainWindowSeconds);
-    reader.get("build_jobs", o.buildJobs).get("cache", o.cache).get("strict", o.strict).get("head_start", o.headStart);
+    reader.get("build_jobs", o.buildJobs).get("cache", o.cache).get("runoff", o.runoff).get("strict", o.strict).get("head_start", o.headStart);
     LATHE_TRY(reader.done());
     if (!std::isnan(repeatMs))
         o.minRepeatMs = repeatMs;

@@ -127,7 +127,7 @@ std::int32_t ReplayScript::taskOf(const std::string& key) const
     return found == m_taskOfKey.end() ? -1 : found->second;
 }
 
-void ReplayScript::tell(const store::PlayedRecord& record, std::int32_t round, double at)
+void ReplayScript::tell(const store::PlayedRecord& record, std::int32_t round, double at, bool runoff)
 {
     const std::int32_t task = taskOf(record.task);
     if (task < 0)
@@ -137,7 +137,7 @@ void ReplayScript::tell(const store::PlayedRecord& record, std::int32_t round, d
     if (ok)
         view.costMs = record.meanNs * 1e-6;
     m_items.push_back({{at, TrialEvent{std::move(view)}}, record.row});
-    if (!ok)
+    if (!ok || runoff)
         return;
     const auto [best, first] = m_bestNs.try_emplace(task, record.meanNs);
     if (first || record.meanNs < best->second) {
@@ -159,6 +159,8 @@ Result<> ReplayScript::nextRound()
         const store::RoundRow& round = m_rounds[place];
         LATHE_TRY_ASSIGN(const auto records, m_reader.round(m_run, round.index));
         const json durations = json::parse(round.durations, nullptr, false);
+        const json best = partIn(durations, "best");
+        const bool held = durations.is_object() && durations.contains("best");
         const json terms = json::parse(round.terms, nullptr, false);
         const double end = std::max(m_at, round.atSeconds);
         const double began = numberIn(durations, "began_s");
@@ -175,7 +177,7 @@ Result<> ReplayScript::nextRound()
                 const auto record = byIndex.find(told[1].get<std::int32_t>());
                 if (record == byIndex.end())
                     continue;
-                tell(*record->second, round.index, told[0].get<double>());
+                tell(*record->second, round.index, told[0].get<double>(), held);
                 byIndex.erase(record);
             }
         }
@@ -184,7 +186,11 @@ Result<> ReplayScript::nextRound()
             last = std::max(last, record.timeMs);
         for (const store::PlayedRecord& record : records)
             if (byIndex.contains(record.index))
-                tell(record, round.index, std::clamp(end - static_cast<double>(last - record.timeMs) * 1e-3, m_at, end));
+                tell(record, round.index, std::clamp(end - static_cast<double>(last - record.timeMs) * 1e-3, m_at, end), held);
+        if (const double ms = numberIn(best, "ms"); task >= 0 && ms > 0) {
+            m_bestNs[task] = ms * 1e6;
+            m_items.push_back({{end, BestEvent{task, ms, textIn(best, "alternative"), flagIn(best, "final")}}, 0});
+        }
         if (task >= 0)
             m_items.push_back({{end, RoundDoneEvent{round.index, task, round.trials, timeSpentIn(durations), round.estimateMs}}, 0});
         m_items.push_back({{end, EstimateEvent{round.estimateMs, numberIn(durations, "low_ms"), numberIn(durations, "high_ms"), numberIn(durations, "eta_s"),
@@ -197,7 +203,7 @@ Result<> ReplayScript::nextRound()
         const double begin = m_at;
         for (const store::PlayedRecord& record : records) {
             m_at = std::max(m_at, begin + static_cast<double>(record.timeMs - records.front().timeMs) * 1e-3);
-            tell(record, m_cutShort[cut], m_at);
+            tell(record, m_cutShort[cut], m_at, false);
         }
         m_length = std::max(m_length, m_at);
     } else {

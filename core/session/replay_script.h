@@ -37,7 +37,7 @@ private:
     Result<> readEvents(const store::SessionRow& run);
     void readFinals(double at, const nlohmann::json& event);
     Result<> nextRound();
-    void tell(const store::PlayedRecord& record, std::int32_t round, double at);
+    void tell(const store::PlayedRecord& record, std::int32_t round, double at, bool runoff); ///< the round's runoff says who stands best
     std::int32_t taskOf(const std::string& key) const;
 
     struct Finals

@@ -68,6 +68,7 @@ struct TuneOptions
     double gainWindowSeconds = 3600;
     std::int32_t buildJobs = 0; ///< 0: one per core
     std::string cache = "network"; ///< "network": weights come from where the network's others push them; "warm": runs back to back; "cold": 32 MiB of other memory are read before each
+    std::string runoff = "auto"; ///< whether each round's best is measured beside what stands before it is believed: "on", "off"; "auto": but on simulators, whose costs do not vary
     bool strict = false;
     bool verbose = false;
 };

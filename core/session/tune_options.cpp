@@ -49,6 +49,7 @@ Result<> check(const TuneOptions& o)
     if (!o.headStart.empty() && o.headStart != kNoHeadStart && o.policy != "sketch")
         return makeError(Errc::InvalidArgument, fmt::format("--head-start is for policy sketch: with policy {} leave it out", o.policy));
     LATHE_TRY(oneOf("--cache", o.cache, {"network", "warm", "cold"}));
+    LATHE_TRY(oneOf("--runoff", o.runoff, {"auto", "on", "off"}));
     LATHE_TRY(inRange("--repeat", o.repeat, 1, 1000));
     LATHE_TRY(inRange("--number", o.number, 1, 1'000'000));
     LATHE_TRY(inRange("--min-repeat-ms", minRepeatMs(o), 0.0, kMaxMs));

@@ -114,6 +114,7 @@ Result<> TuningRun::prepare()
 
     LATHE_TRY(startMeasurer());
     m_coldBytes = coldBytesOf(m_options, model);
+    m_runoffs = m_options.runoff == "on" || (m_options.runoff == "auto" && !modelTime());
 
     search::PolicyOptions policyOptions;
     policyOptions.seed = m_options.seed;
@@ -202,7 +203,7 @@ Result<> TuningRun::restore(std::stop_token stop)
             emitRecord(record, events);
         const json durations = json::parse(round.durations, nullptr, false);
         const double elapsed = numberIn(durations, "elapsed_s", 0);
-        LATHE_TRY(tellRound(task->second, told, elapsed, stop));
+        LATHE_TRY(tellRound(task->second, told, elapsed, restoreRunoff(m_tasks[static_cast<std::size_t>(task->second)], round.durations, told), stop));
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, "stopped");
         if (const double objective = m_scheduler->estimatedLatency(); std::isfinite(objective))
@@ -427,6 +428,9 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     std::vector<measure::MeasureRequest> requests;
     std::vector<std::size_t> places;
     std::vector<Event> known;
+    std::vector<Ahead> runners(m_runoffs ? candidates.size() : 0);
+    for (Ahead& runner : runners)
+        runner.built = measure::makeBuiltKernel();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         Record& record = records[i];
         record.trial = contentHash(fmt::format("{} {} {}", m_nonce, m_round, i)).hex();
@@ -448,8 +452,10 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         LATHE_TRY_ASSIGN(request.task, taskData(task, record.candidate.alternative));
         request.plan = planOf(m_options, m_coldBytes);
         request.plan.loserFactor = 1.5;
-        request.plan.contenderFactor = 1.08;
+        request.plan.contenderFactor = m_runoffs ? kGlanceOnly : 1.08; // the runoff looks again
         request.bestNs = bestNs;
+        if (m_runoffs)
+            request.built = runners[i].built;
         request.ordinal = firstOrdinal + static_cast<std::int64_t>(i);
         requests.push_back(std::move(request));
         places.push_back(i);
@@ -497,9 +503,14 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         const bool timeIsUp = !measured && measured.error().code == Errc::Cancelled && !stop.stop_requested();
         if (!timeIsUp)
             LATHE_TRY(std::move(measured));
+        for (std::size_t i = 0; i < runners.size(); ++i)
+            runners[i].record = records[i];
         // The budget ends in the middle of a round: that is then all of it.
-        for (std::size_t i = places.size(); timeIsUp && i > given; --i)
+        for (std::size_t i = places.size(); timeIsUp && i > given; --i) {
             records.erase(records.begin() + static_cast<std::ptrdiff_t>(places[i - 1]));
+            if (m_runoffs)
+                runners.erase(runners.begin() + static_cast<std::ptrdiff_t>(places[i - 1]));
+        }
         if (timeIsUp && records.empty()) { // not begun: neither told nor stored, since a round without trials says that the space is exhausted
             emitOne(RoundDoneEvent{m_round, taskIndex, 0, {}, estimate(atSeconds()).ms}); // its time is told at the end
             return {};
@@ -508,7 +519,15 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     double elapsed = secondsSince(roundStart);
     if (modelTime())
         elapsed = 0.01 * static_cast<double>(std::max<std::size_t>(records.size(), 1));
-    LATHE_TRY(tellRound(taskIndex, records, elapsed, stop));
+    RoundBest best;
+    if (m_runoffs) {
+        LATHE_TRY_ASSIGN(best, holdRunoff(taskIndex, runners, elapsed, stop));
+        if (!modelTime())
+            elapsed = secondsSince(roundStart);
+        if (std::isfinite(best.ms))
+            emitOne(BestEvent{taskIndex, best.ms, best.alternative, best.final});
+    }
+    LATHE_TRY(tellRound(taskIndex, records, elapsed, m_runoffs ? std::optional(best.toldSeconds) : std::nullopt, stop));
     const TimeSpent time = timeSinceLast();
     const double at = atSeconds();
     const EstimateEvent after = estimate(at);
@@ -517,6 +536,13 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
         json durations = {{"elapsed_s", elapsed}, {"began_s", begun}};
         putTimeSpent(durations, time);
         durations["told"] = m_told;
+        if (m_runoffs) {
+            json& kept = durations["best"] = json::object();
+            if (std::isfinite(best.ms))
+                kept = {{"ms", best.ms}, {"alternative", best.alternative}, {"final", best.final}};
+            if (std::isfinite(best.toldSeconds))
+                kept["told_s"] = best.toldSeconds;
+        }
         const std::pair<const char*, double> figures[] = {{"eta_s", after.etaSeconds}, {"low_ms", after.low}, {"high_ms", after.high}, {"forecast_ms", after.forecastMs},
                                                           {"forecast_low_ms", after.forecastLow}, {"forecast_high_ms", after.forecastHigh}};
         for (const auto& [name, value] : figures)
@@ -535,7 +561,7 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     return {};
 }
 
-Result<> TuningRun::tellRound(std::int32_t taskIndex, const std::vector<Record>& records, double elapsedSeconds, std::stop_token stop)
+Result<> TuningRun::tellRound(std::int32_t taskIndex, const std::vector<Record>& records, double elapsedSeconds, std::optional<double> bestSeconds, std::stop_token stop)
 {
     Task& task = m_tasks[static_cast<std::size_t>(taskIndex)];
     std::vector<search::Measured> results;
@@ -548,6 +574,7 @@ Result<> TuningRun::tellRound(std::int32_t taskIndex, const std::vector<Record>&
         if (record.result.ok())
             outcome.bestSeconds = std::min(outcome.bestSeconds, record.result.meanNs() * 1e-9);
     }
+    outcome.bestSeconds = bestSeconds.value_or(outcome.bestSeconds);
     {
         const auto activity = m_time.in("train");
         LATHE_TRY(task.policy->tell(results, stop));

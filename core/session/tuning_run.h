@@ -47,12 +47,20 @@ public:
     Result<> run(std::stop_token stop);
 
 private:
+    /// A program that stands best of its task, or nearly so.
+    struct Ahead
+    {
+        Record record; ///< what it costs, by the latest that measured it
+        measure::BuiltKernelPtr built;
+    };
     struct Task
     {
         search::SearchTask search;
         std::unique_ptr<search::Policy> policy;
         std::map<std::string, measure::TaskDataPtr> data; ///< by alternative
-        double bestNs = std::numeric_limits<double>::infinity(); ///< of what stands best: the least, or what finals said
+        double bestNs = std::numeric_limits<double>::infinity(); ///< of what stands best: the least, or what finals and runoffs said
+        std::vector<Ahead> ahead; ///< where runoffs are held; the best first
+        std::int64_t moments = 0; ///< that bestNs is the mean of; 0: it is a single trial's
     };
 
     Result<bool> open(std::stop_token stop);
@@ -74,12 +82,33 @@ private:
     Result<> restore(std::stop_token stop);
     Result<> oneRound(std::int32_t task, std::stop_token stop);
     Result<measure::TaskDataPtr> taskData(Task& task, const std::string& alternative);
-    Result<> tellRound(std::int32_t task, const std::vector<Record>& records, double elapsedSeconds, std::stop_token stop);
+    /// `best` is what the scheduler is told; nothing: the least cost of the records.
+    Result<> tellRound(std::int32_t task, const std::vector<Record>& records, double elapsedSeconds, std::optional<double> bestSeconds, std::stop_token stop);
+    /// What a round's runoff says of its task, as it is kept with the round.
+    struct RoundBest
+    {
+        double ms = kUnknown; ///< NaN: nothing stands yet
+        std::string alternative;
+        bool final = false; ///< by a runoff, not by a single trial
+        double toldSeconds = std::numeric_limits<double>::infinity(); ///< to the scheduler; infinite: nothing was won
+    };
+    /// Measures the best of the round beside what stands, and takes over who wins.
+    Result<RoundBest> holdRunoff(std::int32_t task, std::span<const Ahead> round, double roundSeconds, std::stop_token stop);
+    Result<std::vector<Ahead>> fromEarlierRuns(const Task& task) const;
+    static void takeAhead(Task& task, std::vector<Ahead> ahead);
+    std::optional<double> restoreRunoff(Task& task, const std::string& durations, std::span<const Record> told);
     Result<> holdFinals(std::stop_token stop);
     struct FinalsGroup;
     Result<std::vector<FinalsGroup>> finalists(double seconds);
-    Result<> finalsPass(std::span<FinalsGroup> groups, bool backwards, std::stop_token stop);
-    std::vector<Record> finalRecords(FinalsGroup& group, const std::string& id) const;
+    enum class Look
+    {
+        Glance, ///< a few milliseconds
+        Whole ///< as a trial that may be the best
+    };
+    Result<> finalsPass(std::span<FinalsGroup> groups, bool backwards, Look look, std::stop_token stop);
+    std::vector<Record> finalRecords(FinalsGroup& group, const std::string& id, bool runoff) const;
+    std::string finalsId() const;
+    std::int64_t toLevelOfRun(const FinalsGroup& group, std::vector<double>& costs) const;
     void takeFinals(std::span<const Record> records);
     Result<> measureWhole(bool untuned, std::stop_token stop);
     void emitRecord(const Record& record, std::vector<Event>& events);
@@ -127,6 +156,7 @@ private:
     std::int64_t m_trialsAtBest = 0; ///< when it was reached
     std::vector<std::pair<double, double>> m_estimates; ///< (seconds, ms) after each round, since every task has a valid result
     std::map<std::string, std::int64_t> m_errors;
+    bool m_runoffs = false; ///< are held
     std::int64_t m_coldBytes = 0; ///< lathe::coldBytes of its records
     TimeAccount m_time;
     measure::MeasureTimes m_measurerTimes; ///< of measurers that were replaced

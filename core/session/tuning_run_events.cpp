@@ -137,7 +137,7 @@ void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
     view.costMs = ns * 1e-6;
     events.push_back({at, TrialEvent{std::move(view)}});
     Task& t = m_tasks[static_cast<std::size_t>(task)];
-    if (ns < t.bestNs) {
+    if (!m_runoffs && ns < t.bestNs) { // else the round's runoff says so
         t.bestNs = ns;
         events.push_back({at, BestEvent{task, ns * 1e-6, record.candidate.alternative}});
     }

@@ -2,6 +2,7 @@
 
 #include "core/session/clock_times.h"
 #include "core/session/finals.h"
+#include "core/session/finals_group.h"
 #include "core/session/measure_plan.h"
 #include "core/session/stored_time.h"
 #include "core/session/tuning_run.h"
@@ -22,25 +23,10 @@ namespace {
 constexpr std::int32_t kLeastPasses = 3, kPlannedPasses = 5, kMostPasses = 15;
 constexpr std::size_t kAtOnce = 16; ///< finalists that are built together
 constexpr double kBuildShare = 0.45; ///< of the time: the first pass, which builds, takes no more
+constexpr std::int64_t kMostMoments = 7; ///< that count as much as a new one each: what changes for good is seen
 constexpr double kOverheadSeconds = 0.002; ///< of a measurement, besides what it says of itself
 
 } // namespace
-
-/// The finalists of one task.
-struct TuningRun::FinalsGroup
-{
-    struct Finalist
-    {
-        Record repeated;
-        measure::BuiltKernelPtr built;
-        TrialResult result; ///< the first failure, or of the first pass; durations of all
-        std::vector<double> costsNs; ///< one per pass
-    };
-    std::int32_t task = -1;
-    double weight = 0;
-    double passSeconds = 0; ///< that its last pass took
-    std::vector<Finalist> finalists;
-};
 
 /// Those that `seconds` are likely to do for, by what a trial of the search took; tasks that weigh most first.
 Result<std::vector<TuningRun::FinalsGroup>> TuningRun::finalists(double seconds)
@@ -83,7 +69,7 @@ Result<std::vector<TuningRun::FinalsGroup>> TuningRun::finalists(double seconds)
 }
 
 /// One pass over groups [first, last), forwards or backwards: finalists of one task stay next to each other.
-Result<> TuningRun::finalsPass(std::span<FinalsGroup> groups, bool backwards, std::stop_token stop)
+Result<> TuningRun::finalsPass(std::span<FinalsGroup> groups, bool backwards, Look look, std::stop_token stop)
 {
     struct Place
     {
@@ -107,6 +93,10 @@ Result<> TuningRun::finalsPass(std::span<FinalsGroup> groups, bool backwards, st
         LATHE_TRY_ASSIGN(request.task, taskData(m_tasks[static_cast<std::size_t>(place.group->task)], request.candidate.alternative));
         request.plan = planOf(m_options, m_coldBytes);
         request.plan.repeat = 1;
+        if (look == Look::Glance) { // all are slower than the best could be: a glance is what they get
+            request.bestNs = 1;
+            request.plan.contenderFactor = kGlanceOnly;
+        }
         request.built = place.finalist->built;
         requests.push_back(std::move(request));
     }
@@ -129,7 +119,7 @@ Result<> TuningRun::finalsPass(std::span<FinalsGroup> groups, bool backwards, st
 }
 
 /// What is stored of a task's finals.
-std::vector<Record> TuningRun::finalRecords(FinalsGroup& group, const std::string& id) const
+std::vector<Record> TuningRun::finalRecords(FinalsGroup& group, const std::string& id, bool runoff) const
 {
     std::vector<std::vector<double>> passes;
     for (const FinalsGroup::Finalist& finalist : group.finalists) {
@@ -139,19 +129,20 @@ std::vector<Record> TuningRun::finalRecords(FinalsGroup& group, const std::strin
         for (std::size_t p = 0; p < passes.size(); ++p)
             passes[p].push_back(finalist.costsNs[p]);
     }
-    const std::vector<double> costs = standings(passes);
+    std::vector<double> costs = standings(passes);
+    const std::int64_t moments = toLevelOfRun(group, costs);
     std::vector<Record> records;
     std::size_t place = 0;
     for (FinalsGroup::Finalist& finalist : group.finalists) {
         Record& record = records.emplace_back();
-        record.trial = contentHash(fmt::format("{} final {} {}", m_nonce, m_round, finalist.repeated.trial)).hex();
+        record.trial = contentHash(fmt::format("{} {}", id, finalist.repeated.trial)).hex();
         record.session = m_session;
         record.round = kFinalsRound;
         record.candidate = std::move(finalist.repeated.candidate);
         record.target = m_setup.model->target.text();
         record.device = m_device;
         record.timeMs = unixMs();
-        record.repeats = finalist.repeated.trial;
+        record.repeats = originOf(finalist.repeated);
         record.result = std::move(finalist.result);
         if (record.result.ok())
             record.result.costsNs = {costs[place++]};
@@ -159,24 +150,61 @@ std::vector<Record> TuningRun::finalRecords(FinalsGroup& group, const std::strin
         if (!conditions.is_object())
             conditions = json::object();
         conditions["finals"] = id;
-        conditions["finals_round"] = m_round;
+        conditions["finals_round"] = runoff ? m_round + 1 : m_round; // a runoff is held before its round is over
+        if (runoff)
+            conditions["runoff"] = true;
         conditions["passes_ns"] = finalist.costsNs;
+        if (m_runoffs)
+            conditions["moments"] = moments;
         record.result.conditions = conditions.dump();
     }
     return records;
 }
 
+/// Where what stood is among them and has been measured at several moments: all costs by one factor, so that its own becomes the
+/// (geometric) mean over these moments. The number of moments with this one.
+std::int64_t TuningRun::toLevelOfRun(const FinalsGroup& group, std::vector<double>& costs) const
+{
+    const Task& task = m_tasks[static_cast<std::size_t>(group.task)];
+    if (!m_runoffs || task.ahead.empty())
+        return 1;
+    std::size_t place = 0;
+    for (const FinalsGroup::Finalist& finalist : group.finalists) {
+        if (!finalist.result.ok())
+            continue;
+        if (originOf(finalist.repeated) == originOf(task.ahead.front().record)) {
+            const auto before = static_cast<double>(std::min(task.moments, kMostMoments));
+            const double factor = std::pow(task.bestNs / costs[place], before / (before + 1));
+            for (double& cost : costs)
+                cost *= factor;
+            return task.moments + 1;
+        }
+        ++place;
+    }
+    return 1;
+}
+
+std::string TuningRun::finalsId() const
+{
+    // Of this moment: a round that was cut short behind its runoff holds another one.
+    return contentHash(fmt::format("{} finals {} {} {}", m_nonce, m_round, unixMs(), atSeconds())).hex();
+}
+
 /// From now on trials compete with these.
 void TuningRun::takeFinals(std::span<const Record> records)
 {
-    std::map<std::int32_t, double> best;
+    std::map<std::int32_t, std::vector<Record>> ofTasks;
     for (const Record& record : records)
-        if (const auto task = m_taskOfKey.find(record.candidate.task); task != m_taskOfKey.end() && record.result.ok()) {
-            double& ns = best.try_emplace(task->second, record.result.meanNs()).first->second;
-            ns = std::min(ns, record.result.meanNs());
-        }
-    for (const auto& [task, ns] : best)
-        m_tasks[static_cast<std::size_t>(task)].bestNs = ns;
+        if (const auto task = m_taskOfKey.find(record.candidate.task); task != m_taskOfKey.end() && record.result.ok())
+            ofTasks[task->second].push_back(record);
+    for (auto& [task, ofTask] : ofTasks) {
+        const std::string latest = finalsOf(ofTask.back());
+        std::erase_if(ofTask, [&latest](const Record& record) { return finalsOf(record) != latest; });
+        std::vector<Ahead> ahead;
+        for (Record& record : ofTask)
+            ahead.push_back({std::move(record), measure::makeBuiltKernel()});
+        takeAhead(m_tasks[static_cast<std::size_t>(task)], std::move(ahead));
+    }
 }
 
 Result<> TuningRun::holdFinals(std::stop_token stop)
@@ -208,7 +236,7 @@ Result<> TuningRun::holdFinals(std::stop_token stop)
         std::size_t last = first, count = 0;
         while (last < groups.size() && (last == first || count + groups[last].finalists.size() <= kAtOnce))
             count += groups[last++].finalists.size();
-        LATHE_TRY(finalsPass(std::span(groups).subspan(first, last - first), false, stop));
+        LATHE_TRY(finalsPass(std::span(groups).subspan(first, last - first), false, Look::Whole, stop));
         first = last;
     }
     for (passes = 1; passes < kMostPasses; ++passes) {
@@ -227,12 +255,12 @@ Result<> TuningRun::holdFinals(std::stop_token stop)
         }
         if (groups.empty())
             return {}; // so little time that nothing could be told
-        LATHE_TRY(finalsPass(groups, passes % 2 == 1, stop));
+        LATHE_TRY(finalsPass(groups, passes % 2 == 1, Look::Whole, stop));
     }
 
     FinalsEvent finals;
     finals.passes = passes;
-    const std::string id = contentHash(fmt::format("{} finals {}", m_nonce, m_round)).hex();
+    const std::string id = finalsId();
     std::vector<double> before;
     for (const Task& task : m_tasks)
         before.push_back(task.bestNs);
@@ -240,9 +268,9 @@ Result<> TuningRun::holdFinals(std::stop_token stop)
     std::vector<Event> events;
     json best = json::array();
     for (FinalsGroup& group : groups) {
-        const std::string stood = group.finalists.front().repeated.trial;
+        const std::string stood = originOf(group.finalists.front().repeated);
         before[static_cast<std::size_t>(group.task)] = group.finalists.front().repeated.result.meanNs();
-        std::vector<Record> ofTask = finalRecords(group, id);
+        std::vector<Record> ofTask = finalRecords(group, id, false);
         ++finals.tasks;
         finals.finalists += static_cast<std::int32_t>(ofTask.size());
         const auto stands = std::min_element(ofTask.begin(), ofTask.end(), [](const Record& a, const Record& b) {

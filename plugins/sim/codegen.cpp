@@ -280,7 +280,7 @@ public:
             if (built.status) {
                 Kernel facts;
                 facts.modelNs = modelTimeNs(kernel.nest, m_machine);
-                facts.slowdown = decision.fault == backend::Fault::Slow ? decision.factor : 1;
+                facts.slowdown = decision.fault == backend::Fault::Slow || decision.fault == backend::Fault::Lucky ? decision.factor : 1;
                 facts.fault = static_cast<std::uint32_t>(decision.fault);
                 facts.interpret =
                     m_interpret == "on" || (m_interpret == "auto" && interpretationSteps(kernel.nest) <= kMaxSteps);

@@ -30,6 +30,7 @@ private slots:
         row("--trials-per-round", [](TuneOptions& o) { o.trialsPerRound = 5000; });
         row("--policy", [](TuneOptions& o) { o.policy = "luck"; });
         row("--cache", [](TuneOptions& o) { o.cache = "lukewarm"; });
+        row("--runoff", [](TuneOptions& o) { o.runoff = "maybe"; });
         row("--repeat", [](TuneOptions& o) { o.repeat = 0; });
         row("--number", [](TuneOptions& o) { o.number = 0; });
         row("--min-repeat-ms", [](TuneOptions& o) { o.minRepeatMs = -1; });
@@ -70,12 +71,14 @@ private slots:
         options.devices = {"a", "b"};
         options.seed = 9;
         options.cache = "cold";
+        options.runoff = "on";
         options.strict = true;
         const auto read = tuneOptionsFromJson(toJson(options).dump());
         QVERIFY(read);
         QCOMPARE(QString::fromStdString(toJson(*read).dump()), QString::fromStdString(toJson(options).dump()));
         QCOMPARE(minRepeatMs(*read), 100.0);
         QVERIFY(read->devices == options.devices);
+        QCOMPARE(tuneOptionsFromJson("{}")->runoff, std::string("off")); // of a version that held none
         QCOMPARE(minRepeatMs(*tuneOptionsFromJson(R"({"policy": "reference"})")), 100.0);
     }
 

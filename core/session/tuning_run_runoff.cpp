@@ -1,0 +1,140 @@
+// The runoffs of a tuning run: finals.h says what for.
+
+#include "core/record/json_fields.h"
+#include "core/session/finals.h"
+#include "core/session/finals_group.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace lathe::session {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t kKept = 2; ///< of a task, between its rounds
+constexpr double kKeptWithin = 1.05; ///< of the best
+constexpr std::size_t kFullRound = 24, kMostNewcomers = 2; ///< one of a smaller round
+constexpr double kNewcomerWithin = 1.25; ///< of the fastest of the round: what is slower has nothing to win
+constexpr std::int32_t kLeastPasses = 2, kMostPasses = 5;
+constexpr double kShare = 0.06; ///< of what the round took, once kLeastPasses are over
+
+} // namespace
+
+void TuningRun::takeAhead(Task& task, std::vector<Ahead> ahead)
+{
+    std::stable_sort(ahead.begin(), ahead.end(), [](const Ahead& a, const Ahead& b) { return a.record.result.meanNs() < b.record.result.meanNs(); });
+    const double best = ahead.front().record.result.meanNs();
+    std::erase_if(ahead, [best](const Ahead& one) { return one.record.result.meanNs() > kKeptWithin * best; });
+    ahead.resize(std::min(ahead.size(), kKept));
+    task.bestNs = best;
+    task.moments = wholeIn(json::parse(ahead.front().record.result.conditions, nullptr, false), "moments");
+    task.ahead = std::move(ahead);
+}
+
+/// What the project's other runs left, measured as this one measures: it would be past once this run holds a runoff without it.
+Result<std::vector<TuningRun::Ahead>> TuningRun::fromEarlierRuns(const Task& task) const
+{
+    std::vector<Ahead> ahead;
+    if (m_setup.project == nullptr)
+        return ahead;
+    LATHE_TRY(m_setup.project->forEachContender(task.search.key, m_setup.model->target.text(), conditions(), [&](const Record& record) {
+        const bool known = std::any_of(task.search.alternatives.begin(), task.search.alternatives.end(), [&record](const search::SearchAlternative& a) { return a.name == record.candidate.alternative; });
+        if (record.session != m_session && known)
+            ahead.push_back({record, measure::makeBuiltKernel()});
+        return ahead.empty();
+    }));
+    return ahead;
+}
+
+Result<TuningRun::RoundBest> TuningRun::holdRunoff(std::int32_t taskIndex, std::span<const Ahead> round, double roundSeconds, std::stop_token stop)
+{
+    Task& task = m_tasks[static_cast<std::size_t>(taskIndex)];
+    const auto activity = m_time.in("finals");
+    const bool first = task.ahead.empty();
+    if (first) {
+        LATHE_TRY_ASSIGN(task.ahead, fromEarlierRuns(task));
+    }
+    std::vector<Ahead> competing = task.ahead;
+    std::set<std::string> programs;
+    for (const Ahead& one : competing)
+        programs.insert(programOf(one.record.candidate));
+    std::vector<const Ahead*> fastest;
+    for (const Ahead& one : round)
+        if (one.record.result.ok() && one.record.result.meanNs() > 0)
+            fastest.push_back(&one);
+    std::stable_sort(fastest.begin(), fastest.end(), [](const Ahead* a, const Ahead* b) { return a->record.result.meanNs() < b->record.result.meanNs(); });
+    for (std::size_t i = 0; i < fastest.size() && competing.size() < task.ahead.size() + (round.size() < kFullRound ? 1 : kMostNewcomers) && fastest[i]->record.result.meanNs() <= kNewcomerWithin * fastest[0]->record.result.meanNs(); ++i)
+        if (programs.insert(programOf(fastest[i]->record.candidate)).second)
+            competing.push_back(*fastest[i]);
+    RoundBest best;
+    if (competing.empty())
+        return best;
+    const double toldBefore = m_scheduler->progress(taskIndex).bestSeconds;
+    if (competing.size() == 1) { // nothing to compete with
+        if (first)
+            takeAhead(task, std::move(competing));
+        best.toldSeconds = first ? task.bestNs * 1e-9 : best.toldSeconds;
+    } else {
+        FinalsGroup group;
+        group.task = taskIndex;
+        for (const Ahead& one : competing)
+            group.finalists.push_back({one.record, one.built, {}, {}});
+        const auto begun = std::chrono::steady_clock::now();
+        const auto used = [&begun] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(); };
+        for (std::int32_t pass = 0; pass < kMostPasses; ++pass) {
+            if (pass >= kLeastPasses && (modelTime() || used() + group.passSeconds > kShare * roundSeconds))
+                break;
+            LATHE_TRY(finalsPass({&group, 1}, pass % 2 == 1, Look::Glance, stop));
+        }
+        std::vector<Record> records = finalRecords(group, finalsId(), true);
+        for (std::size_t i = 0; i < records.size(); ++i)
+            records[i].index = static_cast<std::int32_t>(i);
+        if (m_setup.project != nullptr)
+            LATHE_TRY(m_setup.project->addRecords(records)); // one transaction: all or nothing
+        std::vector<Ahead> ahead;
+        for (std::size_t i = 0; i < records.size(); ++i)
+            if (records[i].result.ok())
+                ahead.push_back({records[i], competing[i].built});
+        if (!ahead.empty()) {
+            takeAhead(task, std::move(ahead));
+            best.final = true;
+            // What was won beside what stood, whatever the minute was like.
+            const bool stoodCounts = records.front().result.ok() && toldBefore < 1e10;
+            const bool won = originOf(task.ahead.front().record) != originOf(records.front());
+            if (!stoodCounts)
+                best.toldSeconds = task.bestNs * 1e-9;
+            else if (won)
+                best.toldSeconds = toldBefore * task.bestNs / records.front().result.meanNs();
+        }
+    }
+    if (!task.ahead.empty()) {
+        best.ms = task.bestNs * 1e-6;
+        best.alternative = task.ahead.front().record.candidate.alternative;
+    }
+    return best;
+}
+
+/// Of a stored round, whose trials were told: who stands best since. What the scheduler was told then; nothing: no runoffs were held.
+std::optional<double> TuningRun::restoreRunoff(Task& task, const std::string& durations, std::span<const Record> told)
+{
+    const json kept = json::parse(durations, nullptr, false);
+    if (!kept.is_object() || !kept.contains("best"))
+        return std::nullopt;
+    const json best = partIn(kept, "best");
+    if (const double ms = numberIn(best, "ms"); ms > 0 && !flagIn(best, "final") && task.ahead.empty()) {
+        std::vector<Ahead> ahead;
+        for (const Record& record : told)
+            if (record.result.ok())
+                ahead.push_back({record, measure::makeBuiltKernel()});
+        if (!ahead.empty())
+            takeAhead(task, std::move(ahead));
+    }
+    return numberIn(best, "told_s", std::numeric_limits<double>::infinity());
+}
+
+} // namespace lathe::session

@@ -1,0 +1,170 @@
+#include "core/session/finals.h"
+#include "tests/support/runs.h"
+
+#include <nlohmann/json.hpp>
+
+#include <QtTest>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+
+using namespace lathe;
+using namespace lathe::session;
+using namespace lathe::test;
+
+/// What stands and the best of each round, in turns on the simulated device.
+class TestRunoff : public QObject, Projects
+{
+    Q_OBJECT
+
+    static TuneOptions withRunoffs(std::int64_t trials)
+    {
+        TuneOptions options = few(trials);
+        options.runoff = "on";
+        return options;
+    }
+    /// Every fifth trial was measured in a moment in which everything was twice as fast.
+    std::string lucky() const
+    {
+        const std::filesystem::path script = file("lucky.json");
+        std::ofstream(script) << R"({"rules": [{"fault": "lucky", "every": 5, "offset": 2, "factor": 0.5}]})";
+        return "sim -script=" + script.string();
+    }
+    std::vector<Record> records(const char* project) const
+    {
+        std::vector<Record> all;
+        must(reader(project).forEachRecord({}, [&all](const Record& r) { all.push_back(r); }));
+        return all;
+    }
+
+private slots:
+    void aLuckyTrialDoesNotWin()
+    {
+        const auto session = open("lucky.lathe", lucky());
+        Watcher watcher(*session, withRunoffs(96));
+        QVERIFY(session->state() == RunState::Finished);
+        QCOMPARE(watcher.all<DoneEvent>().back().trials, std::int64_t{96}); // runoffs come on top
+        // In truth: what a program took whenever it was measured again.
+        std::map<std::string, double> truth;
+        bool luck = false;
+        const std::vector<Record> all = records("lucky.lathe");
+        for (const Record& r : all)
+            if (isRunoff(r))
+                truth[originOf(r)] = nlohmann::json::parse(r.result.conditions).at("passes_ns")[0].get<double>();
+        QVERIFY(!truth.empty());
+        for (const Record& r : all)
+            if (r.repeats.empty() && truth.contains(r.trial))
+                luck = luck || r.result.meanNs() < 0.6 * truth[r.trial];
+        QVERIFY(luck); // some who took part had been lucky
+        for (const Record& r : all)
+            if (isRunoff(r)) {
+                QCOMPARE(r.round, kFinalsRound);
+                QVERIFY(std::abs(r.result.meanNs() - truth.at(originOf(r))) < 1e-6 * r.result.meanNs());
+            }
+        // What is told after a runoff only falls, and the finals have nothing to take back.
+        std::map<std::int32_t, double> told;
+        for (const BestEvent& best : watcher.all<BestEvent>()) {
+            const auto known = told.find(best.task);
+            if (best.final && known != told.end())
+                QVERIFY(best.costMs <= known->second * (1 + 1e-9));
+            if (best.final)
+                told[best.task] = best.costMs;
+        }
+        QVERIFY(!told.empty());
+        const auto finals = watcher.all<FinalsEvent>();
+        QCOMPARE(finals.size(), std::size_t{1});
+        QVERIFY(std::abs(finals[0].afterMs - finals[0].beforeMs) < 1e-6 * finals[0].afterMs);
+        QCOMPARE(finals[0].changed, 0);
+        // The same run without them believes in luck until its finals.
+        const auto trusting = open("trusting.lathe", lucky());
+        Watcher other(*trusting, few(96));
+        QVERIFY(other.all<FinalsEvent>()[0].afterMs > 1.05 * other.all<FinalsEvent>()[0].beforeMs);
+    }
+
+    void theProjectHoldsWhoWonAtAnyTime()
+    {
+        const auto session = open("held.lathe", lucky());
+        Watcher watcher;
+        std::map<std::int32_t, double> told;
+        int looked = 0;
+        watcher.onEvent = [&](const Event& event) {
+            if (const auto* best = std::get_if<BestEvent>(&event.what))
+                told[best->task] = best->costMs;
+            if (std::holds_alternative<RoundDoneEvent>(event.what)) {
+                for (const TaskView& task : session->tasks())
+                    if (const auto known = told.find(task.id); known != told.end())
+                        QVERIFY(std::abs(task.bestMs - known->second) < 1e-9 * task.bestMs);
+                ++looked;
+            }
+        };
+        watcher.run(*session, withRunoffs(64));
+        QVERIFY(looked >= 8);
+    }
+
+    void aRunGoesOnAsIfItHadNotBeenStopped()
+    {
+        const auto straight = open("straight.lathe", lucky()), broken = open("broken.lathe", lucky());
+        Watcher a, b, c;
+        a.run(*straight, withRunoffs(64));
+        const auto rounds = a.all<RoundDoneEvent>();
+        QVERIFY(rounds.size() > 6);
+        std::int64_t half = 0;
+        for (std::size_t i = 0; i < rounds.size() / 2; ++i)
+            half += rounds[i].trials;
+        b.run(*broken, withRunoffs(half));
+        TuneOptions more = withRunoffs(64);
+        more.resume = true;
+        c.run(*broken, more);
+        std::vector<std::pair<std::string, double>> one, two;
+        for (const TrialEvent& trial : a.all<TrialEvent>())
+            one.emplace_back(trial.trial.candidate, trial.trial.costMs);
+        for (const auto* watcher : {&b, &c})
+            for (const TrialEvent& trial : watcher->all<TrialEvent>())
+                two.emplace_back(trial.trial.candidate, trial.trial.costMs);
+        QVERIFY(one == two);
+        QVERIFY(std::abs(a.all<EstimateEvent>().back().ms - c.all<EstimateEvent>().back().ms) < 1e-6 * a.all<EstimateEvent>().back().ms);
+    }
+
+    void whatAnEarlierRunFoundIsNotLost()
+    {
+        const auto session = open("twice.lathe");
+        Watcher first(*session, withRunoffs(96));
+        std::map<std::string, double> before;
+        for (const TaskView& task : session->tasks())
+            before[task.key] = task.bestMs;
+        TuneOptions other = withRunoffs(12);
+        other.seed = 7;
+        Watcher second(*session, other);
+        QVERIFY(second.all<BestEvent>().size() > 0);
+        for (const TaskView& task : session->tasks())
+            QVERIFY(task.bestMs <= before.at(task.key) * (1 + 1e-9));
+    }
+
+    void aReplayTellsOfThem()
+    {
+        const auto live = open("replayed.lathe", lucky());
+        Watcher told(*live, withRunoffs(48));
+        OpenOptions options;
+        options.project = file("replayed.lathe");
+        options.replay = ReplayOptions{0, 1e6};
+        const auto session = must(TuningSession::open(options));
+        Watcher again(*session, {});
+        const auto a = told.all<BestEvent>(), b = again.all<BestEvent>();
+        QVERIFY(a.size() > 4);
+        QCOMPARE(b.size(), a.size());
+        for (std::size_t i = 0; i < a.size(); ++i)
+            QVERIFY(a[i].task == b[i].task && a[i].costMs == b[i].costMs && a[i].final == b[i].final && a[i].alternative == b[i].alternative);
+    }
+
+    void simulatorsHoldThemOnlyWhenAsked()
+    {
+        const auto session = open("quiet.lathe");
+        Watcher watcher(*session, few(24));
+        for (const Record& r : records("quiet.lathe"))
+            QVERIFY(!isRunoff(r));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRunoff)
+#include "tst_runoff.moc"
