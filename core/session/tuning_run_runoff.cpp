@@ -19,7 +19,6 @@ namespace {
 constexpr std::size_t kKept = 2; ///< of a task, between its rounds
 constexpr double kKeptWithin = 1.05; ///< of the best
 constexpr std::size_t kFullRound = 24, kMostNewcomers = 2; ///< one of a smaller round
-constexpr double kNewcomerWithin = 1.25; ///< of the fastest of the round: what is slower has nothing to win
 constexpr std::int32_t kLeastPasses = 2, kMostPasses = 5;
 constexpr double kShare = 0.06; ///< of what the round took, once kLeastPasses are over
 
@@ -68,18 +67,19 @@ Result<TuningRun::RoundBest> TuningRun::holdRunoff(std::int32_t taskIndex, std::
         if (one.record.result.ok() && one.record.result.meanNs() > 0)
             fastest.push_back(&one);
     std::stable_sort(fastest.begin(), fastest.end(), [](const Ahead* a, const Ahead* b) { return a->record.result.meanNs() < b->record.result.meanNs(); });
-    for (std::size_t i = 0; i < fastest.size() && competing.size() < task.ahead.size() + (round.size() < kFullRound ? 1 : kMostNewcomers) && fastest[i]->record.result.meanNs() <= kNewcomerWithin * fastest[0]->record.result.meanNs(); ++i)
+    // However much slower than the first they seem: that may have been lucky.
+    const std::size_t newcomers = round.size() < kFullRound && !competing.empty() ? 1 : kMostNewcomers;
+    for (std::size_t i = 0; i < fastest.size() && competing.size() < task.ahead.size() + newcomers; ++i)
         if (programs.insert(programOf(fastest[i]->record.candidate)).second)
             competing.push_back(*fastest[i]);
     RoundBest best;
     if (competing.empty())
         return best;
     const double toldBefore = m_scheduler->progress(taskIndex).bestSeconds;
-    if (competing.size() == 1) { // nothing to compete with
-        if (first)
-            takeAhead(task, std::move(competing));
-        best.toldSeconds = first ? task.bestNs * 1e-9 : best.toldSeconds;
-    } else {
+    if (first && competing.size() == 1) { // nothing to compete with
+        takeAhead(task, std::move(competing));
+        best.toldSeconds = task.bestNs * 1e-9;
+    } else if (!fastest.empty()) { // even alone: the round's trials may be the same program in a luckier moment
         FinalsGroup group;
         group.task = taskIndex;
         for (const Ahead& one : competing)

@@ -2,10 +2,12 @@
 #include "plugins/sim/interpreter.h"
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -18,7 +20,7 @@ using namespace lathe::sim;
 struct LatheModule
 {
     Program program;
-    std::map<std::uint32_t, std::uint64_t> firstJobs; ///< of lucky kernels, by number: the device's jobs before
+    std::size_t identity = 0; ///< hash of the artifact: it may be loaded again
 };
 
 struct LatheDevice
@@ -33,6 +35,7 @@ struct LatheDevice
     std::vector<Block> blocks;
     bool changed = true; ///< buffers were written since the last interpretation
     std::uint64_t jobs = 0; ///< that are over: each ends with health()
+    std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t> firstJobs; ///< of lucky kernels, by artifact and number: `jobs` then
 
     Block* find(const void* data)
     {
@@ -165,6 +168,7 @@ int load(LatheDevice* device, const void* artifact, size_t bytes, const char* de
     auto loaded = std::make_unique<LatheModule>();
     if (const std::string problem = loaded->program.read(artifact, bytes); !problem.empty())
         return fail(error, kBadFile, problem);
+    loaded->identity = std::hash<std::string_view>()({static_cast<const char*>(artifact), bytes});
     device->changed = true;
     *module = loaded.release();
     return 0;
@@ -221,7 +225,7 @@ double slowdownNow(LatheDevice* device, const LatheLaunch& launch)
     const Kernel& kernel = launch.module->program.kernels()[launch.kernel];
     if (static_cast<Fault>(kernel.fault) != Fault::Lucky)
         return kernel.slowdown;
-    return launch.module->firstJobs.try_emplace(launch.kernel, device->jobs).first->second == device->jobs ? kernel.slowdown : 1;
+    return device->firstJobs.try_emplace({launch.module->identity, launch.kernel}, device->jobs).first->second == device->jobs ? kernel.slowdown : 1;
 }
 
 int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t,

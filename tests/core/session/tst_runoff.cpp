@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <set>
 
 using namespace lathe;
 using namespace lathe::session;
@@ -60,21 +61,21 @@ private slots:
         for (const Record& r : all)
             if (isRunoff(r)) {
                 QCOMPARE(r.round, kFinalsRound);
-                QVERIFY(std::abs(r.result.meanNs() - truth.at(originOf(r))) < 1e-6 * r.result.meanNs());
+                QVERIFY2(std::abs(r.result.meanNs() - truth.at(originOf(r))) < 1e-6 * r.result.meanNs(), r.result.conditions.c_str());
             }
         // What is told after a runoff only falls, and the finals have nothing to take back.
         std::map<std::int32_t, double> told;
         for (const BestEvent& best : watcher.all<BestEvent>()) {
             const auto known = told.find(best.task);
             if (best.final && known != told.end())
-                QVERIFY(best.costMs <= known->second * (1 + 1e-9));
+                QVERIFY(best.costMs <= known->second * (1 + 1e-4)); // model time is told in whole nanoseconds
             if (best.final)
                 told[best.task] = best.costMs;
         }
         QVERIFY(!told.empty());
         const auto finals = watcher.all<FinalsEvent>();
         QCOMPARE(finals.size(), std::size_t{1});
-        QVERIFY(std::abs(finals[0].afterMs - finals[0].beforeMs) < 1e-6 * finals[0].afterMs);
+        QVERIFY2(std::abs(finals[0].afterMs - finals[0].beforeMs) < 1e-4 * finals[0].afterMs, qPrintable(QStringLiteral("%1 and %2 ms").arg(finals[0].beforeMs).arg(finals[0].afterMs)));
         QCOMPARE(finals[0].changed, 0);
         // The same run without them believes in luck until its finals.
         const auto trusting = open("trusting.lathe", lucky());
@@ -109,20 +110,27 @@ private slots:
         a.run(*straight, withRunoffs(64));
         const auto rounds = a.all<RoundDoneEvent>();
         QVERIFY(rounds.size() > 6);
-        std::int64_t half = 0;
-        for (std::size_t i = 0; i < rounds.size() / 2; ++i)
-            half += rounds[i].trials;
-        b.run(*broken, withRunoffs(half));
+        std::size_t done = 0;
+        b.onEvent = [&](const Event& event) { // in the middle of a round, most likely
+            if (std::holds_alternative<RoundDoneEvent>(event.what) && ++done == rounds.size() / 2)
+                broken->stop();
+        };
+        b.run(*broken, withRunoffs(64));
+        QVERIFY(broken->state() == RunState::Stopped);
         TuneOptions more = withRunoffs(64);
         more.resume = true;
         c.run(*broken, more);
         std::vector<std::pair<std::string, double>> one, two;
+        std::set<std::string> ids;
         for (const TrialEvent& trial : a.all<TrialEvent>())
             one.emplace_back(trial.trial.candidate, trial.trial.costMs);
-        for (const auto* watcher : {&b, &c})
+        for (const auto* watcher : {&b, &c}) // trials of a round that was cut short are told of once more
             for (const TrialEvent& trial : watcher->all<TrialEvent>())
-                two.emplace_back(trial.trial.candidate, trial.trial.costMs);
-        QVERIFY(one == two);
+                if (ids.insert(trial.trial.id).second)
+                    two.emplace_back(trial.trial.candidate, trial.trial.costMs);
+        QCOMPARE(two.size(), one.size());
+        for (std::size_t i = 0; i < one.size(); ++i)
+            QVERIFY2(one[i] == two[i], qPrintable(QStringLiteral("trial %1: %2 and %3 ms").arg(i).arg(one[i].second).arg(two[i].second)));
         QVERIFY(std::abs(a.all<EstimateEvent>().back().ms - c.all<EstimateEvent>().back().ms) < 1e-6 * a.all<EstimateEvent>().back().ms);
     }
 
@@ -138,7 +146,7 @@ private slots:
         Watcher second(*session, other);
         QVERIFY(second.all<BestEvent>().size() > 0);
         for (const TaskView& task : session->tasks())
-            QVERIFY(task.bestMs <= before.at(task.key) * (1 + 1e-9));
+            QVERIFY(task.bestMs <= before.at(task.key) * (1 + 1e-4));
     }
 
     void aReplayTellsOfThem()
