@@ -78,4 +78,14 @@ Result<std::span<const LatheLaunch>> Rotation::around(Device& device, const Lath
     return std::span<const LatheLaunch>(m_launches);
 }
 
+std::span<const LatheLaunch> Rotation::next(std::size_t count)
+{
+    // The first is of the job's own constants, which have just been written.
+    if (m_next + count > m_launches.size())
+        m_next = m_launches.size() > count ? 1 : 0;
+    const auto some = std::span<const LatheLaunch>(m_launches).subspan(m_next, count);
+    m_next += count;
+    return some;
+}
+
 } // namespace lathe::serve

@@ -23,6 +23,10 @@ public:
     Result<std::span<const LatheLaunch>> around(Device& device, const LatheLaunch& launch, std::span<const ArgSpec> parameters,
                                                 std::uint64_t bytes);
 
+    /// `count` of the launches that around() made, fewer than all: those that follow the ones before, also of an earlier trial. So a
+    /// few at a time still go around all the copies; the same ones each time would soon be in the caches.
+    std::span<const LatheLaunch> next(std::size_t count);
+
 private:
     Result<DeviceBuffer*> place(Device& device, std::size_t bytes, std::size_t index);
 
@@ -34,6 +38,7 @@ private:
     std::vector<Copies> m_copies; ///< by size; those of the last trial last
     std::vector<std::vector<void*>> m_pointers;
     std::vector<LatheLaunch> m_launches;
+    std::size_t m_next = 1;
 };
 
 } // namespace lathe::serve

@@ -426,9 +426,8 @@ Result<> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunR
     constexpr double kGlanceNs = 3e6;
     if (wanted.settle_above_ns() > 0 && minRepeatNs > 2 * kGlanceNs) {
         const double runs = std::clamp(kGlanceNs / std::max(firstNs, wanted.settle_above_ns()), 2.0, static_cast<double>(kMaxNumber));
-        // Of many copies the last few do: when a whole turn comes to them, the others have pushed them out again.
         const auto few = std::min(static_cast<std::uint32_t>(runs), copies);
-        LATHE_TRY_ASSIGN(const Timed glance, few < copies ? measureSome(launches.last(few)) : measure(static_cast<std::uint32_t>(runs)));
+        LATHE_TRY_ASSIGN(const Timed glance, few < copies ? measureSome(m_rotation.next(few)) : measure(static_cast<std::uint32_t>(runs)));
         if (glance.mean > wanted.settle_above_ns()) {
             stopEarly(glance);
             return restore();

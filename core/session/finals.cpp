@@ -72,9 +72,9 @@ std::vector<double> standings(std::span<const std::vector<double>> costs)
     return all;
 }
 
-double finalsReserve(double seconds)
+double finalsReserve(double seconds, bool runoffs)
 {
-    return std::min(std::clamp(0.08 * seconds, 3.0, 45.0), 0.2 * seconds);
+    return (runoffs ? 0.5 : 1) * std::min(std::clamp(0.08 * seconds, 3.0, 45.0), 0.2 * seconds);
 }
 
 Result<std::vector<Record>> contenders(const store::Project& project, std::string_view task, std::string_view target, const store::Conditions& conditions)

@@ -26,7 +26,10 @@ namespace lathe::session {
 //
 // A runoff is the same for one task after each of its rounds, and shorter: what stands and the fastest of the round, in turns, so
 // that a newcomer wins by what it takes beside the old one and not by its minute. Its records hold "runoff", too. A run's estimate
-// is the sum of what won the runoffs; the scheduler is told how much the winner won beside what stood.
+// is the sum of what won the runoffs; the scheduler is told how much the winner won beside what stood. Where what stood stands again,
+// also in finals, its cost is the mean over the n + 1 moments ("moments") at which it was measured, one of many if n > 7:
+//
+//     cost' = cost^(n / (n + 1))  x  standing^(1 / (n + 1)),     and all others of that runoff by the same factor
 
 /// Record::round of a final.
 inline constexpr std::int32_t kFinalsRound = -1;
@@ -46,8 +49,9 @@ double robustMean(std::vector<double> values);
 /// costs[pass][finalist], all positive; one standing per finalist.
 std::vector<double> standings(std::span<const std::vector<double>> costs);
 
-/// Seconds of a run of so many that its search leaves to the finals: 8 %, at least 3 s and at most 45, never over a fifth.
-double finalsReserve(double seconds);
+/// Seconds of a run of so many that its search leaves to the finals: 8 %, at least 3 s and at most 45, never over a fifth;
+/// where runoffs were held, 4 %, 1.5 s, 22.5 and a tenth.
+double finalsReserve(double seconds, bool runoffs);
 
 /// Who may compete for a task, the most promising first: the fastest two programs, then the fastest of each other algorithm or
 /// sketch within 25 %, then more of the fastest, within 50 %; at most 8. Programs differ in algorithm, edges or steps. Fewer than

@@ -7,7 +7,7 @@ namespace lathe::session {
 
 Forecast forecast(std::span<const ForecastTask> tasks, double nowSeconds, double endSeconds)
 {
-    constexpr double kPriorTasks = 2, kPriorGain = 0.35, kSlope = 0.05, kFinals = 1.10;
+    constexpr double kPriorTasks = 2, kPriorGain = 0.35, kSlope = 0.05;
     constexpr double kNoise = 0.12, kOfGain = 0.5, kEightyPercent = 1.28;
     double estimate = 0, unsearched = 0, unsearchedSeconds = 0, won = kPriorTasks * kPriorGain, searchedTasks = kPriorTasks;
     for (const ForecastTask& task : tasks) {
@@ -28,7 +28,7 @@ Forecast forecast(std::span<const ForecastTask> tasks, double nowSeconds, double
     const double ofUnsearched = 1 - std::exp(-std::max(0.0, won / searchedTasks) * reached);
     const double ofSearched = 1 - std::pow(std::max(1.0, endSeconds / nowSeconds), -kSlope);
     const double lnGain = -std::log(1 - share * ofUnsearched - (1 - share) * ofSearched);
-    const double likely = estimate * std::exp(-lnGain) * kFinals;
+    const double likely = estimate * std::exp(-lnGain);
     const double band = std::exp(kEightyPercent * std::hypot(kNoise, kOfGain * lnGain));
     return {likely, likely / band, likely * band};
 }

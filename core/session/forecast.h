@@ -8,18 +8,18 @@ namespace lathe::session {
 
 // Where a run that ends with its budget is likely to end. Two things bring the network further: tasks that were not searched yet
 // (a first trial is the default schedule) win what the searched ones have won, and what is searched goes on winning, by a share of
-// the logarithm of time. Finals then raise the estimate, since the least of many measurements is too low.
+// the logarithm of time. The estimate is of runoffs (finals.h), so finals move it up as often as down.
 //
 //     won        = (k p + sum of ln(first_i / best_i) over searched tasks) / (k + how many),  k = 2, p = 0.35
 //     ln(gain)   = -ln(1 - u (1 - exp(-won r)) - (1 - u)(1 - (end / now)^-q))
-//     likely     = estimate / gain x 1.10
+//     likely     = estimate / gain
 //     band       = likely x exp(-+1.28 sqrt(0.12^2 + (ln(gain) / 2)^2))
 //
 // u is the unsearched tasks' share of the estimate, r the share of them that the time left does for, q = 0.05.
 //
-// What finals add depends on the machine: 6 % fitted nineteen runs on a calm one, 21 % was the mean of 17 runs on one whose speed
-// changes by the minute; 10 % and the band's least width are between the two. The final estimate lay in this band, which is meant
-// to hold four of five, for 79 % of the time of these 17 (15 networks, 180 and 480 s; tests/bench/forecast).
+// Before there were runoffs the estimate was the sum of the least of many measurements, which finals raised by 6 % on a calm machine
+// and by 21 % on one whose speed changes by the minute. The band's least width is of that time, for the second (17 runs;
+// tests/bench/README.md says what is known since).
 
 struct ForecastTask
 {

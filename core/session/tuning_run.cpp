@@ -53,7 +53,7 @@ double TuningRun::searchSeconds() const
 {
     if (m_options.seconds <= 0)
         return std::numeric_limits<double>::infinity();
-    return m_options.seconds - (m_setup.project == nullptr ? 0 : finalsReserve(m_options.seconds)) - networkReserve();
+    return m_options.seconds - (m_setup.project == nullptr ? 0 : finalsReserve(m_options.seconds, m_runoffs)) - networkReserve();
 }
 
 double TuningRun::estimatedSeconds() const

@@ -95,6 +95,8 @@ private:
     /// Measures the best of the round beside what stands, and takes over who wins.
     Result<RoundBest> holdRunoff(std::int32_t task, std::span<const Ahead> round, double roundSeconds, std::stop_token stop);
     Result<std::vector<Ahead>> fromEarlierRuns(const Task& task) const;
+    static std::vector<Ahead> competitors(const Task& task, std::span<const Ahead> round);
+    Result<std::vector<Record>> runoffOf(std::int32_t task, std::span<const Ahead> competing, double roundSeconds, std::stop_token stop);
     static void takeAhead(Task& task, std::vector<Ahead> ahead);
     std::optional<double> restoreRunoff(Task& task, const std::string& durations, std::span<const Record> told);
     Result<> holdFinals(std::stop_token stop);

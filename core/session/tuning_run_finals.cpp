@@ -161,25 +161,28 @@ std::vector<Record> TuningRun::finalRecords(FinalsGroup& group, const std::strin
     return records;
 }
 
-/// Where what stood is among them and has been measured at several moments: all costs by one factor, so that its own becomes the
-/// (geometric) mean over these moments. The number of moments with this one.
+/// Where what stood stands again: all costs by one factor, so that its own becomes the (geometric) mean over the moments at which it
+/// was measured. The number of these moments, with this one. A newcomer begins with what it took now: what it won beside the old one
+/// is partly luck, and a chain of such gains would sink ever deeper below what anything takes.
 std::int64_t TuningRun::toLevelOfRun(const FinalsGroup& group, std::vector<double>& costs) const
 {
     const Task& task = m_tasks[static_cast<std::size_t>(group.task)];
-    if (!m_runoffs || task.ahead.empty())
+    if (!m_runoffs || task.ahead.empty() || costs.empty())
         return 1;
-    std::size_t place = 0;
+    const auto stands = std::min_element(costs.begin(), costs.end()) - costs.begin();
+    std::ptrdiff_t place = 0;
     for (const FinalsGroup::Finalist& finalist : group.finalists) {
         if (!finalist.result.ok())
             continue;
-        if (originOf(finalist.repeated) == originOf(task.ahead.front().record)) {
-            const auto before = static_cast<double>(std::min(task.moments, kMostMoments));
-            const double factor = std::pow(task.bestNs / costs[place], before / (before + 1));
-            for (double& cost : costs)
-                cost *= factor;
-            return task.moments + 1;
-        }
-        ++place;
+        if (place++ != stands)
+            continue;
+        if (originOf(finalist.repeated) != originOf(task.ahead.front().record))
+            break;
+        const auto before = static_cast<double>(std::min(task.moments, kMostMoments));
+        const double factor = std::pow(task.bestNs / costs[static_cast<std::size_t>(stands)], before / (before + 1));
+        for (double& cost : costs)
+            cost *= factor;
+        return task.moments + 1;
     }
     return 1;
 }
@@ -216,7 +219,7 @@ Result<> TuningRun::holdFinals(std::stop_token stop)
     const bool timed = !modelTime() || m_options.seconds > 0;
     double allowed = std::numeric_limits<double>::infinity();
     if (m_options.seconds > 0)
-        allowed = std::min(finalsReserve(m_options.seconds), m_options.seconds - networkReserve() - begun);
+        allowed = std::min(finalsReserve(m_options.seconds, m_runoffs), m_options.seconds - networkReserve() - begun);
     else if (timed)
         allowed = std::clamp(0.08 * begun, 3.0, 45.0);
     if (allowed <= 0)

@@ -1,6 +1,7 @@
 // The runoffs of a tuning run: finals.h says what for.
 
 #include "core/record/json_fields.h"
+#include "core/session/clock_times.h"
 #include "core/session/finals.h"
 #include "core/session/finals_group.h"
 
@@ -50,14 +51,10 @@ Result<std::vector<TuningRun::Ahead>> TuningRun::fromEarlierRuns(const Task& tas
     return ahead;
 }
 
-Result<TuningRun::RoundBest> TuningRun::holdRunoff(std::int32_t taskIndex, std::span<const Ahead> round, double roundSeconds, std::stop_token stop)
+/// What stands and the fastest newcomers of the round, each program once. However much slower than the first the second seems: the
+/// first may have been lucky.
+std::vector<TuningRun::Ahead> TuningRun::competitors(const Task& task, std::span<const Ahead> round)
 {
-    Task& task = m_tasks[static_cast<std::size_t>(taskIndex)];
-    const auto activity = m_time.in("finals");
-    const bool first = task.ahead.empty();
-    if (first) {
-        LATHE_TRY_ASSIGN(task.ahead, fromEarlierRuns(task));
-    }
     std::vector<Ahead> competing = task.ahead;
     std::set<std::string> programs;
     for (const Ahead& one : competing)
@@ -67,35 +64,29 @@ Result<TuningRun::RoundBest> TuningRun::holdRunoff(std::int32_t taskIndex, std::
         if (one.record.result.ok() && one.record.result.meanNs() > 0)
             fastest.push_back(&one);
     std::stable_sort(fastest.begin(), fastest.end(), [](const Ahead* a, const Ahead* b) { return a->record.result.meanNs() < b->record.result.meanNs(); });
-    // However much slower than the first they seem: that may have been lucky.
-    const std::size_t newcomers = round.size() < kFullRound && !competing.empty() ? 1 : kMostNewcomers;
-    for (std::size_t i = 0; i < fastest.size() && competing.size() < task.ahead.size() + newcomers; ++i)
+    const std::size_t most = competing.size() + (round.size() < kFullRound && !competing.empty() ? 1 : kMostNewcomers);
+    for (std::size_t i = 0; i < fastest.size() && competing.size() < most; ++i)
         if (programs.insert(programOf(fastest[i]->record.candidate)).second)
             competing.push_back(*fastest[i]);
+    return competing;
+}
+
+Result<TuningRun::RoundBest> TuningRun::holdRunoff(std::int32_t taskIndex, std::span<const Ahead> round, double roundSeconds, std::stop_token stop)
+{
+    Task& task = m_tasks[static_cast<std::size_t>(taskIndex)];
+    const auto activity = m_time.in("finals");
+    const bool first = task.ahead.empty();
+    if (first) {
+        LATHE_TRY_ASSIGN(task.ahead, fromEarlierRuns(task));
+    }
+    std::vector<Ahead> competing = competitors(task, round);
+    const bool valid = std::any_of(round.begin(), round.end(), [](const Ahead& one) { return one.record.result.ok(); });
     RoundBest best;
-    if (competing.empty())
-        return best;
-    const double toldBefore = m_scheduler->progress(taskIndex).bestSeconds;
     if (first && competing.size() == 1) { // nothing to compete with
         takeAhead(task, std::move(competing));
         best.toldSeconds = task.bestNs * 1e-9;
-    } else if (!fastest.empty()) { // even alone: the round's trials may be the same program in a luckier moment
-        FinalsGroup group;
-        group.task = taskIndex;
-        for (const Ahead& one : competing)
-            group.finalists.push_back({one.record, one.built, {}, {}});
-        const auto begun = std::chrono::steady_clock::now();
-        const auto used = [&begun] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(); };
-        for (std::int32_t pass = 0; pass < kMostPasses; ++pass) {
-            if (pass >= kLeastPasses && (modelTime() || used() + group.passSeconds > kShare * roundSeconds))
-                break;
-            LATHE_TRY(finalsPass({&group, 1}, pass % 2 == 1, Look::Glance, stop));
-        }
-        std::vector<Record> records = finalRecords(group, finalsId(), true);
-        for (std::size_t i = 0; i < records.size(); ++i)
-            records[i].index = static_cast<std::int32_t>(i);
-        if (m_setup.project != nullptr)
-            LATHE_TRY(m_setup.project->addRecords(records)); // one transaction: all or nothing
+    } else if (valid) { // even if it is alone: the round's trials may be the same program in a luckier moment
+        LATHE_TRY_ASSIGN(const std::vector<Record> records, runoffOf(taskIndex, competing, roundSeconds, stop));
         std::vector<Ahead> ahead;
         for (std::size_t i = 0; i < records.size(); ++i)
             if (records[i].result.ok())
@@ -104,12 +95,12 @@ Result<TuningRun::RoundBest> TuningRun::holdRunoff(std::int32_t taskIndex, std::
             takeAhead(task, std::move(ahead));
             best.final = true;
             // What was won beside what stood, whatever the minute was like.
-            const bool stoodCounts = records.front().result.ok() && toldBefore < 1e10;
-            const bool won = originOf(task.ahead.front().record) != originOf(records.front());
-            if (!stoodCounts)
+            const Record &stood = records.front(), &stands = task.ahead.front().record;
+            const double toldBefore = m_scheduler->progress(taskIndex).bestSeconds;
+            if (!stood.result.ok() || toldBefore >= 1e10)
                 best.toldSeconds = task.bestNs * 1e-9;
-            else if (won)
-                best.toldSeconds = toldBefore * task.bestNs / records.front().result.meanNs();
+            else if (originOf(stands) != originOf(stood))
+                best.toldSeconds = toldBefore * task.bestNs / stood.result.meanNs();
         }
     }
     if (!task.ahead.empty()) {
@@ -117,6 +108,30 @@ Result<TuningRun::RoundBest> TuningRun::holdRunoff(std::int32_t taskIndex, std::
         best.alternative = task.ahead.front().record.candidate.alternative;
     }
     return best;
+}
+
+/// One record for each of them, kept in the project. None: the device failed, which says nothing of the programs.
+Result<std::vector<Record>> TuningRun::runoffOf(std::int32_t taskIndex, std::span<const Ahead> competing, double roundSeconds, std::stop_token stop)
+{
+    FinalsGroup group;
+    group.task = taskIndex;
+    for (const Ahead& one : competing)
+        group.finalists.push_back({one.record, one.built, {}, {}});
+    const auto begun = std::chrono::steady_clock::now();
+    for (std::int32_t pass = 0; pass < kMostPasses; ++pass) {
+        if (pass >= kLeastPasses && (modelTime() || secondsSince(begun) + group.passSeconds > kShare * roundSeconds))
+            break;
+        LATHE_TRY(finalsPass({&group, 1}, pass % 2 == 1, Look::Glance, stop));
+    }
+    for (const FinalsGroup::Finalist& finalist : group.finalists)
+        if (finalist.result.code == Errc::DeviceLost || finalist.result.code == Errc::RunTimeout)
+            return std::vector<Record>();
+    std::vector<Record> records = finalRecords(group, finalsId(), true);
+    for (std::size_t i = 0; i < records.size(); ++i)
+        records[i].index = static_cast<std::int32_t>(i);
+    if (m_setup.project != nullptr)
+        LATHE_TRY(m_setup.project->addRecords(records)); // one transaction: all or nothing
+    return records;
 }
 
 /// Of a stored round, whose trials were told: who stands best since. What the scheduler was told then; nothing: no runoffs were held.

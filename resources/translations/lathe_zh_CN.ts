@@ -321,6 +321,10 @@
             <translation>重复之间的间歇（毫秒）</translation>
         </message>
         <message>
+            <source>runoffs</source>
+            <translation>加赛</translation>
+        </message>
+        <message>
             <source>head start</source>
             <translation>热启动</translation>
         </message>

@@ -70,10 +70,12 @@ private slots:
 
     void theirShareOfTheTimeIsBounded()
     {
-        QCOMPARE(finalsReserve(100), 8.0);
-        QCOMPARE(finalsReserve(30), 3.0);
-        QCOMPARE(finalsReserve(5), 1.0);
-        QCOMPARE(finalsReserve(3600), 45.0);
+        QCOMPARE(finalsReserve(100, false), 8.0);
+        QCOMPARE(finalsReserve(30, false), 3.0);
+        QCOMPARE(finalsReserve(5, false), 1.0);
+        QCOMPARE(finalsReserve(3600, false), 45.0);
+        QCOMPARE(finalsReserve(100, true), 4.0);
+        QCOMPARE(finalsReserve(3600, true), 22.5);
     }
 
     void tasksThatWeighMoreSendMore()
