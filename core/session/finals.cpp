@@ -72,6 +72,20 @@ std::vector<double> standings(std::span<const std::vector<double>> costs)
     return all;
 }
 
+std::vector<double> quickest(std::span<const std::vector<double>> costs)
+{
+    std::vector<double> all;
+    for (std::size_t i = 0; !costs.empty() && i < costs.front().size(); ++i) {
+        std::vector<double> ofOne;
+        for (const std::vector<double>& pass : costs)
+            ofOne.push_back(pass[i]);
+        std::sort(ofOne.begin(), ofOne.end());
+        const auto third = static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, ofOne.size() / 3));
+        all.push_back(std::accumulate(ofOne.begin(), ofOne.begin() + third, 0.0) / static_cast<double>(third));
+    }
+    return all;
+}
+
 double finalsReserve(double seconds, bool runoffs)
 {
     return (runoffs ? 0.5 : 1) * std::min(std::clamp(0.08 * seconds, 3.0, 45.0), 0.2 * seconds);

@@ -24,7 +24,7 @@ namespace lathe::session {
 // that of all finals of this moment), "finals_round" (rounds of the run before them) and "passes_ns" (its cost in each pass). No
 // search learns from them. What they mean for who stands best is in store/schema.cpp.
 //
-// A runoff is the same for one task after each of its rounds, and shorter: what stands and the fastest of the round, in turns, so
+// A runoff is the like for one task after each of its rounds, and shorter: what stands and the fastest of the round, in turns, so
 // that a newcomer wins by what it takes beside the old one and not by its minute. Its records hold "runoff", too. A run's estimate
 // is the sum of what won the runoffs; the scheduler is told how much the winner won beside what stood. Where what stood stands again,
 // also in finals, its cost is the mean over the n + 1 moments ("moments") at which it was measured, one of many if n > 7:
@@ -48,6 +48,10 @@ double robustMean(std::vector<double> values);
 
 /// costs[pass][finalist], all positive; one standing per finalist.
 std::vector<double> standings(std::span<const std::vector<double>> costs);
+
+/// The same of a runoff, whose passes are so short and so close together that the machine's speed is one and the same, but for moments
+/// in which another guest takes a core: the mean of each one's quickest third of the passes, one at least.
+std::vector<double> quickest(std::span<const std::vector<double>> costs);
 
 /// Seconds of a run of so many that its search leaves to the finals: 8 %, at least 3 s and at most 45, never over a fifth;
 /// where runoffs were held, 4 %, 1.5 s, 22.5 and a tenth.

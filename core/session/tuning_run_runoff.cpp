@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kKept = 2; ///< of a task, between its rounds
 constexpr double kKeptWithin = 1.05; ///< of the best
 constexpr std::size_t kFullRound = 24, kMostNewcomers = 2; ///< one of a smaller round
-constexpr std::int32_t kLeastPasses = 2, kMostPasses = 5;
+constexpr std::int32_t kLeastPasses = 3, kMostPasses = 6;
 constexpr double kShare = 0.06; ///< of what the round took, once kLeastPasses are over
 
 } // namespace

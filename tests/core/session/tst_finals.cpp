@@ -68,6 +68,14 @@ private slots:
         QVERIFY(standings({}).empty());
     }
 
+    void aTakenCoreIsLeftOutOfARunoff()
+    {
+        const std::vector<std::vector<double>> passes = {{900, 110}, {100, 108}, {102, 2000}};
+        QCOMPARE(quickest(passes), (std::vector<double>{100, 108}));
+        QCOMPARE(quickest(std::vector<std::vector<double>>{{4}, {2}, {9}, {3}, {9}, {9}}), (std::vector<double>{2.5}));
+        QVERIFY(quickest({}).empty());
+    }
+
     void theirShareOfTheTimeIsBounded()
     {
         QCOMPARE(finalsReserve(100, false), 8.0);
