@@ -49,8 +49,9 @@ double robustMean(std::vector<double> values);
 /// costs[pass][finalist], all positive; one standing per finalist.
 std::vector<double> standings(std::span<const std::vector<double>> costs);
 
-/// The same of a runoff, whose passes are so short and so close together that the machine's speed is one and the same, but for moments
-/// in which another guest takes a core: the mean of each one's quickest third of the passes, one at least.
+/// The same where runoffs are held, of these and of the finals: the mean of each one's quickest third of the passes, one at least. A
+/// runoff's passes are so short and so close together that the machine's speed is one and the same, but for moments in which another
+/// guest takes a core; finals that say it in another way would not compare.
 std::vector<double> quickest(std::span<const std::vector<double>> costs);
 
 /// Seconds of a run of so many that its search leaves to the finals: 8 %, at least 3 s and at most 45, never over a fifth;

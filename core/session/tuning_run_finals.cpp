@@ -129,7 +129,7 @@ std::vector<Record> TuningRun::finalRecords(FinalsGroup& group, const std::strin
         for (std::size_t p = 0; p < passes.size(); ++p)
             passes[p].push_back(finalist.costsNs[p]);
     }
-    std::vector<double> costs = runoff ? quickest(passes) : standings(passes);
+    std::vector<double> costs = m_runoffs ? quickest(passes) : standings(passes);
     const std::int64_t moments = toLevelOfRun(group, costs);
     std::vector<Record> records;
     std::size_t place = 0;
