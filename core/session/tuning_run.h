@@ -82,7 +82,7 @@ private:
     Result<> restore(std::stop_token stop);
     Result<> oneRound(std::int32_t task, std::stop_token stop);
     Result<measure::TaskDataPtr> taskData(Task& task, const std::string& alternative);
-    /// `best` is what the scheduler is told; nothing: the least cost of the records.
+    /// `bestSeconds` is what the scheduler is told; nothing: the least cost of the records.
     Result<> tellRound(std::int32_t task, const std::vector<Record>& records, double elapsedSeconds, std::optional<double> bestSeconds, std::stop_token stop);
     /// What a round's runoff says of its task, as it is kept with the round.
     struct RoundBest

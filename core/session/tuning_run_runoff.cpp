@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace lathe::session {
@@ -149,7 +150,8 @@ std::optional<double> TuningRun::restoreRunoff(Task& task, const std::string& du
         if (!ahead.empty())
             takeAhead(task, std::move(ahead));
     }
-    return numberIn(best, "told_s", std::numeric_limits<double>::infinity());
+    const double seconds = numberIn(best, "told_s");
+    return seconds > 0 ? seconds : std::numeric_limits<double>::infinity();
 }
 
 } // namespace lathe::session
