@@ -14,6 +14,7 @@
 #include "core/store/project.h"
 #include "core/support/executor.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace lathe::session {
@@ -60,6 +61,11 @@ private:
         std::map<std::string, measure::TaskDataPtr> data; ///< by alternative
         double bestNs = std::numeric_limits<double>::infinity(); ///< of what stands best: the least, or what finals and runoffs said
         std::vector<Ahead> ahead; ///< where runoffs are held; the best first
+        /// Its algorithm is one of the task's; else the record is of another version, or not strict.
+        bool offers(const Record& known) const
+        {
+            return std::any_of(search.alternatives.begin(), search.alternatives.end(), [&known](const search::SearchAlternative& a) { return a.name == known.candidate.alternative; });
+        }
         std::int64_t moments = 0; ///< that bestNs is the mean of; 0: it is a single trial's
     };
 

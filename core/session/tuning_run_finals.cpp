@@ -36,10 +36,7 @@ Result<std::vector<TuningRun::FinalsGroup>> TuningRun::finalists(double seconds)
     for (std::size_t i = 0; i < m_tasks.size(); ++i) {
         const Task& task = m_tasks[i];
         LATHE_TRY_ASSIGN(std::vector<Record> records, contenders(*m_setup.project, task.search.key, m_setup.model->target.text(), conditions()));
-        std::erase_if(records, [&task](const Record& record) { // of another version, or not strict
-            return std::none_of(task.search.alternatives.begin(), task.search.alternatives.end(),
-                                [&record](const search::SearchAlternative& a) { return a.name == record.candidate.alternative; });
-        });
+        std::erase_if(records, [&task](const Record& record) { return !task.offers(record); });
         if (records.size() < 2)
             continue;
         FinalsGroup group;

@@ -44,8 +44,7 @@ Result<std::vector<TuningRun::Ahead>> TuningRun::fromEarlierRuns(const Task& tas
     if (m_setup.project == nullptr)
         return ahead;
     LATHE_TRY(m_setup.project->forEachContender(task.search.key, m_setup.model->target.text(), conditions(), [&](const Record& record) {
-        const bool known = std::any_of(task.search.alternatives.begin(), task.search.alternatives.end(), [&record](const search::SearchAlternative& a) { return a.name == record.candidate.alternative; });
-        if (record.session != m_session && known)
+        if (record.session != m_session && task.offers(record))
             ahead.push_back({record, measure::makeBuiltKernel()});
         return ahead.empty();
     }));

@@ -2,6 +2,7 @@
 #include "core/support/check.h"
 #include "core/wire/connection.h"
 #include "core/wire/messages.h"
+#include "tests/support/memory_device.h"
 
 #include <google/protobuf/stubs/logging.h>
 
@@ -35,52 +36,37 @@ void check(const void* buffer, std::size_t offset, std::size_t bytes)
 
 constexpr std::size_t kMemory = 1 << 16;
 
-const LatheDeviceApi kDevice = {
-    LATHE_DEVICE_ABI_VERSION,
-    sizeof(LatheDeviceApi),
-    "fuzz",
-    [] { return R"([{"key": "one", "name": "one", "hardware": {}}])"; },
-    [](const char*, const char*, LatheDevice** device, LatheDeviceError*) {
-        *device = nullptr;
-        return 0;
-    },
-    [](LatheDevice*) {},
-    nullptr,
-    [](LatheDevice*) { return "{}"; },
-    [](LatheDevice*) { return "{}"; },
-    [](LatheDevice*, std::size_t bytes, void** buffer, LatheDeviceError* error) {
+const LatheDeviceApi kDevice = [] {
+    LatheDeviceApi api = test::memoryDevice("fuzz");
+    api.allocate = [](LatheDevice*, std::size_t bytes, void** buffer, LatheDeviceError* error) {
         if (bytes > kMemory)
             return refuse(error, "the device's memory is full");
         auto* memory = static_cast<Memory*>(std::calloc(1, sizeof(Memory) + bytes));
         memory->bytes = bytes;
         *buffer = memory + 1;
         return 0;
-    },
-    [](LatheDevice*, void* buffer) { std::free(static_cast<Memory*>(buffer) - 1); },
-    [](LatheDevice*, void* buffer, std::size_t offset, const void* host, std::size_t bytes, LatheDeviceError*) {
+    };
+    api.release = [](LatheDevice*, void* buffer) { std::free(static_cast<Memory*>(buffer) - 1); };
+    api.copyIn = [](LatheDevice*, void* buffer, std::size_t offset, const void* host, std::size_t bytes, LatheDeviceError*) {
         check(buffer, offset, bytes);
         std::memcpy(static_cast<char*>(buffer) + offset, host, bytes);
         return 0;
-    },
-    [](LatheDevice*, void* host, const void* buffer, std::size_t offset, std::size_t bytes, LatheDeviceError*) {
+    };
+    api.copyOut = [](LatheDevice*, void* host, const void* buffer, std::size_t offset, std::size_t bytes, LatheDeviceError*) {
         check(buffer, offset, bytes);
         std::memcpy(host, static_cast<const char*>(buffer) + offset, bytes);
         return 0;
-    },
-    [](LatheDevice*, const void*, std::size_t, const char*, LatheModule** module, LatheDeviceError*) {
-        *module = nullptr;
-        return 0;
-    },
-    [](LatheDevice*, LatheModule*) {},
-    [](LatheDevice*, const LatheLaunch* launches, std::uint32_t count, std::uint32_t, std::uint64_t, LatheTiming* timing, LatheDeviceError*) {
+    };
+    api.run = [](LatheDevice*, const LatheLaunch* launches, std::uint32_t count, std::uint32_t, std::uint64_t, LatheTiming* timing, LatheDeviceError*) {
         for (std::uint32_t i = 0; i < count; ++i)
             for (std::uint32_t b = 0; b < launches[i].bufferCount; ++b)
                 check(launches[i].buffers[b], 0, 0);
         if (timing != nullptr)
             *timing = {1'000'000'000'000, 2, 0};
         return 0;
-    },
-};
+    };
+    return api;
+}();
 
 } // namespace
 

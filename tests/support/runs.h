@@ -72,6 +72,14 @@ public:
         options.project = file(project);
         return must(session::TuningSession::open(options));
     }
+    /// The latest run of a project, played as fast as it can be.
+    std::unique_ptr<session::TuningSession> replay(const char* project) const
+    {
+        session::OpenOptions options;
+        options.project = file(project);
+        options.replay = session::ReplayOptions{0, 1e6};
+        return must(session::TuningSession::open(options));
+    }
     store::Project reader(const char* project) const { return must(store::Project::open(file(project), store::Project::Access::Read)); }
 
 private:

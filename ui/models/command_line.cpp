@@ -123,10 +123,10 @@ QString tuneCommand(const session::OpenOptions& open, const session::TuneOptions
     number("--early-stop", tune.earlyStop, usual.earlyStop);
     number("--build-jobs", tune.buildJobs, usual.buildJobs);
     text("--cache", tune.cache, usual.cache);
-    if (!tune.resume)
+    if (!tune.resume) { // a run that goes on has its own
         text("--runoff", tune.runoff, usual.runoff);
-    if (!tune.resume) // a run that goes on has its own
         text("--head-start", tune.headStart, usual.headStart);
+    }
     if (tune.strict)
         words << QStringLiteral("--strict");
     if (tune.minGainPercent > 0)

@@ -1,9 +1,9 @@
 #include "core/serve/rotation.h"
+#include "tests/support/memory_device.h"
 
 #include <QTest>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <vector>
 
@@ -11,30 +11,7 @@ using namespace lathe;
 
 namespace {
 
-const LatheDeviceApi kMemory = {
-    LATHE_DEVICE_ABI_VERSION,
-    sizeof(LatheDeviceApi),
-    "memory",
-    [] { return R"([{"key": "one", "name": "one", "hardware": {}}])"; },
-    [](const char*, const char*, LatheDevice** device, LatheDeviceError*) {
-        *device = nullptr;
-        return 0;
-    },
-    [](LatheDevice*) {},
-    nullptr,
-    [](LatheDevice*) { return "{}"; },
-    [](LatheDevice*) { return "{}"; },
-    [](LatheDevice*, std::size_t bytes, void** buffer, LatheDeviceError*) {
-        *buffer = std::malloc(bytes);
-        return 0;
-    },
-    [](LatheDevice*, void* buffer) { std::free(buffer); },
-    [](LatheDevice*, void*, std::size_t, const void*, std::size_t, LatheDeviceError*) { return 0; },
-    [](LatheDevice*, void*, const void*, std::size_t, std::size_t, LatheDeviceError*) { return 0; },
-    [](LatheDevice*, const void*, std::size_t, const char*, LatheModule**, LatheDeviceError*) { return 1; },
-    [](LatheDevice*, LatheModule*) {},
-    [](LatheDevice*, const LatheLaunch*, std::uint32_t, std::uint32_t, std::uint64_t, LatheTiming*, LatheDeviceError*) { return 1; },
-};
+const LatheDeviceApi kMemory = test::memoryDevice("memory");
 
 } // namespace
 

@@ -2,6 +2,7 @@
 #include "core/wire/artifact.h"
 #include "core/wire/connection.h"
 #include "core/wire/messages.h"
+#include "tests/support/memory_device.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -17,42 +18,23 @@ std::vector<std::uint32_t> g_calls;
 double (*g_runNs)(std::uint64_t before) = nullptr;
 std::uint64_t g_runs = 0;
 
-const LatheDeviceApi kDevice = {
-    LATHE_DEVICE_ABI_VERSION,
-    sizeof(LatheDeviceApi),
-    "counting",
-    [] { return R"([{"key": "one", "name": "one", "hardware": {}}])"; },
-    [](const char*, const char*, LatheDevice** device, LatheDeviceError*) {
-        *device = nullptr;
-        return 0;
-    },
-    [](LatheDevice*) {},
-    nullptr,
-    [](LatheDevice*) { return "{}"; },
-    [](LatheDevice*) { return "{}"; },
-    [](LatheDevice*, std::size_t, void** buffer, LatheDeviceError*) {
-        *buffer = nullptr;
-        return 0;
-    },
-    [](LatheDevice*, void*) {},
-    [](LatheDevice*, void*, std::size_t, const void*, std::size_t, LatheDeviceError*) { return 0; },
-    [](LatheDevice*, void*, const void*, std::size_t, std::size_t, LatheDeviceError*) { return 0; },
-    [](LatheDevice*, const void*, std::size_t, const char*, LatheModule** module, LatheDeviceError*) {
-        *module = nullptr;
-        return 0;
-    },
-    [](LatheDevice*, LatheModule*) {},
-    [](LatheDevice*, const LatheLaunch*, std::uint32_t, std::uint32_t iterations, std::uint64_t, LatheTiming* timing, LatheDeviceError*) {
-        g_calls.push_back(iterations);
-        double total = 0;
-        for (std::uint32_t i = 0; i < iterations; ++i)
-            total += g_runNs(g_runs + i);
-        g_runs += iterations;
-        if (timing != nullptr)
-            *timing = {static_cast<std::uint64_t>(total), 0, 0};
-        return 0;
-    },
-};
+int count(LatheDevice*, const LatheLaunch*, std::uint32_t, std::uint32_t iterations, std::uint64_t, LatheTiming* timing, LatheDeviceError*)
+{
+    g_calls.push_back(iterations);
+    double total = 0;
+    for (std::uint32_t i = 0; i < iterations; ++i)
+        total += g_runNs(g_runs + i);
+    g_runs += iterations;
+    if (timing != nullptr)
+        *timing = {static_cast<std::uint64_t>(total), 0, 0};
+    return 0;
+}
+
+const LatheDeviceApi kDevice = [] {
+    LatheDeviceApi api = test::memoryDevice("counting");
+    api.run = count;
+    return api;
+}();
 
 } // namespace
 

@@ -293,10 +293,7 @@ private slots:
     {
         const auto live = open("replayed.lathe");
         Watcher told(*live, few(24));
-        OpenOptions options;
-        options.project = file("replayed.lathe");
-        options.replay = ReplayOptions{0, 1e6};
-        const auto session = must(TuningSession::open(options));
+        const auto session = replay("replayed.lathe");
         Watcher again(*session, {});
         QCOMPARE(again.all<FinalsEvent>().size(), std::size_t{1});
         QCOMPARE(again.all<FinalsEvent>()[0].afterMs, told.all<FinalsEvent>()[0].afterMs);

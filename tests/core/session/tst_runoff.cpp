@@ -149,14 +149,36 @@ private slots:
             QVERIFY(task.bestMs <= before.at(task.key) * (1 + 1e-4));
     }
 
+    void aDeviceThatFailsSaysNothingOfThePrograms()
+    {
+        // When the run goes on, what stands is built anew, and hangs.
+        const std::filesystem::path script = file("hangs.json");
+        const auto write = [&script](const char* rules) { std::ofstream(script) << rules; };
+        write(R"({"rules": []})");
+        const auto session = open("hangs.lathe", "sim -script=" + script.string());
+        TuneOptions options = withRunoffs(40);
+        options.timeoutSeconds = 0.3;
+        Watcher first(*session, options);
+        std::map<std::string, double> before;
+        for (const TaskView& task : session->tasks())
+            before[task.key] = task.bestMs;
+        write(R"({"rules": [{"fault": "hang", "ordinal": -1}]})");
+        TuneOptions more = withRunoffs(48);
+        more.resume = true;
+        Watcher second(*session, more);
+        QVERIFY(session->state() == RunState::Finished);
+        QVERIFY(second.all<TrialEvent>().size() > 0);
+        for (const BestEvent& best : second.all<BestEvent>())
+            QVERIFY(!best.final || best.costMs <= before.at(session->tasks()[static_cast<std::size_t>(best.task)].key) * (1 + 1e-4));
+        for (const TaskView& task : session->tasks())
+            QVERIFY(task.bestMs <= before.at(task.key) * (1 + 1e-4));
+    }
+
     void aReplayTellsOfThem()
     {
         const auto live = open("replayed.lathe", lucky());
         Watcher told(*live, withRunoffs(48));
-        OpenOptions options;
-        options.project = file("replayed.lathe");
-        options.replay = ReplayOptions{0, 1e6};
-        const auto session = must(TuningSession::open(options));
+        const auto session = replay("replayed.lathe");
         Watcher again(*session, {});
         const auto a = told.all<BestEvent>(), b = again.all<BestEvent>();
         QVERIFY(a.size() > 4);
