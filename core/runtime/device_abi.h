@@ -39,7 +39,8 @@ typedef struct LatheLaunch
 
 typedef struct LatheTiming
 {
-    uint64_t nanoseconds; /* of all timed launches of `iterations` passes over the list */
+    /* Of all timed launches of `iterations` passes over the list; without what others took of the processor meanwhile, where the device can tell. */
+    uint64_t nanoseconds;
     uint32_t clock; /* 0 wall, 1 device, 2 model time (simulators) */
     uint32_t flags; /* LATHE_TIMING_... */
 } LatheTiming;

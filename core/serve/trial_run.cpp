@@ -28,7 +28,6 @@ constexpr std::uint32_t kStageRun = 4;
 constexpr std::uint32_t kStageVerify = 5;
 
 constexpr std::size_t kModulesKept = 4;
-constexpr std::size_t kSeededBytesKept = std::size_t(512) << 20;
 constexpr std::int64_t kMaxBufferBytes = std::int64_t(1) << 36;
 constexpr std::uint64_t kMaxRotatedBytes = std::uint64_t(256) << 20;
 constexpr std::uint32_t kMaxNumber = 1u << 24;
@@ -141,14 +140,6 @@ struct TrialRunner::Module
     DeviceModule loaded;
 };
 
-struct TrialRunner::LogicalTensor
-{
-    std::uint64_t seed;
-    std::uint8_t dtype;
-    double low, high;
-    std::string bytes;
-};
-
 struct TrialRunner::Plan
 {
     std::vector<ArgSpec> specs;
@@ -200,59 +191,6 @@ Result<TrialRunner::Module*> TrialRunner::load(const Hash128& hash, const wire::
     LATHE_TRY_ASSIGN(module.loaded, m_device->load(std::as_bytes(std::span(*blob)), descriptor));
     m_modules.push_front(std::move(module));
     return &m_modules.front();
-}
-
-const std::string& TrialRunner::seeded(std::uint64_t seed, std::uint8_t dtype, double low, double high,
-                                       std::int64_t count)
-{
-    const auto bytes = static_cast<std::size_t>(count * sizeOf(static_cast<DType>(dtype)));
-    for (auto it = m_tensors.begin(); it != m_tensors.end(); ++it)
-        if (it->seed == seed && it->dtype == dtype && it->low == low && it->high == high && it->bytes.size() == bytes) {
-            m_tensors.splice(m_tensors.begin(), m_tensors, it);
-            return m_tensors.front().bytes;
-        }
-    m_tensors.push_front({seed, dtype, low, high, std::string(bytes, '\0')});
-    wire::fillSeeded(seed, static_cast<DType>(dtype), {low, high},
-                     std::as_writable_bytes(std::span(m_tensors.front().bytes)));
-    m_tensorBytes += bytes;
-    while (m_tensorBytes > kSeededBytesKept && m_tensors.size() > 1) {
-        m_tensorBytes -= m_tensors.back().bytes.size();
-        m_tensors.pop_back();
-    }
-    return m_tensors.front().bytes;
-}
-
-Result<> TrialRunner::fill(const wire::RunJob& job, int index, Plan& plan, wire::BlobStore& blobs)
-{
-    const wire::Buffer& buffer = job.buffers(index);
-    const auto position = static_cast<std::size_t>(index);
-    const ArgSpec& spec = plan.specs[position];
-    const std::int64_t logicalBytes = spec.map.logicalCount() * sizeOf(spec.dtype);
-    std::string physical(plan.buffers[position].bytes(), '\0');
-    const std::string* logical = nullptr;
-    wire::Blob blob;
-    switch (buffer.fill()) {
-    case wire::Buffer::ZERO: break;
-    case wire::Buffer::SEED:
-        logical = &seeded(buffer.seed(), static_cast<std::uint8_t>(spec.dtype), buffer.low(), buffer.high(),
-                          spec.map.logicalCount());
-        break;
-    case wire::Buffer::BLOB:
-        blob = blobs.find(wire::fromWire(buffer.blob()));
-        if (!blob || static_cast<std::int64_t>(blob->size()) != logicalBytes)
-            return makeError(Errc::InvalidArgument, fmt::format("the data for \"{}\" has {} bytes, its tensor {}",
-                                                                spec.name, blob ? blob->size() : 0, logicalBytes));
-        logical = blob.get();
-        break;
-    default: // poison: all ones is not-a-number in every float type
-        std::fill(physical.begin(), physical.end(), static_cast<char>(isFloat(spec.dtype) ? 0xff : 0xa5));
-        break;
-    }
-    if (logical) {
-        const IndexMap plain = IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank);
-        transformLayout(plain, logical->data(), spec.map, physical.data(), spec.dtype);
-    }
-    return m_device->copyIn(plan.buffers[position], std::as_bytes(std::span(physical)));
 }
 
 Result<TrialRunner::Plan> TrialRunner::prepare(const wire::RunJob& job, wire::BlobStore& blobs)
@@ -313,8 +251,11 @@ Result<TrialRunner::Plan> TrialRunner::prepare(const wire::RunJob& job, wire::Bl
         out.timed = launch.timed() ? 1 : 0;
         plan.launches.push_back(out);
     }
-    for (int i = 0; i < job.buffers_size(); ++i)
-        LATHE_TRY(fill(job, i, plan, blobs));
+    for (int i = 0; i < job.buffers_size(); ++i) {
+        const auto position = static_cast<std::size_t>(i);
+        LATHE_TRY_ASSIGN(const auto values, m_inputs.bytesOf(job.buffers(i), plan.specs[position], blobs));
+        LATHE_TRY(m_device->copyIn(plan.buffers[position], values));
+    }
     return plan;
 }
 
@@ -415,11 +356,21 @@ Result<> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunR
     };
     double firstNs = 0;
     if (wanted.stop_above_ns() > 0 || wanted.settle_above_ns() > 0) {
-        LATHE_TRY_ASSIGN(const LatheTiming first, m_device->run(plan.launches, 1, cold));
-        firstNs = static_cast<double>(first.nanoseconds);
+        std::uint32_t looks = 0;
+        const auto look = [&]() -> Result<double> {
+            LATHE_TRY_ASSIGN(const LatheTiming timing, m_device->run(plan.launches, 1, cold));
+            ++looks;
+            return static_cast<double>(timing.nanoseconds);
+        };
+        LATHE_TRY_ASSIGN(firstNs, look());
         if (wanted.stop_above_ns() > 0 && firstNs > wanted.stop_above_ns()) {
-            stopEarly({firstNs, firstNs, 1});
-            return {};
+            // Once more: someone else may have had a core meanwhile.
+            LATHE_TRY_ASSIGN(const double secondNs, look());
+            firstNs = std::min(firstNs, secondNs);
+            if (firstNs > wanted.stop_above_ns()) {
+                stopEarly({firstNs, firstNs, looks});
+                return {};
+            }
         }
     }
     // Who is clearly slower than the best over a few milliseconds does not get the rest.

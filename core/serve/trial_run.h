@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/serve/device.h"
+#include "core/serve/inputs.h"
 #include "core/serve/rotation.h"
 #include "core/support/hash.h"
 #include "core/wire/blob_store.h"
@@ -36,19 +37,15 @@ public:
 private:
     struct Module;
     struct Plan;
-    struct LogicalTensor;
     Result<Module*> load(const Hash128& hash, const wire::Blob& blob, const std::string& descriptor);
     Result<Plan> prepare(const wire::RunJob& job, wire::BlobStore& blobs);
-    Result<> fill(const wire::RunJob& job, int buffer, Plan& plan, wire::BlobStore& blobs);
-    const std::string& seeded(std::uint64_t seed, std::uint8_t dtype, double low, double high, std::int64_t count);
     Result<double> check(const wire::RunJob& job, const Plan& plan, wire::BlobStore& blobs);
     Result<> time(const wire::RunJob& job, const Plan& plan, wire::RunResult& result);
     Result<std::string> plainValues(const Plan& plan, std::size_t buffer);
 
     std::shared_ptr<Device> m_device;
     std::list<Module> m_modules; ///< most recently used first; a few
-    std::list<LogicalTensor> m_tensors; ///< seeded data, for the next candidates of the same task
-    std::size_t m_tensorBytes = 0;
+    Inputs m_inputs;
     Rotation m_rotation;
 };
 

@@ -59,6 +59,7 @@ struct TrialRow
     std::string text; ///< first line
     std::string note;
     std::string repeats; ///< the trial that this one measured again; empty: none
+    bool runoff = false; ///< that was in a runoff, not in finals
     double costMs = kUnknown, predictedMs = kUnknown;
     bool verified = false;
     std::int64_t timeMs = 0; ///< UNIX

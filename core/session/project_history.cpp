@@ -202,6 +202,7 @@ TrialRow ProjectHistory::view(store::RecordSummary s) const
     row.text = std::move(s.text);
     row.note = std::move(s.note);
     row.repeats = std::move(s.repeats);
+    row.runoff = s.runoff;
     row.costMs = toMs(s.meanNs);
     row.predictedMs = toMs(s.predictedNs);
     row.verified = s.verified;

@@ -219,7 +219,8 @@ Result<RecordPoints> RecordReader::points(const RecordQuery& q, RecordAxis x, Re
 namespace {
 
 constexpr const char* kSummaryColumns = "id, trial, session, round, position, task, alternative, sketch, code, stage, substr(text, 1, 240), mean_ns, predicted_ns, verified, time_ms, repeats, "
-                                        "(SELECT n.text FROM notes n WHERE n.subject = 'trial:' || records.trial)";
+                                        "(SELECT n.text FROM notes n WHERE n.subject = 'trial:' || records.trial), "
+                                        "CASE WHEN finals <> '' AND json_valid(conditions) THEN coalesce(json_extract(conditions, '$.runoff'), 0) ELSE 0 END";
 
 RecordSummary summaryOf(const Statement& s)
 {
@@ -242,6 +243,7 @@ RecordSummary summaryOf(const Statement& s)
     summary.timeMs = s.integer(14);
     summary.repeats = s.text(15);
     summary.note = s.text(16);
+    summary.runoff = s.integer(17) != 0;
     return summary;
 }
 

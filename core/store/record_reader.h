@@ -49,6 +49,7 @@ struct RecordSummary
     std::string task, alternative, sketch, code, stage;
     std::string text; ///< its first line
     std::string note, repeats;
+    bool runoff = false; ///< measured again in a runoff, not in finals (session/finals.h)
     double meanNs = std::numeric_limits<double>::quiet_NaN(), predictedNs = std::numeric_limits<double>::quiet_NaN();
     bool verified = false;
     std::int64_t timeMs = 0;

@@ -3084,6 +3084,10 @@
             <translation>其候选程序被重新测量的试验</translation>
         </message>
         <message>
+            <source>runoff</source>
+            <translation>加赛</translation>
+        </message>
+        <message>
             <source>finals</source>
             <translation>决赛</translation>
         </message>
@@ -3190,12 +3194,12 @@
             <translation>正在读取…</translation>
         </message>
         <message>
-            <source>%1 of %2 trials</source>
-            <translation>%1 次试验，共 %2 次</translation>
+            <source>found: %1</source>
+            <translation>找到 %1 条</translation>
         </message>
         <message>
-            <source>%1 trials</source>
-            <translation>%1 次试验</translation>
+            <source>%1 records</source>
+            <translation>%1 条记录</translation>
         </message>
         <message numerus="yes">
             <source>Export %n trial(s)</source>
@@ -3260,8 +3264,8 @@
             <translation>导出 %1 次试验</translation>
         </message>
         <message>
-            <source>1 trial</source>
-            <translation>1 次试验</translation>
+            <source>1 record</source>
+            <translation>1 条记录</translation>
         </message>
     </context>
     <context>

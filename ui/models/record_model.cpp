@@ -225,7 +225,7 @@ std::array<QString, RecordModel::ColumnCount> RecordModel::texts(const session::
     cells[StateColumn] = row.code == "Ok" ? tr("valid") : errorAdvice(QString::fromStdString(row.code)).title;
     cells[AlgorithmColumn] = QString::fromStdString(row.alternative);
     cells[SketchColumn] = QString::fromStdString(row.sketch);
-    cells[RoundColumn] = row.run == 0 ? QString() : row.round < 0 ? tr("finals") : QStringLiteral("%1.%2").arg(row.round).arg(row.index); // no part of a run
+    cells[RoundColumn] = row.run == 0 ? QString() : row.runoff ? tr("runoff") : row.round < 0 ? tr("finals") : QStringLiteral("%1.%2").arg(row.round).arg(row.index); // no part of a run
     cells[VerifiedColumn] = row.verified ? tr("yes") : QString();
     cells[TrialColumn] = QString::fromStdString(row.trial.substr(0, 8));
     cells[TextColumn] = QString::fromStdString(row.text);

@@ -434,7 +434,7 @@ void RecordsPage::updateCount()
     const session::TrialQuery& query = m_filter.query();
     const bool restricted = query.task >= 0 || !query.code.empty() || !query.stage.empty() || !query.cause.empty() || !query.text.empty() || query.noted || std::isfinite(query.minMs) || std::isfinite(query.maxMs);
     const QString count = QLocale().toString(m_model->rowCount());
-    m_count->setText(m_model->isReading() ? tr("reading…") : restricted ? tr("%1 of %2 trials").arg(count, QLocale().toString(m_workspace.figures().trials)) : m_model->rowCount() == 1 ? tr("1 trial") : tr("%1 trials").arg(count));
+    m_count->setText(m_model->isReading() ? tr("reading…") : restricted ? tr("found: %1").arg(count) : m_model->rowCount() == 1 ? tr("1 record") : tr("%1 records").arg(count));
     m_clear->setEnabled(restricted);
     m_export->setEnabled(m_model->rowCount() > 0 && !m_exporting);
     m_again->setEnabled(m_table->selectionModel() != nullptr && m_table->selectionModel()->hasSelection() && !m_workspace.trialJobs().isMeasuring());

@@ -7,9 +7,11 @@
 #include "plugins/cpu/device/machine.h"
 #include "plugins/cpu/device/memory.h"
 #include "plugins/cpu/device/module.h"
+#include "plugins/cpu/device/timed_blocks.h"
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -311,11 +313,13 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
             return status;
     if (const int status = reserveScratch(device, list, error))
         return status;
-    // Where everything is timed the clock is read twice in all, not twice a launch.
+    // Where everything is timed the clock is read now and then, not twice a launch.
     const bool whole =
         coldBytes == 0 && std::all_of(list.begin(), list.end(), [](const LatheLaunch& l) { return l.timed != 0; });
+    // Launches of one kernel are alike, else all of them together are what is repeated.
+    const bool alike = std::all_of(list.begin(), list.end(), [&list](const LatheLaunch& l) { return l.module == list.front().module && l.kernel == list.front().kernel; });
     std::uint64_t total = 0;
-    const std::uint64_t begin = runtime::nowNanoseconds();
+    TimedBlocks blocks((alike ? std::uint64_t{count} : 1) * iterations, runtime::nowNanoseconds());
     for (std::uint32_t i = 0; i < iterations; ++i) {
         if (coldBytes > 0 && !device->chill(coldBytes))
             return fail(error, DeviceErrc::DeviceLost, "there is no memory to make the caches cold with");
@@ -327,10 +331,12 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
                                 + std::to_string(code));
             if (!whole && launch.timed)
                 total += runtime::nowNanoseconds() - start;
+            if (whole && (alike || &launch == &list.back()) && blocks.isDue())
+                blocks.add(runtime::nowNanoseconds());
         }
     }
     if (whole)
-        total = runtime::nowNanoseconds() - begin;
+        total = static_cast<std::uint64_t>(std::llround(blocks.total()));
     for (const LatheLaunch& launch : list)
         if (const int status = checkMargins(launch, error))
             return status;

@@ -1,4 +1,6 @@
 #include "core/session/finals.h"
+#include "core/store/record_reader.h"
+#include "core/store/sqlite.h"
 #include "tests/support/runs.h"
 
 #include <nlohmann/json.hpp>
@@ -134,6 +136,48 @@ private slots:
         QVERIFY(std::abs(a.all<EstimateEvent>().back().ms - c.all<EstimateEvent>().back().ms) < 1e-6 * a.all<EstimateEvent>().back().ms);
     }
 
+    void aRunThatDiedBetweenARunoffAndTheEndOfItsRoundGoesOn()
+    {
+        // No luck here: a runoff that is held once more ends as it did.
+        const auto straight = open("whole.lathe");
+        const Watcher a(*straight, withRunoffs(64));
+        Watcher().run(*open("died.lathe"), withRunoffs(64));
+        const auto rounds = must(reader("died.lathe").rounds(1));
+        QVERIFY(rounds.size() > 6);
+        const auto runoffs = [this] {
+            std::map<std::int64_t, std::size_t> found; // by the rounds before they were over
+            for (const Record& r : records("died.lathe"))
+                if (isRunoff(r))
+                    ++found[nlohmann::json::parse(r.result.conditions).at("finals_round").get<std::int64_t>()];
+            return found;
+        };
+        // The last round of the first half that held one.
+        std::size_t last = rounds.size() / 2;
+        const auto before = runoffs();
+        while (last > 0 && !before.contains(static_cast<std::int64_t>(last) + 1))
+            --last;
+        QVERIFY(last > 0);
+        {
+            auto db = must(store::Database::open(file("died.lathe"), store::Database::Mode::ReadWrite));
+            must(db.execute(QStringLiteral("DELETE FROM records WHERE round > %1 OR (round < 0 AND (json_extract(conditions, '$.runoff') IS NULL OR "
+                                           "json_extract(conditions, '$.finals_round') > %1 + 1)); DELETE FROM rounds WHERE position >= %1; DELETE FROM events")
+                                .arg(last)
+                                .toStdString()));
+        }
+        const std::size_t held = runoffs().at(static_cast<std::int64_t>(last) + 1);
+        const auto session = open("died.lathe");
+        TuneOptions more = withRunoffs(64);
+        more.resume = true;
+        const Watcher b(*session, more);
+        QVERIFY(session->state() == RunState::Finished);
+        QVERIFY(runoffs().at(static_cast<std::int64_t>(last) + 1) > held); // both are kept
+        const auto one = searched(reader("whole.lathe")), two = searched(reader("died.lathe"));
+        QCOMPARE(two.size(), one.size());
+        for (std::size_t i = 0; i < one.size(); ++i)
+            QVERIFY2(one[i].candidate.hash() == two[i].candidate.hash(), qPrintable(QStringLiteral("trial %1").arg(i)));
+        QVERIFY(std::abs(a.all<EstimateEvent>().back().ms - b.all<EstimateEvent>().back().ms) < 1e-4 * a.all<EstimateEvent>().back().ms);
+    }
+
     void whatAnEarlierRunFoundIsNotLost()
     {
         const auto session = open("twice.lathe");
@@ -185,6 +229,20 @@ private slots:
         QCOMPARE(b.size(), a.size());
         for (std::size_t i = 0; i < a.size(); ++i)
             QVERIFY(a[i].task == b[i].task && a[i].costMs == b[i].costMs && a[i].final == b[i].final && a[i].alternative == b[i].alternative);
+    }
+
+    void aListOfRecordsTellsThemFromFinals()
+    {
+        const auto session = open("listed.lathe", lucky());
+        const Watcher watcher(*session, withRunoffs(24));
+        const auto reader = must(store::RecordReader::open(file("listed.lathe")));
+        std::size_t runoffs = 0, finals = 0;
+        for (const store::RecordSummary& summary : must(reader.rows(must(reader.find({}))))) {
+            QCOMPARE(summary.runoff, isRunoff(must(reader.record(summary.row))));
+            runoffs += summary.runoff ? 1 : 0;
+            finals += !summary.runoff && !summary.repeats.empty() ? 1 : 0;
+        }
+        QVERIFY(runoffs > 0 && finals > 0);
     }
 
     void simulatorsHoldThemOnlyWhenAsked()

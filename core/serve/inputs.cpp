@@ -1,0 +1,99 @@
+#include "core/serve/inputs.h"
+
+#include "core/runtime/index_map.h"
+#include "core/wire/connection.h"
+#include "core/wire/messages.h"
+#include "core/wire/seeded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lathe::serve {
+
+namespace {
+
+constexpr std::size_t kSeededBytes = std::size_t(512) << 20;
+constexpr std::size_t kLaidOutBytes = std::size_t(128) << 20; ///< some ten layouts of a large convolution's weights; what has more is made each time
+
+std::span<const std::byte> asBytes(const std::string& text)
+{
+    return std::as_bytes(std::span(text));
+}
+
+} // namespace
+
+const std::string* Inputs::Kept::find(const Source& source, const IndexMap& map)
+{
+    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.source == source && t.map == map; });
+    if (found == tensors.end())
+        return nullptr;
+    tensors.splice(tensors.begin(), tensors, found);
+    return &tensors.front().bytes;
+}
+
+const std::string& Inputs::Kept::put(Tensor tensor, std::size_t most)
+{
+    bytes += tensor.bytes.size();
+    tensors.push_front(std::move(tensor));
+    while (bytes > most && tensors.size() > 1) {
+        bytes -= tensors.back().bytes.size();
+        tensors.pop_back();
+    }
+    return tensors.front().bytes;
+}
+
+const std::string& Inputs::seeded(const Source& source, const IndexMap& plain)
+{
+    if (const std::string* const kept = m_seeded.find(source, plain))
+        return *kept;
+    std::string values(static_cast<std::size_t>(plain.logicalCount() * sizeOf(source.dtype)), '\0');
+    wire::fillSeeded(source.seed, source.dtype, {source.low, source.high}, std::as_writable_bytes(std::span(values)));
+    ++m_made;
+    return m_seeded.put({source, plain, std::move(values)}, kSeededBytes);
+}
+
+Result<std::span<const std::byte>> Inputs::bytesOf(const wire::Buffer& buffer, const ArgSpec& spec, wire::BlobStore& blobs)
+{
+    const auto size = static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype));
+    Source source;
+    source.dtype = spec.dtype;
+    switch (buffer.fill()) {
+    case wire::Buffer::ZERO:
+        m_filled.assign(size, '\0');
+        return asBytes(m_filled);
+    case wire::Buffer::SEED:
+        source.seed = buffer.seed();
+        source.low = buffer.low();
+        source.high = buffer.high();
+        break;
+    case wire::Buffer::BLOB: {
+        source.blob = wire::fromWire(buffer.blob());
+        m_blob = blobs.find(source.blob);
+        const auto expected = static_cast<std::size_t>(spec.map.logicalCount() * sizeOf(spec.dtype));
+        if (!m_blob || m_blob->size() != expected)
+            return makeError(Errc::InvalidArgument, fmt::format("the data for \"{}\" has {} bytes, its tensor {}", spec.name, m_blob ? m_blob->size() : 0, expected));
+        break;
+    }
+    default: // poison: all ones is not-a-number in every float type
+        m_filled.assign(size, static_cast<char>(isFloat(spec.dtype) ? 0xff : 0xa5));
+        return asBytes(m_filled);
+    }
+    const bool fromSeed = buffer.fill() == wire::Buffer::SEED;
+    const IndexMap plain = IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank);
+    if (spec.map.isPlain())
+        return asBytes(fromSeed ? seeded(source, plain) : *m_blob);
+    if (const std::string* const kept = m_laidOut.find(source, spec.map))
+        return asBytes(*kept);
+    const std::string& values = fromSeed ? seeded(source, plain) : *m_blob;
+    std::string placed(size, '\0');
+    transformLayout(plain, values.data(), spec.map, placed.data(), spec.dtype);
+    ++m_made;
+    if (size > kLaidOutBytes) {
+        m_filled = std::move(placed);
+        return asBytes(m_filled);
+    }
+    return asBytes(m_laidOut.put({source, spec.map, std::move(placed)}, kLaidOutBytes));
+}
+
+} // namespace lathe::serve
