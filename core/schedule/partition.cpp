@@ -23,6 +23,7 @@ constexpr std::int64_t kMaxIterations = 4096; ///< of a loop to look at one by o
 constexpr std::int64_t kMaxPeeled = 4; ///< edge iterations on one side that are emitted one by one
 constexpr std::size_t kMaxParts = 12; ///< copies of a body; a loop that needs more stays whole
 constexpr std::size_t kMaxVectorParts = 256; ///< the same for bodies of a few vectors alone: concatenations of many pieces
+constexpr double kMaxStores = 4000; ///< of all copies of a body; more compiles for a second and leaves the caches of code
 constexpr std::int64_t kMaxUnrolledTaps = 16; ///< extent of a serial loop that an edge copy unrolls
 
 /// All boundary conditions in a statement, by conjunct.
@@ -48,6 +49,18 @@ std::vector<Expr> conditionsIn(const Stmt& s)
     };
     walk(walk, s);
     return found;
+}
+
+/// Stores that are emitted for a statement: unrolled loops count as often as they run.
+double emittedStores(const Stmt& s)
+{
+    if (!s)
+        return 0;
+    double inside = s->kind == StmtKind::Store ? 1 : 0;
+    for (const Stmt& inner : s->body)
+        inside += emittedStores(inner);
+    const bool unrolled = s->kind == StmtKind::For && s->loop == LoopKind::Unrolled && s->extent->kind == ExprKind::IntImm;
+    return unrolled ? inside * static_cast<double>(s->extent->intValue) : inside;
 }
 
 /// Ranges of the loops inside a statement, for deciding conditions before the loops are entered.
@@ -209,6 +222,7 @@ private:
             return l->loop == LoopKind::Vectorized || l->loop == LoopKind::Unrolled;
         });
         std::vector<Stmt> parts;
+        double stores = 0;
         for (std::size_t x = 0; x < table.size();) {
             std::size_t run = x;
             const bool decided = decidedAlike(x, x);
@@ -219,9 +233,13 @@ private:
             if (decided || count > kMaxPeeled)
                 parts.push_back(copyAt(s, from, count, count == 1));
             else
-                for (std::int64_t i = 0; i < count; ++i)
+                for (std::int64_t i = 0; i < count; ++i) {
+                    if (i > 0)
+                        stores += emittedStores(parts.back());
                     parts.push_back(copyAt(s, from + i, 1, true));
-            if (parts.size() > (small ? kMaxVectorParts : kMaxParts))
+                }
+            stores += emittedStores(parts.back());
+            if (parts.size() > (small ? kMaxVectorParts : kMaxParts) || stores > kMaxStores)
                 return descend(s);
             x = run;
         }

@@ -40,7 +40,8 @@ private:
     Result<Module*> load(const Hash128& hash, const wire::Blob& blob, const std::string& descriptor);
     Result<Plan> prepare(const wire::RunJob& job, wire::BlobStore& blobs);
     Result<double> check(const wire::RunJob& job, const Plan& plan, wire::BlobStore& blobs);
-    Result<> time(const wire::RunJob& job, const Plan& plan, wire::RunResult& result);
+    /// True: the outputs were checked again meanwhile.
+    Result<bool> time(const wire::RunJob& job, const Plan& plan, wire::RunResult& result, const std::function<bool()>& checkAgain);
     Result<std::string> plainValues(const Plan& plan, std::size_t buffer);
 
     std::shared_ptr<Device> m_device;
