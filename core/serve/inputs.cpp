@@ -53,31 +53,37 @@ const std::string& Inputs::seeded(const Source& source, const IndexMap& plain)
     return m_seeded.put({source, plain, std::move(values)}, kSeededBytes);
 }
 
-Result<std::span<const std::byte>> Inputs::bytesOf(const wire::Buffer& buffer, const ArgSpec& spec, wire::BlobStore& blobs)
+std::optional<Inputs::Source> Inputs::sourceOf(const wire::Buffer& buffer, DType dtype)
 {
-    const auto size = static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype));
     Source source;
-    source.dtype = spec.dtype;
-    switch (buffer.fill()) {
-    case wire::Buffer::ZERO:
-        m_filled.assign(size, '\0');
-        return asBytes(m_filled);
-    case wire::Buffer::SEED:
+    source.dtype = dtype;
+    if (buffer.fill() == wire::Buffer::SEED) {
         source.seed = buffer.seed();
         source.low = buffer.low();
         source.high = buffer.high();
-        break;
-    case wire::Buffer::BLOB: {
-        source.blob = wire::fromWire(buffer.blob());
+        return source;
+    }
+    if (buffer.fill() != wire::Buffer::BLOB)
+        return std::nullopt;
+    source.blob = wire::fromWire(buffer.blob());
+    return source;
+}
+
+Result<std::span<const std::byte>> Inputs::bytesOf(const wire::Buffer& buffer, const ArgSpec& spec, wire::BlobStore& blobs)
+{
+    const auto size = static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype));
+    const std::optional<Source> from = sourceOf(buffer, spec.dtype);
+    if (!from) {
+        // Poison: all ones is not-a-number in every float type.
+        m_filled.assign(size, buffer.fill() == wire::Buffer::ZERO ? '\0' : static_cast<char>(isFloat(spec.dtype) ? 0xff : 0xa5));
+        return asBytes(m_filled);
+    }
+    const Source& source = *from;
+    if (buffer.fill() == wire::Buffer::BLOB) {
         m_blob = blobs.find(source.blob);
         const auto expected = static_cast<std::size_t>(spec.map.logicalCount() * sizeOf(spec.dtype));
         if (!m_blob || m_blob->size() != expected)
             return makeError(Errc::InvalidArgument, fmt::format("the data for \"{}\" has {} bytes, its tensor {}", spec.name, m_blob ? m_blob->size() : 0, expected));
-        break;
-    }
-    default: // poison: all ones is not-a-number in every float type
-        m_filled.assign(size, static_cast<char>(isFloat(spec.dtype) ? 0xff : 0xa5));
-        return asBytes(m_filled);
     }
     const bool fromSeed = buffer.fill() == wire::Buffer::SEED;
     const IndexMap plain = IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,7 +29,6 @@ public:
 
     std::uint64_t made() const { return m_made; } ///< tensors that were not kept yet
 
-private:
     /// Where values come from: a blob, or a seed and a range.
     struct Source
     {
@@ -38,6 +38,10 @@ private:
         DType dtype = DType::F32;
         friend bool operator==(const Source&, const Source&) = default;
     };
+    /// Nothing where the values come from nowhere: zeros, poison.
+    static std::optional<Source> sourceOf(const wire::Buffer& buffer, DType dtype);
+
+private:
     /// Most recently used first.
     struct Kept
     {

@@ -86,6 +86,18 @@ std::vector<double> quickest(std::span<const std::vector<double>> costs)
     return all;
 }
 
+LevelledCost levelledCost(double cost, std::int64_t moments, double standing, bool stoodBefore)
+{
+    constexpr double kSlowMoment = 1.25, kSlowBefore = 1.5;
+    constexpr std::int64_t kMostMoments = 7; // that count as much as a new one each: what changes for good is seen
+    if (moments < 1 || standing * kSlowBefore < cost)
+        return {standing, 1};
+    if (!stoodBefore)
+        return {standing > kSlowMoment * cost ? cost : standing, 1};
+    const auto before = static_cast<double>(std::min(moments, kMostMoments));
+    return {std::exp((before * std::log(cost) + std::log(std::min(standing, kSlowMoment * cost))) / (before + 1)), moments + 1};
+}
+
 double finalsReserve(double seconds, bool runoffs)
 {
     return (runoffs ? 0.5 : 1) * std::min(std::clamp(0.08 * seconds, 3.0, 45.0), 0.2 * seconds);

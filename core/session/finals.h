@@ -26,10 +26,8 @@ namespace lathe::session {
 //
 // A runoff is the like for one task after each of its rounds, and shorter: what stands and the fastest of the round, in turns, so
 // that a newcomer wins by what it takes beside the old one and not by its minute. Its records hold "runoff", too. A run's estimate
-// is the sum of what won the runoffs; the scheduler is told how much the winner won beside what stood. Where what stood stands again,
-// also in finals, its cost is the mean over the n + 1 moments ("moments") at which it was measured, one of many if n > 7:
-//
-//     cost' = cost^(n / (n + 1))  x  standing^(1 / (n + 1)),     and all others of that runoff by the same factor
+// is the sum of what won the runoffs; the scheduler is told how much the winner won beside what stood. levelledCost() says what its
+// cost is, also in finals; that of all others of the task changes by the same factor.
 
 /// Record::round of a final.
 inline constexpr std::int32_t kFinalsRound = -1;
@@ -53,6 +51,23 @@ std::vector<double> standings(std::span<const std::vector<double>> costs);
 /// runoff's passes are so short and so close together that the machine's speed is one and the same, but for moments in which another
 /// guest takes a core; finals that say it in another way would not compare.
 std::vector<double> quickest(std::span<const std::vector<double>> costs);
+
+struct LevelledCost
+{
+    double ns = 0;
+    std::int64_t moments = 1; ///< of which it is the mean
+};
+
+/// The cost of a task's winner, whose standing in this runoff is `standing`, where what stood had `cost` as the mean of n moments. If it
+/// is what stood, this is one moment more (one of many, if n > 7):
+///
+///     cost' = cost^(n / (n + 1))  x  min(standing, 1.25 cost)^(1 / (n + 1))
+///
+/// A newcomer begins with its standing: what it won beside the old one is partly luck, and a chain of such gains would sink ever
+/// deeper below what anything takes. Yet it is quicker than the old one: a standing above 1.25 cost is the moment's, and the old cost is
+/// kept. (A machine that is shared may be slower by a factor of hundred for seconds.) A standing below cost / 1.5 says that the old
+/// cost was of such a moment: it counts alone, as it does where the old cost is that of an ordinary trial (n = 0).
+LevelledCost levelledCost(double cost, std::int64_t moments, double standing, bool stoodBefore);
 
 /// Seconds of a run of so many that its search leaves to the finals: 8 %, at least 3 s and at most 45, never over a fifth;
 /// where runoffs were held, 4 %, 1.5 s, 22.5 and a tenth.

@@ -23,7 +23,6 @@ namespace {
 constexpr std::int32_t kLeastPasses = 3, kPlannedPasses = 5, kMostPasses = 15;
 constexpr std::size_t kAtOnce = 16; ///< finalists that are built together
 constexpr double kBuildShare = 0.45; ///< of the time: the first pass, which builds, takes no more
-constexpr std::int64_t kMostMoments = 7; ///< that count as much as a new one each: what changes for good is seen
 constexpr double kOverheadSeconds = 0.002; ///< of a measurement, besides what it says of itself
 
 } // namespace
@@ -158,30 +157,23 @@ std::vector<Record> TuningRun::finalRecords(FinalsGroup& group, const std::strin
     return records;
 }
 
-/// Where what stood stands again: all costs by one factor, so that its own becomes the (geometric) mean over the moments at which it
-/// was measured. The number of these moments, with this one. A newcomer begins with what it took now: what it won beside the old one
-/// is partly luck, and a chain of such gains would sink ever deeper below what anything takes.
+/// Changes all costs of a task by one factor, so that the winner's is as finals.h says. The number of moments that it stands for.
 std::int64_t TuningRun::toLevelOfRun(const FinalsGroup& group, std::vector<double>& costs) const
 {
     const Task& task = m_tasks[static_cast<std::size_t>(group.task)];
     if (!m_runoffs || task.ahead.empty() || costs.empty())
         return 1;
     const auto stands = std::min_element(costs.begin(), costs.end()) - costs.begin();
-    std::ptrdiff_t place = 0;
-    for (const FinalsGroup::Finalist& finalist : group.finalists) {
-        if (!finalist.result.ok())
-            continue;
-        if (place++ != stands)
-            continue;
-        if (originOf(finalist.repeated) != originOf(task.ahead.front().record))
-            break;
-        const auto before = static_cast<double>(std::min(task.moments, kMostMoments));
-        const double factor = std::pow(task.bestNs / costs[static_cast<std::size_t>(stands)], before / (before + 1));
-        for (double& cost : costs)
-            cost *= factor;
-        return task.moments + 1;
-    }
-    return 1;
+    std::vector<const FinalsGroup::Finalist*> valid;
+    for (const FinalsGroup::Finalist& finalist : group.finalists)
+        if (finalist.result.ok())
+            valid.push_back(&finalist);
+    const bool again = originOf(valid[static_cast<std::size_t>(stands)]->repeated) == originOf(task.ahead.front().record);
+    const LevelledCost levelled = levelledCost(task.bestNs, task.moments, costs[static_cast<std::size_t>(stands)], again);
+    const double factor = levelled.ns / costs[static_cast<std::size_t>(stands)];
+    for (double& cost : costs)
+        cost *= factor;
+    return levelled.moments;
 }
 
 std::string TuningRun::finalsId() const

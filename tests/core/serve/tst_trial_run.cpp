@@ -2,12 +2,14 @@
 #include "core/wire/artifact.h"
 #include "core/wire/connection.h"
 #include "core/wire/messages.h"
+#include "core/wire/seeded.h"
 #include "tests/support/memory_device.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 using namespace lathe;
@@ -34,6 +36,36 @@ int count(LatheDevice*, const LatheLaunch*, std::uint32_t, std::uint32_t iterati
 const LatheDeviceApi kDevice = [] {
     LatheDeviceApi api = test::memoryDevice("counting");
     api.run = count;
+    return api;
+}();
+
+/// Bytes that were copied to the device, and the run of all at the end of which its kernel spoils its constants; 0: none does.
+std::size_t g_copied = 0;
+std::uint64_t g_spoils = 0;
+
+/// Its kernels copy one constant number into an output.
+const LatheDeviceApi kCopying = [] {
+    LatheDeviceApi api = test::memoryDevice("copying");
+    api.copyIn = [](LatheDevice*, void* buffer, std::size_t offset, const void* host, std::size_t bytes, LatheDeviceError*) {
+        std::memcpy(static_cast<char*>(buffer) + offset, host, bytes);
+        g_copied += bytes;
+        return 0;
+    };
+    api.copyOut = [](LatheDevice*, void* host, const void* buffer, std::size_t offset, std::size_t bytes, LatheDeviceError*) {
+        std::memcpy(host, static_cast<const char*>(buffer) + offset, bytes);
+        return 0;
+    };
+    api.run = [](LatheDevice*, const LatheLaunch* launches, std::uint32_t, std::uint32_t iterations, std::uint64_t, LatheTiming* timing, LatheDeviceError*) {
+        for (std::uint32_t i = 0; i < iterations; ++i) {
+            auto* const constant = static_cast<float*>(launches[0].buffers[0]);
+            *static_cast<float*>(launches[0].buffers[1]) = *constant;
+            if (++g_runs == g_spoils)
+                *constant = 99;
+        }
+        if (timing != nullptr)
+            *timing = {1000, 0, 0};
+        return 0;
+    };
     return api;
 }();
 
@@ -73,6 +105,37 @@ private:
         return p;
     }
     static double millisecond(std::uint64_t) { return 1e6; }
+    /// Of kCopying, whose constant comes from a seed.
+    static wire::RunJob copyingJob(wire::BlobStore& blobs, std::uint64_t seed)
+    {
+        ArgSpec constant{"w", ArgRole::Constant, DType::F32, {}}, output{"y", ArgRole::Output, DType::F32, {}};
+        for (ArgSpec* spec : {&constant, &output}) {
+            const std::int64_t shape[] = {1};
+            spec->map = IndexMap::plain(shape, 1);
+        }
+        const ArtifactDescriptor descriptor{"copying", "sim", {KernelInfo{"k", {"k_0"}, 0, 0, {constant, output}}}};
+        wire::RunJob job;
+        auto* artifact = job.add_artifacts();
+        wire::toWire(blobs.put(std::string("x")), artifact->mutable_blob());
+        artifact->set_descriptor(toJson(descriptor).dump());
+        auto* from = job.add_buffers();
+        from->set_spec(toJson(constant).dump());
+        from->set_fill(wire::Buffer::SEED);
+        from->set_seed(seed);
+        job.add_buffers()->set_spec(toJson(output).dump());
+        auto* launch = job.add_launches();
+        launch->set_timed(true);
+        launch->add_buffers(0);
+        launch->add_buffers(1);
+        auto* check = job.add_checks();
+        check->set_buffer(1);
+        check->add_points(0);
+        check->add_values(wire::seededValue(seed, 0, DType::F32));
+        check->set_tolerance(1e-6);
+        job.mutable_plan()->set_number(1);
+        job.mutable_plan()->set_repeat(1);
+        return job;
+    }
 
 private slots:
     void runsAreAddedUntilTheyTakeLongEnough()
@@ -139,6 +202,35 @@ private slots:
         result = timed(p, millisecond);
         QVERIFY(!result.stopped_early());
         QVERIFY(result.number() >= 20);
+    }
+
+    void constantsStayOnTheDevice()
+    {
+        const auto device = serve::Device::open(&kCopying, "one", "");
+        QVERIFY(device);
+        wire::BlobStore blobs;
+        serve::TrialRunner runner(*device);
+        const auto run = [&](std::uint64_t seed) { return runner.run(copyingJob(blobs, seed), blobs, [](std::uint32_t, const std::string&) {}); };
+        g_copied = 0;
+        g_spoils = 0;
+        for (const std::uint64_t seed : {1, 2, 1, 1, 2}) {
+            const wire::RunResult result = run(seed);
+            QVERIFY2(result.stage() == 0 && result.verified(), result.failure().text().c_str());
+        }
+        QCOMPARE(g_copied, (2 + 5) * sizeof(float)); // each constant once, the poison every time
+        // A kernel that spoils them at its end, unseen, is not the next one's fault.
+        g_runs = 0;
+        g_spoils = 2; // the one after the warm-up
+        QVERIFY(run(1).verified());
+        QCOMPARE(g_runs, std::uint64_t{2});
+        g_copied = 0;
+        const wire::RunResult after = run(1);
+        QVERIFY2(after.stage() == 0 && after.verified(), after.failure().text().c_str());
+        QVERIFY(g_copied > sizeof(float)); // written anew
+        // Who is wrong with constants of its own is wrong.
+        wire::RunJob wrong = copyingJob(blobs, 1);
+        wrong.mutable_checks(0)->set_values(0, 5);
+        QCOMPARE(runner.run(wrong, blobs, [](std::uint32_t, const std::string&) {}).failure().code(), static_cast<std::uint32_t>(Errc::WrongAnswer));
     }
 
     void oneRunThatWasHeldUpDoesNotMakeALoser()
