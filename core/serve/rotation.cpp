@@ -57,7 +57,7 @@ Result<std::span<const LatheLaunch>> Rotation::around(Device& device, const Lath
         kept -= m_copies.front().bytes * m_copies.front().buffers.size();
         m_copies.erase(m_copies.begin());
     }
-    const std::size_t count = std::min(kMaxCopies, static_cast<std::size_t>((bytes + total - 1) / total));
+    const std::size_t count = std::clamp(static_cast<std::size_t>((bytes + total - 1) / total), kLeastCopies, kMaxCopies);
     std::map<std::size_t, std::size_t> used; // buffers of a size
     for (std::size_t copy = 1; copy < count; ++copy) {
         std::vector<void*> pointers(launch.buffers, launch.buffers + launch.bufferCount);

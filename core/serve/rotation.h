@@ -17,6 +17,8 @@ class Rotation
 public:
     /// At most so many copies: small constants need no more to be out of the caches nearest to a core.
     static constexpr std::size_t kMaxCopies = 64;
+    /// And at least so many: a few runs of a kernel with large constants would else be with its own, which it has just read.
+    static constexpr std::size_t kLeastCopies = 4;
 
     /// The launches to time in place of `launch`; only one, itself, where it has no constants of float type or these alone
     /// have `bytes`. Valid until the next call. Errors: those of allocation.

@@ -425,8 +425,8 @@ Result<bool> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::
     constexpr double kGlanceNs = 3e6;
     if (wanted.settle_above_ns() > 0 && minRepeatNs > 2 * kGlanceNs) {
         const double runs = std::clamp(kGlanceNs / std::max(firstNs, wanted.settle_above_ns()), 2.0, static_cast<double>(kMaxNumber));
-        const auto few = std::min(static_cast<std::uint32_t>(runs), copies);
-        LATHE_TRY_ASSIGN(const Timed glance, few < copies ? measureSome(m_rotation.next(few)) : measure(static_cast<std::uint32_t>(runs)));
+        const auto few = static_cast<std::uint32_t>(runs) < 2 * copies ? std::min(static_cast<std::uint32_t>(runs), copies - 1) : copies;
+        LATHE_TRY_ASSIGN(const Timed glance, few > 0 && few < copies ? measureSome(m_rotation.next(few)) : measure(static_cast<std::uint32_t>(runs)));
         if (glance.mean > wanted.settle_above_ns()) {
             stopEarly(glance);
             return restore();
