@@ -17,9 +17,8 @@ namespace lathe::session {
 //
 // u is the unsearched tasks' share of the estimate, r the share of them that the time left does for, q = 0.05.
 //
-// Before there were runoffs the estimate was the sum of the least of many measurements, which finals raised by 6 % on a calm machine
-// and by 21 % on one whose speed changes by the minute. The band's least width is of that time, for the second (17 runs;
-// tests/bench/README.md says what is known since).
+// The band's least width, 0.12, was chosen by 17 runs from before there were runoffs; in eleven runs since, it held 85 % of the time
+// (tests/bench/README.md).
 
 struct ForecastTask
 {
