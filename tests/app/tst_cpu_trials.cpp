@@ -98,7 +98,7 @@ private slots:
         timed.plan.minRepeatMs = 7;
         timed.plan.rotateBytes = 1 << 20; // 256 times the weight of 4 KiB, of which there are 64 copies at most
         MeasureRequest few = timed;
-        few.plan.rotateBytes = 9000; // 3 of them
+        few.plan.rotateBytes = 9000; // 3 times, and there are 4 copies at least
         MeasureRequest alone = timed;
         alone.plan.rotateBytes = 4096; // the weight itself is as large
         MeasureRequest hasty = timed;
@@ -118,8 +118,9 @@ private slots:
             QCOMPARE(condition(i, "rotate_bytes"), static_cast<std::int64_t>(requests[i].plan.rotateBytes));
         }
         QCOMPARE(condition(0, "number") % 64, std::int64_t{0});
-        QCOMPARE(condition(1, "number") % 3, std::int64_t{0});
-        QCOMPARE(condition(3, "number") % 64, std::int64_t{0});
+        QCOMPARE(condition(1, "number") % 4, std::int64_t{0});
+        const std::int64_t glance = condition(3, "number"); // some of the copies but not its own, or all of them in turns
+        QVERIFY2((glance > 0 && glance < 64) || (glance >= 128 && glance % 64 == 0), qPrintable(QString::number(glance)));
         QVERIFY(nlohmann::json::parse(results[3].conditions).value("stopped_early", false));
     }
 };
