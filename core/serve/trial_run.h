@@ -29,9 +29,10 @@ public:
 
     /// Blobs that the job needs and `blobs` does not have.
     static std::vector<Hash128> missing(const wire::RunJob& job, wire::BlobStore& blobs);
-    /// `progress` is told before each stage (a TrialStage and what is about to happen), so that a supervisor can
-    /// explain a crash. Fetched buffers are put into `blobs`.
     using Progress = std::function<void(std::uint32_t stage, const std::string& what)>;
+    /// `progress` is told before each stage (a TrialStage and what is about to happen), so that a supervisor can
+    /// explain a crash. Fetched buffers are put into `blobs`. A wrong answer with constants that were on the device already is
+    /// tried once more with fresh ones: what an earlier kernel spoiled is not this one's fault.
     wire::RunResult run(const wire::RunJob& job, wire::BlobStore& blobs, const Progress& progress);
 
 private:

@@ -168,7 +168,10 @@ std::int64_t TuningRun::toLevelOfRun(const FinalsGroup& group, std::vector<doubl
     for (const FinalsGroup::Finalist& finalist : group.finalists)
         if (finalist.result.ok())
             valid.push_back(&finalist);
-    const bool again = originOf(valid[static_cast<std::size_t>(stands)]->repeated) == originOf(task.ahead.front().record);
+    const std::string stood = originOf(task.ahead.front().record);
+    if (std::none_of(valid.begin(), valid.end(), [&stood](const auto* one) { return originOf(one->repeated) == stood; }))
+        return 1; // it did not take part: nothing is known beside it
+    const bool again = originOf(valid[static_cast<std::size_t>(stands)]->repeated) == stood;
     const LevelledCost levelled = levelledCost(task.bestNs, task.moments, costs[static_cast<std::size_t>(stands)], again);
     const double factor = levelled.ns / costs[static_cast<std::size_t>(stands)];
     for (double& cost : costs)
