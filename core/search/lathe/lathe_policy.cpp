@@ -179,23 +179,30 @@ std::vector<LathePolicy::Individual> LathePolicy::sampleMany(std::uint64_t round
 
 Result<> LathePolicy::score(std::vector<Individual>& population) const
 {
+    // The model learns between rounds: within one, who has a score keeps it.
+    std::vector<Individual*> fresh;
+    for (Individual& individual : population)
+        if (!individual.scored)
+            fresh.push_back(&individual);
     // What other tasks taught the model says little of this one: the estimate leads until enough of it was measured. Both
     // are binary logarithms of a speed.
     if (m_guidance == Guidance::Model && modelLeads()) {
         FeatureMatrix features;
         features.columns = kLatheFeatures;
-        for (const Individual& individual : population)
-            features.append(individual.features);
+        for (const Individual* individual : fresh)
+            features.append(individual->features);
         LATHE_TRY_ASSIGN(const std::vector<float> scores, m_model->predict(features));
         // Similar tasks are worth as many measurements as the estimate.
         const double known = static_cast<double>(m_known.size()) + (m_inherited.empty() ? 0 : kTrust);
         const double share = known / (known + kTrust);
-        for (std::size_t i = 0; i < population.size(); ++i)
-            population[i].score = share * scores[i] - (1 - share) * std::log2(population[i].seconds);
+        for (std::size_t i = 0; i < fresh.size(); ++i)
+            fresh[i]->score = share * scores[i] - (1 - share) * std::log2(fresh[i]->seconds);
     } else if (m_guidance == Guidance::Model) {
-        for (Individual& individual : population)
-            individual.score = -std::log2(individual.seconds);
+        for (Individual* individual : fresh)
+            individual->score = -std::log2(individual->seconds);
     }
+    for (Individual* individual : fresh)
+        individual->scored = true;
     // Equal scores are ordered by identity, which no number of threads changes.
     std::sort(population.begin(), population.end(), [](const Individual& a, const Individual& b) {
         return a.score != b.score ? a.score > b.score : a.identity < b.identity;

@@ -37,6 +37,7 @@ private:
         double seconds = 0; ///< estimated
         std::vector<float> features;
         double score = 0;
+        bool scored = false; ///< by this round's model
     };
     struct Known
     {

@@ -1,5 +1,7 @@
 #include "plugins/cpu/codegen/cpu_target.h"
 
+#include "plugins/cpu/codegen/llvm_options.h"
+
 #include <fmt/format.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/MC/MCSubtargetInfo.h>
@@ -27,10 +29,9 @@ void initializeTargetsOnce()
         llvm::InitializeAllTargetMCs();
         llvm::InitializeAllAsmPrinters();
         llvm::InitializeAllAsmParsers();
-        // Addresses are emitted as one base per loop and constant displacements: there is nothing left to reduce, and
-        // looking for it takes a third of code generation on unrolled bodies.
-        const char* const words[] = {"lathe", "-disable-lsr"};
-        llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(words)), words, "", &llvm::nulls());
+        std::vector<const char*> words = {"lathe"};
+        words.insert(words.end(), std::begin(kLlvmOptions), std::end(kLlvmOptions));
+        llvm::cl::ParseCommandLineOptions(static_cast<int>(words.size()), words.data(), "", &llvm::nulls());
     });
 }
 

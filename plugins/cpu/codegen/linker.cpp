@@ -1,5 +1,7 @@
 #include "plugins/cpu/codegen/linker.h"
 
+#include "plugins/cpu/codegen/llvm_options.h"
+
 #include <fmt/format.h>
 #include <lld/Common/Driver.h>
 #include <llvm/Support/raw_ostream.h>
@@ -63,6 +65,8 @@ Result<> runLinker(const std::vector<std::string>& arguments)
     std::vector<const char*> list;
     for (const std::string& argument : arguments)
         list.push_back(argument.c_str());
+    for (const char* const option : kLlvmOptions)
+        list.insert(list.end(), {"-mllvm", option});
     lld::elf::ElfSym::globalOffsetTable = nullptr;
     std::string words;
     llvm::raw_string_ostream output(words);

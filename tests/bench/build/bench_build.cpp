@@ -1,6 +1,6 @@
 // What building the trials of a tuned project costs in processor time: as a builder does, in artifacts of 16.
-// Usage: bench_build FILE.lathe [--trials N] [--rounds N] [--best] [--programs FILE]
-// N trials spread evenly over all of the project's, or with --best the fastest of each task. --programs writes a line per program
+// Usage: bench_build FILE.lathe [--trials N] [--rounds N] [--task KEY] [--best] [--programs FILE]
+// N trials spread evenly over all of the project's or of the tasks whose key begins so, or with --best the fastest of each task. --programs writes a line per program
 // (trial, hash of its machine code, spills, bytes), to compare generators by: equal lines are equal code.
 
 #include "core/schedule/lower.h"
@@ -31,6 +31,7 @@ constexpr std::size_t kGroup = 16;
 struct Options
 {
     std::filesystem::path file, programs;
+    std::string task;
     std::size_t trials = 256;
     int rounds = 3;
     bool best = false;
@@ -69,7 +70,7 @@ Result<std::vector<Trial>> trialsOf(const Options& options, std::string& target)
         }
     } else {
         LATHE_TRY(project.forEachRecord({}, [&](const Record& record) {
-            if (record.repeats.empty()) {
+            if (record.repeats.empty() && record.candidate.task.starts_with(options.task)) {
                 candidates.push_back(record.candidate);
                 ids.push_back(record.trial);
             }
@@ -180,13 +181,15 @@ int main(int argc, char** argv)
             options.rounds = std::atoi(value());
         else if (std::strcmp(argv[i], "--programs") == 0)
             options.programs = value();
+        else if (std::strcmp(argv[i], "--task") == 0)
+            options.task = value();
         else if (std::strcmp(argv[i], "--best") == 0)
             options.best = true;
         else
             options.file = argv[i];
     }
     if (options.file.empty()) {
-        fmt::print(stderr, "bench_build FILE.lathe [--trials N] [--rounds N] [--best] [--programs FILE]\n");
+        fmt::print(stderr, "bench_build FILE.lathe [--trials N] [--rounds N] [--task KEY] [--best] [--programs FILE]\n");
         return 2;
     }
     if (const auto done = bench(options); !done) {

@@ -1,4 +1,7 @@
+#include "core/schedule/lower.h"
+#include "core/schedule/state.h"
 #include "tests/plugins/cpu/codegen_fixture.h"
+#include "tests/plugins/cpu/dag_cases.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -80,6 +83,7 @@ private slots:
         m_codegen = codegenFor();
         QVERIFY(m_codegen);
     }
+    void linkingChangesNoSetting(); // first: the process has linked nothing yet
     void aTiledMatmulIsRightForAnyNumberOfParts();
     void artifactsNeedNothing();
     void kernelsThatDoTheSameShareTheirCode();
@@ -102,6 +106,28 @@ private slots:
 private:
     std::unique_ptr<backend::Codegen> m_codegen;
 };
+
+void TstCpuCodegen::linkingChangesNoSetting()
+{
+    // LLD forgets what LLVM was told on its command line, for the whole process.
+    std::vector<schedule::LoweredKernel> kernels;
+    for (const DagCase& example : dagCases()) {
+        auto state = schedule::State::replay(example.dag, {});
+        QVERIFY(state);
+        auto kernel = schedule::lower(*std::move(state), {});
+        QVERIFY(kernel);
+        kernels.push_back(*std::move(kernel));
+    }
+    const auto listings = [&] {
+        std::vector<std::string> all;
+        for (const schedule::LoweredKernel& kernel : kernels)
+            all.push_back(*codegenFor()->listing(kernel, backend::Listing::Assembly));
+        return all;
+    };
+    const std::vector<std::string> before = listings();
+    QVERIFY(m_codegen->build({&kernels.front(), 1}));
+    QVERIFY(listings() == before);
+}
 
 void TstCpuCodegen::aTiledMatmulIsRightForAnyNumberOfParts()
 {
