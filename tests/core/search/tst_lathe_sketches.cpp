@@ -533,6 +533,45 @@ private slots:
         QVERIFY(one != run(serial, 2));
     }
 
+    void aCandidateIsScoredOnceInARound()
+    {
+        class CountingModel final : public CostModel
+        {
+        public:
+            explicit CountingModel(std::size_t& programs) : m_programs(programs) { }
+            Result<> train(const TrainingSet&, std::stop_token) override
+            {
+                m_trained = true;
+                return {};
+            }
+            Result<std::vector<float>> predict(const FeatureMatrix& features) const override
+            {
+                m_programs += features.programs();
+                return std::vector<float>(features.programs(), -1.0f);
+            }
+            bool trained() const override { return m_trained; }
+            Result<std::vector<std::byte>> save() const override { return std::vector<std::byte>(); }
+            Result<> load(std::span<const std::byte>) override { return {}; }
+
+        private:
+            std::size_t& m_programs;
+            bool m_trained = false;
+        };
+        std::size_t programs = 0;
+        const auto model = std::make_shared<SharedModel>(std::make_unique<CountingModel>(programs), kLatheFeatures, 0);
+        const auto policy = *makePolicy("sketch", task({conv(28, 128, 128, 3, 1)}), model, {});
+        SerialExecutor executor;
+        Measured known{proposals(*policy, 0, 1, executor).front(), {}};
+        known.result.costsNs = {1000.0};
+        QVERIFY(policy->tell({&known, 1}));
+        QCOMPARE(programs, std::size_t(0)); // no model was there
+        constexpr std::size_t kWanted = 16;
+        QCOMPARE(proposals(*policy, 1, kWanted, executor).size(), kWanted);
+        // All that were drawn or bred and the known one, and once more those that were chosen, for what they are told to take.
+        QVERIFY2(programs > 1000, qPrintable(QString::number(programs)));
+        QVERIFY2(static_cast<double>(programs) <= policy->statistics()["considered"] + 1 + kWanted, qPrintable(QString::number(programs)));
+    }
+
     void everyAlternativeIsTriedInTheFirstRound()
     {
         const SearchTask t = task({conv(14, 256, 256, 3, 1), winograd(14, 256, 2), winograd(14, 256, 4)});
