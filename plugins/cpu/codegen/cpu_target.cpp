@@ -14,7 +14,9 @@
 #include <llvm/TargetParser/SubtargetFeature.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <iterator>
 #include <mutex>
+#include <vector>
 
 namespace lathe::cpu {
 

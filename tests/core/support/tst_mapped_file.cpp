@@ -98,8 +98,10 @@ private slots:
             ::_exit(before && opened && *const_cast<const volatile std::byte*>(&opened->bytes()[kBytes - 1]) == std::byte(1) ? 5 : 6);
         }
         ::close(ends[1]);
-        QByteArray said(1000, '\0');
-        said.resize(std::max<ssize_t>(0, ::read(ends[0], said.data(), 1000)));
+        QByteArray said; // in pieces, as it was written
+        char piece[1000];
+        for (ssize_t got; (got = ::read(ends[0], piece, sizeof piece)) > 0;)
+            said.append(piece, static_cast<qsizetype>(got));
         ::close(ends[0]);
         int status = 0;
         ::waitpid(child, &status, 0);
