@@ -1,195 +1,30 @@
 #include "core/search/lathe/lathe_policy.h"
 
-#include "core/compute/definitions/conv2d.h"
-#include "core/compute/definitions/dense.h"
-#include "core/compute/definitions/elementwise.h"
-#include "core/compute/definitions/pool.h"
-#include "core/compute/definitions/reduction.h"
-#include "core/compute/definitions/softmax.h"
 #include "core/compute/definitions/transform.h"
-#include "core/compute/definitions/winograd.h"
 #include "core/ir/print.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
 #include "tests/core/schedule/kernel_check.h"
+#include "tests/core/search/lathe_tasks.h"
 #include "tests/support/must.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-#include <set>
-#include <thread>
+#include <map>
 
 using namespace lathe;
 using namespace lathe::search;
+using namespace lathe::test;
 using compute::DagBuilder;
-using compute::NameEra;
 using compute::Tensor;
-using test::must;
 
 namespace {
 
 Hardware avx512()
 {
     return defaultHardware(*Target::parse("cpu -mcpu=emeraldrapids -threads=2"));
-}
-
-SearchAlternative finish(const char* name, DagBuilder&& builder, Tensor output)
-{
-    auto dag = std::move(builder).finish({output});
-    SearchAlternative alternative{name, dag ? *dag : nullptr, {}, true};
-    if (!alternative.dag)
-        qFatal("%s", dag.error().message.c_str());
-    // Everything but the first input is a weight here.
-    alternative.constantInputs.assign(alternative.dag->inputs.size(), true);
-    alternative.constantInputs[0] = false;
-    return alternative;
-}
-
-Tensor addBiasRelu(DagBuilder& b, Tensor x)
-{
-    const Tensor bias = b.placeholder("bias", {1, 1, 1, b.shape(x).back()}, DType::F32);
-    return unary(b, compute::Unary::Relu, binary(b, compute::Binary::Add, x, bias));
-}
-
-SearchAlternative conv(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, bool epilogue = true)
-{
-    DagBuilder b;
-    const Tensor data = b.placeholder("data", {1, size, size, in}, DType::F32);
-    const Tensor weight = b.placeholder("weight", {kernel, kernel, in, out}, DType::F32);
-    compute::Conv2dParams p;
-    p.layout = compute::ImageLayout::Nhwc;
-    p.strides = {stride, stride};
-    const std::int64_t pad = kernel / 2;
-    p.padding = {pad, pad, pad, pad};
-    Tensor y = conv2d(b, data, weight, p, NameEra::Nested);
-    if (epilogue)
-        y = addBiasRelu(b, y);
-    return finish("direct", std::move(b), y);
-}
-
-SearchAlternative winograd(std::int64_t size, std::int64_t channels, std::int64_t m, bool split = true)
-{
-    DagBuilder b;
-    const Tensor data = b.placeholder("data", {1, size, size, channels}, DType::F32);
-    const Tensor weight = b.placeholder("weight", {m + 2, m + 2, channels, channels}, DType::F32);
-    compute::Conv2dParams p;
-    p.layout = compute::ImageLayout::Nhwc;
-    p.padding = {1, 1, 1, 1};
-    const Tensor y = addBiasRelu(b, conv2dWinograd(b, data, weight, m, p, NameEra::Nested, split));
-    return finish(m == 2 ? "winograd:2" : "winograd:4", std::move(b), y);
-}
-
-SearchAlternative dense(std::int64_t in, std::int64_t out)
-{
-    DagBuilder b;
-    const Tensor data = b.placeholder("data", {1, in}, DType::F32), weight = b.placeholder("weight", {out, in}, DType::F32);
-    const Tensor bias = b.placeholder("bias", {1, out}, DType::F32);
-    const Tensor y = binary(b, compute::Binary::Add, compute::dense(b, data, weight, NameEra::Nested), bias);
-    return finish("direct", std::move(b), y);
-}
-
-SearchAlternative depthwise(std::int64_t size, std::int64_t channels, std::int64_t stride)
-{
-    DagBuilder b;
-    const Tensor data = b.placeholder("data", {1, size, size, channels}, DType::F32);
-    const Tensor weight = b.placeholder("weight", {3, 3, channels, 1}, DType::F32);
-    compute::Conv2dParams p;
-    p.layout = compute::ImageLayout::Nhwc;
-    p.strides = {stride, stride};
-    p.padding = {1, 1, 1, 1};
-    const Tensor y = addBiasRelu(b, depthwiseConv2d(b, data, weight, p, NameEra::Nested));
-    return finish("direct", std::move(b), y);
-}
-
-SearchAlternative maxPool()
-{
-    DagBuilder b;
-    compute::Pool2dParams p;
-    p.layout = compute::ImageLayout::Nhwc;
-    p.kernel = {3, 3};
-    p.strides = {2, 2};
-    p.padding = {1, 1, 1, 1};
-    const Tensor y = pool2d(b, b.placeholder("data", {1, 112, 112, 64}, DType::F32), compute::PoolKind::Max, p);
-    return finish("direct", std::move(b), y);
-}
-
-SearchAlternative globalPool()
-{
-    DagBuilder b;
-    const Tensor y = compute::globalPool<2>(b, b.placeholder("data", {1, 7, 7, 512}, DType::F32), compute::PoolKind::Average,
-                                  compute::ImageLayout::Nhwc);
-    return finish("direct", std::move(b), y);
-}
-
-SearchAlternative softmaxOf(std::int64_t n)
-{
-    DagBuilder b;
-    const Tensor y = softmax(b, b.placeholder("data", {1, n}, DType::F32), -1);
-    return finish("direct", std::move(b), y);
-}
-
-SearchAlternative softmaxOfRows(std::int64_t rows, std::int64_t n)
-{
-    DagBuilder b;
-    const Tensor y = softmax(b, b.placeholder("data", {2, rows, n}, DType::F32), -1);
-    return finish("direct", std::move(b), y);
-}
-
-/// (x - mean) / sqrt(variance + eps) * scale, as importers write it.
-SearchAlternative layerNorm(std::int64_t rows, std::int64_t n)
-{
-    using compute::Binary;
-    DagBuilder b;
-    const Tensor x = b.placeholder("data", {rows, n}, DType::F32);
-    const Tensor difference = binary(b, Binary::Subtract, x, reduction(b, compute::Reduction::Mean, x, {1}, true));
-    const Tensor variance = reduction(b, compute::Reduction::Mean, binary(b, Binary::Multiply, difference, difference), {1}, true);
-    const Tensor inverse = unary(b, compute::Unary::Rsqrt, binaryScalar(b, Binary::Add, variance, 1e-6));
-    const Tensor y = binary(b, Binary::Multiply, binary(b, Binary::Multiply, difference, inverse), b.placeholder("scale", {1, n}, DType::F32));
-    return finish("direct", std::move(b), y);
-}
-
-/// [n, m] read as [m, n].
-SearchAlternative transposition(std::int64_t n, std::int64_t m)
-{
-    DagBuilder b;
-    const Tensor y = unary(b, compute::Unary::Relu, transpose(b, b.placeholder("data", {m, n}, DType::F32), {1, 0}));
-    return finish("direct", std::move(b), y);
-}
-
-SearchTask task(std::vector<SearchAlternative> alternatives, const char* target = "cpu -mcpu=emeraldrapids -threads=2")
-{
-    SearchTask t;
-    t.key = t.name = "task";
-    t.alternatives = std::move(alternatives);
-    t.target = *Target::parse(target);
-    t.hardware = defaultHardware(t.target);
-    return t;
-}
-
-struct ThreadExecutor final : Executor
-{
-    void parallelFor(std::size_t count, const std::function<void(std::size_t)>& body, std::stop_token) override
-    {
-        std::vector<std::jthread> threads;
-        for (unsigned t = 0; t < 2; ++t)
-            threads.emplace_back([&, t] {
-                for (std::size_t i = count; i-- > 0;)
-                    if (i % 2 == t)
-                        body(i);
-            });
-    }
-    unsigned concurrency() const override { return 2; }
-};
-
-std::vector<Candidate> proposals(Policy& policy, std::uint64_t round, std::int32_t count, Executor& executor)
-{
-    auto candidates = policy.propose(round, count, executor);
-    if (!candidates)
-        qFatal("%s", candidates.error().message.c_str());
-    return *std::move(candidates);
 }
 
 /// Every genome of a sketch that has few.
@@ -499,122 +334,6 @@ private slots:
         QVERIFY((*sketch)->analyse(genome).error().code == Errc::InvalidArgument);
         genome.pop_back();
         QVERIFY((*sketch)->instantiate(genome).error().code == Errc::InvalidArgument);
-    }
-
-    void sameSeedSameProposalsOnAnyNumberOfThreads()
-    {
-        const SearchTask t = task({conv(28, 128, 128, 3, 1), winograd(28, 128, 4)});
-        const auto run = [&](Executor& executor, std::uint64_t seed) {
-            PolicyOptions options;
-            options.seed = seed;
-            auto model = *makeSharedModel("sketch", 1, options);
-            auto policy = *makePolicy("sketch", t, model, options);
-            std::vector<std::string> seen;
-            for (std::uint64_t round = 0; round < 3; ++round) {
-                const std::vector<Candidate> candidates = proposals(*policy, round, 16, executor);
-                std::vector<Measured> results;
-                for (const Candidate& c : candidates) {
-                    seen.push_back(c.hash().hex());
-                    Measured m{c, {}};
-                    m.result.costsNs = {1000.0 + static_cast<double>(contentHash(c.steps).low % 5000)};
-                    results.push_back(std::move(m));
-                }
-                if (!policy->tell(results))
-                    qFatal("tell failed");
-            }
-            return seen;
-        };
-        SerialExecutor serial;
-        ThreadExecutor threads;
-        const auto one = run(serial, 1);
-        QCOMPARE(one.size(), std::size_t(48));
-        QCOMPARE(std::set<std::string>(one.begin(), one.end()).size(), std::size_t(48));
-        QVERIFY(one == run(threads, 1));
-        QVERIFY(one != run(serial, 2));
-    }
-
-    void aCandidateIsScoredOnceInARound()
-    {
-        class CountingModel final : public CostModel
-        {
-        public:
-            explicit CountingModel(std::size_t& programs) : m_programs(programs) { }
-            Result<> train(const TrainingSet&, std::stop_token) override
-            {
-                m_trained = true;
-                return {};
-            }
-            Result<std::vector<float>> predict(const FeatureMatrix& features) const override
-            {
-                m_programs += features.programs();
-                return std::vector<float>(features.programs(), -1.0f);
-            }
-            bool trained() const override { return m_trained; }
-            Result<std::vector<std::byte>> save() const override { return std::vector<std::byte>(); }
-            Result<> load(std::span<const std::byte>) override { return {}; }
-
-        private:
-            std::size_t& m_programs;
-            bool m_trained = false;
-        };
-        std::size_t programs = 0;
-        const auto model = std::make_shared<SharedModel>(std::make_unique<CountingModel>(programs), kLatheFeatures, 0);
-        const auto policy = *makePolicy("sketch", task({conv(28, 128, 128, 3, 1)}), model, {});
-        SerialExecutor executor;
-        Measured known{proposals(*policy, 0, 1, executor).front(), {}};
-        known.result.costsNs = {1000.0};
-        QVERIFY(policy->tell({&known, 1}));
-        QCOMPARE(programs, std::size_t(0)); // no model was there
-        constexpr std::size_t kWanted = 16;
-        QCOMPARE(proposals(*policy, 1, kWanted, executor).size(), kWanted);
-        // All that were drawn or bred and the known one, and once more those that were chosen, for what they are told to take.
-        QVERIFY2(programs > 1000, qPrintable(QString::number(programs)));
-        QVERIFY2(static_cast<double>(programs) <= policy->statistics()["considered"] + 1 + kWanted, qPrintable(QString::number(programs)));
-    }
-
-    void everyAlternativeIsTriedInTheFirstRound()
-    {
-        const SearchTask t = task({conv(14, 256, 256, 3, 1), winograd(14, 256, 2), winograd(14, 256, 4)});
-        PolicyOptions options;
-        auto policy = *makePolicy("sketch", t, *makeSharedModel("sketch", 1, options), options);
-        SerialExecutor executor;
-        std::map<std::string, int> count;
-        for (const Candidate& c : proposals(*policy, 0, 32, executor))
-            ++count[c.alternative];
-        QCOMPARE(count.size(), std::size_t(3));
-        for (const auto& [name, n] : count)
-            QVERIFY2(n >= 4, name.c_str());
-    }
-
-    void anExhaustedSpaceGivesNothing()
-    {
-        const SearchTask t = task({softmaxOf(3)});
-        PolicyOptions options;
-        auto policy = *makePolicy("random", t, *makeSharedModel("random", 1, options), options);
-        SerialExecutor executor;
-        std::size_t total = 0;
-        for (std::uint64_t round = 0; round < 200; ++round) {
-            const std::vector<Candidate> candidates = proposals(*policy, round, 64, executor);
-            total += candidates.size();
-            if (candidates.empty())
-                return;
-        }
-        QFAIL(qPrintable(QString("still going after %1").arg(total)));
-    }
-
-    void refusals()
-    {
-        PolicyOptions options;
-        QVERIFY(makeSharedModel("magic", 1, options).error().code == Errc::InvalidArgument);
-        const auto model = *makeSharedModel("sketch", 1, options);
-        QVERIFY(makePolicy("magic", task({softmaxOf(8)}), model, options).error().code == Errc::InvalidArgument);
-        QVERIFY(makePolicy("sketch", task({softmaxOf(8)}, "cuda"), model, options).error().code == Errc::Unsupported);
-        QVERIFY(makePolicy("sketch", task({}), model, options).error().code == Errc::Unsupported);
-        auto policy = *makePolicy("sketch", task({softmaxOf(8)}), model, options);
-        std::stop_source stop;
-        stop.request_stop();
-        SerialExecutor executor;
-        QVERIFY(policy->propose(0, 4, executor, stop.get_token()).error().code == Errc::Cancelled);
     }
 };
 
