@@ -88,10 +88,12 @@ std::vector<double> quickest(std::span<const std::vector<double>> costs)
 
 LevelledCost levelledCost(double cost, std::int64_t moments, double standing, bool stoodBefore)
 {
-    constexpr double kSlowMoment = 1.25, kSlowBefore = 1.5;
+    constexpr double kSlowMoment = 1.25, kSlowBefore = 1.5, kLucky = 2;
     constexpr std::int64_t kMostMoments = 7; // that count as much as a new one each: what changes for good is seen
-    if (moments < 1 || standing * kSlowBefore < cost)
+    if (standing * kSlowBefore < cost)
         return {standing, 1};
+    if (moments < 1)
+        return {std::min(standing, kLucky * cost), 1};
     if (!stoodBefore)
         return {standing > kSlowMoment * cost ? cost : standing, 1};
     const auto before = static_cast<double>(std::min(moments, kMostMoments));

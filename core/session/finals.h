@@ -66,7 +66,8 @@ struct LevelledCost
 /// A newcomer begins with its standing: what it won beside the old one is partly luck, and a chain of such gains would sink ever
 /// deeper below what anything takes. Yet it is quicker than the old one: a standing above 1.25 cost is the moment's, and the old cost is
 /// kept. (A machine that is shared may be slower by a factor of hundred for seconds.) A standing below cost / 1.5 says that the old
-/// cost was of such a moment: it counts alone, as it does where the old cost is that of an ordinary trial (n = 0).
+/// cost was of such a moment: it counts alone, as it does where the old cost is that of an ordinary trial (n = 0), which may have been
+/// lucky, though not by more than half: a standing above 2 cost counts as that.
 LevelledCost levelledCost(double cost, std::int64_t moments, double standing, bool stoodBefore);
 
 /// Seconds of a run of so many that its search leaves to the finals: 8 %, at least 3 s and at most 45, never over a fifth;

@@ -101,6 +101,10 @@ private slots:
         of = levelledCost(50, 0, 100, true);
         QVERIFY(of.ns == 100 && of.moments == 1);
         QCOMPARE(levelledCost(50, 0, 90, false).ns, 90.0);
+        for (const bool again : {true, false}) { // but not that much
+            of = levelledCost(340, 0, 3259, again);
+            QVERIFY(of.ns == 680 && of.moments == 1);
+        }
     }
 
     void theirShareOfTheTimeIsBounded()
