@@ -1,7 +1,8 @@
 // What building the trials of a tuned project costs in processor time: as a builder does, in artifacts of 16.
 // Usage: bench_build FILE.lathe [--trials N] [--rounds N] [--task KEY] [--best] [--programs FILE]
-// N trials spread evenly over all of the project's or of the tasks whose key begins so, or with --best the fastest of each task. --programs writes a line per program
-// (trial, hash of its machine code, spills, bytes), to compare generators by: equal lines are equal code.
+// N trials spread evenly over all of the project's or of the tasks whose key begins so, or with --best the fastest of each task.
+// --programs writes a line per program (trial, hash of its machine code, spills, bytes), to compare generators by: equal lines are
+// equal code.
 
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
