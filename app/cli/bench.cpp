@@ -14,7 +14,7 @@ namespace lathe::cli {
 
 namespace {
 
-struct Arguments
+struct BenchArguments
 {
     ModelArguments model;
     runtime::RepeatPlan plan{1, 0, 0, 0, 1}; ///< repeat 0: kLeastRepeats, or as many as take kSeconds
@@ -60,7 +60,7 @@ struct Runs
 };
 
 /// Of a library that takes so long: what is wanted, or less where it would take longer than allowed.
-Runs runsWithin(const Arguments& a, double seconds)
+Runs runsWithin(const BenchArguments& a, double seconds)
 {
     Runs runs;
     runs.repeats = a.plan.repeat > 0 ? a.plan.repeat : static_cast<std::uint32_t>(std::clamp(kSeconds / seconds, kLeastRepeats, kMostRepeats));
@@ -124,7 +124,7 @@ Result<Figures> measure(deploy::LoadedLibrary& library, const Runs& runs, runtim
     return figures;
 }
 
-Result<> bench(const Arguments& a)
+Result<> bench(const BenchArguments& a)
 {
     LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model, true, a.threads));
     deploy::LoadedLibrary::Options options;
@@ -177,7 +177,7 @@ Result<> bench(const Arguments& a)
 
 void addBench(CLI::App& app, Action& run)
 {
-    auto a = std::make_shared<Arguments>();
+    auto a = std::make_shared<BenchArguments>();
     CLI::App* command = app.add_subcommand("bench", "Times a library or a model");
     a->model.addTo(*command, true);
     command->add_option("--number", a->plan.number, "Runs per repeat")->check(CLI::Range(1U, 1000000U))->capture_default_str();

@@ -9,7 +9,7 @@ namespace lathe::cli {
 
 namespace {
 
-struct Arguments
+struct BudgetArguments
 {
     std::string project, task;
     std::optional<std::string> pin, mute;
@@ -18,7 +18,7 @@ struct Arguments
     bool json = false;
 };
 
-Result<std::int32_t> findTask(const std::vector<session::TaskView>& tasks, const Arguments& arguments)
+Result<std::int32_t> findTask(const std::vector<session::TaskView>& tasks, const BudgetArguments& arguments)
 {
     std::int32_t found = -1;
     for (const session::TaskView& task : tasks) {
@@ -35,7 +35,7 @@ Result<std::int32_t> findTask(const std::vector<session::TaskView>& tasks, const
     return found;
 }
 
-Result<> budget(const Arguments& arguments)
+Result<> budget(const BudgetArguments& arguments)
 {
     const bool changes = arguments.pin || arguments.mute || arguments.boost || arguments.cap;
     if (changes && arguments.task.empty())
@@ -87,7 +87,7 @@ Result<> budget(const Arguments& arguments)
 
 void addBudget(CLI::App& app, Action& run)
 {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<BudgetArguments>();
     CLI::App* command = app.add_subcommand("budget", "What the scheduler is asked for each task: lists it, or changes it for one task");
     command->add_option("PROJECT", arguments->project, "P.lathe")->required();
     command->add_option("TASK", arguments->task, "Number, name or key of a task");

@@ -14,7 +14,7 @@ namespace {
 
 using session::Standing;
 
-struct Arguments
+struct CompareArguments
 {
     std::vector<std::string> words;
     std::string task, program = "nest";
@@ -58,7 +58,7 @@ std::vector<Row> rowsOf(const std::vector<Standing>& standings)
     return rows;
 }
 
-Result<std::vector<Standing>> read(const Arguments& a)
+Result<std::vector<Standing>> read(const CompareArguments& a)
 {
     std::vector<session::Baseline> baselines;
     for (const std::string& text : a.words) {
@@ -175,7 +175,7 @@ void printTables(const std::vector<Standing>& standings)
 }
 
 /// The program of one task in the first against each other.
-Result<> printPrograms(const Arguments& a, const std::vector<Standing>& standings)
+Result<> printPrograms(const CompareArguments& a, const std::vector<Standing>& standings)
 {
     LATHE_TRY_ASSIGN(const session::ProgramText what, session::programTextFromString(a.program));
     const std::vector<Row> rows = rowsOf(standings);
@@ -191,7 +191,7 @@ Result<> printPrograms(const Arguments& a, const std::vector<Standing>& standing
     return {};
 }
 
-Result<> compare(const Arguments& a)
+Result<> compare(const CompareArguments& a)
 {
     LATHE_TRY_ASSIGN(const auto standings, read(a));
     if (!a.task.empty())
@@ -204,7 +204,7 @@ Result<> compare(const Arguments& a)
 
 void addCompare(CLI::App& app, Action& run)
 {
-    auto a = std::make_shared<Arguments>();
+    auto a = std::make_shared<CompareArguments>();
     CLI::App* command = app.add_subcommand("compare", "What changed between projects, runs or dates, task by task");
     command->add_option("WHAT", a->words, "P.lathe[,run=N][,until=2026-01-31[T18:00]][,model=N]; the first is what the others are held against")->required();
     command->add_flag("--runs", a->runs, "All runs of each project, one by one");

@@ -10,7 +10,7 @@ namespace lathe::cli {
 
 namespace {
 
-struct Arguments
+struct CompileArguments
 {
     ModelArguments model;
     session::CompileOptions compile;
@@ -18,7 +18,7 @@ struct Arguments
     bool noVerify = false, noBench = false, dryRun = false, json = false;
 };
 
-std::string ms(double value)
+std::string msWithUnit(double value)
 {
     return std::isfinite(value) ? fmt::format("{:.3f} ms", value) : std::string("-");
 }
@@ -33,7 +33,7 @@ void printFunctions(const std::vector<session::SubgraphReport>& subgraphs)
     print("{:<52} {:<10} {:<9} {:<18} {:>6} {:>6} {:>11} {:>11}\n", "function", "runs", "record", "algorithm", "share", "flop", "estimated", "measured");
     for (const auto& s : subgraphs)
         print("{:<52} {:<10} {:<9} {:<18} {:>6} {:>6} {:>11} {:>11}{}\n", s.name.substr(0, 52), toString(s.cover), s.record.empty() ? std::string("-") : s.record.substr(0, 8), s.alternative.substr(0, 18),
-              percent(s.share), percent(s.flopShare), ms(s.estimatedMs), ms(s.measuredMs), s.reason.empty() ? "" : "  " + s.reason);
+              percent(s.share), percent(s.flopShare), msWithUnit(s.estimatedMs), msWithUnit(s.measuredMs), s.reason.empty() ? "" : "  " + s.reason);
 }
 
 void printReport(const session::CompileReport& report)
@@ -49,10 +49,10 @@ void printReport(const session::CompileReport& report)
     else
         print("not verified\n");
     if (std::isfinite(report.latencyMs.median))
-        print("estimated {}; measured {} (median, {} threads)\n", toText(report.estimated), ms(report.latencyMs.median), report.threads);
+        print("estimated {}; measured {} (median, {} threads)\n", toText(report.estimated), msWithUnit(report.latencyMs.median), report.threads);
 }
 
-void put(nlohmann::json& out, const char* key, double value)
+void putNumber(nlohmann::json& out, const char* key, double value)
 {
     out[key] = std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
@@ -66,28 +66,28 @@ nlohmann::json functions(const std::vector<session::SubgraphReport>& subgraphs)
             row["record"] = s.record;
         if (!s.reason.empty())
             row["reason"] = s.reason;
-        put(row, "estimated_ms", s.estimatedMs);
-        put(row, "measured_ms", s.measuredMs);
-        put(row, "share", s.share);
-        put(row, "flop_share", s.flopShare);
+        putNumber(row, "estimated_ms", s.estimatedMs);
+        putNumber(row, "measured_ms", s.measuredMs);
+        putNumber(row, "share", s.share);
+        putNumber(row, "flop_share", s.flopShare);
         rows.push_back(row);
     }
     return rows;
 }
 
 /// What an export would do, and its refusal.
-Result<> dryRun(const session::TuningSession& session, const Arguments& a)
+Result<> dryRun(const session::TuningSession& session, const CompileArguments& a)
 {
     LATHE_TRY_ASSIGN(const session::Coverage coverage, session.coverage(a.compile.strict));
     const std::string refusal = !coverage.unsupported.empty() ? coverage.unsupported : a.compile.allowDefault ? std::string() : coverage.refusal;
     if (a.json) {
         nlohmann::json out = {{"subgraphs", functions(coverage.subgraphs)}, {"tasks", coverage.tasks}, {"records", coverage.records},
                               {"near", coverage.near}, {"defaults", coverage.defaults}, {"refused", refusal.empty() ? nlohmann::json(nullptr) : nlohmann::json(refusal)}};
-        put(out, "estimated_ms", coverage.estimatedTasksMs);
+        putNumber(out, "estimated_ms", coverage.estimatedTasksMs);
         print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     } else {
         printFunctions(coverage.subgraphs);
-        print("{} tasks: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n", coverage.tasks, coverage.records, coverage.near, coverage.defaults, ms(coverage.estimatedTasksMs));
+        print("{} tasks: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n", coverage.tasks, coverage.records, coverage.near, coverage.defaults, msWithUnit(coverage.estimatedTasksMs));
     }
     if (!refusal.empty())
         return makeError(coverage.unsupported.empty() ? Errc::Incompatible : Errc::Unsupported, refusal);
@@ -98,8 +98,8 @@ void printJson(const session::CompileReport& report)
 {
     nlohmann::json out = {{"library", report.library.string()}, {"header", report.header.string()}, {"description", report.description.string()},
                           {"subgraphs", functions(report.subgraphs)}, {"threads", report.threads}};
-    put(out, "max_rel_error", report.maxRelError);
-    put(out, "latency_ms", report.latencyMs.median);
+    putNumber(out, "max_rel_error", report.maxRelError);
+    putNumber(out, "latency_ms", report.latencyMs.median);
     out["estimated_ms"] = toJson(report.estimated);
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
@@ -108,7 +108,7 @@ void printJson(const session::CompileReport& report)
 
 void addCompile(CLI::App& app, Action& run)
 {
-    auto a = std::make_shared<Arguments>();
+    auto a = std::make_shared<CompileArguments>();
     CLI::App* command = app.add_subcommand("compile", "Writes a deploy library with the best records");
     a->model.addTo(*command, false);
     command->add_option("-o,--output", a->output, "FILE.so");

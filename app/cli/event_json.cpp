@@ -11,7 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-void put(json& out, const char* key, double value)
+void putFinite(json& out, const char* key, double value)
 {
     if (std::isfinite(value))
         out[key] = value;
@@ -35,7 +35,7 @@ struct Writer
         const TrialView& t = e.trial;
         out.update({{"event", "trial"}, {"id", t.id}, {"round", t.round}, {"index", t.index}, {"task", t.task}, {"candidate", t.candidate}, {"sketch", t.sketch}});
         if (t.code == "Ok")
-            put(out, "cost_ms", t.costMs);
+            putFinite(out, "cost_ms", t.costMs);
         else
             out.update({{"stage", t.stage}, {"code", t.code}, {"text", t.text}});
     }
@@ -44,25 +44,25 @@ struct Writer
         out.update({{"event", "round"}, {"index", e.index}, {"task", e.task}, {"trials", e.trials}});
         json terms = json::object();
         for (const auto& [name, value] : e.terms)
-            put(terms, name.c_str(), value);
+            putFinite(terms, name.c_str(), value);
         out["terms"] = terms;
         out["reason"] = e.reason;
     }
     void operator()(const BestEvent& e) const
     {
         out.update({{"event", "best"}, {"task", e.task}, {"alternative", e.alternative}});
-        put(out, "cost_ms", e.costMs);
+        putFinite(out, "cost_ms", e.costMs);
         if (e.final)
             out["final"] = true;
     }
     void operator()(const EstimateEvent& e) const
     {
         out["event"] = "estimate";
-        put(out, "ms", e.ms);
+        putFinite(out, "ms", e.ms);
         if (std::isfinite(e.low) && std::isfinite(e.high))
             out["band"] = {e.low, e.high};
-        put(out, "eta_s", e.etaSeconds);
-        put(out, "forecast_ms", e.forecastMs);
+        putFinite(out, "eta_s", e.etaSeconds);
+        putFinite(out, "forecast_ms", e.forecastMs);
         if (std::isfinite(e.forecastLow) && std::isfinite(e.forecastHigh))
             out["forecast_band"] = {e.forecastLow, e.forecastHigh};
     }
@@ -70,8 +70,8 @@ struct Writer
     {
         out["event"] = "measured";
         out["untuned"] = e.untuned;
-        put(out, "ms", e.ms);
-        put(out, "max_rel_error", e.maxRelError);
+        putFinite(out, "ms", e.ms);
+        putFinite(out, "max_rel_error", e.maxRelError);
         out["estimated_ms"] = toJson(e.estimated);
     }
     void operator()(const LimitsEvent& e) const
@@ -88,7 +88,7 @@ struct Writer
     {
         out.update({{"event", "round_done"}, {"index", e.index}, {"task", e.task}, {"trials", e.trials}});
         put(out, e.time);
-        put(out, "estimated_ms", e.estimateMs);
+        putFinite(out, "estimated_ms", e.estimateMs);
     }
     void operator()(const BudgetEvent& e) const
     {
@@ -97,9 +97,9 @@ struct Writer
     void operator()(const FinalsEvent& e) const
     {
         out.update({{"event", "finals"}, {"tasks", e.tasks}, {"finalists", e.finalists}, {"passes", e.passes}, {"changed", e.changed}});
-        put(out, "before_ms", e.beforeMs);
-        put(out, "after_ms", e.afterMs);
-        put(out, "seconds", e.seconds);
+        putFinite(out, "before_ms", e.beforeMs);
+        putFinite(out, "after_ms", e.afterMs);
+        putFinite(out, "seconds", e.seconds);
         put(out, e.time);
     }
     void operator()(const RewindEvent&) const { out["event"] = "rewind"; }
@@ -107,10 +107,10 @@ struct Writer
     {
         out.update({{"event", "done"}, {"trials", e.trials}, {"errors", e.errors}});
         put(out, e.time);
-        put(out, "seconds", e.seconds);
-        put(out, "trials_per_s", static_cast<double>(e.trials) / e.seconds);
-        put(out, "estimated_ms", e.estimatedMs);
-        put(out, "measured_ms", e.measuredMs);
+        putFinite(out, "seconds", e.seconds);
+        putFinite(out, "trials_per_s", static_cast<double>(e.trials) / e.seconds);
+        putFinite(out, "estimated_ms", e.estimatedMs);
+        putFinite(out, "measured_ms", e.measuredMs);
     }
 };
 

@@ -15,7 +15,7 @@ namespace {
 using session::Comparison;
 using session::Standing;
 
-struct Arguments
+struct GateArguments
 {
     std::string project, against, limit = "3%";
     bool json = false;
@@ -40,7 +40,7 @@ Result<double> parsePercent(const std::string& text)
     return percent ? value : 100 * value;
 }
 
-std::string ms(double value)
+std::string gateMs(double value)
 {
     return std::isfinite(value) ? fmt::format("{:.4f}", value) : std::string("-");
 }
@@ -52,7 +52,7 @@ struct Verdict
     std::string sentence; ///< empty: passed
 };
 
-Verdict judge(const Arguments& a, double limit, const Comparison& c)
+Verdict judge(const GateArguments& a, double limit, const Comparison& c)
 {
     if (!(c.beforeMs > 0))
         return {"incomparable", fmt::format("{} and {} have no task in common that both have valid records for: tune both for the same network and target", a.against, a.project)};
@@ -67,7 +67,7 @@ Verdict judge(const Arguments& a, double limit, const Comparison& c)
     return {};
 }
 
-std::string change(double ratio)
+std::string gateChange(double ratio)
 {
     return std::isfinite(ratio) ? fmt::format("{:+.1f}%", 100 * (ratio - 1)) : std::string("-");
 }
@@ -75,7 +75,7 @@ std::string change(double ratio)
 void printTable(const Standing& before, const Standing& after, const Comparison& c)
 {
     cli::print("{:<44} {:>6} {:>11} {:>11} {:>8}\n", "task", "weight", "before ms", "now ms", "change");
-    const auto line = [](const std::string& name, const std::string& weight, double a, double b) { cli::print("{:<44} {:>6} {:>11} {:>11} {:>8}\n", name, weight, ms(a), ms(b), change(b / a)); };
+    const auto line = [](const std::string& name, const std::string& weight, double a, double b) { cli::print("{:<44} {:>6} {:>11} {:>11} {:>8}\n", name, weight, gateMs(a), gateMs(b), gateChange(b / a)); };
     for (const auto& task : c.tasks)
         line(task.name, std::to_string(task.weight), task.beforeMs, task.afterMs);
     line("tasks that both have, weighted", "", c.beforeMs, c.afterMs);
@@ -86,7 +86,7 @@ void printTable(const Standing& before, const Standing& after, const Comparison&
             cli::print("{}: {} differs: {} before, {} now\n", row.serious ? "warning" : "note", row.name, row.values[0].empty() ? "-" : row.values[0], row.values[1].empty() ? "-" : row.values[1]);
 }
 
-Result<> gate(const Arguments& a)
+Result<> gate(const GateArguments& a)
 {
     LATHE_TRY_ASSIGN(const double limit, parsePercent(a.limit));
     LATHE_TRY_ASSIGN(const session::Baseline from, session::parseBaseline(a.against));
@@ -108,7 +108,7 @@ Result<> gate(const Arguments& a)
     if (!verdict.sentence.empty())
         return makeError(Errc::Incompatible, verdict.sentence);
     if (!a.json)
-        cli::print("passed: {} of the sum, {:g}% are allowed\n", change(c.afterMs / c.beforeMs), limit);
+        cli::print("passed: {} of the sum, {:g}% are allowed\n", gateChange(c.afterMs / c.beforeMs), limit);
     return {};
 }
 
@@ -116,7 +116,7 @@ Result<> gate(const Arguments& a)
 
 void addGate(CLI::App& app, Action& run)
 {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<GateArguments>();
     CLI::App* gating = app.add_subcommand("gate", "Fails when a network got slower than in another project");
     gating->add_option("PROJECT", arguments->project, "P.lathe")->required();
     gating->add_option("--against", arguments->against, "The project to hold it against (,run=N and ,until=DATE as with compare)")->required();

@@ -9,14 +9,14 @@ namespace lathe::cli {
 
 namespace {
 
-struct Arguments
+struct HeadStartArguments
 {
     session::MakeHeadStart make;
     std::string file, output;
     bool json = false;
 };
 
-Result<> make(const Arguments& a)
+Result<> make(const HeadStartArguments& a)
 {
     LATHE_TRY_ASSIGN(const auto report, session::makeHeadStart(a.make, a.output, [](std::string_view step) { fmt::print(stderr, "{}\n", step); }, {}));
     print("{}: {} tasks, {} candidates, {} trials as training data, {} bytes\n", a.output, report.tasks, report.candidates, report.rows, report.bytes);
@@ -27,7 +27,7 @@ Result<> make(const Arguments& a)
     return {};
 }
 
-Result<> show(const Arguments& a)
+Result<> show(const HeadStartArguments& a)
 {
     LATHE_TRY_ASSIGN(const session::HeadStartBytes read, session::loadHeadStart(a.file));
     auto contents = search::readHeadStart(read.bytes);
@@ -60,7 +60,7 @@ Result<> show(const Arguments& a)
 
 void addHeadStart(CLI::App& app, Action& run)
 {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<HeadStartArguments>();
     CLI::App* headStart = app.add_subcommand("head-start", "What was found for other networks, for new ones to begin with");
     headStart->require_subcommand(1);
     CLI::App* making = headStart->add_subcommand("make", "Makes a head start of what projects hold");

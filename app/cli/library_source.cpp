@@ -16,9 +16,9 @@ nlohmann::json libraryDescription(const std::filesystem::path& library)
         const auto text = readFile(entry.path());
         if (!text)
             continue;
-        nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
-        if (json.is_object() && json.contains("library") && json["library"] == library.filename().string())
-            return json;
+        nlohmann::json description = nlohmann::json::parse(*text, nullptr, false);
+        if (description.is_object() && description.contains("library") && description["library"] == library.filename().string())
+            return description;
     }
     return nullptr;
 }

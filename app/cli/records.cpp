@@ -48,7 +48,7 @@ Result<std::string> wholeTrial(const Project& project, const std::string& prefix
 namespace {
 
 
-struct Arguments
+struct RecordsArguments
 {
     std::string project, task;
     std::int64_t limit = -1;
@@ -87,7 +87,7 @@ void printRow(const Record& record, const std::string& name, const Notes& notes)
                record.candidate.alternative, outcome, again, origin, note == notes.end() ? std::string() : "  # " + note->second);
 }
 
-Result<> list(const Arguments& a)
+Result<> list(const RecordsArguments& a)
 {
     LATHE_TRY_ASSIGN(const Project project, Project::open(a.project, Project::Access::Read));
     LATHE_TRY_ASSIGN(auto names, taskNames(project));
@@ -114,7 +114,7 @@ Result<> list(const Arguments& a)
     return {};
 }
 
-Result<> best(const Arguments& a)
+Result<> best(const RecordsArguments& a)
 {
     LATHE_TRY_ASSIGN(const Project project, Project::open(a.project, Project::Access::Read));
     LATHE_TRY_ASSIGN(auto names, taskNames(project));
@@ -147,7 +147,7 @@ Result<> best(const Arguments& a)
 
 void addRecordLists(CLI::App& records, Action& run)
 {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<RecordsArguments>();
     const auto sub = [&](const char* name, const char* text, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
         command->add_option("PROJECT", arguments->project, "P.lathe")->required();

@@ -7,7 +7,7 @@ namespace lathe::cli {
 
 namespace {
 
-struct Arguments
+struct RecordsImportArguments
 {
     std::string project, target;
     std::vector<std::string> files;
@@ -22,7 +22,7 @@ nlohmann::json toJson(const session::LogImport& done)
     return {{"lines", done.lines}, {"taken", done.taken}, {"known", done.known}, {"foreign", done.foreign}, {"tasks", done.tasks}, {"skipped", std::move(skipped)}};
 }
 
-Result<> import(const Arguments& a)
+Result<> import(const RecordsImportArguments& a)
 {
     // Opening for writing would make one.
     if (std::error_code ignored; !std::filesystem::exists(a.project, ignored))
@@ -51,7 +51,7 @@ Result<> import(const Arguments& a)
 
 void addRecordImport(CLI::App& records, Action& run)
 {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<RecordsImportArguments>();
     CLI::App* command = records.add_subcommand("import", "Records from tuning logs: those that `records export --format lathe` wrote, and the reference's auto-scheduler's");
     command->add_option("PROJECT", arguments->project, "P.lathe")->required();
     command->add_option("FILE", arguments->files, "Logs, a record a line")->required()->expected(1, 1000);

@@ -20,7 +20,7 @@ void onInterrupt(int)
     g_stop = 1;
 }
 
-struct Arguments
+struct RecordsMeasureArguments
 {
     std::string project, target;
     std::vector<std::string> trials;
@@ -51,7 +51,7 @@ std::string cost(double ms)
     return std::isfinite(ms) ? fmt::format("{:.5f} ms", ms) : std::string("failed");
 }
 
-Result<> measure(const Arguments& a, session::TuningSession& session, const std::vector<std::string>& trials)
+Result<> measure(const RecordsMeasureArguments& a, session::TuningSession& session, const std::vector<std::string>& trials)
 {
     // The first Ctrl+C ends it in order: what was measured is kept.
     struct sigaction action{};
@@ -87,7 +87,7 @@ Result<> measure(const Arguments& a, session::TuningSession& session, const std:
     return {};
 }
 
-Result<std::unique_ptr<session::TuningSession>> open(const Arguments& a)
+Result<std::unique_ptr<session::TuningSession>> open(const RecordsMeasureArguments& a)
 {
     session::OpenOptions open;
     open.project = a.project;
@@ -95,7 +95,7 @@ Result<std::unique_ptr<session::TuningSession>> open(const Arguments& a)
     return session::TuningSession::open(std::move(open));
 }
 
-Result<> remeasure(const Arguments& a)
+Result<> remeasure(const RecordsMeasureArguments& a)
 {
     if (a.trials.empty() && !a.best && !a.imported)
         return makeError(Errc::InvalidArgument, "say which trials: the first digits of their ids, --best, or --imported");
@@ -127,7 +127,7 @@ Result<> remeasure(const Arguments& a)
     return measure(a, *session, trials);
 }
 
-Result<> retry(const Arguments& a)
+Result<> retry(const RecordsMeasureArguments& a)
 {
     LATHE_TRY_ASSIGN(const auto session, open(a));
     std::vector<std::string> trials;
@@ -163,7 +163,7 @@ Result<> retry(const Arguments& a)
 
 void addRecordMeasurements(CLI::App& records, Action& run)
 {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<RecordsMeasureArguments>();
     const auto sub = [&](const char* name, const char* text, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
         command->add_option("PROJECT", arguments->project, "P.lathe")->required();

@@ -9,14 +9,14 @@ namespace {
 
 using store::Project;
 
-struct Arguments
+struct RecordsNoteArguments
 {
     std::string project;
     std::optional<std::string> subject, text;
     bool clear = false, json = false;
 };
 
-Result<> showAll(const Arguments& a)
+Result<> showAll(const RecordsNoteArguments& a)
 {
     LATHE_TRY_ASSIGN(const Project project, Project::open(a.project, Project::Access::Read));
     LATHE_TRY_ASSIGN(const auto notes, project.notes());
@@ -33,7 +33,7 @@ Result<> showAll(const Arguments& a)
     return {};
 }
 
-Result<> note(const Arguments& a)
+Result<> note(const RecordsNoteArguments& a)
 {
     if (!a.subject)
         return showAll(a);
@@ -60,7 +60,7 @@ Result<> note(const Arguments& a)
 
 void addRecordNotes(CLI::App& records, Action& run)
 {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<RecordsNoteArguments>();
     CLI::App* command = records.add_subcommand("note", "Reads or writes the note on a trial, or on the project");
     command->add_option("PROJECT", arguments->project, "P.lathe")->required();
     command->add_option("SUBJECT", arguments->subject, "A trial (the first digits of its id), or 'project'; without one all notes are shown");

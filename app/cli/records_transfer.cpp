@@ -12,7 +12,7 @@ namespace {
 
 using store::Project;
 
-struct Arguments
+struct RecordsTransferArguments
 {
     std::vector<std::string> projects;
     std::string output, format = "reference", target;
@@ -27,7 +27,7 @@ void report(const store::TransferCount& count)
 }
 
 /// merge: all records of several projects; distill: the best ones of one.
-Result<> combine(const Arguments& a, bool bestOnly)
+Result<> combine(const RecordsTransferArguments& a, bool bestOnly)
 {
     for (const std::string& name : a.projects)
         if (std::filesystem::exists(a.output) && std::filesystem::exists(name) && std::filesystem::equivalent(a.output, name))
@@ -52,7 +52,7 @@ Result<> combine(const Arguments& a, bool bestOnly)
 }
 
 /// The list of the window's Records page.
-Result<> exportList(const Arguments& a)
+Result<> exportList(const RecordsTransferArguments& a)
 {
     session::OpenOptions open;
     open.project = a.projects[0];
@@ -67,7 +67,7 @@ Result<> exportList(const Arguments& a)
     return {};
 }
 
-Result<> exportRecords(const Arguments& a)
+Result<> exportRecords(const RecordsTransferArguments& a)
 {
     if (a.format == "csv" || a.format == "jsonl")
         return exportList(a);
@@ -112,17 +112,17 @@ Result<> exportRecords(const Arguments& a)
 
 void addRecordTransfers(CLI::App& records, Action& run)
 {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<RecordsTransferArguments>();
     const auto sub = [&](const char* name, const char* text, bool several, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
         command->add_option("PROJECT", arguments->projects, "P.lathe")->required()->expected(1, several ? 100 : 1);
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    sub("merge", "All records of several projects in one", true, [](const Arguments& a) { return combine(a, false); })
+    sub("merge", "All records of several projects in one", true, [](const RecordsTransferArguments& a) { return combine(a, false); })
         ->add_option("-o,--output", arguments->output, "P.lathe")
         ->required();
-    sub("distill", "The best records alone", false, [](const Arguments& a) { return combine(a, true); })
+    sub("distill", "The best records alone", false, [](const RecordsTransferArguments& a) { return combine(a, true); })
         ->add_option("-o,--output", arguments->output, "P.lathe")
         ->required();
     CLI::App* exporting = sub("export", "Records as lines of JSON, or as CSV", false, exportRecords);

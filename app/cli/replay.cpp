@@ -6,14 +6,14 @@ namespace lathe::cli {
 
 namespace {
 
-struct Arguments
+struct ReplayArguments
 {
     std::string project;
     session::ReplayOptions replay;
     bool json = false, verbose = false;
 };
 
-Result<> replay(const Arguments& arguments)
+Result<> replay(const ReplayArguments& arguments)
 {
     session::OpenOptions open;
     open.project = arguments.project;
@@ -32,7 +32,7 @@ Result<> replay(const Arguments& arguments)
 
 void addReplay(CLI::App& app, Action& run)
 {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<ReplayArguments>();
     arguments->replay.speed = 100;
     CLI::App* command = app.add_subcommand("replay", "Plays a stored run: what tune printed, again; the project is only read");
     command->add_option("PROJECT", arguments->project, "P.lathe")->required();

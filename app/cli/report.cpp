@@ -7,11 +7,11 @@ namespace lathe::cli {
 
 void addReport(CLI::App& app, Action& run)
 {
-    struct Arguments
+    struct ReportArguments
     {
         std::string project, output;
     };
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<ReportArguments>();
     CLI::App* command = app.add_subcommand("report", "One HTML file: settings, device, curves, tasks, failures");
     command->add_option("PROJECT", arguments->project, "P.lathe")->required();
     command->add_option("-o,--output", arguments->output, "FILE.html")->required();

@@ -11,7 +11,7 @@ namespace lathe::cli {
 
 namespace {
 
-struct Arguments
+struct RunArguments
 {
     ModelArguments model;
     std::vector<std::string> inputs;
@@ -20,7 +20,7 @@ struct Arguments
     bool json = false;
 };
 
-Result<> runLibrary(const Arguments& a)
+Result<> runLibrary(const RunArguments& a)
 {
     std::map<std::string, std::string> files;
     for (const std::string& input : a.inputs) {
@@ -73,7 +73,7 @@ Result<> runLibrary(const Arguments& a)
 
 void addRun(CLI::App& app, Action& run)
 {
-    auto a = std::make_shared<Arguments>();
+    auto a = std::make_shared<RunArguments>();
     CLI::App* command = app.add_subcommand("run", "Runs a library or a model on inputs from files");
     a->model.addTo(*command, true);
     command->add_option("--input", a->inputs, "NAME=FILE.npy, for every input")->allow_extra_args(false);

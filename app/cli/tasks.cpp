@@ -65,13 +65,13 @@ void printJson(const session::TuningSession& session)
 
 void addTasks(CLI::App& app, Action& run)
 {
-    struct Arguments
+    struct TasksArguments
     {
         ModelArguments model;
         std::string dag;
         bool json = false;
     };
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<TasksArguments>();
     CLI::App* command = app.add_subcommand("tasks", "The network as tasks with weights");
     arguments->model.addTo(*command, true);
     command->add_option("--print-dag", arguments->dag, "Print each task's compute DAG and workload key: flat, nested or hash")

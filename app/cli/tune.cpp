@@ -11,7 +11,7 @@ namespace lathe::cli {
 
 namespace {
 
-struct Arguments
+struct TuneArguments
 {
     ModelArguments model;
     session::TuneOptions tune;
@@ -19,7 +19,7 @@ struct Arguments
     bool json = false;
 };
 
-Result<> tune(Arguments& arguments)
+Result<> tune(TuneArguments& arguments)
 {
     if (!arguments.time.empty()) {
         LATHE_TRY_ASSIGN(arguments.tune.seconds, parseDuration(arguments.time));
@@ -56,7 +56,7 @@ Result<> tune(Arguments& arguments)
 void addTune(CLI::App& app, Action& run)
 {
     const CLI::Range count(std::int64_t{0}, std::int64_t{1} << 40);
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<TuneArguments>();
     CLI::App* command = app.add_subcommand("tune", "Searches and measures schedules for the network's tasks");
     arguments->model.addTo(*command, false);
     session::TuneOptions& tuneOptions = arguments->tune;

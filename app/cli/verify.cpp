@@ -10,7 +10,7 @@ namespace lathe::cli {
 
 namespace {
 
-struct Arguments
+struct VerifyArguments
 {
     ModelArguments model;
     std::string network, reference;
@@ -32,7 +32,7 @@ Result<> readReference(const std::filesystem::path& folder, const deploy::Loaded
     return read(library.outputs(), options.expected);
 }
 
-Result<> verify(Arguments& a)
+Result<> verify(VerifyArguments& a)
 {
     LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model));
     // What a library was made from stands in its description, unless --model says it.
@@ -68,7 +68,7 @@ Result<> verify(Arguments& a)
 
 void addVerify(CLI::App& app, Action& run)
 {
-    auto a = std::make_shared<Arguments>();
+    auto a = std::make_shared<VerifyArguments>();
     CLI::App* command = app.add_subcommand("verify", "Compares every output with the reference executor");
     a->model.addTo(*command, true);
     command->add_option("--model", a->network, "The network that a library was made of, if its description does not say");

@@ -27,14 +27,14 @@ Result<> list(bool json)
 
 void addZoo(CLI::App& app, Action& run)
 {
-    struct Arguments
+    struct ZooArguments
     {
         std::string name, output, layout;
         std::int64_t batch = 1;
         std::uint32_t seed = 0;
         bool json = false;
     };
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<ZooArguments>();
     CLI::App* zoo = app.add_subcommand("zoo", "The networks that come with Lathe");
     zoo->require_subcommand(1);
     CLI::App* listing = zoo->add_subcommand("list", "Names, layouts, descriptions");

@@ -11,7 +11,7 @@ namespace lathe::deploy {
 
 namespace {
 
-struct Machine
+struct StubMachine
 {
     const char* name;
     std::uint16_t elf;
@@ -21,13 +21,13 @@ struct Machine
     std::int64_t jumpAddend;
 };
 
-const Machine* findMachine(const std::string& name)
+const StubMachine* findMachine(const std::string& name)
 {
-    static const Machine machines[] = {
+    static const StubMachine machines[] = {
         {"x86_64", EM_X86_64, {0xE9, 0, 0, 0, 0}, 1, R_X86_64_PLT32, R_X86_64_64, -4}, // jmp rel32
         {"aarch64", EM_AARCH64, {0, 0, 0, 0x14}, 0, R_AARCH64_JUMP26, R_AARCH64_ABS64, 0}, // b
     };
-    for (const Machine& machine : machines)
+    for (const StubMachine& machine : machines)
         if (name == machine.name)
             return &machine;
     return nullptr;
@@ -52,7 +52,7 @@ enum SectionIndex : std::uint16_t
 class Writer
 {
 public:
-    explicit Writer(const Machine& machine) : m_machine(machine) { m_symbols.push_back(Elf64_Sym{}); }
+    explicit Writer(const StubMachine& machine) : m_machine(machine) { m_symbols.push_back(Elf64_Sym{}); }
 
     void addFunction(const std::string& name, const std::string& target)
     {
@@ -168,7 +168,7 @@ private:
         append(m_contents[section], &relocation, sizeof relocation);
     }
 
-    const Machine& m_machine;
+    const StubMachine& m_machine;
     std::vector<std::byte> m_contents[kSections];
     std::vector<Elf64_Sym> m_symbols;
     std::map<std::string, std::uint32_t> m_references;
@@ -180,7 +180,7 @@ private:
 
 Result<std::vector<std::byte>> makeStubObject(const StubRequest& request)
 {
-    const Machine* const machine = findMachine(request.machine);
+    const StubMachine* const machine = findMachine(request.machine);
     if (machine == nullptr)
         return makeError(Errc::Unsupported, fmt::format("libraries cannot be exported for '{}' yet, only for x86_64 and aarch64", request.machine));
     Writer writer(*machine);

@@ -54,13 +54,13 @@ ValueId block(ZooBuilder& b, ValueId x, const std::string& name, std::int64_t ch
     return shuffle(b, b.concat(left, right, name + "_concat"), name + "_shuffle");
 }
 
-struct Stage
+struct ShuffleStage
 {
     std::int64_t channels;
     int repeats;
 };
 
-constexpr Stage kStages[] = {{116, 4}, {232, 8}, {464, 4}};
+constexpr ShuffleStage kStages[] = {{116, 4}, {232, 8}, {464, 4}};
 
 } // namespace
 
@@ -72,7 +72,7 @@ Result<graph::Graph> buildShufflenet(const std::string& name, const ZooOptions& 
     x = convNormRelu(b, x, "stem", {.channels = 24, .kernel = {3, 3}, .stride = 2, .pad = {1, 1}});
     x = b.maxPool(x, "pool1", 3, 2, 1);
     int index = 2; // as the paper counts its stages
-    for (const Stage& stage : kStages) {
+    for (const ShuffleStage& stage : kStages) {
         for (int i = 0; i < stage.repeats; ++i)
             x = block(b, x, fmt::format("stage{}_block{}", index, i + 1), stage.channels, i == 0 ? 2 : 1);
         ++index;

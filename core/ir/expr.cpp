@@ -1,5 +1,6 @@
 #include "core/ir/expr.h"
 
+#include "core/ir/bounds.h"
 #include "core/support/check.h"
 
 #include <algorithm>
@@ -12,12 +13,6 @@ namespace {
 bool isInt(const Expr& e) { return e->kind == ExprKind::IntImm; }
 
 bool isComparison(ExprKind kind) { return kind >= ExprKind::Eq && kind <= ExprKind::Ge; }
-
-std::int64_t floorDivide(std::int64_t a, std::int64_t b)
-{
-    const std::int64_t q = a / b;
-    return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
-}
 
 bool compare(ExprKind kind, std::int64_t a, std::int64_t b)
 {

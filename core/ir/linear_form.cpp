@@ -47,8 +47,6 @@ std::int64_t LinearForm::coefficientOf(const Expr& atom) const
 
 namespace {
 
-bool isIndexType(DType t) { return t == DType::I32 || t == DType::I64; }
-
 LinearForm constantForm(std::int64_t value, DType dtype) { return {value, dtype, {}}; }
 
 LinearForm atomForm(Expr atom)

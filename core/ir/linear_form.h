@@ -29,6 +29,9 @@ struct LinearForm
     std::int64_t coefficientOf(const Expr& atom) const;
 };
 
+/// What index arithmetic is made of: the types whose linear forms exist.
+inline bool isIndexType(DType t) { return t == DType::I32 || t == DType::I64; }
+
 /// Linear form of an I32 or I64 expression, its atoms simplified under `ranges`.
 LinearForm linearForm(const Expr& e, const Ranges& ranges);
 Expr toExpr(const LinearForm& form);

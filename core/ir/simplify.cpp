@@ -10,8 +10,6 @@ namespace lathe::ir {
 
 namespace {
 
-bool isIndexType(DType t) { return t == DType::I32 || t == DType::I64; }
-
 bool isFloatConst(const Expr& e, double value) { return e->kind == ExprKind::FloatImm && e->floatValue == value; }
 
 Expr simplifyComparison(const Expr& e, const Ranges& ranges)

@@ -17,7 +17,7 @@ using ir::Stmt;
 using ir::StmtKind;
 
 constexpr std::int64_t kMaxRegisterElements = 1024; ///< 64 vectors of 16
-constexpr std::int64_t kMaxCopies = 256; ///< emitted copies of one access
+constexpr std::int64_t kMaxAccessCopies = 256; ///< emitted copies of one access
 
 struct Candidate
 {
@@ -112,18 +112,18 @@ private:
             }
             if (!used)
                 continue;
-            copies *= constant ? loop->extent->intValue : kMaxCopies + 1;
+            copies *= constant ? loop->extent->intValue : kMaxAccessCopies + 1;
             if (loop->loop == LoopKind::Serial && isStraight(loop->body[0]))
                 candidate.toUnroll.push_back(loop);
             else if (loop->loop != LoopKind::Unrolled)
-                copies = kMaxCopies + 1;
+                copies = kMaxAccessCopies + 1;
         }
         for (const Expr& index : indices)
             ir::visit(index, [&](const Expr& e) {
                 if (e->kind == ExprKind::Load)
-                    copies = kMaxCopies + 1;
+                    copies = kMaxAccessCopies + 1;
             });
-        candidate.possible = copies <= kMaxCopies;
+        candidate.possible = copies <= kMaxAccessCopies;
     }
 
     std::vector<Candidate> m_candidates;

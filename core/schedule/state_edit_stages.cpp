@@ -13,7 +13,7 @@ namespace lathe::schedule {
 namespace {
 
 template<typename... Args>
-Error illegal(fmt::format_string<Args...> text, Args&&... args)
+Error illegalStage(fmt::format_string<Args...> text, Args&&... args)
 {
     return makeError(Errc::IllegalSchedule, fmt::format(text, std::forward<Args>(args)...));
 }
@@ -42,9 +42,9 @@ Result<> StateEdit::operator()(const CacheReadStep& step)
 {
     LATHE_TRY(checkStage(step.stage));
     if (m_stages[step.stage].location == Location::Inlined)
-        return illegal("'{}' is inlined", name(step.stage));
+        return illegalStage("'{}' is inlined", name(step.stage));
     if (m_stages.size() >= kMaxStages || step.readers.empty() || step.scope.empty())
-        return illegal("a cache of '{}' needs a scope and readers", name(step.stage));
+        return illegalStage("a cache of '{}' needs a scope and readers", name(step.stage));
     for (const std::int32_t reader : step.readers)
         LATHE_TRY(checkStage(reader));
     LATHE_TRY_ASSIGN(compute::DagPtr dag, cacheRead(m_state.m_dag, step.stage, step.scope, step.readers));
@@ -57,9 +57,9 @@ Result<> StateEdit::operator()(const CacheWriteStep& step)
 {
     LATHE_TRY(checkComputed(step.stage));
     if (m_stages.size() >= kMaxStages || step.scope.empty())
-        return illegal("a cache of '{}' needs a scope", name(step.stage));
+        return illegalStage("a cache of '{}' needs a scope", name(step.stage));
     if (attachedAnywhere(step.stage))
-        return illegal("a stage is attached to '{}' before its cache was made", name(step.stage));
+        return illegalStage("a stage is attached to '{}' before its cache was made", name(step.stage));
     LATHE_TRY_ASSIGN(compute::DagPtr dag, cacheWrite(m_state.m_dag, step.stage, step.scope));
     insertStage(std::move(dag), step.stage);
     m_stages[step.stage].scope = step.scope;
@@ -76,7 +76,7 @@ Result<> StateEdit::operator()(const RfactorStep& step)
 {
     LATHE_TRY(checkIter(step.stage, step.iter));
     if (attachedAnywhere(step.stage) || m_stages.size() >= kMaxStages)
-        return illegal("a stage is attached to '{}' before it was factored", name(step.stage));
+        return illegalStage("a stage is attached to '{}' before it was factored", name(step.stage));
     // An open split before an rfactor counts as 1 until a genome fills it: a sketch only needs the stages that come of it.
     Stage factored = m_stages[step.stage];
     for (IterRelation& relation : factored.relations)
@@ -93,12 +93,12 @@ Result<> StateEdit::operator()(const LayoutStep& step)
     LATHE_TRY(checkStage(step.stage));
     const std::vector<std::int64_t>& shape = m_state.m_dag->ops[step.stage].shape;
     if (step.axes.empty() || step.axes.size() > 24)
-        return illegal("a layout of '{}' has 1 to 24 axes", name(step.stage));
+        return illegalStage("a layout of '{}' has 1 to 24 axes", name(step.stage));
     std::int64_t elements = 1;
     for (const LayoutStep::Axis& axis : step.axes)
         elements = axis.div > kMaxExtent ? kMaxExtent + 1 : cappedProduct(elements, std::max<std::int64_t>(axis.extent, 1));
     if (elements > kMaxExtent)
-        return illegal("the layout of '{}' has more than 2^40 elements", name(step.stage));
+        return illegalStage("the layout of '{}' has more than 2^40 elements", name(step.stage));
     // Each dimension must be covered: sorted by div, every axis begins where the one inside it ends.
     for (std::size_t d = 0; d < shape.size(); ++d) {
         std::vector<LayoutStep::Axis> axes;
@@ -112,15 +112,15 @@ Result<> StateEdit::operator()(const LayoutStep& step)
             if (axis.extent == 1)
                 continue;
             if (axis.div != reach)
-                return illegal("the layout of '{}' leaves a hole or overlaps in dimension {}", name(step.stage), d);
+                return illegalStage("the layout of '{}' leaves a hole or overlaps in dimension {}", name(step.stage), d);
             reach = cappedProduct(reach, axis.extent);
         }
         if (reach < shape[d])
-            return illegal("the layout of '{}' covers {} of {} in dimension {}", name(step.stage), reach, shape[d], d);
+            return illegalStage("the layout of '{}' covers {} of {} in dimension {}", name(step.stage), reach, shape[d], d);
     }
     for (const LayoutStep::Axis& axis : step.axes)
         if (axis.dim < 0 || axis.dim >= static_cast<std::int32_t>(shape.size()) || axis.div < 1 || axis.extent < 1)
-            return illegal("the layout of '{}' has an axis of dimension {}", name(step.stage), axis.dim);
+            return illegalStage("the layout of '{}' has an axis of dimension {}", name(step.stage), axis.dim);
     m_stages[step.stage].layout = step.axes;
     return {};
 }
@@ -147,7 +147,7 @@ Result<> StateEdit::operator()(const PrefetchStep& step)
         return found;
     };
     if (!reads(step.stage))
-        return illegal("'{}' does not read '{}', so there is nothing to prefetch", name(step.stage), name(step.source));
+        return illegalStage("'{}' does not read '{}', so there is nothing to prefetch", name(step.stage), name(step.source));
     Stage& stage = m_stages[step.stage];
     stage.prefetches.push_back({stage.iters[step.iter].id, step.source, step.distanceBytes});
     return {};
@@ -159,7 +159,7 @@ Result<> StateEdit::operator()(const PadStrideStep& step)
     const std::size_t rank = m_stages[step.stage].layout.empty() ? m_state.m_dag->ops[step.stage].shape.size()
                                                                  : m_stages[step.stage].layout.size();
     if (step.dim < 0 || step.dim >= static_cast<std::int32_t>(rank) || step.elements < 0)
-        return illegal("'{}' has no dimension {} to pad", name(step.stage), step.dim);
+        return illegalStage("'{}' has no dimension {} to pad", name(step.stage), step.dim);
     m_stages[step.stage].strideParts.emplace_back(step.dim, step.elements);
     return {};
 }
@@ -168,9 +168,9 @@ Result<> StateEdit::operator()(const FoldStep& step)
 {
     LATHE_TRY(checkComputed(step.stage));
     if (m_stages[step.stage].location != Location::At)
-        return illegal("'{}' is folded but not attached to a consumer's loop", name(step.stage));
+        return illegalStage("'{}' is folded but not attached to a consumer's loop", name(step.stage));
     if (step.dim < 0 || step.dim >= static_cast<std::int32_t>(m_state.m_dag->ops[step.stage].shape.size()) || step.rows < 1)
-        return illegal("'{}' has no dimension {} to fold", name(step.stage), step.dim);
+        return illegalStage("'{}' has no dimension {} to fold", name(step.stage), step.dim);
     m_stages[step.stage].foldDim = step.dim;
     m_stages[step.stage].foldRows = step.rows;
     return {};

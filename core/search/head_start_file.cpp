@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kMagic = "lathe head start ";
 constexpr std::size_t kMaxHeader = std::size_t{1} << 20;
-constexpr std::size_t kMaxBody = std::size_t{64} << 20;
+constexpr std::size_t kMaxFileBody = std::size_t{64} << 20;
 constexpr std::size_t kMaxLine = std::size_t{4} << 20;
 constexpr std::size_t kMaxTasks = 10'000, kMaxSeeds = 64, kMaxRows = 4096, kMaxNumbers = 256, kMaxText = 16 << 10;
 constexpr std::size_t kMaxName = 256, kMaxNames = 256; ///< of networks, targets and devices, which the header lists
@@ -167,7 +167,7 @@ bool takeLine(std::string_view& rest, std::string_view& line, std::size_t most)
 
 Result<std::string> unpack(std::string_view frame, std::size_t size, const std::string& hash)
 {
-    if (size > kMaxBody)
+    if (size > kMaxFileBody)
         return bad(fmt::format("it unpacks to {} bytes, more than any has", size));
     // Before memory is taken: whether the frame says the same.
     if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != size)
@@ -197,7 +197,7 @@ Result<std::string> writeHeadStart(const HeadStart& headStart)
     }
     if (headStart.without.size() > kMaxNames || std::any_of(headStart.without.begin(), headStart.without.end(), [](const std::string& name) { return name.size() > kMaxName; }))
         return makeError(Errc::InvalidArgument, "more was left out, or of longer names, than a head start's header holds");
-    if (headStart.tasks.size() > kMaxTasks || body.size() > kMaxBody)
+    if (headStart.tasks.size() > kMaxTasks || body.size() > kMaxFileBody)
         return makeError(Errc::InvalidArgument, fmt::format("{} tasks are more than a head start holds", headStart.tasks.size()));
     const json header = {{"features", headStart.features},
                          {"columns", headStart.columns},

@@ -13,10 +13,10 @@ namespace lathe::session {
 DeviceLimits limitsFromJson(const std::string& text)
 {
     DeviceLimits limits;
-    const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("gflops") || !json["gflops"].is_number() || !json.contains("levels") || !json["levels"].is_array())
+    const nlohmann::json fields = nlohmann::json::parse(text, nullptr, false);
+    if (!fields.is_object() || !fields.contains("gflops") || !fields["gflops"].is_number() || !fields.contains("levels") || !fields["levels"].is_array())
         return limits;
-    for (const auto& level : json["levels"]) {
+    for (const auto& level : fields["levels"]) {
         DeviceLimits::Level l;
         l.name = textIn(level, "name");
         l.bytes = numberIn(level, "bytes", 0);
@@ -25,7 +25,7 @@ DeviceLimits limitsFromJson(const std::string& text)
             return {};
         limits.levels.push_back(std::move(l));
     }
-    limits.gflops = json["gflops"].get<double>();
+    limits.gflops = fields["gflops"].get<double>();
     return limits;
 }
 
@@ -35,8 +35,8 @@ Result<DeviceLimits> measureLimits(const std::string& text)
     measure::MeasurerOptions options;
     options.target = target.text();
     LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options));
-    LATHE_TRY_ASSIGN(const std::string json, measurer->limits(0));
-    DeviceLimits limits = limitsFromJson(json);
+    LATHE_TRY_ASSIGN(const std::string limitsText, measurer->limits(0));
+    DeviceLimits limits = limitsFromJson(limitsText);
     if (!limits.known())
         return makeError(Errc::Unsupported, "the device of target '" + text + "' has no measured limits to hold tasks against");
     return limits;

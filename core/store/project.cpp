@@ -259,10 +259,10 @@ Result<std::vector<RoundRow>> Project::rounds(std::int64_t session) const
     }
 }
 
-Result<> Project::addEvent(std::int64_t session, double atSeconds, std::string_view kind, std::string_view json)
+Result<> Project::addEvent(std::int64_t session, double atSeconds, std::string_view kind, std::string_view event)
 {
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT INTO events(session, at_s, kind, json) VALUES(?, ?, ?, ?)"));
-    return s.bind(session).bind(atSeconds).bind(kind).bind(json).run();
+    return s.bind(session).bind(atSeconds).bind(kind).bind(event).run();
 }
 
 Result<> Project::forEachEvent(std::int64_t session, const std::function<void(std::string_view, double, std::string_view)>& visit) const

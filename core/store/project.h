@@ -139,7 +139,7 @@ public:
     Result<> addRecords(std::span<const Record> records);
     Result<> addRound(const RoundRow& round);
     Result<std::vector<RoundRow>> rounds(std::int64_t session) const;
-    Result<> addEvent(std::int64_t session, double atSeconds, std::string_view kind, std::string_view json);
+    Result<> addEvent(std::int64_t session, double atSeconds, std::string_view kind, std::string_view event);
     /// kind, atSeconds, json in time order.
     Result<> forEachEvent(std::int64_t session, const std::function<void(std::string_view kind, double at, std::string_view json)>& visit) const;
     Result<> putSnapshot(std::int64_t session, std::string_view kind, std::int32_t round, std::span<const std::byte> bytes);

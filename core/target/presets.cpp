@@ -46,33 +46,33 @@ struct CpuPreset
     std::int64_t vectorBytes, registers, fmaPerCycle, l1d, l2, l3;
 };
 
-constexpr std::int64_t kKiB = 1024, kMiB = 1024 * 1024;
+constexpr std::int64_t kPresetKiB = 1024, kMiB = 1024 * 1024;
 constexpr CpuPreset kCpus[] = {
-    {"znver4", 64, 32, 1, 32 * kKiB, kMiB, 32 * kMiB},
-    {"znver5", 64, 32, 2, 48 * kKiB, kMiB, 32 * kMiB},
-    {"znver", 32, 16, 2, 32 * kKiB, 512 * kKiB, 16 * kMiB},
-    {"skylake-avx512", 64, 32, 2, 32 * kKiB, kMiB, 24 * kMiB},
-    {"cascadelake", 64, 32, 2, 32 * kKiB, kMiB, 24 * kMiB},
-    {"icelake-server", 64, 32, 2, 48 * kKiB, 1280 * kKiB, 48 * kMiB},
-    {"sapphirerapids", 64, 32, 2, 48 * kKiB, 2 * kMiB, 96 * kMiB},
-    {"emeraldrapids", 64, 32, 2, 48 * kKiB, 2 * kMiB, 160 * kMiB},
-    {"graniterapids", 64, 32, 2, 48 * kKiB, 2 * kMiB, 256 * kMiB},
-    {"x86-64-v4", 64, 32, 1, 32 * kKiB, kMiB, 16 * kMiB},
-    {"x86-64-v3", 32, 16, 2, 32 * kKiB, 256 * kKiB, 8 * kMiB},
-    {"x86-64", 16, 16, 1, 32 * kKiB, 256 * kKiB, 8 * kMiB},
-    {"haswell", 32, 16, 2, 32 * kKiB, 256 * kKiB, 8 * kMiB},
-    {"broadwell", 32, 16, 2, 32 * kKiB, 256 * kKiB, 8 * kMiB},
-    {"skylake", 32, 16, 2, 32 * kKiB, 256 * kKiB, 8 * kMiB},
-    {"alderlake", 32, 16, 2, 48 * kKiB, 1280 * kKiB, 24 * kMiB},
-    {"neoverse", 16, 32, 2, 64 * kKiB, kMiB, 32 * kMiB},
-    {"apple-", 16, 32, 4, 128 * kKiB, 12 * kMiB, 0},
-    {"cortex-a7", 16, 32, 2, 32 * kKiB, 512 * kKiB, 2 * kMiB},
-    {"cortex-a", 16, 32, 1, 32 * kKiB, 256 * kKiB, 0},
+    {"znver4", 64, 32, 1, 32 * kPresetKiB, kMiB, 32 * kMiB},
+    {"znver5", 64, 32, 2, 48 * kPresetKiB, kMiB, 32 * kMiB},
+    {"znver", 32, 16, 2, 32 * kPresetKiB, 512 * kPresetKiB, 16 * kMiB},
+    {"skylake-avx512", 64, 32, 2, 32 * kPresetKiB, kMiB, 24 * kMiB},
+    {"cascadelake", 64, 32, 2, 32 * kPresetKiB, kMiB, 24 * kMiB},
+    {"icelake-server", 64, 32, 2, 48 * kPresetKiB, 1280 * kPresetKiB, 48 * kMiB},
+    {"sapphirerapids", 64, 32, 2, 48 * kPresetKiB, 2 * kMiB, 96 * kMiB},
+    {"emeraldrapids", 64, 32, 2, 48 * kPresetKiB, 2 * kMiB, 160 * kMiB},
+    {"graniterapids", 64, 32, 2, 48 * kPresetKiB, 2 * kMiB, 256 * kMiB},
+    {"x86-64-v4", 64, 32, 1, 32 * kPresetKiB, kMiB, 16 * kMiB},
+    {"x86-64-v3", 32, 16, 2, 32 * kPresetKiB, 256 * kPresetKiB, 8 * kMiB},
+    {"x86-64", 16, 16, 1, 32 * kPresetKiB, 256 * kPresetKiB, 8 * kMiB},
+    {"haswell", 32, 16, 2, 32 * kPresetKiB, 256 * kPresetKiB, 8 * kMiB},
+    {"broadwell", 32, 16, 2, 32 * kPresetKiB, 256 * kPresetKiB, 8 * kMiB},
+    {"skylake", 32, 16, 2, 32 * kPresetKiB, 256 * kPresetKiB, 8 * kMiB},
+    {"alderlake", 32, 16, 2, 48 * kPresetKiB, 1280 * kPresetKiB, 24 * kMiB},
+    {"neoverse", 16, 32, 2, 64 * kPresetKiB, kMiB, 32 * kMiB},
+    {"apple-", 16, 32, 4, 128 * kPresetKiB, 12 * kMiB, 0},
+    {"cortex-a7", 16, 32, 2, 32 * kPresetKiB, 512 * kPresetKiB, 2 * kMiB},
+    {"cortex-a", 16, 32, 1, 32 * kPresetKiB, 256 * kPresetKiB, 0},
 };
 
 Hardware namedCpu(const std::string& name, const std::string& triple)
 {
-    CpuPreset preset{"", 16, 16, 1, 32 * kKiB, 256 * kKiB, 0};
+    CpuPreset preset{"", 16, 16, 1, 32 * kPresetKiB, 256 * kPresetKiB, 0};
     std::string origin = "preset cpu";
     if (triple.starts_with("aarch64"))
         preset.registers = 32;

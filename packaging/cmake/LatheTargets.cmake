@@ -24,14 +24,46 @@ endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
+# lathe_precompiled(NAME HEADER... [LIBS ...]): a target that lathe_speed_up() takes precompiled headers from. Its flags are those of their
+# users; the macros that its headers ask for are defined for them, too.
+function(lathe_precompiled name)
+    cmake_parse_arguments(ARG "" "" "HEADERS;LIBS" ${ARGN})
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/precompiled/${name}.cpp" CONTENT "// Precompiles headers.\n" @ONLY)
+    add_library(${name} OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/precompiled/${name}.cpp")
+    target_link_libraries(${name} PRIVATE lathe_options ${ARG_LIBS})
+    target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+endfunction()
+
+# lathe_speed_up(target [JOIN] [HEADERS precompiled-target]): for builds that are made whole (LATHE_UNITY, LATHE_PCH). JOIN: a dozen files are
+# compiled as one, so that each header is read, and each template of JSON, fmt and Qt made, once for them all. What either gains was
+# measured: tests/README.md.
+function(lathe_speed_up target)
+    cmake_parse_arguments(ARG "JOIN" "HEADERS" "" ${ARGN})
+    if(LATHE_UNITY AND ARG_JOIN)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+        # Types of an anonymous namespace stand in a file that includes the others, which GCC takes for a header.
+        target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
+    if(LATHE_PCH AND ARG_HEADERS)
+        # Programs as libraries: precompiled headers are of either -fPIC or -fPIE.
+        target_compile_options(${target} PRIVATE -fPIC)
+        target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+        target_precompile_headers(${target} REUSE_FROM ${ARG_HEADERS})
+    endif()
+endfunction()
+
 # lathe_add_library(runtime SOURCES a.cpp ... DEPS support ... LIBS fmt::fmt ...)
 # One target per folder of core: the static archive lathe_<name>; liblathe is made of them (core/CMakeLists.txt).
+# APART: never joined, since programs take single files out of the archive.
 # DEPS are folders of core, LIBS third-party targets used privately, PUBLIC_LIBS those seen in headers.
 function(lathe_add_library name)
-    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;PUBLIC_LIBS" ${ARGN})
+    cmake_parse_arguments(ARG "APART" "" "SOURCES;DEPS;LIBS;PUBLIC_LIBS" ${ARGN})
     add_library(lathe_${name} STATIC ${ARG_SOURCES})
     list(TRANSFORM ARG_DEPS PREPEND lathe_)
     target_link_libraries(lathe_${name} PUBLIC lathe_options ${ARG_DEPS} ${ARG_PUBLIC_LIBS} PRIVATE ${ARG_LIBS})
+    if(NOT ARG_APART)
+        lathe_speed_up(lathe_${name} JOIN HEADERS lathe_core_headers)
+    endif()
 endfunction()
 
 # lathe_add_plugin(cpu_codegen SOURCES ... DEPS ... LIBS ...): lib/lathe/plugins/<name>.so
@@ -45,15 +77,28 @@ function(lathe_add_plugin name)
     install(FILES "$<TARGET_FILE:lathe_plugin_${name}>" DESTINATION lib/lathe/plugins)
 endfunction()
 
-# lathe_add_test(tst_result LABEL unit SOURCES tst_result.cpp DEPS support ... LIBS ...): one QtTest program.
-# Labels: unit, conformance, ui, integration, fault, bench, gpu.
-function(lathe_add_test name)
-    cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;DEPS;LIBS" ${ARGN})
-    add_executable(${name} ${ARG_SOURCES})
+# lathe_add_test_program(session_tests SOURCES helper.cpp DEPS session LIBS ...): a program for the test classes of a folder. One for all,
+# since each would cost a link and Qt's headers once more. lathe_add_test() adds the classes.
+function(lathe_add_test_program name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+    add_executable(${name} "${PROJECT_SOURCE_DIR}/tests/support/test_program.cpp" ${ARG_SOURCES})
     list(TRANSFORM ARG_DEPS PREPEND lathe_)
     target_link_libraries(${name} PRIVATE lathe_options ${ARG_DEPS} ${ARG_LIBS} Qt6::Test)
+    if(lathe_ui IN_LIST ARG_LIBS)
+        lathe_speed_up(${name} HEADERS lathe_ui_test_headers)
+    else()
+        lathe_speed_up(${name} HEADERS lathe_test_headers)
+    endif()
     set_target_properties(${name} PROPERTIES AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-    add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# lathe_add_test(tst_result IN support_tests LABEL unit TIMEOUT 120): the test class of tst_result.cpp, of a program made before. ctest
+# runs it in a process of its own.
+# Labels: unit, conformance, ui, integration, fault, bench, gpu.
+function(lathe_add_test name)
+    cmake_parse_arguments(ARG "" "IN;LABEL;TIMEOUT" "" ${ARGN})
+    target_sources(${ARG_IN} PRIVATE ${name}.cpp)
+    add_test(NAME ${name} COMMAND ${ARG_IN} ${name})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
     endif()

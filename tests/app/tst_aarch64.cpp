@@ -1,4 +1,5 @@
 #include "core/deploy/shared_object.h"
+#include "tests/support/test_program.h"
 
 #include <QCoreApplication>
 #include <QFile>
@@ -185,5 +186,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestAarch64)
+LATHE_TEST_GUILESS(TestAarch64)
 #include "tst_aarch64.moc"

@@ -1,3 +1,5 @@
+#include "tests/support/test_program.h"
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
@@ -318,5 +320,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCli)
+LATHE_TEST_GUILESS(TestCli)
 #include "tst_cli.moc"

@@ -1,3 +1,5 @@
+#include "tests/support/test_program.h"
+
 #include <QCoreApplication>
 #include <QFile>
 #include <QJsonArray>
@@ -160,5 +162,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCliDeploy)
+LATHE_TEST_GUILESS(TestCliDeploy)
 #include "tst_cli_deploy.moc"

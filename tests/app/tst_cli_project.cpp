@@ -1,3 +1,5 @@
+#include "tests/support/test_program.h"
+
 #include <QCoreApplication>
 #include <QFile>
 #include <QJsonArray>
@@ -164,5 +166,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCliProject)
+LATHE_TEST_GUILESS(TestCliProject)
 #include "tst_cli_project.moc"

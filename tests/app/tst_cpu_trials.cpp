@@ -1,6 +1,7 @@
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
 #include "core/support/files.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
@@ -125,5 +126,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCpuTrials)
+LATHE_TEST(TestCpuTrials)
 #include "tst_cpu_trials.moc"

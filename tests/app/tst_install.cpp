@@ -1,3 +1,5 @@
+#include "tests/support/test_program.h"
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
@@ -183,5 +185,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestInstall)
+LATHE_TEST_GUILESS(TestInstall)
 #include "tst_install.moc"

@@ -1,4 +1,5 @@
 #include "tests/support/killed_run.h"
+#include "tests/support/test_program.h"
 
 using namespace lathe::test;
 
@@ -172,5 +173,5 @@ private slots:
 #endif
 };
 
-QTEST_GUILESS_MAIN(TestKill)
+LATHE_TEST_GUILESS(TestKill)
 #include "tst_kill.moc"

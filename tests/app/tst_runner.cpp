@@ -1,4 +1,5 @@
 #include "tests/app/worker.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -241,5 +242,5 @@ private:
     Hash128 m_hash;
 };
 
-QTEST_APPLESS_MAIN(TestRunner)
+LATHE_TEST(TestRunner)
 #include "tst_runner.moc"

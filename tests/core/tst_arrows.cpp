@@ -1,3 +1,5 @@
+#include "tests/support/test_program.h"
+
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>
@@ -169,5 +171,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestArrows)
+LATHE_TEST(TestArrows)
 #include "tst_arrows.moc"

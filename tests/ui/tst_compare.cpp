@@ -2,6 +2,7 @@
 #include "core/session/program_reader.h"
 #include "core/store/project.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/dialogs/export_dialog.h"
@@ -251,5 +252,5 @@ private slots:
     void cleanupTestCase() { m_workspace.reset(); }
 };
 
-QTEST_MAIN(TestCompare)
+LATHE_TEST_GUI(TestCompare)
 #include "tst_compare.moc"

@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/desktop.h"
 #include "ui/bridge/session_bridge.h"
@@ -179,5 +180,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestDesktop)
+LATHE_TEST_GUI(TestDesktop)
 #include "tst_desktop.moc"

@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "tests/ui/made_project.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
@@ -189,5 +190,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestEveryPage)
+LATHE_TEST_GUI(TestEveryPage)
 #include "tst_every_page.moc"

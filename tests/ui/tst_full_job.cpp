@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "tests/ui/desktop.h"
 
 #include <QDeadlineTimer>
@@ -256,5 +257,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestFullJob)
+LATHE_TEST_GUILESS(TestFullJob)
 #include "tst_full_job.moc"

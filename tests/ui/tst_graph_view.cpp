@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "ui/models/graph_find.h"
 #include "ui/models/graph_outline.h"
 #include "ui/views/graph_layout.h"
@@ -353,5 +354,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestGraphView)
+LATHE_TEST_GUI(TestGraphView)
 #include "tst_graph_view.moc"

@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "ui/views/graph_layouter.h"
 #include "ui/views/graph_view.h"
 
@@ -231,5 +232,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestGraphViewLayout)
+LATHE_TEST_GUI(TestGraphViewLayout)
 #include "tst_graph_view_layout.moc"

@@ -1,4 +1,5 @@
 #include "core/session/session.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/dialogs/about_dialog.h"
@@ -554,5 +555,5 @@ private slots:
     void cleanupTestCase() { m_window.reset(); }
 };
 
-QTEST_MAIN(TestHabits)
+LATHE_TEST_GUI(TestHabits)
 #include "tst_habits.moc"

@@ -1,4 +1,5 @@
 #include "core/store/project.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
@@ -382,5 +383,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestHistoryPages)
+LATHE_TEST_GUI(TestHistoryPages)
 #include "tst_history_pages.moc"

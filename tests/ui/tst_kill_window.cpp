@@ -1,4 +1,5 @@
 #include "tests/support/killed_run.h"
+#include "tests/support/test_program.h"
 
 using namespace lathe::test;
 
@@ -76,5 +77,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestKillWindow)
+LATHE_TEST_GUILESS(TestKillWindow)
 #include "tst_kill_window.moc"

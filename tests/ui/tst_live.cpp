@@ -1,6 +1,7 @@
 #include "core/store/project.h"
 #include "core/support/hash.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/hardware_model.h"
@@ -388,5 +389,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestLive)
+LATHE_TEST_GUI(TestLive)
 #include "tst_live.moc"

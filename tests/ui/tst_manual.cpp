@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
 #include "ui/dialogs/manual_window.h"
 #include "ui/models/error_advice.h"
@@ -190,5 +191,5 @@ private slots:
     void cleanupTestCase() { m_window.reset(); }
 };
 
-QTEST_MAIN(TestManual)
+LATHE_TEST_GUI(TestManual)
 #include "tst_manual.moc"

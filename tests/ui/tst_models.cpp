@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "ui/models/issue_model.h"
 #include "ui/models/named_numbers.h"
 #include "ui/models/pace.h"
@@ -191,5 +192,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestModels)
+LATHE_TEST_GUI(TestModels)
 #include "tst_models.moc"

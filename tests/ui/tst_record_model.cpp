@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "tests/ui/fake_history.h"
 #include "ui/models/failure_model.h"
 #include "ui/models/record_model.h"
@@ -120,5 +121,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestRecordModel)
+LATHE_TEST_GUI(TestRecordModel)
 #include "tst_record_model.moc"

@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "ui/models/failure_cure.h"
 #include "ui/views/scatter_view.h"
 
@@ -125,5 +126,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestScatterView)
+LATHE_TEST_GUI(TestScatterView)
 #include "tst_scatter_view.moc"

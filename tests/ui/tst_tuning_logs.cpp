@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "tests/ui/made_project.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
@@ -178,5 +179,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestTuningLogs)
+LATHE_TEST_GUI(TestTuningLogs)
 #include "tst_tuning_logs.moc"

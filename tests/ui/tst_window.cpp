@@ -1,3 +1,4 @@
+#include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
 #include "ui/commands/action_catalog.h"
 #include "ui/dialogs/command_palette.h"
@@ -348,5 +349,5 @@ private slots:
     void cleanupTestCase() { m_window.reset(); }
 };
 
-QTEST_MAIN(TestWindow)
+LATHE_TEST_GUI(TestWindow)
 #include "tst_window.moc"

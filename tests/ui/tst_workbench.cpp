@@ -1,4 +1,5 @@
 #include "core/session/session.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/recent_projects.h"
 #include "ui/models/task_model.h"
@@ -201,5 +202,5 @@ private slots:
     void cleanupTestCase() { m_window.reset(); }
 };
 
-QTEST_MAIN(TestWorkbench)
+LATHE_TEST_GUI(TestWorkbench)
 #include "tst_workbench.moc"

@@ -31,7 +31,7 @@ constexpr Parameter kParameters[] = {
     {"warp_size", QT_TRANSLATE_NOOP("Hardware", "Warp"), QT_TRANSLATE_NOOP("Hardware", "threads"), QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
 };
 
-QString translated(const char* text)
+QString translatedLimit(const char* text)
 {
     return *text == '\0' ? QString() : QCoreApplication::translate("Hardware", text);
 }
@@ -47,8 +47,8 @@ const Parameter* known(const std::string& name)
 QString unitOf(const std::string& name)
 {
     if (const Parameter* parameter = known(name))
-        return translated(parameter->unit);
-    return name.ends_with("_bytes") ? translated("bytes") : name.ends_with("_mhz") ? QStringLiteral("MHz") : QString();
+        return translatedLimit(parameter->unit);
+    return name.ends_with("_bytes") ? translatedLimit("bytes") : name.ends_with("_mhz") ? QStringLiteral("MHz") : QString();
 }
 
 QString originText(const std::string& origin)
@@ -108,11 +108,11 @@ QVariant HardwareModel::data(const QModelIndex& index, int role) const
     switch (role) {
     case Qt::DisplayRole:
         switch (index.column()) {
-        case NameColumn: return parameter == nullptr ? QString::fromStdString(limit.name) : translated(parameter->title);
+        case NameColumn: return parameter == nullptr ? QString::fromStdString(limit.name) : translatedLimit(parameter->title);
         case ValueColumn: return QLocale::c().toString(static_cast<qlonglong>(limit.value));
         case UnitColumn: return unitOf(limit.name);
         case OriginColumn: return originText(limit.origin);
-        case MeaningColumn: return parameter == nullptr ? QString() : translated(parameter->meaning);
+        case MeaningColumn: return parameter == nullptr ? QString() : translatedLimit(parameter->meaning);
         default: return {};
         }
     case Qt::EditRole: return index.column() == ValueColumn ? QVariant(static_cast<qlonglong>(limit.value)) : QVariant();

@@ -34,7 +34,7 @@ namespace lathe::ui {
 
 namespace {
 
-constexpr int kRefreshMs = 5000;
+constexpr int kComparePageRefreshMs = 5000;
 
 QString settingsKey(const session::TuningSession& session)
 {
@@ -99,7 +99,7 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : QWidget(parent
     layout->addWidget(split, 1);
 
     m_refresh.setSingleShot(true);
-    m_refresh.setInterval(kRefreshMs);
+    m_refresh.setInterval(kComparePageRefreshMs);
     connect(&m_refresh, &QTimer::timeout, this, &ComparePage::read);
     connect(m_choose, &QPushButton::clicked, this, &ComparePage::browse);
     connect(m_date, &QPushButton::clicked, this, &ComparePage::addDate);

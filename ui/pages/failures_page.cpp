@@ -33,7 +33,7 @@ namespace lathe::ui {
 
 namespace {
 
-constexpr int kRefreshMs = 2000;
+constexpr int kFailuresPageRefreshMs = 2000;
 constexpr std::size_t kMaxAgain = 1000; ///< trials that are tried again at once
 
 } // namespace
@@ -191,7 +191,7 @@ void FailuresPage::onEvents(const std::vector<session::Event>& events)
         return (trial != nullptr && trial->trial.code != "Ok") || std::holds_alternative<session::RewindEvent>(e.what);
     });
     if (failed && !m_refresh.isActive())
-        m_refresh.start(std::max(kRefreshMs, static_cast<int>(m_seconds * 100 * 1000))); // a hundredth of the time at most
+        m_refresh.start(std::max(kFailuresPageRefreshMs, static_cast<int>(m_seconds * 100 * 1000))); // a hundredth of the time at most
 }
 
 void FailuresPage::read()

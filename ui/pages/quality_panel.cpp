@@ -17,7 +17,7 @@ namespace lathe::ui {
 
 namespace {
 
-constexpr int kRefreshMs = 2000;
+constexpr int kQualityPanelRefreshMs = 2000;
 constexpr double kDriftThatCounts = 0.03; ///< of the control kernel
 
 enum DeviceColumn
@@ -79,7 +79,7 @@ QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent) : QWidget(pare
     connect(&workspace, &Workspace::runCleared, this, &QualityPanel::reset);
     connect(&m_run, &RoundModel::changed, this, [this] {
         if (isLookedAt() && !m_refresh.isActive())
-            m_refresh.start(kRefreshMs);
+            m_refresh.start(kQualityPanelRefreshMs);
     });
     retranslated(this, [this] {
         m_table->setAccessibleName(tr("Measurement quality"));

@@ -37,7 +37,7 @@ namespace lathe::ui {
 namespace {
 
 constexpr int kTypingMs = 250;
-constexpr int kRefreshMs = 1000; ///< at least, between two looks at a running project
+constexpr int kRecordsPageRefreshMs = 1000; ///< at least, between two looks at a running project
 constexpr int kSideBySide = 900; ///< pixels from which the details stand beside the list
 constexpr int kOneAboveOther = 640; ///< pixels from which list and chart both have room
 
@@ -382,7 +382,7 @@ void RecordsPage::onEvents(const std::vector<session::Event>& events)
     if (!trials || m_refresh.isActive())
         return;
     // A list in another order than that of time is read as a whole: never more than a hundredth of the time.
-    m_refresh.start(std::max(kRefreshMs, static_cast<int>(m_model->seconds() * 100 * 1000)));
+    m_refresh.start(std::max(kRecordsPageRefreshMs, static_cast<int>(m_model->seconds() * 100 * 1000)));
 }
 
 void RecordsPage::applyFilter()

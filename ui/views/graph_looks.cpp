@@ -20,12 +20,6 @@ const QColor kPurple(0xcc, 0x79, 0xa7);
 
 constexpr double kHottest = 0.2; // of the whole
 
-QColor mix(const QColor& a, const QColor& b, double t)
-{
-    const auto at = [t](float x, float y) { return static_cast<float>(x + (y - x) * t); };
-    return QColor::fromRgbF(at(a.redF(), b.redF()), at(a.greenF(), b.greenF()), at(a.blueF(), b.blueF()));
-}
-
 QColor shareColor(double share)
 {
     return mix(kSky, kVermilion, std::min(1.0, std::sqrt(share / kHottest)));
@@ -69,6 +63,12 @@ GraphLook layoutLook(const QString& layout, const QString& text)
 }
 
 } // namespace
+
+QColor mix(const QColor& a, const QColor& b, double t)
+{
+    const auto at = [t](float x, float y) { return static_cast<float>(x + (y - x) * t); };
+    return QColor::fromRgbF(at(a.redF(), b.redF()), at(a.greenF(), b.greenF()), at(a.blueF(), b.blueF()));
+}
 
 GraphLook GraphLooks::of(const session::GraphView& graph, const std::vector<int>& nodes, GraphColoring coloring, const std::vector<GraphTaskFigure>& figures)
 {

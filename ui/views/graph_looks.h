@@ -41,6 +41,9 @@ struct GraphLook
     QString note; ///< "#7", "12.3 %", "NHWC", "record"
 };
 
+/// What lies between two colours: a at t = 0, b at t = 1.
+QColor mix(const QColor& a, const QColor& b, double t);
+
 class GraphLooks
 {
     Q_DECLARE_TR_FUNCTIONS(lathe::ui::GraphLooks)

@@ -12,7 +12,7 @@ namespace lathe::ui {
 
 namespace {
 
-constexpr double kMargin = 24;
+constexpr double kSceneMargin = 24;
 // Details that cannot be read are not painted.
 constexpr double kTextFrom = 0.4;
 constexpr double kCurvesFrom = 0.3;
@@ -23,12 +23,6 @@ constexpr double kCoarse = 5; // what an edge may be aside of where it goes when
 constexpr double kStraight = 0.3; // likewise, as curves
 constexpr double kLongest = 90; // pieces of edges: what is not seen is not painted, and nothing is large (see paintFrames())
 constexpr double kCorner = 16; // of a frame, where a click folds it
-
-QColor mix(const QColor& a, const QColor& b, double t)
-{
-    const auto at = [t](float x, float y) { return static_cast<float>(x + (y - x) * t); };
-    return QColor::fromRgbF(at(a.redF(), b.redF()), at(a.greenF(), b.greenF()), at(a.blueF(), b.blueF()));
-}
 
 double distanceTo(const QLineF& line, QPointF point)
 {
@@ -109,8 +103,8 @@ void GraphScene::placeAll()
 {
     const double sx = m_nodeWidth / GraphLayout::kItemSize.width();
     const double sy = m_nodeHeight / GraphLayout::kItemSize.height();
-    const auto at = [&](QPointF p) { return QPointF(kMargin + p.x() * sx, kMargin + p.y() * sy); };
-    m_size = QSizeF(m_layout.size.width() * sx + 2 * kMargin, m_layout.size.height() * sy + 2 * kMargin);
+    const auto at = [&](QPointF p) { return QPointF(kSceneMargin + p.x() * sx, kSceneMargin + p.y() * sy); };
+    m_size = QSizeF(m_layout.size.width() * sx + 2 * kSceneMargin, m_layout.size.height() * sy + 2 * kSceneMargin);
     m_rects.clear();
     for (const QPointF& center : m_layout.centers)
         m_rects.emplace_back(at(center) - QPointF(m_nodeWidth, m_nodeHeight) / 2, QSizeF(m_nodeWidth, m_nodeHeight));

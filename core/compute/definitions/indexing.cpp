@@ -10,14 +10,6 @@ namespace {
 
 using Exprs = std::vector<ir::Expr>;
 
-std::vector<std::string> axisNames(std::size_t rank)
-{
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < rank; ++i)
-        names.push_back("ax" + std::to_string(i));
-    return names;
-}
-
 /// No smaller (largest: no larger) value of the type exists.
 ir::Expr extreme(DType t, bool largest)
 {

@@ -12,14 +12,6 @@ namespace {
 
 using Exprs = std::vector<ir::Expr>;
 
-std::vector<std::string> axisNames(std::size_t rank)
-{
-    std::vector<std::string> names;
-    for (std::size_t d = 0; d < rank; ++d)
-        names.push_back("ax" + std::to_string(d));
-    return names;
-}
-
 ir::Expr lowest(DType t)
 {
     if (t == DType::F16)

@@ -2,6 +2,14 @@
 
 namespace lathe::compute {
 
+std::vector<std::string> axisNames(std::size_t rank)
+{
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < rank; ++i)
+        names.push_back("ax" + std::to_string(i));
+    return names;
+}
+
 ir::Expr zero(DType dtype)
 {
     return constant(0, dtype);

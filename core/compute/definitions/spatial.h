@@ -4,6 +4,8 @@
 #include "core/compute/definitions/layout.h"
 
 #include <array>
+#include <string>
+#include <vector>
 
 namespace lathe::compute {
 
@@ -31,6 +33,9 @@ constexpr std::array<std::size_t, N> spatialAxes(ImageLayout layout)
         axes[d] = d + (layout == ImageLayout::Nchw ? 2 : 1);
     return axes;
 }
+
+/// ax0, ax1 ...: the iterators of a tensor whose dimensions have no names of their own.
+std::vector<std::string> axisNames(std::size_t rank);
 
 /// Zero of a type.
 ir::Expr zero(DType dtype);

@@ -9,14 +9,6 @@ namespace {
 
 using Exprs = std::vector<ir::Expr>;
 
-std::vector<std::string> axisNames(std::size_t rank)
-{
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < rank; ++i)
-        names.push_back("ax" + std::to_string(i));
-    return names;
-}
-
 std::size_t normalizedAxis(std::int64_t axis, std::size_t rank)
 {
     return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);

@@ -47,8 +47,8 @@ double minimumOf(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
 using compute::Binary;
 using Tensors = std::span<const compute::Tensor>;
-using FloatFunction = double (*)(double, double);
-using IntFunction = std::int64_t (*)(std::int64_t, std::int64_t);
+using FloatBinary = double (*)(double, double);
+using IntBinary = std::int64_t (*)(std::int64_t, std::int64_t);
 
 enum class Domain
 {
@@ -84,7 +84,7 @@ Result<Types> inferBinary(Domain domain, InputTypes inputs)
     return Types{{domain == Domain::Number ? inputs[0].dtype : DType::Bool, std::move(shape)}};
 }
 
-OpDef binary(std::string_view name, Binary definition, Domain domain, FloatFunction function, IntFunction intFunction)
+OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinary function, IntBinary intFunction)
 {
     const bool divides = name == "divide" || name == "mod";
     return {name, Pattern::Broadcast, 2, 2,
@@ -114,7 +114,7 @@ OpDef comparison(std::string_view name, Binary definition)
                   [](std::int64_t a, std::int64_t b) -> std::int64_t { return Relation{}(a, b) ? 1 : 0; });
 }
 
-OpDef logic(std::string_view name, Binary definition, IntFunction function)
+OpDef logic(std::string_view name, Binary definition, IntBinary function)
 {
     return binary(name, definition, Domain::Logic, nullptr, function);
 }

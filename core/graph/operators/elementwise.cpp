@@ -64,8 +64,8 @@ std::int64_t notInt(std::int64_t x) { return x == 0 ? 1 : 0; }
 
 using compute::Unary;
 using Tensors = std::span<const compute::Tensor>;
-using FloatFunction = double (*)(double);
-using IntFunction = std::int64_t (*)(std::int64_t);
+using FloatUnary = double (*)(double);
+using IntUnary = std::int64_t (*)(std::int64_t);
 
 Result<Types> inferFloat(const Node&, InputTypes inputs, Constants)
 {
@@ -87,7 +87,7 @@ Result<Types> inferBool(const Node&, InputTypes inputs, Constants)
     return Types{inputs[0]};
 }
 
-OpDef floatUnary(std::string_view name, FloatFunction function, Unary definition)
+OpDef floatUnary(std::string_view name, FloatUnary function, Unary definition)
 {
     return {name, Pattern::Elementwise, 1, 1, inferFloat,
             [definition](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
@@ -102,7 +102,7 @@ OpDef floatUnary(std::string_view name, FloatFunction function, Unary definition
             }};
 }
 
-OpDef numberUnary(std::string_view name, FloatFunction function, IntFunction intFunction, Unary definition)
+OpDef numberUnary(std::string_view name, FloatUnary function, IntUnary intFunction, Unary definition)
 {
     OpDef entry = floatUnary(name, function, definition);
     entry.inferTypes = inferNumber;

@@ -184,12 +184,12 @@ Result<> evaluatePad(const Node& node, std::span<const HostTensor* const> inputs
 }
 
 /// begin, extent and stride of every dimension.
-struct Slice
+struct SliceRange
 {
     Shape begin, extent, stride;
 };
 
-Result<Slice> sliceOf(const Node& node, const TensorType& data)
+Result<SliceRange> sliceOf(const Node& node, const TensorType& data)
 {
     const std::size_t rank = data.shape.size();
     LATHE_TRY_ASSIGN(const Shape begin, intsAttr(node, "begin", {}));
@@ -204,7 +204,7 @@ Result<Slice> sliceOf(const Node& node, const TensorType& data)
                                       axes.size(), strides.size()));
     }
     LATHE_TRY(normalAxes(axes, rank));
-    Slice slice{Shape(rank, 0), data.shape, Shape(rank, 1)};
+    SliceRange slice{Shape(rank, 0), data.shape, Shape(rank, 1)};
     for (std::size_t i = 0; i < begin.size(); ++i) {
         LATHE_TRY_ASSIGN(const std::int64_t axis, normalAxis(axes[i], rank));
         const auto d = static_cast<std::size_t>(axis);
@@ -230,13 +230,13 @@ Result<Slice> sliceOf(const Node& node, const TensorType& data)
 
 Result<Types> inferSlice(const Node& node, InputTypes inputs, Constants)
 {
-    LATHE_TRY_ASSIGN(Slice slice, sliceOf(node, inputs[0]));
+    LATHE_TRY_ASSIGN(SliceRange slice, sliceOf(node, inputs[0]));
     return Types{{inputs[0].dtype, std::move(slice.extent)}};
 }
 
 Result<> evaluateSlice(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
-    LATHE_TRY_ASSIGN(const Slice slice, sliceOf(node, inputs[0]->type));
+    LATHE_TRY_ASSIGN(const SliceRange slice, sliceOf(node, inputs[0]->type));
     std::vector<std::int64_t> strides = denseStrides(inputs[0]->type.shape);
     std::int64_t offset = 0;
     for (std::size_t d = 0; d < strides.size(); ++d) {
@@ -311,7 +311,7 @@ Result<compute::Tensor> computePad(const Node& node, Tensors inputs, ComputeCont
 
 Result<compute::Tensor> computeSlice(const Node& node, Tensors inputs, ComputeContext& context)
 {
-    LATHE_TRY_ASSIGN(const Slice slice, sliceOf(node, typeOf(inputs[0], context)));
+    LATHE_TRY_ASSIGN(const SliceRange slice, sliceOf(node, typeOf(inputs[0], context)));
     return compute::stridedSlice(context.builder, inputs[0], slice.begin, slice.stride, slice.extent);
 }
 

@@ -9,10 +9,8 @@
 namespace lathe::search {
 namespace {
 
-constexpr double kMaxBody = 1300; ///< multiply-adds emitted for one kernel; more compiles too long and leaves the code cache
-constexpr double kFmaLatency = 4;
 
-Error illegal(std::string text) { return makeError(Errc::IllegalSchedule, std::move(text)); }
+Error illegalTile(std::string text) { return makeError(Errc::IllegalSchedule, std::move(text)); }
 
 } // namespace
 
@@ -28,12 +26,12 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
 {
     const Choice c = decode(genes);
     if (!fits(c.lanes * c.vectors))
-        return illegal("vectors of " + std::to_string(c.lanes * c.vectors) + " do not divide " + std::to_string(extent(m_last)));
+        return illegalTile("vectors of " + std::to_string(c.lanes * c.vectors) + " do not divide " + std::to_string(extent(m_last)));
     const std::int64_t chunk = c.chunk == 0 ? m_op.reduceExtents[m_long] : c.chunk;
     if (chunk % c.unroll != 0)
-        return illegal("the reduction of " + std::to_string(chunk) + " is not divided by " + std::to_string(c.unroll));
+        return illegalTile("the reduction of " + std::to_string(chunk) + " is not divided by " + std::to_string(c.unroll));
     if (c.tileB > 1 && c.tileA == 1 && extent(m_axisA) > 1)
-        return illegal("a tile of two dimensions has more than one pixel in both");
+        return illegalTile("a tile of two dimensions has more than one pixel in both");
 
     NestFacts f;
     f.lanes = static_cast<double>(c.lanes);
@@ -43,7 +41,7 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     f.accumulators = f.vectors * f.tileA * f.tileB;
     f.registers = f.accumulators + f.vectors;
     if (f.registers > static_cast<double>(m_machine.registers))
-        return illegal("a tile of " + std::to_string(static_cast<int>(f.accumulators)) + " sums and "
+        return illegalTile("a tile of " + std::to_string(static_cast<int>(f.accumulators)) + " sums and "
                        + std::to_string(c.vectors) + " operands does not fit " + std::to_string(m_machine.registers) + " registers");
     f.unroll = static_cast<double>(c.unroll);
     f.chunk = static_cast<double>(chunk);
@@ -66,7 +64,7 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     f.bodySize = f.accumulators * f.unroll * taps;
     const double copies = m_border >= 0 && c.border == Divided ? 4 : 1;
     if (f.bodySize * copies > kMaxBody)
-        return illegal("an unrolled body of " + std::to_string(static_cast<int>(f.bodySize * copies)) + " operations is too long");
+        return illegalTile("an unrolled body of " + std::to_string(static_cast<int>(f.bodySize * copies)) + " operations is too long");
 
     // One step of the reduction over one tile.
     double loads = 0, gatherCycles = 0;
@@ -105,7 +103,7 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
         }
     }
     if (running < c.depth)
-        return illegal("there are no " + std::to_string(c.depth) + " loops to share out");
+        return illegalTile("there are no " + std::to_string(c.depth) + " loops to share out");
     f.balance = c.depth == 0 ? static_cast<double>(m_machine.threads) : imbalance(f.parallelChunks, m_machine.threads);
     const double share = f.balance / static_cast<double>(m_machine.threads);
 

@@ -12,8 +12,6 @@ using namespace schedule;
 
 namespace {
 
-constexpr double kMaxBody = 1300; ///< as of register tiles
-constexpr double kFmaLatency = 4;
 constexpr std::size_t kDataParallel = 2; ///< gene of the data's transform: loops that are shared out
 
 std::int32_t findOp(const compute::Dag& dag, std::string_view name)
@@ -24,7 +22,7 @@ std::int32_t findOp(const compute::Dag& dag, std::string_view name)
     return -1;
 }
 
-Error illegal(const char* text) { return makeError(Errc::IllegalSchedule, text); }
+Error illegalBlock(const char* text) { return makeError(Errc::IllegalSchedule, text); }
 
 } // namespace
 
@@ -134,18 +132,18 @@ Result<NestFacts> WinogradPart::facts(std::span<const std::int32_t> genes) const
     const std::int64_t points = c.rows * m_stages.tilesWide;
     const std::int64_t channels = m_product.shape[3], inputs = m_product.reduceExtents[0];
     if (c.block % (c.vectors * c.lanes) != 0)
-        return illegal("vectors of the product do not divide the block of channels");
+        return illegalBlock("vectors of the product do not divide the block of channels");
     const std::int64_t wasted = (c.tiles - points % c.tiles) % c.tiles;
     if (c.tiles > points || wasted * 7 > points)
-        return illegal("tiles of the product do not divide the block of tiles");
+        return illegalBlock("tiles of the product do not divide the block of tiles");
     if (c.attach != 0 && c.order != 0)
-        return illegal("with channels outermost the data would be transformed once for each block of them");
+        return illegalBlock("with channels outermost the data would be transformed once for each block of them");
     const double rowBlocks = static_cast<double>(m_stages.tilesHigh / c.rows * m_output.shape[0]);
     const double channelBlocks = static_cast<double>(channels / c.block);
     if (c.depth == 2 && c.attach != 0)
-        return illegal("data that is transformed inside a block of rows is not shared out by channels");
+        return illegalBlock("data that is transformed inside a block of rows is not shared out by channels");
     if (c.depth == 2 && channelBlocks * rowBlocks <= std::max(channelBlocks, rowBlocks))
-        return illegal("there are no two loops to share out");
+        return illegalBlock("there are no two loops to share out");
 
     NestFacts f;
     f.lanes = static_cast<double>(c.lanes);
@@ -154,11 +152,11 @@ Result<NestFacts> WinogradPart::facts(std::span<const std::int32_t> genes) const
     f.accumulators = f.vectors * f.tileA;
     f.registers = f.accumulators + f.vectors;
     if (f.registers > static_cast<double>(m_machine.registers))
-        return illegal("a tile of the product does not fit the registers");
+        return illegalBlock("a tile of the product does not fit the registers");
     f.unroll = static_cast<double>(c.unroll);
     f.bodySize = f.accumulators * f.unroll;
     if (f.bodySize > kMaxBody)
-        return illegal("an unrolled body of the product is too long");
+        return illegalBlock("an unrolled body of the product is too long");
     f.order = c.order == 0 ? 0 : 1;
     f.border = static_cast<double>(c.attach);
     f.prefetchBytes = static_cast<double>(c.prefetch);

@@ -11,7 +11,7 @@ using namespace schedule;
 const std::vector<std::int32_t> kCpuUnroll = {0, 16, 64, 512};
 const std::vector<std::int32_t> kGpuUnroll = {0, 16, 64, 512, 1024};
 
-Error illegal(std::string text) { return makeError(Errc::IllegalSchedule, std::move(text)); }
+Error illegalAnnotation(std::string text) { return makeError(Errc::IllegalSchedule, std::move(text)); }
 
 /// The initial population's rules on one state. Decisions are read from the genome or, with a generator, drawn into it.
 class Annotator
@@ -49,7 +49,7 @@ private:
         if (m_random)
             gene = static_cast<std::int32_t>(m_random->below(static_cast<std::uint64_t>(count)));
         if (gene < 0 || gene >= count)
-            return illegal("stage " + std::to_string(stageId) + " has " + std::to_string(count) + " options, not number " + std::to_string(gene));
+            return illegalAnnotation("stage " + std::to_string(stageId) + " has " + std::to_string(count) + " options, not number " + std::to_string(gene));
         return gene;
     }
     /// Like decide, but the initial population always takes the default.
@@ -59,7 +59,7 @@ private:
         if (m_random)
             gene = 0;
         if (gene < 0 || gene >= count)
-            return illegal("stage " + std::to_string(stageId) + " has no option " + std::to_string(gene));
+            return illegalAnnotation("stage " + std::to_string(stageId) + " has no option " + std::to_string(gene));
         return gene;
     }
 
@@ -281,12 +281,12 @@ private:
         LATHE_TRY(bindLevel(i, 0, axes, ".0", Annotation::BlockX));
         LATHE_TRY_ASSIGN(const std::int64_t vthreads, bindLevel(i, 1, axes, ".1", Annotation::VThread));
         if (vthreads > m_context.maxVThread)
-            return illegal(std::to_string(vthreads) + " virtual threads are more than " + std::to_string(m_context.maxVThread));
+            return illegalAnnotation(std::to_string(vthreads) + " virtual threads are more than " + std::to_string(m_context.maxVThread));
         LATHE_TRY_ASSIGN(const std::int64_t threads, bindLevel(i, 2, axes, ".2", Annotation::ThreadX));
         if (!small && threads < m_context.warpSize)
-            return illegal(std::to_string(threads) + " threads do not fill a warp of " + std::to_string(m_context.warpSize));
+            return illegalAnnotation(std::to_string(threads) + " threads do not fill a warp of " + std::to_string(m_context.warpSize));
         if (m_context.maxThreads > 0 && threads > m_context.maxThreads)
-            return illegal(std::to_string(threads) + " threads are more than " + std::to_string(m_context.maxThreads) + " in a block");
+            return illegalAnnotation(std::to_string(threads) + " threads are more than " + std::to_string(m_context.maxThreads) + " in a block");
         return {};
     }
 

@@ -4,6 +4,7 @@
 #include "core/compute/definitions/transform.h"
 #include "tests/core/compute/dag_run.h"
 #include "tests/core/compute/reference_tasks.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -133,5 +134,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestAnalysis)
+LATHE_TEST(TestAnalysis)
 #include "tst_analysis.moc"

@@ -3,6 +3,7 @@
 #include "core/compute/definitions/spatial.h"
 #include "core/compute/definitions/winograd.h"
 #include "tests/core/compute/dag_run.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -264,5 +265,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestConvDefinitions)
+LATHE_TEST(TestConvDefinitions)
 #include "tst_conv_definitions.moc"

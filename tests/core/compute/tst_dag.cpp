@@ -4,6 +4,7 @@
 #include "core/compute/key.h"
 #include "core/compute/print.h"
 #include "tests/core/compute/reference_tasks.h"
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
@@ -221,5 +222,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDag)
+LATHE_TEST(TestDag)
 #include "tst_dag.moc"

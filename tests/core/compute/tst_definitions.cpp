@@ -6,6 +6,7 @@
 #include "core/compute/definitions/softmax.h"
 #include "core/compute/definitions/transform.h"
 #include "tests/core/compute/dag_run.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -322,5 +323,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDefinitions)
+LATHE_TEST(TestDefinitions)
 #include "tst_definitions.moc"

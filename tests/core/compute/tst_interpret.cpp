@@ -3,6 +3,7 @@
 #include "core/compute/definitions/softmax.h"
 #include "core/compute/float_bits.h"
 #include "tests/core/compute/dag_run.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -209,5 +210,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestInterpret)
+LATHE_TEST(TestInterpret)
 #include "tst_interpret.moc"

@@ -4,6 +4,7 @@
 #include "core/compute/key.h"
 #include "core/compute/print.h"
 #include "tests/core/compute/reference_tasks.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -140,5 +141,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestWorkloadKeys)
+LATHE_TEST(TestWorkloadKeys)
 #include "tst_workload_keys.moc"

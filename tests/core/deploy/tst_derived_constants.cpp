@@ -2,6 +2,7 @@
 #include "core/deploy/derived_constants.h"
 #include "tests/core/compute/dag_run.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -70,5 +71,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDerivedConstants)
+LATHE_TEST(TestDerivedConstants)
 #include "tst_derived_constants.moc"

@@ -1,4 +1,5 @@
 #include "core/deploy/estimate_parts.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -53,5 +54,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestEstimateParts)
+LATHE_TEST(TestEstimateParts)
 #include "tst_estimate_parts.moc"

@@ -2,6 +2,7 @@
 #include "core/deploy/shared_object.h"
 #include "core/deploy/verify.h"
 #include "core/support/files.h"
+#include "tests/support/test_program.h"
 #include "hand_network.h"
 
 #include <QDir>
@@ -376,5 +377,5 @@ private:
     QTemporaryDir m_folder, m_scratch;
 };
 
-QTEST_APPLESS_MAIN(TestLibrary)
+LATHE_TEST(TestLibrary)
 #include "tst_library.moc"

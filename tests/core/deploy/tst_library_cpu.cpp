@@ -3,6 +3,7 @@
 #include "core/deploy/verify.h"
 #include "hand_network.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QProcess>
@@ -129,5 +130,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(TestLibraryCpu)
+LATHE_TEST_GUILESS(TestLibraryCpu)
 #include "tst_library_cpu.moc"

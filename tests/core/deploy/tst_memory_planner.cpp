@@ -1,4 +1,5 @@
 #include "core/deploy/memory_planner.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -60,5 +61,5 @@ private slots:
     void nothingNeedsNothing() { QCOMPARE(planMemory({}).bytes, 0U); }
 };
 
-QTEST_APPLESS_MAIN(TestMemoryPlanner)
+LATHE_TEST(TestMemoryPlanner)
 #include "tst_memory_planner.moc"

@@ -3,6 +3,7 @@
 
 #include "core/runtime/executor.h"
 #include "core/support/files.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -252,5 +253,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestPlan)
+LATHE_TEST(TestPlan)
 #include "tst_plan.moc"

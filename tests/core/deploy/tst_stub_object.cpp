@@ -1,6 +1,7 @@
 #include "core/deploy/names.h"
 #include "core/deploy/stub_object.h"
 #include "core/deploy/templates.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -62,5 +63,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestStubObject)
+LATHE_TEST(TestStubObject)
 #include "tst_stub_object.moc"

@@ -4,6 +4,7 @@
 #include "core/frontend/zoo_builder.h"
 #include "core/graph/passes.h"
 #include "core/support/files.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -147,5 +148,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOnnxExport)
+LATHE_TEST(TstOnnxExport)
 #include "tst_onnx_export.moc"

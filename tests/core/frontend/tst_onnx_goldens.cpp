@@ -4,6 +4,7 @@
 #include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
 #include "core/support/files.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -122,5 +123,5 @@ private slots:
 
 };
 
-QTEST_APPLESS_MAIN(TstOnnxGoldens)
+LATHE_TEST(TstOnnxGoldens)
 #include "tst_onnx_goldens.moc"

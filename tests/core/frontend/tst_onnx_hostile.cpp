@@ -1,6 +1,7 @@
 #include "core/frontend/onnx.h"
 #include "core/graph/passes.h"
 #include "core/support/files.h"
+#include "tests/support/test_program.h"
 
 #include "wire_writer.h"
 
@@ -307,5 +308,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOnnxHostile)
+LATHE_TEST(TstOnnxHostile)
 #include "tst_onnx_hostile.moc"

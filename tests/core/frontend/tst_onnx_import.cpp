@@ -1,6 +1,7 @@
 #include "core/frontend/onnx.h"
 #include "core/graph/passes.h"
 #include "core/support/files.h"
+#include "tests/support/test_program.h"
 
 #include "wire_writer.h"
 
@@ -257,5 +258,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOnnxImport)
+LATHE_TEST(TstOnnxImport)
 #include "tst_onnx_import.moc"

@@ -4,6 +4,7 @@
 #include "core/support/files.h"
 #include "core/target/target.h"
 #include "tests/support/own_bytes.h"
+#include "tests/support/test_program.h"
 
 #include "wire_writer.h"
 
@@ -354,5 +355,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOnnxLarge)
+LATHE_TEST(TstOnnxLarge)
 #include "tst_onnx_large.moc"

@@ -1,6 +1,7 @@
 #include "core/frontend/onnx.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
+#include "tests/support/test_program.h"
 
 #include "wire_writer.h"
 
@@ -187,5 +188,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOnnxOperators)
+LATHE_TEST(TstOnnxOperators)
 #include "tst_onnx_operators.moc"

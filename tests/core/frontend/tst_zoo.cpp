@@ -2,6 +2,7 @@
 #include "core/frontend/zoo_builder.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -418,5 +419,5 @@ void TestZoo::optionsThatDoNotWorkAreRefused()
     QVERIFY(!g.error().message.empty());
 }
 
-QTEST_APPLESS_MAIN(TestZoo)
+LATHE_TEST(TestZoo)
 #include "tst_zoo.moc"

@@ -4,6 +4,7 @@
 #include "core/frontend/zoo.h"
 #include "core/graph/node_types.h"
 #include "core/graph/task.h"
+#include "tests/support/test_program.h"
 
 #include <map>
 
@@ -195,5 +196,5 @@ void TestAlternatives::optimizingANetworkOfTheZooKeepsItsNumbers()
     QVERIFY(difference(g, o) < 1e-5);
 }
 
-QTEST_APPLESS_MAIN(TestAlternatives)
+LATHE_TEST(TestAlternatives)
 #include "tst_alternatives.moc"

@@ -1,6 +1,7 @@
 #include "graph_fixture.h"
 
 #include "core/frontend/zoo.h"
+#include "tests/support/test_program.h"
 
 using namespace lathe;
 using namespace lathe::test;
@@ -139,5 +140,5 @@ void TestConvertLayout::anUnknownLayoutIsRefused()
     QCOMPARE(int(o.error().code), int(Errc::InvalidArgument));
 }
 
-QTEST_APPLESS_MAIN(TestConvertLayout)
+LATHE_TEST(TestConvertLayout)
 #include "tst_convert_layout.moc"

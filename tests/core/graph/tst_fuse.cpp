@@ -1,6 +1,7 @@
 #include "graph_fixture.h"
 
 #include "core/graph/fuse.h"
+#include "tests/support/test_program.h"
 
 using namespace lathe;
 using namespace lathe::test;
@@ -140,5 +141,5 @@ void TestFuse::oneNodeAGroupTurnsFusionOff()
     QCOMPARE(groupsOf(g, {.maxNodes = 1}), QString("conv relu"));
 }
 
-QTEST_APPLESS_MAIN(TestFuse)
+LATHE_TEST(TestFuse)
 #include "tst_fuse.moc"

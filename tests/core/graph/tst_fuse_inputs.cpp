@@ -2,6 +2,7 @@
 
 #include "core/graph/fuse.h"
 #include "core/graph/fuse_inputs.h"
+#include "tests/support/test_program.h"
 #include "graph_fixture.h"
 
 #include <algorithm>
@@ -73,5 +74,5 @@ void TestFuseInputs::anOutputIsMoved()
     QCOMPARE(groupsOf(g), graph::fuse(g));
 }
 
-QTEST_APPLESS_MAIN(TestFuseInputs)
+LATHE_TEST(TestFuseInputs)
 #include "tst_fuse_inputs.moc"

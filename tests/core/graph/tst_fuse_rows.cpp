@@ -3,6 +3,7 @@
 #include "core/graph/fuse.h"
 #include "core/graph/fuse_rows.h"
 #include "core/graph/task.h"
+#include "tests/support/test_program.h"
 #include "graph_fixture.h"
 
 #include <algorithm>
@@ -148,5 +149,5 @@ void TestFuseRows::onlyLathesPartitionDoesIt()
     QVERIFY(take(graph::partition(g, target, "reference")).subgraphs.size() > 1);
 }
 
-QTEST_APPLESS_MAIN(TestFuseRows)
+LATHE_TEST(TestFuseRows)
 #include "tst_fuse_rows.moc"

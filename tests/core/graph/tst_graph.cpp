@@ -1,4 +1,5 @@
 #include "graph_fixture.h"
+#include "tests/support/test_program.h"
 
 using namespace lathe;
 using namespace lathe::test;
@@ -159,5 +160,5 @@ void TestGraph::vectorsBroadcastAlongTheirAxisOnly()
     QVERIFY(!graph::broadcastsAlong({1, 1, 8, 1, 1}, 4, 1, 8));
 }
 
-QTEST_APPLESS_MAIN(TestGraph)
+LATHE_TEST(TestGraph)
 #include "tst_graph.moc"

@@ -1,6 +1,7 @@
 #include "core/compute/interpret.h"
 #include "core/graph/node_types.h"
 #include "core/graph/operators/element.h"
+#include "tests/support/test_program.h"
 
 #include "operator_cases.h"
 
@@ -114,5 +115,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOperatorsCompute)
+LATHE_TEST(TstOperatorsCompute)
 #include "tst_operators_compute.moc"

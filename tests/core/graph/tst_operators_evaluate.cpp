@@ -1,6 +1,7 @@
 #include "core/graph/node_types.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -314,5 +315,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOperatorsEvaluate)
+LATHE_TEST(TstOperatorsEvaluate)
 #include "tst_operators_evaluate.moc"

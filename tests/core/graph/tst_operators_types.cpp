@@ -1,5 +1,6 @@
 #include "core/graph/node_types.h"
 #include "core/graph/passes.h"
+#include "tests/support/test_program.h"
 
 #include "operator_cases.h"
 
@@ -142,5 +143,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOperatorsTypes)
+LATHE_TEST(TstOperatorsTypes)
 #include "tst_operators_types.moc"

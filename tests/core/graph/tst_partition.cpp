@@ -1,6 +1,7 @@
 #include "core/frontend/zoo.h"
 #include "core/graph/passes.h"
 #include "core/graph/task.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -470,5 +471,5 @@ void TestPartition::anUnknownKindIsRefused()
     QCOMPARE(int(p.error().code), int(Errc::InvalidArgument));
 }
 
-QTEST_APPLESS_MAIN(TestPartition)
+LATHE_TEST(TestPartition)
 #include "tst_partition.moc"

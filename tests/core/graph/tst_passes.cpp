@@ -1,4 +1,5 @@
 #include "graph_fixture.h"
+#include "tests/support/test_program.h"
 
 using namespace lathe;
 using namespace lathe::test;
@@ -268,5 +269,5 @@ void TestPasses::deadNodesGoAndInputsStay()
     QCOMPARE(o.inputs.size(), std::size_t{2});
 }
 
-QTEST_APPLESS_MAIN(TestPasses)
+LATHE_TEST(TestPasses)
 #include "tst_passes.moc"

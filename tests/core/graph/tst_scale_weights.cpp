@@ -1,6 +1,7 @@
 // Scales of channels go into the weights of a pointwise convolution, where these are fewer than the image's elements.
 
 #include "graph_fixture.h"
+#include "tests/support/test_program.h"
 
 using namespace lathe;
 using namespace lathe::test;
@@ -91,5 +92,5 @@ void TestScaleWeights::otherConvolutionsStay()
     QVERIFY(scalesTheImage(take(graph::scaleWeights(g))));
 }
 
-QTEST_APPLESS_MAIN(TestScaleWeights)
+LATHE_TEST(TestScaleWeights)
 #include "tst_scale_weights.moc"

@@ -1,6 +1,7 @@
 // Reshapes behind a kernel go behind the elementwise work that follows, and movement in front of slices into them.
 
 #include "core/graph/fuse.h"
+#include "tests/support/test_program.h"
 #include "graph_fixture.h"
 
 using namespace lathe;
@@ -128,5 +129,5 @@ void TestSinkReshapes::movementThatIsReadWholeStaysOne()
     QVERIFY(difference(g, after) == 0);
 }
 
-QTEST_APPLESS_MAIN(TestSinkReshapes)
+LATHE_TEST(TestSinkReshapes)
 #include "tst_sink_reshapes.moc"

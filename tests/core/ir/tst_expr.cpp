@@ -1,4 +1,5 @@
 #include "core/ir/print.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -111,5 +112,5 @@ void TestExpr::computeDagSpellingIsAnOption()
     QCOMPARE(QString::fromStdString(print(padded, options)), QString("tir.if_then_else((i >= 1), tir.exp(data[i]), 0f)"));
 }
 
-QTEST_APPLESS_MAIN(TestExpr)
+LATHE_TEST(TestExpr)
 #include "tst_expr.moc"

@@ -2,6 +2,7 @@
 #include "core/ir/scalar.h"
 #include "core/ir/scratch.h"
 #include "core/ir/verify.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -184,5 +185,5 @@ void TestNest::halvesRoundToEven()
     QCOMPARE(convert({-2.7, 0}, DType::F32, DType::I8).i, std::int64_t{-2});
 }
 
-QTEST_APPLESS_MAIN(TestNest)
+LATHE_TEST(TestNest)
 #include "tst_nest.moc"

@@ -2,6 +2,7 @@
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 #include "core/support/random.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -217,5 +218,5 @@ void TestSimplify::loopsOfOneIterationGoAway()
     QVERIFY(simplify(makeStore(0, {i}, load(0, DType::F32, {i})), ranges) == nullptr);
 }
 
-QTEST_APPLESS_MAIN(TestSimplify)
+LATHE_TEST(TestSimplify)
 #include "tst_simplify.moc"

@@ -4,6 +4,7 @@
 #include "core/support/files.h"
 #include "tests/support/must.h"
 #include "tests/support/processes.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
@@ -113,5 +114,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestBuilderClient)
+LATHE_TEST(TestBuilderClient)
 #include "tst_builder_client.moc"

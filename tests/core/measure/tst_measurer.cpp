@@ -4,6 +4,7 @@
 #include "core/support/subprocess.h"
 #include "core/target/target.h"
 #include "tests/support/processes.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
@@ -287,7 +288,7 @@ private slots:
         QVERIFY(writeFileAtomically(script, R"({"rules": [{"fault": "hang", "ordinal": 0}]})"));
         SubprocessOptions self;
         self.program = executablePath();
-        self.arguments = {"--hang", script};
+        self.arguments = {"tst_measurer", "--hang", script};
         auto parent = Subprocess::start(self);
         QVERIFY(parent);
         std::vector<pid_t> workers;
@@ -312,11 +313,10 @@ private slots:
     }
 };
 
-int main(int argc, char** argv)
-{
-    if (argc == 3 && std::string_view(argv[1]) == "--hang")
-        return hangForEver(argv[2]);
-    TestMeasurer test;
-    return QTest::qExec(&test, argc, argv);
-}
+LATHE_TEST_IN(TestMeasurer, None, [](int argc, char** argv, int& status) {
+    const bool hang = argc == 3 && std::string_view(argv[1]) == "--hang";
+    if (hang)
+        status = hangForEver(argv[2]);
+    return hang;
+})
 #include "tst_measurer.moc"

@@ -1,4 +1,5 @@
 #include "core/record/json_fields.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
@@ -50,5 +51,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestJsonFields)
+LATHE_TEST(TestJsonFields)
 #include "tst_json_fields.moc"

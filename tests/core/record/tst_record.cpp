@@ -1,4 +1,5 @@
 #include "core/record/record_json.h"
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
@@ -149,5 +150,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstRecord)
+LATHE_TEST(TstRecord)
 #include "tst_record.moc"

@@ -1,4 +1,5 @@
 #include "core/runtime/clock.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -63,5 +64,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestClock)
+LATHE_TEST(TestClock)
 #include "tst_clock.moc"

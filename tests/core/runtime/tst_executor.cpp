@@ -1,5 +1,6 @@
 #include "core/deploy/image_writer.h"
 #include "core/runtime/executor.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -404,5 +405,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestExecutor)
+LATHE_TEST(TestExecutor)
 #include "tst_executor.moc"

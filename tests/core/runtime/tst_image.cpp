@@ -1,4 +1,5 @@
 #include "core/deploy/image_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -167,5 +168,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestImage)
+LATHE_TEST(TestImage)
 #include "tst_image.moc"

@@ -1,4 +1,5 @@
 #include "core/runtime/layout_transform.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -206,5 +207,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestIndexMap)
+LATHE_TEST(TestIndexMap)
 #include "tst_index_map.moc"

@@ -1,4 +1,5 @@
 #include "core/runtime/pool.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -211,5 +212,5 @@ private slots:
     void aPoolThatNeverRanEnds() { QVERIFY(makePool(6)); }
 };
 
-QTEST_APPLESS_MAIN(TestPool)
+LATHE_TEST(TestPool)
 #include "tst_pool.moc"

@@ -1,3 +1,5 @@
+#include "tests/support/test_program.h"
+
 #include <QProcess>
 #include <QSet>
 #include <QTest>
@@ -73,5 +75,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRuntimeSymbols)
+LATHE_TEST(TestRuntimeSymbols)
 #include "tst_runtime_symbols.moc"

@@ -10,6 +10,7 @@
 #include "core/compute/definitions/transform.h"
 #include "core/compute/definitions/winograd.h"
 #include "core/schedule/default_schedule.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -267,5 +268,5 @@ void TestDefaultSchedule::plainLoopsAreTheLastResort()
     QVERIFY(state.error().code == Errc::IllegalSchedule);
 }
 
-QTEST_APPLESS_MAIN(TestDefaultSchedule)
+LATHE_TEST(TestDefaultSchedule)
 #include "tst_default_schedule.moc"

@@ -2,6 +2,7 @@
 
 #include "core/ir/expr.h"
 #include "core/ir/substitute.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -49,5 +50,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDividedLoops)
+LATHE_TEST(TestDividedLoops)
 #include "tst_divided_loops.moc"

@@ -1,6 +1,7 @@
 #include "kernel_check.h"
 
 #include "core/ir/print.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -296,5 +297,5 @@ void TestLower::aParallelLoopIsVersioned()
     QCOMPARE(wrong(*state), QString());
 }
 
-QTEST_APPLESS_MAIN(TestLower)
+LATHE_TEST(TestLower)
 #include "tst_lower.moc"

@@ -1,4 +1,5 @@
 #include "kernel_check.h"
+#include "tests/support/test_program.h"
 #include "random_scheduler.h"
 
 #include <QTest>
@@ -63,5 +64,5 @@ void TestRandomSchedules::randomSchedulesComputeWhatTheDagSays()
     QVERIFY2(lowered * 3 > rounds, qPrintable(QString("only %1 of %2 schedules were legal").arg(lowered).arg(rounds)));
 }
 
-QTEST_APPLESS_MAIN(TestRandomSchedules)
+LATHE_TEST(TestRandomSchedules)
 #include "tst_random_schedules.moc"

@@ -2,6 +2,7 @@
 
 #include "core/compute/definitions/elementwise.h"
 #include "core/schedule/state.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -276,5 +277,5 @@ void TestState::loopsThatCannotBeCountedAreRefused()
     QVERIFY(huge.inferBounds().error().code == Errc::IllegalSchedule);
 }
 
-QTEST_APPLESS_MAIN(TestState)
+LATHE_TEST(TestState)
 #include "tst_state.moc"

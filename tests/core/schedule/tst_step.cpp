@@ -1,4 +1,5 @@
 #include "core/schedule/step.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -93,5 +94,5 @@ void TestStep::nestingDeeperThanTheStackIsAnError()
     QVERIFY(!stepsFromJson(nlohmann::json::parse("[[\"LY\", 2, [[" + deep + ", 1, 1]]]]")));
 }
 
-QTEST_APPLESS_MAIN(TestStep)
+LATHE_TEST(TestStep)
 #include "tst_step.moc"

@@ -4,6 +4,7 @@
 #include "core/search/lathe/lathe_cpu_sketches.h"
 #include "core/search/policy.h"
 #include "tests/support/search/cases.h"
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
@@ -129,5 +130,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstClosedForm)
+LATHE_TEST(TstClosedForm)
 #include "tst_closed_form.moc"

@@ -1,6 +1,7 @@
 #include "core/search/cost_model.h"
 
 #include "core/support/random.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -158,5 +159,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstCostModel)
+LATHE_TEST(TstCostModel)
 #include "tst_cost_model.moc"

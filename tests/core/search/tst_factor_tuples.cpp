@@ -1,4 +1,5 @@
 #include "core/search/factor_tuples.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -49,5 +50,5 @@ private slots:
     void divisorsAscend() { QCOMPARE(divisors(36), (std::vector<std::int64_t>{1, 2, 3, 4, 6, 9, 12, 18, 36})); }
 };
 
-QTEST_APPLESS_MAIN(TstFactorTuples)
+LATHE_TEST(TstFactorTuples)
 #include "tst_factor_tuples.moc"

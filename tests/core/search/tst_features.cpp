@@ -1,4 +1,5 @@
 #include "core/search/features.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -111,5 +112,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstFeatures)
+LATHE_TEST(TstFeatures)
 #include "tst_features.moc"

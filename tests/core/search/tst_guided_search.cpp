@@ -4,6 +4,7 @@
 
 #include "core/compute/definitions/conv2d.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -121,5 +122,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstGuidedSearch)
+LATHE_TEST(TstGuidedSearch)
 #include "tst_guided_search.moc"

@@ -10,6 +10,7 @@
 #include "core/compute/definitions/elementwise.h"
 #include "core/support/hash.h"
 #include "core/support/random.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -499,5 +500,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstHeadStart)
+LATHE_TEST(TstHeadStart)
 #include "tst_head_start.moc"

@@ -2,6 +2,7 @@
 
 #include "core/search/lathe/lathe_cpu_sketches.h"
 #include "tests/core/search/lathe_tasks.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -156,5 +157,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstLathePolicy)
+LATHE_TEST(TstLathePolicy)
 #include "tst_lathe_policy.moc"

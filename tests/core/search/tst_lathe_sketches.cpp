@@ -8,6 +8,7 @@
 #include "tests/core/schedule/kernel_check.h"
 #include "tests/core/search/lathe_tasks.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -337,5 +338,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstLatheSketches)
+LATHE_TEST(TstLatheSketches)
 #include "tst_lathe_sketches.moc"

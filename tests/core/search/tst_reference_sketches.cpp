@@ -9,6 +9,7 @@
 #include "core/compute/definitions/softmax.h"
 #include "core/compute/definitions/winograd.h"
 #include "core/schedule/step.h"
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
@@ -361,5 +362,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstReferenceSketches)
+LATHE_TEST(TstReferenceSketches)
 #include "tst_reference_sketches.moc"

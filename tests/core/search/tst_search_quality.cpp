@@ -5,6 +5,7 @@
 #include "tests/support/search/recorded_table.h"
 
 #include "core/support/files.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -193,5 +194,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstSearchQuality)
+LATHE_TEST(TstSearchQuality)
 #include "tst_search_quality.moc"

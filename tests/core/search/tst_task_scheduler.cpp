@@ -1,4 +1,5 @@
 #include "core/search/task_scheduler.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -240,5 +241,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstTaskScheduler)
+LATHE_TEST(TstTaskScheduler)
 #include "tst_task_scheduler.moc"

@@ -2,6 +2,7 @@
 #include "core/wire/connection.h"
 #include "core/wire/messages.h"
 #include "core/wire/seeded.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -158,5 +159,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestInputs)
+LATHE_TEST(TestInputs)
 #include "tst_inputs.moc"

@@ -1,5 +1,6 @@
 #include "core/serve/rotation.h"
 #include "tests/support/memory_device.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -77,5 +78,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRotation)
+LATHE_TEST_GUILESS(TestRotation)
 #include "tst_rotation.moc"

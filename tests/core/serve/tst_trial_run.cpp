@@ -4,6 +4,7 @@
 #include "core/wire/messages.h"
 #include "core/wire/seeded.h"
 #include "tests/support/memory_device.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 #include <nlohmann/json.hpp>
@@ -244,5 +245,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTrialRun)
+LATHE_TEST(TestTrialRun)
 #include "tst_trial_run.moc"

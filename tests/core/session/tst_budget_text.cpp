@@ -1,4 +1,5 @@
 #include "core/session/budget_text.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -88,5 +89,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestBudgetText)
+LATHE_TEST(TestBudgetText)
 #include "tst_budget_text.moc"

@@ -3,6 +3,7 @@
 #include "core/session/text_diff.h"
 #include "core/store/project.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -233,5 +234,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestComparison)
+LATHE_TEST(TestComparison)
 #include "tst_comparison.moc"

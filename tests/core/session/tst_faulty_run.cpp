@@ -1,6 +1,7 @@
 #include "core/backend/fault_script.h"
 #include "tests/support/processes.h"
 #include "tests/support/runs.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QtTest>
@@ -125,5 +126,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestFaultyRun)
+LATHE_TEST_GUILESS(TestFaultyRun)
 #include "tst_faulty_run.moc"

@@ -1,6 +1,7 @@
 #include "core/session/finals.h"
 #include "core/store/record_range.h"
 #include "tests/support/runs.h"
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
@@ -337,5 +338,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestFinals)
+LATHE_TEST_GUILESS(TestFinals)
 #include "tst_finals.moc"

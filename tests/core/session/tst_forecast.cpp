@@ -1,4 +1,5 @@
 #include "core/session/forecast.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -67,5 +68,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestForecast)
+LATHE_TEST_GUILESS(TestForecast)
 #include "tst_forecast.moc"

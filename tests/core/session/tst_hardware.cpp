@@ -1,5 +1,6 @@
 #include "core/session/session.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -84,5 +85,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestHardware)
+LATHE_TEST_GUILESS(TestHardware)
 #include "tst_hardware.moc"

@@ -3,6 +3,7 @@
 #include "core/store/sqlite.h"
 #include "core/support/files.h"
 #include "tests/support/runs.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -236,5 +237,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestHeadStartRuns)
+LATHE_TEST_GUILESS(TestHeadStartRuns)
 #include "tst_head_start_runs.moc"

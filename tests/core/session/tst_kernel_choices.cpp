@@ -1,6 +1,7 @@
 #include "core/search/policy.h"
 #include "core/session/kernel_choices.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -223,5 +224,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestKernelChoices)
+LATHE_TEST(TestKernelChoices)
 #include "tst_kernel_choices.moc"

@@ -2,6 +2,7 @@
 #include "core/session/loaded_model.h"
 #include "core/support/files.h"
 #include "tests/support/own_bytes.h"
+#include "tests/support/test_program.h"
 
 #include "../frontend/wire_writer.h"
 
@@ -121,5 +122,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstLoadedModel)
+LATHE_TEST(TstLoadedModel)
 #include "tst_loaded_model.moc"

@@ -5,6 +5,7 @@
 #include "core/store/transfer.h"
 #include "tests/support/auto_scheduler_line.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -264,5 +265,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLogImport)
+LATHE_TEST_GUILESS(TestLogImport)
 #include "tst_log_import.moc"

@@ -1,5 +1,6 @@
 #include "core/session/options_json.h"
 #include "core/session/tune_options.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
@@ -122,5 +123,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestOptions)
+LATHE_TEST(TestOptions)
 #include "tst_options.moc"

@@ -1,4 +1,5 @@
 #include "tests/support/runs.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -233,5 +234,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRemeasure)
+LATHE_TEST(TestRemeasure)
 #include "tst_remeasure.moc"

@@ -1,5 +1,6 @@
 #include "core/session/options_json.h"
 #include "tests/support/runs.h"
+#include "tests/support/test_program.h"
 
 #include <QCryptographicHash>
 #include <QFile>
@@ -251,5 +252,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestReplay)
+LATHE_TEST_GUILESS(TestReplay)
 #include "tst_replay.moc"

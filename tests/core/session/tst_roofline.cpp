@@ -1,6 +1,7 @@
 #include "core/session/roofline.h"
 #include "core/session/session.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -110,5 +111,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRoofline)
+LATHE_TEST_GUILESS(TestRoofline)
 #include "tst_roofline.moc"

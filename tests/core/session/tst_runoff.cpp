@@ -2,6 +2,7 @@
 #include "core/store/record_reader.h"
 #include "core/store/sqlite.h"
 #include "tests/support/runs.h"
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
@@ -254,5 +255,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRunoff)
+LATHE_TEST_GUILESS(TestRunoff)
 #include "tst_runoff.moc"

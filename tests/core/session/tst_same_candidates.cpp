@@ -4,6 +4,7 @@
 #include "core/session/loaded_model.h"
 #include "core/session/tbb_executor.h"
 #include "tests/support/runs.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -99,5 +100,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSameCandidates)
+LATHE_TEST_GUILESS(TestSameCandidates)
 #include "tst_same_candidates.moc"

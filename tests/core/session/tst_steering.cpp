@@ -1,5 +1,6 @@
 #include "core/search/task_scheduler.h"
 #include "core/session/steering.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -61,5 +62,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSteering)
+LATHE_TEST(TestSteering)
 #include "tst_steering.moc"

@@ -1,6 +1,7 @@
 #include "core/session/stored_time.h"
 #include "core/store/project.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -181,5 +182,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTimeSpent)
+LATHE_TEST_GUILESS(TestTimeSpent)
 #include "tst_time_spent.moc"

@@ -2,6 +2,7 @@
 #include "core/session/tuning_run.h"
 #include "core/store/sqlite.h"
 #include "tests/support/runs.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -352,5 +353,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTuningRun)
+LATHE_TEST_GUILESS(TestTuningRun)
 #include "tst_tuning_run.moc"

@@ -1,5 +1,6 @@
 #include "core/store/project.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -177,5 +178,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestFullDisk)
+LATHE_TEST(TestFullDisk)
 #include "tst_full_disk.moc"

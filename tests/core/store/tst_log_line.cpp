@@ -3,6 +3,7 @@
 #include "core/store/log_reader.h"
 #include "tests/support/auto_scheduler_line.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -174,5 +175,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLogLine)
+LATHE_TEST_GUILESS(TestLogLine)
 #include "tst_log_line.moc"

@@ -3,6 +3,7 @@
 #include "core/store/schema.h"
 #include "core/store/transfer.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -499,5 +500,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestProject)
+LATHE_TEST(TestProject)
 #include "tst_project.moc"

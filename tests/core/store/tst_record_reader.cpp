@@ -1,6 +1,7 @@
 #include "core/store/record_reader.h"
 #include "core/store/schema.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -345,5 +346,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRecordReader)
+LATHE_TEST(TestRecordReader)
 #include "tst_record_reader.moc"

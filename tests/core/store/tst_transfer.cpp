@@ -1,6 +1,7 @@
 #include "core/record/record_json.h"
 #include "core/store/transfer.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -155,5 +156,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTransfer)
+LATHE_TEST(TestTransfer)
 #include "tst_transfer.moc"

@@ -1,4 +1,5 @@
 #include "core/support/files.h"
+#include "tests/support/test_program.h"
 
 #include <QScopeGuard>
 #include <QtTest>
@@ -80,5 +81,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestFiles)
+LATHE_TEST(TestFiles)
 #include "tst_files.moc"

@@ -1,5 +1,6 @@
 #include "core/support/files.h"
 #include "core/support/mapped_file.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -120,5 +121,5 @@ private:
     std::filesystem::path m_file;
 };
 
-QTEST_APPLESS_MAIN(TestMappedFile)
+LATHE_TEST(TestMappedFile)
 #include "tst_mapped_file.moc"

@@ -1,4 +1,5 @@
 #include "core/support/subprocess.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -154,5 +155,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSubprocess)
+LATHE_TEST(TestSubprocess)
 #include "tst_subprocess.moc"

@@ -1,4 +1,5 @@
 #include "core/target/hardware_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -91,5 +92,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestHardwareText)
+LATHE_TEST(TestHardwareText)
 #include "tst_hardware_text.moc"

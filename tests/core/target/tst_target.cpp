@@ -1,5 +1,6 @@
 #include "core/target/detect.h"
 #include "core/target/target.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 #include <QTemporaryDir>
@@ -149,5 +150,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstTarget)
+LATHE_TEST(TstTarget)
 #include "tst_target.moc"

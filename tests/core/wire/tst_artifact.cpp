@@ -1,5 +1,6 @@
 #include "core/wire/artifact.h"
 #include "core/wire/seeded.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
@@ -127,5 +128,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestArtifact)
+LATHE_TEST(TestArtifact)
 #include "tst_artifact.moc"

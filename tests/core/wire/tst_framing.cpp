@@ -2,6 +2,7 @@
 #include "core/wire/blob_store.h"
 #include "core/wire/connection.h"
 #include "core/wire/messages.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -159,5 +160,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestFraming)
+LATHE_TEST(TestFraming)
 #include "tst_framing.moc"

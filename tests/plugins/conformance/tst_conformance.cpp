@@ -4,6 +4,7 @@
 #include "core/serve/device.h"
 #include "core/support/files.h"
 #include "core/wire/seeded.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
@@ -367,5 +368,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestConformance)
+LATHE_TEST(TestConformance)
 #include "tst_conformance.moc"

@@ -2,6 +2,7 @@
 #include "core/schedule/state.h"
 #include "tests/plugins/cpu/codegen_fixture.h"
 #include "tests/plugins/cpu/dag_cases.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -374,5 +375,5 @@ void TstCpuCodegen::anUndefinedSymbolIsNamed()
     QVERIFY(absent.error().code == Errc::NotFound);
 }
 
-QTEST_APPLESS_MAIN(TstCpuCodegen)
+LATHE_TEST(TstCpuCodegen)
 #include "tst_cpu_codegen.moc"

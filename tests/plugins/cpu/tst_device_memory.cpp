@@ -1,4 +1,5 @@
 #include "plugins/cpu/device/memory.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -78,5 +79,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDeviceMemory)
+LATHE_TEST(TestDeviceMemory)
 #include "tst_device_memory.moc"

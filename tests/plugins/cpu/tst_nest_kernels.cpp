@@ -1,4 +1,5 @@
 #include "tests/plugins/cpu/codegen_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -251,5 +252,5 @@ void TstNestKernels::unrollHintsKeepTheTail()
     QCOMPARE(compareWithInterpreter(kernelOf("hint", {buffer("x", DType::F32, {23}), buffer("out", DType::F32, {23})}, {hinted}), *m_codegen), std::string());
 }
 
-QTEST_APPLESS_MAIN(TstNestKernels)
+LATHE_TEST(TstNestKernels)
 #include "tst_nest_kernels.moc"

@@ -1,6 +1,7 @@
 #include "tests/core/schedule/random_scheduler.h"
 #include "tests/plugins/cpu/codegen_fixture.h"
 #include "tests/plugins/cpu/dag_cases.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -74,5 +75,5 @@ void TstRandomKernels::randomSchedulesRunAsTheirNestSays()
     QVERIFY(built > 0);
 }
 
-QTEST_APPLESS_MAIN(TstRandomKernels)
+LATHE_TEST(TstRandomKernels)
 #include "tst_random_kernels.moc"

@@ -1,6 +1,7 @@
 #include "core/schedule/default_schedule.h"
 #include "tests/plugins/cpu/codegen_fixture.h"
 #include "tests/plugins/cpu/dag_cases.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -133,5 +134,5 @@ void TstStateKernels::kernelsForAarch64NeedNothing()
     QCOMPARE(artifact->descriptor.kernels.size(), kernels.size());
 }
 
-QTEST_APPLESS_MAIN(TstStateKernels)
+LATHE_TEST(TstStateKernels)
 #include "tst_state_kernels.moc"

@@ -1,4 +1,5 @@
 #include "plugins/cpu/device/timed_blocks.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -75,5 +76,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTimedBlocks)
+LATHE_TEST(TestTimedBlocks)
 #include "tst_timed_blocks.moc"

@@ -1,4 +1,5 @@
 #include "tests/plugins/cpu/codegen_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -249,5 +250,5 @@ void TstVectorMath::unknownFunctionsAreRefusedByName()
     QVERIFY(artifact.error().message.find("bessel") != std::string::npos);
 }
 
-QTEST_APPLESS_MAIN(TstVectorMath)
+LATHE_TEST(TstVectorMath)
 #include "tst_vector_math.moc"

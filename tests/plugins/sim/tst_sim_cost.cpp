@@ -2,6 +2,7 @@
 #include "core/compute/dag.h"
 #include "core/schedule/lower.h"
 #include "plugins/sim/cost_model.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
@@ -131,5 +132,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSimCost)
+LATHE_TEST(TestSimCost)
 #include "tst_sim_cost.moc"
