@@ -24,31 +24,13 @@ endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# lathe_precompiled(NAME HEADER... [LIBS ...]): a target that lathe_speed_up() takes precompiled headers from. Its flags are those of their
-# users; the macros that its headers ask for are defined for them, too.
-function(lathe_precompiled name)
-    cmake_parse_arguments(ARG "" "" "HEADERS;LIBS" ${ARGN})
-    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/precompiled/${name}.cpp" CONTENT "// Precompiles headers.\n" @ONLY)
-    add_library(${name} OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/precompiled/${name}.cpp")
-    target_link_libraries(${name} PRIVATE lathe_options ${ARG_LIBS})
-    target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
-endfunction()
-
-# lathe_speed_up(target [JOIN] [HEADERS precompiled-target]): for builds that are made whole (LATHE_UNITY, LATHE_PCH). JOIN: a dozen files are
-# compiled as one, so that each header is read, and each template of JSON, fmt and Qt made, once for them all. What either gains was
-# measured: tests/README.md.
-function(lathe_speed_up target)
-    cmake_parse_arguments(ARG "JOIN" "HEADERS" "" ${ARGN})
-    if(LATHE_UNITY AND ARG_JOIN)
-        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+# lathe_join_sources(target COUNT): COUNT files are compiled as one where all is built at once (LATHE_UNITY), so that each header is read, and
+# each template of JSON, fmt and Qt made, once for them. (Precompiled headers on top gained nothing with GCC 12: tests/README.md.)
+function(lathe_join_sources target count)
+    if(LATHE_UNITY)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
         # Types of an anonymous namespace stand in a file that includes the others, which GCC takes for a header.
         target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
-    endif()
-    if(LATHE_PCH AND ARG_HEADERS)
-        # Programs as libraries: precompiled headers are of either -fPIC or -fPIE.
-        target_compile_options(${target} PRIVATE -fPIC)
-        target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
-        target_precompile_headers(${target} REUSE_FROM ${ARG_HEADERS})
     endif()
 endfunction()
 
@@ -62,7 +44,7 @@ function(lathe_add_library name)
     list(TRANSFORM ARG_DEPS PREPEND lathe_)
     target_link_libraries(lathe_${name} PUBLIC lathe_options ${ARG_DEPS} ${ARG_PUBLIC_LIBS} PRIVATE ${ARG_LIBS})
     if(NOT ARG_APART)
-        lathe_speed_up(lathe_${name} JOIN HEADERS lathe_core_headers)
+        lathe_join_sources(lathe_${name} 12)
     endif()
 endfunction()
 
@@ -84,11 +66,7 @@ function(lathe_add_test_program name)
     add_executable(${name} "${PROJECT_SOURCE_DIR}/tests/support/test_program.cpp" ${ARG_SOURCES})
     list(TRANSFORM ARG_DEPS PREPEND lathe_)
     target_link_libraries(${name} PRIVATE lathe_options ${ARG_DEPS} ${ARG_LIBS} Qt6::Test)
-    if(lathe_ui IN_LIST ARG_LIBS)
-        lathe_speed_up(${name} HEADERS lathe_ui_test_headers)
-    else()
-        lathe_speed_up(${name} HEADERS lathe_test_headers)
-    endif()
+    lathe_join_sources(${name} 6)
     set_target_properties(${name} PROPERTIES AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
 endfunction()
 

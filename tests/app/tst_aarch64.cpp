@@ -14,6 +14,8 @@
 #include <cmath>
 #include <vector>
 
+namespace tst_aarch64 {
+
 using namespace lathe;
 
 namespace {
@@ -187,4 +189,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestAarch64)
+
+} // namespace tst_aarch64
+
 #include "tst_aarch64.moc"

@@ -10,6 +10,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+namespace tst_cli {
+
 /// lathe-cli from outside: what the README's lines do, and how it refuses.
 class TestCli : public QObject
 {
@@ -321,4 +323,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestCli)
+
+} // namespace tst_cli
+
 #include "tst_cli.moc"

@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+namespace tst_cli_deploy {
+
 /// compile --dry-run, compare, gate and report from outside, on projects that the simulated device tunes.
 class TestCliDeploy : public QObject
 {
@@ -163,4 +165,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestCliDeploy)
+
+} // namespace tst_cli_deploy
+
 #include "tst_cli_deploy.moc"

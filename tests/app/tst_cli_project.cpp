@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+namespace tst_cli_project {
+
 /// lathe-cli on a project: tune in words, replay, budgets, hardware parameters. On the simulated device.
 class TestCliProject : public QObject
 {
@@ -167,4 +169,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestCliProject)
+
+} // namespace tst_cli_project
+
 #include "tst_cli_project.moc"

@@ -6,6 +6,8 @@
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
+namespace tst_cpu_trials {
+
 using namespace lathe;
 using namespace lathe::measure;
 
@@ -127,4 +129,7 @@ private slots:
 };
 
 LATHE_TEST(TestCpuTrials)
+
+} // namespace tst_cpu_trials
+
 #include "tst_cpu_trials.moc"

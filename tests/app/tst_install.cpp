@@ -13,6 +13,8 @@
 #include <QXmlStreamReader>
 #include <QtTest>
 
+namespace tst_install {
+
 /// What `cmake --install` leaves works by itself, from a folder of any name.
 class TestInstall : public QObject
 {
@@ -186,4 +188,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestInstall)
+
+} // namespace tst_install
+
 #include "tst_install.moc"

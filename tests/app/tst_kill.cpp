@@ -1,6 +1,8 @@
 #include "tests/support/killed_run.h"
 #include "tests/support/test_program.h"
 
+namespace tst_kill {
+
 using namespace lathe::test;
 
 /// Runs whose programs are killed again and again, at moments of chance: what was acknowledged on standard output is in the
@@ -174,4 +176,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestKill)
+
+} // namespace tst_kill
+
 #include "tst_kill.moc"

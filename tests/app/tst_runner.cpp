@@ -6,6 +6,8 @@
 #include <csignal>
 #include <unistd.h>
 
+namespace tst_runner {
+
 using namespace lathe;
 using lathe::test::plantedJob;
 using lathe::test::Worker;
@@ -243,4 +245,7 @@ private:
 };
 
 LATHE_TEST(TestRunner)
+
+} // namespace tst_runner
+
 #include "tst_runner.moc"

@@ -5,6 +5,8 @@
 #include <QRegularExpression>
 #include <QtTest>
 
+namespace tst_arrows {
+
 /// Keeps the arrows of the house true (core/README.md): who may include what.
 class TestArrows : public QObject
 {
@@ -172,4 +174,7 @@ private slots:
 };
 
 LATHE_TEST(TestArrows)
+
+} // namespace tst_arrows
+
 #include "tst_arrows.moc"

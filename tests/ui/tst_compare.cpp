@@ -26,6 +26,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+namespace tst_compare {
+
 using namespace lathe;
 using lathe::test::find;
 using lathe::test::must;
@@ -253,4 +255,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestCompare)
+
+} // namespace tst_compare
+
 #include "tst_compare.moc"

@@ -19,6 +19,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+namespace tst_desktop {
+
 using namespace lathe;
 using Scheme = ui::Desktop::Scheme;
 
@@ -181,4 +183,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestDesktop)
+
+} // namespace tst_desktop
+
 #include "tst_desktop.moc"

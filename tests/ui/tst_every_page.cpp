@@ -21,10 +21,12 @@
 
 #include <set>
 
+Q_DECLARE_METATYPE(lathe::test::Project)
+
+namespace tst_every_page {
+
 using namespace lathe;
 using lathe::test::Project;
-
-Q_DECLARE_METATYPE(lathe::test::Project)
 
 /// Every page of the window with a project that was never tuned, one of which all failed, and a large one; and some of them
 /// beside pictures of how they are meant to look (tests/ui/goldens). LATHE_UPDATE_GOLDENS=1 takes new ones: look at them.
@@ -191,4 +193,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestEveryPage)
+
+} // namespace tst_every_page
+
 #include "tst_every_page.moc"

@@ -11,6 +11,8 @@
 
 #include <csignal>
 
+namespace tst_full_job {
+
 /// The whole job as a person does it, in the real program on a screen, with the keyboard alone: open resnet-18, tune, watch,
 /// pause, have the program killed, reopen, resume, export, compare with an earlier run, report. What came of it is read from
 /// the files that the program left, by the command line's program.
@@ -258,4 +260,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestFullJob)
+
+} // namespace tst_full_job
+
 #include "tst_full_job.moc"

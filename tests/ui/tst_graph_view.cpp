@@ -13,6 +13,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+namespace tst_graph_view {
+
 using namespace lathe;
 
 namespace {
@@ -355,4 +357,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestGraphView)
+
+} // namespace tst_graph_view
+
 #include "tst_graph_view.moc"

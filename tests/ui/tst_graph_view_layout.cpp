@@ -6,6 +6,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+namespace tst_graph_view_layout {
+
 using namespace lathe;
 
 namespace {
@@ -233,4 +235,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestGraphViewLayout)
+
+} // namespace tst_graph_view_layout
+
 #include "tst_graph_view_layout.moc"

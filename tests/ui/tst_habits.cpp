@@ -43,6 +43,8 @@
 #include <array>
 #include <cmath>
 
+namespace tst_habits {
+
 using namespace lathe;
 
 namespace {
@@ -556,4 +558,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestHabits)
+
+} // namespace tst_habits
+
 #include "tst_habits.moc"

@@ -37,6 +37,8 @@
 #include <QTreeWidget>
 #include <QtTest>
 
+namespace tst_history_pages {
+
 using namespace lathe;
 using lathe::test::find;
 using lathe::test::must;
@@ -384,4 +386,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestHistoryPages)
+
+} // namespace tst_history_pages
+
 #include "tst_history_pages.moc"

@@ -1,6 +1,8 @@
 #include "tests/support/killed_run.h"
 #include "tests/support/test_program.h"
 
+namespace tst_kill_window {
+
 using namespace lathe::test;
 
 /// bin/lathe, in which a plug-in presses Resume (tests/support/window_driver.cpp), is killed in the middle of its run, again and
@@ -78,4 +80,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestKillWindow)
+
+} // namespace tst_kill_window
+
 #include "tst_kill_window.moc"

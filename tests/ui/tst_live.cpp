@@ -32,6 +32,8 @@
 #include <QTreeWidget>
 #include <QtTest>
 
+namespace tst_live {
+
 using namespace lathe;
 using lathe::test::must;
 
@@ -390,4 +392,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestLive)
+
+} // namespace tst_live
+
 #include "tst_live.moc"

@@ -19,6 +19,8 @@
 #include <QTreeWidget>
 #include <QtTest>
 
+namespace tst_manual {
+
 using namespace lathe;
 
 /// The bundled manual: its texts, and its window from outside.
@@ -192,4 +194,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestManual)
+
+} // namespace tst_manual
+
 #include "tst_manual.moc"

@@ -10,6 +10,8 @@
 #include <QSignalSpy>
 #include <QtTest>
 
+namespace tst_models {
+
 using namespace lathe;
 
 namespace {
@@ -193,4 +195,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestModels)
+
+} // namespace tst_models
+
 #include "tst_models.moc"

@@ -8,6 +8,8 @@
 #include <QSignalSpy>
 #include <QtTest>
 
+namespace tst_record_model {
+
 using namespace lathe;
 using ui::RecordModel;
 
@@ -122,4 +124,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestRecordModel)
+
+} // namespace tst_record_model
+
 #include "tst_record_model.moc"

@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace tst_scatter_view {
+
 using namespace lathe;
 using ui::ScatterView;
 
@@ -127,4 +129,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestScatterView)
+
+} // namespace tst_scatter_view
+
 #include "tst_scatter_view.moc"

@@ -23,6 +23,8 @@
 #include <QUrl>
 #include <QtTest>
 
+namespace tst_tuning_logs {
+
 using namespace lathe;
 
 /// Tuning logs dropped on the window, with and without a network.
@@ -180,4 +182,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestTuningLogs)
+
+} // namespace tst_tuning_logs
+
 #include "tst_tuning_logs.moc"

@@ -31,6 +31,8 @@
 #include <QTreeView>
 #include <QtTest>
 
+namespace tst_window {
+
 using namespace lathe;
 
 /// The frame of the window: pages, layouts, commands, languages, the network page; from outside, by objectName.
@@ -350,4 +352,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestWindow)
+
+} // namespace tst_window
+
 #include "tst_window.moc"

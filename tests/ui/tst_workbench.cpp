@@ -18,6 +18,8 @@
 #include <QToolButton>
 #include <QtTest>
 
+namespace tst_workbench {
+
 /// The whole job in the window, by clicks and keys on widgets found by objectName alone: open a network, tune it, pause,
 /// stop, export a library.
 class TestWorkbench : public QObject
@@ -203,4 +205,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestWorkbench)
+
+} // namespace tst_workbench
+
 #include "tst_workbench.moc"

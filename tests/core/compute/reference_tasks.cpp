@@ -16,7 +16,7 @@ namespace {
 
 constexpr DType kF32 = DType::F32;
 
-DagPtr finish(DagBuilder&& b, Tensor out)
+DagPtr finishTask(DagBuilder&& b, Tensor out)
 {
     Result<DagPtr> dag = std::move(b).finish({out});
     LATHE_CHECK(dag.has_value()) << dag.error().message;
@@ -59,7 +59,7 @@ DagPtr winograd(std::int64_t size, std::int64_t channels, std::int64_t m, const 
     DagBuilder b;
     const Tensor x = input(b, {1, size, size, channels});
     const Tensor w = input(b, {m + 2, m + 2, channels, channels});
-    return finish(std::move(b), epilogue(b, conv2dWinograd(b, x, w, m, nhwc(1, 1), NameEra::Flat), kinds));
+    return finishTask(std::move(b), epilogue(b, conv2dWinograd(b, x, w, m, nhwc(1, 1), NameEra::Flat), kinds));
 }
 
 DagPtr direct(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, const std::string& kinds, NameEra era)
@@ -67,7 +67,7 @@ DagPtr direct(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t
     DagBuilder b;
     const Tensor x = input(b, {1, size, size, in});
     const Tensor w = input(b, {kernel, kernel, in, out});
-    return finish(std::move(b), epilogue(b, conv2d(b, x, w, nhwc(stride, kernel / 2), era), kinds));
+    return finishTask(std::move(b), epilogue(b, conv2d(b, x, w, nhwc(stride, kernel / 2), era), kinds));
 }
 
 DagPtr depthwise(std::int64_t size, std::int64_t channels, std::int64_t stride)
@@ -75,13 +75,13 @@ DagPtr depthwise(std::int64_t size, std::int64_t channels, std::int64_t stride)
     DagBuilder b;
     const Tensor x = input(b, {1, size, size, channels});
     const Tensor w = input(b, {3, 3, channels, 1});
-    return finish(std::move(b), epilogue(b, depthwiseConv2d(b, x, w, nhwc(stride, 1), NameEra::Nested), "bR"));
+    return finishTask(std::move(b), epilogue(b, depthwiseConv2d(b, x, w, nhwc(stride, 1), NameEra::Nested), "bR"));
 }
 
 DagPtr softmaxDag()
 {
     DagBuilder b;
-    return finish(std::move(b), softmax(b, input(b, {1, 1000}), -1));
+    return finishTask(std::move(b), softmax(b, input(b, {1, 1000}), -1));
 }
 
 DagPtr denseDag(std::int64_t depth, NameEra era)
@@ -91,13 +91,13 @@ DagPtr denseDag(std::int64_t depth, NameEra era)
     const Tensor w = input(b, {1000, depth});
     const Tensor y = dense(b, x, w, era);
     const Tensor bias = input(b, era == NameEra::Nested ? std::vector<std::int64_t>{1, 1000} : std::vector<std::int64_t>{1000});
-    return finish(std::move(b), binary(b, Binary::Add, y, bias));
+    return finishTask(std::move(b), binary(b, Binary::Add, y, bias));
 }
 
 DagPtr globalPool(std::int64_t channels)
 {
     DagBuilder b;
-    return finish(std::move(b), compute::globalPool<2>(b, input(b, {1, 7, 7, channels}), PoolKind::Average, ImageLayout::Nhwc));
+    return finishTask(std::move(b), compute::globalPool<2>(b, input(b, {1, 7, 7, channels}), PoolKind::Average, ImageLayout::Nhwc));
 }
 
 DagPtr stemPool()
@@ -108,7 +108,7 @@ DagPtr stemPool()
     p.kernel = {3, 3};
     p.strides = {2, 2};
     p.padding = {1, 1, 1, 1};
-    return finish(std::move(b), epilogue(b, pool2d(b, input(b, {1, 112, 112, 64}), PoolKind::Max, p), "bR"));
+    return finishTask(std::move(b), epilogue(b, pool2d(b, input(b, {1, 112, 112, 64}), PoolKind::Max, p), "bR"));
 }
 
 DagPtr mobilenetStem()
@@ -117,7 +117,7 @@ DagPtr mobilenetStem()
     Tensor x = conv2d(b, input(b, {1, 224, 224, 3}), input(b, {3, 3, 3, 32}), nhwc(2, 1), NameEra::Nested);
     x = binary(b, Binary::Multiply, x, input(b, {1, 112, 1, 1}));
     x = binary(b, Binary::Add, x, input(b, {1, 112, 1, 1}));
-    return finish(std::move(b), unary(b, Unary::Relu, x));
+    return finishTask(std::move(b), unary(b, Unary::Relu, x));
 }
 
 } // namespace

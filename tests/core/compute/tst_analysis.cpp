@@ -8,6 +8,8 @@
 
 #include <QtTest>
 
+namespace tst_analysis {
+
 using namespace lathe;
 using namespace lathe::compute;
 
@@ -135,4 +137,7 @@ private slots:
 };
 
 LATHE_TEST(TestAnalysis)
+
+} // namespace tst_analysis
+
 #include "tst_analysis.moc"

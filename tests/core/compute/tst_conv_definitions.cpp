@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+namespace tst_conv_definitions {
+
 using namespace lathe;
 using namespace lathe::compute;
 using namespace lathe::test;
@@ -266,4 +268,7 @@ private slots:
 };
 
 LATHE_TEST(TestConvDefinitions)
+
+} // namespace tst_conv_definitions
+
 #include "tst_conv_definitions.moc"

@@ -12,6 +12,8 @@
 
 #include <limits>
 
+namespace tst_dag {
+
 using namespace lathe;
 using namespace lathe::compute;
 
@@ -223,4 +225,7 @@ private slots:
 };
 
 LATHE_TEST(TestDag)
+
+} // namespace tst_dag
+
 #include "tst_dag.moc"

@@ -12,6 +12,8 @@
 
 #include <cmath>
 
+namespace tst_definitions {
+
 using namespace lathe;
 using namespace lathe::compute;
 using namespace lathe::test;
@@ -324,4 +326,7 @@ private slots:
 };
 
 LATHE_TEST(TestDefinitions)
+
+} // namespace tst_definitions
+
 #include "tst_definitions.moc"

@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+namespace tst_interpret {
+
 using namespace lathe;
 using namespace lathe::compute;
 using namespace lathe::test;
@@ -211,4 +213,7 @@ private slots:
 };
 
 LATHE_TEST(TestInterpret)
+
+} // namespace tst_interpret
+
 #include "tst_interpret.moc"

@@ -10,6 +10,8 @@
 
 #include <cmath>
 
+namespace tst_workload_keys {
+
 using namespace lathe;
 using namespace lathe::compute;
 
@@ -142,4 +144,7 @@ private slots:
 };
 
 LATHE_TEST(TestWorkloadKeys)
+
+} // namespace tst_workload_keys
+
 #include "tst_workload_keys.moc"

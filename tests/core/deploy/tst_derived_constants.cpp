@@ -6,6 +6,8 @@
 
 #include <QTest>
 
+namespace tst_derived_constants {
+
 using namespace lathe;
 using lathe::test::Floats;
 using lathe::test::must;
@@ -72,4 +74,7 @@ private slots:
 };
 
 LATHE_TEST(TestDerivedConstants)
+
+} // namespace tst_derived_constants
+
 #include "tst_derived_constants.moc"

@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace tst_estimate_parts {
+
 using namespace lathe::deploy;
 
 /// What a network should take, in parts: they add up, and survive being written down.
@@ -55,4 +57,7 @@ private slots:
 };
 
 LATHE_TEST(TestEstimateParts)
+
+} // namespace tst_estimate_parts
+
 #include "tst_estimate_parts.moc"

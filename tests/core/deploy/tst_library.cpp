@@ -15,6 +15,8 @@
 #include <fstream>
 #include <thread>
 
+namespace tst_library {
+
 using namespace lathe;
 using namespace lathe::deploy;
 
@@ -378,4 +380,7 @@ private:
 };
 
 LATHE_TEST(TestLibrary)
+
+} // namespace tst_library
+
 #include "tst_library.moc"

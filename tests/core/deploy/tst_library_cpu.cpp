@@ -10,6 +10,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+namespace tst_library_cpu {
+
 using namespace lathe;
 using namespace lathe::deploy;
 using lathe::test::must;
@@ -131,4 +133,7 @@ private:
 };
 
 LATHE_TEST_GUILESS(TestLibraryCpu)
+
+} // namespace tst_library_cpu
+
 #include "tst_library_cpu.moc"

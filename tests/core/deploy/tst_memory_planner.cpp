@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+namespace tst_memory_planner {
+
 using namespace lathe::deploy;
 
 class TestMemoryPlanner : public QObject
@@ -62,4 +64,7 @@ private slots:
 };
 
 LATHE_TEST(TestMemoryPlanner)
+
+} // namespace tst_memory_planner
+
 #include "tst_memory_planner.moc"

@@ -10,6 +10,8 @@
 
 #include <memory>
 
+namespace tst_plan {
+
 using namespace lathe;
 using namespace lathe::deploy;
 
@@ -254,4 +256,7 @@ private slots:
 };
 
 LATHE_TEST(TestPlan)
+
+} // namespace tst_plan
+
 #include "tst_plan.moc"

@@ -9,6 +9,8 @@
 
 #include <cstring>
 
+namespace tst_stub_object {
+
 using namespace lathe;
 using namespace lathe::deploy;
 
@@ -64,4 +66,7 @@ private slots:
 };
 
 LATHE_TEST(TestStubObject)
+
+} // namespace tst_stub_object
+
 #include "tst_stub_object.moc"

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace tst_onnx_export {
+
 using namespace lathe;
 using namespace lathe::graph;
 
@@ -149,4 +151,7 @@ private slots:
 };
 
 LATHE_TEST(TstOnnxExport)
+
+} // namespace tst_onnx_export
+
 #include "tst_onnx_export.moc"

@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstring>
 
+namespace tst_onnx_goldens {
+
 using namespace lathe;
 using namespace lathe::graph;
 
@@ -124,4 +126,7 @@ private slots:
 };
 
 LATHE_TEST(TstOnnxGoldens)
+
+} // namespace tst_onnx_goldens
+
 #include "tst_onnx_goldens.moc"

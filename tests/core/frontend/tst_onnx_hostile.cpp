@@ -11,6 +11,8 @@
 #include <functional>
 #include <limits>
 
+namespace tst_onnx_hostile {
+
 using namespace lathe;
 
 namespace {
@@ -309,4 +311,7 @@ private slots:
 };
 
 LATHE_TEST(TstOnnxHostile)
+
+} // namespace tst_onnx_hostile
+
 #include "tst_onnx_hostile.moc"

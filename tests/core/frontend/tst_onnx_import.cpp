@@ -9,6 +9,8 @@
 
 #include <fstream>
 
+namespace tst_onnx_import {
+
 using namespace lathe;
 using frontend::ImportOptions;
 using frontend::importOnnx;
@@ -259,4 +261,7 @@ private slots:
 };
 
 LATHE_TEST(TstOnnxImport)
+
+} // namespace tst_onnx_import
+
 #include "tst_onnx_import.moc"

@@ -13,6 +13,8 @@
 #include <cmath>
 #include <fstream>
 
+namespace tst_onnx_large {
+
 using namespace lathe;
 using frontend::ImportOptions;
 using frontend::importOnnx;
@@ -356,4 +358,7 @@ private slots:
 };
 
 LATHE_TEST(TstOnnxLarge)
+
+} // namespace tst_onnx_large
+
 #include "tst_onnx_large.moc"

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <stdexcept>
 
+namespace tst_onnx_operators {
+
 using namespace lathe;
 
 namespace {
@@ -189,4 +191,7 @@ private slots:
 };
 
 LATHE_TEST(TstOnnxOperators)
+
+} // namespace tst_onnx_operators
+
 #include "tst_onnx_operators.moc"

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <map>
 
+namespace tst_zoo {
+
 using namespace lathe;
 
 namespace {
@@ -420,4 +422,7 @@ void TestZoo::optionsThatDoNotWorkAreRefused()
 }
 
 LATHE_TEST(TestZoo)
+
+} // namespace tst_zoo
+
 #include "tst_zoo.moc"

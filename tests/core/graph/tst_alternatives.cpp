@@ -8,6 +8,8 @@
 
 #include <map>
 
+namespace tst_alternatives {
+
 using namespace lathe;
 using namespace lathe::test;
 using graph::ValueId;
@@ -197,4 +199,7 @@ void TestAlternatives::optimizingANetworkOfTheZooKeepsItsNumbers()
 }
 
 LATHE_TEST(TestAlternatives)
+
+} // namespace tst_alternatives
+
 #include "tst_alternatives.moc"

@@ -3,6 +3,8 @@
 #include "core/frontend/zoo.h"
 #include "tests/support/test_program.h"
 
+namespace tst_convert_layout {
+
 using namespace lathe;
 using namespace lathe::test;
 using graph::ValueId;
@@ -141,4 +143,7 @@ void TestConvertLayout::anUnknownLayoutIsRefused()
 }
 
 LATHE_TEST(TestConvertLayout)
+
+} // namespace tst_convert_layout
+
 #include "tst_convert_layout.moc"

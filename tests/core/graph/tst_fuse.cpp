@@ -3,6 +3,8 @@
 #include "core/graph/fuse.h"
 #include "tests/support/test_program.h"
 
+namespace tst_fuse {
+
 using namespace lathe;
 using namespace lathe::test;
 using graph::ValueId;
@@ -142,4 +144,7 @@ void TestFuse::oneNodeAGroupTurnsFusionOff()
 }
 
 LATHE_TEST(TestFuse)
+
+} // namespace tst_fuse
+
 #include "tst_fuse.moc"

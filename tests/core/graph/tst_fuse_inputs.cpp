@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+namespace tst_fuse_inputs {
+
 using namespace lathe;
 using namespace lathe::test;
 using graph::NodeId;
@@ -75,4 +77,7 @@ void TestFuseInputs::anOutputIsMoved()
 }
 
 LATHE_TEST(TestFuseInputs)
+
+} // namespace tst_fuse_inputs
+
 #include "tst_fuse_inputs.moc"

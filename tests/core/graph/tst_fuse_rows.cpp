@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+namespace tst_fuse_rows {
+
 using namespace lathe;
 using namespace lathe::test;
 using graph::NodeId;
@@ -150,4 +152,7 @@ void TestFuseRows::onlyLathesPartitionDoesIt()
 }
 
 LATHE_TEST(TestFuseRows)
+
+} // namespace tst_fuse_rows
+
 #include "tst_fuse_rows.moc"

@@ -1,6 +1,8 @@
 #include "graph_fixture.h"
 #include "tests/support/test_program.h"
 
+namespace tst_graph {
+
 using namespace lathe;
 using namespace lathe::test;
 using graph::NodeId;
@@ -161,4 +163,7 @@ void TestGraph::vectorsBroadcastAlongTheirAxisOnly()
 }
 
 LATHE_TEST(TestGraph)
+
+} // namespace tst_graph
+
 #include "tst_graph.moc"

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace tst_operators_compute {
+
 using namespace lathe;
 using namespace lathe::graph;
 using namespace operator_cases;
@@ -116,4 +118,7 @@ private slots:
 };
 
 LATHE_TEST(TstOperatorsCompute)
+
+} // namespace tst_operators_compute
+
 #include "tst_operators_compute.moc"

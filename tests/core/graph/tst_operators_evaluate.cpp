@@ -8,6 +8,8 @@
 #include <cmath>
 #include <numeric>
 
+namespace tst_operators_evaluate {
+
 using namespace lathe;
 using namespace lathe::graph;
 
@@ -316,4 +318,7 @@ private slots:
 };
 
 LATHE_TEST(TstOperatorsEvaluate)
+
+} // namespace tst_operators_evaluate
+
 #include "tst_operators_evaluate.moc"

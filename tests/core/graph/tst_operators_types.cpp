@@ -8,6 +8,8 @@
 
 #include <set>
 
+namespace tst_operators_types {
+
 using namespace lathe;
 using namespace lathe::graph;
 using namespace operator_cases;
@@ -144,4 +146,7 @@ private:
 };
 
 LATHE_TEST(TstOperatorsTypes)
+
+} // namespace tst_operators_types
+
 #include "tst_operators_types.moc"

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+namespace tst_partition {
+
 using namespace lathe;
 using Shape = std::vector<std::int64_t>;
 
@@ -472,4 +474,7 @@ void TestPartition::anUnknownKindIsRefused()
 }
 
 LATHE_TEST(TestPartition)
+
+} // namespace tst_partition
+
 #include "tst_partition.moc"

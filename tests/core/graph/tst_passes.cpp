@@ -1,6 +1,8 @@
 #include "graph_fixture.h"
 #include "tests/support/test_program.h"
 
+namespace tst_passes {
+
 using namespace lathe;
 using namespace lathe::test;
 using graph::ValueId;
@@ -270,4 +272,7 @@ void TestPasses::deadNodesGoAndInputsStay()
 }
 
 LATHE_TEST(TestPasses)
+
+} // namespace tst_passes
+
 #include "tst_passes.moc"

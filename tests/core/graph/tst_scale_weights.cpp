@@ -3,6 +3,8 @@
 #include "graph_fixture.h"
 #include "tests/support/test_program.h"
 
+namespace tst_scale_weights {
+
 using namespace lathe;
 using namespace lathe::test;
 using graph::ValueId;
@@ -93,4 +95,7 @@ void TestScaleWeights::otherConvolutionsStay()
 }
 
 LATHE_TEST(TestScaleWeights)
+
+} // namespace tst_scale_weights
+
 #include "tst_scale_weights.moc"

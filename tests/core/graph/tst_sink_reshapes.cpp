@@ -4,6 +4,8 @@
 #include "tests/support/test_program.h"
 #include "graph_fixture.h"
 
+namespace tst_sink_reshapes {
+
 using namespace lathe;
 using namespace lathe::test;
 using graph::ValueId;
@@ -130,4 +132,7 @@ void TestSinkReshapes::movementThatIsReadWholeStaysOne()
 }
 
 LATHE_TEST(TestSinkReshapes)
+
+} // namespace tst_sink_reshapes
+
 #include "tst_sink_reshapes.moc"

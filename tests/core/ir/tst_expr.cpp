@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+namespace tst_expr {
+
 using namespace lathe;
 using namespace lathe::ir;
 
@@ -113,4 +115,7 @@ void TestExpr::computeDagSpellingIsAnOption()
 }
 
 LATHE_TEST(TestExpr)
+
+} // namespace tst_expr
+
 #include "tst_expr.moc"

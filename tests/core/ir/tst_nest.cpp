@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstring>
 
+namespace tst_nest {
+
 using namespace lathe;
 using namespace lathe::ir;
 
@@ -186,4 +188,7 @@ void TestNest::halvesRoundToEven()
 }
 
 LATHE_TEST(TestNest)
+
+} // namespace tst_nest
+
 #include "tst_nest.moc"

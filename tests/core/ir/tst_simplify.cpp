@@ -8,6 +8,8 @@
 
 #include <map>
 
+namespace tst_simplify {
+
 using namespace lathe;
 using namespace lathe::ir;
 
@@ -219,4 +221,7 @@ void TestSimplify::loopsOfOneIterationGoAway()
 }
 
 LATHE_TEST(TestSimplify)
+
+} // namespace tst_simplify
+
 #include "tst_simplify.moc"

@@ -17,6 +17,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+namespace tst_builder_client {
+
 using namespace lathe;
 using namespace lathe::measure;
 using lathe::test::childrenOf;
@@ -115,4 +117,7 @@ private slots:
 };
 
 LATHE_TEST(TestBuilderClient)
+
+} // namespace tst_builder_client
+
 #include "tst_builder_client.moc"

@@ -16,6 +16,8 @@
 
 #include <unistd.h>
 
+namespace tst_measurer {
+
 using namespace lathe;
 using namespace lathe::measure;
 using lathe::test::childrenOf;
@@ -319,4 +321,7 @@ LATHE_TEST_IN(TestMeasurer, None, [](int argc, char** argv, int& status) {
         status = hangForEver(argv[2]);
     return hang;
 })
+
+} // namespace tst_measurer
+
 #include "tst_measurer.moc"

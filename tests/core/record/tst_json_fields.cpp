@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+namespace tst_json_fields {
+
 using namespace lathe;
 using nlohmann::json;
 
@@ -52,4 +54,7 @@ private slots:
 };
 
 LATHE_TEST(TestJsonFields)
+
+} // namespace tst_json_fields
+
 #include "tst_json_fields.moc"

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <functional>
 
+namespace tst_record {
+
 using namespace lathe;
 using nlohmann::json;
 
@@ -151,4 +153,7 @@ private slots:
 };
 
 LATHE_TEST(TstRecord)
+
+} // namespace tst_record
+
 #include "tst_record.moc"

@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+namespace tst_clock {
+
 using namespace lathe::runtime;
 
 class TestClock : public QObject
@@ -65,4 +67,7 @@ private slots:
 };
 
 LATHE_TEST(TestClock)
+
+} // namespace tst_clock
+
 #include "tst_clock.moc"

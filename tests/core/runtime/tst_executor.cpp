@@ -8,6 +8,8 @@
 #include <memory>
 #include <thread>
 
+namespace tst_executor {
+
 using namespace lathe;
 using namespace lathe::runtime;
 using deploy::ImageWriter;
@@ -406,4 +408,7 @@ private slots:
 };
 
 LATHE_TEST(TestExecutor)
+
+} // namespace tst_executor
+
 #include "tst_executor.moc"

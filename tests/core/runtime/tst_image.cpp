@@ -7,6 +7,8 @@
 #include <functional>
 #include <random>
 
+namespace tst_image {
+
 using namespace lathe;
 using namespace lathe::runtime;
 using deploy::ImageWriter;
@@ -169,4 +171,7 @@ private slots:
 };
 
 LATHE_TEST(TestImage)
+
+} // namespace tst_image
+
 #include "tst_image.moc"

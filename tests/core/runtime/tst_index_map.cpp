@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+namespace tst_index_map {
+
 using namespace lathe;
 
 namespace {
@@ -208,4 +210,7 @@ private slots:
 };
 
 LATHE_TEST(TestIndexMap)
+
+} // namespace tst_index_map
+
 #include "tst_index_map.moc"

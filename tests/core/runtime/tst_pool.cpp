@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace tst_pool {
+
 using namespace lathe::runtime;
 
 namespace {
@@ -213,4 +215,7 @@ private slots:
 };
 
 LATHE_TEST(TestPool)
+
+} // namespace tst_pool
+
 #include "tst_pool.moc"

@@ -4,6 +4,8 @@
 #include <QSet>
 #include <QTest>
 
+namespace tst_runtime_symbols {
+
 class TestRuntimeSymbols : public QObject
 {
     Q_OBJECT
@@ -76,4 +78,7 @@ private slots:
 };
 
 LATHE_TEST(TestRuntimeSymbols)
+
+} // namespace tst_runtime_symbols
+
 #include "tst_runtime_symbols.moc"

@@ -16,6 +16,8 @@
 
 #include <algorithm>
 
+namespace tst_default_schedule {
+
 using namespace lathe;
 using namespace lathe::schedule;
 using compute::DagBuilder;
@@ -269,4 +271,7 @@ void TestDefaultSchedule::plainLoopsAreTheLastResort()
 }
 
 LATHE_TEST(TestDefaultSchedule)
+
+} // namespace tst_default_schedule
+
 #include "tst_default_schedule.moc"

@@ -6,6 +6,8 @@
 
 #include <QTest>
 
+namespace tst_divided_loops {
+
 using namespace lathe;
 
 /// Loops divided where the conditions inside change.
@@ -51,4 +53,7 @@ private slots:
 };
 
 LATHE_TEST(TestDividedLoops)
+
+} // namespace tst_divided_loops
+
 #include "tst_divided_loops.moc"

@@ -6,6 +6,8 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+namespace tst_lower {
+
 using namespace lathe;
 using namespace lathe::schedule;
 
@@ -298,4 +300,7 @@ void TestLower::aParallelLoopIsVersioned()
 }
 
 LATHE_TEST(TestLower)
+
+} // namespace tst_lower
+
 #include "tst_lower.moc"

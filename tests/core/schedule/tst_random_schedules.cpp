@@ -4,6 +4,8 @@
 
 #include <QTest>
 
+namespace tst_random_schedules {
+
 using namespace lathe;
 using namespace lathe::schedule;
 
@@ -65,4 +67,7 @@ void TestRandomSchedules::randomSchedulesComputeWhatTheDagSays()
 }
 
 LATHE_TEST(TestRandomSchedules)
+
+} // namespace tst_random_schedules
+
 #include "tst_random_schedules.moc"

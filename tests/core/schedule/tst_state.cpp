@@ -7,6 +7,8 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+namespace tst_state {
+
 using namespace lathe;
 using namespace lathe::schedule;
 
@@ -278,4 +280,7 @@ void TestState::loopsThatCannotBeCountedAreRefused()
 }
 
 LATHE_TEST(TestState)
+
+} // namespace tst_state
+
 #include "tst_state.moc"

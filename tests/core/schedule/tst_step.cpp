@@ -4,6 +4,8 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+namespace tst_step {
+
 using namespace lathe;
 using namespace lathe::schedule;
 
@@ -95,4 +97,7 @@ void TestStep::nestingDeeperThanTheStackIsAnError()
 }
 
 LATHE_TEST(TestStep)
+
+} // namespace tst_step
+
 #include "tst_step.moc"

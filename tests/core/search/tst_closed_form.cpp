@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace tst_closed_form {
+
 using namespace lathe;
 using namespace lathe::search;
 using lathe::test::searchCase;
@@ -131,4 +133,7 @@ private slots:
 };
 
 LATHE_TEST(TstClosedForm)
+
+} // namespace tst_closed_form
+
 #include "tst_closed_form.moc"

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+namespace tst_cost_model {
+
 using namespace lathe;
 using namespace lathe::search;
 
@@ -160,4 +162,7 @@ private slots:
 };
 
 LATHE_TEST(TstCostModel)
+
+} // namespace tst_cost_model
+
 #include "tst_cost_model.moc"

@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+namespace tst_factor_tuples {
+
 using namespace lathe::search;
 
 class TstFactorTuples : public QObject
@@ -51,4 +53,7 @@ private slots:
 };
 
 LATHE_TEST(TstFactorTuples)
+
+} // namespace tst_factor_tuples
+
 #include "tst_factor_tuples.moc"

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+namespace tst_features {
+
 using namespace lathe;
 using namespace lathe::search;
 using namespace lathe::schedule;
@@ -113,4 +115,7 @@ private slots:
 };
 
 LATHE_TEST(TstFeatures)
+
+} // namespace tst_features
+
 #include "tst_features.moc"

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <map>
 
+namespace tst_guided_search {
+
 using namespace lathe;
 using namespace lathe::search;
 
@@ -123,4 +125,7 @@ private slots:
 };
 
 LATHE_TEST(TstGuidedSearch)
+
+} // namespace tst_guided_search
+
 #include "tst_guided_search.moc"

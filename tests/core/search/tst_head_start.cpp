@@ -19,6 +19,8 @@
 #include <set>
 #include <thread>
 
+namespace tst_head_start {
+
 using namespace lathe;
 using namespace lathe::search;
 using namespace lathe::test;
@@ -501,4 +503,7 @@ private slots:
 };
 
 LATHE_TEST(TstHeadStart)
+
+} // namespace tst_head_start
+
 #include "tst_head_start.moc"

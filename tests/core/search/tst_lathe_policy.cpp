@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+namespace tst_lathe_policy {
+
 using namespace lathe;
 using namespace lathe::search;
 using namespace lathe::test;
@@ -158,4 +160,7 @@ private slots:
 };
 
 LATHE_TEST(TstLathePolicy)
+
+} // namespace tst_lathe_policy
+
 #include "tst_lathe_policy.moc"

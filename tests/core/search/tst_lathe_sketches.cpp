@@ -15,6 +15,8 @@
 
 #include <map>
 
+namespace tst_lathe_sketches {
+
 using namespace lathe;
 using namespace lathe::search;
 using namespace lathe::test;
@@ -339,4 +341,7 @@ private slots:
 };
 
 LATHE_TEST(TstLatheSketches)
+
+} // namespace tst_lathe_sketches
+
 #include "tst_lathe_sketches.moc"

@@ -15,6 +15,8 @@
 
 #include <QTest>
 
+namespace tst_reference_sketches {
+
 using namespace lathe;
 using namespace lathe::search;
 using compute::DagBuilder;
@@ -363,4 +365,7 @@ private slots:
 };
 
 LATHE_TEST(TstReferenceSketches)
+
+} // namespace tst_reference_sketches
+
 #include "tst_reference_sketches.moc"

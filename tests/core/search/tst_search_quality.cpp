@@ -12,6 +12,8 @@
 
 #include <set>
 
+namespace tst_search_quality {
+
 using namespace lathe;
 using namespace lathe::test;
 
@@ -195,4 +197,7 @@ private slots:
 };
 
 LATHE_TEST(TstSearchQuality)
+
+} // namespace tst_search_quality
+
 #include "tst_search_quality.moc"

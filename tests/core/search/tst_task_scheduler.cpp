@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+namespace tst_task_scheduler {
+
 using namespace lathe;
 using namespace lathe::search;
 
@@ -242,4 +244,7 @@ private slots:
 };
 
 LATHE_TEST(TstTaskScheduler)
+
+} // namespace tst_task_scheduler
+
 #include "tst_task_scheduler.moc"

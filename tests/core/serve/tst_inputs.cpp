@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+namespace tst_inputs {
+
 using namespace lathe;
 
 /// What buffers hold before a kernel runs.
@@ -160,4 +162,7 @@ private slots:
 };
 
 LATHE_TEST(TestInputs)
+
+} // namespace tst_inputs
+
 #include "tst_inputs.moc"

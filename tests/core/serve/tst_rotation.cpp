@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+namespace tst_rotation {
+
 using namespace lathe;
 
 namespace {
@@ -79,4 +81,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestRotation)
+
+} // namespace tst_rotation
+
 #include "tst_rotation.moc"

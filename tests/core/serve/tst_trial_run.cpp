@@ -13,6 +13,8 @@
 #include <cstring>
 #include <vector>
 
+namespace tst_trial_run {
+
 using namespace lathe;
 
 namespace {
@@ -246,4 +248,7 @@ private slots:
 };
 
 LATHE_TEST(TestTrialRun)
+
+} // namespace tst_trial_run
+
 #include "tst_trial_run.moc"

@@ -3,6 +3,8 @@
 
 #include <QtTest>
 
+namespace tst_budget_text {
+
 using namespace lathe;
 using namespace lathe::session;
 
@@ -90,4 +92,7 @@ private slots:
 };
 
 LATHE_TEST(TestBudgetText)
+
+} // namespace tst_budget_text
+
 #include "tst_budget_text.moc"

@@ -11,6 +11,8 @@
 
 #include <cmath>
 
+namespace tst_comparison {
+
 using namespace lathe;
 using namespace lathe::session;
 using lathe::test::must;
@@ -235,4 +237,7 @@ private slots:
 };
 
 LATHE_TEST(TestComparison)
+
+} // namespace tst_comparison
+
 #include "tst_comparison.moc"

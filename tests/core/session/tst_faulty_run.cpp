@@ -14,6 +14,8 @@
 
 #include <unistd.h>
 
+namespace tst_faulty_run {
+
 using namespace lathe;
 using namespace lathe::session;
 using backend::Fault;
@@ -127,4 +129,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestFaultyRun)
+
+} // namespace tst_faulty_run
+
 #include "tst_faulty_run.moc"

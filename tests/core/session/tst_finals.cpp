@@ -13,6 +13,8 @@
 #include <numeric>
 #include <set>
 
+namespace tst_finals {
+
 using namespace lathe;
 using namespace lathe::session;
 using namespace lathe::test;
@@ -339,4 +341,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestFinals)
+
+} // namespace tst_finals
+
 #include "tst_finals.moc"

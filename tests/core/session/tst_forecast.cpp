@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+namespace tst_forecast {
+
 using namespace lathe::session;
 
 /// Where runs are likely to end, from tasks that are easy to reckon with.
@@ -69,4 +71,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestForecast)
+
+} // namespace tst_forecast
+
 #include "tst_forecast.moc"

@@ -7,6 +7,8 @@
 
 #include <fstream>
 
+namespace tst_hardware {
+
 using namespace lathe;
 using namespace lathe::session;
 using lathe::test::must;
@@ -86,4 +88,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestHardware)
+
+} // namespace tst_hardware
+
 #include "tst_hardware.moc"

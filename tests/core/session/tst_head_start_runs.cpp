@@ -9,6 +9,8 @@
 
 #include <set>
 
+namespace tst_head_start_runs {
+
 using namespace lathe;
 using namespace lathe::session;
 using namespace lathe::test;
@@ -238,4 +240,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestHeadStartRuns)
+
+} // namespace tst_head_start_runs
+
 #include "tst_head_start_runs.moc"

@@ -8,6 +8,8 @@
 
 #include <cmath>
 
+namespace tst_kernel_choices {
+
 using namespace lathe;
 using namespace lathe::session;
 using lathe::test::must;
@@ -225,4 +227,7 @@ private slots:
 };
 
 LATHE_TEST(TestKernelChoices)
+
+} // namespace tst_kernel_choices
+
 #include "tst_kernel_choices.moc"

@@ -10,6 +10,8 @@
 
 #include <fstream>
 
+namespace tst_loaded_model {
+
 using namespace lathe;
 using test::ownBytes;
 
@@ -123,4 +125,7 @@ private slots:
 };
 
 LATHE_TEST(TstLoadedModel)
+
+} // namespace tst_loaded_model
+
 #include "tst_loaded_model.moc"

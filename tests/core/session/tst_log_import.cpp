@@ -13,6 +13,8 @@
 
 #include <fstream>
 
+namespace tst_log_import {
+
 using namespace lathe;
 using namespace lathe::session;
 using lathe::test::kSoftmax;
@@ -266,4 +268,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestLogImport)
+
+} // namespace tst_log_import
+
 #include "tst_log_import.moc"

@@ -8,10 +8,12 @@
 #include <functional>
 #include <limits>
 
+Q_DECLARE_METATYPE(std::function<void(lathe::session::TuneOptions&)>)
+
+namespace tst_options {
+
 using namespace lathe;
 using namespace lathe::session;
-
-Q_DECLARE_METATYPE(std::function<void(TuneOptions&)>)
 
 class TestOptions : public QObject
 {
@@ -124,4 +126,7 @@ private slots:
 };
 
 LATHE_TEST(TestOptions)
+
+} // namespace tst_options
+
 #include "tst_options.moc"

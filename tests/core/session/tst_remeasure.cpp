@@ -7,6 +7,8 @@
 #include <fstream>
 #include <set>
 
+namespace tst_remeasure {
+
 using namespace lathe;
 using namespace lathe::session;
 using namespace lathe::test;
@@ -235,4 +237,7 @@ private slots:
 };
 
 LATHE_TEST(TestRemeasure)
+
+} // namespace tst_remeasure
+
 #include "tst_remeasure.moc"

@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+namespace tst_replay {
+
 using namespace lathe;
 using namespace lathe::session;
 using namespace lathe::test;
@@ -253,4 +255,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestReplay)
+
+} // namespace tst_replay
+
 #include "tst_replay.moc"

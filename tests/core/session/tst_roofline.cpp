@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace tst_roofline {
+
 using namespace lathe;
 using namespace lathe::session;
 using lathe::test::must;
@@ -112,4 +114,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestRoofline)
+
+} // namespace tst_roofline
+
 #include "tst_roofline.moc"

@@ -13,6 +13,8 @@
 #include <map>
 #include <set>
 
+namespace tst_runoff {
+
 using namespace lathe;
 using namespace lathe::session;
 using namespace lathe::test;
@@ -256,4 +258,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestRunoff)
+
+} // namespace tst_runoff
+
 #include "tst_runoff.moc"

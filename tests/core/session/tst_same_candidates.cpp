@@ -12,6 +12,8 @@
 
 #include <map>
 
+namespace tst_same_candidates {
+
 using namespace lathe;
 using namespace lathe::session;
 using namespace lathe::test;
@@ -101,4 +103,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestSameCandidates)
+
+} // namespace tst_same_candidates
+
 #include "tst_same_candidates.moc"

@@ -4,6 +4,8 @@
 
 #include <QtTest>
 
+namespace tst_steering {
+
 using namespace lathe;
 using session::Steering;
 using session::TaskBudget;
@@ -63,4 +65,7 @@ private slots:
 };
 
 LATHE_TEST(TestSteering)
+
+} // namespace tst_steering
+
 #include "tst_steering.moc"

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <set>
 
+namespace tst_time_spent {
+
 using namespace lathe;
 using namespace lathe::session;
 using namespace lathe::test;
@@ -183,4 +185,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestTimeSpent)
+
+} // namespace tst_time_spent
+
 #include "tst_time_spent.moc"

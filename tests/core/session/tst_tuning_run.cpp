@@ -13,6 +13,8 @@
 #include <mutex>
 #include <set>
 
+namespace tst_tuning_run {
+
 using namespace lathe;
 using namespace lathe::session;
 using namespace lathe::test;
@@ -354,4 +356,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestTuningRun)
+
+} // namespace tst_tuning_run
+
 #include "tst_tuning_run.moc"

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
+namespace tst_full_disk {
+
 using namespace lathe;
 using lathe::test::must;
 using store::Project;
@@ -179,4 +181,7 @@ private slots:
 };
 
 LATHE_TEST(TestFullDisk)
+
+} // namespace tst_full_disk
+
 #include "tst_full_disk.moc"

@@ -12,6 +12,8 @@
 #include <cmath>
 #include <fstream>
 
+namespace tst_log_line {
+
 using namespace lathe;
 using lathe::test::kSoftmax;
 using lathe::test::must;
@@ -176,4 +178,7 @@ private slots:
 };
 
 LATHE_TEST_GUILESS(TestLogLine)
+
+} // namespace tst_log_line
+
 #include "tst_log_line.moc"

@@ -16,6 +16,8 @@
 #include <cstdio>
 #include <fstream>
 
+namespace tst_project {
+
 using namespace lathe;
 using lathe::test::must;
 using store::Project;
@@ -501,4 +503,7 @@ private slots:
 };
 
 LATHE_TEST(TestProject)
+
+} // namespace tst_project
+
 #include "tst_project.moc"

@@ -6,6 +6,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+namespace tst_record_reader {
+
 using namespace lathe;
 using lathe::test::must;
 using store::Project;
@@ -347,4 +349,7 @@ private slots:
 };
 
 LATHE_TEST(TestRecordReader)
+
+} // namespace tst_record_reader
+
 #include "tst_record_reader.moc"

@@ -9,6 +9,8 @@
 
 #include <fstream>
 
+namespace tst_transfer {
+
 using namespace lathe;
 using lathe::test::must;
 using nlohmann::json;
@@ -157,4 +159,7 @@ private slots:
 };
 
 LATHE_TEST(TestTransfer)
+
+} // namespace tst_transfer
+
 #include "tst_transfer.moc"

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace tst_files {
+
 using namespace lathe;
 
 class TestFiles : public QObject
@@ -82,4 +84,7 @@ private slots:
 };
 
 LATHE_TEST(TestFiles)
+
+} // namespace tst_files
+
 #include "tst_files.moc"

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace tst_mapped_file {
+
 using namespace lathe;
 
 namespace {
@@ -122,4 +124,7 @@ private:
 };
 
 LATHE_TEST(TestMappedFile)
+
+} // namespace tst_mapped_file
+
 #include "tst_mapped_file.moc"

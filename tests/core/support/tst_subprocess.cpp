@@ -10,6 +10,8 @@
 
 #include <unistd.h>
 
+namespace tst_subprocess {
+
 using namespace lathe;
 
 namespace {
@@ -156,4 +158,7 @@ private slots:
 };
 
 LATHE_TEST(TestSubprocess)
+
+} // namespace tst_subprocess
+
 #include "tst_subprocess.moc"

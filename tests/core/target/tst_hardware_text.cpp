@@ -6,6 +6,8 @@
 
 #include <fstream>
 
+namespace tst_hardware_text {
+
 using namespace lathe;
 
 /// Hardware parameters in files, by name, and as the project keeps them.
@@ -93,4 +95,7 @@ private slots:
 };
 
 LATHE_TEST(TestHardwareText)
+
+} // namespace tst_hardware_text
+
 #include "tst_hardware_text.moc"

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+namespace tst_target {
+
 using namespace lathe;
 
 class TstTarget : public QObject
@@ -151,4 +153,7 @@ private slots:
 };
 
 LATHE_TEST(TstTarget)
+
+} // namespace tst_target
+
 #include "tst_target.moc"

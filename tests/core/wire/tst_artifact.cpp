@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace tst_artifact {
+
 using namespace lathe;
 using nlohmann::json;
 
@@ -129,4 +131,7 @@ private slots:
 };
 
 LATHE_TEST(TestArtifact)
+
+} // namespace tst_artifact
+
 #include "tst_artifact.moc"

@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+namespace tst_framing {
+
 using namespace lathe;
 using namespace lathe::wire;
 
@@ -161,4 +163,7 @@ private slots:
 };
 
 LATHE_TEST(TestFraming)
+
+} // namespace tst_framing
+
 #include "tst_framing.moc"

@@ -13,6 +13,8 @@
 #include <csignal>
 #include <map>
 
+namespace tst_conformance {
+
 using namespace lathe;
 
 /// The definition of a back end: whatever its kind, both halves must do this. Add a kind to kinds() and it is asked.
@@ -369,4 +371,7 @@ private slots:
 };
 
 LATHE_TEST(TestConformance)
+
+} // namespace tst_conformance
+
 #include "tst_conformance.moc"

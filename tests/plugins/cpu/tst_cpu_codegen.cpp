@@ -14,6 +14,8 @@
 #include <cstring>
 #include <fstream>
 
+namespace tst_cpu_codegen {
+
 using namespace lathe;
 using namespace lathe::test;
 using ir::Expr;
@@ -376,4 +378,7 @@ void TstCpuCodegen::anUndefinedSymbolIsNamed()
 }
 
 LATHE_TEST(TstCpuCodegen)
+
+} // namespace tst_cpu_codegen
+
 #include "tst_cpu_codegen.moc"

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+namespace tst_device_memory {
+
 using namespace lathe::cpu;
 
 /// Memory that kernels are given: guarded, and kept for the next trial.
@@ -80,4 +82,7 @@ private slots:
 };
 
 LATHE_TEST(TestDeviceMemory)
+
+} // namespace tst_device_memory
+
 #include "tst_device_memory.moc"

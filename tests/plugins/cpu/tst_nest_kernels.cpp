@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+namespace tst_nest_kernels {
+
 using namespace lathe;
 using namespace lathe::test;
 using ir::Expr;
@@ -253,4 +255,7 @@ void TstNestKernels::unrollHintsKeepTheTail()
 }
 
 LATHE_TEST(TstNestKernels)
+
+} // namespace tst_nest_kernels
+
 #include "tst_nest_kernels.moc"

@@ -5,6 +5,8 @@
 
 #include <QTest>
 
+namespace tst_random_kernels {
+
 using namespace lathe;
 using namespace lathe::test;
 
@@ -76,4 +78,7 @@ void TstRandomKernels::randomSchedulesRunAsTheirNestSays()
 }
 
 LATHE_TEST(TstRandomKernels)
+
+} // namespace tst_random_kernels
+
 #include "tst_random_kernels.moc"

@@ -5,6 +5,8 @@
 
 #include <QTest>
 
+namespace tst_state_kernels {
+
 using namespace lathe;
 using namespace lathe::test;
 
@@ -135,4 +137,7 @@ void TstStateKernels::kernelsForAarch64NeedNothing()
 }
 
 LATHE_TEST(TstStateKernels)
+
+} // namespace tst_state_kernels
+
 #include "tst_state_kernels.moc"

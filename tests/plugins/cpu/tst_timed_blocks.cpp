@@ -6,6 +6,8 @@
 #include <cmath>
 #include <functional>
 
+namespace tst_timed_blocks {
+
 using lathe::cpu::TimedBlocks;
 
 /// Kernels on a processor that is not theirs alone, by a clock of our own.
@@ -77,4 +79,7 @@ private slots:
 };
 
 LATHE_TEST(TestTimedBlocks)
+
+} // namespace tst_timed_blocks
+
 #include "tst_timed_blocks.moc"

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+namespace tst_vector_math {
+
 using namespace lathe;
 using namespace lathe::test;
 using ir::Expr;
@@ -251,4 +253,7 @@ void TstVectorMath::unknownFunctionsAreRefusedByName()
 }
 
 LATHE_TEST(TstVectorMath)
+
+} // namespace tst_vector_math
+
 #include "tst_vector_math.moc"

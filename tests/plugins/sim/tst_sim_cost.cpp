@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+namespace tst_sim_cost {
+
 using namespace lathe;
 using namespace lathe::sim;
 
@@ -133,4 +135,7 @@ private slots:
 };
 
 LATHE_TEST(TestSimCost)
+
+} // namespace tst_sim_cost
+
 #include "tst_sim_cost.moc"
