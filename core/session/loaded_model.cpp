@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx.h"
 #include "core/frontend/zoo.h"
+#include "core/graph/pass_runner.h"
 #include "core/graph/passes.h"
 #include "core/support/hash.h"
 #include "core/target/hardware_text.h"
@@ -79,21 +80,15 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
         LATHE_TRY(putLimits(*model, given));
     }
     LATHE_TRY_ASSIGN(model->imported, importModel(*model));
-    graph::Graph g = model->imported;
     // Lathe's own plans on CPUs work on channels-last tensors: vectors along the channels, windows without gathers
     // (cpu-kernels.md 5 and 6 found NHWC within 3 % of NCHW16c). A layout that was asked for is kept.
     std::string layout = spec.layout;
     if (layout.empty() && spec.partition == "lathe" && model->target.family() == "cpu")
         layout = "NHWC";
-    if (!layout.empty()) {
-        LATHE_TRY_ASSIGN(g, graph::convertLayout(std::move(g), layout));
-    }
-    LATHE_TRY_ASSIGN(model->graph, graph::optimize(std::move(g), model->target));
-    if (spec.partition == "lathe") {
-        LATHE_TRY_ASSIGN(model->graph, graph::sinkReshapes(std::move(model->graph)));
-        LATHE_TRY_ASSIGN(model->graph, graph::scaleWeights(std::move(model->graph)));
-    }
-    LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition));
+    graph::PassRunner passes;
+    LATHE_TRY_ASSIGN(model->graph, graph::prepare(model->imported, model->target, layout, spec.partition, passes));
+    LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition, passes));
+    model->passes = passes.runs();
     return std::shared_ptr<const LoadedModel>(std::move(model));
 }
 
