@@ -53,7 +53,7 @@ Result<> budget(const BudgetArguments& arguments)
         LATHE_TRY_ASSIGN(only, findTask(tasks, arguments));
     }
     if (changes) {
-        session::TaskBudget wanted = session->budgets()[static_cast<std::size_t>(only)];
+        session::TaskBudget wanted = session->project()->budgets()[static_cast<std::size_t>(only)];
         if (arguments.pin)
             wanted.pinned = *arguments.pin == "on";
         if (arguments.mute)
@@ -62,9 +62,9 @@ Result<> budget(const BudgetArguments& arguments)
             (arguments.pin && *arguments.pin == "on" && !(arguments.mute && *arguments.mute == "on") ? wanted.muted : wanted.pinned) = false;
         wanted.boost = arguments.boost.value_or(wanted.boost);
         wanted.trialCap = arguments.cap.value_or(wanted.trialCap);
-        LATHE_TRY(session->setBudget(only, wanted));
+        LATHE_TRY(session->project()->setBudget(only, wanted));
     }
-    const std::vector<session::TaskBudget> budgets = session->budgets();
+    const std::vector<session::TaskBudget> budgets = session->project()->budgets();
     nlohmann::json rows = nlohmann::json::array();
     if (!arguments.json)
         print("{:>4} {:>6} {:>5} {:>6} {:>8} {:>8}  {}\n", "ID", "pinned", "muted", "boost", "cap", "trials", "task");

@@ -78,7 +78,7 @@ nlohmann::json functions(const std::vector<session::SubgraphReport>& subgraphs)
 /// What an export would do, and its refusal.
 Result<> dryRun(const session::TuningSession& session, const CompileArguments& a)
 {
-    LATHE_TRY_ASSIGN(const session::Coverage coverage, session.coverage(a.compile.strict));
+    LATHE_TRY_ASSIGN(const session::Coverage coverage, session.exports()->coverage(a.compile.strict));
     const std::string refusal = !coverage.unsupported.empty() ? coverage.unsupported : a.compile.allowDefault ? std::string() : coverage.refusal;
     if (a.json) {
         nlohmann::json out = {{"subgraphs", functions(coverage.subgraphs)}, {"tasks", coverage.tasks}, {"records", coverage.records},
@@ -138,7 +138,7 @@ void addCompile(CLI::App& app, Action& run)
                 if (terminal)
                     fmt::print(stderr, "\r\033[K{}", fraction < 1 ? fmt::format("{} ...", step) : std::string());
             };
-            LATHE_TRY_ASSIGN(const auto report, session->compile(a->compile, progress, {}));
+            LATHE_TRY_ASSIGN(const auto report, session->exports()->compile(a->compile, progress, {}));
             if (a->json)
                 printJson(report);
             else

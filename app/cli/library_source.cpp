@@ -49,7 +49,7 @@ Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEsti
     compile.verify = false;
     compile.benchmark = withEstimates;
     compile.threads = threads;
-    LATHE_TRY_ASSIGN(const auto report, session->compile(compile, {}, {}));
+    LATHE_TRY_ASSIGN(const auto report, session->exports()->compile(compile, {}, {}));
     source.file = report.library;
     source.model = session->options().model;
     source.target = session->options().target;

@@ -32,7 +32,7 @@ Result<> import(const RecordsImportArguments& a)
     open.target = a.target;
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(std::move(open)));
     const std::vector<std::filesystem::path> files(a.files.begin(), a.files.end());
-    LATHE_TRY_ASSIGN(const session::LogImport done, session->importLogs(files, {}, {}));
+    LATHE_TRY_ASSIGN(const session::LogImport done, session->project()->importLogs(files, {}, {}));
     if (a.json) {
         print("{}\n", toJson(done).dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
     } else {

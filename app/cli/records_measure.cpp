@@ -66,7 +66,7 @@ Result<> measure(const RecordsMeasureArguments& a, session::TuningSession& sessi
         if (g_stop != 0)
             stop.request_stop();
     });
-    LATHE_TRY_ASSIGN(const auto done, session.remeasure(trials, a.options, {}, stop.get_token()));
+    LATHE_TRY_ASSIGN(const auto done, session.project()->remeasure(trials, a.options, {}, stop.get_token()));
     nlohmann::json rows = nlohmann::json::array();
     const std::vector<session::TaskView> tasks = session.tasks();
     std::size_t failed = 0;

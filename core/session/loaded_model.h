@@ -1,7 +1,8 @@
 #pragma once
 
 #include "core/graph/task.h"
-#include "core/session/session.h"
+#include "core/session/options.h"
+#include "core/session/views.h"
 #include "core/target/target.h"
 
 namespace lathe::session {

@@ -2,6 +2,7 @@
 
 #include "core/session/head_start.h"
 #include "core/session/tune_options.h"
+#include "core/session/views.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
