@@ -40,7 +40,7 @@ Result<> verify(VerifyArguments& a)
     if (!a.network.empty() || !source.model) {
         if (a.network.empty())
             return makeError(Errc::InvalidArgument, fmt::format("no description beside {} names its network: say --model MODEL", source.file.string()));
-        a.model.model = a.network;
+        a.model.setSource(a.network);
         LATHE_TRY_ASSIGN(open, a.model.openOptions());
     } else {
         open.model = *source.model;

@@ -9,7 +9,8 @@
 
 namespace lathe::session {
 
-// What a person can ask for, as values: from the command line, the window, or a project. Nothing else is needed to hold them.
+// What a person can ask for, as values: from the command line, the window, or a project. Nothing else is needed to hold
+// them.
 
 /// MODEL of the command line: an ONNX file or "zoo:NAME", and the options that go with it.
 struct ModelSpec
@@ -19,7 +20,8 @@ struct ModelSpec
     std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
     std::string layout; ///< "", "NHWC", "NCHW"
     std::string partition = "lathe";
-    /// File of hardware parameters, or a CPU's name (-mcpu); stored with the project; empty: what is stored, else the target's.
+    /// File of hardware parameters, or a CPU's name (-mcpu); stored with the project; empty: what is stored, else the
+    /// target's.
     std::string hardware;
     std::uint64_t seed = 0; ///< of zoo weights
 };
@@ -48,7 +50,8 @@ struct TuneOptions
     std::int32_t trialsPerRound = 0; ///< 0: 64, fewer where the budget in time is small
     std::string policy = "sketch"; ///< sketch, reference, random, evolution, template
     std::string scheduler = "gradient"; ///< who has the next round: gradient, reference, round-robin
-    /// What policy sketch begins with: a file (lathe-cli head-start make), "none"; empty: what is installed for the target, if there is such.
+    /// What policy sketch begins with: a file (lathe-cli head-start make), "none"; empty: what is installed for the
+    /// target, if there is such.
     std::string headStart;
     std::vector<std::string> devices;
     std::uint64_t seed = 1;
@@ -58,14 +61,14 @@ struct TuneOptions
     double timeoutSeconds = 10;
     double cooldownMs = 0;
     std::int64_t earlyStop = 0;
-    double minGainPercent = 0; ///< ends when the last `gainWindowSeconds` made the network less than this faster; 0: never
+    double minGainPercent = 0; ///< ends when the last `gainWindowSeconds` made the network faster by less; 0: never
     double gainWindowSeconds = 3600;
     std::int32_t buildJobs = 0; ///< 0: one per core
-    /// "network": weights come from where the network's others push them; "warm": runs back to back; "cold": 32 MiB of other
-    /// memory are read before each.
+    /// "network": weights come from where the network's others push them; "warm": runs back to back; "cold": 32 MiB of
+    /// other memory are read before each.
     std::string cache = "network";
-    /// Whether each round's best is measured beside what stands before it is believed: "on", "off"; "auto": but on simulators,
-    /// whose costs do not vary.
+    /// Whether each round's best is measured beside what stands before it is believed: "on", "off"; "auto": but on
+    /// simulators, whose costs do not vary.
     std::string runoff = "auto";
     bool strict = false;
     bool verbose = false;

@@ -23,12 +23,13 @@ public:
     virtual double speed() const = 0;
     /// Run seconds per second, 0.1 to 1,000,000; at once. InvalidArgument.
     virtual Result<> setSpeed(double factor) = 0;
-    /// Goes there at once and on from there; to the past by a RewindEvent and all events up to there. Starts a replay that has ended.
+    /// Goes there at once and on from there; to the past by a RewindEvent and all events up to there. Starts a replay
+    /// that has ended.
     virtual Result<> seek(double seconds) = 0;
 };
 
-/// A session that plays a stored run; TuningSession::open() with OpenOptions::replay. Errors: NotFound (no such project or run), those
-/// of loading the model.
+/// A session that plays a stored run; TuningSession::open() with OpenOptions::replay. Errors: NotFound (no such project
+/// or run), those of loading the model.
 Result<std::unique_ptr<TuningSession>> openReplay(OpenOptions options);
 
 } // namespace lathe::session

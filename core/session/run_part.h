@@ -6,8 +6,8 @@
 
 namespace lathe::session {
 
-/// The run of a session: one that tunes, or a stored one that plays. start(), pause(), resumeRun() and stop() return at once;
-/// what they cause arrives as events.
+/// The run of a session: one that tunes, or a stored one that plays. start(), pause(), resumeRun() and stop() return at
+/// once; what they cause arrives as events.
 class RunPart
 {
 public:
@@ -15,8 +15,9 @@ public:
 
     /// One observer; set before start(), null to remove. Returns when no call is in flight any more.
     virtual void setObserver(SessionObserver* observer) = 0;
-    /// Tunes; a replay plays from its beginning, whatever the options. Errors: InvalidArgument (options that no run can follow, a run
-    /// that goes on, trials that are measured again), Unsupported, StoreFailed (a project that is only read).
+    /// Tunes; a replay plays from its beginning, whatever the options. Errors: InvalidArgument (options that no run can
+    /// follow, a run that goes on, trials that are measured again), Unsupported, StoreFailed (a project that is only
+    /// read).
     virtual Result<> start(TuneOptions options) = 0;
     virtual void pause() = 0;
     virtual void resumeRun() = 0;

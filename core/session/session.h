@@ -16,14 +16,15 @@
 
 namespace lathe::session {
 
-/// The one façade that app/ and ui/ use: a model, its tasks, its history, and the run that tunes it. What can be done beside looking
-/// and running is in parts, which a session has or has not: a live one project() and exports(), a replay replay().
+/// The one façade that app/ and ui/ use: a model, its tasks, its history, and the run that tunes it. What can be done
+/// beside looking and running is in parts, which a session has or has not: a live one project() and exports(), a replay
+/// replay().
 ///
-/// Threads: calls may come from any one thread at a time, unless a part says more; those that block say so: call them, and open(),
-/// off the GUI thread.
+/// Threads: calls may come from any one thread at a time, unless a part says more; those that block say so: call them,
+/// and open(), off the GUI thread.
 ///
-/// With OpenOptions::replay, start() plays a stored run from its beginning: its events come again with their times, and tasks
-/// have no figures before.
+/// With OpenOptions::replay, start() plays a stored run from its beginning: its events come again with their times, and
+/// tasks have no figures before.
 class TuningSession : public RunPart
 {
 public:
@@ -38,7 +39,8 @@ public:
     virtual std::vector<std::string> notices() const = 0; ///< "project is read-only because ...", "batch set to 1"
     /// The limits that search respects, of the target, detected or as set. Units are in their names, else counts.
     virtual std::vector<DeviceView::Limit> hardware() const = 0;
-    /// A reader of the project for views, to be used on a thread of theirs; it may outlive the session. NotFound without a project.
+    /// A reader of the project for views, to be used on a thread of theirs; it may outlive the session. NotFound
+    /// without a project.
     virtual Result<std::unique_ptr<History>> history() const = 0;
 
     /// Null: nothing can be changed, this is a replay.
@@ -51,8 +53,8 @@ public:
     virtual Replay* replay() { return nullptr; }
 };
 
-/// What a person is told who asks a replay for what only a live session does: "a replay takes no budget: open the project itself".
-/// InvalidArgument.
+/// What a person is told who asks a replay for what only a live session does: "a replay takes no budget: open the
+/// project itself". InvalidArgument.
 Error notInReplay(std::string_view what);
 
 /// The networks that come with Lathe.
