@@ -88,14 +88,14 @@ Result<> budget(const BudgetArguments& arguments)
 void addBudget(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<BudgetArguments>();
-    CLI::App* command = app.add_subcommand("budget", "What the scheduler is asked for each task: lists it, or changes it for one task");
-    command->add_option("PROJECT", arguments->project, "P.lathe")->required();
+    CLI::App* command = app.add_subcommand("budget", "List what the scheduler is asked for each task, or change it for one task");
+    command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     command->add_option("TASK", arguments->task, "Number, name or key of a task");
-    command->add_option("--pin", arguments->pin, "on: its trials come first")->check(CLI::IsMember({"on", "off"}));
-    command->add_option("--mute", arguments->mute, "on: it gets no trials")->check(CLI::IsMember({"on", "off"}));
-    command->add_option("--boost", arguments->boost, "Factor on what it promises; 1: none");
-    command->add_option("--cap", arguments->cap, "At most so many trials of a run; 0: no cap");
-    command->add_flag("--json", arguments->json, "One JSON array");
+    command->add_option("--pin", arguments->pin, "Whether its trials come first")->check(CLI::IsMember({"on", "off"}));
+    command->add_option("--mute", arguments->mute, "Whether it gets no trials")->check(CLI::IsMember({"on", "off"}));
+    command->add_option("--boost", arguments->boost, "Factor on what the task promises; 1 changes nothing");
+    command->add_option("--cap", arguments->cap, "Largest number of trials of a run; 0: no limit");
+    command->add_flag("--json", arguments->json, "Print one JSON array");
     command->callback([arguments, &run] { run = [arguments] { return budget(*arguments); }; });
 }
 

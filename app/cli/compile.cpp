@@ -112,7 +112,7 @@ void addCompile(CLI::App& app, Action& run)
     a->model.addTo(*command, false);
     a->options.addTo(*command);
     command->add_flag("--dry-run", a->dryRun, "Say what each function would run, and write nothing");
-    command->add_flag("--json", a->json, "One JSON object");
+    command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] {
         run = [a]() -> Result<> {
             LATHE_TRY(a->options.problem);
