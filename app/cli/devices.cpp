@@ -8,8 +8,8 @@ namespace lathe::cli {
 void addDevices(CLI::App& app, Action& run)
 {
     auto json = std::make_shared<bool>(false);
-    CLI::App* command = app.add_subcommand("devices", "What can measure here");
-    command->add_flag("--json", *json, "One JSON array");
+    CLI::App* command = app.add_subcommand("devices", "List what can measure here");
+    command->add_flag("--json", *json, "Print one JSON array");
     command->callback([json, &run] {
         run = [json]() -> Result<> {
             nlohmann::json rows = nlohmann::json::array();

@@ -1,7 +1,7 @@
+#include "core/session/devices.h"
+
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
-#include "core/session/session.h"
-
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
 #include "core/record/json_fields.h"

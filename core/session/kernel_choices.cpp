@@ -5,6 +5,7 @@
 #include "core/schedule/step.h"
 #include "core/search/policy.h"
 #include "core/session/condition_texts.h"
+#include "core/session/devices.h"
 #include "core/store/log_line.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,8 @@
 
 #include "core/graph/pass_runner.h"
 #include "core/graph/task.h"
-#include "core/session/session.h"
+#include "core/session/options.h"
+#include "core/session/views.h"
 #include "core/target/target.h"
 
 namespace lathe::session {
