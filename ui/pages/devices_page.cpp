@@ -7,22 +7,19 @@
 #include "ui/models/workspace.h"
 #include "ui/views/table_view.h"
 
-#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QListWidget>
-#include <QPointer>
 #include <QPushButton>
 #include <QSplitter>
-#include <QThreadPool>
 #include <QVBoxLayout>
 
 #include <cmath>
 
 namespace lathe::ui {
 
-DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
 {
     setObjectName(QStringLiteral("devicesPage"));
     m_list = new QListWidget(this);
@@ -111,21 +108,16 @@ void DevicesPage::showEvent(QShowEvent* event)
 
 void DevicesPage::ask()
 {
-    if (m_asking)
+    if (m_asking.isRunning())
         return;
-    m_asked = m_asking = true;
+    m_asked = true;
     m_refresh->setEnabled(false);
-    QThreadPool::globalInstance()->start([self = QPointer(this)] {
-        auto devices = std::make_shared<std::vector<session::DeviceView>>(session::listDevices());
-        QMetaObject::invokeMethod(qApp, [self, devices] {
-            if (!self)
-                return;
-            self->m_devices = std::move(*devices);
-            self->m_asking = false;
-            self->m_refresh->setEnabled(true);
-            self->fill();
-        }, Qt::QueuedConnection);
-    });
+    m_asking = m_jobs.run([](const JobLink&) { return session::listDevices(); },
+                          [this](std::vector<session::DeviceView> devices) {
+                              m_devices = std::move(devices);
+                              m_refresh->setEnabled(true);
+                              fill();
+                          });
     fill();
 }
 
@@ -195,7 +187,7 @@ void DevicesPage::showCurrent()
     } else {
         m_model->setEditor({});
         m_model->setLimits({});
-        state = m_asking ? tr("Asking the back ends …") : tr("No device was found.");
+        state = m_asking.isRunning() ? tr("Asking the back ends …") : tr("No device was found.");
     }
     const auto tested = m_tests.find(testTarget());
     if (tested != m_tests.end()) {
@@ -236,20 +228,16 @@ void DevicesPage::test()
     test = {};
     test.running = true;
     showCurrent();
-    QThreadPool::globalInstance()->start([self = QPointer(this), target] {
-        auto result = std::make_shared<Result<session::SelfTest>>(session::selfTestDevice(target.toStdString()));
-        QMetaObject::invokeMethod(qApp, [self, target, result] {
-            if (!self)
-                return;
-            Tested& ended = self->m_tests[target];
-            ended = {};
-            if (*result)
-                ended.result = **result;
-            else
-                ended.failure = QString::fromStdString(result->error().message);
-            self->showCurrent();
-        }, Qt::QueuedConnection);
-    });
+    m_jobs.run([target](const JobLink&) { return session::selfTestDevice(target.toStdString()); },
+               [this, target](const Result<session::SelfTest>& result) {
+                   Tested& ended = m_tests[target];
+                   ended = {};
+                   if (result)
+                       ended.result = *result;
+                   else
+                       ended.failure = QString::fromStdString(result.error().message);
+                   showCurrent();
+               });
 }
 
 void DevicesPage::reset()
