@@ -3,6 +3,7 @@
 #include "core/frontend/onnx.h"
 #include "core/frontend/zoo.h"
 #include "core/graph/passes.h"
+#include "core/session/back_ends.h"
 #include "core/support/hash.h"
 #include "core/target/hardware_text.h"
 
@@ -72,7 +73,7 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
 {
     auto model = std::make_shared<LoadedModel>();
     model->spec = spec;
-    LATHE_TRY_ASSIGN(model->target, Target::parse(target));
+    LATHE_TRY_ASSIGN(model->target, parseTarget(target));
     model->hardware = defaultHardware(model->target);
     if (!spec.hardware.empty()) {
         LATHE_TRY_ASSIGN(const Hardware given, readHardware(spec.hardware));
@@ -80,11 +81,10 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
     }
     LATHE_TRY_ASSIGN(model->imported, importModel(*model));
     graph::Graph g = model->imported;
-    // Lathe's own plans on CPUs work on channels-last tensors: vectors along the channels, windows without gathers
-    // (cpu-kernels.md 5 and 6 found NHWC within 3 % of NCHW16c). A layout that was asked for is kept.
+    // A layout that was asked for is kept.
     std::string layout = spec.layout;
-    if (layout.empty() && spec.partition == "lathe" && model->target.family() == "cpu")
-        layout = "NHWC";
+    if (layout.empty() && spec.partition == "lathe")
+        layout = model->target.traits().layout;
     if (!layout.empty()) {
         LATHE_TRY_ASSIGN(g, graph::convertLayout(std::move(g), layout));
     }

@@ -3,6 +3,7 @@
 #include "core/frontend/zoo.h"
 #include "core/measure/measurer.h"
 #include "core/schedule/state.h"
+#include "core/session/back_ends.h"
 #include "core/session/exporter.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/log_importer.h"
@@ -64,6 +65,7 @@ public:
         std::vector<std::string> notices = m_model->notices;
         if (m_project && !m_project->readOnlyReason().empty())
             notices.push_back(m_project->readOnlyReason());
+        notices.insert(notices.end(), loadBackEnds().begin(), loadBackEnds().end());
         return notices;
     }
     bool canResume() const override { return m_canResume; }
@@ -384,6 +386,8 @@ Result<> Session::start(TuneOptions options)
         return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
     LATHE_TRY(check(options));
     LATHE_TRY(measure::checkMeasurable(m_model->target));
+    if (!options.resume) // else the run's own counts
+        LATHE_TRY(checkPolicy(m_model->target, options.policy));
     wait();
     RunSetup setup;
     setup.model = modelNow();
@@ -393,7 +397,7 @@ Result<> Session::start(TuneOptions options)
     setup.executor = m_executor.get();
     setup.control = &m_control;
     setup.steering = &m_steering;
-    if (m_model->target.kind() == "cpu")
+    if (const BackendTraits& traits = m_model->target.traits(); traits.libraries && traits.runsHere)
         setup.measureNetwork = [this, model = setup.model, derived = std::make_shared<deploy::DerivedConstants>()](bool untuned, const RecordChoice& choice, std::stop_token stop) {
             return measureNetwork(*model, untuned ? nullptr : m_project.get(), choice, stop, derived);
         };
@@ -515,7 +519,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     if (options.target.empty()) {
         LATHE_TRY_ASSIGN(options.target, latestTarget(options.project));
         if (options.target.empty())
-            options.target = "cpu";
+            options.target = kDefaultTarget;
     }
     // A model that is named is read first, so that one that cannot be read leaves no empty project behind.
     std::shared_ptr<const LoadedModel> model;

@@ -1,5 +1,6 @@
 #include "core/session/tune_options.h"
 
+#include "core/policy/policy_table.h"
 #include "core/session/head_start.h"
 
 #include <fmt/format.h>
@@ -43,11 +44,12 @@ Result<> check(const TuneOptions& o)
     LATHE_TRY(inRange<std::int64_t>("--trials", o.trials, 0, kMany));
     LATHE_TRY(inRange<std::int64_t>("--trials-per-task", o.trialsPerTask, 0, kMany));
     LATHE_TRY(inRange("--trials-per-round", o.trialsPerRound, 0, 4096));
-    LATHE_TRY(oneOf("--policy", o.policy, {"sketch", "reference", "random", "evolution", "template"}));
-    if (o.policy == "template")
-        return makeError(Errc::Unsupported, "the template policy is not part of this version: choose sketch, reference, evolution or random");
-    if (!o.headStart.empty() && o.headStart != kNoHeadStart && o.policy != "sketch")
-        return makeError(Errc::InvalidArgument, fmt::format("--head-start is for policy sketch: with policy {} leave it out", o.policy));
+    const auto policy = policy::findPolicy(o.policy);
+    if (!policy && policy.error().code == Errc::InvalidArgument)
+        return makeError(Errc::InvalidArgument, fmt::format("--policy is '{}', it must be one of {}", o.policy, policy::policyNames()));
+    LATHE_TRY(policy);
+    if (!o.headStart.empty() && o.headStart != kNoHeadStart && !(*policy)->takesHeadStart)
+        return makeError(Errc::InvalidArgument, fmt::format("--head-start is for policy {}: with policy {} leave it out", policy::kDefaultPolicy, o.policy));
     LATHE_TRY(oneOf("--cache", o.cache, {"network", "warm", "cold"}));
     LATHE_TRY(oneOf("--runoff", o.runoff, {"auto", "on", "off"}));
     LATHE_TRY(inRange("--repeat", o.repeat, 1, 1000));
@@ -73,7 +75,8 @@ double expectedTrials(const TuneOptions& options)
 
 double minRepeatMs(const TuneOptions& options)
 {
-    return options.minRepeatMs.value_or(options.policy == "reference" ? 100 : 20);
+    const auto policy = policy::findPolicy(options.policy);
+    return options.minRepeatMs.value_or(policy ? (*policy)->minRepeatMs : policy::PolicyEntry().minRepeatMs);
 }
 
 } // namespace lathe::session

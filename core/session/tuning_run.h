@@ -78,8 +78,6 @@ private:
     Result<> takeHeadStartAgain(const store::SessionRow& resumed, std::stop_token stop);
     Result<> keepHeadStart(); ///< in the project, so that the run can go on whatever becomes of the file
     Result<search::HeadStartUse> give(const search::HeadStart& headStart, std::stop_token stop);
-    /// Of a task's first round, of at most `count` trials.
-    Result<> addHeirs(const Task& task, std::int32_t count, std::vector<Candidate>& candidates) const;
     std::string storedOptions() const; ///< JSON
     Result<> followSteering();
     search::Terms explain(std::int32_t task, std::string& reason) const;
