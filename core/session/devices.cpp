@@ -58,7 +58,9 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     options.builders = 1;
     options.quietGate = false; // nothing else of ours runs
     LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options));
-    const search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
+    search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
+    if (task.target.traits().takesDeviceFigures && !measurer->devices().empty())
+        task.hardware.takeDeviceFigures(figuresOf(measurer->devices().front()));
     measure::MeasureRequest request;
     request.trial = contentHash("self-test " + model->target.text()).hex();
     request.candidate = untunedCandidate(task).value_or(policy::plainLoops(task));

@@ -3,11 +3,13 @@
 #include "core/frontend/onnx.h"
 #include "core/frontend/zoo.h"
 #include "core/graph/passes.h"
+#include "core/record/json_fields.h"
 #include "core/session/back_ends.h"
 #include "core/support/hash.h"
 #include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -59,6 +61,13 @@ Result<graph::Graph> importModel(LoadedModel& model)
 }
 
 } // namespace
+
+Hardware figuresOf(std::string_view device)
+{
+    const auto hardware = partIn(nlohmann::json::parse(device, nullptr, false), "hardware");
+    auto figures = parseHardware(hardware.is_object() ? hardware.dump() : std::string("{}"), "device");
+    return figures ? *std::move(figures) : Hardware();
+}
 
 Result<> putLimits(LoadedModel& model, const Hardware& limits)
 {

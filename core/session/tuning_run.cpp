@@ -116,12 +116,15 @@ void TuningRun::setState(RunState state, std::string text)
 
 Result<> TuningRun::prepare()
 {
-    const LoadedModel& model = *m_setup.model;
-    if (model.partition.tasks.empty())
+    if (m_setup.model->partition.tasks.empty())
         return makeError(Errc::Unsupported, "the network has no task to tune");
-    m_options.trialsPerRound = roundSize(m_options, model.partition.tasks.size());
+    m_options.trialsPerRound = roundSize(m_options, m_setup.model->partition.tasks.size());
 
     LATHE_TRY(startMeasurer());
+    if (m_setup.deviceOpened) {
+        LATHE_TRY_ASSIGN(m_setup.model, m_setup.deviceOpened(m_device));
+    }
+    const LoadedModel& model = *m_setup.model;
     m_coldBytes = coldBytesOf(m_options, model);
     m_runoffs = m_options.runoff == "on" || (m_options.runoff == "auto" && !modelTime());
 

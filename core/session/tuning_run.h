@@ -32,6 +32,9 @@ struct RunSetup
     RunControl* control = nullptr;
     Steering* steering = nullptr;
     NetworkMeasure measureNetwork; ///< may be empty
+    /// Told of a device that was opened, as Measurer::devices() describes it; the model with what it tells of its hardware, which the
+    /// run searches from then on. May be empty.
+    std::function<Result<std::shared_ptr<const LoadedModel>>(std::string_view device)> deviceOpened;
 };
 
 /// The tuning loop: joins search (ask/tell), measure and store. One object per run, used on one thread.
