@@ -7,7 +7,7 @@ namespace lathe::policy {
 Result<Candidate> defaultCandidate(const search::SearchTask& task)
 {
     for (const PolicyPtr& entry : policies()) {
-        if (!entry->guess || (entry->suits && !entry->suits(task.target)))
+        if (!entry->guess || !entry->missing.empty() || (entry->suits && !entry->suits(task.target)))
             continue;
         auto guess = entry->guess(task);
         if (guess || guess.error().code != Errc::Unsupported)
