@@ -1,7 +1,8 @@
 #include "app/cli/records.h"
+#include "core/session/back_ends.h"
 #include "core/store/log_line.h"
 #include "core/store/transfer.h"
-#include "core/target/target.h"
+#include "core/target/presets.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -88,20 +89,19 @@ Result<> exportRecords(const RecordsTransferArguments& a)
                                                                 fmt::join(targets, "; ")));
         wanted = targets.front();
     }
-    LATHE_TRY_ASSIGN(const Target target, Target::parse(wanted));
+    LATHE_TRY_ASSIGN(const Target target, session::parseTarget(wanted));
     const auto describe = [&target](std::string_view device) {
         Hardware hardware = defaultHardware(target);
         // What the target leaves open is as the device was, wherever this program runs.
         const auto json = nlohmann::json::parse(device, nullptr, false);
         for (const char* name : {"num_cores", "vector_unit_bytes", "cache_line_bytes"}) {
-            if (target.kind() != "cpu" || target.attribute(std::string_view(name) == "num_cores" ? "threads" : "mcpu") || !json.is_object())
+            if (!target.traits().sharesCores || target.attribute(std::string_view(name) == "num_cores" ? "threads" : "mcpu") || !json.is_object())
                 continue;
             const nlohmann::json::json_pointer place(fmt::format("/hardware/{}/value", name));
             if (json.contains(place) && json[place].is_number_integer())
                 hardware.limits[name] = {json[place].get<std::int64_t>(), "device"};
         }
-        // The reference calls its CPU target llvm.
-        return std::pair(target.kind() == "cpu" ? std::string("llvm -keys=cpu") : target.text(), hardware.referenceEight());
+        return std::pair(referenceTargetText(target), hardware.referenceEight());
     };
     LATHE_TRY_ASSIGN(const auto count, store::exportReferenceLog(project, a.output, target.text(), describe));
     report(count);

@@ -1,6 +1,7 @@
 #include "core/backend/builder_loop.h"
 
 #include "core/backend/build_job.h"
+#include "core/backend/rules.h"
 #include "core/support/files.h"
 #include "core/support/log.h"
 #include "core/support/processor_time.h"
@@ -131,6 +132,8 @@ Result<> serve(const BuilderOptions& options)
 
 int runBuilder(const BuilderOptions& options)
 {
+    for (const RefusedRules& refused : loadRules(options.pluginDir)) // a job names its target by a text
+        log(LogLevel::Warning, "builder", fmt::format("{}: {}", refused.plugin, refused.error.message));
     const Result<> ended = serve(options);
     if (ended.error().code == Errc::WorkerCrashed)
         return 0; // the stream was closed: the usual end

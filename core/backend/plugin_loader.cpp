@@ -1,10 +1,10 @@
 #include "core/backend/plugin_loader.h"
 
+#include "core/backend/plugin_file.h"
+
 #include <fmt/format.h>
 
 #include <string_view>
-
-#include <dlfcn.h>
 
 namespace lathe::backend {
 
@@ -17,17 +17,11 @@ Result<const CodegenPlugin*> loadPlugin(const std::filesystem::path& path, std::
         return makeError(
             Errc::NotFound,
             fmt::format("there is no code generator for targets of kind \"{}\": {} is missing", kind, path.string()));
-    // The loader counts references and gives the same library again; it is never unloaded, for LLVM keeps global state.
-    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return makeError(Errc::Incompatible, fmt::format("{} does not load: {}", path.string(), ::dlerror()));
-    const auto entry = reinterpret_cast<CodegenPluginFn>(::dlsym(library, "lathe_codegen_create"));
-    const CodegenPlugin* plugin = entry ? entry() : nullptr;
+    LATHE_TRY_ASSIGN(void* entry, openPlugin(path, "lathe_codegen_create"));
+    const CodegenPlugin* plugin = reinterpret_cast<CodegenPluginFn>(entry)();
     if (!plugin || !plugin->buildId || !plugin->kind || !plugin->create)
         return makeError(Errc::Incompatible, fmt::format("{} is no code generator of Lathe", path.string()));
-    if (std::string_view(plugin->buildId) != buildId())
-        return makeError(Errc::Incompatible, fmt::format("{} was built as {}, this program as {}", path.string(),
-                                                         plugin->buildId, buildId()));
+    LATHE_TRY(checkBuildId(path, plugin->buildId));
     if (plugin->kind != kind)
         return makeError(Errc::Incompatible, fmt::format("{} generates code for \"{}\"", path.string(), plugin->kind));
     return plugin;

@@ -44,7 +44,7 @@ Result<std::filesystem::path> findRuntimeArchive(const std::string& machine)
 
 Result<> checkExportable(const Target& target)
 {
-    if (target.kind() != "cpu")
+    if (!target.traits().libraries)
         return makeError(Errc::Unsupported, fmt::format("libraries can be exported for CPUs; the target is {}", target.kind()));
     if (const auto triple = target.attribute("mtriple"); triple && !isGnuLinux(*triple))
         return makeError(Errc::Unsupported, fmt::format("libraries are made for Linux with glibc (MACHINE-linux-gnu), not for '{}'", *triple));

@@ -36,7 +36,7 @@ BuiltKernelPtr makeBuiltKernel()
 
 Result<> checkMeasurable(const Target& target)
 {
-    if (target.kind() == "cpu" && target.machine() != thisMachine())
+    if (!target.traits().runsHere)
         return makeError(Errc::Unsupported, fmt::format("code for {} cannot be measured on this machine ({}), and boards are not reached yet; a library for it can be exported with default schedules",
                                                         target.machine(), thisMachine()));
     return {};
@@ -51,6 +51,7 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
         options.builders = std::max(1u, std::thread::hardware_concurrency());
     if (options.devices.empty())
         options.devices.push_back(deviceOf(target));
+    options.quietGate = options.quietGate && target.traits().sharesCores;
     impl->options = std::move(options);
     for (std::uint32_t i = 0; i < impl->options.builders; ++i) {
         Slot& slot = impl->builders.emplace_back();

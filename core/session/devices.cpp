@@ -1,11 +1,15 @@
 #include "core/session/devices.h"
 
+#include "core/session/back_ends.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
+#include "core/session/untuned.h"
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
+#include "core/policy/default_candidate.h"
 #include "core/record/json_fields.h"
 #include "core/support/hash.h"
+#include "core/target/kinds.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -36,10 +40,10 @@ std::vector<DeviceView> listDevices()
         views.push_back(std::move(view));
     }
     // What people look for says why it is not there.
-    const std::pair<const char*, const char*> others[] = {{"cuda", "NVIDIA GPUs (CUDA)"}, {"opencl", "OpenCL devices"}};
-    for (const auto& [kind, name] : others)
-        if (std::none_of(views.begin(), views.end(), [kind = std::string(kind)](const DeviceView& view) { return view.kind == kind; }))
-            views.push_back({"", kind, name, fmt::format("absent: this installation of Lathe has no {} back end, so such devices are not looked for", kind), {}});
+    loadBackEnds();
+    for (const TargetKindPtr& kind : targetKinds())
+        if (!kind->devices.empty() && std::none_of(views.begin(), views.end(), [&kind](const DeviceView& view) { return view.kind == kind->name; }))
+            views.push_back({"", kind->name, kind->devices, fmt::format("absent: this installation of Lathe has no {} back end, so such devices are not looked for", kind->name), {}});
     return views;
 }
 
@@ -54,14 +58,15 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     options.builders = 1;
     options.quietGate = false; // nothing else of ours runs
     LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options));
-    const search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
-    const auto candidate = untunedCandidate(task);
-    if (!candidate)
-        return makeError(Errc::Unsupported, fmt::format("there is no test kernel for the target {}", model->target.text()));
+    search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
+    if (task.target.traits().takesDeviceFigures && !measurer->devices().empty())
+        task.hardware.takeDeviceFigures(figuresOf(measurer->devices().front()));
     measure::MeasureRequest request;
     request.trial = contentHash("self-test " + model->target.text()).hex();
-    request.candidate = *candidate;
-    LATHE_TRY_ASSIGN(request.task, measure::makeTaskData(task.alternatives.front().dag, task.alternatives.front().constantInputs, 1, {}));
+    request.candidate = untunedCandidate(task).value_or(policy::plainLoops(task));
+    measure::CheckOptions check;
+    check.tolerance = task.target.traits().tolerance;
+    LATHE_TRY_ASSIGN(request.task, measure::makeTaskData(task.alternatives.front().dag, task.alternatives.front().constantInputs, 1, check));
     request.plan.minRepeatMs = 5;
     request.ordinal = 0;
     TrialResult result;
@@ -81,14 +86,14 @@ Result<SelfTest> selfTestDevice(const std::string& target)
 
 Result<> checkMeasurable(const std::string& text)
 {
-    LATHE_TRY_ASSIGN(const Target target, Target::parse(text));
+    LATHE_TRY_ASSIGN(const Target target, parseTarget(text));
     return measure::checkMeasurable(target);
 }
 
 bool runsHere(const std::string& text)
 {
-    const auto target = Target::parse(text);
-    return !target || target->kind() != "cpu" || target->machine() == thisMachine();
+    const auto target = parseTarget(text);
+    return !target || target->traits().runsHere;
 }
 
 } // namespace lathe::session

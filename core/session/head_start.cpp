@@ -1,7 +1,9 @@
 #include "core/session/head_start.h"
 
+#include "core/policy/policy_table.h"
 #include "core/search/head_start_file.h"
 #include "core/search/lathe/adapt.h"
+#include "core/session/back_ends.h"
 #include "core/session/condition_texts.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/options_json.h"
@@ -21,6 +23,9 @@ namespace lathe::session {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Whose candidates a head start is made of.
+constexpr std::string_view kHeadStartPolicy = policy::kDefaultPolicy;
 
 using Sketches = std::vector<std::shared_ptr<const search::LatheSketch>>;
 using Task = search::HeadStart::Task;
@@ -164,8 +169,8 @@ Result<> Maker::addModel(const store::Project& project, const store::ModelRow& r
     LATHE_TRY_ASSIGN(const ModelSpec spec, modelSpecFromJson(row.options));
     LATHE_TRY_ASSIGN(const auto loaded, loadModelOf(project.file(), spec, target));
     LoadedModel model = *loaded;
-    if (model.target.family() != "cpu")
-        return {}; // policy sketch has no rules for it
+    if (!checkPolicy(model.target, kHeadStartPolicy))
+        return {}; // it has no rules for such targets
     LATHE_TRY_ASSIGN(const std::string limits, project.note("hardware " + model.target.text()));
     if (!limits.empty()) {
         LATHE_TRY_ASSIGN(const Hardware hardware, parseHardware(limits, "project"));
@@ -284,11 +289,10 @@ Result<> Maker::write(const fs::path& output)
 
 fs::path installedHeadStart(const std::string& target)
 {
-    const auto parsed = Target::parse(target);
-    if (!parsed || parsed->family() != "cpu")
+    const auto parsed = parseTarget(target);
+    if (!parsed || parsed->traits().headStart.empty())
         return {};
-    const std::string kind = parsed->kind() == "cpu" ? "cpu-" + parsed->machine() : parsed->kind();
-    fs::path file = installPrefix() / "share" / "lathe" / "head_start" / (kind + ".headstart");
+    fs::path file = installPrefix() / "share" / "lathe" / "head_start" / (parsed->traits().headStart + ".headstart");
     std::error_code ignored;
     return fs::exists(file, ignored) ? file : fs::path();
 }

@@ -39,7 +39,4 @@ std::string refusalOf(const KernelChoices& choices, const LoadedModel& model);
 /// A task (or an untuned function, as one alternative) as the search sees it.
 search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict);
 
-/// The default schedule of the task's first alternative; none where it does not apply.
-std::optional<Candidate> untunedCandidate(const search::SearchTask& task);
-
 } // namespace lathe::session

@@ -30,8 +30,8 @@ std::uint64_t rotatedBytes(const LoadedModel& model)
 
 std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model)
 {
-    if (options.cache == "network") // simulated time knows no caches
-        return model.target.kind() == "sim" ? 0 : -static_cast<std::int64_t>(rotatedBytes(model));
+    if (options.cache == "network") // a formula's time knows no caches
+        return model.target.traits().clock == CostClock::Model ? 0 : -static_cast<std::int64_t>(rotatedBytes(model));
     return options.cache == "cold" ? std::int64_t{32} << 20 : 0; // more than the caches nearest to a core hold
 }
 
@@ -55,13 +55,13 @@ measure::MeasurerOptions measurerOptions(const TuneOptions& options, const Loade
     measurer.runTimeoutSeconds = options.timeoutSeconds;
     for (const std::string& key : options.devices)
         measurer.devices.push_back(measure::deviceOf(model.target, key));
-    measurer.quietGate = model.target.kind() == "cpu";
     return measurer;
 }
 
-Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& alternative)
+Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& alternative, const Target& target)
 {
     measure::CheckOptions check;
+    check.tolerance = target.traits().tolerance;
     // A point of a winograd DAG costs tile^4 x channels: fewer points, all of them in different tiles.
     check.pointsPerOutput = alternative.name.starts_with("winograd") ? 12 : 48;
     return measure::makeTaskData(alternative.dag, alternative.constantInputs, 1, check);

@@ -19,7 +19,7 @@ inline constexpr double kGlanceOnly = 1e-9;
 
 measure::MeasurerOptions measurerOptions(const TuneOptions& options, const LoadedModel& model);
 
-/// What all candidates of an alternative share, with the points at which their outputs are checked.
-Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& alternative);
+/// What all candidates of an alternative share, with the points at which their outputs are checked, as closely as the target can.
+Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& alternative, const Target& target);
 
 } // namespace lathe::session

@@ -6,6 +6,7 @@
 #include "core/session/options_json.h"
 #include "core/store/log_line.h"
 #include "core/support/hash.h"
+#include "core/target/presets.h"
 
 #include <fmt/format.h>
 
@@ -94,7 +95,7 @@ private:
         if (task == m_taskOfKey.end())
             return makeError(Errc::NotFound, fmt::format("trial {} is of another network: open that to measure it again", name));
         const bool imported = store::isImported(old);
-        if (imported && !sameFamily(old.target.substr(store::kImportedTarget.size())))
+        if (imported && familyOfRecord(old.target.substr(store::kImportedTarget.size())) != m_model.target.family())
             return makeError(Errc::Incompatible, fmt::format("trial {} was found for {}, whose programs a {} cannot run: open the project for such a device to measure it", name,
                                                              store::quoted(old.target.substr(store::kImportedTarget.size()), 40), m_model.target.kind()));
         if (!imported && !old.target.empty() && old.target != m_model.target.text())
@@ -116,16 +117,6 @@ private:
         return item;
     }
 
-    /// Whether programs for the target of a log, as the reference or as Lathe writes it, are of the kind that this one runs.
-    bool sameFamily(std::string_view reference) const
-    {
-        if (const auto known = Target::parse(reference))
-            return known->family() == m_model.target.family();
-        const std::string kind(reference.substr(0, reference.find(' ')));
-        const std::string family = kind == "llvm" || kind == "c" ? "cpu" : reference.find("device=mali") != std::string_view::npos ? "mali" : "gpu";
-        return family == m_model.target.family();
-    }
-
     Result<measure::TaskDataPtr> dataOf(std::int32_t task, const std::string& alternative)
     {
         measure::TaskDataPtr& data = m_data[{task, alternative}];
@@ -136,7 +127,7 @@ private:
         for (const search::SearchAlternative& a : search.alternatives) {
             if (a.name != alternative)
                 continue;
-            LATHE_TRY_ASSIGN(data, checkedData(a));
+            LATHE_TRY_ASSIGN(data, checkedData(a, m_model.target));
             return data;
         }
         return makeError(Errc::NotFound, fmt::format("this version of Lathe does not offer the algorithm {} for {}", alternative, t.name));

@@ -2,6 +2,7 @@
 
 #include "core/measure/measurer.h"
 #include "core/record/json_fields.h"
+#include "core/session/back_ends.h"
 #include "core/target/target.h"
 
 #include <nlohmann/json.hpp>
@@ -31,7 +32,7 @@ DeviceLimits limitsFromJson(const std::string& text)
 
 Result<DeviceLimits> measureLimits(const std::string& text)
 {
-    LATHE_TRY_ASSIGN(const Target target, Target::parse(text));
+    LATHE_TRY_ASSIGN(const Target target, parseTarget(text));
     measure::MeasurerOptions options;
     options.target = target.text();
     LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options));

@@ -3,6 +3,7 @@
 #include "core/frontend/zoo.h"
 #include "core/measure/measurer.h"
 #include "core/schedule/state.h"
+#include "core/session/back_ends.h"
 #include "core/session/exporter.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/log_importer.h"
@@ -64,6 +65,7 @@ public:
         std::vector<std::string> notices = m_model->notices;
         if (m_project && !m_project->readOnlyReason().empty())
             notices.push_back(m_project->readOnlyReason());
+        notices.insert(notices.end(), loadBackEnds().begin(), loadBackEnds().end());
         return notices;
     }
     bool canResume() const override { return m_canResume; }
@@ -101,13 +103,16 @@ private:
     bool isActive() const;
     Result<> storeBudget(std::int32_t task, const TaskBudget& budget);
     std::string hardwareNote() const { return "hardware " + m_model->target.text(); }
-    /// The model with the limits that were set.
+    std::string figuresNote() const { return "device figures " + m_model->target.text(); }
+    /// The model with what an opened device told, and the limits that were set.
     std::shared_ptr<const LoadedModel> modelNow() const
     {
         const std::scoped_lock lock(m_limitsMutex);
         return m_limited ? m_limited : m_model;
     }
     Result<> takeLimits(Hardware limits);
+    Hardware ownHardware() const; ///< of the target, with what a device told
+    Result<std::shared_ptr<const LoadedModel>> deviceOpened(std::string_view device);
 
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<store::Project> m_project;
@@ -115,6 +120,7 @@ private:
     Steering m_steering;
     mutable std::mutex m_limitsMutex; ///< an export reads on a thread of its own
     Hardware m_limits; ///< those set by a person or file
+    Hardware m_figures; ///< of the device that was opened last, where they replace presets
     std::shared_ptr<const LoadedModel> m_limited; ///< null: none
     mutable std::mutex m_oneAtATime; ///< a run, or trials that are measured again
     bool m_remeasuring = false;
@@ -278,27 +284,63 @@ std::vector<DeviceView::Limit> Session::hardware() const
 Result<> Session::takeLimits(Hardware limits)
 {
     auto limited = std::make_shared<LoadedModel>(*m_model);
-    LATHE_TRY(putLimits(*limited, limits));
     const std::scoped_lock lock(m_limitsMutex);
+    limited->hardware.takeDeviceFigures(m_figures);
+    LATHE_TRY(putLimits(*limited, limits));
     m_limits = std::move(limits);
-    m_limited = m_limits.limits.empty() ? nullptr : std::move(limited);
+    m_limited = m_limits.limits.empty() && m_figures.limits.empty() ? nullptr : std::move(limited);
     return {};
+}
+
+Hardware Session::ownHardware() const
+{
+    Hardware hardware = defaultHardware(m_model->target);
+    const std::scoped_lock lock(m_limitsMutex);
+    hardware.takeDeviceFigures(m_figures);
+    return hardware;
+}
+
+/// Called by the run, on its thread.
+Result<std::shared_ptr<const LoadedModel>> Session::deviceOpened(std::string_view device)
+{
+    if (!m_model->target.traits().takesDeviceFigures)
+        return modelNow();
+    const Hardware figures = figuresOf(device);
+    Hardware limits;
+    {
+        const std::scoped_lock lock(m_limitsMutex);
+        m_figures = figures;
+        limits = m_limits;
+    }
+    LATHE_TRY(takeLimits(std::move(limits)));
+    // What is compiled later, without a device at hand, goes by the same figures.
+    if (m_project)
+        LATHE_TRY(m_project->setNote(figuresNote(), figures.limits.empty() ? std::string() : hardwareText(figures)));
+    return modelNow();
 }
 
 /// What was given when the session was opened is stored; else what is stored counts.
 Result<> Session::restoreHardware()
 {
+    if (m_project && m_model->target.traits().takesDeviceFigures) {
+        LATHE_TRY_ASSIGN(const std::string told, m_project->note(figuresNote()));
+        if (!told.empty()) {
+            LATHE_TRY_ASSIGN(m_figures, parseHardware(told, "device"));
+        }
+    }
     if (!m_model->spec.hardware.empty()) {
-        LATHE_TRY_ASSIGN(m_limits, readHardware(m_model->spec.hardware));
+        LATHE_TRY_ASSIGN(Hardware given, readHardware(m_model->spec.hardware));
+        LATHE_TRY(takeLimits(given));
         return m_project && !m_project->readOnly() ? m_project->setNote(hardwareNote(), hardwareText(m_limits)) : Result<>();
     }
     if (!m_project)
         return {};
     LATHE_TRY_ASSIGN(const std::string text, m_project->note(hardwareNote()));
-    if (text.empty())
-        return {};
-    LATHE_TRY_ASSIGN(Hardware limits, parseHardware(text, "project"));
-    return takeLimits(std::move(limits));
+    Hardware limits;
+    if (!text.empty()) {
+        LATHE_TRY_ASSIGN(limits, parseHardware(text, "project"));
+    }
+    return limits.limits.empty() && m_figures.limits.empty() ? Result<>() : takeLimits(std::move(limits));
 }
 
 Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t> value)
@@ -313,7 +355,7 @@ Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t>
         const std::scoped_lock lock(m_limitsMutex);
         limits = m_limits;
     }
-    const std::int64_t own = defaultHardware(m_model->target).get(name);
+    const std::int64_t own = ownHardware().get(name);
     LATHE_TRY(checkLimit(m_model->target, name, value.value_or(own)));
     if (value && *value != own)
         limits.limits[std::string(name)] = {*value, "edited"};
@@ -385,6 +427,8 @@ Result<> Session::start(TuneOptions options)
         return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
     LATHE_TRY(check(options));
     LATHE_TRY(measure::checkMeasurable(m_model->target));
+    if (!options.resume) // else the run's own counts
+        LATHE_TRY(checkPolicy(m_model->target, options.policy));
     wait();
     RunSetup setup;
     setup.model = modelNow();
@@ -394,10 +438,11 @@ Result<> Session::start(TuneOptions options)
     setup.executor = m_executor.get();
     setup.control = &m_control;
     setup.steering = &m_steering;
-    if (m_model->target.kind() == "cpu")
-        setup.measureNetwork = [this, model = setup.model, derived = std::make_shared<deploy::DerivedConstants>()](bool untuned, const RecordChoice& choice, std::stop_token stop) {
-            return measureNetwork(*model, untuned ? nullptr : m_project.get(), choice, stop, derived);
+    if (const BackendTraits& traits = m_model->target.traits(); traits.libraries && traits.runsHere)
+        setup.measureNetwork = [this, derived = std::make_shared<deploy::DerivedConstants>()](bool untuned, const RecordChoice& choice, std::stop_token stop) {
+            return measureNetwork(*modelNow(), untuned ? nullptr : m_project.get(), choice, stop, derived);
         };
+    setup.deviceOpened = [this](std::string_view device) { return deviceOpened(device); };
     m_control.requestPause(false);
     m_control.setState(RunState::Starting);
     begin([this, setup = std::move(setup)](std::stop_token stop) mutable {
@@ -451,7 +496,7 @@ Result<Coverage> Session::coverage(bool strict) const
     if (m_project) {
         LATHE_TRY_ASSIGN(project, reader());
     }
-    return coverageOf(*m_model, project ? &*project : nullptr, {{}, strict});
+    return coverageOf(*modelNow(), project ? &*project : nullptr, {{}, strict});
 }
 
 Result<CompileReport> Session::compile(const CompileOptions& options, const Progress& progress, std::stop_token stop)
@@ -487,7 +532,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     if (options.target.empty()) {
         LATHE_TRY_ASSIGN(options.target, latestTarget(options.project));
         if (options.target.empty())
-            options.target = "cpu";
+            options.target = kDefaultTarget;
     }
     // A model that is named is read first, so that one that cannot be read leaves no empty project behind.
     std::shared_ptr<const LoadedModel> model;

@@ -1,5 +1,6 @@
 #include "core/session/tune_options.h"
 
+#include "core/policy/policy_table.h"
 #include "core/session/head_start.h"
 #include "core/session/option_table.h"
 
@@ -17,13 +18,10 @@ Result<> check(const TuneOptions& o)
     for (const SetOption& option : valuesOf(held))
         if (std::string wrong = whatIsOff(option); !wrong.empty())
             return makeError(Errc::InvalidArgument, std::move(wrong));
-    if (o.policy == "template")
-        return makeError(
-            Errc::Unsupported,
-            "the template policy is not part of this version: choose sketch, reference, evolution or random");
-    if (!o.headStart.empty() && o.headStart != kNoHeadStart && o.policy != "sketch")
-        return makeError(Errc::InvalidArgument,
-                         fmt::format("--head-start is for policy sketch: with policy {} leave it out", o.policy));
+    LATHE_TRY_ASSIGN(const policy::PolicyPtr policy, policy::findPolicy(o.policy));
+    if (!o.headStart.empty() && o.headStart != kNoHeadStart && !policy->takesHeadStart)
+        return makeError(Errc::InvalidArgument, fmt::format("--head-start is for policy {}: with policy {} leave it out",
+                                                            policy::kDefaultPolicy, o.policy));
     return {};
 }
 
@@ -39,7 +37,8 @@ double expectedTrials(const TuneOptions& options)
 
 double minRepeatMs(const TuneOptions& options)
 {
-    return options.minRepeatMs.value_or(options.policy == "reference" ? 100 : 20);
+    const auto policy = policy::findPolicy(options.policy);
+    return options.minRepeatMs.value_or(policy ? (*policy)->minRepeatMs : policy::PolicyEntry().minRepeatMs);
 }
 
 } // namespace lathe::session

@@ -1,5 +1,6 @@
 #include "core/session/tuning_run.h"
 
+#include "core/policy/policy_table.h"
 #include "core/record/json_fields.h"
 #include "core/session/clock_times.h"
 #include "core/session/finals.h"
@@ -9,6 +10,7 @@
 #include "core/session/roofline.h"
 #include "core/session/stored_time.h"
 #include "core/session/tune_options.h"
+#include "core/session/untuned.h"
 #include "core/support/hash.h"
 #include "core/support/stop_after.h"
 
@@ -35,13 +37,20 @@ std::int32_t roundSize(const TuneOptions& options, std::size_t tasks)
     return static_cast<std::int32_t>(std::clamp(expectedTrials(options) / (4.0 * static_cast<double>(tasks)), static_cast<double>(kLeastTrialsPerRound), 64.0));
 }
 
+/// Every task is to be known soon: where the budget is small, the first rounds are not to use more than a quarter of it.
+std::int32_t firstRoundSize(const TuneOptions& options, std::size_t tasks, std::int32_t count)
+{
+    const double share = expectedTrials(options) / (4.0 * static_cast<double>(tasks));
+    return std::max(1, static_cast<std::int32_t>(std::min(share, static_cast<double>(count))));
+}
+
 } // namespace
 
 TuningRun::TuningRun(RunSetup setup) : m_setup(std::move(setup)), m_options(m_setup.options) { }
 
 bool TuningRun::modelTime() const
 {
-    return m_setup.model->target.kind() == "sim";
+    return m_setup.model->target.traits().clock == CostClock::Model;
 }
 
 double TuningRun::atSeconds() const
@@ -107,24 +116,28 @@ void TuningRun::setState(RunState state, std::string text)
 
 Result<> TuningRun::prepare()
 {
-    const LoadedModel& model = *m_setup.model;
-    if (model.partition.tasks.empty())
+    if (m_setup.model->partition.tasks.empty())
         return makeError(Errc::Unsupported, "the network has no task to tune");
-    m_options.trialsPerRound = roundSize(m_options, model.partition.tasks.size());
+    m_options.trialsPerRound = roundSize(m_options, m_setup.model->partition.tasks.size());
 
     LATHE_TRY(startMeasurer());
+    if (m_setup.deviceOpened) {
+        LATHE_TRY_ASSIGN(m_setup.model, m_setup.deviceOpened(m_device));
+    }
+    const LoadedModel& model = *m_setup.model;
     m_coldBytes = coldBytesOf(m_options, model);
     m_runoffs = m_options.runoff == "on" || (m_options.runoff == "auto" && !modelTime());
 
     search::PolicyOptions policyOptions;
     policyOptions.seed = m_options.seed;
     policyOptions.trialsPerRound = m_options.trialsPerRound;
-    LATHE_TRY_ASSIGN(m_model, search::makeSharedModel(m_options.policy, model.partition.tasks.size(), policyOptions));
+    policyOptions.untuned = untunedCandidate;
+    LATHE_TRY_ASSIGN(m_model, policy::makeSharedModel(m_options.policy, model.partition.tasks.size(), policyOptions));
     std::vector<search::ScheduledTask> scheduled;
     for (const graph::Task& task : model.partition.tasks) {
         Task t;
         t.search = searchTask(task, model, m_options.strict);
-        LATHE_TRY_ASSIGN(t.policy, search::makePolicy(m_options.policy, t.search, m_model, policyOptions));
+        LATHE_TRY_ASSIGN(t.policy, policy::makePolicy(m_options.policy, t.search, m_model, policyOptions));
         m_taskOfKey[task.key] = static_cast<std::int32_t>(m_tasks.size());
         scheduled.push_back({task.name, static_cast<double>(task.weight), task.flop, {}, 0});
         m_tasks.push_back(std::move(t));
@@ -364,7 +377,7 @@ Result<measure::TaskDataPtr> TuningRun::taskData(Task& task, const std::string& 
         if (a.name != alternative)
             continue;
         const auto activity = m_time.in("reference");
-        LATHE_TRY_ASSIGN(auto data, checkedData(a));
+        LATHE_TRY_ASSIGN(auto data, checkedData(a, task.search.target));
         return task.data[alternative] = std::move(data);
     }
     return makeError(Errc::Internal, fmt::format("{} has no alternative {}", task.search.name, alternative));
@@ -394,13 +407,11 @@ Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)
     {
         const auto activity = m_time.in("propose");
         const double predicted = m_model->predictSeconds();
-        // A task's first round is the default schedule of its first algorithm, alone but for what a head start brings: the whole network has an estimate
-        // after seconds, and the scheduler knows from the start where its time goes. (An export without records takes search::defaultCandidate.)
-        if (m_options.policy == "sketch" && m_scheduler->progress(taskIndex).rounds == 0)
-            if (auto untuned = untunedCandidate(task.search)) {
-                candidates.push_back(*std::move(untuned));
-                LATHE_TRY(addHeirs(task, count, candidates));
-            }
+        // A task's first round is short where the policy knows one: the whole network has an estimate after seconds, and the scheduler
+        // knows from the start where its time goes. (An export without records takes session/untuned.h's defaultCandidate.)
+        if (m_scheduler->progress(taskIndex).rounds == 0) {
+            LATHE_TRY_ASSIGN(candidates, task.policy->firstRound(firstRoundSize(m_options, m_tasks.size(), count)));
+        }
         if (candidates.empty()) {
             LATHE_TRY_ASSIGN(candidates, task.policy->propose(static_cast<std::uint64_t>(m_round), count, *m_setup.executor, stop));
         }

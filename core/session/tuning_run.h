@@ -32,6 +32,9 @@ struct RunSetup
     RunControl* control = nullptr;
     Steering* steering = nullptr;
     NetworkMeasure measureNetwork; ///< may be empty
+    /// Told of a device that was opened, as Measurer::devices() describes it; the model with what it tells of its hardware, which the
+    /// run searches from then on. May be empty.
+    std::function<Result<std::shared_ptr<const LoadedModel>>(std::string_view device)> deviceOpened;
 };
 
 /// The tuning loop: joins search (ask/tell), measure and store. One object per run, used on one thread.
@@ -78,8 +81,6 @@ private:
     Result<> takeHeadStartAgain(const store::SessionRow& resumed, std::stop_token stop);
     Result<> keepHeadStart(); ///< in the project, so that the run can go on whatever becomes of the file
     Result<search::HeadStartUse> give(const search::HeadStart& headStart, std::stop_token stop);
-    /// Of a task's first round, of at most `count` trials.
-    Result<> addHeirs(const Task& task, std::int32_t count, std::vector<Candidate>& candidates) const;
     std::string storedOptions() const; ///< JSON
     Result<> followSteering();
     search::Terms explain(std::int32_t task, std::string& reason) const;

@@ -1,6 +1,7 @@
 #include "core/session/tuning_run.h"
 
 #include "core/backend/codegen.h"
+#include "core/policy/policy_table.h"
 #include "core/record/json_fields.h"
 #include "core/search/head_start_file.h"
 #include "core/session/head_start.h"
@@ -51,7 +52,8 @@ Result<> TuningRun::takeHeadStart(std::stop_token stop)
     const bool asked = !m_options.headStart.empty();
     const std::filesystem::path file = asked ? std::filesystem::path(m_options.headStart) : installedHeadStart(m_setup.model->target.text());
     m_options.headStart = kNoHeadStart; // until it is taken
-    if (file.empty() || file == kNoHeadStart || m_options.policy != "sketch")
+    LATHE_TRY_ASSIGN(const policy::PolicyPtr policy, policy::findPolicy(m_options.policy));
+    if (file.empty() || file == kNoHeadStart || !policy->takesHeadStart)
         return {};
     search::HeadStart headStart;
     auto read = loadHeadStart(file, headStart);
@@ -110,17 +112,6 @@ Result<> TuningRun::takeHeadStartAgain(const store::SessionRow& resumed, std::st
     auto given = headStart ? give(*headStart, stop) : Result<search::HeadStartUse>(headStart.error());
     if (!given)
         return makeError(given.error().code, fmt::format("the run began with a head start that this build cannot use ({}): start a new one without --resume", given.error().message));
-    return {};
-}
-
-Result<> TuningRun::addHeirs(const Task& task, std::int32_t count, std::vector<Candidate>& candidates) const
-{
-    LATHE_TRY_ASSIGN(std::vector<Candidate> heirs, task.policy->heirs());
-    // Every task is to be known soon: where the budget is small, the first rounds are not to use more than a quarter of it.
-    const double share = expectedTrials(m_options) / (4.0 * static_cast<double>(m_tasks.size()));
-    const auto most = static_cast<std::size_t>(std::clamp(std::min(share, static_cast<double>(count)) - 1, 0.0, static_cast<double>(heirs.size())));
-    heirs.resize(most);
-    candidates.insert(candidates.end(), std::make_move_iterator(heirs.begin()), std::make_move_iterator(heirs.end()));
     return {};
 }
 
