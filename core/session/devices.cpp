@@ -4,7 +4,7 @@
 
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/support/hash.h"
 
 #include <fmt/format.h>

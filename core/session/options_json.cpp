@@ -2,47 +2,18 @@
 
 #include "core/session/head_start.h"
 #include "core/session/tune_options.h"
+#include "core/support/json_values.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <type_traits>
-#include <utility>
 
 namespace lathe::session {
 
 using nlohmann::json;
 
 namespace {
-
-/// Whether a value can be taken for the field's type as it is.
-template<typename T>
-struct Fits
-{
-    static bool check(const json& value)
-    {
-        if constexpr (std::is_same_v<T, bool>)
-            return value.is_boolean();
-        else if constexpr (std::is_floating_point_v<T>)
-            return value.is_number();
-        else if constexpr (std::is_integral_v<T>)
-            return value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>()) : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
-        else
-            return value.is_string();
-    }
-};
-template<typename T>
-struct Fits<std::vector<T>>
-{
-    static bool check(const json& value) { return value.is_array() && std::all_of(value.begin(), value.end(), Fits<T>::check); }
-};
-template<typename A, typename B>
-struct Fits<std::pair<A, B>>
-{
-    static bool check(const json& value) { return value.is_array() && value.size() == 2 && Fits<A>::check(value[0]) && Fits<B>::check(value[1]); }
-};
 
 /// Reads fields of one object; remembers the first that is off.
 class Reader
@@ -58,9 +29,7 @@ public:
     {
         if (!m_bad.empty() || !m_json.contains(key))
             return *this;
-        if (const json& value = m_json[key]; Fits<T>::check(value))
-            field = value.template get<T>();
-        else
+        if (!takeJson(m_json[key], field))
             m_bad = fmt::format("key {} has a value that does not belong there", key);
         return *this;
     }
