@@ -2,6 +2,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/tune_output.h"
 #include "core/session/budget_text.h"
+#include "core/session/device_directory.h"
 #include "core/session/head_start.h"
 #include "core/session/tune_options.h"
 
@@ -39,6 +40,8 @@ Result<> tune(TuneArguments& arguments)
     LATHE_TRY(session::check(arguments.tune));
     if (!open.target.empty())
         LATHE_TRY(session::checkMeasurable(open.target));
+    if (!open.target.empty() && !arguments.tune.devices.empty() && !arguments.tune.resume)
+        LATHE_TRY(session::DeviceDirectory::ask().pick(open.target, arguments.tune.devices));
     if (const std::string& file = arguments.tune.headStart; !file.empty() && file != session::kNoHeadStart && !arguments.tune.resume)
         LATHE_TRY(session::checkHeadStart(file));
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));

@@ -213,8 +213,6 @@ public:
     virtual Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) = 0;
 };
 
-std::vector<DeviceView> listDevices();
-
 /// Whether candidates for `target` can be measured from here. Unsupported, with the reason; those of Target::parse.
 Result<> checkMeasurable(const std::string& target);
 
@@ -228,8 +226,9 @@ struct SelfTest
     double buildMs = kUnknown, runMs = kUnknown;
     double maxRelError = kUnknown;
 };
-/// Blocks for some seconds. Errors: of builder, runner and device, in one sentence.
-Result<SelfTest> selfTestDevice(const std::string& target);
+/// On the device that its machine calls so (DeviceView::key); empty: the target's first. Blocks for some seconds. Errors: of builder,
+/// runner and device, in one sentence.
+Result<SelfTest> selfTestDevice(const std::string& target, const std::string& device = {});
 
 struct ZooView
 {
