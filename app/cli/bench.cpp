@@ -178,14 +178,14 @@ Result<> bench(const BenchArguments& a)
 void addBench(CLI::App& app, Action& run)
 {
     auto a = std::make_shared<BenchArguments>();
-    CLI::App* command = app.add_subcommand("bench", "Times a library or a model");
+    CLI::App* command = app.add_subcommand("bench", "Time a library or a model");
     a->model.addTo(*command, true);
     command->add_option("--number", a->plan.number, "Runs per repeat")->check(CLI::Range(1U, 1000000U))->capture_default_str();
-    command->add_option("--repeat", a->plan.repeat, "Times taken; the figures are over these [as many as take 0.4 s, 30 to 200]")->check(CLI::Range(1U, 100000U));
-    command->add_option("--max-seconds", a->maxSeconds, "Fewer repeats, three at least, where all would take longer; 0: no limit")->check(CLI::Range(0.0, 86400.0))->capture_default_str();
-    command->add_option("--min-repeat-ms", a->plan.minRepeatMs, "Time of one repeat at least; more runs are added to reach it")->check(CLI::Range(0.0, 600000.0))->capture_default_str();
-    command->add_option("--threads", a->threads, "0: all processors")->capture_default_str();
-    command->add_flag("--json", a->json, "One JSON object");
+    command->add_option("--repeat", a->plan.repeat, "Times that are taken, from which the figures come (default: as many as take 0.4 s, 30 to 200)")->check(CLI::Range(1U, 100000U));
+    command->add_option("--max-seconds", a->maxSeconds, "Longest time in seconds: fewer times are taken, at least three, where all would need longer; 0: no limit")->check(CLI::Range(0.0, 86400.0))->capture_default_str();
+    command->add_option("--min-repeat-ms", a->plan.minRepeatMs, "Shortest time of one repeat in ms; more runs are added to reach it")->check(CLI::Range(0.0, 600000.0))->capture_default_str();
+    command->add_option("--threads", a->threads, "Threads to use; 0: all processors")->capture_default_str();
+    command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return bench(*a); }; });
 }
 

@@ -10,9 +10,9 @@ void addDevices(CLI::App& app, Action& run)
 {
     auto json = std::make_shared<bool>(false);
     auto target = std::make_shared<std::string>();
-    CLI::App* command = app.add_subcommand("devices", "What can measure here");
-    command->add_option("--target", *target, "Those alone on which a run for it may be measured, or why there is none");
-    command->add_flag("--json", *json, "One JSON array");
+    CLI::App* command = app.add_subcommand("devices", "List what can measure here");
+    command->add_option("--target", *target, "Only those on which a run for it can be measured, or why there is none");
+    command->add_flag("--json", *json, "Print one JSON array");
     command->callback([json, target, &run] {
         run = [json, target]() -> Result<> {
             const auto directory = session::DeviceDirectory::ask();

@@ -150,16 +150,16 @@ void addRecordLists(CLI::App& records, Action& run)
     auto arguments = std::make_shared<RecordsArguments>();
     const auto sub = [&](const char* name, const char* text, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
-        command->add_option("PROJECT", arguments->project, "P.lathe")->required();
+        command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    CLI::App* listing = sub("list", "Trials in the order of time", list);
+    CLI::App* listing = sub("list", "List trials in the order of time", list);
     listing->add_option("--task", arguments->task, "Only this task (its name or key)");
-    listing->add_option("--limit", arguments->limit, "At most so many");
+    listing->add_option("--limit", arguments->limit, "Largest number of trials");
     listing->add_flag("--failed", arguments->failed, "Only failed trials");
-    listing->add_flag("--json", arguments->json, "One JSON array");
-    sub("best", "The best valid trial of each task", best)->add_flag("--json", arguments->json, "One JSON array");
+    listing->add_flag("--json", arguments->json, "Print one JSON array");
+    sub("best", "List the best valid trial of each task", best)->add_flag("--json", arguments->json, "Print one JSON array");
 }
 
 void addRecords(CLI::App& app, Action& run)

@@ -115,22 +115,22 @@ void addRecordTransfers(CLI::App& records, Action& run)
     auto arguments = std::make_shared<RecordsTransferArguments>();
     const auto sub = [&](const char* name, const char* text, bool several, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
-        command->add_option("PROJECT", arguments->projects, "P.lathe")->required()->expected(1, several ? 100 : 1);
+        command->add_option("PROJECT", arguments->projects, "Project file, P.lathe")->required()->expected(1, several ? 100 : 1);
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    sub("merge", "All records of several projects in one", true, [](const RecordsTransferArguments& a) { return combine(a, false); })
+    sub("merge", "Put all records of several projects into one", true, [](const RecordsTransferArguments& a) { return combine(a, false); })
         ->add_option("-o,--output", arguments->output, "P.lathe")
         ->required();
-    sub("distill", "The best records alone", false, [](const RecordsTransferArguments& a) { return combine(a, true); })
+    sub("distill", "Keep the best records alone", false, [](const RecordsTransferArguments& a) { return combine(a, true); })
         ->add_option("-o,--output", arguments->output, "P.lathe")
         ->required();
-    CLI::App* exporting = sub("export", "Records as lines of JSON, or as CSV", false, exportRecords);
-    exporting->add_option("-o,--output", arguments->output, "File")->required();
-    exporting->add_option("--format", arguments->format, "reference: the auto-scheduler's log; lathe: everything; csv, jsonl: the trials that the options below name")
+    CLI::App* exporting = sub("export", "Write records as lines of JSON, or as CSV", false, exportRecords);
+    exporting->add_option("-o,--output", arguments->output, "File to write")->required();
+    exporting->add_option("--format", arguments->format, "reference: the auto-scheduler's log; lathe: everything; csv, jsonl: the trials that the options below choose")
         ->check(CLI::IsMember({"reference", "lathe", "csv", "jsonl"}))
         ->capture_default_str();
-    exporting->add_option("--target", arguments->target, "Whose records go into the reference's log; needed where a project has several");
+    exporting->add_option("--target", arguments->target, "The target whose records go into the reference's log; needed where a project has several");
     arguments->filter.addTo(*exporting);
 }
 

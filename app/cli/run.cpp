@@ -74,12 +74,12 @@ Result<> runLibrary(const RunArguments& a)
 void addRun(CLI::App& app, Action& run)
 {
     auto a = std::make_shared<RunArguments>();
-    CLI::App* command = app.add_subcommand("run", "Runs a library or a model on inputs from files");
+    CLI::App* command = app.add_subcommand("run", "Run a library or a model on inputs from files");
     a->model.addTo(*command, true);
-    command->add_option("--input", a->inputs, "NAME=FILE.npy, for every input")->allow_extra_args(false);
-    command->add_option("--output", a->output, "Folder for OUTPUT.npy")->required();
-    command->add_option("--threads", a->threads, "0: all processors")->capture_default_str();
-    command->add_flag("--json", a->json, "One JSON object");
+    command->add_option("--input", a->inputs, "NAME=FILE.npy: read an input from a file; needed for every input of the network")->allow_extra_args(false);
+    command->add_option("--output", a->output, "Folder to write OUTPUT.npy to")->required();
+    command->add_option("--threads", a->threads, "Threads to use; 0: all processors")->capture_default_str();
+    command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return runLibrary(*a); }; });
 }
 

@@ -40,7 +40,7 @@ Result<> verify(VerifyArguments& a)
     if (!a.network.empty() || !source.model) {
         if (a.network.empty())
             return makeError(Errc::InvalidArgument, fmt::format("no description beside {} names its network: say --model MODEL", source.file.string()));
-        a.model.model = a.network;
+        a.model.setSource(a.network);
         LATHE_TRY_ASSIGN(open, a.model.openOptions());
     } else {
         open.model = *source.model;
@@ -69,12 +69,12 @@ Result<> verify(VerifyArguments& a)
 void addVerify(CLI::App& app, Action& run)
 {
     auto a = std::make_shared<VerifyArguments>();
-    CLI::App* command = app.add_subcommand("verify", "Compares every output with the reference executor");
+    CLI::App* command = app.add_subcommand("verify", "Compare every output with the reference executor");
     a->model.addTo(*command, true);
     command->add_option("--model", a->network, "The network that a library was made of, if its description does not say");
     command->add_option("--reference", a->reference, "Folder with INPUT.npy and OUTPUT.npy to compare with instead");
-    command->add_option("--tolerance", a->tolerance, "max |y - r| / max |r|")->capture_default_str();
-    command->add_flag("--json", a->json, "One JSON object");
+    command->add_option("--tolerance", a->tolerance, "Largest relative error that passes: max |y - r| / max |r|")->capture_default_str();
+    command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return verify(*a); }; });
 }
 

@@ -34,13 +34,13 @@ std::map<std::string, graph::ValueId> producedValues(const graph::Graph& graph)
     return values;
 }
 
-/// Names of the values that go into a softmax whose result is an output of the graph.
+/// Values that go into a softmax, or what else hides differences, whose result is an output of the graph.
 std::vector<graph::ValueId> beforeFinalSoftmax(const graph::Graph& graph)
 {
     std::vector<graph::ValueId> values;
     for (const graph::Node& node : graph.nodes) {
-        const bool softmax = node.op == "softmax" || node.op == "log_softmax";
-        if (softmax && !node.outputs.empty() && std::find(graph.outputs.begin(), graph.outputs.end(), node.outputs[0]) != graph.outputs.end())
+        if (graph::traitsOf(node).hidesDifferences && !node.outputs.empty()
+            && std::find(graph.outputs.begin(), graph.outputs.end(), node.outputs[0]) != graph.outputs.end())
             values.push_back(node.inputs[0]);
     }
     return values;

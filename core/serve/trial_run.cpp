@@ -362,11 +362,11 @@ Result<bool> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::
     std::uint32_t copies = 1; // of the job in `launches`
     if (wanted.rotate_bytes() > 0 && plan.launches.size() == 1) {
         const std::uint64_t bytes = std::min(wanted.rotate_bytes(), kMaxRotatedBytes);
-        std::vector<ArgSpec> parameters;
+        std::vector<Rotation::Parameter> parameters;
         for (void* pointer : plan.pointers[0])
             for (std::size_t b = 0; b < plan.buffers.size(); ++b)
                 if (plan.buffers[b]->get() == pointer) {
-                    parameters.push_back(plan.specs[b]);
+                    parameters.push_back({plan.specs[b], plan.buffers[b].get()});
                     break;
                 }
         LATHE_TRY_ASSIGN(launches, m_rotation.around(*m_device, plan.launches[0], parameters, bytes));

@@ -3,6 +3,7 @@
 #include "core/record/json_fields.h"
 #include "core/session/condition_texts.h"
 #include "core/session/head_start.h"
+#include "core/session/option_table.h"
 #include "core/store/log_line.h"
 #include "core/store/record_range.h"
 
@@ -32,13 +33,26 @@ void addSettings(const std::string& options, std::vector<std::pair<std::string, 
     const json settings = json::parse(options, nullptr, false);
     if (!settings.is_object())
         return;
-    for (const auto& [key, name] : {std::pair("build", "build of Lathe"), std::pair("policy", "search policy"), std::pair("strict", "strict"), std::pair("seed", "seed"), std::pair("repeat", "repeats"),
-                                    std::pair("number", "runs per repeat"), std::pair("min_repeat_ms", "least time of a repeat (ms)"), std::pair("cooldown_ms", "rest between repeats (ms)"),
-                                    std::pair("runoff", "runoffs")})
+    const auto add = [&](const std::string& key, const std::string& name) {
         if (settings.contains(key) && !settings[key].is_null())
             conditions.emplace_back(name, word(settings[key]));
+    };
+    add("build", "build of Lathe");
+    for (const Option<TuneOptions>& option : optionTable<TuneOptions>())
+        if (!option.key.empty() && !option.condition.empty())
+            add(option.key, option.condition);
     if (const std::string hash = textIn(settings, kHeadStartHash); !hash.empty())
         conditions.emplace_back("head start", fmt::format("{} ({})", std::filesystem::path(textIn(settings, "head_start")).filename().string(), hash.substr(0, 8)));
+}
+
+/// What a key of a model's options is called, and whether latencies compare where it differs. A later version may have written keys
+/// that this one does not know.
+std::pair<std::string, bool> modelCondition(const std::string& key)
+{
+    for (const Option<ModelSpec>& option : optionTable<ModelSpec>())
+        if (option.key == key)
+            return {option.condition, option.serious};
+    return {"model: " + key, true};
 }
 
 Result<> takeModel(const store::Project& project, const std::vector<store::SessionRow>& sessions, Standing& s)
@@ -209,8 +223,9 @@ std::vector<ConditionRow> conditionTable(std::span<const Standing> standings)
         at("contents of the model", false).values[i] = s.modelHash.substr(0, 12);
         if (const json options = json::parse(s.modelOptions, nullptr, false); options.is_object())
             for (const auto& [key, value] : options.items())
-                if (key != "source" && !value.is_null() && !(value.is_string() && value.get_ref<const std::string&>().empty()) && !(value.is_array() && value.empty()))
-                    at("model: " + key, key != "seed").values[i] = word(value);
+                if (!value.is_null() && !(value.is_string() && value.get_ref<const std::string&>().empty()) && !(value.is_array() && value.empty()))
+                    if (const auto [name, serious] = modelCondition(key); !name.empty())
+                        at(name, serious).values[i] = word(value);
         at("target", true).values[i] = s.target;
         at("device", true).values[i] = s.deviceName;
         if (!s.device.empty())

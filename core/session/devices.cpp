@@ -1,9 +1,9 @@
+#include "core/session/devices.h"
+
 #include "core/session/back_ends.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
-#include "core/session/session.h"
 #include "core/session/untuned.h"
-
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
 #include "core/policy/default_candidate.h"

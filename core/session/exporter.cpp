@@ -101,7 +101,7 @@ ModelSpec fromAnywhere(ModelSpec spec)
 } // namespace
 
 Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project, const CompileOptions& options,
-                                    const TuningSession::Progress& progress, std::stop_token stop)
+                                    const Progress& progress, std::stop_token stop)
 {
     const auto step = [&](std::string_view what, double fraction) -> Result<> {
         if (stop.stop_requested())

@@ -2,8 +2,8 @@
 
 #include "core/deploy/plan.h"
 #include "core/search/search_task.h"
+#include "core/session/coverage.h"
 #include "core/session/loaded_model.h"
-#include "core/session/session.h"
 #include "core/store/project.h"
 
 namespace lathe::session {

@@ -1,6 +1,7 @@
 #include "core/session/library_check.h"
 
 #include "core/record/json_fields.h"
+#include "core/session/option_table.h"
 #include "core/support/files.h"
 #include "core/support/subprocess.h"
 
@@ -49,15 +50,12 @@ Result<json> askChild(std::vector<std::string> arguments, const std::stop_token&
 
 Result<double> verifyInChild(const std::filesystem::path& library, const ModelSpec& model, const std::string& target, std::stop_token stop)
 {
-    std::vector<std::string> words = {"verify", library.string(), "--model", model.source, "--target", target, "--partition", model.partition, "--json"};
-    if (model.batch)
-        words.insert(words.end(), {"--batch", std::to_string(*model.batch)});
-    if (!model.layout.empty())
-        words.insert(words.end(), {"--layout", model.layout});
-    if (model.seed != 0)
-        words.insert(words.end(), {"--weight-seed", std::to_string(model.seed)});
-    for (const auto& [name, shape] : model.shapes)
-        words.insert(words.end(), {"--shape", fmt::format("{}={}", name, fmt::join(shape, ","))});
+    std::vector<std::string> words = {"verify", library.string(), "--model", model.source, "--target", target, "--json"};
+    ModelSpec rest = model;
+    rest.source.clear();
+    rest.hardware.clear(); // of search alone: outputs do not depend on it
+    for (std::string& word : commandWords(valuesOf(rest), "verify"))
+        words.push_back(std::move(word));
     LATHE_TRY_ASSIGN(const json out, askChild(std::move(words), stop));
     return numberIn(out, "max_rel_error");
 }

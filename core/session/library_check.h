@@ -1,6 +1,8 @@
 #pragma once
 
-#include "core/session/session.h"
+#include "core/session/compile_report.h"
+#include "core/session/options.h"
+#include "core/support/result.h"
 
 #include <stop_token>
 #include <vector>

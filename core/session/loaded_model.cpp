@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx.h"
 #include "core/frontend/zoo.h"
+#include "core/graph/pass_runner.h"
 #include "core/graph/passes.h"
 #include "core/record/json_fields.h"
 #include "core/session/back_ends.h"
@@ -89,20 +90,14 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
         LATHE_TRY(putLimits(*model, given));
     }
     LATHE_TRY_ASSIGN(model->imported, importModel(*model));
-    graph::Graph g = model->imported;
     // A layout that was asked for is kept.
     std::string layout = spec.layout;
     if (layout.empty() && spec.partition == "lathe")
         layout = model->target.traits().layout;
-    if (!layout.empty()) {
-        LATHE_TRY_ASSIGN(g, graph::convertLayout(std::move(g), layout));
-    }
-    LATHE_TRY_ASSIGN(model->graph, graph::optimize(std::move(g), model->target));
-    if (spec.partition == "lathe") {
-        LATHE_TRY_ASSIGN(model->graph, graph::sinkReshapes(std::move(model->graph)));
-        LATHE_TRY_ASSIGN(model->graph, graph::scaleWeights(std::move(model->graph)));
-    }
-    LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition));
+    graph::PassRunner passes;
+    LATHE_TRY_ASSIGN(model->graph, graph::prepare(model->imported, model->target, layout, spec.partition, passes));
+    LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition, passes));
+    model->passes = passes.runs();
     return std::shared_ptr<const LoadedModel>(std::move(model));
 }
 

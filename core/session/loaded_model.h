@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/graph/pass_runner.h"
 #include "core/graph/task.h"
-#include "core/session/session.h"
+#include "core/session/options.h"
+#include "core/session/views.h"
 #include "core/target/target.h"
 
 namespace lathe::session {
@@ -15,6 +17,7 @@ struct LoadedModel
     graph::Graph imported; ///< as read: what the reference executor runs
     graph::Graph graph; ///< after the passes: what the partition's ids refer to
     graph::Partition partition;
+    std::vector<graph::PassRun> passes; ///< what was done between `imported` and `partition`
     std::string hash; ///< of the file's bytes, or of the zoo network's name and options
     std::vector<std::string> notices;
 };

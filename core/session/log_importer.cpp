@@ -51,7 +51,7 @@ class LogImporter
 public:
     LogImporter(const LoadedModel& model, store::Project& writer) : m_model(model), m_writer(writer) { }
 
-    Result<LogImport> run(std::span<const std::filesystem::path> files, const TuningSession::Progress& progress, std::stop_token stop)
+    Result<LogImport> run(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
     {
         LATHE_TRY(readTasks());
         std::vector<store::LogReader> readers; // all of them, so that a name that is wrong changes nothing
@@ -270,7 +270,7 @@ private:
 
 } // namespace
 
-Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer, std::span<const std::filesystem::path> files, const TuningSession::Progress& progress, std::stop_token stop)
+Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer, std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
 {
     if (files.empty())
         return makeError(Errc::InvalidArgument, "say which tuning logs to import");

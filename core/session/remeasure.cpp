@@ -38,7 +38,7 @@ class Remeasurement
 public:
     Remeasurement(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options) : m_model(model), m_writer(writer), m_options(options) { }
 
-    Result<std::vector<RemeasuredTrial>> run(std::span<const std::string> trials, const TuningSession::Progress& progress, std::stop_token stop)
+    Result<std::vector<RemeasuredTrial>> run(std::span<const std::string> trials, const Progress& progress, std::stop_token stop)
     {
         LATHE_TRY(readRuns());
         std::set<std::string> seen;
@@ -133,7 +133,7 @@ private:
         return makeError(Errc::NotFound, fmt::format("this version of Lathe does not offer the algorithm {} for {}", alternative, t.name));
     }
 
-    Result<> measure(std::vector<Item>& items, const TuningSession::Progress& progress, std::stop_token stop)
+    Result<> measure(std::vector<Item>& items, const Progress& progress, std::stop_token stop)
     {
         if (stop.stop_requested())
             return {};
@@ -202,7 +202,7 @@ private:
 } // namespace
 
 Result<std::vector<RemeasuredTrial>> remeasureTrials(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options, std::span<const std::string> trials,
-                                                     const TuningSession::Progress& progress, std::stop_token stop)
+                                                     const Progress& progress, std::stop_token stop)
 {
     if (options.repeat < 1 || options.repeat > 1000)
         return makeError(Errc::InvalidArgument, fmt::format("{} costs of a trial cannot be taken: from 1 to 1000", options.repeat));

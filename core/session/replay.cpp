@@ -64,9 +64,6 @@ public:
     Result<> setSpeed(double factor) override;
     Result<> seek(double seconds) override;
 
-    std::vector<TaskBudget> budgets() const override { return std::vector<TaskBudget>(m_model->partition.tasks.size()); }
-    Result<> setBudget(std::int32_t, const TaskBudget&) override { return refused("budget"); }
-    Result<> setRunTimeout(double) override { return refused("time limit"); }
     std::vector<DeviceView::Limit> hardware() const override
     {
         std::vector<DeviceView::Limit> limits;
@@ -74,20 +71,9 @@ public:
             limits.push_back({name, limit.value, limit.origin});
         return limits;
     }
-    Result<> setHardware(std::string_view, std::optional<std::int64_t>) override { return refused("hardware parameter"); }
-    double runTimeout() const override { return TuneOptions().timeoutSeconds; }
-    Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string>, const RemeasureOptions&, const Progress&, std::stop_token) override { return refused("new measurement"); }
-    bool isRemeasuring() const override { return false; }
-    Result<LogImport> importLogs(std::span<const std::filesystem::path>, const Progress&, std::stop_token) override { return refused("tuning log"); }
-    Result<> setNote(const std::string&, const std::string&) override { return refused("note"); }
-    Result<ScheduleView> bestSchedule(std::int32_t) const override { return makeError(Errc::NotFound, "a replay shows schedules among the records alone"); }
     Result<std::unique_ptr<History>> history() const override { return openHistory({m_options.project, m_run.model, m_model, m_front}); }
-    Result<std::vector<TrialView>> trials(std::int64_t, std::int64_t) const override { return std::vector<TrialView>(); }
-    Result<Coverage> coverage(bool) const override { return refused("export"); }
-    Result<CompileReport> compile(const CompileOptions&, const Progress&, std::stop_token) override { return refused("export"); }
 
 private:
-    static Error refused(const char* what) { return makeError(Errc::InvalidArgument, fmt::format("a replay takes no {}: open the project itself", what)); }
     void play(std::stop_token stop);
     Result<> tellUntil(double position, std::stop_token stop, bool& atEnd);
     void goTo(double seconds);

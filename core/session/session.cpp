@@ -35,7 +35,7 @@ using nlohmann::json;
 
 namespace {
 
-class Session final : public SessionBase
+class Session final : public SessionBase, public ProjectPart, public ExportPart
 {
 public:
     Session(OpenOptions options, std::shared_ptr<const LoadedModel> model, std::optional<store::Project> project)
@@ -71,6 +71,8 @@ public:
     bool canResume() const override { return m_canResume; }
 
     Result<> start(TuneOptions options) override;
+    ProjectPart* project() override { return this; }
+    ExportPart* exports() override { return this; }
 
     std::vector<TaskBudget> budgets() const override { return m_steering.budgets(); }
     Result<> setBudget(std::int32_t task, const TaskBudget& budget) override;
@@ -90,7 +92,6 @@ public:
 
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
-    Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const override;
     Result<Coverage> coverage(bool strict) const override;
     Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) override;
 
@@ -489,35 +490,6 @@ Result<std::unique_ptr<History>> Session::history() const
     return openHistory({m_project->file(), m_modelRow, modelNow(), nullptr});
 }
 
-Result<std::vector<TrialView>> Session::trials(std::int64_t offset, std::int64_t limit) const
-{
-    std::vector<TrialView> views;
-    if (!m_project)
-        return views;
-    LATHE_TRY_ASSIGN(const auto project, reader());
-    const auto indices = taskIndices();
-    store::RecordFilter filter;
-    filter.offset = offset;
-    filter.limit = limit;
-    LATHE_TRY(project.forEachRecord(filter, [&](const Record& record) {
-        TrialView view;
-        view.id = record.trial;
-        view.round = record.round;
-        view.index = record.index;
-        const auto index = indices.find(record.candidate.task);
-        view.task = index == indices.end() ? -1 : index->second;
-        view.candidate = record.candidate.hash().hex();
-        view.sketch = record.candidate.sketch;
-        if (record.result.ok())
-            view.costMs = record.result.meanNs() * 1e-6;
-        view.stage = toString(record.result.stage);
-        view.code = toString(record.result.code);
-        view.text = record.result.text;
-        views.push_back(std::move(view));
-    }));
-    return views;
-}
-
 Result<Coverage> Session::coverage(bool strict) const
 {
     std::optional<store::Project> project;
@@ -587,6 +559,11 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     LATHE_TRY(session->restoreHardware());
     session->lookForRuns();
     return std::unique_ptr<TuningSession>(std::move(session));
+}
+
+Error notInReplay(std::string_view what)
+{
+    return makeError(Errc::InvalidArgument, fmt::format("a replay takes no {}: open the project itself", what));
 }
 
 std::vector<ZooView> listZoo()

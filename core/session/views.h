@@ -154,6 +154,17 @@ struct TrialView
     std::string text;
 };
 
+/// A trial whose candidate was measured again.
+struct RemeasuredTrial
+{
+    std::string trial; ///< the new one; empty: it was not measured, `text` says why
+    std::string repeats; ///< the old one
+    std::int32_t task = -1;
+    std::string alternative;
+    double beforeMs = kUnknown, costMs = kUnknown;
+    std::string code, stage, text;
+};
+
 /// What the best record of a task is made of.
 struct ScheduleView
 {
@@ -161,6 +172,14 @@ struct ScheduleView
     std::string sketch;
     std::string steps; ///< JSON, a step a line
     std::string loops; ///< loop tree
+};
+
+/// A network that comes with Lathe.
+struct ZooView
+{
+    std::string name;
+    std::string description;
+    std::vector<std::string> layouts;
 };
 
 } // namespace lathe::session

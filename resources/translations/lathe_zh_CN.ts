@@ -293,6 +293,10 @@
             <translation>Lathe 构建版本</translation>
         </message>
         <message>
+            <source>task scheduler</source>
+            <translation>任务调度器</translation>
+        </message>
+        <message>
             <source>search policy</source>
             <translation>搜索策略</translation>
         </message>
@@ -2363,6 +2367,21 @@
         <message>
             <source>not running</source>
             <translation>未在运行</translation>
+        </message>
+    </context>
+    <context>
+        <name>Options</name>
+        <message>
+            <source>Options that are not given are as their defaults say. `lathe-cli COMMAND --help` lists those of each command, and `man lathe-cli` all of them.</source>
+            <translation>未给出的选项取默认值（default）。`lathe-cli COMMAND --help` 列出每个命令的选项，`man lathe-cli` 列出全部。</translation>
+        </message>
+        <message>
+            <source>option</source>
+            <translation>选项</translation>
+        </message>
+        <message>
+            <source>what it does</source>
+            <translation>作用</translation>
         </message>
     </context>
     <context>

@@ -69,6 +69,14 @@ private slots:
         QVERIFY(!runtimes().isEmpty());
     }
 
+    void theManPageIsThere()
+    {
+        const QByteArray page = read("share/man/man1/lathe-cli.1");
+        QVERIFY(page.startsWith(".TH LATHE"));
+        for (const char* flag : {"\\-\\-trials\\-per\\-round", "\\-\\-scheduler", "\\-\\-allow\\-default", "\\-\\-weight\\-seed"})
+            QVERIFY2(page.contains(flag), flag);
+    }
+
     void nothingRemembersTheBuildFolder()
     {
         for (const char* program : {"bin/lathe-cli", "bin/lathe-runner", "lib/lathe/plugins/sim_codegen.so"}) {

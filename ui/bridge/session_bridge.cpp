@@ -137,7 +137,9 @@ void SessionBridge::readCoverage(bool strict)
     if (!m_session)
         return;
     QThreadPool::globalInstance()->start([this, session = m_session, strict, token = ++m_coverageToken] {
-        auto result = std::make_shared<Result<session::Coverage>>(session->coverage(strict));
+        using Read = Result<session::Coverage>;
+        session::ExportPart* const exports = session->exports();
+        auto result = std::make_shared<Read>(exports != nullptr ? exports->coverage(strict) : Read(session::notInReplay("export")));
         QMetaObject::invokeMethod(this, [this, result, token, session] {
             if (token != m_coverageToken || session != m_session)
                 return;
@@ -161,7 +163,9 @@ void SessionBridge::compile(const session::CompileOptions& options)
                 emit compileProgressed(text, fraction);
             }, Qt::QueuedConnection);
         };
-        auto result = std::make_shared<Result<session::CompileReport>>(session->compile(options, progress, stop));
+        using Compiled = Result<session::CompileReport>;
+        session::ExportPart* const exports = session->exports();
+        auto result = std::make_shared<Compiled>(exports != nullptr ? exports->compile(options, progress, stop) : Compiled(session::notInReplay("export")));
         QMetaObject::invokeMethod(this, [this, result] {
             m_compiling = false;
             if (*result)

@@ -44,7 +44,10 @@ void TrialJobs::remeasure(std::vector<std::string> trials)
                     emit progressed(text, fraction);
             }, Qt::QueuedConnection);
         };
-        auto result = std::make_shared<Result<std::vector<session::RemeasuredTrial>>>(session->remeasure(trials, {}, progress, stop));
+        using Measured = Result<std::vector<session::RemeasuredTrial>>;
+        session::ProjectPart* const project = session->project();
+        auto result = std::make_shared<Measured>(project != nullptr ? project->remeasure(trials, {}, progress, stop)
+                                                                    : Measured(session::notInReplay("new measurement")));
         QMetaObject::invokeMethod(this, [this, token, result] {
             if (token != m_token)
                 return;
@@ -80,7 +83,10 @@ void TrialJobs::importLogs(const QStringList& files)
                     emit importProgressed(fraction);
             }, Qt::QueuedConnection);
         };
-        auto done = std::make_shared<Result<session::LogImport>>(session->importLogs(names, progress, stop));
+        using Imported = Result<session::LogImport>;
+        session::ProjectPart* const project = session->project();
+        auto done = std::make_shared<Imported>(project != nullptr ? project->importLogs(names, progress, stop)
+                                                                  : Imported(session::notInReplay("tuning log")));
         auto tasks = std::make_shared<std::vector<session::TaskView>>(session->tasks());
         QMetaObject::invokeMethod(this, [this, token, done, tasks] {
             if (token != m_token)
@@ -105,7 +111,9 @@ void TrialJobs::setNote(const QString& trial, const QString& text)
     if (!session)
         return;
     m_writer.start([this, session, trial, text, token = m_token] {
-        auto result = std::make_shared<Result<>>(session->setNote(trial.toStdString(), text.toStdString()));
+        session::ProjectPart* const project = session->project();
+        auto result = std::make_shared<Result<>>(project != nullptr ? project->setNote(trial.toStdString(), text.toStdString())
+                                                                    : Result<>(session::notInReplay("note")));
         QMetaObject::invokeMethod(this, [this, token, result, trial, text] {
             if (token != m_token)
                 return;

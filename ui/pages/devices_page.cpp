@@ -165,9 +165,11 @@ void DevicesPage::showCurrent()
             m_model->setEditor({});
         else
             m_model->setEditor([this](const std::string& name, std::int64_t value) {
-                if (m_workspace.session() == nullptr)
+                session::TuningSession* const open = m_workspace.session();
+                session::ProjectPart* const project = open == nullptr ? nullptr : open->project();
+                if (project == nullptr)
                     return QString();
-                if (const auto set = m_workspace.session()->setHardware(name, value); !set)
+                if (const auto set = project->setHardware(name, value); !set)
                     return QString::fromStdString(set.error().message);
                 QMetaObject::invokeMethod(this, &DevicesPage::showCurrent, Qt::QueuedConnection); // once the editor has closed
                 return QString();
@@ -239,10 +241,11 @@ void DevicesPage::reset()
 {
     const QModelIndex index = m_table->currentIndex();
     session::TuningSession* session = m_workspace.session();
-    if (session == nullptr || !index.isValid())
+    session::ProjectPart* const project = session == nullptr ? nullptr : session->project();
+    if (project == nullptr || !index.isValid())
         return;
     const int row = index.row();
-    if (const auto set = session->setHardware(m_model->limit(row).name, std::nullopt); !set) {
+    if (const auto set = project->setHardware(m_model->limit(row).name, std::nullopt); !set) {
         m_problem->setText(QString::fromStdString(set.error().message));
         m_problem->show();
         return;

@@ -258,20 +258,19 @@ void FailuresPage::updateButtons()
         button->setEnabled(current.isValid());
     m_retry->setVisible(current.isValid());
     m_cure->hide();
-    const session::TuningSession* session = m_workspace.session();
-    if (!current.isValid() || session == nullptr)
+    if (!current.isValid() || m_workspace.session() == nullptr)
         return;
     const session::FailureView& failure = m_model->failure(current.row());
     m_retry->setText(failure.count == 1 ? tr("Try it &again") : tr("Try all %1 &again").arg(QLocale().toString(std::min<qlonglong>(failure.count, kMaxAgain))));
     m_retry->setEnabled(!m_workspace.trialJobs().isMeasuring());
-    const FailureCure cure = failureCure(failure, session->runTimeout());
+    const FailureCure cure = failureCure(failure, m_workspace.edits().runTimeout());
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(failure.code));
     m_advice->setText(cure.sentence.isEmpty() ? advice.advice : cure.sentence);
     switch (cure.act) {
     case FailureCure::Act::Timeout:
         m_cure->setText(tr("&Let candidates run for %1 s").arg(cure.seconds));
         m_cure->setToolTip(tr("For this run from its next round on, and for those to come"));
-        m_cure->setVisible(cure.seconds > session->runTimeout());
+        m_cure->setVisible(cure.seconds > m_workspace.edits().runTimeout());
         break;
     case FailureCure::Act::Package:
         m_cure->setText(tr("Copy the &install command"));
@@ -307,11 +306,10 @@ void FailuresPage::restrictTo(bool show)
 
 void FailuresPage::cure()
 {
-    const session::TuningSession* session = m_workspace.session();
     const QModelIndex current = m_table->currentIndex();
-    if (session == nullptr || !current.isValid())
+    if (m_workspace.session() == nullptr || !current.isValid())
         return;
-    const FailureCure cure = failureCure(m_model->failure(current.row()), session->runTimeout());
+    const FailureCure cure = failureCure(m_model->failure(current.row()), m_workspace.edits().runTimeout());
     if (cure.act == FailureCure::Act::Timeout) {
         m_workspace.edits().setRunTimeout(cure.seconds);
     } else if (cure.act == FailureCure::Act::Package) {

@@ -165,8 +165,11 @@ void PropertiesPage::addTask(int task)
 void PropertiesPage::readSchedule(int task, int at)
 {
     SessionBridge& bridge = m_workspace.bridge();
-    QThreadPool::globalInstance()->start([session = bridge.shared(), &bridge, page = QPointer(this), task, at, token = ++m_token] {
-        auto schedule = std::make_shared<Result<session::ScheduleView>>(session->bestSchedule(task));
+    ++m_token;
+    if (m_workspace.session()->project() == nullptr)
+        return; // a replay shows schedules among the records alone
+    QThreadPool::globalInstance()->start([session = bridge.shared(), &bridge, page = QPointer(this), task, at, token = m_token] {
+        auto schedule = std::make_shared<Result<session::ScheduleView>>(session->project()->bestSchedule(task));
         // By the bridge, which waits for its jobs when it ends; the page may have gone meanwhile.
         QMetaObject::invokeMethod(&bridge, [page, schedule, at, token] {
             if (page.isNull() || token != page->m_token || !*schedule)

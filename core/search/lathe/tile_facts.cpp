@@ -47,7 +47,9 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     f.chunk = static_cast<double>(chunk);
     f.order = static_cast<double>(c.order);
     f.border = static_cast<double>(c.border);
-    f.prefetchBytes = c.prefetch == kNextPanel ? m_steps * static_cast<double>(c.vectors * c.lanes) * 4 : static_cast<double>(c.prefetch);
+    const std::int64_t weightBytes = m_weight >= 0 ? m_operands[static_cast<std::size_t>(m_weight)].elementBytes : 4;
+    f.prefetchBytes = c.prefetch == kNextPanel ? m_steps * static_cast<double>(c.vectors * c.lanes * weightBytes)
+                                               : static_cast<double>(c.prefetch);
     f.reduceSteps = m_steps;
     f.flops = m_points * m_steps * m_flopPerStep;
 
