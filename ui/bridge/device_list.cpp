@@ -1,32 +1,17 @@
 #include "ui/bridge/device_list.h"
 
-#include <QCoreApplication>
-#include <QPointer>
-#include <QThreadPool>
-
-#include <memory>
-
 namespace lathe::ui {
 
 void DeviceList::refresh()
 {
-    if (m_asking)
+    if (m_asking.isRunning())
         return;
-    m_asking = true;
-    QThreadPool::globalInstance()->start([self = QPointer(this)] {
-        auto directory = std::make_shared<session::DeviceDirectory>(session::DeviceDirectory::ask());
-        QMetaObject::invokeMethod(
-            qApp,
-            [self, directory] {
-                if (!self)
-                    return;
-                self->m_directory = std::move(*directory);
-                self->m_asking = false;
-                self->m_known = true;
-                emit self->changed();
-            },
-            Qt::QueuedConnection);
-    });
+    m_asking = m_jobs.run([](const JobLink&) { return session::DeviceDirectory::ask(); },
+                          [this](session::DeviceDirectory directory) {
+                              m_directory = std::move(directory);
+                              m_known = true;
+                              emit changed();
+                          });
     emit changed();
 }
 

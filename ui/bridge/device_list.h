@@ -1,12 +1,13 @@
 #pragma once
 
 #include "core/session/device_directory.h"
+#include "ui/bridge/jobs.h"
 
 #include <QObject>
 
 namespace lathe::ui {
 
-/// The window's copy of the device directory, for all pickers and pages. Asked on a thread; lives on the GUI thread.
+/// The window's copy of the device directory, for all pickers and pages. Asked for on a thread; lives on the GUI thread.
 class DeviceList final : public QObject
 {
     Q_OBJECT
@@ -18,7 +19,7 @@ public:
     void refresh();
     /// Asks unless somebody did already.
     void ensureAsked();
-    bool isAsking() const { return m_asking; }
+    bool isAsking() const { return m_asking.isRunning(); }
     bool isKnown() const { return m_known; } ///< an answer has come
     const session::DeviceDirectory& directory() const { return m_directory; }
 
@@ -27,7 +28,9 @@ signals:
 
 private:
     session::DeviceDirectory m_directory;
-    bool m_asking = false, m_known = false;
+    bool m_known = false;
+    JobLane m_jobs;
+    Job m_asking;
 };
 
 } // namespace lathe::ui

@@ -8,22 +8,19 @@
 #include "ui/models/workspace.h"
 #include "ui/views/table_view.h"
 
-#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QListWidget>
-#include <QPointer>
 #include <QPushButton>
 #include <QSplitter>
-#include <QThreadPool>
 #include <QVBoxLayout>
 
 #include <cmath>
 
 namespace lathe::ui {
 
-DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
 {
     setObjectName(QStringLiteral("devicesPage"));
     m_list = new QListWidget(this);
@@ -221,20 +218,16 @@ void DevicesPage::test()
     test = {};
     test.running = true;
     showCurrent();
-    QThreadPool::globalInstance()->start([self = QPointer(this), subject] {
-        auto result = std::make_shared<Result<session::SelfTest>>(session::selfTestDevice(subject.first.toStdString(), subject.second.toStdString()));
-        QMetaObject::invokeMethod(qApp, [self, subject, result] {
-            if (!self)
-                return;
-            Tested& ended = self->m_tests[subject];
-            ended = {};
-            if (*result)
-                ended.result = **result;
-            else
-                ended.failure = QString::fromStdString(result->error().message);
-            self->showCurrent();
-        }, Qt::QueuedConnection);
-    });
+    m_jobs.run([subject](const JobLink&) { return session::selfTestDevice(subject.first.toStdString(), subject.second.toStdString()); },
+               [this, subject](const Result<session::SelfTest>& result) {
+                   Tested& ended = m_tests[subject];
+                   ended = {};
+                   if (result)
+                       ended.result = *result;
+                   else
+                       ended.failure = QString::fromStdString(result.error().message);
+                   showCurrent();
+               });
 }
 
 void DevicesPage::reset()

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/session/session.h"
-
-#include <QWidget>
+#include "ui/bridge/jobs.h"
+#include "ui/pages/page.h"
 
 #include <map>
 #include <utility>
@@ -20,8 +20,8 @@ class TableView;
 class Workspace;
 
 /// What can measure here, whether it works, and the hardware parameters that search respects: those of the open network's target
-/// can be edited. Devices are asked on a thread, when the page is first seen.
-class DevicesPage final : public QWidget
+/// can be edited. Devices are asked when the page is first seen.
+class DevicesPage final : public Page
 {
     Q_OBJECT
 
@@ -50,6 +50,7 @@ private:
 
     Workspace& m_workspace;
     std::map<std::pair<QString, QString>, Tested> m_tests; ///< by target and device
+    JobLane m_jobs{JobLane::Width::AllAtOnce};
     QListWidget* m_list = nullptr;
     TableView* m_table = nullptr;
     HardwareModel* m_model = nullptr;
