@@ -1,5 +1,6 @@
 #include "core/session/option_table.h"
 
+#include "core/policy/policy_table.h"
 #include "core/session/head_start.h"
 #include "core/session/tune_options.h"
 
@@ -13,6 +14,14 @@ namespace {
 constexpr double kManyTrials = static_cast<double>(std::int64_t{1} << 40);
 constexpr double kLongestSeconds = 1e9;
 constexpr double kLongestMs = 600'000;
+
+std::vector<std::string> policyWords()
+{
+    std::vector<std::string> words;
+    for (const policy::PolicyPtr& policy : policy::policies())
+        words.push_back(policy->name);
+    return words;
+}
 
 const std::vector<std::string> kOnModels = {"tasks", "tune", "compile", "run", "bench", "verify", "roofline"};
 const std::vector<std::string> kOnTune = {"tune"};
@@ -185,7 +194,7 @@ OptionTable<TuneOptions> makeTuneTable()
                      "(reference), by chance (random), by evolution without a cost model (evolution), from "
                      "templates (template)",
              .commands = kOnTune, .key = "policy",
-             .words = {"sketch", "reference", "random", "evolution", "template"}, .condition = "search policy",
+             .words = policyWords(), .condition = "search policy",
              .kept = true}),
         optionRow(&S::scheduler,
             {.flag = "--scheduler", .type = OptionType::Word, .placeholder = "SCHEDULER",
