@@ -62,7 +62,7 @@ nlohmann::json rowJson(const Record& record, const std::string& name, const Note
     nlohmann::json row = {{"trial", record.trial}, {"task", name.empty() ? record.candidate.task : name}, {"key", record.candidate.task},
                           {"alternative", record.candidate.alternative}, {"sketch", record.candidate.sketch}, {"candidate", record.candidate.hash().hex()}, {"status", toString(record.result.code)},
                           {"stage", toString(record.result.stage)}, {"round", record.round}, {"index", record.index}, {"verified", record.result.verified}, {"target", record.target},
-                          {"device", nlohmann::json::parse(record.device, nullptr, false)}, {"time", timeText(record.timeMs)}};
+                          {"device", nlohmann::json::parse(record.result.device.fingerprint, nullptr, false)}, {"device_key", record.result.device.key}, {"time", timeText(record.timeMs)}};
     if (row["device"].is_discarded())
         row["device"] = nullptr;
     if (record.result.ok())
@@ -126,7 +126,7 @@ Result<> best(const RecordsArguments& a)
     std::set<std::string> found;
     for (const auto& row : rows) { // by task, then cost
         found.insert(row.task);
-        if (!shown.insert({row.task, row.record.target, row.conditions.device, row.conditions.coldBytes}).second)
+        if (!shown.insert({row.task, row.record.target, row.conditions.deviceKey, row.conditions.coldBytes}).second)
             continue;
         if (a.json)
             out.push_back(rowJson(row.record, names[row.task], notes));

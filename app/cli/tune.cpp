@@ -2,6 +2,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/tune_output.h"
 #include "core/session/budget_text.h"
+#include "core/session/device_directory.h"
 #include "core/session/head_start.h"
 #include "core/session/tune_options.h"
 
@@ -37,6 +38,8 @@ Result<> tune(TuneArguments& arguments)
     LATHE_TRY(session::check(tune));
     if (!open.target.empty())
         LATHE_TRY(session::checkMeasurable(open.target));
+    if (!open.target.empty() && !tune.devices.empty() && !tune.resume)
+        LATHE_TRY(session::DeviceDirectory::ask().pick(open.target, tune.devices));
     if (const std::string& file = tune.headStart; !file.empty() && file != session::kNoHeadStart && !tune.resume)
         LATHE_TRY(session::checkHeadStart(file));
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));

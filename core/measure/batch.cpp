@@ -457,7 +457,7 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
         item.since = Clock::now();
         if (candidate.failure().code() != 0) {
             finish(group[k], failedTrial(static_cast<TrialStage>(candidate.stage()),
-                                         static_cast<Errc>(candidate.failure().code()), candidate.failure().text(),
+                                         static_cast<Errc>(candidate.failure().code()), candidate.failure().text(), {},
                                          std::move(item.durations)));
             continue;
         }
@@ -484,7 +484,7 @@ void Batch::finishRun(Slot& slot, const wire::RunResult& answer)
     // A kernel that went wrong may have written anywhere in its process: nothing else is measured there.
     if (answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run))
         slot.worker->stop();
-    finish(index, toTrialResult(answer, m_requests[index], item.facts, std::move(item.durations)));
+    finish(index, toTrialResult(answer, m_requests[index], item.facts, slot.worker->identity(), std::move(item.durations)));
 }
 
 void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
@@ -514,7 +514,7 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
                failedTrial(slot.stage, Errc::WorkerCrashed,
                            fmt::format("{} crashed while {}: {}{}{}", builder ? "the code generator" : "the kernel",
                                        slot.what, cause, words.empty() ? "" : ": ", words),
-                           std::move(item.durations)));
+                           slot.worker->identity(), std::move(item.durations)));
     }
 }
 
@@ -535,7 +535,7 @@ void Batch::deadlinePassed(Slot& slot, bool builder)
                failedTrial(slot.stage, builder ? Errc::BuildTimeout : Errc::RunTimeout,
                            fmt::format("{} took longer than {:g} s while {}{}{}", builder ? "the build" : "the run",
                                        limit, slot.what, words.empty() ? "" : ": ", words),
-                           std::move(item.durations)));
+                           slot.worker->identity(), std::move(item.durations)));
     }
 }
 

@@ -77,9 +77,10 @@ Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact
 }
 
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
-                          std::map<std::string, double> durations)
+                          const DeviceIdentity& device, std::map<std::string, double> durations)
 {
     TrialResult result;
+    result.device = device;
     result.stage = static_cast<TrialStage>(
         std::min<std::uint32_t>(run.stage(), static_cast<std::uint32_t>(TrialStage::Transport)));
     result.code =
@@ -108,9 +109,11 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     return result;
 }
 
-TrialResult failedTrial(TrialStage stage, Errc code, std::string text, std::map<std::string, double> durations)
+TrialResult failedTrial(TrialStage stage, Errc code, std::string text, const DeviceIdentity& device,
+                        std::map<std::string, double> durations)
 {
     TrialResult result;
+    result.device = device;
     result.stage = stage;
     result.code = code;
     result.text = std::move(text);

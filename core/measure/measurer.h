@@ -61,12 +61,13 @@ public:
     const MeasureTimes& times() const;
     std::size_t builders() const; ///< processes
 
-    /// JSON of each opened device as its plugin describes it: {"kind","key","name","hardware",...}.
-    const std::vector<std::string>& devices() const;
+    /// Those that were opened, in the order of MeasurerOptions::devices. A result names the one that measured it.
+    const std::vector<DeviceIdentity>& devices() const;
     /// JSON of clocks, temperature, calibration of a device now. Errors: DeviceLost, RunTimeout.
     Result<std::string> health(std::size_t device);
-    /// JSON of what a device can do, measured now (device_abi.h, limits). Errors as of health().
-    Result<std::string> limits(std::size_t device);
+    /// JSON of what the first device that answers can do, measured now (device_abi.h, limits). Errors as of health(), of the
+    /// last one where none answers.
+    Result<std::string> limits();
 
 private:
     Result<std::string> report(std::size_t device, bool limits);

@@ -91,7 +91,7 @@ Result<> Worker::openDevice()
     const wire::DeviceOpened& opened = answer.device_opened();
     if (opened.failure().code() != 0)
         return makeError(static_cast<Errc>(opened.failure().code()), opened.failure().text());
-    m_deviceJson = opened.json();
+    m_identity = identityOf(opened.json());
     return {};
 }
 

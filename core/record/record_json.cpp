@@ -250,7 +250,8 @@ json toJson(const Record& record)
                   {"candidate", toJson(record.candidate)},
                   {"result", toJson(record.result)},
                   {"target", record.target},
-                  {"device", record.device},
+                  {"device", record.result.device.fingerprint},
+                  {"device_key", record.result.device.key},
                   {"time_ms", record.timeMs}};
     if (!record.repeats.empty())
         value["repeats"] = record.repeats;
@@ -270,14 +271,28 @@ Result<Record> recordFromJson(const json& value)
     reader.nested("candidate", record.candidate, candidateFromJson);
     reader.nested("result", record.result, trialResultFromJson);
     reader.text("target", record.target);
-    reader.text("device", record.device);
+    reader.text("device", record.result.device.fingerprint);
+    reader.text("device_key", record.result.device.key);
     reader.integer("time_ms", record.timeMs);
     reader.text("repeats", record.repeats);
     reader.read("predicted_ns", [&](const json& j) {
         return takeJson(j, record.candidate.predictedNs) && std::isfinite(record.candidate.predictedNs);
     }, "a time");
     LATHE_TRY(reader.finish());
+    if (record.result.device.key.empty()) // written before devices had keys
+        record.result.device = identityOf(std::move(record.result.device.fingerprint));
     return record;
+}
+
+DeviceIdentity identityOf(std::string fingerprint)
+{
+    json device = json::parse(fingerprint, nullptr, false);
+    if (!device.is_object())
+        return {fingerprint, fingerprint};
+    device.erase("key");
+    const std::string kind = textIn(device, "kind", "device");
+    const std::string alike = device.dump(-1, ' ', false, json::error_handler_t::replace);
+    return {kind + '-' + contentHash(alike).hex().substr(0, 12), std::move(fingerprint)};
 }
 
 std::optional<TrialStage> trialStageFromString(std::string_view name)

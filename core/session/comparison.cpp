@@ -115,15 +115,16 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
     for (const store::BestRow& row : rows) {
         if (store::isImported(row.record) || (!s.target.empty() && !row.record.target.empty() && row.record.target != s.target))
             continue;
-        alike[{row.record.device, coldBytes(row.record)}].push_back(&row);
+        alike[{row.conditions.deviceKey, row.conditions.coldBytes}].push_back(&row);
         if (latest == nullptr || row.record.timeMs > latest->record.timeMs)
             latest = &row;
     }
     std::map<std::string, const store::BestRow*> best;
     if (latest == nullptr)
         return best;
-    s.device = latest->record.device;
-    s.coldBytes = coldBytes(latest->record);
+    s.device = latest->record.result.device.fingerprint;
+    s.deviceKey = latest->conditions.deviceKey;
+    s.coldBytes = latest->conditions.coldBytes;
     const json device = json::parse(s.device, nullptr, false);
     s.deviceName = textIn(device, "name", s.deviceName);
     if (device.is_object() && device.contains("hardware") && device["hardware"].is_object())
@@ -134,7 +135,7 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
     for (const char* key : {"threads", "clock"})
         if (measured.is_object() && measured.contains(key))
             s.conditions.emplace_back(key, word(measured[key]));
-    for (const store::BestRow* row : alike[{s.device, s.coldBytes}]) {
+    for (const store::BestRow* row : alike[{s.deviceKey, s.coldBytes}]) {
         best.try_emplace(row->task, row); // of a task, the one that stands best comes first
     }
     return best;
@@ -270,7 +271,7 @@ Comparison compare(const Standing& before, const Standing& after)
     };
     differ("models", before.model, after.model);
     differ("targets", before.target, after.target);
-    if (before.device != after.device)
+    if (before.deviceKey != after.deviceKey)
         differ("devices", before.deviceName, before.deviceName == after.deviceName ? after.deviceName + " with other hardware parameters" : after.deviceName);
     differ("cache conditions", cacheWord(before.coldBytes), cacheWord(after.coldBytes));
     return c;

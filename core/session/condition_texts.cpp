@@ -21,8 +21,8 @@ std::string cacheWord(std::int64_t coldBytes)
 std::string differenceOf(const store::Conditions& there, const store::Conditions& here)
 {
     std::string text;
-    if (there.device != here.device) {
-        const std::string a = deviceNameOf(there.device), b = deviceNameOf(here.device);
+    if (there.deviceKey != here.deviceKey) {
+        const std::string a = deviceNameOf(there.fingerprint), b = deviceNameOf(here.fingerprint);
         text = a == b ? fmt::format("measured on {} with other hardware parameters", a) : fmt::format("measured on {}, not on {}", a, b);
     }
     if (there.coldBytes == here.coldBytes)

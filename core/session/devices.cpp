@@ -9,45 +9,15 @@
 #include "core/policy/default_candidate.h"
 #include "core/support/json_fields.h"
 #include "core/support/hash.h"
-#include "core/target/kinds.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
 
 namespace lathe::session {
 
 using nlohmann::json;
 
-std::vector<DeviceView> listDevices()
-{
-    std::vector<DeviceView> views;
-    const auto text = measure::listDevices({});
-    if (!text) {
-        views.push_back({"", "", "", "absent: " + text.error().message, {}});
-        return views;
-    }
-    const json list = json::parse(*text, nullptr, false);
-    for (const json& device : list) {
-        DeviceView view;
-        view.kind = textIn(device, "kind");
-        view.key = textIn(device, "key");
-        view.name = textIn(device, "name");
-        view.state = device.contains("error") ? "absent: " + textIn(device, "error") : "ready";
-        for (const json hardware = partIn(device, "hardware"); const auto& [name, limit] : hardware.items())
-            view.hardware.push_back({name, wholeIn(limit, "value"), textIn(limit, "origin")});
-        views.push_back(std::move(view));
-    }
-    // What people look for says why it is not there.
-    loadBackEnds();
-    for (const TargetKindPtr& kind : targetKinds())
-        if (!kind->devices.empty() && std::none_of(views.begin(), views.end(), [&kind](const DeviceView& view) { return view.kind == kind->name; }))
-            views.push_back({"", kind->name, kind->devices, fmt::format("absent: this installation of Lathe has no {} back end, so such devices are not looked for", kind->name), {}});
-    return views;
-}
-
-Result<SelfTest> selfTestDevice(const std::string& target)
+Result<SelfTest> selfTestDevice(const std::string& target, const std::string& device)
 {
     // The smallest network that there is; its first task as it runs without tuning.
     ModelSpec spec;
@@ -56,11 +26,14 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     measure::MeasurerOptions options;
     options.target = model->target.text();
     options.builders = 1;
+    if (!device.empty())
+        options.devices = {measure::deviceOf(model->target, device)};
     options.quietGate = false; // nothing else of ours runs
     LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options));
     search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
-    if (task.target.traits().takesDeviceFigures && !measurer->devices().empty())
-        task.hardware.takeDeviceFigures(figuresOf(measurer->devices().front()));
+    for (const DeviceIdentity& opened : measurer->devices())
+        if (task.target.traits().takesDeviceFigures)
+            task.hardware.takeDeviceFigures(figuresOf(opened.fingerprint));
     measure::MeasureRequest request;
     request.trial = contentHash("self-test " + model->target.text()).hex();
     request.candidate = untunedCandidate(task).value_or(policy::plainLoops(task));
@@ -74,9 +47,7 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     if (!result.ok())
         return makeError(result.code, fmt::format("{}: {}", toString(result.stage), result.text));
     SelfTest test;
-    if (!measurer->devices().empty()) {
-        test.device = textIn(json::parse(measurer->devices().front(), nullptr, false), "name");
-    }
+    test.device = textIn(json::parse(result.device.fingerprint, nullptr, false), "name");
     if (const auto build = result.durationsMs.find("build"); build != result.durationsMs.end())
         test.buildMs = build->second;
     test.runMs = result.meanNs() * 1e-6;

@@ -8,8 +8,6 @@
 
 namespace lathe::session {
 
-std::vector<DeviceView> listDevices();
-
 /// Whether candidates for `target` can be measured from here. Unsupported, with the reason; those of Target::parse.
 Result<> checkMeasurable(const std::string& target);
 
@@ -23,7 +21,8 @@ struct SelfTest
     double buildMs = kUnknown, runMs = kUnknown;
     double maxRelError = kUnknown;
 };
-/// Blocks for some seconds. Errors: of builder, runner and device, in one sentence.
-Result<SelfTest> selfTestDevice(const std::string& target);
+/// On the device that its machine calls so (DeviceView::key); empty: the target's first. Blocks for some seconds.
+/// Errors: of builder, runner and device, in one sentence.
+Result<SelfTest> selfTestDevice(const std::string& target, const std::string& device = {});
 
 } // namespace lathe::session

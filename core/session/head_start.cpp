@@ -190,7 +190,7 @@ Result<> Maker::addModel(const store::Project& project, const store::ModelRow& r
         if (trials.records.size() <= found.trials)
             continue;
         found.trials = trials.records.size();
-        found.task = {task.key, task.name, row.source.starts_with("zoo:") ? row.source : fs::path(row.source).stem().string(), target, deviceNameOf(trials.conditions.device), {}, {}, {}};
+        found.task = {task.key, task.name, row.source.starts_with("zoo:") ? row.source : fs::path(row.source).stem().string(), target, deviceNameOf(trials.conditions.fingerprint), {}, {}, {}};
         LATHE_TRY_ASSIGN(found.task.seeds, seedsOf(project, task.key, target, trials, *sketches));
         for (const std::size_t i : sample(trials.records, static_cast<std::size_t>(std::max(0, m_options.rows)))) {
             const Record& record = trials.records[i];
@@ -218,10 +218,16 @@ Result<Trials> Maker::trialsOf(const store::Project& project, const std::string&
             ++report.skipped["not a candidate of policy sketch as this build makes them"];
             return;
         }
-        const store::Conditions conditions{record.device, coldBytes(record)};
-        auto group = std::find_if(groups.begin(), groups.end(), [&conditions](const Trials& t) { return t.conditions == conditions; });
+        // What failed before it got to a device failed for whichever there was.
+        const store::Conditions conditions = store::conditionsOf(record);
+        auto group = std::find_if(groups.begin(), groups.end(), [&conditions](const Trials& t) {
+            const bool sameDevice = t.conditions.deviceKey == conditions.deviceKey || t.conditions.deviceKey.empty() || conditions.deviceKey.empty();
+            return sameDevice && t.conditions.coldBytes == conditions.coldBytes;
+        });
         if (group == groups.end())
             group = groups.insert(groups.end(), Trials{conditions, {}});
+        else if (group->conditions.deviceKey.empty())
+            group->conditions = conditions;
         group->records.push_back(record);
     }));
     Trials most;

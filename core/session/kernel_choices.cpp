@@ -4,6 +4,7 @@
 #include "core/schedule/state.h"
 #include "core/schedule/step.h"
 #include "core/session/condition_texts.h"
+#include "core/session/devices.h"
 #include "core/session/untuned.h"
 #include "core/store/log_line.h"
 

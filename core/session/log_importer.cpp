@@ -209,7 +209,7 @@ private:
         const std::string target = store::quoted(trial.target, 300);
         record.result.conditions = json{{"log", m_file}, {"line", line}, {"log_version", trial.version}, {"all_s", trial.allSeconds}}.dump(-1, ' ', false, json::error_handler_t::replace);
         record.target = std::string(store::kImportedTarget) + target;
-        record.device = deviceOf(target, trial.hardware);
+        record.result.device = identityOf(deviceOf(target, trial.hardware));
         record.index = static_cast<std::int32_t>(std::min<std::int64_t>(line - 1, std::numeric_limits<std::int32_t>::max()));
         record.timeMs = trial.timeMs;
         // The same line gives the same trial, whatever file it stands in.

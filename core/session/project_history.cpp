@@ -275,7 +275,7 @@ Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
         detail.repeatsMs.push_back(toMs(ns));
     detail.durationsMs = record.result.durationsMs;
     detail.conditions = record.result.conditions;
-    detail.device = record.device;
+    detail.device = record.result.device.fingerprint;
     if (auto described = describe(record.candidate, detail); !described)
         detail.problem = described.error().message;
     return detail;

@@ -137,13 +137,11 @@ private:
     {
         if (stop.stop_requested())
             return {};
-        measure::MeasurerOptions measurerWords = measurerOptions(items.front().options, m_model);
+        LATHE_TRY_ASSIGN(measure::MeasurerOptions measurerWords, measurerOptions(items.front().options, m_model));
         measurerWords.runTimeoutSeconds = m_options.timeoutSeconds;
         LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(measurerWords));
-        const std::string device = measurer->devices().empty() ? std::string("{}") : measurer->devices().front();
         std::vector<measure::MeasureRequest> requests;
         for (Item& item : items) {
-            item.record.device = device;
             measure::MeasureRequest request;
             request.trial = item.record.trial;
             request.candidate = item.record.candidate;

@@ -82,7 +82,7 @@ private:
     {
         m_control.setState(state);
         const Event event{m_position, StateEvent{state, std::move(text)}};
-        m_control.emit({&event, 1});
+        m_control.tell({&event, 1});
     }
     /// Whether the playing ends here; then the next seek() starts it anew.
     bool ends()
@@ -177,7 +177,7 @@ Result<> ReplaySession::tellUntil(double position, std::stop_token stop, bool& a
             batch.push_back(item->event);
             m_script.pop();
         }
-        m_control.emit(batch);
+        m_control.tell(batch);
         if (batch.size() < kBatch)
             return {};
     }
@@ -196,7 +196,7 @@ void ReplaySession::goTo(double seconds)
         }
         m_position = 0;
         const Event event{0, RewindEvent()};
-        m_control.emit({&event, 1});
+        m_control.tell({&event, 1});
     }
     m_position = seconds;
 }
@@ -260,7 +260,7 @@ void ReplaySession::play(std::stop_token stop)
         const StateEvent ending = m_script.ending();
         setState(ending.state, ending.text);
         const Event done{m_script.done().seconds, m_script.done()};
-        m_control.emit({&done, 1});
+        m_control.tell({&done, 1});
     }
 }
 

@@ -93,7 +93,7 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
     return {};
 }
 
-/// As TuningRun::holdFinals() tells of them.
+/// As RunFinals tells of them.
 void ReplayScript::readFinals(double at, const json& event)
 {
     Finals finals{at, {}};

@@ -36,7 +36,7 @@ Result<DeviceLimits> measureLimits(const std::string& text)
     measure::MeasurerOptions options;
     options.target = target.text();
     LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options));
-    LATHE_TRY_ASSIGN(const std::string limitsText, measurer->limits(0));
+    LATHE_TRY_ASSIGN(const std::string limitsText, measurer->limits());
     DeviceLimits limits = limitsFromJson(limitsText);
     if (!limits.known())
         return makeError(Errc::Unsupported, "the device of target '" + text + "' has no measured limits to hold tasks against");

@@ -120,10 +120,16 @@ struct UntunedView
 
 struct DeviceView
 {
-    std::string key;
+    std::string key; ///< by which its machine calls it; empty: there is no device
     std::string kind;
     std::string name;
     std::string state; ///< "ready", "absent: why", "busy"
+    std::string deviceKey; ///< of the class of equal devices, among which costs compare
+    bool ready() const { return state == "ready"; }
+    /// Why it is absent.
+    std::string reason() const { return state.starts_with("absent: ") ? state.substr(8) : state; }
+    /// Whether `--device asked` means it.
+    bool isCalled(const std::string& asked) const { return asked == key || asked == deviceKey; }
     struct Limit
     {
         std::string name;

@@ -27,12 +27,12 @@ Statement& bindRecord(Statement& s, const Record& record)
     else
         s.bindNull();
     s.bind(json(r.costsNs).dump()).bind(std::int64_t{r.verified}).bind(json(r.durationsMs).dump()).bind(r.conditions);
-    s.bind(record.device).bind(record.timeMs);
+    s.bind(r.device.fingerprint).bind(record.timeMs);
     if (std::isfinite(c.predictedNs))
         s.bind(c.predictedNs);
     else
         s.bindNull();
-    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats).bind(finalsOf(record));
+    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats).bind(finalsOf(record)).bind(r.device.key);
 }
 
 namespace {
@@ -90,11 +90,12 @@ Result<Record> readRecord(const Statement& s)
         r.durationsMs[name] = value.get<double>();
     }
     r.conditions = s.text(19);
-    record.device = s.text(20);
+    r.device.fingerprint = s.text(20);
     record.timeMs = s.integer(21);
     c.predictedNs = s.real(22);
     record.target = s.text(23);
     record.repeats = s.text(24);
+    r.device.key = s.text(25);
     return record;
 }
 

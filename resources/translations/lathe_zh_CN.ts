@@ -3678,14 +3678,6 @@
             <translation>分钟：</translation>
         </message>
         <message>
-            <source>simulator</source>
-            <translation>模拟器</translation>
-        </message>
-        <message>
-            <source>this machine</source>
-            <translation>本机</translation>
-        </message>
-        <message>
             <source>Run</source>
             <translation>运行</translation>
         </message>
@@ -3784,6 +3776,14 @@
         <message>
             <source>Boards are not reached yet: nothing is measured, and a library is exported with default schedules</source>
             <translation>尚不能连接开发板：不进行测量，部署库以默认调度导出</translation>
+        </message>
+        <message>
+            <source>looking …</source>
+            <translation>正在查找…</translation>
+        </message>
+        <message>
+            <source>Nothing can be measured: %1</source>
+            <translation>无法测量：%1</translation>
         </message>
     </context>
     <context>

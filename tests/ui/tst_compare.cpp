@@ -63,7 +63,7 @@ class TestCompare : public QObject
                 r.candidate.alternative = "direct";
                 r.candidate.steps = run == 0 ? "[]" : R"([["AN", 2, 1, 1]])";
                 r.target = target;
-                r.device = R"({"name": "A machine"})";
+                r.result.device = identityOf(R"({"name": "A machine"})");
                 r.timeMs = 1700000000000 + run * 1000000;
                 r.result.costsNs = {1e6 / (run + 1)};
                 records.push_back(r);

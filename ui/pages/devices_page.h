@@ -5,7 +5,7 @@
 #include "ui/pages/page.h"
 
 #include <map>
-#include <vector>
+#include <utility>
 
 QT_BEGIN_NAMESPACE
 class QLabel;
@@ -39,7 +39,6 @@ private:
         session::SelfTest result;
     };
 
-    void ask();
     void fill();
     void showCurrent();
     void updateButtons();
@@ -47,14 +46,11 @@ private:
     void reset();
     /// Of the list's current row; null: the open network's target.
     const session::DeviceView* current() const;
-    QString testTarget() const;
+    std::pair<QString, QString> testSubject() const; ///< target and device; empty: nothing can be tested
 
     Workspace& m_workspace;
-    std::vector<session::DeviceView> m_devices;
-    std::map<QString, Tested> m_tests; ///< by target
-    bool m_asked = false;
+    std::map<std::pair<QString, QString>, Tested> m_tests; ///< by target and device
     JobLane m_jobs{JobLane::Width::AllAtOnce};
-    Job m_asking;
     QListWidget* m_list = nullptr;
     TableView* m_table = nullptr;
     HardwareModel* m_model = nullptr;

@@ -1,6 +1,7 @@
 #include "ui/shell/main_window.h"
 
 #include "ui/bridge/desktop.h"
+#include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
 #include "ui/commands/action_catalog.h"
@@ -171,6 +172,11 @@ void MainWindow::connectRun()
     });
     connect(&bridge, &SessionBridge::eventsArrived, this, &MainWindow::updateState);
     connect(m_workspace, &Workspace::figuresChanged, this, &MainWindow::updateStatus);
+    connect(&m_workspace->devices(), &DeviceList::changed, this, [this] {
+        if (m_workspace->devices().isKnown())
+            m_bar->setDevices(m_workspace->devices().directory());
+    });
+    m_workspace->devices().ensureAsked();
     connect(m_bar->openAction(), &QAction::triggered, this, &MainWindow::browseModel);
     connect(m_bar->startAction(), &QAction::triggered, this, [this] { startRun(false); });
     connect(m_bar->resumeAction(), &QAction::triggered, this, [this] { startRun(true); });

@@ -85,7 +85,7 @@ Result<> record(const std::string& name, const std::string& file, const Options&
         if (candidates.empty())
             break;
     }
-    return writeTable(file, task, measurer->devices().empty() ? "" : measurer->devices().front(), all);
+    return writeTable(file, task, measurer->devices().empty() ? "" : measurer->devices().front().fingerprint, all);
 }
 
 double mean(const std::vector<double>& values)

@@ -32,7 +32,7 @@ Record record(const std::string& trial, double ns, const std::string& steps, con
     r.result.costsNs = {ns};
     r.result.conditions = "{}";
     r.target = "sim";
-    r.device = "here";
+    r.result.device = identityOf("here");
     return r;
 }
 

@@ -55,7 +55,7 @@ Record record(const std::string& id, const graph::Task& task, const std::string&
     r.result.costsNs = {ns};
     r.result.conditions = "{\"cold_bytes\": " + std::to_string(conditions.coldBytes) + "}";
     r.target = target;
-    r.device = conditions.device;
+    r.result.device = identityOf(conditions.deviceKey);
     return r;
 }
 

@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(json::parse(record.candidate.steps)[5], json::parse("[\"CI\", 2]"));
         QCOMPARE(qRound(record.result.meanNs() * 100), 487396);
         QCOMPARE(record.timeMs, std::int64_t{1606984701000});
-        QCOMPARE(json::parse(record.device)["hardware"]["warp_size"]["value"].get<int>(), 32);
+        QCOMPARE(json::parse(record.result.device.fingerprint)["hardware"]["warp_size"]["value"].get<int>(), 32);
         QCOMPARE(json::parse(record.result.conditions)["log"].get<std::string>(), std::string("ci.json"));
         QCOMPARE(json::parse(record.result.conditions)["line"].get<int>(), 2);
         // Its loops can be looked at, as those of any trial.
@@ -201,7 +201,7 @@ private slots:
                 r.result.costsNs = {100.125 + i, 1e6 / 3};
             r.result.verified = i == 0;
             r.target = "sim";
-            r.device = "{\"name\": \"board\"}";
+            r.result.device = identityOf("{\"name\": \"board\"}");
             r.timeMs = 1700000000000 + i;
             r.repeats = i == 1 ? "trial 0" : "";
             made.push_back(std::move(r));
