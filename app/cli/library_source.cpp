@@ -1,6 +1,6 @@
 #include "app/cli/library_source.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/options_json.h"
 
 #include <nlohmann/json.hpp>

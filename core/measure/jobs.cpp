@@ -1,6 +1,6 @@
 #include "core/measure/jobs.h"
 
-#include "core/backend/fault_script.h"
+#include "core/backend/kernel_name.h"
 #include "core/wire/connection.h"
 #include "core/wire/messages.h"
 

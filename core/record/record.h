@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/runtime/codes.h"
 #include "core/runtime/index_map.h"
 #include "core/support/errc.h"
 #include "core/support/hash.h"
@@ -37,16 +38,16 @@ struct Candidate
     Hash128 hash() const;
 };
 
-/// Where a trial ended.
+/// Where a trial ended. The values are those of the header that plugins include (core/runtime/codes.h).
 enum class TrialStage : std::uint8_t
 {
-    Done = 0,
-    Lower = 1,
-    Build = 2,
-    Load = 3,
-    Run = 4,
-    Verify = 5,
-    Transport = 6
+    Done = LATHE_STAGE_DONE,
+    Lower = LATHE_STAGE_LOWER,
+    Build = LATHE_STAGE_BUILD,
+    Load = LATHE_STAGE_LOAD,
+    Run = LATHE_STAGE_RUN,
+    Verify = LATHE_STAGE_VERIFY,
+    Transport = LATHE_STAGE_TRANSPORT
 };
 std::string_view toString(TrialStage stage); ///< "done", "lower", ...
 

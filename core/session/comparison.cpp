@@ -1,6 +1,6 @@
 #include "core/session/comparison.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/condition_texts.h"
 #include "core/session/head_start.h"
 #include "core/session/option_table.h"

@@ -1,6 +1,6 @@
 #include "core/session/condition_texts.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -7,7 +7,7 @@
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
 #include "core/policy/default_candidate.h"
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/support/hash.h"
 #include "core/target/kinds.h"
 

@@ -4,7 +4,7 @@
 #include "core/frontend/zoo.h"
 #include "core/graph/pass_runner.h"
 #include "core/graph/passes.h"
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/back_ends.h"
 #include "core/support/hash.h"
 #include "core/target/hardware_text.h"

@@ -3,7 +3,7 @@
 #include "core/compute/json.h"
 #include "core/ir/loop_nest.h"
 #include "core/measure/builder_client.h"
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/record/record_json.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/step.h"

@@ -4,7 +4,7 @@
 
 #include "core/session/replay_script.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/roofline.h"
 #include "core/session/stored_time.h"
 

@@ -1,7 +1,7 @@
 #include "core/session/tuning_run.h"
 
 #include "core/policy/policy_table.h"
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/clock_times.h"
 #include "core/session/finals.h"
 #include "core/session/kernel_choices.h"

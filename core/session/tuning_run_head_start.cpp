@@ -2,7 +2,7 @@
 
 #include "core/backend/codegen.h"
 #include "core/policy/policy_table.h"
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/search/head_start_file.h"
 #include "core/session/head_start.h"
 #include "core/session/options_json.h"

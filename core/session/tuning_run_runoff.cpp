@@ -1,6 +1,6 @@
 // The runoffs of a tuning run: finals.h says what for.
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/clock_times.h"
 #include "core/session/finals.h"
 #include "core/session/finals_group.h"

@@ -1,6 +1,7 @@
 #include "core/store/record_rows.h"
 
 #include "core/record/record_json.h"
+#include "core/support/json_values.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -60,15 +61,8 @@ Result<Record> readRecord(const Statement& s)
     }
     c.kind = s.text(7);
     c.sketch = s.text(8);
-    const json genome = json::parse(s.text(9), nullptr, false);
-    if (!genome.is_array())
+    if (!takeJson(json::parse(s.text(9), nullptr, false), c.genome))
         return damaged("genome");
-    for (const json& gene : genome) {
-        const bool whole = gene.is_number_integer() && (!gene.is_number_unsigned() || gene.get<std::uint64_t>() <= INT32_MAX);
-        if (!whole || gene.get<std::int64_t>() < INT32_MIN || gene.get<std::int64_t>() > INT32_MAX)
-            return damaged("genome");
-        c.genome.push_back(gene.get<std::int32_t>());
-    }
     c.steps = s.text(10);
     TrialResult& r = record.result;
     const auto stage = trialStageFromString(s.text(12));

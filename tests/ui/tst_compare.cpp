@@ -239,15 +239,14 @@ private slots:
     /// So the window closes at once while an export is verified.
     void aStopEndsTheCheckOfALibrary()
     {
-        session::ModelSpec model;
-        model.source = "zoo:mlp";
+        const session::LoadedModel model;
         std::stop_source stop;
         stop.request_stop();
-        const auto verified = session::verifyInChild("nowhere.so", model, "cpu", stop.get_token());
+        const auto verified = session::verifyExported("nowhere.so", model, stop.get_token());
         QVERIFY(!verified && verified.error().code == Errc::Cancelled);
-        const auto timed = session::benchInChild("nowhere.so", 1, stop.get_token());
+        const auto timed = session::benchExported("nowhere.so", 1, stop.get_token());
         QVERIFY(!timed && timed.error().code == Errc::Cancelled);
-        const auto asked = session::benchInChild("nowhere.so", 1);
+        const auto asked = session::benchExported("nowhere.so", 1);
         QVERIFY(!asked && asked.error().code == Errc::NotFound);
     }
 

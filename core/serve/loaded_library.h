@@ -1,16 +1,30 @@
 #pragma once
 
-#include "core/deploy/port_info.h"
 #include "core/runtime/clock.h"
+#include "core/runtime/dtype.h"
 #include "core/support/result.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-namespace lathe::deploy {
+namespace lathe::serve {
+
+/// A tensor of an exported network: dense and row-major.
+struct LibraryPort
+{
+    std::string name;
+    std::string layout;
+    DType dtype = DType::F32;
+    std::vector<std::int64_t> shape;
+
+    std::size_t bytes() const;
+};
 
 /// One instruction, timed behind the one before it.
 struct ChainRow
@@ -20,8 +34,8 @@ struct ChainRow
     std::vector<double> ms; ///< one per sweep
 };
 
-/// An exported network, loaded into this process, with one instance of it. What is in the library runs here: programs that
-/// hold a project load libraries in a child.
+/// An exported network, loaded into this process, with one instance of it. What is in the library runs here: of our programs
+/// lathe-runner alone does that.
 /// Threads: one at a time.
 class LoadedLibrary
 {
@@ -32,29 +46,30 @@ public:
         bool pin = false;
         bool mapWeights = false; ///< no copy into 2 MiB pages
     };
-    /// Errors: NotFound, BadFile (no exported network), Incompatible (another version of the interface, wrong machine),
-    /// Internal (the library refuses, with its words).
-    static Result<std::unique_ptr<LoadedLibrary>> open(const std::filesystem::path& file, const Options& options);
+    /// @param name  NAME of its symbols lathe_NAME_*, which stands in the file (deploy::findLibraryName).
+    /// Errors: Incompatible (does not load, another version of the interface), Internal (the library refuses, with its words).
+    static Result<std::unique_ptr<LoadedLibrary>> open(const std::filesystem::path& file, const std::string& name,
+                                                       const Options& options);
     ~LoadedLibrary();
     LoadedLibrary(const LoadedLibrary&) = delete;
     LoadedLibrary& operator=(const LoadedLibrary&) = delete;
 
-    const std::string& name() const;
-    const std::vector<PortInfo>& inputs() const;
-    const std::vector<PortInfo>& outputs() const;
+    const std::vector<LibraryPort>& inputs() const;
+    const std::vector<LibraryPort>& outputs() const;
     unsigned threads() const;
 
-    /// Copies into the instance's own buffer. Errors: InvalidArgument naming the input and what is off.
-    Result<> setInput(std::size_t index, const graph::HostTensor& tensor);
+    /// Copies into the instance's own buffer. Errors: InvalidArgument (no such input, another number of bytes).
+    Result<> setInput(std::size_t index, std::span<const std::byte> values);
     /// Values from a seed, as trials have them.
     Result<> fillInputs(std::uint64_t seed);
-    graph::HostTensor input(std::size_t index) const;
-    graph::HostTensor output(std::size_t index) const; ///< of the last run
+    /// Until the next call that is not const; empty where the library has no buffer.
+    std::span<const std::byte> input(std::size_t index) const;
+    std::span<const std::byte> output(std::size_t index) const; ///< of the last run
     /// Errors: Internal with the library's words.
     Result<> run();
 
     /// Runs with every tensor that an instruction writes shown to `see`, in order.
-    using Observer = std::function<void(const std::string& instruction, const PortInfo& tensor, const void* data)>;
+    using Observer = std::function<void(const LibraryPort& tensor, std::span<const std::byte> values)>;
     Result<> observe(const Observer& see);
 
     /// Nanoseconds per run, plan.repeat of them.
@@ -71,4 +86,4 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-} // namespace lathe::deploy
+} // namespace lathe::serve

@@ -1,39 +1,39 @@
-#include "core/deploy/loaded_library.h"
+#include "core/serve/loaded_library.h"
 
-#include "core/deploy/shared_object.h"
 #include "core/runtime/lathe_model.h"
-#include "core/target/target.h"
 #include "core/wire/seeded.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 
-namespace lathe::deploy {
+namespace lathe::serve {
 
 namespace {
 
-PortInfo portInfo(const lathe_tensor_info& info)
+LibraryPort libraryPort(const lathe_tensor_info& info)
 {
-    PortInfo port;
-    port.name = info.name;
-    port.layout = info.layout;
-    port.type.dtype = static_cast<DType>(info.dtype);
-    port.type.shape.assign(info.shape, info.shape + info.rank);
-    return port;
+    return {info.name, info.layout, static_cast<DType>(info.dtype), {info.shape, info.shape + info.rank}};
 }
 
 } // namespace
+
+std::size_t LibraryPort::bytes() const
+{
+    std::int64_t n = sizeOf(dtype);
+    for (const std::int64_t extent : shape)
+        n *= extent;
+    return static_cast<std::size_t>(n);
+}
 
 struct LoadedLibrary::Impl
 {
     void* handle = nullptr;
     std::string name;
     lathe_instance* instance = nullptr;
-    std::vector<PortInfo> inputs, outputs;
+    std::vector<LibraryPort> inputs, outputs;
 
     decltype(&lathe_0_api_version) apiVersion = nullptr;
     decltype(&lathe_0_input_count) inputCount = nullptr;
@@ -82,13 +82,11 @@ struct LoadedLibrary::Impl
 LoadedLibrary::LoadedLibrary(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
 LoadedLibrary::~LoadedLibrary() = default;
 
-Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem::path& file, const Options& options)
+Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem::path& file, const std::string& name,
+                                                           const Options& options)
 {
     auto impl = std::make_unique<Impl>();
-    LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
-    LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
-    if (facts.machine != thisMachine()) // the loader would say that there is no such file
-        return makeError(Errc::Incompatible, fmt::format("'{}' was exported for {}, this machine is {}", file.string(), facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
+    impl->name = name;
     impl->handle = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (impl->handle == nullptr)
         return makeError(Errc::Incompatible, fmt::format("'{}' cannot be loaded: {}", file.string(), dlerror()));
@@ -106,24 +104,19 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
     lathe_tensor_info info;
     for (std::uint32_t i = 0; i < impl->inputCount(); ++i)
         if (impl->inputInfo(i, &info) == LATHE_OK)
-            impl->inputs.push_back(portInfo(info));
+            impl->inputs.push_back(libraryPort(info));
     for (std::uint32_t i = 0; i < impl->outputCount(); ++i)
         if (impl->outputInfo(i, &info) == LATHE_OK)
-            impl->outputs.push_back(portInfo(info));
+            impl->outputs.push_back(libraryPort(info));
     return std::unique_ptr<LoadedLibrary>(new LoadedLibrary(std::move(impl)));
 }
 
-const std::string& LoadedLibrary::name() const
-{
-    return m_impl->name;
-}
-
-const std::vector<PortInfo>& LoadedLibrary::inputs() const
+const std::vector<LibraryPort>& LoadedLibrary::inputs() const
 {
     return m_impl->inputs;
 }
 
-const std::vector<PortInfo>& LoadedLibrary::outputs() const
+const std::vector<LibraryPort>& LoadedLibrary::outputs() const
 {
     return m_impl->outputs;
 }
@@ -133,45 +126,46 @@ unsigned LoadedLibrary::threads() const
     return m_impl->threads(m_impl->instance);
 }
 
-Result<> LoadedLibrary::setInput(std::size_t index, const graph::HostTensor& tensor)
+Result<> LoadedLibrary::setInput(std::size_t index, std::span<const std::byte> values)
 {
     if (index >= m_impl->inputs.size())
-        return makeError(Errc::InvalidArgument, fmt::format("there is no input {}, the network has {}", index, m_impl->inputs.size()));
-    const PortInfo& port = m_impl->inputs[index];
-    if (!(tensor.type == port.type))
-        return makeError(Errc::InvalidArgument, fmt::format("input '{}' is {} {}, what was given is {} {}", port.name, toString(port.type.dtype),
-                                                            port.type.shape, toString(tensor.type.dtype), tensor.type.shape));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("there is no input {}, the network has {}", index, m_impl->inputs.size()));
+    const LibraryPort& port = m_impl->inputs[index];
+    if (values.size() != port.bytes())
+        return makeError(Errc::InvalidArgument, fmt::format("input '{}' takes {} bytes, {} were given", port.name,
+                                                            port.bytes(), values.size()));
     void* const buffer = m_impl->inputBuffer(m_impl->instance, static_cast<std::uint32_t>(index));
     if (buffer == nullptr)
         return m_impl->failure("no input buffer");
-    std::memcpy(buffer, tensor.bytes.data(), tensor.bytes.size());
+    std::memcpy(buffer, values.data(), values.size());
     return {};
 }
 
 Result<> LoadedLibrary::fillInputs(std::uint64_t seed)
 {
     for (std::size_t i = 0; i < m_impl->inputs.size(); ++i) {
-        graph::HostTensor tensor = graph::HostTensor::zeros(m_impl->inputs[i].type);
-        wire::fillSeeded(wire::inputSeed(seed, i), tensor.type.dtype, {}, tensor.bytes);
-        LATHE_TRY(setInput(i, tensor));
+        std::vector<std::byte> values(m_impl->inputs[i].bytes());
+        wire::fillSeeded(wire::inputSeed(seed, i), m_impl->inputs[i].dtype, {}, values);
+        LATHE_TRY(setInput(i, values));
     }
     return {};
 }
 
-graph::HostTensor LoadedLibrary::input(std::size_t index) const
+std::span<const std::byte> LoadedLibrary::input(std::size_t index) const
 {
-    graph::HostTensor tensor = graph::HostTensor::zeros(m_impl->inputs[index].type);
-    if (const void* const buffer = m_impl->inputBuffer(m_impl->instance, static_cast<std::uint32_t>(index)); buffer != nullptr)
-        std::memcpy(tensor.bytes.data(), buffer, tensor.bytes.size());
-    return tensor;
+    const void* const buffer = m_impl->inputBuffer(m_impl->instance, static_cast<std::uint32_t>(index));
+    if (buffer == nullptr)
+        return {};
+    return {static_cast<const std::byte*>(buffer), m_impl->inputs[index].bytes()};
 }
 
-graph::HostTensor LoadedLibrary::output(std::size_t index) const
+std::span<const std::byte> LoadedLibrary::output(std::size_t index) const
 {
-    graph::HostTensor tensor = graph::HostTensor::zeros(m_impl->outputs[index].type);
-    if (const void* const buffer = m_impl->outputBuffer(m_impl->instance, static_cast<std::uint32_t>(index)); buffer != nullptr)
-        std::memcpy(tensor.bytes.data(), buffer, tensor.bytes.size());
-    return tensor;
+    const void* const buffer = m_impl->outputBuffer(m_impl->instance, static_cast<std::uint32_t>(index));
+    if (buffer == nullptr)
+        return {};
+    return {static_cast<const std::byte*>(buffer), m_impl->outputs[index].bytes()};
 }
 
 Result<> LoadedLibrary::run()
@@ -185,8 +179,9 @@ Result<> LoadedLibrary::observe(const Observer& see)
 {
     m_impl->setObserver(
         m_impl->instance,
-        [](void* user, std::uint32_t, const char* instruction, const lathe_tensor_info* tensor, const void* data) {
-            (*static_cast<const Observer*>(user))(instruction, portInfo(*tensor), data);
+        [](void* user, std::uint32_t, const char*, const lathe_tensor_info* tensor, const void* data) {
+            const LibraryPort port = libraryPort(*tensor);
+            (*static_cast<const Observer*>(user))(port, {static_cast<const std::byte*>(data), port.bytes()});
         },
         const_cast<Observer*>(&see));
     auto result = run();
@@ -236,4 +231,4 @@ Result<> LoadedLibrary::timeChain(int sweeps, std::vector<ChainRow>& rows)
     return {};
 }
 
-} // namespace lathe::deploy
+} // namespace lathe::serve

@@ -1,16 +1,13 @@
-#include "core/backend/plant.h"
+#include "tests/support/builder/plant.h"
 
 #include "core/support/check.h"
 
-#include <chrono>
-#include <csignal>
-#include <thread>
-
-namespace lathe::backend {
+namespace lathe::test {
 
 namespace {
 
 using namespace ir;
+using sim::Fault;
 
 std::vector<Expr> indices(const Buffer& buffer, Expr first)
 {
@@ -60,20 +57,13 @@ void plantFault(schedule::LoweredKernel& kernel, Fault fault)
         break;
     }
     }
-    nest.phases.push_back(std::move(statement));
+    nest.phases.push_back(makeFor(var("planted"), 0, 1, LoopKind::Parallel, std::move(statement)));
 }
 
-Result<> actBuildFault(Fault fault)
+void plantMalformed(schedule::LoweredKernel& kernel)
 {
-    switch (fault) {
-    case Fault::BuildFailed: return makeError(Errc::BuildFailed, "the fault script lets this build fail");
-    case Fault::BuildCrash: std::raise(SIGSEGV); break;
-    case Fault::BuildHang:
-        while (true)
-            std::this_thread::sleep_for(std::chrono::hours(1));
-    default: break;
-    }
-    return {};
+    const std::int32_t output = kernel.nest.parameters.back();
+    kernel.nest.buffers[static_cast<std::size_t>(output)].strides.push_back(1);
 }
 
-} // namespace lathe::backend
+} // namespace lathe::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/support/result.h"
+#include "plugins/sim/fault.h"
 
 #include <cstdint>
 #include <optional>
@@ -8,35 +9,14 @@
 #include <string_view>
 #include <vector>
 
-namespace lathe::backend {
+namespace lathe::sim {
 
-/// What a script can make go wrong. All are real: a process dies by a signal, sleeps, or leaves other values behind.
-enum class Fault : std::uint8_t
-{
-    None,
-    BuildFailed,
-    BuildCrash,
-    BuildHang,
-    Crash,
-    Hang,
-    Wrong,
-    OutOfBounds,
-    Slow, ///< or, with a factor below one, fast
-    Lucky ///< slow by its factor, below one say, but only the first time that it is measured
-};
 std::string_view toString(Fault fault); ///< "build-failed", "crash" ...
 
-/// The names that measure gives to kernels: "k<ordinal>_<16 hex digits of the candidate's hash>", so that generators
-/// and scripts can tell which trial they see.
-std::string kernelName(std::int64_t ordinal, std::uint64_t candidateHash);
-struct KernelIdentity
-{
-    std::int64_t ordinal = -1;
-    std::uint64_t candidateHash = 0;
-};
-std::optional<KernelIdentity> parseKernelName(std::string_view name);
+/// Acts out BuildCrash and BuildHang here and now; BuildFailed is the Error.
+Result<> actBuildFault(Fault fault);
 
-/// Faults by trial, for tests and demonstrations: a JSON file
+/// Faults by trial, for tests and demonstrations: the JSON file of a target `sim -script=FILE`,
 ///     {"seed": 1, "rules": [{"fault": "crash", "ordinal": 7}, {"fault": "hang", "candidate": "00ab..."},
 ///                           {"fault": "wrong", "every": 10, "offset": 3}, {"fault": "slow", "rate": 0.05, "factor":
 ///                           4}, {"fault": "lucky", "ordinal": 9, "factor": 0.5}]}
@@ -67,4 +47,4 @@ private:
     std::vector<Rule> m_rules;
 };
 
-} // namespace lathe::backend
+} // namespace lathe::sim

@@ -1,5 +1,6 @@
-#include "core/backend/fault_script.h"
+#include "plugins/sim/fault_script.h"
 
+#include "core/backend/kernel_name.h"
 #include "core/support/random.h"
 
 #include <fmt/format.h>
@@ -7,9 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <thread>
 
-namespace lathe::backend {
+namespace lathe::sim {
 
 namespace {
 
@@ -30,28 +33,17 @@ std::string_view toString(Fault fault)
     return kNames[static_cast<std::size_t>(fault)];
 }
 
-std::string kernelName(std::int64_t ordinal, std::uint64_t candidateHash)
+Result<> actBuildFault(Fault fault)
 {
-    return ordinal < 0 ? fmt::format("k_{:016x}", candidateHash) : fmt::format("k{}_{:016x}", ordinal, candidateHash);
-}
-
-std::optional<KernelIdentity> parseKernelName(std::string_view name)
-{
-    const std::size_t bar = name.find('_');
-    if (name.empty() || name[0] != 'k' || bar == std::string_view::npos || name.size() - bar - 1 != 16)
-        return std::nullopt;
-    KernelIdentity identity;
-    const std::string_view ordinal = name.substr(1, bar - 1);
-    const std::string_view hash = name.substr(bar + 1);
-    if (!ordinal.empty()) {
-        const auto parsed = std::from_chars(ordinal.data(), ordinal.data() + ordinal.size(), identity.ordinal);
-        if (parsed.ec != std::errc() || parsed.ptr != ordinal.data() + ordinal.size())
-            return std::nullopt;
+    switch (fault) {
+    case Fault::BuildFailed: return makeError(Errc::BuildFailed, "the fault script lets this build fail");
+    case Fault::BuildCrash: std::raise(SIGSEGV); break;
+    case Fault::BuildHang:
+        while (true)
+            std::this_thread::sleep_for(std::chrono::hours(1));
+    default: break;
     }
-    const auto parsed = std::from_chars(hash.data(), hash.data() + hash.size(), identity.candidateHash, 16);
-    if (parsed.ec != std::errc() || parsed.ptr != hash.data() + hash.size())
-        return std::nullopt;
-    return identity;
+    return {};
 }
 
 Result<FaultScript> FaultScript::parse(std::string_view text)
@@ -93,7 +85,7 @@ Result<FaultScript> FaultScript::parse(std::string_view text)
 
 FaultScript::Decision FaultScript::decide(std::string_view kernelName) const
 {
-    const auto identity = parseKernelName(kernelName);
+    const auto identity = backend::parseKernelName(kernelName);
     if (!identity)
         return {};
     const std::string hash = fmt::format("{:016x}", identity->candidateHash);
@@ -109,4 +101,4 @@ FaultScript::Decision FaultScript::decide(std::string_view kernelName) const
     return {};
 }
 
-} // namespace lathe::backend
+} // namespace lathe::sim
