@@ -1,9 +1,7 @@
 #include "core/backend/builder_loop.h"
 
-#include "core/backend/build_job.h"
 #include "core/backend/reference_job.h"
 #include "core/backend/rules.h"
-#include "core/support/files.h"
 #include "core/support/log.h"
 #include "core/support/processor_time.h"
 #include "core/wire/connection.h"

@@ -1,11 +1,11 @@
 #include "core/session/options_json.h"
 
 #include "core/session/option_table.h"
+#include "core/support/json_values.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <optional>
 
 namespace lathe::session {
@@ -26,58 +26,28 @@ json optionToJson(const OptionValue& value)
         value);
 }
 
-bool isWhole(const json& value)
+template<typename T>
+std::optional<OptionValue> taken(const json& value)
 {
-    return value.is_number_unsigned() || value.is_number_integer();
-}
-
-OptionValue wholeOf(const json& value)
-{
-    return value.is_number_unsigned() ? OptionValue(value.get<std::uint64_t>())
-                                      : OptionValue(value.get<std::int64_t>());
-}
-
-/// [["x", [1, 3, 224, 224]], ...]; nothing: it is no such thing.
-std::optional<OptionShapes> shapesOf(const json& value)
-{
-    OptionShapes shapes;
-    if (!value.is_array())
-        return std::nullopt;
-    for (const json& entry : value) {
-        if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_array())
-            return std::nullopt;
-        std::vector<std::int64_t> shape;
-        for (const json& dim : entry[1]) {
-            if (!isWhole(dim) || (dim.is_number_unsigned() && !std::in_range<std::int64_t>(dim.get<std::uint64_t>())))
-                return std::nullopt;
-            shape.push_back(dim.get<std::int64_t>());
-        }
-        shapes.emplace_back(entry[0].get<std::string>(), std::move(shape));
-    }
-    return shapes;
+    T held{};
+    return takeJson(value, held) ? std::optional<OptionValue>(std::move(held)) : std::nullopt;
 }
 
 /// Nothing: the value is none of the option's type.
 std::optional<OptionValue> optionFromJson(OptionType type, const json& value)
 {
     switch (type) {
-    case OptionType::Flag: return value.is_boolean() ? std::optional<OptionValue>(value.get<bool>()) : std::nullopt;
-    case OptionType::Whole: return isWhole(value) ? std::optional(wholeOf(value)) : std::nullopt;
+    case OptionType::Flag: return taken<bool>(value);
+    case OptionType::Whole:
+        if (auto whole = taken<std::uint64_t>(value))
+            return whole;
+        return taken<std::int64_t>(value);
     case OptionType::Number:
-    case OptionType::Duration:
-        return value.is_number() ? std::optional<OptionValue>(value.get<double>()) : std::nullopt;
+    case OptionType::Duration: return taken<double>(value);
     case OptionType::Text:
-    case OptionType::Word:
-        return value.is_string() ? std::optional<OptionValue>(value.get<std::string>()) : std::nullopt;
-    case OptionType::Texts:
-        if (!value.is_array()
-            || !std::all_of(value.begin(), value.end(), [](const json& each) { return each.is_string(); }))
-            return std::nullopt;
-        return value.get<std::vector<std::string>>();
-    case OptionType::Shapes:
-        if (auto shapes = shapesOf(value))
-            return OptionValue(*std::move(shapes));
-        return std::nullopt;
+    case OptionType::Word: return taken<std::string>(value);
+    case OptionType::Texts: return taken<std::vector<std::string>>(value);
+    case OptionType::Shapes: return taken<OptionShapes>(value); // [["x", [1, 3, 224, 224]], ...]
     }
     return std::nullopt;
 }

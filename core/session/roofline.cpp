@@ -1,8 +1,8 @@
 #include "core/session/roofline.h"
 
 #include "core/measure/measurer.h"
-#include "core/support/json_fields.h"
 #include "core/session/back_ends.h"
+#include "core/support/json_fields.h"
 #include "core/target/target.h"
 
 #include <nlohmann/json.hpp>
