@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 
+namespace tst_jobs {
+
 using lathe::ui::Job;
 using lathe::ui::JobLane;
 using lathe::ui::JobLink;
@@ -255,4 +257,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestJobs)
+
+} // namespace tst_jobs
+
 #include "tst_jobs.moc"

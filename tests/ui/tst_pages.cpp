@@ -21,6 +21,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+namespace tst_pages {
+
 using namespace lathe;
 
 namespace {
@@ -255,4 +257,7 @@ private slots:
 };
 
 LATHE_TEST_GUI(TestPages)
+
+} // namespace tst_pages
+
 #include "tst_pages.moc"

@@ -5,6 +5,8 @@
 #include <QRegularExpression>
 #include <QtTest>
 
+namespace tst_ui_rules {
+
 /// What ui/README.md asks of the window's sources, and no compiler sees.
 class TestUiRules : public QObject
 {
@@ -136,4 +138,7 @@ private slots:
 };
 
 LATHE_TEST(TestUiRules)
+
+} // namespace tst_ui_rules
+
 #include "tst_ui_rules.moc"
