@@ -36,6 +36,7 @@ Result<> showRoofline(const ModelArguments& model, bool asJson)
     LATHE_TRY_ASSIGN(session::OpenOptions options, model.openOptions());
     options.readOnly = true;
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
+    printNotices(session->notices());
     LATHE_TRY_ASSIGN(const session::DeviceLimits limits, session::measureLimits(session->options().target));
     const std::vector<session::TaskView> tasks = session->tasks();
     std::vector<session::RooflineRow> rows = session::roofline(tasks, limits);

@@ -94,10 +94,14 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
     std::string layout = spec.layout;
     if (layout.empty() && spec.partition == "lathe")
         layout = model->target.traits().layout;
-    graph::PassRunner passes;
+    LATHE_TRY_ASSIGN(graph::PassRunner passes, graph::PassRunner::without(spec.withoutPasses));
     LATHE_TRY_ASSIGN(model->graph, graph::prepare(model->imported, model->target, layout, spec.partition, passes));
     LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition, passes));
     model->passes = passes.runs();
+    if (spec.passLog) {
+        for (const graph::PassRun& run : model->passes)
+            model->notices.push_back("pass " + graph::describe(run));
+    }
     return std::shared_ptr<const LoadedModel>(std::move(model));
 }
 

@@ -132,6 +132,15 @@ OptionTable<ModelSpec> makeModelTable()
             {.flag = "--weight-seed", .type = OptionType::Whole, .placeholder = "N",
              .help = "Seed of the weights of a network of the zoo, below 2^32", .commands = kOnModels, .key = "seed",
              .condition = "model: seed"}),
+        optionRow(&S::withoutPasses,
+            {.flag = "--without-pass", .type = OptionType::Texts, .placeholder = "NAME",
+             .help = "Leave out a pass over the network, by a name of --pass-log; may be given several times",
+             .commands = kOnModels, .key = "without_passes", .condition = "model: without passes", .serious = true,
+             .sparse = true}),
+        optionRow(&S::passLog,
+            {.flag = "--pass-log", .type = OptionType::Flag,
+             .help = "Say on standard error what each pass over the network changed, and how long it took",
+             .commands = kOnModels}),
     };
     // Projects write 0 for a batch that was left open.
     Option<S>& batch = optionOfKey(table, "batch");

@@ -24,6 +24,8 @@ struct ModelSpec
     /// target's.
     std::string hardware;
     std::uint64_t seed = 0; ///< of zoo weights
+    std::vector<std::string> withoutPasses; ///< names of graph::allPasses() that are left out
+    bool passLog = false; ///< the notices tell what each pass did
 };
 
 /// A stored run that plays back.

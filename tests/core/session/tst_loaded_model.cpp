@@ -1,5 +1,6 @@
 #include "core/frontend/onnx.h"
 #include "core/session/loaded_model.h"
+#include "core/session/options_json.h"
 #include "core/support/files.h"
 #include "tests/support/own_bytes.h"
 #include "tests/support/test_program.h"
@@ -7,7 +8,9 @@
 #include "../frontend/wire_writer.h"
 
 #include <QTest>
+#include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 namespace tst_loaded_model {
@@ -121,6 +124,54 @@ private slots:
         QCOMPARE(large, 8 * 6 + 1);
         const std::int64_t grown = ownBytes() - before;
         QVERIFY2(grown < weights.end / 4, qPrintable(QString("%1 MiB of %2").arg(grown >> 20).arg(weights.end >> 20)));
+    }
+
+    void passesAreLeftOutByName()
+    {
+        session::ModelSpec spec;
+        spec.source = "zoo:mlp";
+        const auto usual = session::loadModel(spec, "cpu");
+        QVERIFY(usual);
+        QVERIFY((*usual)->partition.subgraphs.size() < (*usual)->graph.nodes.size());
+        spec.withoutPasses = {"fuse", "fuse-rows", "fuse-inputs"};
+        const auto apart = session::loadModel(spec, "cpu");
+        QVERIFY(apart);
+        QCOMPARE((*apart)->partition.subgraphs.size(), (*apart)->graph.nodes.size());
+        spec.withoutPasses = {"fuse-everything"};
+        const auto refused = session::loadModel(spec, "cpu");
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, Errc::InvalidArgument);
+        QVERIFY(QString::fromStdString(refused.error().message).contains("fold-constants"));
+    }
+
+    void aPassLogIsAmongTheNoticesWhereItIsWanted()
+    {
+        session::ModelSpec spec;
+        spec.source = "zoo:mlp";
+        spec.withoutPasses = {"fuse-rows"};
+        const auto silent = session::loadModel(spec, "cpu");
+        QVERIFY(silent);
+        QVERIFY((*silent)->notices.empty());
+        spec.passLog = true;
+        const auto told = session::loadModel(spec, "cpu");
+        QVERIFY(told);
+        QCOMPARE((*told)->notices.size(), (*told)->passes.size());
+        QVERIFY((*told)->notices.front().starts_with("pass convert-layout: "));
+        QVERIFY(std::ranges::find((*told)->notices, "pass fuse-rows: left out") != (*told)->notices.end());
+    }
+
+    void projectsHoldPassesThatAreLeftOutAndNothingElse()
+    {
+        session::ModelSpec spec;
+        spec.source = "zoo:mlp";
+        const std::string usual = session::toJson(spec).dump();
+        spec.passLog = true;
+        QCOMPARE(session::toJson(spec).dump(), usual); // projects of before stay as they are
+        spec.withoutPasses = {"fuse-rows", "fold-padding"};
+        const auto read = session::modelSpecFromJson(session::toJson(spec).dump());
+        QVERIFY(read);
+        QVERIFY(read->withoutPasses == spec.withoutPasses);
+        QVERIFY(!read->passLog);
     }
 };
 
