@@ -113,7 +113,7 @@ OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinar
 }
 
 /// The four operations of arithmetic, which passes know more of.
-OpDef arithmetic(std::string_view name, Binary definition, FloatFunction function, IntFunction intFunction,
+OpDef arithmetic(std::string_view name, Binary definition, FloatBinary function, IntBinary intFunction,
                  double neutral, const OpTraits& more)
 {
     OpDef entry = binary(name, definition, Domain::Number, function, intFunction);
