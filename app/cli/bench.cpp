@@ -3,6 +3,7 @@
 #include "core/deploy/library_client.h"
 #include "core/support/json_fields.h"
 #include "core/runtime/clock.h"
+#include "core/target/target.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,7 +46,7 @@ Result<> bench(const BenchArguments& a)
         for (const wire::FunctionTime& row : times.functions)
             rows.push_back({{"name", row.name}, {"kind", row.kind}, {"ms", row.ms}, {"min_ms", row.minMs}});
         nlohmann::json out = {{"latency_ms", {{"median", f.median}, {"mean", f.mean}, {"std", f.std}, {"min", f.min}, {"p95", f.p95}}},
-                              {"threads", times.threads}, {"device", "cpu"}, {"functions", rows}};
+                              {"threads", times.threads}, {"device", kDefaultTarget}, {"functions", rows}};
         if (std::isfinite(times.callMs)) {
             out["call_ms"] = times.callMs;
             out["sum_ms"] = times.sumMs();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/policy/default_policy.h"
 #include "core/search/policy.h"
 #include "core/support/result.h"
 #include "core/target/target.h"
@@ -35,9 +36,6 @@ struct PolicyEntry
 };
 
 using PolicyPtr = std::shared_ptr<const PolicyEntry>;
-
-/// The policy of who names none.
-inline constexpr const char* kDefaultPolicy = "sketch";
 
 /// All, the default one first; also those that are missing. Any thread.
 std::vector<PolicyPtr> policies();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/policy/default_policy.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -50,7 +52,7 @@ struct TuneOptions
     std::int64_t trials = 0; ///< 0: no limit in trials
     std::int64_t trialsPerTask = 0; ///< cap
     std::int32_t trialsPerRound = 0; ///< 0: 64, fewer where the budget in time is small
-    std::string policy = "sketch"; ///< sketch, reference, random, evolution, template
+    std::string policy = policy::kDefaultPolicy; ///< a name of policy::policies()
     std::string scheduler = "gradient"; ///< who has the next round: gradient, reference, round-robin
     /// What policy sketch begins with: a file (lathe-cli head-start make), "none"; empty: what is installed for the
     /// target, if there is such.

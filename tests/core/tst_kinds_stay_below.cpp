@@ -18,7 +18,7 @@ class TestKindsStayBelow : public QObject
     static QStringList namesIn(const QString& text)
     {
         static const QRegularExpression comment(QStringLiteral("//.*$|/\\*.*\\*/"));
-        static const QRegularExpression name(QStringLiteral("\"(cpu|cuda|opencl|vta|sim|llvm|gpu|mali)(\"| -)"));
+        static const QRegularExpression name(QStringLiteral("(?<!\\\\)\"(cpu|cuda|opencl|vta|sim|llvm|gpu|mali)(\"| -)"));
         QStringList found;
         const QStringList lines = text.split('\n');
         for (qsizetype i = 0; i < lines.size(); ++i) {

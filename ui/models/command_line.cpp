@@ -1,5 +1,6 @@
 #include "ui/models/command_line.h"
 
+#include "core/session/back_ends.h"
 #include "core/session/option_table.h"
 
 #include <QRegularExpression>
@@ -23,8 +24,8 @@ QStringList wordsOf(const std::vector<session::SetOption>& options, const char* 
 
 QStringList model(session::OpenOptions open, const char* command)
 {
-    // With a project a target that is not said is what it was last tuned for, else it is cpu.
-    if (open.project.empty() && open.target == "cpu")
+    // With a project a target that is not said is what it was last tuned for, else it is this machine's processor.
+    if (open.project.empty() && open.target == kDefaultTarget)
         open.target.clear();
     return wordsOf(session::valuesOf(open.model), command) + wordsOf(session::valuesOf(open), command);
 }

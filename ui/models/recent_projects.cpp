@@ -1,5 +1,7 @@
 #include "ui/models/recent_projects.h"
 
+#include "core/session/back_ends.h"
+
 #include <QFileInfo>
 #include <QSettings>
 
@@ -63,7 +65,7 @@ QVector<RecentProject> recentProjects()
         p.source = settings.value(QStringLiteral("source")).toString();
         if (p.source.isEmpty())
             continue;
-        p.target = settings.value(QStringLiteral("target"), QStringLiteral("cpu")).toString();
+        p.target = settings.value(QStringLiteral("target"), QLatin1String(kDefaultTarget)).toString();
         p.when = settings.value(QStringLiteral("when")).toDateTime();
         p.trials = settings.value(QStringLiteral("trials")).toLongLong();
         p.failed = settings.value(QStringLiteral("failed")).toLongLong();
