@@ -151,7 +151,7 @@ void TestPassRunner::aNameThatIsNoPassIsRefused()
 {
     const auto passes = PassRunner::without({"fuse", "fold-everything"});
     QVERIFY(!passes);
-    QCOMPARE(passes.error().code, Errc::InvalidArgument);
+    QVERIFY(passes.error().code == Errc::InvalidArgument);
     for (const char* word : {"'fold-everything'", "fold-scale-axis", "fuse-rows"})
         QVERIFY2(QString::fromStdString(passes.error().message).contains(word), passes.error().message.c_str());
 }
@@ -164,7 +164,7 @@ void TestPassRunner::whatAPassBreaksIsNamed()
         return g;
     });
     QVERIFY(!broken);
-    QCOMPARE(broken.error().code, Errc::Internal);
+    QVERIFY(broken.error().code == Errc::Internal);
     QVERIFY(QString::fromStdString(broken.error().message).contains("fold-padding"));
 }
 

@@ -140,7 +140,7 @@ private slots:
         spec.withoutPasses = {"fuse-everything"};
         const auto refused = session::loadModel(spec, "cpu");
         QVERIFY(!refused);
-        QCOMPARE(refused.error().code, Errc::InvalidArgument);
+        QVERIFY(refused.error().code == Errc::InvalidArgument);
         QVERIFY(QString::fromStdString(refused.error().message).contains("fold-constants"));
     }
 
