@@ -136,7 +136,7 @@ private slots:
     /// Halves are folders (plugins/cpu/device) or, in a plugin of one folder, files named in the list.
     static QString half(const QString& file)
     {
-        static const QMap<QString, QString> files = {{"plugins/sim/device.cpp", "device"}, {"plugins/sim/interpreter.h", "device"},
+        static const QMap<QString, QString> files = {{"plugins/sim/device.cpp", "device"}, {"plugins/sim/fault.h", "device"}, {"plugins/sim/interpreter.h", "device"},
                                                      {"plugins/sim/interpreter.cpp", "device"}, {"plugins/sim/program.h", "device"}};
         if (!file.startsWith("plugins/"))
             return {};
