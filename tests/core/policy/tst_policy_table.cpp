@@ -1,5 +1,7 @@
 #include "core/policy/default_candidate.h"
 #include "core/policy/policy_table.h"
+#include "core/search/features.h"
+#include "core/search/lathe/lathe_cpu_sketches.h"
 #include "tests/core/search/lathe_tasks.h"
 
 #include <QtTest>
