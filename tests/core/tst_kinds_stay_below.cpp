@@ -1,3 +1,5 @@
+#include "tests/support/test_program.h"
+
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>
@@ -58,5 +60,4 @@ private slots:
 };
 
 LATHE_TEST(TestKindsStayBelow)
-#include "tests/support/test_program.h"
 #include "tst_kinds_stay_below.moc"

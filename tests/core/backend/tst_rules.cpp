@@ -1,4 +1,5 @@
 #include "core/backend/rules.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -65,5 +66,4 @@ private slots:
 };
 
 LATHE_TEST(TestRules)
-#include "tests/support/test_program.h"
 #include "tst_rules.moc"

@@ -1,6 +1,7 @@
 #include "core/compute/dag.h"
 #include "core/measure/task_data.h"
 #include "tests/support/must.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -43,5 +44,4 @@ private slots:
 };
 
 LATHE_TEST(TestTaskData)
-#include "tests/support/test_program.h"
 #include "tst_task_data.moc"

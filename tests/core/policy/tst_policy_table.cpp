@@ -3,6 +3,7 @@
 #include "core/search/features.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
 #include "tests/core/search/lathe_tasks.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -112,5 +113,4 @@ private slots:
 };
 
 LATHE_TEST(TestPolicyTable)
-#include "tests/support/test_program.h"
 #include "tst_policy_table.moc"

@@ -1,5 +1,6 @@
 #include "core/target/kinds.h"
 #include "core/target/presets.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -110,5 +111,4 @@ private slots:
 };
 
 LATHE_TEST(TestKinds)
-#include "tests/support/test_program.h"
 #include "tst_kinds.moc"
