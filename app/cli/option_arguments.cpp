@@ -108,11 +108,15 @@ void addOption(CLI::App& command, const session::SetOption& option, std::functio
     case OptionType::Word:
         added = command.add_option_function<std::string>(
             flag, [take](const std::string& text) { take(OptionValue(text)); }, help);
-        added->check(CLI::IsMember(info.words).description(""));
+        added->check(CLI::IsMember(session::wordsOf(info)).description(""));
         break;
     case OptionType::Texts:
         added = command.add_option_function<std::vector<std::string>>(
             flag, [take](const std::vector<std::string>& texts) { take(OptionValue(texts)); }, help);
+        if (const auto words = session::wordsOf(info); !words.empty()) {
+            added->allow_extra_args(false);
+            added->check(CLI::IsMember(words).description(""));
+        }
         break;
     case OptionType::Shapes:
         added = command.add_option_function<std::vector<std::string>>(

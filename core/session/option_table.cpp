@@ -1,8 +1,11 @@
 #include "core/session/option_table.h"
 
+#include "core/graph/pass_runner.h"
 #include "core/policy/policy_table.h"
 #include "core/session/head_start.h"
 #include "core/session/tune_options.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -20,6 +23,34 @@ std::vector<std::string> policyWords()
     std::vector<std::string> words;
     for (const policy::PolicyPtr& policy : policy::policies())
         words.push_back(policy->name);
+    return words;
+}
+
+/// "sketch (Lathe's search), reference (...), random"
+std::string policyMeanings()
+{
+    std::string text;
+    for (const policy::PolicyPtr& policy : policy::policies())
+        text += (text.empty() ? "" : ", ") + policy->name + (policy->help.empty() ? "" : " (" + policy->help + ")");
+    return text;
+}
+
+/// "20 ms, with --policy reference 100 ms"
+std::string usualRepeatTime()
+{
+    const double usual = policy::PolicyEntry().minRepeatMs;
+    std::string text = fmt::format("{} ms", usual);
+    for (const policy::PolicyPtr& policy : policy::policies())
+        if (policy->minRepeatMs != usual)
+            text += fmt::format(", with --policy {} {} ms", policy->name, policy->minRepeatMs);
+    return text;
+}
+
+std::vector<std::string> passWords()
+{
+    std::vector<std::string> words;
+    for (const graph::PassInfo& pass : graph::allPasses())
+        words.emplace_back(pass.name);
     return words;
 }
 
@@ -135,8 +166,8 @@ OptionTable<ModelSpec> makeModelTable()
         optionRow(&S::withoutPasses,
             {.flag = "--without-pass", .type = OptionType::Texts, .placeholder = "NAME",
              .help = "Leave out a pass over the network, by a name of --pass-log; may be given several times",
-             .commands = kOnModels, .key = "without_passes", .condition = "model: without passes", .serious = true,
-             .sparse = true}),
+             .commands = kOnModels, .key = "without_passes", .words = passWords(),
+             .condition = "model: without passes", .serious = true, .sparse = true}),
         optionRow(&S::passLog,
             {.flag = "--pass-log", .type = OptionType::Flag,
              .help = "Say on standard error what each pass over the network changed, and how long it took",
@@ -199,12 +230,8 @@ OptionTable<TuneOptions> makeTuneTable()
              .low = 0, .high = 4096, .usual = "0: 64, fewer where the budget is small", .kept = true}),
         optionRow(&S::policy,
             {.flag = "--policy", .type = OptionType::Word, .placeholder = "POLICY",
-             .help = "How candidates are found: by Lathe's own search (sketch), by the reference compiler's rules "
-                     "(reference), by chance (random), by evolution without a cost model (evolution), from "
-                     "templates (template)",
-             .commands = kOnTune, .key = "policy",
-             .words = policyWords(), .condition = "search policy",
-             .kept = true}),
+             .help = "How candidates are found: " + policyMeanings(), .commands = kOnTune, .key = "policy",
+             .currentWords = policyWords, .condition = "search policy", .kept = true}),
         optionRow(&S::scheduler,
             {.flag = "--scheduler", .type = OptionType::Word, .placeholder = "SCHEDULER",
              .help = "Which task has the next round: the one that promises most per second (gradient), most by the "
@@ -234,7 +261,7 @@ OptionTable<TuneOptions> makeTuneTable()
             {.flag = "--min-repeat-ms", .type = OptionType::Number, .placeholder = "MS",
              .help = "Time of one cost, at least; more runs are added to reach it", .commands = kOnTune,
              .key = "min_repeat_ms", .unit = "ms", .low = 0, .high = kLongestMs,
-             .usual = "20 ms, with --policy reference 100 ms", .condition = "least time of a repeat (ms)",
+             .usual = usualRepeatTime(), .condition = "least time of a repeat (ms)",
              .kept = true}),
         optionRow(&S::timeoutSeconds,
             {.flag = "--timeout", .type = OptionType::Number, .placeholder = "SECONDS",

@@ -48,7 +48,8 @@ struct OptionInfo
     std::string unit = {}; ///< of the value: "s", "ms", "%"; empty: a count, or a word
     double low = -std::numeric_limits<double>::infinity(),
            high = std::numeric_limits<double>::infinity(); ///< both allowed
-    std::vector<std::string> words = {}; ///< of OptionType::Word
+    std::vector<std::string> words = {}; ///< all that a Word may be, or each of Texts; empty: Texts may be anything
+    std::function<std::vector<std::string>()> currentWords = {}; ///< in place of `words`, where plugins add to them
     std::string usual =
         {}; ///< the default in words, where the value does not say enough: "20 ms, with --policy reference 100 ms"
     std::string condition =
@@ -103,6 +104,9 @@ std::vector<SetOption> valuesOf(const Options& options)
 }
 /// All rows of all tables, as usual.
 std::vector<SetOption> allOptions();
+
+/// All that a Word may be, or each of Texts; empty: anything.
+std::vector<std::string> wordsOf(const OptionInfo& option);
 
 bool isTakenBy(const OptionInfo& option, std::string_view command);
 

@@ -74,6 +74,11 @@ bool asNumber(const OptionValue& value, double& number)
 
 } // namespace
 
+std::vector<std::string> wordsOf(const OptionInfo& option)
+{
+    return option.currentWords ? option.currentWords() : option.words;
+}
+
 bool isTakenBy(const OptionInfo& option, std::string_view command)
 {
     return std::find(option.commands.begin(), option.commands.end(), command) != option.commands.end();
@@ -110,9 +115,9 @@ std::string helpLimits(const SetOption& option)
 {
     const OptionInfo& info = *option.info;
     std::string limits;
-    if (info.type == OptionType::Word) {
-        for (std::size_t i = 0; i < info.words.size(); ++i)
-            limits += (i == 0 ? "" : i + 1 == info.words.size() ? " or " : ", ") + info.words[i];
+    if (const std::vector<std::string> words = wordsOf(info); !words.empty()) {
+        for (std::size_t i = 0; i < words.size(); ++i)
+            limits += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
     } else if (info.type == OptionType::Whole || info.type == OptionType::Number) {
         if (std::isfinite(info.low) && info.high < kCountsAsEndless)
             limits = withUnit(option, fmt::format("{} to {:.10g}", info.low, info.high));
@@ -138,11 +143,15 @@ std::string whatIsOff(const SetOption& option)
     if (double number = 0;
         asNumber(option.value, number) && !(number >= info.low && number <= info.high)) // false for not-a-number, too
         return fmt::format("{} is {}, it must be from {} to {:.15g}", info.flag, number, info.low, info.high);
+    const std::vector<std::string> words = option.value == option.usual ? std::vector<std::string>() : wordsOf(info);
     const auto* word = std::get_if<std::string>(&option.value);
-    if (word == nullptr || info.type != OptionType::Word || option.value == option.usual
-        || std::find(info.words.begin(), info.words.end(), *word) != info.words.end())
+    const auto* texts = std::get_if<std::vector<std::string>>(&option.value);
+    if (words.empty() || (word == nullptr && texts == nullptr))
         return {};
-    return fmt::format("{} is '{}', it must be one of {}", info.flag, *word, fmt::join(info.words, ", "));
+    for (const std::string& each : texts != nullptr ? *texts : std::vector<std::string>{*word})
+        if (std::find(words.begin(), words.end(), each) == words.end())
+            return fmt::format("{} is '{}', it must be one of {}", info.flag, each, fmt::join(words, ", "));
+    return {};
 }
 
 } // namespace lathe::session

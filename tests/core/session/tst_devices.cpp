@@ -185,7 +185,7 @@ private slots:
         const auto session = open("again.lathe");
         Watcher().run(*session, options);
         const std::vector<std::string> trials = {searched(reader("again.lathe")).front().trial};
-        const auto again = must(session->remeasure(trials, {}, {}, {}));
+        const auto again = must(session->project()->remeasure(trials, {}, {}, {}));
         QCOMPARE(again.size(), std::size_t{1});
         const Record record = must(reader("again.lathe").record(again[0].trial));
         QVERIFY(record.result.device.fingerprint.find("\"right\"") != std::string::npos);

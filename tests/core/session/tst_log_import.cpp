@@ -1,6 +1,7 @@
 #include "core/record/record_json.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/log_importer.h"
+#include "core/session/session.h"
 #include "core/store/log_line.h"
 #include "core/store/transfer.h"
 #include "tests/support/auto_scheduler_line.h"
@@ -196,7 +197,7 @@ private slots:
             r.candidate.steps = "[]";
             r.candidate.predictedNs = 10.25 + i;
             if (i == 2)
-                r.result = {TrialStage::Run, Errc::RunTimeout, "too\nlong", {}, false, {{"measure", 3.5}}, "{\"load\": 2}"};
+                r.result = {TrialStage::Run, Errc::RunTimeout, "too\nlong", {}, false, {{"measure", 3.5}}, "{\"load\": 2}", {}};
             else
                 r.result.costsNs = {100.125 + i, 1e6 / 3};
             r.result.verified = i == 0;

@@ -34,8 +34,9 @@ std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
 
 std::vector<std::pair<const char*, const void*>> fieldsOf(const ModelSpec& s)
 {
-    const auto& [source, batch, shapes, layout, partition, hardware, seed] = s;
-    return {{"source", &source}, {"batch", &batch}, {"shapes", &shapes}, {"layout", &layout}, {"partition", &partition}, {"hardware", &hardware}, {"seed", &seed}};
+    const auto& [source, batch, shapes, layout, partition, hardware, seed, withoutPasses, passLog] = s;
+    return {{"source", &source}, {"batch", &batch}, {"shapes", &shapes}, {"layout", &layout}, {"partition", &partition}, {"hardware", &hardware}, {"seed", &seed},
+            {"withoutPasses", &withoutPasses}, {"passLog", &passLog}};
 }
 
 template<typename Options>
@@ -67,7 +68,7 @@ private slots:
             const OptionInfo& info = *option.info;
             QVERIFY2(!info.help.empty() && info.help.back() != '.' && std::isupper(static_cast<unsigned char>(info.help.front())) != 0, info.flag.c_str());
             QVERIFY2(info.type == OptionType::Flag || info.flag[0] != '-' || !info.placeholder.empty(), info.flag.c_str());
-            QVERIFY2((info.type == OptionType::Word) == !info.words.empty(), info.flag.c_str());
+            QVERIFY2(info.type != OptionType::Word || !wordsOf(info).empty(), info.flag.c_str());
             QVERIFY2(whatIsOff(option).empty() || std::holds_alternative<std::monostate>(option.value), info.flag.c_str());
             for (const std::string& command : info.commands)
                 QVERIFY2(taken.insert({command, info.flag}).second, info.flag.c_str());
