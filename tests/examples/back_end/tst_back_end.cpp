@@ -129,12 +129,12 @@ private slots:
     void aTunedLibraryIsExported()
     {
         const auto session = open("tuned.lathe");
-        const Coverage coverage = must(session->coverage(false));
+        const Coverage coverage = must(session->exports()->coverage(false));
         QVERIFY(coverage.records > 0);
         CompileOptions options;
         options.output = file("woven.so");
         options.allowDefault = true;
-        const CompileReport report = must(session->compile(options, {}, {}));
+        const CompileReport report = must(session->exports()->compile(options, {}, {}));
         QVERIFY(std::filesystem::exists(report.library));
         QVERIFY2(report.maxRelError <= 1e-4, qPrintable(QString::number(report.maxRelError)));
         QVERIFY(report.latencyMs.median > 0);
