@@ -265,38 +265,45 @@ void TestDefaultSchedule::volumesAreComputedInVectors()
 void TestDefaultSchedule::vectorsAreFilledWithTheWidestType_data()
 {
     QTest::addColumn<int>("dtype");
-    QTest::addColumn<int>("operation");
+    QTest::addColumn<bool>("product"); // else a cast to float32
     QTest::addColumn<int>("lanes"); // where a vector holds 8 of float32
-    const auto row = [](DType dtype, compute::Binary operation, int lanes) {
-        QTest::addRow("%s %d", toString(dtype), static_cast<int>(operation)) << static_cast<int>(dtype) << static_cast<int>(operation) << lanes;
+    const auto row = [](DType dtype, bool product, int lanes) {
+        QTest::addRow("%s %s", product ? "product of" : "cast of", toString(dtype)) << static_cast<int>(dtype) << product << lanes;
     };
-    row(DType::F32, compute::Binary::Add, 8);
-    row(DType::F64, compute::Binary::Add, 4);
-    row(DType::F16, compute::Binary::Add, 8); // computed as float32
-    row(DType::I8, compute::Binary::Add, 32);
-    row(DType::I32, compute::Binary::Add, 8);
-    row(DType::I64, compute::Binary::Add, 4);
-    row(DType::F32, compute::Binary::Less, 8); // bool, of float32
-    row(DType::Bool, compute::Binary::LogicalAnd, 32);
+    row(DType::F32, true, 8);
+    row(DType::F64, true, 4);
+    row(DType::I32, true, 8);
+    row(DType::I64, true, 4);
+    row(DType::I32, false, 8);
+    row(DType::I8, false, 8); // of float32, the wider one
+    row(DType::F64, false, 4);
+    row(DType::I64, false, 4);
 }
 
 void TestDefaultSchedule::vectorsAreFilledWithTheWidestType()
 {
     QFETCH(int, dtype);
-    QFETCH(int, operation);
+    QFETCH(bool, product);
     QFETCH(int, lanes);
     DagBuilder b;
     const Tensor x = b.placeholder("x", {6, 64}, static_cast<DType>(dtype));
-    const Tensor y = b.placeholder("y", {6, 64}, static_cast<DType>(dtype));
-    const Tensor out = compute::binary(b, static_cast<compute::Binary>(operation), x, y);
+    const Tensor out = product
+                         ? compute::dense(b, x, b.placeholder("weight", {64, 64}, static_cast<DType>(dtype)), NameEra::Nested)
+                         : compute::cast(b, x, DType::F32);
     const auto dag = std::move(b).finish({out});
     QVERIFY(dag);
-    const auto state = planDefaultSchedule(*dag, optionsFor(**dag));
+    const DefaultScheduleOptions options = optionsFor(**dag);
+    const auto state = planDefaultSchedule(*dag, options);
     QVERIFY2(state, state ? "" : state.error().message.c_str());
-    const Iterator& innermost = state->stages()[static_cast<std::size_t>((*dag)->outputs[0])].iters.back();
-    QCOMPARE(static_cast<int>(innermost.annotation), static_cast<int>(Annotation::Vectorize));
-    QCOMPARE(static_cast<int>(innermost.extent), lanes);
-    QCOMPARE(QString::fromStdString(test::checkKernel(*state, 7, {})), QString());
+    std::vector<std::int64_t> vectors;
+    for (const Iterator& one : state->stages()[static_cast<std::size_t>((*dag)->outputs[0])].iters) {
+        if (one.annotation == Annotation::Vectorize)
+            vectors.push_back(one.extent);
+    }
+    QCOMPARE(vectors, std::vector<std::int64_t>{lanes});
+    LowerOptions lowerOptions;
+    lowerOptions.constantInputs = options.constantInputs;
+    QCOMPARE(QString::fromStdString(test::checkKernel(*state, 7, lowerOptions)), QString());
 }
 
 void TestDefaultSchedule::plainLoopsAreTheLastResort()
