@@ -52,7 +52,7 @@ std::string synopsis(const CLI::App& command)
                                      + (option->get_items_expected_max() > 1 && positional ? " ..." : "");
             words += option->get_required() ? " " + word : " [" + word + "]";
         }
-    return words;
+    return words.empty() ? words : words.substr(1); // a blank at the beginning of a line would break it
 }
 
 void writeCommand(const CLI::App& command, const std::string& path, std::string& page)

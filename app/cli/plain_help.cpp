@@ -45,7 +45,7 @@ std::string placeholderFor(const std::string& type)
 void sayLimitsInWords(CLI::App& app)
 {
     for (CLI::Option* option : app.get_options()) {
-        if (option->get_items_expected_max() == 0 || option->get_items_expected_min() == 0)
+        if (option->get_items_expected_max() == 0)
             continue; // a flag
         std::string limits;
         for (int i = 0;; ++i) {
@@ -61,7 +61,9 @@ void sayLimitsInWords(CLI::App& app)
                 limits += (limits.empty() ? "" : "; ") + words;
             validator->description("");
         }
-        if (const std::string usual = option->get_default_str(); !usual.empty()) {
+        // Of an option that may go without a value it is that value.
+        const std::string usual = option->get_items_expected_min() == 0 ? std::string() : option->get_default_str();
+        if (!usual.empty()) {
             limits += (limits.empty() ? "default: " : "; default: ") + usual;
             option->default_str("");
         }

@@ -85,7 +85,8 @@ private slots:
         QCOMPARE(help["--min-gain"], std::string("Stop when the latest --gain-window made the network faster by less than this (0 to 100%; default: 0, never)"));
         QCOMPARE(help["--trials"], std::string("How many trials to make (default: no limit)"));
         QCOMPARE(help["--verbose"], std::string("Print a line per trial"));
-        QVERIFY(help["--cache"].ends_with("(network, warm or cold; default: network)"));
+        QVERIFY(help["--runoff"].ends_with("(auto, on or off; default: auto)"));
+        QVERIFY(help["--cache"].ends_with("none of their data (cold) (default: network)")); // the words are told already
     }
 
     void aShellIsToldWhatIsNotAsUsual()

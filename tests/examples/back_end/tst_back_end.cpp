@@ -94,7 +94,7 @@ private slots:
 
     void untunedItsOwnScheduleCovers()
     {
-        const Coverage coverage = must(open("untuned.lathe")->coverage(false));
+        const Coverage coverage = must(open("untuned.lathe")->exports()->coverage(false));
         QCOMPARE(coverage.defaults, coverage.tasks);
         QVERIFY2(coverage.unsupported.empty(), coverage.unsupported.c_str());
         QVERIFY(coverage.runsHere);
@@ -107,9 +107,10 @@ private slots:
         must(session->start(few("sketch")));
         session->wait();
         QVERIFY(session->state() == RunState::Finished);
-        const auto trials = must(session->trials(0, 100));
+        const auto history = must(session->history());
+        const auto trials = must(history->rows(must(history->find({}, {}))));
         QVERIFY(trials.size() >= 9);
-        QVERIFY(std::all_of(trials.begin(), trials.end(), [](const TrialView& trial) { return trial.code == "Ok" && std::isfinite(trial.costMs); }));
+        QVERIFY(std::all_of(trials.begin(), trials.end(), [](const TrialRow& trial) { return trial.code == "Ok" && std::isfinite(trial.costMs); }));
         // What the device told of itself stands in for the presets, and stays.
         QCOMPARE(limit(*session, "l2_bytes").value, std::int64_t{98304});
         QCOMPARE(limit(*session, "l2_bytes").origin, std::string("of the loom"));
