@@ -52,7 +52,7 @@ void addDevices(CLI::App& app, Action& run);
 inline constexpr const char* kStrictHelp = "No algorithm that trades accuracy for speed: convolutions are summed directly, never by winograd";
 
 /// Remarks for people, on standard error.
-void printNotices(const std::vector<std::string>& notices);
+void printNotices(const std::vector<Message>& notices);
 
 /// "90", "90s", "20m", "1.5h" in seconds.
 Result<double> parseDuration(std::string_view text);

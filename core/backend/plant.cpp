@@ -1,6 +1,7 @@
 #include "core/backend/plant.h"
 
 #include "core/support/check.h"
+#include "core/support/message.h"
 
 #include <chrono>
 #include <csignal>
@@ -66,7 +67,7 @@ void plantFault(schedule::LoweredKernel& kernel, Fault fault)
 Result<> actBuildFault(Fault fault)
 {
     switch (fault) {
-    case Fault::BuildFailed: return makeError(Errc::BuildFailed, "the fault script lets this build fail");
+    case Fault::BuildFailed: return makeError(Errc::BuildFailed, say(Msg::PlantedBuildFailure));
     case Fault::BuildCrash: std::raise(SIGSEGV); break;
     case Fault::BuildHang:
         while (true)

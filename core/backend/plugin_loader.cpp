@@ -1,5 +1,8 @@
 #include "core/backend/plugin_loader.h"
 
+#include "core/support/message.h"
+#include "core/support/packages.h"
+
 #include <fmt/format.h>
 
 #include <string_view>
@@ -16,20 +19,20 @@ Result<const CodegenPlugin*> loadPlugin(const std::filesystem::path& path, std::
     if (!std::filesystem::exists(path, ignored))
         return makeError(
             Errc::NotFound,
-            fmt::format("there is no code generator for targets of kind \"{}\": {} is missing", kind, path.string()));
+            say(Msg::NoGenerator, kind, path.string()));
     // The loader counts references and gives the same library again; it is never unloaded, for LLVM keeps global state.
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return makeError(Errc::Incompatible, fmt::format("{} does not load: {}", path.string(), ::dlerror()));
+        return makeError(Errc::Incompatible, notLoaded(path.string(), ::dlerror()));
     const auto entry = reinterpret_cast<CodegenPluginFn>(::dlsym(library, "lathe_codegen_create"));
     const CodegenPlugin* plugin = entry ? entry() : nullptr;
     if (!plugin || !plugin->buildId || !plugin->kind || !plugin->create)
-        return makeError(Errc::Incompatible, fmt::format("{} is no code generator of Lathe", path.string()));
+        return makeError(Errc::Incompatible, say(Msg::PluginNoGenerator, path.string()));
     if (std::string_view(plugin->buildId) != buildId())
-        return makeError(Errc::Incompatible, fmt::format("{} was built as {}, this program as {}", path.string(),
+        return makeError(Errc::Incompatible, say(Msg::PluginOfOtherBuild, path.string(),
                                                          plugin->buildId, buildId()));
     if (plugin->kind != kind)
-        return makeError(Errc::Incompatible, fmt::format("{} generates code for \"{}\"", path.string(), plugin->kind));
+        return makeError(Errc::Incompatible, say(Msg::PluginOfOtherTarget, path.string(), plugin->kind));
     return plugin;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/deploy/shared_object.h"
 #include "core/runtime/lathe_model.h"
+#include "core/support/message.h"
 #include "core/target/target.h"
 #include "core/wire/seeded.h"
 
@@ -88,12 +89,12 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
     LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
     LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
     if (facts.machine != thisMachine()) // the loader would say that there is no such file
-        return makeError(Errc::Incompatible, fmt::format("'{}' was exported for {}, this machine is {}", file.string(), facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
+        return makeError(Errc::Incompatible, say(Msg::LibraryOfMachine, file.string(), facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
     impl->handle = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (impl->handle == nullptr)
-        return makeError(Errc::Incompatible, fmt::format("'{}' cannot be loaded: {}", file.string(), dlerror()));
+        return makeError(Errc::Incompatible, say(Msg::LibraryNotLoaded, file.string(), dlerror()));
     if (!impl->find(impl->apiVersion, "api_version") || impl->apiVersion() != LATHE_MODEL_API_VERSION || !impl->findAll())
-        return makeError(Errc::Incompatible, fmt::format("'{}' was exported by another version of Lathe; export it again", file.string()));
+        return makeError(Errc::Incompatible, say(Msg::LibraryOfVersion, file.string()));
     lathe_options wanted{};
     wanted.struct_size = sizeof wanted;
     wanted.threads = options.threads;

@@ -48,6 +48,6 @@ Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
                           std::map<std::string, double> durations);
 
-TrialResult failedTrial(TrialStage stage, Errc code, std::string text, std::map<std::string, double> durations);
+TrialResult failedTrial(TrialStage stage, Error error, std::map<std::string, double> durations);
 
 } // namespace lathe::measure

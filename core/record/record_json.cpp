@@ -1,5 +1,7 @@
 #include "core/record/record_json.h"
 
+#include "core/support/message.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -232,13 +234,16 @@ Result<Candidate> candidateFromJson(const json& value)
 
 json toJson(const TrialResult& result)
 {
-    return {{"stage", toString(result.stage)},
-            {"code", toString(result.code)},
-            {"text", result.text},
-            {"costs_ns", result.costsNs},
-            {"verified", result.verified},
-            {"durations_ms", result.durationsMs},
-            {"conditions", result.conditions}};
+    json value = {{"stage", toString(result.stage)},
+                  {"code", toString(result.code)},
+                  {"text", result.text},
+                  {"costs_ns", result.costsNs},
+                  {"verified", result.verified},
+                  {"durations_ms", result.durationsMs},
+                  {"conditions", result.conditions}};
+    if (result.about)
+        value["about"] = json::parse(toJsonText(result.about));
+    return value;
 }
 
 Result<TrialResult> trialResultFromJson(const json& value)
@@ -256,6 +261,10 @@ Result<TrialResult> trialResultFromJson(const json& value)
         return code.has_value();
     }, "an error code");
     reader.text("text", result.text);
+    reader.read("about", [&](const json& about) {
+        result.about = aboutFromJsonText(about.dump(-1, ' ', false, json::error_handler_t::replace)); // what is not known is left to the text
+        return true;
+    }, "an object");
     reader.read("costs_ns", [&](const json& costs) {
         if (!costs.is_array())
             return false;

@@ -6,6 +6,7 @@
 #include "core/measure/task_data.h"
 #include "core/record/json_fields.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@ std::vector<DeviceView> listDevices()
     std::vector<DeviceView> views;
     const auto text = measure::listDevices({});
     if (!text) {
-        views.push_back({"", "", "", "absent: " + text.error().message, {}});
+        views.push_back({"", "", "", "absent: " + text.error().message, {}, text.error().about});
         return views;
     }
     const json list = json::parse(*text, nullptr, false);
@@ -31,6 +32,7 @@ std::vector<DeviceView> listDevices()
         view.key = textIn(device, "key");
         view.name = textIn(device, "name");
         view.state = device.contains("error") ? "absent: " + textIn(device, "error") : "ready";
+        view.about = aboutFromJsonText(textIn(device, "about"));
         for (const json hardware = partIn(device, "hardware"); const auto& [name, limit] : hardware.items())
             view.hardware.push_back({name, wholeIn(limit, "value"), textIn(limit, "origin")});
         views.push_back(std::move(view));
@@ -38,8 +40,10 @@ std::vector<DeviceView> listDevices()
     // What people look for says why it is not there.
     const std::pair<const char*, const char*> others[] = {{"cuda", "NVIDIA GPUs (CUDA)"}, {"opencl", "OpenCL devices"}};
     for (const auto& [kind, name] : others)
-        if (std::none_of(views.begin(), views.end(), [kind = std::string(kind)](const DeviceView& view) { return view.kind == kind; }))
-            views.push_back({"", kind, name, fmt::format("absent: this installation of Lathe has no {} back end, so such devices are not looked for", kind), {}});
+        if (std::none_of(views.begin(), views.end(), [kind = std::string(kind)](const DeviceView& view) { return view.kind == kind; })) {
+            const Message why = say(Msg::NoBackEnd, kind);
+            views.push_back({"", kind, name, "absent: " + textOf(why), {}, about(why)});
+        }
     return views;
 }
 
@@ -57,7 +61,7 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     const search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
     const auto candidate = untunedCandidate(task);
     if (!candidate)
-        return makeError(Errc::Unsupported, fmt::format("there is no test kernel for the target {}", model->target.text()));
+        return makeError(Errc::Unsupported, say(Msg::NoTestKernel, model->target.text()));
     measure::MeasureRequest request;
     request.trial = contentHash("self-test " + model->target.text()).hex();
     request.candidate = *candidate;
@@ -67,7 +71,7 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     TrialResult result;
     LATHE_TRY(measurer->measure(std::span(&request, 1), [&result](std::size_t, TrialResult answer) { result = std::move(answer); }));
     if (!result.ok())
-        return makeError(result.code, fmt::format("{}: {}", toString(result.stage), result.text));
+        return makeError(result.code, say(Msg::StageNoted, phrase(toString(result.stage)), messageOf(result.text, result.about)));
     SelfTest test;
     if (!measurer->devices().empty()) {
         test.device = textIn(json::parse(measurer->devices().front(), nullptr, false), "name");

@@ -310,7 +310,7 @@ Result<HeadStartBytes> loadHeadStart(const fs::path& file, search::HeadStart& co
     };
     auto read = usable();
     if (!read && read.error().message.find(file.string()) == std::string::npos)
-        return makeError(read.error().code, fmt::format("{}: {}", file.string(), read.error().message));
+        return std::move(read).error().note(file.string());
     return read;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/record/json_fields.h"
 #include "core/support/files.h"
+#include "core/support/message.h"
 #include "core/support/subprocess.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ Result<json> askChild(std::vector<std::string> arguments, const std::stop_token&
     if (!run.exit.ok()) {
         const json report = json::parse(run.output, nullptr, false);
         if (report.is_object() && report.contains("passed") && report["passed"] == false)
-            return makeError(Errc::WrongAnswer, textIn(report, "text", "outputs differ from the reference"));
+            return makeError(Errc::WrongAnswer, phrase(textIn(report, "text", textOf(say(Msg::LibraryDiffers)))));
         if (const auto code = errcFromString(textIn(report, "code")); code && *code != Errc::Ok)
             return makeError(*code, textIn(report, "text"));
         std::string words = run.errors;
@@ -37,11 +38,11 @@ Result<json> askChild(std::vector<std::string> arguments, const std::stop_token&
             words.pop_back();
         if (words.starts_with("lathe-cli: "))
             words.erase(0, 11);
-        return makeError(run.exit.signalled ? Errc::WorkerCrashed : Errc::Internal, words.empty() ? run.exit.text() : words);
+        return makeError(run.exit.signalled ? Errc::WorkerCrashed : Errc::Internal, words.empty() ? run.exit.message() : phrase(words));
     }
     json out = json::parse(run.output, nullptr, false);
     if (!out.is_object())
-        return makeError(Errc::Internal, "the library's check gave no figures");
+        return makeError(Errc::Internal, say(Msg::CheckWithoutFigures));
     return out;
 }
 

@@ -16,7 +16,7 @@ struct LoadedModel
     graph::Graph graph; ///< after the passes: what the partition's ids refer to
     graph::Partition partition;
     std::string hash; ///< of the file's bytes, or of the zoo network's name and options
-    std::vector<std::string> notices;
+    std::vector<Message> notices;
 };
 
 /// Errors: those of the importer, the passes and the partition; InvalidArgument for an unknown target, layout or zoo name.

@@ -4,6 +4,7 @@
 #include "core/session/project_history.h"
 #include "core/session/replay_script.h"
 #include "core/session/session_base.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,7 +51,7 @@ public:
         const std::scoped_lock lock(m_mutex);
         return m_tasks;
     }
-    std::vector<std::string> notices() const override { return m_model->notices; }
+    std::vector<Message> notices() const override { return m_model->notices; }
     bool canResume() const override { return false; }
 
     Result<> start(TuneOptions options) override;
@@ -80,22 +81,22 @@ public:
     bool isRemeasuring() const override { return false; }
     Result<LogImport> importLogs(std::span<const std::filesystem::path>, const Progress&, std::stop_token) override { return refused("tuning log"); }
     Result<> setNote(const std::string&, const std::string&) override { return refused("note"); }
-    Result<ScheduleView> bestSchedule(std::int32_t) const override { return makeError(Errc::NotFound, "a replay shows schedules among the records alone"); }
+    Result<ScheduleView> bestSchedule(std::int32_t) const override { return makeError(Errc::NotFound, say(Msg::ReplayNoSchedules)); }
     Result<std::unique_ptr<History>> history() const override { return openHistory({m_options.project, m_run.model, m_model, m_front}); }
     Result<std::vector<TrialView>> trials(std::int64_t, std::int64_t) const override { return std::vector<TrialView>(); }
     Result<Coverage> coverage(bool) const override { return refused("export"); }
     Result<CompileReport> compile(const CompileOptions&, const Progress&, std::stop_token) override { return refused("export"); }
 
 private:
-    static Error refused(const char* what) { return makeError(Errc::InvalidArgument, fmt::format("a replay takes no {}: open the project itself", what)); }
+    static Error refused(const char* what) { return makeError(Errc::InvalidArgument, say(Msg::ReplayRefuses, what)); }
     void play(std::stop_token stop);
     Result<> tellUntil(double position, std::stop_token stop, bool& atEnd);
     void goTo(double seconds);
     void note(const ReplayScript::Item& item);
-    void setState(RunState state, std::string text = {})
+    void setState(RunState state, std::string text = {}, About about = {})
     {
         m_control.setState(state);
-        const Event event{m_position, StateEvent{state, std::move(text)}};
+        const Event event{m_position, StateEvent{state, std::move(text), std::move(about)}};
         m_control.emit({&event, 1});
     }
     /// Whether the playing ends here; then the next seek() starts it anew.
@@ -122,7 +123,7 @@ private:
 Result<> ReplaySession::setSpeed(double factor)
 {
     if (!(factor >= kMinSpeed && factor <= kMaxSpeed))
-        return makeError(Errc::InvalidArgument, fmt::format("a speed of {} is not between {} and {}", factor, kMinSpeed, kMaxSpeed));
+        return makeError(Errc::InvalidArgument, say(Msg::ReplaySpeed, factor, kMinSpeed, kMaxSpeed));
     m_speed = factor;
     m_changed.notify_all();
     return {};
@@ -131,7 +132,7 @@ Result<> ReplaySession::setSpeed(double factor)
 Result<> ReplaySession::seek(double seconds)
 {
     if (!std::isfinite(seconds) || seconds < 0)
-        return makeError(Errc::InvalidArgument, fmt::format("{} s is no place in a run", seconds));
+        return makeError(Errc::InvalidArgument, say(Msg::ReplayPlace, seconds));
     bool playing = false;
     {
         const std::scoped_lock lock(m_mutex);
@@ -147,7 +148,7 @@ Result<> ReplaySession::start(TuneOptions)
     {
         const std::scoped_lock lock(m_mutex);
         if (std::exchange(m_playing, true))
-            return makeError(Errc::InvalidArgument, "the replay is going on already");
+            return makeError(Errc::InvalidArgument, say(Msg::ReplayGoesOn));
     }
     wait(); // for the thread of the last playing, which has little left to do
     m_control.requestPause(false);
@@ -267,12 +268,12 @@ void ReplaySession::play(std::stop_token stop)
         m_playing = false; // stopped or failed
     }
     if (!played) {
-        setState(RunState::Failed, played.error().message);
+        setState(RunState::Failed, played.error().message, played.error().about);
     } else if (stop.stop_requested()) {
         setState(RunState::Stopped);
     } else {
         const StateEvent ending = m_script.ending();
-        setState(ending.state, ending.text);
+        setState(ending.state, ending.text, ending.about);
         const Event done{m_script.done().seconds, m_script.done()};
         m_control.emit({&done, 1});
     }
@@ -284,19 +285,19 @@ Result<std::unique_ptr<TuningSession>> openReplay(OpenOptions options)
 {
     ReplayOptions& wanted = *options.replay;
     if (!(wanted.speed >= kMinSpeed && wanted.speed <= kMaxSpeed))
-        return makeError(Errc::InvalidArgument, fmt::format("a speed of {} is not between {} and {}", wanted.speed, kMinSpeed, kMaxSpeed));
+        return makeError(Errc::InvalidArgument, say(Msg::ReplaySpeed, wanted.speed, kMinSpeed, kMaxSpeed));
     LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(options.project, store::Project::Access::Read));
     LATHE_TRY_ASSIGN(const auto runs, project.sessions());
     if (runs.empty())
-        return makeError(Errc::NotFound, fmt::format("{} holds no run to replay", options.project.string()));
+        return makeError(Errc::NotFound, say(Msg::NoRunToReplay, options.project.string()));
     const auto run = wanted.run == 0 ? runs.end() - 1 : std::find_if(runs.begin(), runs.end(), [&wanted](const store::SessionRow& row) { return row.id == wanted.run; });
     if (run == runs.end())
-        return makeError(Errc::NotFound, fmt::format("{} holds no run {}: the latest is run {}", options.project.string(), wanted.run, runs.back().id));
+        return makeError(Errc::NotFound, say(Msg::NoSuchRun, options.project.string(), wanted.run, runs.back().id));
     wanted.run = run->id;
     LATHE_TRY_ASSIGN(const auto models, project.models());
     const auto row = std::find_if(models.begin(), models.end(), [&run](const store::ModelRow& model) { return model.id == run->model; });
     if (row == models.end())
-        return makeError(Errc::BadFile, fmt::format("{} names no model for run {}", options.project.string(), run->id));
+        return makeError(Errc::BadFile, say(Msg::NoModelOfRun, options.project.string(), run->id));
     LATHE_TRY_ASSIGN(options.model, modelSpecFromJson(row->options));
     options.target = run->target;
     options.readOnly = true;

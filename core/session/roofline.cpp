@@ -2,6 +2,7 @@
 
 #include "core/measure/measurer.h"
 #include "core/record/json_fields.h"
+#include "core/support/message.h"
 #include "core/target/target.h"
 
 #include <nlohmann/json.hpp>
@@ -38,7 +39,7 @@ Result<DeviceLimits> measureLimits(const std::string& text)
     LATHE_TRY_ASSIGN(const std::string limitsText, measurer->limits(0));
     DeviceLimits limits = limitsFromJson(limitsText);
     if (!limits.known())
-        return makeError(Errc::Unsupported, "the device of target '" + text + "' has no measured limits to hold tasks against");
+        return makeError(Errc::Unsupported, say(Msg::NoRoofline, text));
     return limits;
 }
 

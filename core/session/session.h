@@ -5,7 +5,7 @@
 #include "core/session/history.h"
 #include "core/session/log_import.h"
 #include "core/session/views.h"
-#include "core/support/result.h"
+#include "core/support/message.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -114,6 +114,7 @@ struct RemeasuredTrial
     std::string alternative;
     double beforeMs = kUnknown, costMs = kUnknown;
     std::string code, stage, text;
+    About about = {}; ///< the text
 };
 
 /// The playing of a stored run. Any thread.
@@ -152,7 +153,7 @@ public:
     virtual std::shared_ptr<const GraphView> graph() const = 0;
     virtual std::vector<TaskView> tasks() const = 0; ///< a snapshot with the latest figures
     virtual std::vector<UntunedView> untuned() const = 0;
-    virtual std::vector<std::string> notices() const = 0; ///< "project is read-only because ...", "batch set to 1"
+    virtual std::vector<Message> notices() const = 0; ///< "project is read-only because ...", "batch set to 1"
     /// True if the project holds a run that can go on.
     virtual bool canResume() const = 0;
 

@@ -1,6 +1,7 @@
 #include "core/session/tune_options.h"
 
 #include "core/session/head_start.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ Result<> inRange(const char* name, T value, T low, T high)
 {
     if (value >= low && value <= high) // false for not-a-number
         return {};
-    return makeError(Errc::InvalidArgument, fmt::format("{} is {}, it must be from {} to {}", name, value, low, high));
+    return makeError(Errc::InvalidArgument, say(Msg::OptionOutOfRange, name, value, low, high));
 }
 
 Result<> oneOf(const char* name, const std::string& value, std::initializer_list<std::string_view> known)
@@ -31,7 +32,7 @@ Result<> oneOf(const char* name, const std::string& value, std::initializer_list
             return {};
         list += (list.empty() ? "" : ", ") + std::string(word);
     }
-    return makeError(Errc::InvalidArgument, fmt::format("{} is '{}', it must be one of {}", name, value, list));
+    return makeError(Errc::InvalidArgument, say(Msg::OptionNotOneOf, name, value, list));
 }
 
 } // namespace

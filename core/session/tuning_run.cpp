@@ -10,6 +10,7 @@
 #include "core/session/stored_time.h"
 #include "core/session/tune_options.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 #include "core/support/stop_after.h"
 
 #include <fmt/format.h>
@@ -74,8 +75,8 @@ bool TuningRun::budgetLeft() const
     return m_options.earlyStop <= 0 || !std::isfinite(m_bestObjective) || m_trials - m_trialsAtBest < m_options.earlyStop;
 }
 
-/// Why the budget "until the last hour gained under 0.1 %" is used up; empty: it is not.
-std::string TuningRun::gainedTooLittle() const
+/// Why the budget "until the last hour gained under 0.1 %" is used up; nothing: it is not.
+std::optional<Message> TuningRun::gainedTooLittle() const
 {
     if (m_options.minGainPercent <= 0 || m_estimates.empty())
         return {};
@@ -89,7 +90,7 @@ std::string TuningRun::gainedTooLittle() const
     const double gain = 100 * (before - now) / before;
     if (gain >= m_options.minGainPercent)
         return {};
-    return fmt::format("the last {:.4g} min made the network {:.2g} % faster, less than {:g} %", m_options.gainWindowSeconds / 60, std::max(gain, 0.0), m_options.minGainPercent);
+    return say(Msg::GainTooSmall, m_options.gainWindowSeconds / 60, std::max(gain, 0.0), m_options.minGainPercent);
 }
 
 store::Conditions TuningRun::conditions() const
@@ -97,10 +98,10 @@ store::Conditions TuningRun::conditions() const
     return {m_device, m_coldBytes};
 }
 
-void TuningRun::setState(RunState state, std::string text)
+void TuningRun::setState(RunState state, std::string text, About about)
 {
     m_setup.control->setState(state);
-    emitOne(StateEvent{state, std::move(text)});
+    emitOne(StateEvent{state, std::move(text), std::move(about)});
     if (m_setup.project != nullptr && m_session != 0 && !m_setup.project->readOnly())
         (void)m_setup.project->updateSession(m_session, toString(state), atSeconds()); // a failing disk shows at the next trial
 }
@@ -109,7 +110,7 @@ Result<> TuningRun::prepare()
 {
     const LoadedModel& model = *m_setup.model;
     if (model.partition.tasks.empty())
-        return makeError(Errc::Unsupported, "the network has no task to tune");
+        return makeError(Errc::Unsupported, say(Msg::NothingToTune));
     m_options.trialsPerRound = roundSize(m_options, model.partition.tasks.size());
 
     LATHE_TRY(startMeasurer());
@@ -169,7 +170,7 @@ Result<> TuningRun::followSteering()
         if (m_setup.project != nullptr) {
             LATHE_TRY(m_setup.project->setSessionOptions(m_session, storedOptions()));
         }
-        LATHE_TRY(emitKept(LogEvent{fmt::format("a candidate may run for {} s from now on", *timeout)}));
+        LATHE_TRY(emitKept(logged(say(Msg::CandidateMayRun, *timeout))));
     }
     return {};
 }
@@ -197,7 +198,7 @@ Result<> TuningRun::restore(std::stop_token stop)
             told.push_back(records[at]);
         const auto task = m_taskOfKey.find(round.task);
         if (task == m_taskOfKey.end() || round.index != m_round)
-            return makeError(Errc::Incompatible, "the project's latest run was made for other tasks: start a new one without --resume");
+            return makeError(Errc::Incompatible, say(Msg::RunOfOtherTasks));
         std::vector<Event> events;
         for (const Record& record : told)
             emitRecord(record, events);
@@ -205,7 +206,7 @@ Result<> TuningRun::restore(std::stop_token stop)
         const double elapsed = numberIn(durations, "elapsed_s", 0);
         LATHE_TRY(tellRound(task->second, told, elapsed, restoreRunoff(m_tasks[static_cast<std::size_t>(task->second)], round.durations, told), stop));
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "stopped");
+            return makeError(Errc::Cancelled, say(Msg::Stopped));
         if (const double objective = m_scheduler->estimatedLatency(); std::isfinite(objective))
             m_estimates.emplace_back(round.atSeconds, objective * 1e3);
         ++m_round;
@@ -233,7 +234,7 @@ Result<> TuningRun::keepLimits()
     const auto activity = m_time.in("limits");
     auto limits = m_measurer->limits(0);
     if (!limits)
-        return emitKept(ErrorEvent{limits.error().code, "measuring the device's limits: " + limits.error().message});
+        return emitKept(told(limits.error().code, say(Msg::MeasuringLimits, limits.error())));
     DeviceLimits known = limitsFromJson(*limits);
     if (!known.known())
         return {};
@@ -263,13 +264,13 @@ Result<bool> TuningRun::open(std::stop_token stop)
     std::optional<store::SessionRow> resumed;
     if (m_options.resume) {
         if (project == nullptr)
-            return makeError(Errc::InvalidArgument, "there is nothing to resume without a project");
+            return makeError(Errc::InvalidArgument, say(Msg::NoProjectToResume));
         LATHE_TRY_ASSIGN(const auto sessions, project->sessions());
         for (const store::SessionRow& row : sessions)
             if (row.model == m_setup.modelRow && row.target == m_setup.model->target.text())
                 resumed = row;
         if (!resumed)
-            return makeError(Errc::NotFound, fmt::format("{} holds no run of this model and target to resume", project->file().string()));
+            return makeError(Errc::NotFound, say(Msg::NoRunToResume, project->file().string()));
         // The run goes on with its own options; only the budget and how much is shown may be given anew.
         LATHE_TRY_ASSIGN(TuneOptions stored, tuneOptionsFromJson(resumed->options));
         if (m_options.seconds > 0 || m_options.trials > 0 || m_options.minGainPercent > 0) {
@@ -305,18 +306,18 @@ Result<> TuningRun::run(std::stop_token stop)
 {
     m_time = TimeAccount();
     setState(RunState::Starting);
-    std::string ending;
+    std::optional<Message> ending;
     const auto body = [&]() -> Result<> {
         LATHE_TRY_ASSIGN(const bool resumed, open(stop));
         setState(RunState::Running);
-        if (!m_headStart.note.empty())
-            LATHE_TRY(emitKept(LogEvent{m_headStart.note}));
+        if (m_headStart.note)
+            LATHE_TRY(emitKept(logged(*m_headStart.note)));
         LATHE_TRY(keepLimits());
         if (!resumed)
             LATHE_TRY(measureWhole(true, stop));
         while (!stop.stop_requested() && budgetLeft()) {
             ending = gainedTooLittle();
-            if (!ending.empty())
+            if (ending)
                 break;
             if (m_setup.control->pauseRequested()) {
                 pauseIfAsked(stop);
@@ -349,10 +350,13 @@ Result<> TuningRun::run(std::stop_token stop)
     if (auto kept = keepModel(); result)
         result = std::move(kept);
     if (!result)
-        setState(RunState::Failed, result.error().message);
+        setState(RunState::Failed, result.error().message, result.error().about);
     else
-        setState(stop.stop_requested() ? RunState::Stopped : RunState::Finished, ending);
-    emitDone(result ? ending : result.error().message);
+        setState(stop.stop_requested() ? RunState::Stopped : RunState::Finished, ending ? textOf(*ending) : std::string(), ending ? about(*ending) : About());
+    if (result)
+        emitDone(ending ? textOf(*ending) : std::string(), ending ? about(*ending) : About());
+    else
+        emitDone(result.error().message, result.error().about);
     return result;
 }
 

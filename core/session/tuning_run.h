@@ -125,19 +125,19 @@ private:
     Result<> emitKept(decltype(Event::what) what); ///< stored with the run, so that it can be replayed
     EstimateEvent estimate(double at) const;
     std::vector<ForecastTask> forecastTasks() const;
-    void emitDone(std::string_view ending);
+    void emitDone(std::string_view ending, const About& about);
     Result<> keepModel();
     Result<> keepLimits();
-    void setState(RunState state, std::string text = {});
+    void setState(RunState state, std::string text = {}, About about = {});
     double atSeconds() const; ///< active time, over all resumptions
     bool budgetLeft() const;
     double searchSeconds() const; ///< of the budget in time; infinite without one
     double networkReserve() const;
     double estimatedSeconds() const; ///< of the network, by what stands best; infinite while a task has nothing
     void pauseIfAsked(std::stop_token stop);
-    std::string gainedTooLittle() const;
+    std::optional<Message> gainedTooLittle() const;
     store::Conditions conditions() const; ///< under which this run's costs are measured
-    std::string whatIsLeft() const;
+    Message whatIsLeft() const;
     bool modelTime() const; ///< simulators: durations come from results, so that runs replay
 
     RunSetup m_setup;
@@ -149,7 +149,8 @@ private:
     std::shared_ptr<search::SharedModel> m_model;
     struct
     {
-        std::string bytes, hash, note; ///< for people; hash empty: none
+        std::string bytes, hash; ///< empty: none
+        std::optional<Message> note;
     } m_headStart;
     std::unique_ptr<search::TaskScheduler> m_scheduler;
     std::unique_ptr<measure::Measurer> m_measurer;

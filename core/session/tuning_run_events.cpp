@@ -21,15 +21,32 @@ void TuningRun::emitOne(decltype(Event::what) what)
     emit({Event{atSeconds(), std::move(what)}});
 }
 
+LogEvent logged(const Message& message)
+{
+    return {textOf(message), about(message)};
+}
+
+ErrorEvent told(Errc code, const Message& message)
+{
+    return {code, textOf(message), about(message)};
+}
+
 namespace {
+
+nlohmann::json withAbout(nlohmann::json event, const About& about)
+{
+    if (about)
+        event["about"] = nlohmann::json::parse(toJsonText(about));
+    return event;
+}
 
 /// Kind and content of an event as the store keeps it; replay.cpp reads them back.
 std::pair<const char*, nlohmann::json> keptForm(const decltype(Event::what)& what)
 {
     if (const auto* error = std::get_if<ErrorEvent>(&what))
-        return {"error", {{"code", toString(error->code)}, {"text", error->text}}};
+        return {"error", withAbout({{"code", toString(error->code)}, {"text", error->text}}, error->about)};
     if (const auto* log = std::get_if<LogEvent>(&what))
-        return {"log", {{"text", log->text}}};
+        return {"log", withAbout({{"text", log->text}}, log->about)};
     const auto& [task, budget] = std::get<BudgetEvent>(what);
     return {"budget", {{"task", task}, {"pinned", budget.pinned}, {"muted", budget.muted}, {"boost", budget.boost}, {"trial_cap", budget.trialCap}}};
 }
@@ -101,12 +118,12 @@ TimeSpent TuningRun::timeSinceLast()
 }
 
 /// Why no task can go on.
-std::string TuningRun::whatIsLeft() const
+Message TuningRun::whatIsLeft() const
 {
     bool exhausted = true;
     for (std::size_t i = 0; i < m_tasks.size(); ++i)
         exhausted = exhausted && m_scheduler->progress(static_cast<std::int32_t>(i)).exhausted;
-    return exhausted ? "the search space is exhausted" : "every task is muted, has had all of its trials or has an exhausted search space";
+    return exhausted ? say(Msg::SpaceExhausted) : say(Msg::NothingLeft);
 }
 
 void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
@@ -125,6 +142,7 @@ void TuningRun::emitRecord(const Record& record, std::vector<Event>& events)
     view.stage = toString(record.result.stage);
     view.code = toString(record.result.code);
     view.text = record.result.text;
+    view.about = record.result.about;
     ++m_trials;
     const double at = atSeconds();
     m_told.emplace_back(at, record.index);
@@ -203,7 +221,7 @@ EstimateEvent TuningRun::estimate(double at) const
     return event;
 }
 
-void TuningRun::emitDone(std::string_view ending)
+void TuningRun::emitDone(std::string_view ending, const About& about)
 {
     DoneEvent done;
     done.trials = m_trials;
@@ -222,8 +240,8 @@ void TuningRun::emitDone(std::string_view ending)
         const auto known = [](double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); };
         nlohmann::json rest = nlohmann::json::object();
         putTimeSpent(rest, done.rest);
-        const nlohmann::json kept = {{"trials", done.trials}, {"estimated_ms", known(done.estimatedMs)}, {"measured_ms", known(done.measuredMs)},
-                                     {"errors", done.errors}, {"time_s", done.time.activities}, {"rest", rest}, {"state", toString(m_setup.control->state())}, {"text", ending}};
+        const nlohmann::json kept = withAbout({{"trials", done.trials}, {"estimated_ms", known(done.estimatedMs)}, {"measured_ms", known(done.measuredMs)},
+                                     {"errors", done.errors}, {"time_s", done.time.activities}, {"rest", rest}, {"state", toString(m_setup.control->state())}, {"text", ending}}, about);
         // A failing disk has ended the run already, or shows when the next one starts.
         (void)m_setup.project->addEvent(m_session, done.seconds, "done", kept.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     }

@@ -7,6 +7,7 @@
 #include "core/session/options_json.h"
 #include "core/session/tune_options.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -59,15 +60,14 @@ Result<> TuningRun::takeHeadStart(std::stop_token stop)
         if (asked)
             return read.error();
         // Nobody asked for it: the run begins from nothing, and says why.
-        m_headStart.note = fmt::format("the installed head start is not used: {}", read.error().message);
+        m_headStart.note = say(Msg::HeadStartUnused, read.error());
         return {};
     }
     LATHE_TRY_ASSIGN(const search::HeadStartUse use, give(headStart, stop));
     m_options.headStart = read->name;
-    m_headStart = {std::move(read->bytes), std::move(read->hash), {}};
-    m_headStart.note = use.tasks == 0 ? fmt::format("head start {}: it has no task like one of this network's; the cost model begins with {} trials of others", read->name, use.rows)
-                                      : fmt::format("head start {}: {} of {} tasks begin with candidates of similar ones, the cost model with {} trials", read->name, use.tasks,
-                                                    m_tasks.size(), use.rows);
+    m_headStart = {std::move(read->bytes), std::move(read->hash), std::nullopt};
+    m_headStart.note = use.tasks == 0 ? say(Msg::HeadStartOthers, read->name, use.rows)
+                                      : say(Msg::HeadStartTasks, read->name, use.tasks, m_tasks.size(), use.rows);
     return {};
 }
 
@@ -105,11 +105,11 @@ Result<> TuningRun::takeHeadStartAgain(const store::SessionRow& resumed, std::st
         if (auto read = loadHeadStart(m_options.headStart))
             bytes = std::move(read->bytes);
     if (contentHash(bytes).hex() != m_headStart.hash)
-        return makeError(Errc::Incompatible, fmt::format("the run began with the head start {}, which has changed or is gone: start a new one without --resume", m_options.headStart));
+        return makeError(Errc::Incompatible, say(Msg::HeadStartChanged, m_options.headStart));
     auto headStart = search::readHeadStart(bytes);
     auto given = headStart ? give(*headStart, stop) : Result<search::HeadStartUse>(headStart.error());
     if (!given)
-        return makeError(given.error().code, fmt::format("the run began with a head start that this build cannot use ({}): start a new one without --resume", given.error().message));
+        return makeError(given.error().code, say(Msg::HeadStartUnfit, given.error()));
     return {};
 }
 

@@ -39,10 +39,10 @@ Result<> TuningRun::measureWhole(bool untuned, std::stop_token stop)
     m_networkSeconds = m_networkAt - begun;
     m_networkEstimate = m_scheduler->estimatedLatency();
     if (!measured && end.token().stop_requested() && !stop.stop_requested())
-        return emitKept(LogEvent{fmt::format("the untuned network was not measured: it takes more than {:.0f} % of the time that the run may take", 100 * kUntunedShare)});
+        return emitKept(logged(say(Msg::UntunedNotMeasured, 100 * kUntunedShare)));
     if (!measured) {
         // The search does not depend on it: said, and gone on.
-        return emitKept(ErrorEvent{measured.error().code, "measuring the whole network: " + measured.error().message});
+        return emitKept(told(measured.error().code, say(Msg::MeasuringNetwork, measured.error())));
     }
     if (!untuned)
         m_measuredMs = measured->ms;

@@ -1,5 +1,7 @@
 #include "core/target/hardware_text.h"
 
+#include "core/support/message.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -34,7 +36,7 @@ Result<Hardware> fromJson(const json& object, std::string_view origin)
         const bool nested = entry.is_object() && entry.contains("value");
         const json& value = nested ? entry["value"] : entry;
         if (!value.is_number_integer())
-            return makeError(Errc::InvalidArgument, fmt::format("hardware parameter {} is no whole number", name));
+            return makeError(Errc::InvalidArgument, say(Msg::LimitNotWhole, name));
         const bool said = nested && entry.contains("origin") && entry["origin"].is_string();
         hardware.limits[name] = {value.get<std::int64_t>(), said ? entry["origin"].get<std::string>() : std::string(origin)};
     }
@@ -48,7 +50,7 @@ Result<Hardware> parseHardware(std::string_view text, std::string_view origin)
     if (const std::string_view all = trimmed(text.substr(0, text.find_first_of('\n'))); all.starts_with('{')) {
         const json object = json::parse(text, nullptr, false);
         if (!object.is_object())
-            return makeError(Errc::InvalidArgument, "the hardware parameters begin like JSON but are no JSON object");
+            return makeError(Errc::InvalidArgument, say(Msg::LimitsNoJson));
         return fromJson(object, origin);
     }
     Hardware hardware;
@@ -82,9 +84,9 @@ Result<Hardware> readHardware(const std::string& fileOrDevice)
         std::copy_n(std::istreambuf_iterator<char>(in), std::min<std::uintmax_t>(kMostBytes, std::filesystem::file_size(fileOrDevice, ignored)), std::back_inserter(text));
         auto hardware = parseHardware(text, "file " + std::filesystem::path(fileOrDevice).filename().string());
         if (!hardware)
-            return makeError(hardware.error().code, fileOrDevice + ": " + hardware.error().message);
+            return std::move(hardware).error().note(fileOrDevice);
         if (hardware->limits.empty())
-            return makeError(Errc::InvalidArgument, fileOrDevice + " holds no hardware parameter");
+            return makeError(Errc::InvalidArgument, say(Msg::NoLimitInFile, fileOrDevice));
         return hardware;
     }
     const bool word = !fileOrDevice.empty()
@@ -97,7 +99,7 @@ Result<Hardware> readHardware(const std::string& fileOrDevice)
         if (!hardware.limits.empty())
             return hardware;
     }
-    return makeError(Errc::NotFound, fmt::format("--hardware {}: neither a file nor a CPU whose parameters are known by name", fileOrDevice));
+    return makeError(Errc::NotFound, say(Msg::NoHardwareNamed, fileOrDevice));
 }
 
 Result<> checkLimit(const Target& target, std::string_view name, std::int64_t value)
@@ -108,15 +110,15 @@ Result<> checkLimit(const Target& target, std::string_view name, std::int64_t va
         std::string names;
         for (const auto& [other, unused] : known.limits)
             names += (names.empty() ? "" : ", ") + other;
-        return makeError(Errc::InvalidArgument, fmt::format("the target {} has no hardware parameter {}; there are {}", target.kind(), name, names));
+        return makeError(Errc::InvalidArgument, say(Msg::NoSuchLimit, target.kind(), name, names));
     }
     const std::int64_t least = std::min<std::int64_t>(1, limit->second.value);
     if (value < least || value > kMost)
-        return makeError(Errc::InvalidArgument, fmt::format("{} is {}, it must be from {} to {}", name, value, least, kMost));
+        return makeError(Errc::InvalidArgument, say(Msg::LimitOutOfRange, name, value, least, kMost));
     if ((name == "vector_unit_bytes" || name == "cache_line_bytes") && (!std::has_single_bit(static_cast<std::uint64_t>(value)) || value < 4 || value > 4096))
-        return makeError(Errc::InvalidArgument, fmt::format("{} is {}, it must be a power of two from 4 to 4096", name, value));
+        return makeError(Errc::InvalidArgument, say(Msg::LimitNoPowerOfTwo, name, value));
     if (name == "num_cores" && value > 4096)
-        return makeError(Errc::InvalidArgument, fmt::format("num_cores is {}, it must be at most 4096", value));
+        return makeError(Errc::InvalidArgument, say(Msg::CoresOverMost, value));
     return {};
 }
 

@@ -1,5 +1,6 @@
 #include "core/target/target.h"
 
+#include "core/support/message.h"
 #include "core/target/detect.h"
 
 #include <algorithm>
@@ -96,7 +97,7 @@ Result<Target> Target::parse(std::string_view text)
 {
     LATHE_TRY_ASSIGN(const std::vector<std::string> parts, words(text));
     if (parts.empty())
-        return makeError(Errc::InvalidArgument, "the target is empty; say cpu, cuda, opencl, vta or sim");
+        return makeError(Errc::InvalidArgument, say(Msg::TargetEmpty));
     const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindEntry& k) { return k.name == parts[0]; });
     if (kind == std::end(kKinds)) {
         std::string message = "target kind '" + parts[0] + "' is not one of cpu, cuda, opencl, vta, sim";

@@ -65,7 +65,7 @@ void SessionBridge::finishOpen(quint64 token, const std::shared_ptr<Opened>& res
         return; // a newer request made this one stale
     m_opening = false;
     if (!result->session) {
-        emit openFailed(what, QString::fromStdString(result->session.error().message), static_cast<int>(result->session.error().code));
+        emit openFailed(what, result->session.error());
         if (before && token == m_openToken)
             begin(*before, std::nullopt);
         return;
@@ -111,7 +111,7 @@ void SessionBridge::start(const session::TuneOptions& options)
     if (!m_session)
         return;
     if (auto started = m_session->start(options); !started)
-        emit startFailed(QString::fromStdString(started.error().message), static_cast<int>(started.error().code));
+        emit startFailed(started.error());
 }
 
 void SessionBridge::pause()
@@ -144,7 +144,7 @@ void SessionBridge::readCoverage(bool strict)
             if (*result)
                 emit coverageRead(**result);
             else
-                emit coverageFailed(QString::fromStdString(result->error().message));
+                emit coverageFailed(result->error());
         }, Qt::QueuedConnection);
     });
 }
@@ -167,7 +167,7 @@ void SessionBridge::compile(const session::CompileOptions& options)
             if (*result)
                 emit compiled(**result);
             else
-                emit compileFailed(QString::fromStdString(result->error().message), static_cast<int>(result->error().code));
+                emit compileFailed(result->error());
         }, Qt::QueuedConnection);
     });
 }

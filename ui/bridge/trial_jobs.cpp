@@ -52,7 +52,7 @@ void TrialJobs::remeasure(std::vector<std::string> trials)
             if (*result)
                 emit ended(**result);
             else
-                emit failed(QString::fromStdString(result->error().message), static_cast<int>(result->error().code));
+                emit failed(result->error());
         }, Qt::QueuedConnection);
     });
 }
@@ -89,7 +89,7 @@ void TrialJobs::importLogs(const QStringList& files)
             if (*done)
                 emit imported(**done, *tasks);
             else
-                emit importFailed(QString::fromStdString(done->error().message), static_cast<int>(done->error().code), *tasks);
+                emit importFailed(done->error(), *tasks);
         }, Qt::QueuedConnection);
     });
 }
@@ -112,7 +112,7 @@ void TrialJobs::setNote(const QString& trial, const QString& text)
             if (*result)
                 emit noteSet(trial, text);
             else
-                emit noteFailed(trial, QString::fromStdString(result->error().message), static_cast<int>(result->error().code));
+                emit noteFailed(trial, result->error());
         }, Qt::QueuedConnection);
     });
 }

@@ -2,6 +2,7 @@
 
 #include "core/session/report.h"
 #include "ui/models/command_line.h"
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 
 #include <QApplication>
@@ -121,7 +122,7 @@ void ReportDialog::write()
                 return;
             self->m_writing = false;
             self->m_written = result->has_value() && self->m_file->text().toStdString() == file;
-            self->m_result->setText(*result ? tr("Written: %1").arg(QString::fromStdString(file)) : tr("Not written: %1").arg(QString::fromStdString(result->error().message)));
+            self->m_result->setText(*result ? tr("Written: %1").arg(QString::fromStdString(file)) : tr("Not written: %1").arg(errorText(result->error())));
             self->updateButtons();
             if (self->m_written)
                 self->m_open->setFocus();

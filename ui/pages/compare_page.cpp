@@ -2,6 +2,7 @@
 
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/command_line.h"
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
@@ -292,7 +293,7 @@ void ComparePage::read()
             answer->compared.now = *std::move(now);
             answer->good = true;
         } else {
-            answer->problems << QString::fromStdString(now.error().message);
+            answer->problems << errorText(now.error());
         }
         for (const session::Baseline& baseline : baselines) {
             auto standing = session::standing(baseline);
@@ -301,7 +302,7 @@ void ComparePage::read()
                 continue;
             }
             answer->unreadable.push_back(baseline);
-            answer->problems << tr("%1: %2").arg(comparedName(baseline), QString::fromStdString(standing.error().message));
+            answer->problems << tr("%1: %2").arg(comparedName(baseline), errorText(standing.error()));
         }
         if (auto runs = session::listRuns(project))
             answer->runs = *std::move(runs);

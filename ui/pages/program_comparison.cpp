@@ -1,5 +1,6 @@
 #include "ui/pages/program_comparison.h"
 
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/views/diff_view.h"
 
@@ -163,7 +164,7 @@ void ProgramComparison::ask()
         if (a && b)
             answer->lines = session::diffLines(*a, *b);
         else
-            answer->problem = QString::fromStdString(!a ? a.error().message : b.error().message);
+            answer->problem = errorText(!a ? a.error() : b.error());
         QMetaObject::invokeMethod(this, [this, answer, token] {
             if (token != m_token)
                 return;
