@@ -54,7 +54,7 @@ std::string joined(const std::vector<std::string>& texts, Msg separator, const T
 
 std::string shown(const Argument& argument, std::string_view form, const TranslatePattern& translate)
 {
-    const auto formatted = [form](auto number) {
+    const auto formatted = [form](double number) {
         if (form.empty())
             return fmt::format("{}", number);
         try {
@@ -65,7 +65,7 @@ std::string shown(const Argument& argument, std::string_view form, const Transla
     };
     switch (argument.value.index()) {
     case 0: return std::get<0>(argument.value);
-    case 1: return formatted(std::get<1>(argument.value));
+    case 1: return form.empty() ? fmt::format("{}", std::get<1>(argument.value)) : formatted(static_cast<double>(std::get<1>(argument.value)));
     case 2: return formatted(std::get<2>(argument.value));
     case 3: return joined(std::get<3>(argument.value), Msg::Comma, translate);
     default: break;
