@@ -44,7 +44,7 @@ Result<> checkOperators(const Graph& graph)
     }
     if (unknown.empty())
         return {};
-    return makeError(Errc::Unsupported, fmt::format("these operators are not supported: {}", fmt::join(unknown, ", ")));
+    return makeError(Errc::Unsupported, say(Msg::OperatorsUnsupported, unknown));
 }
 
 class Partitioner

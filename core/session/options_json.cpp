@@ -2,6 +2,7 @@
 
 #include "core/session/head_start.h"
 #include "core/session/tune_options.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -68,7 +69,7 @@ public:
     {
         if (m_bad.empty())
             return {};
-        return makeError(Errc::BadFile, fmt::format("the project's {} cannot be read: {}", m_what, m_bad));
+        return makeError(Errc::BadFile, say(Msg::ProjectPartUnreadable, m_what, m_bad));
     }
 
 private:

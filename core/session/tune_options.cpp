@@ -48,7 +48,7 @@ Result<> check(const TuneOptions& o)
     if (o.policy == "template")
         return makeError(Errc::Unsupported, "the template policy is not part of this version: choose sketch, reference, evolution or random");
     if (!o.headStart.empty() && o.headStart != kNoHeadStart && o.policy != "sketch")
-        return makeError(Errc::InvalidArgument, fmt::format("--head-start is for policy sketch: with policy {} leave it out", o.policy));
+        return makeError(Errc::InvalidArgument, say(Msg::HeadStartOfSketch, o.policy));
     LATHE_TRY(oneOf("--cache", o.cache, {"network", "warm", "cold"}));
     LATHE_TRY(oneOf("--runoff", o.runoff, {"auto", "on", "off"}));
     LATHE_TRY(inRange("--repeat", o.repeat, 1, 1000));

@@ -371,7 +371,7 @@ Result<measure::TaskDataPtr> TuningRun::taskData(Task& task, const std::string& 
         LATHE_TRY_ASSIGN(auto data, checkedData(a));
         return task.data[alternative] = std::move(data);
     }
-    return makeError(Errc::Internal, fmt::format("{} has no alternative {}", task.search.name, alternative));
+    return makeError(Errc::Internal, say(Msg::NoAlternativeOf, task.search.name, alternative));
 }
 
 Result<> TuningRun::oneRound(std::int32_t taskIndex, std::stop_token stop)

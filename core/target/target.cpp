@@ -58,7 +58,7 @@ Result<std::vector<std::string>> words(std::string_view text)
         }
     }
     if (quoted)
-        return makeError(Errc::InvalidArgument, "a quote is not closed in target '" + std::string(text) + "'");
+        return makeError(Errc::InvalidArgument, say(Msg::TargetQuote, text));
     if (inWord)
         result.push_back(std::move(word));
     return result;
@@ -76,18 +76,18 @@ std::optional<std::int64_t> toInteger(std::string_view text)
 Result<> checkValue(std::string_view kind, std::string_view key, const std::string& value, const std::string& word)
 {
     if (value.empty())
-        return makeError(Errc::InvalidArgument, "target word '" + word + "' has no value");
+        return makeError(Errc::InvalidArgument, say(Msg::TargetNoValue, word));
     if (key == "threads") {
         const auto number = toInteger(value);
         if (!number || *number < 1 || *number > 4096)
-            return makeError(Errc::InvalidArgument, "target word '" + word + "' wants a number of threads from 1 to 4096");
+            return makeError(Errc::InvalidArgument, say(Msg::TargetThreads, word));
     }
     if (key == "seed" && !toInteger(value))
-        return makeError(Errc::InvalidArgument, "target word '" + word + "' wants an integer");
+        return makeError(Errc::InvalidArgument, say(Msg::TargetInteger, word));
     if (kind == "sim" && key == "like" && value != "cpu" && value != "cuda" && value != "opencl" && value != "mali")
-        return makeError(Errc::InvalidArgument, "target word '" + word + "' wants cpu, cuda, opencl or mali");
+        return makeError(Errc::InvalidArgument, say(Msg::TargetLike, word));
     if (kind == "cuda" && key == "arch" && !(value.starts_with("sm_") && toInteger(std::string_view(value).substr(3))))
-        return makeError(Errc::InvalidArgument, "target word '" + word + "' wants an architecture such as sm_90");
+        return makeError(Errc::InvalidArgument, say(Msg::TargetArchitecture, word));
     return {};
 }
 
@@ -111,15 +111,15 @@ Result<Target> Target::parse(std::string_view text)
         const std::string& word = parts[i];
         const std::size_t equals = word.find('=');
         if (word.size() < 2 || word[0] != '-' || equals == std::string::npos)
-            return makeError(Errc::InvalidArgument, "target word '" + word + "' is not of the form -key=value");
+            return makeError(Errc::InvalidArgument, say(Msg::TargetNoForm, word));
         std::string key = word.substr(1, equals - 1);
         std::string value = word.substr(equals + 1);
         if (std::find(kind->keys.begin(), kind->keys.end(), key) == kind->keys.end())
             return makeError(Errc::InvalidArgument,
-                             "target word '" + word + "': " + target.m_kind + " takes " + joined(kind->keys));
+                             say(Msg::TargetTakes, word, target.m_kind, joined(kind->keys)));
         LATHE_TRY(checkValue(target.m_kind, key, value, word));
         if (!target.m_attributes.emplace(std::move(key), std::move(value)).second)
-            return makeError(Errc::InvalidArgument, "target word '" + word + "' says something that was said before");
+            return makeError(Errc::InvalidArgument, say(Msg::TargetTwice, word));
     }
     return target;
 }

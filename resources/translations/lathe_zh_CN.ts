@@ -1184,6 +1184,30 @@
             <translation>只有逐元素和单射算子：没有可分块的内容</translation>
         </message>
         <message>
+            <source>node &quot;{nodes}&quot; uses the operator {operator}, which does not exist</source>
+            <translation>节点“{nodes}”使用的算子 {operator} 不存在</translation>
+        </message>
+        <message>
+            <source>{operator} &quot;{nodes}&quot;: an input is absent</source>
+            <translation>{operator}“{nodes}”：缺少一个输入</translation>
+        </message>
+        <message>
+            <source>{node}: it takes {wanted} inputs, it has {count}</source>
+            <translation>{node}：需要 {wanted} 个输入，现在有 {count} 个</translation>
+        </message>
+        <message>
+            <source>{node}: it gives {count} outputs, the graph names {wanted}</source>
+            <translation>{node}：它有 {count} 个输出，计算图写了 {wanted} 个</translation>
+        </message>
+        <message>
+            <source>these operators are not supported: {operators}</source>
+            <translation>不支持这些算子：{operators}</translation>
+        </message>
+        <message>
+            <source>operator {operator} of node &apos;{nodes}&apos; has no compute definition</source>
+            <translation>节点“{nodes}”的算子 {operator} 没有计算定义</translation>
+        </message>
+        <message>
             <source>hardware parameter {limit} is no whole number</source>
             <translation>硬件参数 {limit} 不是整数</translation>
         </message>
@@ -1214,6 +1238,42 @@
         <message>
             <source>num_cores is {value}, it must be at most 4096</source>
             <translation>num_cores 是 {value}，最多为 4096</translation>
+        </message>
+        <message>
+            <source>a quote is not closed in target &apos;{target}&apos;</source>
+            <translation>目标“{target}”中有未闭合的引号</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; has no value</source>
+            <translation>目标中的“{word}”没有值</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; is not of the form -key=value</source>
+            <translation>目标中的“{word}”不是 -key=value 的形式</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; says something that was said before</source>
+            <translation>目标中的“{word}”重复了前面的内容</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; wants a number of threads from 1 to 4096</source>
+            <translation>目标中的“{word}”需要 1 到 4096 的线程数</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; wants an architecture such as sm_90</source>
+            <translation>目标中的“{word}”需要 sm_90 这样的架构</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; wants an integer</source>
+            <translation>目标中的“{word}”需要整数</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; wants cpu, cuda, opencl or mali</source>
+            <translation>目标中的“{word}”需要 cpu、cuda、opencl 或 mali</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos;: {kind} takes {keys}</source>
+            <translation>目标中的“{word}”：{kind} 接受 {keys}</translation>
         </message>
         <message>
             <source>the target is empty; say cpu, cuda, opencl, vta or sim</source>
@@ -1994,6 +2054,18 @@
         <message>
             <source>the device of target &apos;{target}&apos; has no measured limits to hold tasks against</source>
             <translation>目标“{target}”的设备没有可供对照的实测极限</translation>
+        </message>
+        <message>
+            <source>the project&apos;s {part} cannot be read: {reason}</source>
+            <translation>无法读取项目的 {part}：{reason}</translation>
+        </message>
+        <message>
+            <source>{task} has no alternative {alternative}</source>
+            <translation>{task} 没有算法 {alternative}</translation>
+        </message>
+        <message>
+            <source>--head-start is for policy sketch: with policy {policy} leave it out</source>
+            <translation>--head-start 只用于 sketch 策略：使用 {policy} 策略时请去掉</translation>
         </message>
         <message>
             <source>{option} is {value}, it must be from {least} to {most}</source>
