@@ -27,7 +27,7 @@ using lathe::test::must;
 namespace {
 
 /// Two English words in a row: a sentence that was not translated. Names, options and signals stand alone or in quotes.
-QString english(QString text)
+QString untranslated(QString text)
 {
     text.remove(QRegularExpression(QStringLiteral("“[^”]*”|\\([^)]*\\)|（[^）]*）|/\\S+")));
     return QRegularExpression(QStringLiteral("[a-z]{2,} [a-z]{2,}")).match(text).captured();
@@ -119,7 +119,7 @@ private slots:
         QSet<QString> reasons;
         for (int row = 0; row < table->model()->rowCount(); ++row) {
             const QString reason = table->model()->index(row, ui::CoverageModel::ReasonColumn).data().toString();
-            QVERIFY2(!reason.isEmpty() && english(reason).isEmpty(), qPrintable(reason));
+            QVERIFY2(!reason.isEmpty() && untranslated(reason).isEmpty(), qPrintable(reason));
             reasons << reason;
         }
         QVERIFY(reasons.contains(QString::fromUtf8("它没有有效的记录")));
@@ -134,7 +134,7 @@ private slots:
         for (const session::NodeView& node : m_workspace->session()->graph()->nodes)
             if (!node.reason.empty()) {
                 ++reasons;
-                QVERIFY2(node.about && english(ui::coreText(node.reason, node.about)).isEmpty(), node.reason.c_str());
+                QVERIFY2(node.about && untranslated(ui::coreText(node.reason, node.about)).isEmpty(), node.reason.c_str());
             }
         QVERIFY(reasons > 0);
     }
@@ -161,7 +161,7 @@ private slots:
             }
         const auto refused = m_workspace->session()->setHardware("num_cores", 100000);
         QVERIFY(!refused);
-        QVERIFY2(english(ui::errorText(refused.error())).isEmpty(), qPrintable(ui::errorText(refused.error())));
+        QVERIFY2(untranslated(ui::errorText(refused.error())).isEmpty(), qPrintable(ui::errorText(refused.error())));
     }
 };
 
