@@ -1,5 +1,6 @@
 #include "core/store/record_reader.h"
 #include "core/store/schema.h"
+#include "core/support/message.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 

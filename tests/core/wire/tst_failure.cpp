@@ -17,7 +17,7 @@ private slots:
         wire::setFailure(&sent, makeError(Errc::RunTimeout, say(Msg::RunTookLong, 10, say(Msg::WhileTiming))).note("device 2"));
         QVERIFY(received.ParseFromString(sent.SerializeAsString()));
         const Error error = wire::errorOf(received);
-        QCOMPARE(error.code, Errc::RunTimeout);
+        QVERIFY(error.code == Errc::RunTimeout);
         QCOMPARE(error.message, std::string("device 2: the run took longer than 10 s while timing the kernel"));
         QCOMPARE(error.about->number("seconds"), 10.0);
         QCOMPARE(textOf(*error.about), error.message);
@@ -36,7 +36,7 @@ private slots:
     {
         wire::Failure failure;
         failure.set_code(4000);
-        QCOMPARE(wire::errorOf(failure).code, Errc::Internal);
+        QVERIFY(wire::errorOf(failure).code == Errc::Internal);
     }
 };
 
