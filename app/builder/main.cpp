@@ -4,10 +4,8 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 
 /// Generates code for the program that started it, over standard input and output.
-/// LATHE_PLANT_FAULTS=FILE (tests): faults planted in what it builds, see core/backend/fault_script.h.
 int main(int argc, char**)
 {
     if (argc > 1) {
@@ -16,8 +14,5 @@ int main(int argc, char**)
     }
     std::signal(SIGPIPE, SIG_IGN);
     const lathe::wire::StandardStreams streams = lathe::wire::claimStandardStreams();
-    lathe::backend::BuilderOptions options{lathe::pluginDir(), streams.input, streams.output, {}};
-    if (const char* script = std::getenv("LATHE_PLANT_FAULTS"))
-        options.faultScript = script;
-    return lathe::backend::runBuilder(options);
+    return lathe::backend::runBuilder({lathe::pluginDir(), streams.input, streams.output, {}});
 }

@@ -53,7 +53,7 @@ Result<> budget(const BudgetArguments& arguments)
         LATHE_TRY_ASSIGN(only, findTask(tasks, arguments));
     }
     if (changes) {
-        session::TaskBudget wanted = session->budgets()[static_cast<std::size_t>(only)];
+        session::TaskBudget wanted = session->project()->budgets()[static_cast<std::size_t>(only)];
         if (arguments.pin)
             wanted.pinned = *arguments.pin == "on";
         if (arguments.mute)
@@ -62,9 +62,9 @@ Result<> budget(const BudgetArguments& arguments)
             (arguments.pin && *arguments.pin == "on" && !(arguments.mute && *arguments.mute == "on") ? wanted.muted : wanted.pinned) = false;
         wanted.boost = arguments.boost.value_or(wanted.boost);
         wanted.trialCap = arguments.cap.value_or(wanted.trialCap);
-        LATHE_TRY(session->setBudget(only, wanted));
+        LATHE_TRY(session->project()->setBudget(only, wanted));
     }
-    const std::vector<session::TaskBudget> budgets = session->budgets();
+    const std::vector<session::TaskBudget> budgets = session->project()->budgets();
     nlohmann::json rows = nlohmann::json::array();
     if (!arguments.json)
         print("{:>4} {:>6} {:>5} {:>6} {:>8} {:>8}  {}\n", "ID", "pinned", "muted", "boost", "cap", "trials", "task");
@@ -88,14 +88,14 @@ Result<> budget(const BudgetArguments& arguments)
 void addBudget(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<BudgetArguments>();
-    CLI::App* command = app.add_subcommand("budget", "What the scheduler is asked for each task: lists it, or changes it for one task");
-    command->add_option("PROJECT", arguments->project, "P.lathe")->required();
+    CLI::App* command = app.add_subcommand("budget", "List what the scheduler is asked for each task, or change it for one task");
+    command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     command->add_option("TASK", arguments->task, "Number, name or key of a task");
-    command->add_option("--pin", arguments->pin, "on: its trials come first")->check(CLI::IsMember({"on", "off"}));
-    command->add_option("--mute", arguments->mute, "on: it gets no trials")->check(CLI::IsMember({"on", "off"}));
-    command->add_option("--boost", arguments->boost, "Factor on what it promises; 1: none");
-    command->add_option("--cap", arguments->cap, "At most so many trials of a run; 0: no cap");
-    command->add_flag("--json", arguments->json, "One JSON array");
+    command->add_option("--pin", arguments->pin, "Whether its trials come first")->check(CLI::IsMember({"on", "off"}));
+    command->add_option("--mute", arguments->mute, "Whether it gets no trials")->check(CLI::IsMember({"on", "off"}));
+    command->add_option("--boost", arguments->boost, "Factor on what the task promises; 1 changes nothing");
+    command->add_option("--cap", arguments->cap, "Largest number of trials of a run; 0: no limit");
+    command->add_flag("--json", arguments->json, "Print one JSON array");
     command->callback([arguments, &run] { run = [arguments] { return budget(*arguments); }; });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/cli/option_arguments.h"
 #include "app/cli/output.h"
 #include "core/session/session.h"
 
@@ -14,20 +15,19 @@ namespace lathe::cli {
 using Action = std::function<Result<>()>;
 
 /// MODEL and the options that are taken wherever MODEL stands.
-struct ModelArguments
+class ModelArguments
 {
-    std::string model;
-    std::string target; ///< empty: the project's latest, else cpu
-    std::string project;
-    std::int64_t batch = 0;
-    std::vector<std::string> shapes; ///< IN=1,3,224,224
-    std::string layout;
-    std::string partition = "lathe";
-    std::string hardware;
-    std::uint64_t weightSeed = 0;
-
+public:
     void addTo(CLI::App& command, bool modelRequired);
     Result<session::OpenOptions> openOptions() const;
+
+    const std::string& source() const { return m_model.values.source; } ///< MODEL
+    void setSource(std::string source) { m_model.values.source = std::move(source); }
+    const std::string& target() const { return m_open.values.target; } ///< empty: the project's latest, else cpu
+
+private:
+    OptionArguments<session::ModelSpec> m_model;
+    OptionArguments<session::OpenOptions> m_open;
 };
 
 // Each adds its subcommand to `app`; `run` is set when that subcommand was chosen.
@@ -48,13 +48,10 @@ void addHeadStart(CLI::App& app, Action& run);
 void addZoo(CLI::App& app, Action& run);
 void addDevices(CLI::App& app, Action& run);
 
-/// What --strict leaves out. Reductions are split and unrolled in any case, as in every compiled kernel.
-inline constexpr const char* kStrictHelp = "No algorithm that trades accuracy for speed: convolutions are summed directly, never by winograd";
+/// All of them, and the flags of the program itself.
+void addCommands(CLI::App& app, Action& run);
 
 /// Remarks for people, on standard error.
 void printNotices(const std::vector<Message>& notices);
-
-/// "90", "90s", "20m", "1.5h" in seconds.
-Result<double> parseDuration(std::string_view text);
 
 } // namespace lathe::cli

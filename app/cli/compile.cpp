@@ -13,9 +13,8 @@ namespace {
 struct CompileArguments
 {
     ModelArguments model;
-    session::CompileOptions compile;
-    std::string output;
-    bool noVerify = false, noBench = false, dryRun = false, json = false;
+    OptionArguments<session::CompileOptions> options;
+    bool dryRun = false, json = false;
 };
 
 std::string msWithUnit(double value)
@@ -78,8 +77,8 @@ nlohmann::json functions(const std::vector<session::SubgraphReport>& subgraphs)
 /// What an export would do, and its refusal.
 Result<> dryRun(const session::TuningSession& session, const CompileArguments& a)
 {
-    LATHE_TRY_ASSIGN(const session::Coverage coverage, session.coverage(a.compile.strict));
-    const std::string refusal = !coverage.unsupported.empty() ? coverage.unsupported : a.compile.allowDefault ? std::string() : coverage.refusal;
+    LATHE_TRY_ASSIGN(const session::Coverage coverage, session.exports()->coverage(a.options.values.strict));
+    const std::string refusal = !coverage.unsupported.empty() ? coverage.unsupported : a.options.values.allowDefault ? std::string() : coverage.refusal;
     if (a.json) {
         nlohmann::json out = {{"subgraphs", functions(coverage.subgraphs)}, {"tasks", coverage.tasks}, {"records", coverage.records},
                               {"near", coverage.near}, {"defaults", coverage.defaults}, {"refused", refusal.empty() ? nlohmann::json(nullptr) : nlohmann::json(refusal)}};
@@ -109,24 +108,18 @@ void printJson(const session::CompileReport& report)
 void addCompile(CLI::App& app, Action& run)
 {
     auto a = std::make_shared<CompileArguments>();
-    CLI::App* command = app.add_subcommand("compile", "Writes a deploy library with the best records");
+    CLI::App* command = app.add_subcommand("compile", "Write a deploy library with the best records");
     a->model.addTo(*command, false);
-    command->add_option("-o,--output", a->output, "FILE.so");
-    command->add_option("--name", a->compile.name, "Names the exported symbols lathe_NAME_*");
-    command->add_flag("--allow-default", a->compile.allowDefault, "Default schedules for tasks without a record");
-    command->add_flag("--strict", a->compile.strict, kStrictHelp);
-    command->add_flag("--no-verify", a->noVerify, "Leave out the comparison with the reference executor");
-    command->add_flag("--no-bench", a->noBench, "Leave out the benchmark");
-    command->add_option("--threads", a->compile.threads, "Of the benchmark; 0: the target's")->capture_default_str();
+    a->options.addTo(*command);
     command->add_flag("--dry-run", a->dryRun, "Say what each function would run, and write nothing");
-    command->add_flag("--json", a->json, "One JSON object");
+    command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] {
         run = [a]() -> Result<> {
-            if (a->output.empty() && !a->dryRun)
+            LATHE_TRY(a->options.problem);
+            session::CompileOptions compile = a->options.values;
+            if (compile.output.empty() && !a->dryRun)
                 return makeError(Errc::InvalidArgument, "say where to: -o FILE.so");
-            a->compile.output = std::filesystem::absolute(a->output.empty() ? "model.so" : a->output);
-            a->compile.verify = !a->noVerify;
-            a->compile.benchmark = !a->noBench;
+            compile.output = std::filesystem::absolute(compile.output.empty() ? "model.so" : compile.output);
             LATHE_TRY_ASSIGN(session::OpenOptions options, a->model.openOptions());
             options.readOnly = true;
             LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
@@ -138,7 +131,7 @@ void addCompile(CLI::App& app, Action& run)
                 if (terminal)
                     fmt::print(stderr, "\r\033[K{}", fraction < 1 ? fmt::format("{} ...", step) : std::string());
             };
-            LATHE_TRY_ASSIGN(const auto report, session->compile(a->compile, progress, {}));
+            LATHE_TRY_ASSIGN(const auto report, session->exports()->compile(compile, progress, {}));
             if (a->json)
                 printJson(report);
             else

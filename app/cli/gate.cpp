@@ -117,11 +117,11 @@ Result<> gate(const GateArguments& a)
 void addGate(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<GateArguments>();
-    CLI::App* gating = app.add_subcommand("gate", "Fails when a network got slower than in another project");
-    gating->add_option("PROJECT", arguments->project, "P.lathe")->required();
-    gating->add_option("--against", arguments->against, "The project to hold it against (,run=N and ,until=DATE as with compare)")->required();
-    gating->add_option("--max-regression", arguments->limit, "Allowed slowdown of the weighted sum: 3% or 0.03")->capture_default_str();
-    gating->add_flag("--json", arguments->json, "One JSON object");
+    CLI::App* gating = app.add_subcommand("gate", "Fail when a network got slower than in another project");
+    gating->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
+    gating->add_option("--against", arguments->against, "The project to compare with; ,run=N and ,until=DATE as of compare")->required();
+    gating->add_option("--max-regression", arguments->limit, "Largest slowdown of the weighted sum that passes: 3% or 0.03")->capture_default_str();
+    gating->add_flag("--json", arguments->json, "Print one JSON object");
     gating->callback([arguments, &run] { run = [arguments] { return gate(*arguments); }; });
 }
 

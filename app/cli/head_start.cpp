@@ -63,16 +63,16 @@ void addHeadStart(CLI::App& app, Action& run)
     auto arguments = std::make_shared<HeadStartArguments>();
     CLI::App* headStart = app.add_subcommand("head-start", "What was found for other networks, for new ones to begin with");
     headStart->require_subcommand(1);
-    CLI::App* making = headStart->add_subcommand("make", "Makes a head start of what projects hold");
-    making->add_option("PROJECT", arguments->make.projects, "P.lathe")->required();
-    making->add_option("-o,--output", arguments->output, "FILE.headstart")->required();
-    making->add_option("--without", arguments->make.without, "Models (zoo:NAME, FILE.onnx) or projects none of whose tasks is to be in it");
-    making->add_option("--candidates", arguments->make.candidates, "Of a task at most, and the best of each further algorithm")->check(CLI::Range(1, 16))->capture_default_str();
-    making->add_option("--rows", arguments->make.rows, "Trials of a task as training data, at most")->check(CLI::Range(0, 4096))->capture_default_str();
+    CLI::App* making = headStart->add_subcommand("make", "Make a head start of what projects hold");
+    making->add_option("PROJECT", arguments->make.projects, "Project file, P.lathe")->required();
+    making->add_option("-o,--output", arguments->output, "Head start, FILE.headstart")->required();
+    making->add_option("--without", arguments->make.without, "Leave out all tasks of these models (zoo:NAME, FILE.onnx) or projects");
+    making->add_option("--candidates", arguments->make.candidates, "Most candidates of one task, beside the best of each further algorithm")->check(CLI::Range(1, 16))->capture_default_str();
+    making->add_option("--rows", arguments->make.rows, "Most trials of one task that are kept as training data")->check(CLI::Range(0, 4096))->capture_default_str();
     making->callback([arguments, &run] { run = [arguments] { return make(*arguments); }; });
-    CLI::App* showing = headStart->add_subcommand("show", "What is in a head start");
-    showing->add_option("FILE", arguments->file, "FILE.headstart")->required();
-    showing->add_flag("--json", arguments->json, "One JSON object");
+    CLI::App* showing = headStart->add_subcommand("show", "Show what is in a head start");
+    showing->add_option("FILE", arguments->file, "Head start, FILE.headstart")->required();
+    showing->add_flag("--json", arguments->json, "Print one JSON object");
     showing->callback([arguments, &run] { run = [arguments] { return show(*arguments); }; });
 }
 

@@ -1,6 +1,6 @@
 #include "app/cli/library_source.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/options_json.h"
 
 #include <nlohmann/json.hpp>
@@ -26,14 +26,14 @@ nlohmann::json libraryDescription(const std::filesystem::path& library)
 Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEstimates, unsigned threads)
 {
     LibrarySource source;
-    if (arguments.model.ends_with(".so") || arguments.model.find(".so.") != std::string::npos) {
-        source.file = std::filesystem::absolute(arguments.model);
+    if (arguments.source().ends_with(".so") || arguments.source().find(".so.") != std::string::npos) {
+        source.file = std::filesystem::absolute(arguments.source());
         if (!std::filesystem::exists(source.file))
             return makeError(Errc::NotFound, source.file.string() + " does not exist");
         const nlohmann::json description = libraryDescription(source.file);
         if (description.is_object() && description.contains("model") && description["model"].is_object()) {
             LATHE_TRY_ASSIGN(source.model, session::modelSpecFromJson(description["model"].dump()));
-            source.target = textIn(description, "target", arguments.target);
+            source.target = textIn(description, "target", arguments.target());
         }
         return source;
     }
@@ -49,7 +49,7 @@ Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEsti
     compile.verify = false;
     compile.benchmark = withEstimates;
     compile.threads = threads;
-    LATHE_TRY_ASSIGN(const auto report, session->compile(compile, {}, {}));
+    LATHE_TRY_ASSIGN(const auto report, session->exports()->compile(compile, {}, {}));
     source.file = report.library;
     source.model = session->options().model;
     source.target = session->options().target;

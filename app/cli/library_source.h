@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/cli/command.h"
-#include "core/deploy/loaded_library.h"
 #include "core/support/files.h"
 
 #include <nlohmann/json_fwd.hpp>

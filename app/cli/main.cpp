@@ -28,25 +28,8 @@ int main(int argc, char** argv)
     std::signal(SIGXFSZ, SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
     MappedFile::sayWhichWasCutShort("lathe-cli");
     CLI::App app("Lathe tunes neural networks for the device they will run on.", "lathe-cli");
-    app.require_subcommand(1);
-    app.set_version_flag("--version", LATHE_VERSION);
     cli::Action run;
-    cli::addTasks(app, run);
-    cli::addTune(app, run);
-    cli::addCompile(app, run);
-    cli::addRun(app, run);
-    cli::addBench(app, run);
-    cli::addVerify(app, run);
-    cli::addRecords(app, run);
-    cli::addCompare(app, run);
-    cli::addGate(app, run);
-    cli::addBudget(app, run);
-    cli::addReplay(app, run);
-    cli::addReport(app, run);
-    cli::addRoofline(app, run);
-    cli::addHeadStart(app, run);
-    cli::addZoo(app, run);
-    cli::addDevices(app, run);
+    cli::addCommands(app, run);
     CLI11_PARSE(app, argc, argv);
 
     auto result = run();

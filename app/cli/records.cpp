@@ -62,7 +62,7 @@ nlohmann::json rowJson(const Record& record, const std::string& name, const Note
     nlohmann::json row = {{"trial", record.trial}, {"task", name.empty() ? record.candidate.task : name}, {"key", record.candidate.task},
                           {"alternative", record.candidate.alternative}, {"sketch", record.candidate.sketch}, {"candidate", record.candidate.hash().hex()}, {"status", toString(record.result.code)},
                           {"stage", toString(record.result.stage)}, {"round", record.round}, {"index", record.index}, {"verified", record.result.verified}, {"target", record.target},
-                          {"device", nlohmann::json::parse(record.device, nullptr, false)}, {"time", timeText(record.timeMs)}};
+                          {"device", nlohmann::json::parse(record.result.device.fingerprint, nullptr, false)}, {"device_key", record.result.device.key}, {"time", timeText(record.timeMs)}};
     if (row["device"].is_discarded())
         row["device"] = nullptr;
     if (record.result.ok())
@@ -126,7 +126,7 @@ Result<> best(const RecordsArguments& a)
     std::set<std::string> found;
     for (const auto& row : rows) { // by task, then cost
         found.insert(row.task);
-        if (!shown.insert({row.task, row.record.target, row.conditions.device, row.conditions.coldBytes}).second)
+        if (!shown.insert({row.task, row.record.target, row.conditions.deviceKey, row.conditions.coldBytes}).second)
             continue;
         if (a.json)
             out.push_back(rowJson(row.record, names[row.task], notes));
@@ -150,16 +150,16 @@ void addRecordLists(CLI::App& records, Action& run)
     auto arguments = std::make_shared<RecordsArguments>();
     const auto sub = [&](const char* name, const char* text, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
-        command->add_option("PROJECT", arguments->project, "P.lathe")->required();
+        command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    CLI::App* listing = sub("list", "Trials in the order of time", list);
+    CLI::App* listing = sub("list", "List trials in the order of time", list);
     listing->add_option("--task", arguments->task, "Only this task (its name or key)");
-    listing->add_option("--limit", arguments->limit, "At most so many");
+    listing->add_option("--limit", arguments->limit, "Largest number of trials");
     listing->add_flag("--failed", arguments->failed, "Only failed trials");
-    listing->add_flag("--json", arguments->json, "One JSON array");
-    sub("best", "The best valid trial of each task", best)->add_flag("--json", arguments->json, "One JSON array");
+    listing->add_flag("--json", arguments->json, "Print one JSON array");
+    sub("best", "List the best valid trial of each task", best)->add_flag("--json", arguments->json, "Print one JSON array");
 }
 
 void addRecords(CLI::App& app, Action& run)

@@ -22,14 +22,14 @@ void TrialFilterArguments::addTo(CLI::App& command)
     command.add_option("--state", state, "Only trials in this state: Ok, failed, or an error's code as RunTimeout")->check([](const std::string& word) {
         return word == "failed" || errcFromString(word) ? std::string() : fmt::format("'{}' is no state: Ok, failed, RunTimeout, WrongAnswer, ...", word);
     });
-    command.add_option("--stage", stage, "Only trials that failed there")->check(CLI::IsMember({"lower", "build", "load", "run", "verify", "transport"}));
+    command.add_option("--stage", stage, "Only trials that failed at this stage")->check(CLI::IsMember({"lower", "build", "load", "run", "verify", "transport"}));
     command.add_option("--cause", cause, "Only failures of this cause, as the window shows it");
     command.add_option("--text", text, "Only trials with this in algorithm, sketch, note or failure, or whose id begins so");
-    command.add_option("--min-ms", minMs, "Only trials of this latency or more");
-    command.add_option("--max-ms", maxMs, "Only trials of this latency or less");
+    command.add_option("--min-ms", minMs, "Only trials of at least this latency in ms");
+    command.add_option("--max-ms", maxMs, "Only trials of at most this latency in ms");
     command.add_flag("--noted", noted, "Only trials with a note");
-    command.add_option("--order", order, "Sorted by time, task, algorithm, sketch, latency, predicted, state, round, verified, trial, text, note or repeats [time]")->check(CLI::IsMember(kOrders));
-    command.add_flag("--descending", descending, "The largest first");
+    command.add_option("--order", order, "Sort by time, task, algorithm, sketch, latency, predicted, state, round, verified, trial, text, note or repeats (default: time)")->check(CLI::IsMember(kOrders));
+    command.add_flag("--descending", descending, "Sort the largest first");
 }
 
 Result<session::TrialQuery> TrialFilterArguments::query(const session::TuningSession& session) const

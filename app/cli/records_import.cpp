@@ -32,7 +32,7 @@ Result<> import(const RecordsImportArguments& a)
     open.target = a.target;
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(std::move(open)));
     const std::vector<std::filesystem::path> files(a.files.begin(), a.files.end());
-    LATHE_TRY_ASSIGN(const session::LogImport done, session->importLogs(files, {}, {}));
+    LATHE_TRY_ASSIGN(const session::LogImport done, session->project()->importLogs(files, {}, {}));
     if (a.json) {
         print("{}\n", toJson(done).dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
     } else {
@@ -52,11 +52,11 @@ Result<> import(const RecordsImportArguments& a)
 void addRecordImport(CLI::App& records, Action& run)
 {
     auto arguments = std::make_shared<RecordsImportArguments>();
-    CLI::App* command = records.add_subcommand("import", "Records from tuning logs: those that `records export --format lathe` wrote, and the reference's auto-scheduler's");
-    command->add_option("PROJECT", arguments->project, "P.lathe")->required();
-    command->add_option("FILE", arguments->files, "Logs, a record a line")->required()->expected(1, 1000);
-    command->add_option("--target", arguments->target, "The target whose tasks are meant [the project's latest]");
-    command->add_flag("--json", arguments->json, "One JSON object");
+    CLI::App* command = records.add_subcommand("import", "Take records from tuning logs: those that `records export --format lathe` wrote, and the reference's auto-scheduler's");
+    command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
+    command->add_option("FILE", arguments->files, "Logs with one record a line")->required()->expected(1, 1000);
+    command->add_option("--target", arguments->target, "The target whose tasks are meant (default: the project's latest)");
+    command->add_flag("--json", arguments->json, "Print one JSON object");
     command->callback([arguments, &run] { run = [arguments] { return import(*arguments); }; });
 }
 

@@ -66,7 +66,7 @@ Result<> measure(const RecordsMeasureArguments& a, session::TuningSession& sessi
         if (g_stop != 0)
             stop.request_stop();
     });
-    LATHE_TRY_ASSIGN(const auto done, session.remeasure(trials, a.options, {}, stop.get_token()));
+    LATHE_TRY_ASSIGN(const auto done, session.project()->remeasure(trials, a.options, {}, stop.get_token()));
     nlohmann::json rows = nlohmann::json::array();
     const std::vector<session::TaskView> tasks = session.tasks();
     std::size_t failed = 0;
@@ -166,20 +166,20 @@ void addRecordMeasurements(CLI::App& records, Action& run)
     auto arguments = std::make_shared<RecordsMeasureArguments>();
     const auto sub = [&](const char* name, const char* text, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
-        command->add_option("PROJECT", arguments->project, "P.lathe")->required();
-        command->add_option("TRIAL", arguments->trials, "Trials: the first digits of their ids");
-        command->add_option("--target", arguments->target, "The target whose trials are meant [the project's latest]");
+        command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
+        command->add_option("TRIAL", arguments->trials, "Trials, by the first digits of their ids");
+        command->add_option("--target", arguments->target, "The target whose trials are meant (default: the project's latest)");
         command->add_option("--repeat", arguments->options.repeat, "Costs taken of each candidate, at least")->check(CLI::Range(1, 1000))->capture_default_str();
-        command->add_option("--timeout", arguments->options.timeoutSeconds, "Seconds that running one candidate may take [10]")->check(CLI::Range(0.001, 86400.0));
-        command->add_flag("--json", arguments->json, "One JSON array");
+        command->add_option("--timeout", arguments->options.timeoutSeconds, "The longest that one candidate may run, in seconds (default: 10)")->check(CLI::Range(0.001, 86400.0));
+        command->add_flag("--json", arguments->json, "Print one JSON array");
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    CLI::App* measuring = sub("remeasure", "Builds and measures candidates of trials again; the results are new trials that name the ones they repeat", remeasure);
+    CLI::App* measuring = sub("remeasure", "Build and measure candidates of trials again; the results are new trials that name the ones they repeat", remeasure);
     measuring->add_flag("--best", arguments->best, "The best valid trial of each task");
     measuring->add_flag("--imported", arguments->imported, "The best of each task that another tuner measured elsewhere (records import)");
-    CLI::App* again = sub("retry", "Tries failed trials again: those that are named, or all that the options name", retry);
-    again->add_option("--limit", arguments->limit, "At most so many")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))->capture_default_str();
+    CLI::App* again = sub("retry", "Try failed trials again: those that are named, or all that the options choose", retry);
+    again->add_option("--limit", arguments->limit, "Largest number of trials")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))->capture_default_str();
     arguments->filter.addTo(*again);
 }
 

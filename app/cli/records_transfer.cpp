@@ -1,7 +1,8 @@
 #include "app/cli/records.h"
+#include "core/session/back_ends.h"
 #include "core/store/log_line.h"
 #include "core/store/transfer.h"
-#include "core/target/target.h"
+#include "core/target/presets.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -88,20 +89,19 @@ Result<> exportRecords(const RecordsTransferArguments& a)
                                                                 fmt::join(targets, "; ")));
         wanted = targets.front();
     }
-    LATHE_TRY_ASSIGN(const Target target, Target::parse(wanted));
+    LATHE_TRY_ASSIGN(const Target target, session::parseTarget(wanted));
     const auto describe = [&target](std::string_view device) {
         Hardware hardware = defaultHardware(target);
         // What the target leaves open is as the device was, wherever this program runs.
         const auto json = nlohmann::json::parse(device, nullptr, false);
         for (const char* name : {"num_cores", "vector_unit_bytes", "cache_line_bytes"}) {
-            if (target.kind() != "cpu" || target.attribute(std::string_view(name) == "num_cores" ? "threads" : "mcpu") || !json.is_object())
+            if (!target.traits().sharesCores || target.attribute(std::string_view(name) == "num_cores" ? "threads" : "mcpu") || !json.is_object())
                 continue;
             const nlohmann::json::json_pointer place(fmt::format("/hardware/{}/value", name));
             if (json.contains(place) && json[place].is_number_integer())
                 hardware.limits[name] = {json[place].get<std::int64_t>(), "device"};
         }
-        // The reference calls its CPU target llvm.
-        return std::pair(target.kind() == "cpu" ? std::string("llvm -keys=cpu") : target.text(), hardware.referenceEight());
+        return std::pair(referenceTargetText(target), hardware.referenceEight());
     };
     LATHE_TRY_ASSIGN(const auto count, store::exportReferenceLog(project, a.output, target.text(), describe));
     report(count);
@@ -115,22 +115,22 @@ void addRecordTransfers(CLI::App& records, Action& run)
     auto arguments = std::make_shared<RecordsTransferArguments>();
     const auto sub = [&](const char* name, const char* text, bool several, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
-        command->add_option("PROJECT", arguments->projects, "P.lathe")->required()->expected(1, several ? 100 : 1);
+        command->add_option("PROJECT", arguments->projects, "Project file, P.lathe")->required()->expected(1, several ? 100 : 1);
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    sub("merge", "All records of several projects in one", true, [](const RecordsTransferArguments& a) { return combine(a, false); })
+    sub("merge", "Put all records of several projects into one", true, [](const RecordsTransferArguments& a) { return combine(a, false); })
         ->add_option("-o,--output", arguments->output, "P.lathe")
         ->required();
-    sub("distill", "The best records alone", false, [](const RecordsTransferArguments& a) { return combine(a, true); })
+    sub("distill", "Keep the best records alone", false, [](const RecordsTransferArguments& a) { return combine(a, true); })
         ->add_option("-o,--output", arguments->output, "P.lathe")
         ->required();
-    CLI::App* exporting = sub("export", "Records as lines of JSON, or as CSV", false, exportRecords);
-    exporting->add_option("-o,--output", arguments->output, "File")->required();
-    exporting->add_option("--format", arguments->format, "reference: the auto-scheduler's log; lathe: everything; csv, jsonl: the trials that the options below name")
+    CLI::App* exporting = sub("export", "Write records as lines of JSON, or as CSV", false, exportRecords);
+    exporting->add_option("-o,--output", arguments->output, "File to write")->required();
+    exporting->add_option("--format", arguments->format, "reference: the auto-scheduler's log; lathe: everything; csv, jsonl: the trials that the options below choose")
         ->check(CLI::IsMember({"reference", "lathe", "csv", "jsonl"}))
         ->capture_default_str();
-    exporting->add_option("--target", arguments->target, "Whose records go into the reference's log; needed where a project has several");
+    exporting->add_option("--target", arguments->target, "The target whose records go into the reference's log; needed where a project has several");
     arguments->filter.addTo(*exporting);
 }
 

@@ -12,9 +12,9 @@ void addReport(CLI::App& app, Action& run)
         std::string project, output;
     };
     auto arguments = std::make_shared<ReportArguments>();
-    CLI::App* command = app.add_subcommand("report", "One HTML file: settings, device, curves, tasks, failures");
-    command->add_option("PROJECT", arguments->project, "P.lathe")->required();
-    command->add_option("-o,--output", arguments->output, "FILE.html")->required();
+    CLI::App* command = app.add_subcommand("report", "Write one HTML file with settings, device, curves, tasks and failures");
+    command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
+    command->add_option("-o,--output", arguments->output, "FILE.html to write")->required();
     command->callback([arguments, &run] {
         run = [arguments]() -> Result<> {
             LATHE_TRY(session::writeReport(arguments->project, arguments->output));

@@ -77,9 +77,9 @@ void addRoofline(CLI::App& app, Action& run)
 {
     auto model = std::make_shared<ModelArguments>();
     auto json = std::make_shared<bool>(false);
-    CLI::App* command = app.add_subcommand("roofline", "Every task beside what this device can do: operations and bytes a second, measured now");
+    CLI::App* command = app.add_subcommand("roofline", "Show every task beside what this device can do: operations and bytes a second, measured now");
     model->addTo(*command, true);
-    command->add_flag("--json", *json, "One JSON object");
+    command->add_flag("--json", *json, "Print one JSON object");
     command->callback([model, json, &run] { run = [model, json] { return showRoofline(*model, *json); }; });
 }
 

@@ -1,5 +1,6 @@
 #include "app/cli/library_source.h"
 #include "app/cli/npy.h"
+#include "core/deploy/library_client.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,9 +31,10 @@ Result<> runLibrary(const RunArguments& a)
         files[input.substr(0, equals)] = input.substr(equals + 1);
     }
     LATHE_TRY_ASSIGN(const LibrarySource source, findLibrary(a.model));
-    deploy::LoadedLibrary::Options options;
+    deploy::LibraryClient::Options options;
     options.threads = a.threads;
-    LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(source.file, options));
+    LATHE_TRY_ASSIGN(const auto library, deploy::LibraryClient::open(source.file, options));
+    deploy::LibraryRunRequest request;
     std::vector<std::string> missing;
     for (std::size_t i = 0; i < library->inputs().size(); ++i) {
         const auto file = files.find(library->inputs()[i].name);
@@ -40,15 +42,15 @@ Result<> runLibrary(const RunArguments& a)
             missing.push_back(library->inputs()[i].name);
             continue;
         }
-        LATHE_TRY_ASSIGN(const auto tensor, readNpy(file->second));
-        LATHE_TRY(library->setInput(i, tensor));
+        LATHE_TRY_ASSIGN(auto tensor, readNpy(file->second));
+        request.inputs.push_back(std::move(tensor));
         files.erase(file);
     }
     if (!missing.empty())
         return makeError(Errc::InvalidArgument, fmt::format("no --input for {}", fmt::join(missing, ", ")));
     if (!files.empty())
         return makeError(Errc::InvalidArgument, fmt::format("the network has no input named {}", files.begin()->first));
-    LATHE_TRY(library->run());
+    LATHE_TRY_ASSIGN(const deploy::LibraryRun ran, library->run(request));
     std::error_code error;
     std::filesystem::create_directories(a.output, error);
     if (error)
@@ -56,7 +58,7 @@ Result<> runLibrary(const RunArguments& a)
     nlohmann::json outputs = nlohmann::json::array();
     const std::vector<std::string> names = npyFileNames(library->outputs());
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto tensor = library->output(i);
+        const auto& tensor = ran.outputs[i];
         const auto& port = library->outputs()[i];
         const auto file = std::filesystem::path(a.output) / names[i];
         LATHE_TRY(writeNpy(file, tensor));
@@ -74,12 +76,12 @@ Result<> runLibrary(const RunArguments& a)
 void addRun(CLI::App& app, Action& run)
 {
     auto a = std::make_shared<RunArguments>();
-    CLI::App* command = app.add_subcommand("run", "Runs a library or a model on inputs from files");
+    CLI::App* command = app.add_subcommand("run", "Run a library or a model on inputs from files");
     a->model.addTo(*command, true);
-    command->add_option("--input", a->inputs, "NAME=FILE.npy, for every input")->allow_extra_args(false);
-    command->add_option("--output", a->output, "Folder for OUTPUT.npy")->required();
-    command->add_option("--threads", a->threads, "0: all processors")->capture_default_str();
-    command->add_flag("--json", a->json, "One JSON object");
+    command->add_option("--input", a->inputs, "NAME=FILE.npy: read an input from a file; needed for every input of the network")->allow_extra_args(false);
+    command->add_option("--output", a->output, "Folder to write OUTPUT.npy to")->required();
+    command->add_option("--threads", a->threads, "Threads to use; 0: all processors")->capture_default_str();
+    command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return runLibrary(*a); }; });
 }
 

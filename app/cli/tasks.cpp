@@ -72,13 +72,13 @@ void addTasks(CLI::App& app, Action& run)
         bool json = false;
     };
     auto arguments = std::make_shared<TasksArguments>();
-    CLI::App* command = app.add_subcommand("tasks", "The network as tasks with weights");
+    CLI::App* command = app.add_subcommand("tasks", "List the network's tasks with their weights");
     arguments->model.addTo(*command, true);
     command->add_option("--print-dag", arguments->dag, "Print each task's compute DAG and workload key: flat, nested or hash")
         ->expected(0, 1)
         ->default_str("nested")
         ->check(CLI::IsMember({"flat", "nested", "hash"}));
-    command->add_flag("--json", arguments->json, "One JSON object");
+    command->add_flag("--json", arguments->json, "Print one JSON object");
     command->callback([arguments, command, &run] {
         if (command->count("--print-dag") > 0 && arguments->dag.empty())
             arguments->dag = "nested";

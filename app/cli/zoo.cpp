@@ -37,15 +37,15 @@ void addZoo(CLI::App& app, Action& run)
     auto arguments = std::make_shared<ZooArguments>();
     CLI::App* zoo = app.add_subcommand("zoo", "The networks that come with Lathe");
     zoo->require_subcommand(1);
-    CLI::App* listing = zoo->add_subcommand("list", "Names, layouts, descriptions");
-    listing->add_flag("--json", arguments->json, "One JSON array");
+    CLI::App* listing = zoo->add_subcommand("list", "List names, layouts and descriptions");
+    listing->add_flag("--json", arguments->json, "Print one JSON array");
     listing->callback([arguments, &run] { run = [arguments] { return list(arguments->json); }; });
-    CLI::App* exporting = zoo->add_subcommand("export", "Writes a network as ONNX");
-    exporting->add_option("NAME", arguments->name, "As lathe-cli zoo list names it")->required();
-    exporting->add_option("-o,--output", arguments->output, "FILE.onnx")->required();
-    exporting->add_option("--batch", arguments->batch, "Leading dimension of the inputs")->check(CLI::PositiveNumber)->capture_default_str();
-    exporting->add_option("--layout", arguments->layout, "NHWC or NCHW")->check(CLI::IsMember({"NHWC", "NCHW"}));
-    exporting->add_option("--seed", arguments->seed, "Of the weights")->capture_default_str();
+    CLI::App* exporting = zoo->add_subcommand("export", "Write a network as ONNX");
+    exporting->add_option("NAME", arguments->name, "The network, as lathe-cli zoo list names it")->required();
+    exporting->add_option("-o,--output", arguments->output, "FILE.onnx to write")->required();
+    exporting->add_option("--batch", arguments->batch, "Leading dimension of all inputs")->check(CLI::PositiveNumber)->capture_default_str();
+    exporting->add_option("--layout", arguments->layout, "Order of the dimensions of images")->check(CLI::IsMember({"NHWC", "NCHW"}));
+    exporting->add_option("--seed", arguments->seed, "Seed of the weights")->capture_default_str();
     exporting->callback([arguments, &run] {
         run = [arguments]() -> Result<> {
             frontend::ZooOptions options;

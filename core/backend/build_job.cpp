@@ -1,10 +1,11 @@
 #include "core/backend/build_job.h"
 
-#include "core/backend/plant.h"
 #include "core/backend/plugin_loader.h"
 #include "core/compute/json.h"
+#include "core/ir/verify.h"
 #include "core/record/record.h"
 #include "core/schedule/state.h"
+#include "core/support/checks.h"
 #include "core/support/processor_time.h"
 #include "core/wire/connection.h"
 #include "core/wire/failure.h"
@@ -76,8 +77,8 @@ struct JobBuilder::Lowered
     std::vector<int> candidates;
 };
 
-JobBuilder::JobBuilder(std::filesystem::path pluginDir, FaultScript faults)
-    : m_pluginDir(std::move(pluginDir)), m_faults(std::move(faults))
+JobBuilder::JobBuilder(std::filesystem::path pluginDir, AfterLowering afterLowering)
+    : m_pluginDir(std::move(pluginDir)), m_afterLowering(std::move(afterLowering))
 {
 }
 
@@ -145,11 +146,10 @@ Result<schedule::LoweredKernel> JobBuilder::lowerOne(const wire::BuildCandidate&
     options.name = candidate.name();
     options.constantInputs.assign(candidate.constant_inputs().begin(), candidate.constant_inputs().end());
     LATHE_TRY_ASSIGN(schedule::LoweredKernel kernel, schedule::lower(std::move(state), options));
-    if (!m_faults.empty()) {
-        const Fault fault = m_faults.decide(candidate.name()).fault;
-        LATHE_TRY(actBuildFault(fault));
-        plantFault(kernel, fault);
-    }
+    if (m_afterLowering)
+        LATHE_TRY(m_afterLowering(kernel));
+    if (checksAreOn())
+        LATHE_TRY(ir::verify(kernel.nest));
     return kernel;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/backend/codegen.h"
-#include "core/backend/fault_script.h"
 #include "core/wire/blob_store.h"
 
 #include <functional>
@@ -20,11 +19,15 @@ class LinkJob;
 
 namespace lathe::backend {
 
+/// Sees every kernel between lowering and generation, and may change it. An error is that of the kernel's candidate.
+using AfterLowering = std::function<Result<>(schedule::LoweredKernel&)>;
+
 /// Carries out build jobs: DAG and steps to State, loop nest, artifact. Every failure is of its candidate alone.
 class JobBuilder
 {
 public:
-    JobBuilder(std::filesystem::path pluginDir, FaultScript faults);
+    /// `afterLowering` may be empty: BuilderOptions::afterLowering.
+    JobBuilder(std::filesystem::path pluginDir, AfterLowering afterLowering);
     ~JobBuilder();
 
     static std::vector<Hash128> missing(const wire::BuildJob& job, wire::BlobStore& blobs);
@@ -45,7 +48,7 @@ private:
     Result<> generateArtifact(Codegen& generator, Lowered& lowered, wire::BuildResult& result, std::string& product);
 
     std::filesystem::path m_pluginDir;
-    FaultScript m_faults;
+    AfterLowering m_afterLowering;
     std::map<std::string, std::unique_ptr<Codegen>> m_codegens; ///< by target
     std::list<std::pair<Hash128, compute::DagPtr>> m_dags; ///< most recently used first
 };

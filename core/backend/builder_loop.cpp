@@ -1,7 +1,7 @@
 #include "core/backend/builder_loop.h"
 
-#include "core/backend/build_job.h"
-#include "core/support/files.h"
+#include "core/backend/reference_job.h"
+#include "core/backend/rules.h"
 #include "core/support/log.h"
 #include "core/support/processor_time.h"
 #include "core/wire/connection.h"
@@ -14,11 +14,16 @@ namespace lathe::backend {
 
 namespace {
 
+std::string_view textOf(const std::vector<std::byte>& bytes)
+{
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 class Builder
 {
 public:
-    Builder(const BuilderOptions& options, FaultScript faults)
-        : m_connection(options.input, options.output), m_builder(options.pluginDir, std::move(faults))
+    explicit Builder(const BuilderOptions& options)
+        : m_connection(options.input, options.output), m_builder(options.pluginDir, options.afterLowering)
     {
     }
 
@@ -53,6 +58,7 @@ private:
                                     message.blob().offset(), message.blob().data());
         case wire::Message::kBuildJob: return build(message.build_job());
         case wire::Message::kLinkJob: return link(message.link_job());
+        case wire::Message::kReferenceJob: return evaluate(message.reference_job());
         default: return makeError(Errc::BadFile, "a builder does not take this message");
         }
     }
@@ -107,31 +113,45 @@ private:
         return reply(answer);
     }
 
+    Result<> evaluate(const wire::ReferenceJob& job)
+    {
+        std::vector<Hash128> missing;
+        for (const wire::Hash& input : job.inputs())
+            if (!m_blobs.find(wire::fromWire(input)))
+                missing.push_back(wire::fromWire(input));
+        LATHE_TRY_ASSIGN(const bool asked, askForMissing(job.id(), missing));
+        if (asked)
+            return {};
+        wire::Message answer;
+        wire::ReferenceResult& result = *answer.mutable_reference_result();
+        result.set_id(job.id());
+        const auto outputs = evaluateReference(job, m_blobs);
+        if (!outputs)
+            wire::setFailure(result.mutable_failure(), outputs.error());
+        for (std::size_t i = 0; outputs && i < outputs->size(); ++i) {
+            const std::string_view values = textOf((*outputs)[i].bytes);
+            const Hash128 hash = contentHash(values);
+            wire::toWire(hash, result.add_outputs());
+            m_connection.queueBlob(hash, values);
+            LATHE_TRY(m_connection.flush()); // those of a whole network are gigabytes together
+        }
+        m_processorSeconds = processorSeconds(); // no candidate's
+        return reply(answer);
+    }
+
     wire::Connection m_connection;
     wire::BlobStore m_blobs{std::uint64_t(16) << 30}; // a link job brings all weights of a network
     JobBuilder m_builder;
     double m_processorSeconds = processorSeconds(); ///< at the answer before
 };
 
-Result<FaultScript> readFaults(const std::filesystem::path& path)
-{
-    if (path.empty())
-        return FaultScript();
-    LATHE_TRY_ASSIGN(const std::string text, readFile(path, 16 << 20));
-    return FaultScript::parse(text);
-}
-
-Result<> serve(const BuilderOptions& options)
-{
-    LATHE_TRY_ASSIGN(FaultScript faults, readFaults(options.faultScript));
-    return Builder(options, std::move(faults)).serve();
-}
-
 } // namespace
 
 int runBuilder(const BuilderOptions& options)
 {
-    const Result<> ended = serve(options);
+    for (const RefusedRules& refused : loadRules(options.pluginDir)) // a job names its target by a text
+        log(LogLevel::Warning, "builder", fmt::format("{}: {}", refused.plugin, refused.error.message));
+    const Result<> ended = Builder(options).serve();
     if (ended.error().code == Errc::WorkerCrashed)
         return 0; // the stream was closed: the usual end
     log(LogLevel::Error, "builder", ended.error().message);

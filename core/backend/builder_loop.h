@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/backend/build_job.h"
+
 #include <filesystem>
 
 namespace lathe::backend {
@@ -9,7 +11,7 @@ struct BuilderOptions
     std::filesystem::path pluginDir;
     int input = 0;
     int output = 1;
-    std::filesystem::path faultScript; ///< planted in every kernel built; empty: none
+    AfterLowering afterLowering; ///< empty in what is installed; tests have a builder of their own that plants faults here
 };
 
 /// Serves build and link jobs until the other side closes the stream. Returns the process's exit status.

@@ -87,7 +87,7 @@ public:
 struct CodegenPlugin
 {
     const char* buildId;
-    const char* kind; ///< "cpu", "sim"
+    const char* kind; ///< first word of the targets that it makes code for
     Result<std::unique_ptr<Codegen>> (*create)(const Target& target);
 };
 using CodegenPluginFn = const CodegenPlugin* (*)();

@@ -1,5 +1,6 @@
 #include "core/compute/dag.h"
 
+#include "core/compute/verify.h"
 #include "core/compute/walk.h"
 #include "core/support/check.h"
 
@@ -120,49 +121,6 @@ private:
     std::unordered_map<const ir::Node*, ir::Expr> m_done;
 };
 
-Result<> checkOp(const std::vector<Op>& ops, std::int32_t index)
-{
-    const Op& op = ops[static_cast<std::size_t>(index)];
-    const auto fail = [&](std::string_view what) {
-        return makeError(Errc::Internal, fmt::format("operation {} of the compute DAG: {}", op.name, what));
-    };
-    for (const std::int64_t extent : op.shape)
-        if (extent < 0)
-            return fail(fmt::format("extent {} is negative", extent));
-    if (op.kind == OpKind::Placeholder)
-        return {};
-    if (op.axes.size() != op.shape.size())
-        return fail(fmt::format("{} axis names for {} dimensions", op.axes.size(), op.shape.size()));
-    if (op.bodies.empty())
-        return fail("there is no body");
-    std::set<std::string> names;
-    std::unordered_set<const ir::Node*> variables;
-    for (const auto* list : {&op.axes, &op.reduceAxes})
-        for (const ir::Expr& axis : *list) {
-            variables.insert(axis.get());
-            if (!names.insert(axis->name).second)
-                return fail(fmt::format("iterator name {} is used twice", axis->name));
-        }
-    for (const ir::Expr& body : op.bodies) {
-        std::string problem;
-        postOrder(body, [&](const ir::Expr& e) {
-            if (e->kind == ir::ExprKind::Reduce && !e.same(body))
-                problem = "a reduction stands inside an expression";
-            if (e->kind == ir::ExprKind::Var && !variables.contains(e.get()))
-                problem = fmt::format("variable {} is none of its iterators", e->name);
-            if (e->kind != ir::ExprKind::Load)
-                return;
-            if (e->source < 0 || e->source >= index)
-                problem = "a load reads an operation that does not come before";
-            else if (const Op& from = ops[static_cast<std::size_t>(e->source)]; from.shape.size() != e->operands.size())
-                problem = fmt::format("{} indices for {} of rank {}", e->operands.size(), from.name, from.shape.size());
-        });
-        if (!problem.empty())
-            return fail(problem);
-    }
-    return {};
-}
-
 } // namespace
 
 Tensor DagBuilder::placeholder(std::string name, std::vector<std::int64_t> shape, DType dtype)
@@ -280,12 +238,12 @@ Result<DagPtr> DagBuilder::finish(const std::vector<Tensor>& outputs, std::vecto
         if (!entered[static_cast<std::size_t>(t.id)])
             enter(t.id);
         while (!stack.empty()) {
-            LATHE_TRY(checkOp(m_ops, stack.back().op));
+            LATHE_TRY(verifyOp(m_ops, stack.back().op));
             while (stack.back().next < stack.back().reads.size()) {
                 const std::int32_t child = stack.back().reads[stack.back().next++];
                 if (!entered[static_cast<std::size_t>(child)]) {
                     enter(child);
-                    LATHE_TRY(checkOp(m_ops, child));
+                    LATHE_TRY(verifyOp(m_ops, child));
                 }
             }
             newIndex[static_cast<std::size_t>(stack.back().op)] = static_cast<std::int32_t>(order.size());

@@ -45,7 +45,7 @@ Result<std::filesystem::path> findRuntimeArchive(const std::string& machine)
 
 Result<> checkExportable(const Target& target)
 {
-    if (target.kind() != "cpu")
+    if (!target.traits().libraries)
         return makeError(Errc::Unsupported, say(Msg::ExportNoCpu, target.kind()));
     if (const auto triple = target.attribute("mtriple"); triple && !isGnuLinux(*triple))
         return makeError(Errc::Unsupported, say(Msg::ExportNoGlibc, *triple));

@@ -1,6 +1,6 @@
 #include "core/deploy/verify.h"
 
-#include "core/graph/passes.h"
+#include "core/measure/builder_client.h"
 #include "core/wire/seeded.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 
 namespace lathe::deploy {
@@ -34,52 +33,46 @@ std::map<std::string, graph::ValueId> producedValues(const graph::Graph& graph)
     return values;
 }
 
-/// Names of the values that go into a softmax whose result is an output of the graph.
+/// Values that go into a softmax, or what else hides differences, whose result is an output of the graph.
 std::vector<graph::ValueId> beforeFinalSoftmax(const graph::Graph& graph)
 {
     std::vector<graph::ValueId> values;
     for (const graph::Node& node : graph.nodes) {
-        const bool softmax = node.op == "softmax" || node.op == "log_softmax";
-        if (softmax && !node.outputs.empty() && std::find(graph.outputs.begin(), graph.outputs.end(), node.outputs[0]) != graph.outputs.end())
+        if (graph::traitsOf(node).hidesDifferences && !node.outputs.empty()
+            && std::find(graph.outputs.begin(), graph.outputs.end(), node.outputs[0]) != graph.outputs.end())
             values.push_back(node.inputs[0]);
     }
     return values;
 }
 
-/// Runs the library once and keeps the tensors of these names.
-Result<std::map<std::string, graph::HostTensor>> observeTensors(LoadedLibrary& library, const std::map<std::string, graph::ValueId>& wanted,
-                                                                std::vector<std::string>& order)
+/// Runs the library once more, on what it was given last, and keeps the tensors of these names.
+Result<LibraryRun> observeTensors(LibraryHost& library, const std::vector<graph::HostTensor>& inputs, const std::map<std::string, graph::ValueId>& wanted)
 {
-    std::map<std::string, graph::HostTensor> seen;
-    LATHE_TRY(library.observe([&](const std::string&, const PortInfo& tensor, const void* data) {
-        if (!wanted.contains(tensor.name) || seen.contains(tensor.name))
-            return;
-        graph::HostTensor copy = graph::HostTensor::zeros(tensor.type);
-        std::memcpy(copy.bytes.data(), data, copy.bytes.size());
-        order.push_back(tensor.name);
-        seen.emplace(tensor.name, std::move(copy));
-    }));
-    return seen;
+    LibraryRunRequest request;
+    request.inputs = inputs;
+    request.returnOutputs = false;
+    for (const auto& [name, id] : wanted)
+        request.observe.push_back(name);
+    return library.run(request);
 }
 
 /// The first tensor inside the network that is off, by a second look at everything. Empty if none inside can be blamed.
-Result<std::string> findFirstDifferent(LoadedLibrary& library, const graph::Graph& executed, const std::vector<graph::HostTensor>& inputs, double tolerance)
+Result<std::string> findFirstDifferent(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& executed, const std::vector<graph::HostTensor>& inputs, double tolerance)
 {
     const std::map<std::string, graph::ValueId> produced = producedValues(executed);
-    std::vector<std::string> order;
-    LATHE_TRY_ASSIGN(const auto seen, observeTensors(library, produced, order));
+    LATHE_TRY_ASSIGN(LibraryRun seen, observeTensors(library, inputs, produced));
     graph::Graph watched = executed;
     watched.outputs.clear();
-    for (const std::string& name : order)
+    for (const auto& [name, tensor] : seen.observed)
         watched.outputs.push_back(produced.at(name));
-    LATHE_TRY_ASSIGN(const std::vector<graph::HostTensor> expected, graph::interpret(watched, inputs));
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        graph::HostTensor tensor = seen.at(order[i]);
+    LATHE_TRY_ASSIGN(const std::vector<graph::HostTensor> expected, evaluate(watched, inputs));
+    for (std::size_t i = 0; i < seen.observed.size(); ++i) {
+        auto& [name, tensor] = seen.observed[i];
         if (elementCount(tensor.type) == elementCount(expected[i].type))
             tensor.type.shape = expected[i].type.shape; // a kernel may see a reshaped form
-        LATHE_TRY_ASSIGN(const TensorComparison comparison, compareTensors(order[i], tensor, expected[i]));
+        LATHE_TRY_ASSIGN(const TensorComparison comparison, compareTensors(name, tensor, expected[i]));
         if (!(comparison.maxRelError <= tolerance))
-            return order[i];
+            return name;
     }
     return std::string();
 }
@@ -114,23 +107,18 @@ Result<TensorComparison> compareTensors(std::string name, const graph::HostTenso
     return c;
 }
 
-Result<VerifyReport> verifyLibrary(LoadedLibrary& library, const graph::Graph& reference, const graph::Graph* executed,
-                                   const VerifyOptions& options)
+Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& reference,
+                                   const graph::Graph* executed, const VerifyOptions& options)
 {
     if (library.inputs().size() != reference.inputs.size() || library.outputs().size() != reference.outputs.size())
         return makeError(Errc::InvalidArgument, fmt::format("the library has {} inputs and {} outputs, the network {} and {}", library.inputs().size(),
                                                             library.outputs().size(), reference.inputs.size(), reference.outputs.size()));
-    std::vector<graph::HostTensor> inputs = options.inputs;
-    if (inputs.empty()) {
-        LATHE_TRY(library.fillInputs(options.seed));
-        for (std::size_t i = 0; i < library.inputs().size(); ++i)
-            inputs.push_back(library.input(i));
-    }
-    if (inputs.size() != reference.inputs.size())
-        return makeError(Errc::InvalidArgument, fmt::format("{} inputs were given, the network has {}", inputs.size(), reference.inputs.size()));
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        LATHE_TRY(library.setInput(i, inputs[i]));
-    LATHE_TRY(library.run());
+    LibraryRunRequest request;
+    request.inputs = options.inputs;
+    request.seed = options.seed;
+    request.returnInputs = options.inputs.empty();
+    LATHE_TRY_ASSIGN(LibraryRun run, library.run(request));
+    const std::vector<graph::HostTensor> inputs = options.inputs.empty() ? std::move(run.inputs) : options.inputs;
 
     // Differences vanish in a softmax, so what goes into it is compared too, where the library shows it under its name.
     graph::Graph watched = reference;
@@ -143,18 +131,18 @@ Result<VerifyReport> verifyLibrary(LoadedLibrary& library, const graph::Graph& r
     VerifyReport report;
     std::vector<graph::HostTensor> expected = options.expected;
     if (expected.empty()) {
-        LATHE_TRY_ASSIGN(expected, graph::interpret(watched, inputs));
+        LATHE_TRY_ASSIGN(expected, evaluate(watched, inputs));
     }
     if (expected.size() < reference.outputs.size())
         return makeError(Errc::InvalidArgument, fmt::format("{} reference outputs were given, the network has {}", expected.size(), reference.outputs.size()));
     for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
-        LATHE_TRY_ASSIGN(TensorComparison comparison, compareTensors(library.outputs()[i].name, library.output(i), expected[i]));
+        LATHE_TRY_ASSIGN(TensorComparison comparison, compareTensors(library.outputs()[i].name, run.outputs[i], expected[i]));
         report.outputs.push_back(std::move(comparison));
     }
     std::vector<TensorComparison> inside;
     if (!logits.empty()) {
-        std::vector<std::string> order;
-        LATHE_TRY_ASSIGN(const auto seen, observeTensors(library, logits, order));
+        LATHE_TRY_ASSIGN(const LibraryRun inner, observeTensors(library, inputs, logits));
+        const std::map<std::string, graph::HostTensor> seen(inner.observed.begin(), inner.observed.end());
         for (std::size_t i = reference.outputs.size(); i < watched.outputs.size(); ++i) {
             const auto found = seen.find(reference.value(watched.outputs[i]).name);
             if (found == seen.end() || elementCount(found->second.type) != elementCount(expected[i].type)) {
@@ -184,7 +172,7 @@ Result<VerifyReport> verifyLibrary(LoadedLibrary& library, const graph::Graph& r
     }
     report.firstDifferent = bad->name;
     if (executed != nullptr) {
-        LATHE_TRY_ASSIGN(const std::string first, findFirstDifferent(library, *executed, inputs, options.tolerance));
+        LATHE_TRY_ASSIGN(const std::string first, findFirstDifferent(library, evaluate, *executed, inputs, options.tolerance));
         if (!first.empty())
             report.firstDifferent = first;
     }
@@ -192,6 +180,19 @@ Result<VerifyReport> verifyLibrary(LoadedLibrary& library, const graph::Graph& r
                               "the first tensor that differs is '{}'",
                               bad->name, bad->worst, bad->value, bad->reference, bad->maxRelError, options.tolerance, report.firstDifferent);
     return report;
+}
+
+Result<VerifyReport> verifyByBuilder(LibraryHost& library, const graph::Graph& reference, const graph::Graph* executed,
+                                     const VerifyOptions& options, double seconds, std::stop_token stop)
+{
+    std::unique_ptr<measure::BuilderClient> builder; // not needed where outputs are given and right
+    const auto evaluate = [&](const graph::Graph& network, const std::vector<graph::HostTensor>& inputs) -> Result<std::vector<graph::HostTensor>> {
+        if (!builder) {
+            LATHE_TRY_ASSIGN(builder, measure::BuilderClient::start({}, {}, stop));
+        }
+        return builder->evaluate(network, inputs, Deadline::inSeconds(seconds));
+    };
+    return verifyLibrary(library, evaluate, reference, executed, options);
 }
 
 } // namespace lathe::deploy

@@ -1,10 +1,12 @@
 #pragma once
 
-#include "core/deploy/loaded_library.h"
+#include "core/deploy/library_host.h"
 #include "core/graph/graph.h"
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -40,12 +42,20 @@ struct VerifyOptions
     std::vector<graph::HostTensor> expected; ///< outputs from elsewhere, in order; empty: the reference executor's
 };
 
-/// Runs the library and the reference executor (graph::interpret) on the same inputs.
+/// graph::interpret, wherever it runs: outputs of a network on these inputs.
+using Evaluate = std::function<Result<std::vector<graph::HostTensor>>(const graph::Graph& network, const std::vector<graph::HostTensor>& inputs)>;
+
+/// Runs the library and the reference executor on the same inputs.
 /// @param reference  the network as imported.
 /// @param executed   the network as partitioned, to find the first tensor inside that differs; null: outputs only.
-/// Errors: InvalidArgument if library and network have other inputs or outputs; those of the executor. A wrong result is
+/// Errors: InvalidArgument if library and network have other inputs or outputs; those of library and executor. A wrong result is
 /// no error: passed is false.
-Result<VerifyReport> verifyLibrary(LoadedLibrary& library, const graph::Graph& reference, const graph::Graph* executed,
-                                   const VerifyOptions& options);
+Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& reference,
+                                   const graph::Graph* executed, const VerifyOptions& options);
+
+/// That with the reference computed in a lathe-builder, as programs do it. A stop ends it, with Cancelled.
+/// @param seconds  what the reference executor may take each time.
+Result<VerifyReport> verifyByBuilder(LibraryHost& library, const graph::Graph& reference, const graph::Graph* executed,
+                                     const VerifyOptions& options, double seconds, std::stop_token stop = {});
 
 } // namespace lathe::deploy

@@ -66,7 +66,7 @@ Flow buildFlow(const Graph& graph)
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
         const Node& node = graph.nodes[i];
         const Pattern pattern = patternOf(node);
-        if (node.op == "concatenate" && pattern == Pattern::Injective) {
+        if (traitsOf(node).takesTuple && pattern == Pattern::Injective) {
             tupleOf[i] = static_cast<std::int32_t>(flow.nodes.size());
             flow.nodes.push_back({NodeId(), Pattern::Tuple, {}, false});
         }

@@ -1,5 +1,7 @@
 #include "core/graph/fuse_inputs.h"
 
+#include "core/graph/operator.h"
+
 #include <algorithm>
 
 namespace lathe::graph {
@@ -19,7 +21,8 @@ bool readsElements(const Graph& graph, const Node& reader, ValueId data)
 {
     const auto layout = reader.attrs.find("layout");
     const bool nhwc = layout != reader.attrs.end() && layout->second == Attr(std::string("NHWC"));
-    return reader.op == "conv2d" && nhwc && reader.inputs[0] == data && graph.value(data).shape.back() <= kFewChannels;
+    return traitsOf(reader).layout == LayoutRule::Convolution && nhwc && reader.inputs[0] == data
+           && graph.value(data).shape.back() <= kFewChannels;
 }
 
 } // namespace
@@ -28,7 +31,7 @@ std::vector<std::vector<NodeId>> fuseInputs(const Graph& graph, std::vector<std:
 {
     const auto consumers = graph.consumers();
     for (std::vector<NodeId>& group : groups) {
-        if (group.size() != 1 || graph.node(group.front()).op != "transpose")
+        if (group.size() != 1 || traitsOf(graph.node(group.front())).layout != LayoutRule::Transpose)
             continue;
         const ValueId moved = graph.node(group.front()).outputs.front();
         const NodeId reader = onlyReader(graph, consumers, moved);

@@ -54,7 +54,7 @@ private:
     bool fits(NodeId id, const Rows& rows) const
     {
         const Node& node = m_graph.node(id);
-        if (node.outputs.size() != 1 || resultOf(id).dtype != DType::F32)
+        if (node.outputs.size() != 1 || !isFloat(resultOf(id).dtype))
             return false;
         Shape elements = rows.rows;
         elements.push_back(rows.length);
@@ -65,12 +65,13 @@ private:
             const auto* list = axes != node.attrs.end() ? std::get_if<Shape>(&axes->second) : nullptr;
             const auto rank = static_cast<std::int64_t>(data.shape.size());
             const bool last = list != nullptr && list->size() == 1 && (list->front() == -1 || list->front() == rank - 1);
-            return last && !node.op.starts_with("arg") && result == rows.rows && realDimensions(data.shape) == elements && data.shape.back() == rows.length;
+            return last && result == rows.rows && realDimensions(data.shape) == elements
+                   && data.shape.back() == rows.length;
         }
         if (result != rows.rows && (result != elements || resultOf(id).shape.back() != rows.length))
             return false;
         return patternOf(node) <= Pattern::Broadcast
-            || (node.op == "reshape" && realDimensions(m_graph.value(node.inputs[0]).shape) == result);
+               || (costOf(node) == Cost::Free && realDimensions(m_graph.value(node.inputs[0]).shape) == result);
     }
 
     void join(std::size_t end)

@@ -63,8 +63,7 @@ Group makeGroup(const Graph& graph, const std::vector<NodeId>& nodes, const std:
     }
     group.anchor = group.nodes.front();
     for (const NodeId id : group.nodes) {
-        const Pattern pattern = patternOf(graph.node(id));
-        if (pattern == Pattern::OutElementwiseFusable || pattern == Pattern::CommReduce) {
+        if (costOf(graph.node(id)) >= Cost::Reduction) {
             group.anchor = id;
             break;
         }
@@ -165,8 +164,7 @@ public:
         const Node& anchor = graph.node(group.anchor);
         if (winogradTile(algorithm) != 0)
             m_transformed = anchor.inputs[1];
-        // The reference expands operands to full rank where it knows a layout; after dense it did not in its first two eras.
-        m_shortOperands = era != compute::NameEra::Nested && anchor.op == "dense";
+        m_shortOperands = referenceKeepsShortOperands(anchor, era);
     }
 
     Result<Alternative> make()

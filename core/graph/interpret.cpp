@@ -38,15 +38,13 @@ Result<HostTensor> tensorOf(const Value& constant)
 
 std::shared_ptr<const ConstData> foldLater(const Node& node, std::span<const Value* const> inputs, const TensorType& output)
 {
-    const auto isOneOf = [&node](std::span<const std::string_view> names) { return std::find(names.begin(), names.end(), node.op) != names.end(); };
-    static constexpr std::string_view kSharing[] = {"reshape", "squeeze", "expand_dims", "batch_flatten", "identity"};
-    if (inputs.size() == 1 && isOneOf(kSharing))
+    if (inputs.size() == 1 && costOf(node) == Cost::Free)
         return inputs[0]->constant;
-    // Those that weights go through on their way, and that cannot fail: what they make is not looked at before somebody needs it.
-    static constexpr std::string_view kLate[] = {"cast", "transpose", "strided_slice", "concatenate", "add", "subtract", "multiply", "divide", "negative"};
     constexpr int kMostSteps = 8; // each look takes all of them again
     const std::int64_t bytes = elementCount(output.shape) * sizeOf(output.dtype);
-    if (!isOneOf(kLate) || (node.op == "divide" && !isFloat(output.dtype)) || bytes < static_cast<std::int64_t>(kLargeConstant) || bytes > kMaxTensorBytes)
+    const LateFolding late = traitsOf(node).lateFolding;
+    const bool mayWait = late == LateFolding::Always || (late == LateFolding::OfFloats && isFloat(output.dtype));
+    if (!mayWait || bytes < static_cast<std::int64_t>(kLargeConstant) || bytes > kMaxTensorBytes)
         return nullptr;
     bool inFile = false;
     int steps = 0;

@@ -3,6 +3,7 @@
 #include "core/compute/dag.h"
 #include "core/compute/name_era.h"
 #include "core/graph/graph.h"
+#include "core/graph/op_traits.h"
 
 #include <functional>
 #include <span>
@@ -52,7 +53,9 @@ struct ComputeContext
     bool splitTransforms = false;
 };
 
-/// All that Lathe knows of one operator. Adding an operator means one entry (in the table of its family's .cpp) and one test.
+/// All that Lathe knows of one operator. Adding an operator means one entry (in the table of its family's .cpp) and one
+/// test: passes, partition and names ask its traits and never compare its name. What an importer reads and an exporter
+/// writes is in their own tables.
 struct OpDef
 {
     std::string_view name;
@@ -68,10 +71,25 @@ struct OpDef
     /// The reference executor's plain evaluation; shares no code with compute, schedule, lowering or plugins.
     /// Accumulates in double where the result is floating.
     std::function<Result<>(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)> evaluate;
+    OpTraits traits = {};
 };
 
-/// Null if there is no such operator.
+/// Null if there is no such operator. Any thread.
 const OpDef* findOperator(std::string_view name);
 std::span<const OpDef* const> allOperators();
+
+/// An operator beside those of the tables, as long as this lives: tests try new ones so. No other thread may use the
+/// registry while it is made or goes. A name that is taken is a bug of the caller.
+class AddedOperator
+{
+public:
+    explicit AddedOperator(OpDef entry);
+    ~AddedOperator();
+    AddedOperator(const AddedOperator&) = delete;
+    AddedOperator& operator=(const AddedOperator&) = delete;
+
+private:
+    const OpDef m_entry;
+};
 
 } // namespace lathe::graph

@@ -2,6 +2,7 @@
 #include "core/graph/fuse_inputs.h"
 #include "core/graph/fuse_rows.h"
 #include "core/graph/group.h"
+#include "core/graph/pass_runner.h"
 #include "core/graph/reference_rules.h"
 #include "core/graph/task.h"
 
@@ -14,7 +15,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <unordered_map>
 
@@ -23,10 +23,9 @@ namespace {
 
 bool isReshapeOnly(const Graph& graph, const Group& group)
 {
-    constexpr std::array kOps = {"reshape", "batch_flatten", "squeeze", "expand_dims", "identity", "dropout"};
-    return group.inputs.size() == 1 && !graph.value(group.inputs[0]).constant && std::all_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) {
-        return std::find(kOps.begin(), kOps.end(), graph.node(id).op) != kOps.end();
-    });
+    return group.inputs.size() == 1 && !graph.value(group.inputs[0]).constant
+           && std::all_of(group.nodes.begin(), group.nodes.end(),
+                          [&](NodeId id) { return costOf(graph.node(id)) == Cost::Free; });
 }
 
 bool hasReduction(const compute::Dag& dag)
@@ -50,9 +49,10 @@ Result<> checkOperators(const Graph& graph)
 class Partitioner
 {
 public:
-    Partitioner(const Graph& graph, const Target& target, std::string_view kind)
+    Partitioner(const Graph& graph, const Target& target, std::string_view kind, PassRunner& passes)
         : m_graph(graph)
         , m_target(target)
+        , m_passes(passes)
         , m_reference(kind == "reference")
     {
         m_result.name = kind;
@@ -61,9 +61,14 @@ public:
     Result<Partition> run()
     {
         const auto consumers = m_graph.consumers();
-        std::vector<std::vector<NodeId>> groups = fuse(m_graph);
-        if (!m_reference)
-            groups = fuseInputs(m_graph, fuseRows(m_graph, std::move(groups)));
+        Groups groups =
+            m_passes.run("fuse", fuse(m_graph, {.maxNodes = 1}), [&](const Groups&) { return fuse(m_graph); });
+        if (!m_reference) {
+            groups = m_passes.run("fuse-rows", std::move(groups),
+                                  [&](Groups old) { return fuseRows(m_graph, std::move(old)); });
+            groups = m_passes.run("fuse-inputs", std::move(groups),
+                                  [&](Groups old) { return fuseInputs(m_graph, std::move(old)); });
+        }
         for (const std::vector<NodeId>& nodes : groups) {
             m_groups.push_back(makeGroup(m_graph, nodes, consumers));
             LATHE_TRY(addSubgraph(m_groups.back()));
@@ -158,11 +163,9 @@ private:
     {
         const Group& group = m_groups[index];
         const Node& anchor = m_graph.node(group.anchor);
-        const bool conv = anchor.op == "conv2d";
-        std::string picked = conv ? referenceAlgorithm(m_graph, anchor, m_target) : "direct";
-        std::vector<std::string> algorithms{picked};
-        if (conv && !m_reference)
-            algorithms = algorithmsFor(m_graph, anchor);
+        const auto& offered = traitsOf(anchor).algorithms;
+        const std::string picked = offered ? referenceAlgorithm(m_graph, anchor, m_target) : "direct";
+        const auto algorithms = offered && !m_reference ? offered(m_graph, anchor) : std::vector<std::string>{picked};
 
         Task task;
         task.key = m_keys[index];
@@ -227,6 +230,7 @@ private:
 
     const Graph& m_graph;
     const Target& m_target;
+    PassRunner& m_passes;
     bool m_reference = false;
     Partition m_result;
     std::vector<Group> m_groups; ///< parallel to the subgraphs
@@ -238,11 +242,17 @@ private:
 
 Result<Partition> partition(const Graph& graph, const Target& target, std::string_view kind)
 {
+    PassRunner passes;
+    return partition(graph, target, kind, passes);
+}
+
+Result<Partition> partition(const Graph& graph, const Target& target, std::string_view kind, PassRunner& passes)
+{
     if (kind != "reference" && kind != "lathe")
         return makeError(Errc::InvalidArgument, fmt::format("'{}' is no partition; reference and lathe are", kind));
     LATHE_TRY(verify(graph));
     LATHE_TRY(checkOperators(graph));
-    return Partitioner(graph, target, kind).run();
+    return Partitioner(graph, target, kind, passes).run();
 }
 
 } // namespace lathe::graph

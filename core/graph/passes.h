@@ -6,6 +6,8 @@
 
 namespace lathe::graph {
 
+class PassRunner;
+
 /// Each pass takes a verified graph with inferred types and returns another; named for what it does.
 /// Order and meaning: model-zoo.md 7 and auto-scheduler.md 2.1-2.3.
 Result<Graph> inferTypes(Graph graph); ///< fills every value's dtype and shape from the registry
@@ -29,8 +31,14 @@ Result<Graph> sinkReshapes(Graph graph);
 /// scaled instead, where they are fewer. It is what foldScaleAxis does with constants, and rounds alike.
 Result<Graph> scaleWeights(Graph graph);
 
-/// The whole pipeline for a target, as a table of contents.
+/// What both partitions want of a graph, for a target: a table of contents of the passes above.
 Result<Graph> optimize(Graph graph, const Target& target);
+Result<Graph> optimize(Graph graph, const Target& target, PassRunner& passes);
+
+/// All between import and partition(): the layout, if one is wanted ("NHWC", "NCHW"), optimize(), and what the
+/// partition asks for ("reference", "lathe").
+Result<Graph> prepare(Graph graph, const Target& target, std::string_view layout, std::string_view partition,
+                      PassRunner& passes);
 
 /// Evaluates the whole graph with the operators' plain evaluation: the reference executor of `verify`.
 /// inputs in the order of graph.inputs; returns the outputs. Needs no schedule, lowering or plugin.

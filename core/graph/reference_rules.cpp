@@ -53,8 +53,15 @@ bool tensorCoresTake(const ConvFacts& f, const Target& target)
 
 } // namespace
 
+bool referenceKeepsShortOperands(const Node& anchor, compute::NameEra era)
+{
+    return anchor.op == "dense" && era != compute::NameEra::Nested;
+}
+
 std::string referenceAlgorithm(const Graph& graph, const Node& conv, const Target& target)
 {
+    if (conv.op != "conv2d")
+        return "direct";
     const ConvFacts f = factsOf(graph, conv);
     if (!f.nhwc || !f.winogradApplies)
         return "direct";

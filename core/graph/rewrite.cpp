@@ -1,5 +1,6 @@
 #include "core/graph/rewrite.h"
 
+#include "core/graph/operators/element.h"
 #include "core/support/check.h"
 
 #include <fmt/format.h>
@@ -130,6 +131,41 @@ ValueId append(Graph& graph, std::string name, std::string op, std::vector<Value
     return output;
 }
 
+ValueId reshaped(Graph& graph, ValueId id, const std::vector<std::int64_t>& shape, const std::string& name,
+                 const std::string& origin)
+{
+    const Value value = graph.value(id);
+    if (value.shape == shape)
+        return id;
+    if (value.constant)
+        return graph.addConstant(value.name, value.dtype, shape, value.constant);
+    return append(graph, name, "reshape", {id}, {{"newshape", shape}}, value.dtype, shape, origin);
+}
+
+std::vector<std::int64_t> permutationOf(const Node& node, std::size_t rank)
+{
+    std::vector<std::int64_t> reversed(rank);
+    for (std::size_t d = 0; d < rank; ++d)
+        reversed[d] = static_cast<std::int64_t>(rank - 1 - d);
+    std::vector<std::int64_t> axes = attrInts(node, "axes", reversed);
+    for (std::int64_t& axis : axes)
+        axis = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+    return axes;
+}
+
+bool keepsOrder(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& axes)
+{
+    std::int64_t last = -1;
+    for (const std::int64_t axis : axes) {
+        if (shape[static_cast<std::size_t>(axis)] == 1)
+            continue;
+        if (axis < last)
+            return false;
+        last = axis;
+    }
+    return true;
+}
+
 std::vector<std::int32_t> useCounts(const Graph& graph)
 {
     std::vector<std::int32_t> counts(graph.values.size(), 0);
@@ -152,17 +188,24 @@ std::int64_t elementCount(const std::vector<std::int64_t>& shape)
     return count;
 }
 
-std::optional<std::vector<float>> constFloats(const Value& value)
+std::optional<std::vector<double>> constNumbers(const Value& value)
 {
-    if (!value.constant || value.dtype != DType::F32)
+    if (!value.constant || !isFloat(value.dtype))
         return std::nullopt;
     const auto held = contentsOf(*value.constant);
     if (!held)
         return std::nullopt;
-    std::vector<float> contents(static_cast<std::size_t>(elementCount(value.shape)));
-    if (!contents.empty())
-        std::memcpy(contents.data(), held->bytes.data(), contents.size() * sizeof(float));
-    return contents;
+    return operators::readFloats(held->bytes.data(), value.dtype, static_cast<std::size_t>(elementCount(value.shape)));
+}
+
+ValueId addNumbers(Graph& graph, std::string name, DType dtype, std::vector<std::int64_t> shape,
+                   std::span<const double> contents)
+{
+    LATHE_CHECK(elementCount(shape) == static_cast<std::int64_t>(contents.size()))
+        << "constant " << name << " does not fit its shape";
+    HostTensor tensor = HostTensor::zeros({dtype, shape});
+    operators::writeFloats(tensor, contents);
+    return graph.addConstant(std::move(name), dtype, std::move(shape), ownedConst(std::move(tensor.bytes)));
 }
 
 ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, std::vector<float> contents)

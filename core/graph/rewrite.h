@@ -3,6 +3,7 @@
 #include "core/graph/graph.h"
 
 #include <optional>
+#include <span>
 
 namespace lathe::graph {
 
@@ -19,6 +20,15 @@ Result<Graph> compact(const Graph& graph);
 ValueId append(Graph& graph, std::string name, std::string op, std::vector<ValueId> inputs, Attrs attrs, DType dtype,
                std::vector<std::int64_t> shape, std::string origin = {});
 
+/// The value with another shape of as many elements: constants share their contents, others get a reshape of that name.
+ValueId reshaped(Graph& graph, ValueId id, const std::vector<std::int64_t>& shape, const std::string& name,
+                 const std::string& origin);
+
+/// Which dimension of its operand, of `rank`, each of the result's is, for a node whose LayoutRule is Transpose.
+std::vector<std::int64_t> permutationOf(const Node& node, std::size_t rank);
+/// True if only dimensions of extent 1 change places: the elements keep their order.
+bool keepsOrder(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& axes);
+
 /// A name that no node of the graph has: `wanted`, else wanted_1, wanted_2 ...
 std::string uniqueNodeName(const Graph& graph, const std::string& wanted);
 
@@ -28,8 +38,11 @@ std::vector<std::int32_t> useCounts(const Graph& graph);
 std::int64_t elementCount(const std::vector<std::int64_t>& shape);
 
 std::shared_ptr<const ConstData> ownedConst(std::vector<std::byte> contents);
-/// A copy of a float32 constant's contents; empty for values that are no constant of that type.
-std::optional<std::vector<float>> constFloats(const Value& value);
+/// The numbers of a constant of any float type; empty for values that are no such constant, or that cannot be read.
+std::optional<std::vector<double>> constNumbers(const Value& value);
+/// A constant of a float type; each number is rounded once.
+ValueId addNumbers(Graph& graph, std::string name, DType dtype, std::vector<std::int64_t> shape,
+                   std::span<const double> contents);
 ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, std::vector<float> contents);
 
 /// `contents` of a row-major tensor with its dimensions permuted: result dimension i is input dimension axes[i]. Made later

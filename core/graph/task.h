@@ -9,6 +9,8 @@
 
 namespace lathe::graph {
 
+class PassRunner;
+
 /// How one DAG input of an alternative is made from the task's own inputs.
 struct InputBinding
 {
@@ -80,5 +82,7 @@ struct Partition
 
 /// Fuses and cuts tasks. `graph` has been through the passes of passes.h. Errors: Unsupported names operator and node.
 Result<Partition> partition(const Graph& graph, const Target& target, std::string_view kind);
+/// With passes that may be left out: without "fuse" each node is a function of its own.
+Result<Partition> partition(const Graph& graph, const Target& target, std::string_view kind, PassRunner& passes);
 
 } // namespace lathe::graph

@@ -86,9 +86,7 @@ Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, std::v
     : m_options(options), m_builders(builders), m_runners(runners), m_requests(requests), m_onResult(onResult),
       m_times(times), m_items(requests.size())
 {
-    m_gated = options.quietGate && std::any_of(runners.begin(), runners.end(), [](const Slot& slot) {
-        return slot.worker->device() && slot.worker->device()->kind == "cpu";
-    });
+    m_gated = options.quietGate;
     for (std::size_t i = 0; i < requests.size(); ++i) {
         m_items[i].name = kernelNameOf(requests[i]);
         m_items[i].since = Clock::now();
@@ -460,7 +458,7 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
         item.durations["build"] = shared; // its part of what the artifact took, linking included
         item.since = Clock::now();
         if (candidate.failure().code() != 0) {
-            finish(group[k], failedTrial(static_cast<TrialStage>(candidate.stage()), wire::errorOf(candidate.failure()),
+            finish(group[k], failedTrial(static_cast<TrialStage>(candidate.stage()), wire::errorOf(candidate.failure()), {},
                                          std::move(item.durations)));
             continue;
         }
@@ -487,7 +485,7 @@ void Batch::finishRun(Slot& slot, const wire::RunResult& answer)
     // A kernel that went wrong may have written anywhere in its process: nothing else is measured there.
     if (answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run))
         slot.worker->stop();
-    finish(index, toTrialResult(answer, m_requests[index], item.facts, std::move(item.durations)));
+    finish(index, toTrialResult(answer, m_requests[index], item.facts, slot.worker->identity(), std::move(item.durations)));
 }
 
 void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
@@ -516,7 +514,7 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
         }
         finish(index,
                failedTrial(slot.stage, makeError(Errc::WorkerCrashed, words.empty() ? crash : say(Msg::Noted, crash, words)),
-                           std::move(item.durations)));
+                           slot.worker->identity(), std::move(item.durations)));
     }
 }
 
@@ -535,8 +533,9 @@ void Batch::deadlinePassed(Slot& slot, bool builder)
         const double limit = builder ? m_options.buildTimeoutSeconds : m_options.runTimeoutSeconds;
         const Message tooLong = builder ? say(Msg::BuildTookLong, limit, phrase(slot.what)) : say(Msg::RunTookLong, limit, phrase(slot.what));
         finish(index,
-               failedTrial(slot.stage, makeError(builder ? Errc::BuildTimeout : Errc::RunTimeout, words.empty() ? tooLong : say(Msg::Noted, tooLong, words)),
-                           std::move(item.durations)));
+               failedTrial(slot.stage,
+                           makeError(builder ? Errc::BuildTimeout : Errc::RunTimeout, words.empty() ? tooLong : say(Msg::Noted, tooLong, words)),
+                           slot.worker->identity(), std::move(item.durations)));
     }
 }
 

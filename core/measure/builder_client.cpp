@@ -1,82 +1,46 @@
 #include "core/measure/builder_client.h"
 
-#include "core/measure/worker.h"
+#include "core/backend/network_message.h"
+#include "core/measure/worker_client.h"
+#include "core/support/files.h"
 #include "core/support/message.h"
-#include "core/wire/blob_store.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <chrono>
+#include <algorithm>
 #include <map>
 
 namespace lathe::measure {
 
+namespace {
+constexpr std::uint64_t kMaxReferenceBytes = std::uint64_t(64) << 30; // tensors inside a network, all together
+}
+
 struct BuilderClient::Impl
 {
     std::string target;
-    Worker worker;
-    std::stop_token stop;
-    std::uint64_t lastId = 0;
+    WorkerClient worker;
 
-    Impl(std::string targetText, WorkerPrograms programs, std::stop_token stopToken)
-        : target(std::move(targetText)), worker(Worker::Kind::Builder, std::move(programs)), stop(std::move(stopToken))
+    Impl(std::string targetText, WorkerPrograms programs, std::stop_token stop)
+        : target(std::move(targetText)), worker(Worker::Kind::Builder, std::move(programs), std::move(stop))
     {
     }
 
-    /// Sends and waits; blobs of the answer end up in `blobs`. A builder that was killed from outside is replaced, once: more
-    /// often it may be the work that eats the memory.
+    /// A builder that was killed from outside is replaced, once.
     Result<wire::Message> ask(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
                               wire::BlobStore& blobs, Deadline deadline)
     {
-        auto answer = askOnce(request, needed, blobs, deadline);
-        if (!answer && answer.error().code == Errc::WorkerCrashed && worker.killed())
-            answer = askOnce(request, needed, blobs, deadline);
-        if (!answer)
-            worker.stop(); // what it may still say answers nothing
-        return answer;
-    }
-
-    /// Blobs that the builder lost are sent again.
-    Result<wire::Message> askOnce(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
-                                  wire::BlobStore& blobs, Deadline deadline)
-    {
-        if (stop.stop_requested())
+        auto answer = worker.ask(request, needed, blobs, deadline);
+        if (!answer && answer.error().code == Errc::WorkerCrashed && worker.wasKilled())
+            answer = worker.ask(request, needed, blobs, deadline);
+        if (!answer && answer.error().code == Errc::RunTimeout)
+            return makeError(Errc::BuildTimeout, say(Msg::GeneratorTookLong));
+        if (!answer && answer.error().code == Errc::Cancelled)
             return makeError(Errc::Cancelled, say(Msg::BuildStopped));
-        LATHE_TRY(worker.ensureStarted());
-        for (const auto& [hash, bytes] : needed)
-            worker.offerBlob(hash, bytes);
-        worker.connection().queue(request);
-        while (true) {
-            // A look at the stop from time to time; what has arrived of an answer waits in the connection.
-            const Deadline look = stop.stop_possible() ? Deadline::in(std::chrono::milliseconds(50)) : deadline;
-            auto answer = worker.receive(look < deadline ? look : deadline);
-            if (!answer && answer.error().code == Errc::RunTimeout && !stop.stop_requested() && !deadline.passed())
-                continue;
-            if (!answer && stop.stop_requested())
-                return makeError(Errc::Cancelled, say(Msg::BuildStopped));
-            if (!answer && answer.error().code == Errc::RunTimeout)
-                return makeError(Errc::BuildTimeout, say(Msg::GeneratorTookLong));
-            if (!answer)
-                return answer;
-            if (answer->has_blob()) {
-                const auto& chunk = answer->blob();
-                LATHE_TRY(blobs.putChunk(wire::fromWire(chunk.hash()), chunk.total(), chunk.offset(), chunk.data()));
-                continue;
-            }
-            if (!answer->has_missing())
-                return answer;
-            for (const auto& wanted : answer->missing().blobs()) {
-                const auto known = needed.find(wire::fromWire(wanted));
-                if (known == needed.end())
-                    return makeError(Errc::Internal, "the builder asks for a blob that is not of its job");
-                worker.forgetBlob(known->first);
-                worker.offerBlob(known->first, known->second);
-            }
-            worker.connection().queue(request);
-        }
+        return answer;
     }
 };
 
@@ -94,7 +58,7 @@ Result<BuiltProduct> BuilderClient::build(std::span<const KernelJob> kernels, Pr
 {
     wire::Message message;
     wire::BuildJob& job = *message.mutable_build_job();
-    job.set_id(++m_impl->lastId);
+    job.set_id(m_impl->worker.nextId());
     job.set_target(m_impl->target);
     job.set_product(static_cast<wire::BuildJob::Product>(product));
     std::map<Hash128, std::string_view> needed;
@@ -147,7 +111,7 @@ Result<> BuilderClient::link(const backend::LibraryRequest& request, Deadline de
 {
     wire::Message message;
     wire::LinkJob& job = *message.mutable_link_job();
-    job.set_id(++m_impl->lastId);
+    job.set_id(m_impl->worker.nextId());
     job.set_target(m_impl->target);
     job.set_name(request.name);
     job.set_runtime_archive(request.runtimeArchive.string());
@@ -183,6 +147,49 @@ Result<> BuilderClient::link(const backend::LibraryRequest& request, Deadline de
     if (failure.code() != 0)
         return wire::errorOf(failure);
     return {};
+}
+
+Result<std::vector<graph::HostTensor>> BuilderClient::evaluate(const graph::Graph& network,
+                                                               const std::vector<graph::HostTensor>& inputs, Deadline deadline)
+{
+    LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-reference"));
+    wire::Message message;
+    wire::ReferenceJob& job = *message.mutable_reference_job();
+    job.set_id(m_impl->worker.nextId());
+    LATHE_TRY(backend::writeNetwork(network, folder.path() / "constants", *job.mutable_network()));
+    std::map<Hash128, std::string_view> needed;
+    for (const graph::HostTensor& input : inputs) {
+        const std::string_view values(reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size());
+        const Hash128 hash = contentHash(values);
+        wire::toWire(hash, job.add_inputs());
+        needed.emplace(hash, values);
+    }
+    wire::BlobStore blobs(kMaxReferenceBytes);
+    const auto answer = m_impl->ask(message, needed, blobs, deadline);
+    if (!answer && answer.error().code == Errc::BuildTimeout)
+        return makeError(Errc::RunTimeout, "the reference executor did not end in time and was stopped");
+    if (!answer && answer.error().code == Errc::Cancelled)
+        return makeError(Errc::Cancelled, "the comparison with the reference was stopped");
+    if (!answer)
+        return answer.error();
+    const wire::ReferenceResult& result = answer->reference_result();
+    if (!answer->has_reference_result() || result.id() != job.id())
+        return makeError(Errc::Internal, say(Msg::BuilderAnsweredElse));
+    if (result.failure().code() != 0)
+        return wire::errorOf(result.failure());
+    if (static_cast<std::size_t>(result.outputs_size()) != network.outputs.size())
+        return makeError(Errc::Internal, "the builder lost count of the network's outputs");
+    std::vector<graph::HostTensor> outputs;
+    for (int i = 0; i < result.outputs_size(); ++i) {
+        const graph::Value& port = network.value(network.outputs[static_cast<std::size_t>(i)]);
+        graph::HostTensor tensor = graph::HostTensor::zeros({port.dtype, port.shape});
+        const wire::Blob blob = blobs.find(wire::fromWire(result.outputs(i)));
+        if (!blob || blob->size() != tensor.bytes.size())
+            return makeError(Errc::Internal, fmt::format("the builder did not send what '{}' must be", port.name));
+        std::copy_n(reinterpret_cast<const std::byte*>(blob->data()), blob->size(), tensor.bytes.data());
+        outputs.push_back(std::move(tensor));
+    }
+    return outputs;
 }
 
 } // namespace lathe::measure

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/backend/codegen.h"
+#include "core/graph/operator.h"
 #include "core/measure/types.h"
 #include "core/support/deadline.h"
 #include "core/support/result.h"
@@ -65,6 +66,10 @@ public:
     /// asked again once: then it is WorkerCrashed.
     Result<BuiltProduct> build(std::span<const KernelJob> kernels, Product product, Deadline deadline);
     Result<> link(const backend::LibraryRequest& request, Deadline deadline);
+    /// What a network must give on these inputs, by the operators' plain evaluation in that process; no target is needed. The
+    /// network's constants go there in a file. Errors: RunTimeout, Cancelled, WorkerCrashed, StoreFailed, those of graph::interpret.
+    Result<std::vector<graph::HostTensor>> evaluate(const graph::Graph& network, const std::vector<graph::HostTensor>& inputs,
+                                                    Deadline deadline);
 
 private:
     struct Impl;

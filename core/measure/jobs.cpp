@@ -1,6 +1,6 @@
 #include "core/measure/jobs.h"
 
-#include "core/backend/fault_script.h"
+#include "core/backend/kernel_name.h"
 #include "core/wire/connection.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
@@ -78,9 +78,10 @@ Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact
 }
 
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
-                          std::map<std::string, double> durations)
+                          const DeviceIdentity& device, std::map<std::string, double> durations)
 {
     TrialResult result;
+    result.device = device;
     result.stage = static_cast<TrialStage>(
         std::min<std::uint32_t>(run.stage(), static_cast<std::uint32_t>(TrialStage::Transport)));
     Error failure = wire::errorOf(run.failure());
@@ -110,9 +111,11 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     return result;
 }
 
-TrialResult failedTrial(TrialStage stage, Error error, std::map<std::string, double> durations)
+TrialResult failedTrial(TrialStage stage, Error error, const DeviceIdentity& device,
+                        std::map<std::string, double> durations)
 {
     TrialResult result;
+    result.device = device;
     result.stage = stage;
     result.code = error.code;
     result.text = std::move(error.message);

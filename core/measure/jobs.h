@@ -44,10 +44,12 @@ std::string kernelNameOf(const MeasureRequest& request);
 Result<> fillRunJob(const MeasureRequest& request, const BuiltArtifact& artifact, std::int32_t kernel,
                     wire::RunJob& job);
 
-/// What a runner's answer says about the trial. `durations` has what came before.
+/// What the runner of `device` answers about the trial. `durations` has what came before.
 TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& request, const BuildFacts& facts,
-                          std::map<std::string, double> durations);
+                          const DeviceIdentity& device, std::map<std::string, double> durations);
 
-TrialResult failedTrial(TrialStage stage, Error error, std::map<std::string, double> durations);
+/// @param device  where it went wrong; empty: before it got to one
+TrialResult failedTrial(TrialStage stage, Error error, const DeviceIdentity& device,
+                        std::map<std::string, double> durations);
 
 } // namespace lathe::measure

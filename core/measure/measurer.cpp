@@ -18,7 +18,7 @@ struct Measurer::Impl
     MeasurerOptions options;
     std::vector<Slot> builders;
     std::vector<Slot> runners;
-    std::vector<std::string> devices;
+    std::vector<DeviceIdentity> devices;
     MeasureTimes times;
 };
 
@@ -38,7 +38,7 @@ BuiltKernelPtr makeBuiltKernel()
 
 Result<> checkMeasurable(const Target& target)
 {
-    if (target.kind() == "cpu" && target.machine() != thisMachine())
+    if (!target.traits().runsHere)
         return makeError(Errc::Unsupported, say(Msg::NotMeasurableHere,
                                                         target.machine(), thisMachine()));
     return {};
@@ -53,6 +53,7 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
         options.builders = std::max(1u, std::thread::hardware_concurrency());
     if (options.devices.empty())
         options.devices.push_back(deviceOf(target));
+    options.quietGate = options.quietGate && target.traits().sharesCores;
     impl->options = std::move(options);
     for (std::uint32_t i = 0; i < impl->options.builders; ++i) {
         Slot& slot = impl->builders.emplace_back();
@@ -62,7 +63,7 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
         Slot& slot = impl->runners.emplace_back();
         slot.worker = std::make_unique<Worker>(Worker::Kind::Runner, impl->options.programs, device);
         LATHE_TRY(slot.worker->ensureStarted());
-        impl->devices.push_back(slot.worker->deviceJson());
+        impl->devices.push_back(slot.worker->identity());
     }
     return std::unique_ptr<Measurer>(new Measurer(std::move(impl)));
 }
@@ -88,13 +89,20 @@ std::size_t Measurer::builders() const
     return m_impl->builders.size();
 }
 
-const std::vector<std::string>& Measurer::devices() const
+const std::vector<DeviceIdentity>& Measurer::devices() const
 {
     return m_impl->devices;
 }
 
 Result<std::string> Measurer::health(std::size_t device) { return report(device, false); }
-Result<std::string> Measurer::limits(std::size_t device) { return report(device, true); }
+
+Result<std::string> Measurer::limits()
+{
+    Result<std::string> limits = makeError(Errc::DeviceLost, "there is no device");
+    for (std::size_t device = 0; device < m_impl->runners.size() && !limits; ++device)
+        limits = report(device, true);
+    return limits;
+}
 
 Result<std::string> Measurer::report(std::size_t device, bool limits)
 {

@@ -91,7 +91,7 @@ Result<TaskDataPtr> makeTaskData(const compute::DagPtr& dag, std::vector<bool> c
         const compute::Op& op = dag->ops[static_cast<std::size_t>(dag->outputs[o])];
         ExpectedOutput expected;
         expected.output = static_cast<std::int32_t>(o);
-        expected.tolerance = options.tolerance;
+        expected.tolerance = options.tolerance.of(op.dtype);
         expected.points = choosePoints(op.shape, options.pointsPerOutput, Random(seed, 0xc0ffee, o));
         const auto indices = toIndices(expected.points, op.shape);
         LATHE_TRY_ASSIGN(expected.values, interpreter.sample(views, expected.output, indices));

@@ -2,13 +2,14 @@
 
 #include "core/compute/dag.h"
 #include "core/measure/types.h"
+#include "core/target/backend_traits.h"
 
 namespace lathe::measure {
 
 struct CheckOptions
 {
     std::int32_t pointsPerOutput = 64; ///< corners first, then points from the seed; 0: outputs are not checked
-    double tolerance = 1e-4;
+    Tolerances tolerance;
     std::vector<wire::SeededRange> ranges;
 };
 

@@ -71,7 +71,7 @@ struct MeasureRequest
 /// A device that a local runner opens.
 struct DeviceSpec
 {
-    std::string kind = "cpu"; ///< the plugin
+    std::string kind; ///< the plugin
     std::string key; ///< empty: its first device
     std::string options; ///< the target's words after the kind: "-threads=2"
 };

@@ -93,7 +93,7 @@ Result<> Worker::openDevice()
     const wire::DeviceOpened& opened = answer.device_opened();
     if (opened.failure().code() != 0)
         return wire::errorOf(opened.failure());
-    m_deviceJson = opened.json();
+    m_identity = identityOf(opened.json());
     return {};
 }
 

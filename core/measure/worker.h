@@ -53,7 +53,7 @@ public:
 
     bool killed() const { return m_killed; } ///< from outside, while receive() waited for it last
 
-    const std::string& deviceJson() const { return m_deviceJson; }
+    const DeviceIdentity& identity() const { return m_identity; } ///< of the device that it opened last
     const std::optional<DeviceSpec>& device() const { return m_device; }
 
 private:
@@ -68,7 +68,7 @@ private:
     std::optional<wire::Connection> m_connection;
     std::unordered_set<Hash128> m_sent;
     std::string m_errors;
-    std::string m_deviceJson;
+    DeviceIdentity m_identity;
     std::uint32_t m_served = 0;
     bool m_killed = false;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/runtime/codes.h"
 #include "core/runtime/index_map.h"
 #include "core/support/errc.h"
 #include "core/support/hash.h"
@@ -38,18 +39,30 @@ struct Candidate
     Hash128 hash() const;
 };
 
-/// Where a trial ended.
+/// Where a trial ended. The values are those of the header that plugins include (core/runtime/codes.h).
 enum class TrialStage : std::uint8_t
 {
-    Done = 0,
-    Lower = 1,
-    Build = 2,
-    Load = 3,
-    Run = 4,
-    Verify = 5,
-    Transport = 6
+    Done = LATHE_STAGE_DONE,
+    Lower = LATHE_STAGE_LOWER,
+    Build = LATHE_STAGE_BUILD,
+    Load = LATHE_STAGE_LOAD,
+    Run = LATHE_STAGE_RUN,
+    Verify = LATHE_STAGE_VERIFY,
+    Transport = LATHE_STAGE_TRANSPORT
 };
 std::string_view toString(TrialStage stage); ///< "done", "lower", ...
+
+/// Who measured.
+struct DeviceIdentity
+{
+    std::string key; ///< of the class of equal devices, among which costs compare: "h100", "cpu-5ac01d94b2e7"; empty: nobody
+    std::string fingerprint; ///< this one, JSON as its device half tells: {"kind", "key", "name", "hardware"}
+    friend bool operator==(const DeviceIdentity&, const DeviceIdentity&) = default;
+};
+
+/// Of a device that nobody registered under a key: its kind and a hash of what its fingerprint says of it, wherever it is plugged in
+/// (the fingerprint's "key", by which its own machine calls it, does not count). A fingerprint that is no JSON object is a key itself.
+DeviceIdentity identityOf(std::string fingerprint);
 
 /// What came of it.
 struct TrialResult
@@ -62,6 +75,7 @@ struct TrialResult
     bool verified = false; ///< outputs were compared with the reference
     std::map<std::string, double> durationsMs; ///< by activity: queue, build, link, upload, measure
     std::string conditions; ///< JSON: calibration, clocks, load, cold bytes, spills
+    DeviceIdentity device; ///< where it was measured, or went wrong; empty: it never got to a device
     bool ok() const { return code == Errc::Ok; }
     double meanNs() const; ///< of costsNs; +inf if there are none
 };
@@ -76,7 +90,6 @@ struct Record
     Candidate candidate;
     TrialResult result;
     std::string target; ///< text of the target that it was built for
-    std::string device; ///< fingerprint JSON
     std::int64_t timeMs = 0; ///< UNIX, milliseconds
     std::string repeats; ///< the trial whose candidate was measured again; empty: none
 };

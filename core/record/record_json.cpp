@@ -1,11 +1,13 @@
 #include "core/record/record_json.h"
 
+#include "core/support/json_fields.h"
+#include "core/support/json_values.h"
 #include "core/support/message.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace lathe {
 namespace {
@@ -27,28 +29,17 @@ public:
             m_error = off(what, "an object");
     }
 
-    void text(const char* key, std::string& value)
-    {
-        read(key, [&](const json& j) {
-            if (!j.is_string())
-                return false;
-            value = j.get<std::string>();
-            return true;
-        }, "a text");
-    }
-    template<typename T>
+    void text(const char* key, std::string& value) { take(key, value, "a text"); }
+    template<std::integral T>
     void integer(const char* key, T& value)
     {
-        read(key, [&](const json& j) { return toInteger(j, value); }, "an integer in range");
+        take(key, value, "an integer in range");
     }
-    void boolean(const char* key, bool& value)
+    void boolean(const char* key, bool& value) { take(key, value, "true or false"); }
+    template<typename T>
+    void take(const char* key, T& value, std::string_view wanted)
     {
-        read(key, [&](const json& j) {
-            if (!j.is_boolean())
-                return false;
-            value = j.get<bool>();
-            return true;
-        }, "true or false");
+        read(key, [&](const json& j) { return takeJson(j, value); }, wanted);
     }
     template<typename Fn>
     void read(const char* key, Fn&& take, std::string_view wanted)
@@ -79,21 +70,6 @@ public:
         if (m_error)
             return *std::move(m_error);
         return {};
-    }
-
-    template<typename T>
-    static bool toInteger(const json& j, T& value)
-    {
-        if (!j.is_number_integer())
-            return false;
-        if (j.is_number_unsigned() && j.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-            return false;
-        const auto wide = j.get<std::int64_t>();
-        if (wide < static_cast<std::int64_t>(std::numeric_limits<T>::min())
-            || wide > static_cast<std::int64_t>(std::numeric_limits<T>::max()))
-            return false;
-        value = static_cast<T>(wide);
-        return true;
     }
 
 private:
@@ -141,7 +117,7 @@ Result<IndexMap> indexMapFromJson(const json& value)
         if (!shape.is_array() || shape.size() > kMaxRank)
             return false;
         for (const json& extent : shape) {
-            if (!Reader::toInteger(extent, map.logicalShape[map.logicalRank]) || map.logicalShape[map.logicalRank] < 0)
+            if (!takeJson(extent, map.logicalShape[map.logicalRank]) || map.logicalShape[map.logicalRank] < 0)
                 return false;
             ++map.logicalRank;
         }
@@ -152,8 +128,8 @@ Result<IndexMap> indexMapFromJson(const json& value)
             return false;
         for (const json& j : axes) {
             IndexMap::Axis& axis = map.axes[map.physicalRank];
-            if (!j.is_array() || j.size() != 4 || !Reader::toInteger(j[0], axis.dim) || !Reader::toInteger(j[1], axis.div)
-                || !Reader::toInteger(j[2], axis.extent) || !Reader::toInteger(j[3], axis.stride))
+            if (!j.is_array() || j.size() != 4 || !takeJson(j[0], axis.dim) || !takeJson(j[1], axis.div)
+                || !takeJson(j[2], axis.extent) || !takeJson(j[3], axis.stride))
                 return false;
             if (axis.dim < 0 || axis.dim >= map.logicalRank || axis.div < 1 || axis.extent < 1 || axis.stride < 0)
                 return false;
@@ -215,17 +191,7 @@ Result<Candidate> candidateFromJson(const json& value)
     }, "a list");
     reader.text("kind", candidate.kind);
     reader.text("sketch", candidate.sketch);
-    reader.read("genome", [&](const json& genome) {
-        if (!genome.is_array())
-            return false;
-        for (const json& j : genome) {
-            std::int32_t gene = 0;
-            if (!Reader::toInteger(j, gene))
-                return false;
-            candidate.genome.push_back(gene);
-        }
-        return true;
-    }, "a list of 32-bit integers");
+    reader.take("genome", candidate.genome, "a list of 32-bit integers");
     reader.text("steps", candidate.steps);
     LATHE_TRY(reader.finish());
     LATHE_TRY(std::move(edgeError));
@@ -266,24 +232,16 @@ Result<TrialResult> trialResultFromJson(const json& value)
         return true;
     }, "an object");
     reader.read("costs_ns", [&](const json& costs) {
-        if (!costs.is_array())
-            return false;
-        for (const json& j : costs) {
-            if (!j.is_number() || !std::isfinite(j.get<double>()) || j.get<double>() < 0)
-                return false;
-            result.costsNs.push_back(j.get<double>());
-        }
-        return true;
+        return takeJson(costs, result.costsNs)
+            && std::all_of(result.costsNs.begin(), result.costsNs.end(), [](double ns) { return std::isfinite(ns) && ns >= 0; });
     }, "a list of times");
     reader.boolean("verified", result.verified);
     reader.read("durations_ms", [&](const json& durations) {
         if (!durations.is_object())
             return false;
-        for (const auto& [activity, j] : durations.items()) {
-            if (!j.is_number())
+        for (const auto& [activity, j] : durations.items())
+            if (!takeJson(j, result.durationsMs[activity]))
                 return false;
-            result.durationsMs[activity] = j.get<double>();
-        }
         return true;
     }, "an object of times");
     reader.text("conditions", result.conditions);
@@ -300,7 +258,8 @@ json toJson(const Record& record)
                   {"candidate", toJson(record.candidate)},
                   {"result", toJson(record.result)},
                   {"target", record.target},
-                  {"device", record.device},
+                  {"device", record.result.device.fingerprint},
+                  {"device_key", record.result.device.key},
                   {"time_ms", record.timeMs}};
     if (!record.repeats.empty())
         value["repeats"] = record.repeats;
@@ -320,17 +279,28 @@ Result<Record> recordFromJson(const json& value)
     reader.nested("candidate", record.candidate, candidateFromJson);
     reader.nested("result", record.result, trialResultFromJson);
     reader.text("target", record.target);
-    reader.text("device", record.device);
+    reader.text("device", record.result.device.fingerprint);
+    reader.text("device_key", record.result.device.key);
     reader.integer("time_ms", record.timeMs);
     reader.text("repeats", record.repeats);
     reader.read("predicted_ns", [&](const json& j) {
-        if (!j.is_number() || !std::isfinite(j.get<double>()))
-            return false;
-        record.candidate.predictedNs = j.get<double>();
-        return true;
+        return takeJson(j, record.candidate.predictedNs) && std::isfinite(record.candidate.predictedNs);
     }, "a time");
     LATHE_TRY(reader.finish());
+    if (record.result.device.key.empty()) // written before devices had keys
+        record.result.device = identityOf(std::move(record.result.device.fingerprint));
     return record;
+}
+
+DeviceIdentity identityOf(std::string fingerprint)
+{
+    json device = json::parse(fingerprint, nullptr, false);
+    if (!device.is_object())
+        return {fingerprint, fingerprint};
+    device.erase("key");
+    const std::string kind = textIn(device, "kind", "device");
+    const std::string alike = device.dump(-1, ' ', false, json::error_handler_t::replace);
+    return {kind + '-' + contentHash(alike).hex().substr(0, 12), std::move(fingerprint)};
 }
 
 std::optional<TrialStage> trialStageFromString(std::string_view name)
@@ -344,19 +314,15 @@ std::optional<TrialStage> trialStageFromString(std::string_view name)
 std::int64_t coldBytes(const Record& record)
 {
     const json conditions = json::parse(record.result.conditions, nullptr, false);
-    const auto bytes = [&](const char* name) {
-        const bool given = conditions.is_object() && conditions.contains(name) && conditions[name].is_number_integer();
-        return given ? conditions[name].get<std::int64_t>() : 0;
-    };
-    return bytes("cold_bytes") != 0 ? bytes("cold_bytes") : -bytes("rotate_bytes");
+    const std::int64_t cold = wholeIn(conditions, "cold_bytes");
+    return cold != 0 ? cold : -wholeIn(conditions, "rotate_bytes");
 }
 
 std::string finalsOf(const Record& record)
 {
     if (record.result.conditions.find("\"finals\"") == std::string::npos)
         return {}; // nearly all
-    const json conditions = json::parse(record.result.conditions, nullptr, false);
-    return conditions.is_object() && conditions.contains("finals") && conditions["finals"].is_string() ? conditions["finals"].get<std::string>() : std::string();
+    return textIn(json::parse(record.result.conditions, nullptr, false), "finals");
 }
 
 } // namespace lathe

@@ -21,6 +21,7 @@ Result<EdgeState> edgeStateFromJson(const nlohmann::json& json);
 nlohmann::json toJson(const Candidate& candidate);
 Result<Candidate> candidateFromJson(const nlohmann::json& json);
 
+/// Without its device, which is the record's.
 nlohmann::json toJson(const TrialResult& result);
 Result<TrialResult> trialResultFromJson(const nlohmann::json& json);
 

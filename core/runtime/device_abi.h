@@ -3,8 +3,10 @@
 /// Device half: the C ABI of a plugin that runs artifacts. One exported function,
 ///     const LatheDeviceApi* lathe_device_api(void);
 /// Loaded by lathe-runner alone. Nothing but C types crosses; nothing throws. A function that fails returns non-zero and
-/// fills `error` (if given) with an Errc value and a sentence.
+/// fills `error` (if given) with a code of codes.h and a sentence.
 /// Threads: one thread drives one LatheDevice; several devices may be driven at once.
+
+#include "core/runtime/codes.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +19,7 @@ extern "C" {
 
 typedef struct LatheDeviceError
 {
-    uint32_t code; /* lathe::Errc */
+    uint32_t code; /* enum LatheErrc */
     char text[1020];
 } LatheDeviceError;
 
@@ -41,7 +43,7 @@ typedef struct LatheTiming
 {
     /* Of all timed launches of `iterations` passes over the list; without what others took of the processor meanwhile, where the device can tell. */
     uint64_t nanoseconds;
-    uint32_t clock; /* 0 wall, 1 device, 2 model time (simulators) */
+    uint32_t clock; /* enum LatheClock */
     uint32_t flags; /* LATHE_TIMING_... */
 } LatheTiming;
 

@@ -1,8 +1,10 @@
 #include "core/schedule/dag_rewrite.h"
 
+#include "core/compute/verify.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/iteration.h"
+#include "core/support/checks.h"
 
 #include <fmt/format.h>
 
@@ -42,6 +44,14 @@ std::shared_ptr<Dag> insertOp(const Dag& dag, std::int32_t position, Op op)
             id = shifted(id);
     result->ops.insert(result->ops.begin() + position, std::move(op));
     return result;
+}
+
+/// A rewrite's result. What is unsound would show itself in a kernel's wrong values only.
+Result<compute::DagPtr> checked(std::shared_ptr<Dag> dag)
+{
+    if (checksAreOn())
+        LATHE_TRY(compute::verify(*dag));
+    return compute::DagPtr(std::move(dag));
 }
 
 std::string uniqueName(const Dag& dag, std::string name)
@@ -117,7 +127,7 @@ Result<compute::DagPtr> cacheRead(const compute::DagPtr& dag, std::int32_t id, c
         for (Expr& body : shifted.bodies)
             body = mapSources(body, [id](std::int32_t source) { return source == id ? id + 1 : source; });
     }
-    return compute::DagPtr(std::move(result));
+    return checked(std::move(result));
 }
 
 Result<compute::DagPtr> cacheWrite(const compute::DagPtr& dag, std::int32_t id, const std::string& scope)
@@ -145,7 +155,7 @@ Result<compute::DagPtr> cacheWrite(const compute::DagPtr& dag, std::int32_t id, 
     original.reduceAxes.clear();
     original.reduceExtents.clear();
     original.bodies = {ir::load(id, original.dtype, original.axes)};
-    return compute::DagPtr(std::move(result));
+    return checked(std::move(result));
 }
 
 Result<compute::DagPtr> rfactor(const compute::DagPtr& dag, const Stage& stage, std::int32_t iter, std::int32_t factorAxis)
@@ -216,7 +226,7 @@ Result<compute::DagPtr> rfactor(const compute::DagPtr& dag, const Stage& stage, 
     final.reduceAxes = {axis};
     final.reduceExtents = {extents[stage.iters[iter].id]};
     final.bodies = {ir::reduce(reduceNode->combiner, ir::load(id, final.dtype, indices), identity, {axis})};
-    return compute::DagPtr(std::move(result));
+    return checked(std::move(result));
 }
 
 } // namespace lathe::schedule

@@ -207,7 +207,8 @@ private:
         const auto rank = static_cast<std::int32_t>(op.shape.size());
         const std::int32_t dim = contiguousDim(m_state, id);
         const auto& layout = m_state.stages()[id].layout;
-        const std::int64_t widest = layout.empty() ? m_options.vectorLanes : std::min<std::int64_t>(m_options.vectorLanes, layout.back().extent);
+        const std::int64_t fitting = lanesFor(m_bounds.stages[id].bodies, op.dtype, m_options);
+        const std::int64_t widest = layout.empty() ? fitting : std::min(fitting, layout.back().extent);
         const std::int64_t lanes = dim >= 0 && vectorizable(id, dim) ? pickLanes(op.shape[dim], widest) : 1;
         if (lanes > 1) {
             LATHE_TRY(m_state.apply(SplitStep{id, dim, op.shape[dim], {lanes}, true}));
@@ -311,7 +312,7 @@ private:
         if (outer.empty())
             return {};
         const std::string channel = outer.back();
-        const std::int64_t lanes = pickLanes(iters(id)[place(id, channel)].extent, m_options.vectorLanes);
+        const std::int64_t lanes = pickLanes(iters(id)[place(id, channel)].extent, lanesFor(m_bounds.stages[id].bodies, op.dtype, m_options));
         std::vector<std::string> order = outer;
         if (lanes > 1) {
             LATHE_TRY(split(id, channel, {lanes}));

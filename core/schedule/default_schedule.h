@@ -8,7 +8,7 @@ namespace lathe::schedule {
 
 struct DefaultScheduleOptions
 {
-    std::int32_t vectorLanes = 16; ///< f32 lanes of one vector: 16 with AVX-512, 8 with AVX2, 4 with NEON
+    std::int32_t vectorLanes = 16; ///< float32 lanes of one vector: 16 with AVX-512, 8 with AVX2, 4 with NEON
     std::int32_t vectorRegisters = 32;
     std::int32_t threads = 1;
     std::vector<bool> constantInputs; ///< as LowerOptions: these are packed ahead of time

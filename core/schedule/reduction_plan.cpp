@@ -47,7 +47,7 @@ public:
             }
         }
         if (m_plan.vectorDim >= 0)
-            m_plan.lanes = pickLanes(m_op.shape[m_plan.vectorDim], std::min<std::int64_t>(m_options.vectorLanes, smallestBlock()));
+            m_plan.lanes = pickLanes(m_op.shape[m_plan.vectorDim], smallestBlock());
         pickPixelDim();
         pickTile();
         orderReduceAxes();
@@ -119,7 +119,7 @@ private:
     /// Vectors do not reach over a block of the layouts that they run along.
     std::int64_t smallestBlock() const
     {
-        std::int64_t block = m_options.vectorLanes;
+        std::int64_t block = lanesFor(m_bounds.bodies, m_op.dtype, m_options);
         const auto consider = [&](std::int32_t id) {
             const auto& layout = m_state.stages()[id].layout;
             if (!layout.empty())
@@ -268,6 +268,24 @@ std::int64_t pickLanes(std::int64_t extent, std::int64_t lanes)
     while (l > extent)
         l /= 2;
     return l >= 4 ? l : 1;
+}
+
+std::int64_t lanesFor(std::span<const Expr> bodies, DType result, const DefaultScheduleOptions& options)
+{
+    const auto bytesOf = [](DType dtype) { return isFloat(dtype) ? std::max<std::int64_t>(4, sizeOf(dtype)) : sizeOf(dtype); };
+    std::int64_t widest = bytesOf(result);
+    // Not into loads: what is read there are indices.
+    const auto consider = [&](const auto& self, const Expr& e) -> void {
+        if (e->kind == ExprKind::Load) {
+            widest = std::max(widest, bytesOf(e->dtype));
+            return;
+        }
+        for (const Expr& operand : e->operands)
+            self(self, operand);
+    };
+    for (const Expr& body : bodies)
+        consider(consider, body);
+    return std::max<std::int64_t>(1, options.vectorLanes * 4 / widest);
 }
 
 std::int32_t contiguousDim(const State& state, std::int32_t id)

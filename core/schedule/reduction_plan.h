@@ -3,6 +3,8 @@
 #include "core/schedule/bound_inference.h"
 #include "core/schedule/default_schedule.h"
 
+#include <span>
+
 namespace lathe::schedule {
 
 /// How a reduction is tiled in registers.
@@ -29,6 +31,10 @@ ReductionPlan planReduction(const State& state, const ProgramBounds& bounds, std
 
 /// The largest of lanes, lanes/2, lanes/4 that divides the extent; `lanes` if none does and the extent is large; else 1.
 std::int64_t pickLanes(std::int64_t extent, std::int64_t lanes);
+
+/// Elements of a vector for a stage that computes `result` by these bodies: as many as a vector holds of the widest type among
+/// what is computed and read. Small floats are computed with as float32.
+std::int64_t lanesFor(std::span<const ir::Expr> bodies, DType result, const DefaultScheduleOptions& options);
 
 /// The dimension along which neighbours lie next to each other in memory: the last one, or as the stage's layout says;
 /// -1 if none.

@@ -1,5 +1,7 @@
 #include "core/schedule/step.h"
 
+#include "core/support/json_values.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -47,9 +49,10 @@ public:
     std::string text(const char* what)
     {
         const json* item = next(what);
-        if (item != nullptr && !item->is_string())
+        std::string value;
+        if (item != nullptr && !takeJson(*item, value))
             fail(what, "is no string");
-        return item != nullptr && item->is_string() ? item->get<std::string>() : std::string();
+        return value;
     }
     std::vector<std::int32_t> indices(const char* what)
     {
@@ -120,12 +123,10 @@ private:
             fail(what, "is no integer");
             return least;
         }
-        if (item->is_number_unsigned() && item->get<std::uint64_t>() > static_cast<std::uint64_t>(most)) {
+        std::int64_t value = least;
+        if (!takeJson(*item, value) || value > most)
             fail(what, fmt::format("is larger than {}", most));
-            return least;
-        }
-        const auto value = item->get<std::int64_t>();
-        if (value < least || value > most)
+        else if (value < least)
             fail(what, fmt::format("is {}, outside of [{}, {}]", value, least, most));
         return value;
     }

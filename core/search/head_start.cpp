@@ -41,7 +41,7 @@ Result<> checkFeatures(const HeadStart& headStart)
 
 bool comparable(const Target& made, const Target& wanted)
 {
-    return made.kind() == wanted.kind() && made.family() == wanted.family() && (made.kind() != "cpu" || made.machine() == wanted.machine());
+    return !made.traits().headStart.empty() && made.traits().headStart == wanted.traits().headStart;
 }
 
 Result<HeadStartUse> takeHeadStart(const HeadStart& headStart, const Target& target, std::span<Policy* const> policies, SharedModel& model,

@@ -56,7 +56,7 @@ std::string featureVersion();
 /// Errors: Incompatible if its rows have other features than this build's.
 Result<> checkFeatures(const HeadStart& headStart);
 
-/// Whether what was measured for one target says something of another: the same kind of device and instruction set.
+/// Whether what was measured for one target says something of another (BackendTraits::headStart): of a CPU, the same instruction set.
 bool comparable(const Target& made, const Target& wanted);
 
 /// At most so many rows train a run's model before its first round.

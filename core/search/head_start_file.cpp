@@ -2,6 +2,7 @@
 
 #include "core/support/check.h"
 #include "core/support/hash.h"
+#include "core/support/json_values.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -52,10 +53,10 @@ Result<std::vector<std::int64_t>> numbers(const json& object, const char* key, s
     std::vector<std::int64_t> values;
     for (const json& value : *found) {
         constexpr std::int64_t kMost = std::int64_t{1} << 48;
-        if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMost))
-            || value.get<std::int64_t>() < low || value.get<std::int64_t>() > kMost)
+        std::int64_t number = 0;
+        if (!takeJson(value, number) || number < low || number > kMost)
             return damaged(fmt::format("\"{}\" holds a number that is none of its", key));
-        values.push_back(value.get<std::int64_t>());
+        values.push_back(number);
     }
     return values;
 }
@@ -243,15 +244,15 @@ Result<HeadStart> readHeadStart(std::string_view bytes)
     HeadStart headStart;
     LATHE_TRY_ASSIGN(headStart.features, text(header, "features"));
     const json columns = header.value("columns", json()), size = header.value("body_bytes", json()), without = header.value("without", json::array());
-    if (!columns.is_number_unsigned() || columns.get<std::uint64_t>() < 1 || columns.get<std::uint64_t>() > 1024 || !size.is_number_unsigned())
+    std::uint64_t bodyBytes = 0;
+    if (!takeJson(columns, headStart.columns) || headStart.columns < 1 || headStart.columns > 1024 || !takeJson(size, bodyBytes))
         return damaged("its header lacks sizes");
-    headStart.columns = columns.get<std::int32_t>();
     if (!without.is_array() || without.size() > kMaxNames
         || !std::all_of(without.begin(), without.end(), [](const json& name) { return name.is_string() && name.get_ref<const std::string&>().size() <= kMaxName; }))
         return damaged("its header does not say what was left out");
     headStart.without = without.get<std::vector<std::string>>();
     LATHE_TRY_ASSIGN(const std::string hash, text(header, "body_hash"));
-    LATHE_TRY_ASSIGN(const std::string body, unpack(rest, size.get<std::uint64_t>(), hash));
+    LATHE_TRY_ASSIGN(const std::string body, unpack(rest, bodyBytes, hash));
 
     std::string_view lines = body, line;
     while (!lines.empty()) {

@@ -7,8 +7,10 @@
 #include "core/support/executor.h"
 #include "core/support/result.h"
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -79,6 +81,14 @@ public:
     /// Results in the order in which they were proposed, also those of an earlier run that is continued. Trains the model.
     virtual Result<> tell(std::span<const Measured> results, std::stop_token stop = {}) = 0;
 
+    /// What the first round of its task measures instead of proposals, so that the whole network has an estimate after seconds: at
+    /// most `count` complete candidates. Empty: the first round is one of propose(), too. Always the same. Errors: Internal.
+    virtual Result<std::vector<Candidate>> firstRound(std::int32_t count) const
+    {
+        (void)count;
+        return std::vector<Candidate>();
+    }
+
     /// Takes what similar tasks found into the first population. How far each of its tasks is from this one (lathe/adapt.h's
     /// distance); infinite: not similar. Empty: the policy takes nothing over.
     virtual std::vector<double> inherit(const HeadStart&) { return {}; }
@@ -93,18 +103,11 @@ struct PolicyOptions
 {
     std::uint64_t seed = 1;
     std::int32_t trialsPerRound = 64;
+    /// How the target's back end schedules a task without any search; nothing: it has no schedule for it. Null: for none.
+    std::function<std::optional<Candidate>(const SearchTask& task)> untuned;
     /// Candidates by (sketch, genome) besides which nothing is proposed: a search replayed on recorded trials. Null: all there
-    /// are. Only for policies that rank what they draw ("sketch", "random").
+    /// are. Only for policies that rank what they draw: others refuse it.
     std::shared_ptr<const std::vector<Candidate>> pool;
 };
-
-/// "sketch" (Lathe's own), "reference", "random", "evolution" (sketch without a model). Errors: InvalidArgument names them.
-Result<std::shared_ptr<SharedModel>> makeSharedModel(std::string_view policy, std::size_t tasks, const PolicyOptions& options);
-Result<std::unique_ptr<Policy>> makePolicy(std::string_view policy, const SearchTask& task,
-                                           std::shared_ptr<SharedModel> model, const PolicyOptions& options);
-
-/// A complete candidate without measuring: the one that the analytical estimate ranks first. Used where nothing was tuned.
-/// `steps` are good for any DAG, reductions or not. Errors: Unsupported.
-Result<Candidate> defaultCandidate(const SearchTask& task);
 
 } // namespace lathe::search

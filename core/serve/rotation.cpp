@@ -1,5 +1,7 @@
 #include "core/serve/rotation.h"
 
+#include "core/wire/seeded.h"
+
 #include <algorithm>
 #include <map>
 
@@ -16,14 +18,24 @@ std::size_t bytesOf(const ArgSpec& spec)
 
 bool rotates(const ArgSpec& spec)
 {
-    // Others may be indices: their values matter.
-    return spec.role == ArgRole::Constant && spec.dtype == DType::F32;
+    return spec.role == ArgRole::Constant;
 }
 
 } // namespace
 
-Result<DeviceBuffer*> Rotation::place(Device& device, std::size_t bytes, std::size_t index)
+Result<Rotation::Contents> Rotation::contentsOf(Device& device, const Parameter& parameter)
 {
+    if (isFloat(parameter.spec.dtype))
+        return Contents{contentHash(toString(parameter.spec.dtype)), {}};
+    std::vector<std::byte> bytes(bytesOf(parameter.spec));
+    LATHE_TRY(device.copyOut(bytes, *parameter.own));
+    const Hash128 hash = contentHash(bytes);
+    return Contents{hash, std::move(bytes)};
+}
+
+Result<DeviceBuffer*> Rotation::place(Device& device, const ArgSpec& spec, Contents& contents, std::size_t index)
+{
+    const std::size_t bytes = bytesOf(spec);
     auto found = std::find_if(m_copies.begin(), m_copies.end(), [bytes](const Copies& c) { return c.bytes == bytes; });
     if (found == m_copies.end())
         found = m_copies.insert(m_copies.end(), Copies{bytes, {}});
@@ -32,22 +44,32 @@ Result<DeviceBuffer*> Rotation::place(Device& device, std::size_t bytes, std::si
     Copies& copies = m_copies.back();
     while (copies.buffers.size() <= index) {
         LATHE_TRY_ASSIGN(DeviceBuffer buffer, device.allocate(bytes));
-        // Normal numbers, each page written: untouched ones would be one and the same page of zeros.
-        const std::vector<float> values(bytes / sizeof(float), 0.01f);
-        LATHE_TRY(device.copyIn(buffer, std::as_bytes(std::span(values))));
-        copies.buffers.push_back(std::move(buffer));
+        copies.buffers.push_back({std::move(buffer), {}});
     }
-    return &copies.buffers[index];
+    Copy& copy = copies.buffers[index];
+    if (copy.holds != contents.hash) {
+        if (contents.bytes.empty()) {
+            // Normal numbers, each page written: untouched ones would be one and the same page of zeros.
+            contents.bytes.resize(bytes);
+            wire::writeElement(contents.bytes.data(), 0, spec.dtype, 0.01);
+            for (std::size_t filled = static_cast<std::size_t>(sizeOf(spec.dtype)); filled < bytes; filled *= 2)
+                std::copy_n(contents.bytes.begin(), std::min(filled, bytes - filled),
+                            contents.bytes.begin() + static_cast<std::ptrdiff_t>(filled));
+        }
+        LATHE_TRY(device.copyIn(copy.buffer, contents.bytes));
+        copy.holds = contents.hash;
+    }
+    return &copy.buffer;
 }
 
-Result<std::span<const LatheLaunch>> Rotation::around(Device& device, const LatheLaunch& launch, std::span<const ArgSpec> parameters,
-                                                      std::uint64_t bytes)
+Result<std::span<const LatheLaunch>> Rotation::around(Device& device, const LatheLaunch& launch,
+                                                      std::span<const Parameter> parameters, std::uint64_t bytes)
 {
     m_launches.assign(1, launch);
     m_pointers.clear();
     std::size_t total = 0;
-    for (const ArgSpec& spec : parameters)
-        total += rotates(spec) ? bytesOf(spec) : 0;
+    for (const Parameter& parameter : parameters)
+        total += rotates(parameter.spec) ? bytesOf(parameter.spec) : 0;
     if (total == 0 || total >= bytes)
         return std::span<const LatheLaunch>(m_launches);
     std::size_t kept = 0;
@@ -58,14 +80,20 @@ Result<std::span<const LatheLaunch>> Rotation::around(Device& device, const Lath
         m_copies.erase(m_copies.begin());
     }
     const std::size_t count = std::clamp(static_cast<std::size_t>((bytes + total - 1) / total), kLeastCopies, kMaxCopies);
+    std::vector<Contents> contents(parameters.size());
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (rotates(parameters[i].spec)) {
+            LATHE_TRY_ASSIGN(contents[i], contentsOf(device, parameters[i]));
+        }
+    }
     std::map<std::size_t, std::size_t> used; // buffers of a size
     for (std::size_t copy = 1; copy < count; ++copy) {
         std::vector<void*> pointers(launch.buffers, launch.buffers + launch.bufferCount);
         for (std::size_t i = 0; i < parameters.size(); ++i) {
-            if (!rotates(parameters[i]))
+            const ArgSpec& spec = parameters[i].spec;
+            if (!rotates(spec))
                 continue;
-            const std::size_t size = bytesOf(parameters[i]);
-            LATHE_TRY_ASSIGN(DeviceBuffer* const buffer, place(device, size, used[size]++));
+            LATHE_TRY_ASSIGN(DeviceBuffer* const buffer, place(device, spec, contents[i], used[bytesOf(spec)]++));
             pointers[i] = buffer->get();
         }
         m_pointers.push_back(std::move(pointers));

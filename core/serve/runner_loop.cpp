@@ -1,6 +1,7 @@
 #include "core/serve/runner_loop.h"
 
 #include "core/serve/device.h"
+#include "core/serve/library_server.h"
 #include "core/serve/trial_run.h"
 #include "core/support/log.h"
 #include "core/support/message.h"
@@ -68,6 +69,9 @@ private:
             return reply(answer);
         }
         case wire::Message::kRunJob: return runJob(message.run_job());
+        case wire::Message::kLoadLibrary: return m_library.load(message.load_library());
+        case wire::Message::kRunLibrary: return m_library.run(message.run_library(), m_blobs);
+        case wire::Message::kTimeLibrary: return m_library.time(message.time_library());
         default: return makeError(Errc::BadFile, "a runner does not take this message");
         }
     }
@@ -132,6 +136,7 @@ private:
     RunnerOptions m_options;
     wire::Connection m_connection;
     wire::BlobStore m_blobs;
+    LibraryServer m_library{m_connection};
     std::shared_ptr<Device> m_device;
     std::optional<TrialRunner> m_trials;
     double m_processorSeconds = processorSeconds(); ///< at the answer before

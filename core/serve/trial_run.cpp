@@ -1,5 +1,6 @@
 #include "core/serve/trial_run.h"
 
+#include "core/runtime/codes.h"
 #include "core/runtime/index_map.h"
 #include "core/support/deadline.h"
 #include "core/support/message.h"
@@ -22,12 +23,6 @@
 namespace lathe::serve {
 
 namespace {
-
-// TrialStage of core/record, which stands below this room; the numbers are part of the protocol.
-constexpr std::uint32_t kStageDone = 0;
-constexpr std::uint32_t kStageLoad = 3;
-constexpr std::uint32_t kStageRun = 4;
-constexpr std::uint32_t kStageVerify = 5;
 
 constexpr std::size_t kModulesKept = 4;
 constexpr std::size_t kResidentBytes = std::size_t(96) << 20;
@@ -363,11 +358,11 @@ Result<bool> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::
     std::uint32_t copies = 1; // of the job in `launches`
     if (wanted.rotate_bytes() > 0 && plan.launches.size() == 1) {
         const std::uint64_t bytes = std::min(wanted.rotate_bytes(), kMaxRotatedBytes);
-        std::vector<ArgSpec> parameters;
+        std::vector<Rotation::Parameter> parameters;
         for (void* pointer : plan.pointers[0])
             for (std::size_t b = 0; b < plan.buffers.size(); ++b)
                 if (plan.buffers[b]->get() == pointer) {
-                    parameters.push_back(plan.specs[b]);
+                    parameters.push_back({plan.specs[b], plan.buffers[b].get()});
                     break;
                 }
         LATHE_TRY_ASSIGN(launches, m_rotation.around(*m_device, plan.launches[0], parameters, bytes));
@@ -470,18 +465,18 @@ wire::RunResult TrialRunner::runOnce(const wire::RunJob& job, wire::BlobStore& b
     wire::RunResult result;
     result.set_id(job.id());
     *result.mutable_trial() = job.trial();
-    result.set_stage(kStageDone);
+    result.set_stage(LATHE_STAGE_DONE);
     Lap lap;
-    progress(kStageLoad, "loading the artifact");
+    progress(LATHE_STAGE_LOAD, "loading the artifact");
     auto plan = prepare(job, blobs);
     const Lap::Time prepared = lap.next();
     result.set_prepare_ms(prepared.ms);
     result.set_prepare_processor_ms(prepared.processorMs);
     if (!plan) {
-        fail(result, kStageLoad, plan.error());
+        fail(result, LATHE_STAGE_LOAD, plan.error());
         return result;
     }
-    progress(kStageRun, "running the kernel");
+    progress(LATHE_STAGE_RUN, "running the kernel");
     const auto ran = [&] {
         const Lap::Time time = lap.next();
         result.set_measure_ms(result.measure_ms() + time.ms);
@@ -491,23 +486,23 @@ wire::RunResult TrialRunner::runOnce(const wire::RunJob& job, wire::BlobStore& b
         ran();
         if (job.checks_size() == 0 || !computed)
             return true;
-        progress(kStageVerify, "checking the outputs");
+        progress(LATHE_STAGE_VERIFY, "checking the outputs");
         const auto worst = check(job, *plan, blobs);
         const Lap::Time time = lap.next();
         result.set_check_ms(result.check_ms() + time.ms);
         result.set_check_processor_ms(result.check_processor_ms() + time.processorMs);
         if (!worst) {
-            fail(result, kStageVerify, worst.error());
+            fail(result, LATHE_STAGE_VERIFY, worst.error());
             return false;
         }
         result.set_verified(true);
         result.set_max_rel_error(std::max(result.max_rel_error(), *worst));
-        progress(kStageRun, "timing the kernel");
+        progress(LATHE_STAGE_RUN, "timing the kernel");
         return true;
     };
     const auto warmUp = m_device->run(plan->launches, 1, 0);
     if (!warmUp) {
-        fail(result, kStageRun, warmUp.error());
+        fail(result, LATHE_STAGE_RUN, warmUp.error());
         return result;
     }
     const bool computed = (warmUp->flags & LATHE_TIMING_NOT_COMPUTED) == 0;
@@ -519,16 +514,16 @@ wire::RunResult TrialRunner::runOnce(const wire::RunJob& job, wire::BlobStore& b
     if (timed && *timed)
         ran();
     if (!timed)
-        fail(result, kStageRun, timed.error());
+        fail(result, LATHE_STAGE_RUN, timed.error());
     else if (*timed ? result.failure().code() == 0 : checked(computed))
         for (const std::uint32_t buffer : job.fetch()) {
             if (buffer >= plan->specs.size() || !computed) {
-                fail(result, kStageRun, makeError(Errc::InvalidArgument, "a buffer to fetch was not computed"));
+                fail(result, LATHE_STAGE_RUN, makeError(Errc::InvalidArgument, "a buffer to fetch was not computed"));
                 break;
             }
             auto values = plainValues(*plan, buffer);
             if (!values) {
-                fail(result, kStageRun, values.error());
+                fail(result, LATHE_STAGE_RUN, values.error());
                 break;
             }
             wire::toWire(blobs.put(*std::move(values)), result.add_fetched());

@@ -1,8 +1,9 @@
 #include "core/session/comparison.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/condition_texts.h"
 #include "core/session/head_start.h"
+#include "core/session/option_table.h"
 #include "core/store/log_line.h"
 #include "core/store/record_range.h"
 #include "core/support/message.h"
@@ -33,13 +34,26 @@ void addSettings(const std::string& options, std::vector<std::pair<std::string, 
     const json settings = json::parse(options, nullptr, false);
     if (!settings.is_object())
         return;
-    for (const auto& [key, name] : {std::pair("build", "build of Lathe"), std::pair("policy", "search policy"), std::pair("strict", "strict"), std::pair("seed", "seed"), std::pair("repeat", "repeats"),
-                                    std::pair("number", "runs per repeat"), std::pair("min_repeat_ms", "least time of a repeat (ms)"), std::pair("cooldown_ms", "rest between repeats (ms)"),
-                                    std::pair("runoff", "runoffs")})
+    const auto add = [&](const std::string& key, const std::string& name) {
         if (settings.contains(key) && !settings[key].is_null())
             conditions.emplace_back(name, word(settings[key]));
+    };
+    add("build", "build of Lathe");
+    for (const Option<TuneOptions>& option : optionTable<TuneOptions>())
+        if (!option.key.empty() && !option.condition.empty())
+            add(option.key, option.condition);
     if (const std::string hash = textIn(settings, kHeadStartHash); !hash.empty())
         conditions.emplace_back("head start", fmt::format("{} ({})", std::filesystem::path(textIn(settings, "head_start")).filename().string(), hash.substr(0, 8)));
+}
+
+/// What a key of a model's options is called, and whether latencies compare where it differs. A later version may have written keys
+/// that this one does not know.
+std::pair<std::string, bool> modelCondition(const std::string& key)
+{
+    for (const Option<ModelSpec>& option : optionTable<ModelSpec>())
+        if (option.key == key)
+            return {option.condition, option.serious};
+    return {"model: " + key, true};
 }
 
 Result<> takeModel(const store::Project& project, const std::vector<store::SessionRow>& sessions, Standing& s)
@@ -102,15 +116,16 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
     for (const store::BestRow& row : rows) {
         if (store::isImported(row.record) || (!s.target.empty() && !row.record.target.empty() && row.record.target != s.target))
             continue;
-        alike[{row.record.device, coldBytes(row.record)}].push_back(&row);
+        alike[{row.conditions.deviceKey, row.conditions.coldBytes}].push_back(&row);
         if (latest == nullptr || row.record.timeMs > latest->record.timeMs)
             latest = &row;
     }
     std::map<std::string, const store::BestRow*> best;
     if (latest == nullptr)
         return best;
-    s.device = latest->record.device;
-    s.coldBytes = coldBytes(latest->record);
+    s.device = latest->record.result.device.fingerprint;
+    s.deviceKey = latest->conditions.deviceKey;
+    s.coldBytes = latest->conditions.coldBytes;
     const json device = json::parse(s.device, nullptr, false);
     s.deviceName = textIn(device, "name", s.deviceName);
     if (device.is_object() && device.contains("hardware") && device["hardware"].is_object())
@@ -121,7 +136,7 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
     for (const char* key : {"threads", "clock"})
         if (measured.is_object() && measured.contains(key))
             s.conditions.emplace_back(key, word(measured[key]));
-    for (const store::BestRow* row : alike[{s.device, s.coldBytes}]) {
+    for (const store::BestRow* row : alike[{s.deviceKey, s.coldBytes}]) {
         best.try_emplace(row->task, row); // of a task, the one that stands best comes first
     }
     return best;
@@ -209,8 +224,9 @@ std::vector<ConditionRow> conditionTable(std::span<const Standing> standings)
         at("contents of the model", false).values[i] = s.modelHash.substr(0, 12);
         if (const json options = json::parse(s.modelOptions, nullptr, false); options.is_object())
             for (const auto& [key, value] : options.items())
-                if (key != "source" && !value.is_null() && !(value.is_string() && value.get_ref<const std::string&>().empty()) && !(value.is_array() && value.empty()))
-                    at("model: " + key, key != "seed").values[i] = word(value);
+                if (!value.is_null() && !(value.is_string() && value.get_ref<const std::string&>().empty()) && !(value.is_array() && value.empty()))
+                    if (const auto [name, serious] = modelCondition(key); !name.empty())
+                        at(name, serious).values[i] = word(value);
         at("target", true).values[i] = s.target;
         at("device", true).values[i] = s.deviceName;
         if (!s.device.empty())
@@ -256,7 +272,7 @@ Comparison compare(const Standing& before, const Standing& after)
     };
     differ("models", before.model, after.model);
     differ("targets", before.target, after.target);
-    if (before.device != after.device)
+    if (before.deviceKey != after.deviceKey)
         differ("devices", before.deviceName, before.deviceName == after.deviceName ? after.deviceName + " with other hardware parameters" : after.deviceName);
     differ("cache conditions", cacheWord(before.coldBytes), cacheWord(after.coldBytes));
     return c;

@@ -24,7 +24,8 @@ struct Standing
         bool verified = false; ///< the record's outputs were compared with the reference
     };
     std::filesystem::path project;
-    std::string model, modelHash, target, device, deviceName;
+    std::string model, modelHash, target;
+    std::string deviceKey, device, deviceName; ///< of the device: its class, its fingerprint, its name in there
     std::int64_t coldBytes = 0;
     std::vector<Task> tasks; ///< in the network's order
     double estimatedMs = kUnknown; ///< NaN while some task has no valid record

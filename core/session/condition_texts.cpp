@@ -1,6 +1,6 @@
 #include "core/session/condition_texts.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,8 +23,8 @@ std::string cacheWord(std::int64_t coldBytes)
 Message differenceOf(const store::Conditions& there, const store::Conditions& here)
 {
     std::optional<Message> device;
-    if (there.device != here.device) {
-        const Message a = phrase(deviceNameOf(there.device)), b = phrase(deviceNameOf(here.device));
+    if (there.deviceKey != here.deviceKey) {
+        const Message a = phrase(deviceNameOf(there.fingerprint)), b = phrase(deviceNameOf(here.fingerprint));
         device = textOf(a) == textOf(b) ? say(Msg::OtherHardware, a) : say(Msg::OtherDevice, a, b);
     }
     if (there.coldBytes == here.coldBytes && device)

@@ -1,53 +1,24 @@
+#include "core/session/devices.h"
+
+#include "core/session/back_ends.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
-#include "core/session/session.h"
-
+#include "core/session/untuned.h"
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
-#include "core/record/json_fields.h"
+#include "core/policy/default_candidate.h"
+#include "core/support/json_fields.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-
 namespace lathe::session {
 
 using nlohmann::json;
 
-std::vector<DeviceView> listDevices()
-{
-    std::vector<DeviceView> views;
-    const auto text = measure::listDevices({});
-    if (!text) {
-        views.push_back({"", "", "", "absent: " + text.error().message, {}, text.error().about});
-        return views;
-    }
-    const json list = json::parse(*text, nullptr, false);
-    for (const json& device : list) {
-        DeviceView view;
-        view.kind = textIn(device, "kind");
-        view.key = textIn(device, "key");
-        view.name = textIn(device, "name");
-        view.state = device.contains("error") ? "absent: " + textIn(device, "error") : "ready";
-        view.about = aboutFromJsonText(textIn(device, "about"));
-        for (const json hardware = partIn(device, "hardware"); const auto& [name, limit] : hardware.items())
-            view.hardware.push_back({name, wholeIn(limit, "value"), textIn(limit, "origin")});
-        views.push_back(std::move(view));
-    }
-    // What people look for says why it is not there.
-    const std::pair<const char*, const char*> others[] = {{"cuda", "NVIDIA GPUs (CUDA)"}, {"opencl", "OpenCL devices"}};
-    for (const auto& [kind, name] : others)
-        if (std::none_of(views.begin(), views.end(), [kind = std::string(kind)](const DeviceView& view) { return view.kind == kind; })) {
-            const Message why = say(Msg::NoBackEnd, kind);
-            views.push_back({"", kind, name, "absent: " + textOf(why), {}, about(why)});
-        }
-    return views;
-}
-
-Result<SelfTest> selfTestDevice(const std::string& target)
+Result<SelfTest> selfTestDevice(const std::string& target, const std::string& device)
 {
     // The smallest network that there is; its first task as it runs without tuning.
     ModelSpec spec;
@@ -56,16 +27,20 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     measure::MeasurerOptions options;
     options.target = model->target.text();
     options.builders = 1;
+    if (!device.empty())
+        options.devices = {measure::deviceOf(model->target, device)};
     options.quietGate = false; // nothing else of ours runs
     LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options));
-    const search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
-    const auto candidate = untunedCandidate(task);
-    if (!candidate)
-        return makeError(Errc::Unsupported, say(Msg::NoTestKernel, model->target.text()));
+    search::SearchTask task = searchTask(model->partition.tasks.front(), *model, true);
+    for (const DeviceIdentity& opened : measurer->devices())
+        if (task.target.traits().takesDeviceFigures)
+            task.hardware.takeDeviceFigures(figuresOf(opened.fingerprint));
     measure::MeasureRequest request;
     request.trial = contentHash("self-test " + model->target.text()).hex();
-    request.candidate = *candidate;
-    LATHE_TRY_ASSIGN(request.task, measure::makeTaskData(task.alternatives.front().dag, task.alternatives.front().constantInputs, 1, {}));
+    request.candidate = untunedCandidate(task).value_or(policy::plainLoops(task));
+    measure::CheckOptions check;
+    check.tolerance = task.target.traits().tolerance;
+    LATHE_TRY_ASSIGN(request.task, measure::makeTaskData(task.alternatives.front().dag, task.alternatives.front().constantInputs, 1, check));
     request.plan.minRepeatMs = 5;
     request.ordinal = 0;
     TrialResult result;
@@ -73,9 +48,7 @@ Result<SelfTest> selfTestDevice(const std::string& target)
     if (!result.ok())
         return makeError(result.code, say(Msg::StageNoted, phrase(toString(result.stage)), messageOf(result.text, result.about)));
     SelfTest test;
-    if (!measurer->devices().empty()) {
-        test.device = textIn(json::parse(measurer->devices().front(), nullptr, false), "name");
-    }
+    test.device = textIn(json::parse(result.device.fingerprint, nullptr, false), "name");
     if (const auto build = result.durationsMs.find("build"); build != result.durationsMs.end())
         test.buildMs = build->second;
     test.runMs = result.meanNs() * 1e-6;
@@ -85,14 +58,14 @@ Result<SelfTest> selfTestDevice(const std::string& target)
 
 Result<> checkMeasurable(const std::string& text)
 {
-    LATHE_TRY_ASSIGN(const Target target, Target::parse(text));
+    LATHE_TRY_ASSIGN(const Target target, parseTarget(text));
     return measure::checkMeasurable(target);
 }
 
 bool runsHere(const std::string& text)
 {
-    const auto target = Target::parse(text);
-    return !target || target->kind() != "cpu" || target->machine() == thisMachine();
+    const auto target = parseTarget(text);
+    return !target || target->traits().runsHere;
 }
 
 } // namespace lathe::session

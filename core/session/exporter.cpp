@@ -2,7 +2,7 @@
 
 #include "core/deploy/library.h"
 #include "core/measure/measurer.h"
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/library_check.h"
 #include "core/session/options_json.h"
@@ -102,7 +102,7 @@ ModelSpec fromAnywhere(ModelSpec spec)
 } // namespace
 
 Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project, const CompileOptions& options,
-                                    const TuningSession::Progress& progress, std::stop_token stop)
+                                    const Progress& progress, std::stop_token stop)
 {
     const auto step = [&](std::string_view what, double fraction) -> Result<> {
         if (stop.stop_requested())
@@ -128,11 +128,11 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     report.estimated.tasksMs = chosen.estimatedTasksMs;
     if (options.verify) {
         LATHE_TRY(step("verifying", 0.5));
-        LATHE_TRY_ASSIGN(report.maxRelError, verifyInChild(staged.file, model.spec, model.target.text(), stop));
+        LATHE_TRY_ASSIGN(report.maxRelError, verifyExported(staged.file, model, stop));
     }
     if (options.benchmark) {
         LATHE_TRY(step("benchmarking", 0.8));
-        LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, report.threads, stop));
+        LATHE_TRY_ASSIGN(const BenchFigures figures, benchExported(staged.file, report.threads, stop));
         report.latencyMs = figures.latencyMs;
         report.threads = figures.threads;
         report.estimated = estimateOf(chosen, staged, figures);
@@ -177,7 +177,7 @@ Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Proj
     LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network", stop, std::move(derived)));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
-    LATHE_TRY_ASSIGN(const BenchFigures figures, benchInChild(staged.file, threadsOf(model, 0), stop, kNetworkSeconds));
+    LATHE_TRY_ASSIGN(const BenchFigures figures, benchExported(staged.file, threadsOf(model, 0), stop, kNetworkSeconds));
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
     event.untuned = project == nullptr;

@@ -1,6 +1,6 @@
 #include "core/session/finals.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/record/record_json.h"
 
 #include <nlohmann/json.hpp>

@@ -1,13 +1,16 @@
 #include "core/session/head_start.h"
 
+#include "core/policy/policy_table.h"
 #include "core/search/head_start_file.h"
 #include "core/search/lathe/adapt.h"
+#include "core/session/back_ends.h"
 #include "core/session/condition_texts.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/options_json.h"
 #include "core/store/log_line.h"
 #include "core/support/files.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 #include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
@@ -21,6 +24,9 @@ namespace lathe::session {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Whose candidates a head start is made of.
+constexpr std::string_view kHeadStartPolicy = policy::kDefaultPolicy;
 
 using Sketches = std::vector<std::shared_ptr<const search::LatheSketch>>;
 using Task = search::HeadStart::Task;
@@ -148,7 +154,7 @@ Result<> Maker::add(const fs::path& file, const std::function<void(std::string_v
     for (const store::ModelRow& model : models) {
         for (const std::string& target : targets) {
             if (stop.stop_requested())
-                return makeError(Errc::Cancelled, "stopped");
+                return makeError(Errc::Cancelled, say(Msg::Stopped));
             if (target.starts_with(store::kImportedTarget))
                 continue;
             if (progress)
@@ -164,8 +170,8 @@ Result<> Maker::addModel(const store::Project& project, const store::ModelRow& r
     LATHE_TRY_ASSIGN(const ModelSpec spec, modelSpecFromJson(row.options));
     LATHE_TRY_ASSIGN(const auto loaded, loadModelOf(project.file(), spec, target));
     LoadedModel model = *loaded;
-    if (model.target.family() != "cpu")
-        return {}; // policy sketch has no rules for it
+    if (!checkPolicy(model.target, kHeadStartPolicy))
+        return {}; // it has no rules for such targets
     LATHE_TRY_ASSIGN(const std::string limits, project.note("hardware " + model.target.text()));
     if (!limits.empty()) {
         LATHE_TRY_ASSIGN(const Hardware hardware, parseHardware(limits, "project"));
@@ -185,7 +191,7 @@ Result<> Maker::addModel(const store::Project& project, const store::ModelRow& r
         if (trials.records.size() <= found.trials)
             continue;
         found.trials = trials.records.size();
-        found.task = {task.key, task.name, row.source.starts_with("zoo:") ? row.source : fs::path(row.source).stem().string(), target, deviceNameOf(trials.conditions.device), {}, {}, {}};
+        found.task = {task.key, task.name, row.source.starts_with("zoo:") ? row.source : fs::path(row.source).stem().string(), target, deviceNameOf(trials.conditions.fingerprint), {}, {}, {}};
         LATHE_TRY_ASSIGN(found.task.seeds, seedsOf(project, task.key, target, trials, *sketches));
         for (const std::size_t i : sample(trials.records, static_cast<std::size_t>(std::max(0, m_options.rows)))) {
             const Record& record = trials.records[i];
@@ -213,10 +219,16 @@ Result<Trials> Maker::trialsOf(const store::Project& project, const std::string&
             ++report.skipped["not a candidate of policy sketch as this build makes them"];
             return;
         }
-        const store::Conditions conditions{record.device, coldBytes(record)};
-        auto group = std::find_if(groups.begin(), groups.end(), [&conditions](const Trials& t) { return t.conditions == conditions; });
+        // What failed before it got to a device failed for whichever there was.
+        const store::Conditions conditions = store::conditionsOf(record);
+        auto group = std::find_if(groups.begin(), groups.end(), [&conditions](const Trials& t) {
+            const bool sameDevice = t.conditions.deviceKey == conditions.deviceKey || t.conditions.deviceKey.empty() || conditions.deviceKey.empty();
+            return sameDevice && t.conditions.coldBytes == conditions.coldBytes;
+        });
         if (group == groups.end())
             group = groups.insert(groups.end(), Trials{conditions, {}});
+        else if (group->conditions.deviceKey.empty())
+            group->conditions = conditions;
         group->records.push_back(record);
     }));
     Trials most;
@@ -284,11 +296,10 @@ Result<> Maker::write(const fs::path& output)
 
 fs::path installedHeadStart(const std::string& target)
 {
-    const auto parsed = Target::parse(target);
-    if (!parsed || parsed->family() != "cpu")
+    const auto parsed = parseTarget(target);
+    if (!parsed || parsed->traits().headStart.empty())
         return {};
-    const std::string kind = parsed->kind() == "cpu" ? "cpu-" + parsed->machine() : parsed->kind();
-    fs::path file = installPrefix() / "share" / "lathe" / "head_start" / (kind + ".headstart");
+    fs::path file = installPrefix() / "share" / "lathe" / "head_start" / (parsed->traits().headStart + ".headstart");
     std::error_code ignored;
     return fs::exists(file, ignored) ? file : fs::path();
 }

@@ -22,8 +22,8 @@ inline constexpr std::string_view kNoHeadStart = "none";
 /// Key of a stored run's options that names the bytes it began with; absent: none.
 inline constexpr const char* kHeadStartHash = "head_start_hash";
 
-/// The head start that is installed for targets of this kind, PREFIX/share/lathe/head_start/KIND.headstart: cpu-x86_64, sim. Empty:
-/// there is none, or the text is no target.
+/// The head start that is installed for such targets, PREFIX/share/lathe/head_start/NAME.headstart with the name that their back end
+/// gives (BackendTraits::headStart): cpu-x86_64, sim. Empty: there is none, or the text is no target.
 std::filesystem::path installedHeadStart(const std::string& target);
 
 /// A head start as a run uses it: its bytes say what it is, wherever they lie.

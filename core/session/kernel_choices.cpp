@@ -1,10 +1,11 @@
 #include "core/session/kernel_choices.h"
 
 #include "core/deploy/runtime_archive.h"
-#include "core/schedule/default_schedule.h"
+#include "core/schedule/state.h"
 #include "core/schedule/step.h"
-#include "core/search/policy.h"
 #include "core/session/condition_texts.h"
+#include "core/session/devices.h"
+#include "core/session/untuned.h"
 #include "core/store/log_line.h"
 #include "core/support/message.h"
 
@@ -60,27 +61,6 @@ bool isStrict(std::string_view alternative)
 }
 
 } // namespace
-
-std::optional<Candidate> untunedCandidate(const search::SearchTask& task)
-{
-    const search::SearchAlternative& alternative = task.alternatives.front();
-    schedule::DefaultScheduleOptions options;
-    const std::int64_t vectorBytes = task.hardware.get("vector_unit_bytes", 64);
-    options.vectorLanes = static_cast<std::int32_t>(vectorBytes / 4);
-    options.vectorRegisters = vectorBytes >= 64 ? 32 : 16;
-    options.threads = static_cast<std::int32_t>(task.target.threads());
-    options.constantInputs = alternative.constantInputs;
-    const auto state = schedule::planDefaultSchedule(alternative.dag, options);
-    if (!state)
-        return std::nullopt;
-    Candidate candidate;
-    candidate.task = task.key;
-    candidate.alternative = alternative.name;
-    candidate.kind = "steps";
-    candidate.sketch = "default";
-    candidate.steps = schedule::toJson(state->steps()).dump();
-    return candidate;
-}
 
 search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict)
 {
@@ -204,7 +184,7 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             out.estimatedTasksMs += choice.estimatedMs * task.weight;
         } else {
             const search::SearchTask s = searchTask(task, model, wanted.strict);
-            LATHE_TRY_ASSIGN(const Candidate candidate, search::defaultCandidate(s));
+            LATHE_TRY_ASSIGN(const Candidate candidate, defaultCandidate(s));
             choice.alternative = findAlternative(task, candidate.alternative);
             choice.steps = candidate.steps;
             out.estimatedTasksMs = kUnknown;
@@ -220,7 +200,7 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
         } else if (!subgraph.noop) {
             if (!subgraph.untuned)
                 return makeError(Errc::Unsupported, say(Msg::NoDefinition, subgraph.name));
-            LATHE_TRY_ASSIGN(const Candidate candidate, search::defaultCandidate(untunedTask(subgraph, model)));
+            LATHE_TRY_ASSIGN(const Candidate candidate, defaultCandidate(untunedTask(subgraph, model)));
             choice.alternative = &*subgraph.untuned;
             choice.steps = candidate.steps;
             choice.reason = subgraph.reason;
@@ -291,7 +271,7 @@ Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* proj
         out.unsupported = exportable.error().message;
         out.aboutUnsupported = exportable.error().about;
     }
-    out.runsHere = runsHere(model.target.text());
+    out.runsHere = model.target.traits().runsHere;
     return out;
 }
 

@@ -2,8 +2,8 @@
 
 #include "core/deploy/plan.h"
 #include "core/search/search_task.h"
+#include "core/session/coverage.h"
 #include "core/session/loaded_model.h"
-#include "core/session/session.h"
 #include "core/store/project.h"
 
 namespace lathe::session {
@@ -38,8 +38,5 @@ std::optional<Message> refusalOf(const KernelChoices& choices, const LoadedModel
 
 /// A task (or an untuned function, as one alternative) as the search sees it.
 search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict);
-
-/// The default schedule of the task's first alternative; none where it does not apply.
-std::optional<Candidate> untunedCandidate(const search::SearchTask& task);
 
 } // namespace lathe::session

@@ -2,12 +2,16 @@
 
 #include "core/frontend/onnx.h"
 #include "core/frontend/zoo.h"
+#include "core/graph/pass_runner.h"
 #include "core/graph/passes.h"
+#include "core/support/json_fields.h"
+#include "core/session/back_ends.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
 #include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -60,6 +64,13 @@ Result<graph::Graph> importModel(LoadedModel& model)
 
 } // namespace
 
+Hardware figuresOf(std::string_view device)
+{
+    const auto hardware = partIn(nlohmann::json::parse(device, nullptr, false), "hardware");
+    auto figures = parseHardware(hardware.is_object() ? hardware.dump() : std::string("{}"), "device");
+    return figures ? *std::move(figures) : Hardware();
+}
+
 Result<> putLimits(LoadedModel& model, const Hardware& limits)
 {
     for (const auto& [name, limit] : limits.limits) {
@@ -73,28 +84,21 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
 {
     auto model = std::make_shared<LoadedModel>();
     model->spec = spec;
-    LATHE_TRY_ASSIGN(model->target, Target::parse(target));
+    LATHE_TRY_ASSIGN(model->target, parseTarget(target));
     model->hardware = defaultHardware(model->target);
     if (!spec.hardware.empty()) {
         LATHE_TRY_ASSIGN(const Hardware given, readHardware(spec.hardware));
         LATHE_TRY(putLimits(*model, given));
     }
     LATHE_TRY_ASSIGN(model->imported, importModel(*model));
-    graph::Graph g = model->imported;
-    // Lathe's own plans on CPUs work on channels-last tensors: vectors along the channels, windows without gathers
-    // (cpu-kernels.md 5 and 6 found NHWC within 3 % of NCHW16c). A layout that was asked for is kept.
+    // A layout that was asked for is kept.
     std::string layout = spec.layout;
-    if (layout.empty() && spec.partition == "lathe" && model->target.family() == "cpu")
-        layout = "NHWC";
-    if (!layout.empty()) {
-        LATHE_TRY_ASSIGN(g, graph::convertLayout(std::move(g), layout));
-    }
-    LATHE_TRY_ASSIGN(model->graph, graph::optimize(std::move(g), model->target));
-    if (spec.partition == "lathe") {
-        LATHE_TRY_ASSIGN(model->graph, graph::sinkReshapes(std::move(model->graph)));
-        LATHE_TRY_ASSIGN(model->graph, graph::scaleWeights(std::move(model->graph)));
-    }
-    LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition));
+    if (layout.empty() && spec.partition == "lathe")
+        layout = model->target.traits().layout;
+    graph::PassRunner passes;
+    LATHE_TRY_ASSIGN(model->graph, graph::prepare(model->imported, model->target, layout, spec.partition, passes));
+    LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition, passes));
+    model->passes = passes.runs();
     return std::shared_ptr<const LoadedModel>(std::move(model));
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/graph/pass_runner.h"
 #include "core/graph/task.h"
-#include "core/session/session.h"
+#include "core/session/options.h"
+#include "core/session/views.h"
 #include "core/target/target.h"
 
 namespace lathe::session {
@@ -15,6 +17,7 @@ struct LoadedModel
     graph::Graph imported; ///< as read: what the reference executor runs
     graph::Graph graph; ///< after the passes: what the partition's ids refer to
     graph::Partition partition;
+    std::vector<graph::PassRun> passes; ///< what was done between `imported` and `partition`
     std::string hash; ///< of the file's bytes, or of the zoo network's name and options
     std::vector<Message> notices;
 };
@@ -24,6 +27,9 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
 
 /// The model that a project names. That its file is gone is said of the project.
 Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::path& project, const ModelSpec& spec, std::string_view target);
+
+/// What an opened device tells of its hardware, of its description as Measurer::devices() has it; text that is none tells nothing.
+Hardware figuresOf(std::string_view device);
 
 /// Replaces hardware parameters. InvalidArgument: one that the target does not have, or a value out of range.
 Result<> putLimits(LoadedModel& model, const Hardware& limits);

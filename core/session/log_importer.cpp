@@ -52,7 +52,7 @@ class LogImporter
 public:
     LogImporter(const LoadedModel& model, store::Project& writer) : m_model(model), m_writer(writer) { }
 
-    Result<LogImport> run(std::span<const std::filesystem::path> files, const TuningSession::Progress& progress, std::stop_token stop)
+    Result<LogImport> run(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
     {
         LATHE_TRY(readTasks());
         std::vector<store::LogReader> readers; // all of them, so that a name that is wrong changes nothing
@@ -211,7 +211,7 @@ private:
         const std::string target = store::quoted(trial.target, 300);
         record.result.conditions = json{{"log", m_file}, {"line", line}, {"log_version", trial.version}, {"all_s", trial.allSeconds}}.dump(-1, ' ', false, json::error_handler_t::replace);
         record.target = std::string(store::kImportedTarget) + target;
-        record.device = deviceOf(target, trial.hardware);
+        record.result.device = identityOf(deviceOf(target, trial.hardware));
         record.index = static_cast<std::int32_t>(std::min<std::int64_t>(line - 1, std::numeric_limits<std::int32_t>::max()));
         record.timeMs = trial.timeMs;
         // The same line gives the same trial, whatever file it stands in.
@@ -272,7 +272,7 @@ private:
 
 } // namespace
 
-Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer, std::span<const std::filesystem::path> files, const TuningSession::Progress& progress, std::stop_token stop)
+Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer, std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
 {
     if (files.empty())
         return makeError(Errc::InvalidArgument, say(Msg::SayWhichLogs));

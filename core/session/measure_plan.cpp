@@ -1,7 +1,10 @@
 #include "core/session/measure_plan.h"
 
 #include "core/measure/task_data.h"
+#include "core/session/device_directory.h"
 #include "core/session/tune_options.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -30,8 +33,8 @@ std::uint64_t rotatedBytes(const LoadedModel& model)
 
 std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model)
 {
-    if (options.cache == "network") // simulated time knows no caches
-        return model.target.kind() == "sim" ? 0 : -static_cast<std::int64_t>(rotatedBytes(model));
+    if (options.cache == "network") // a formula's time knows no caches
+        return model.target.traits().clock == CostClock::Model ? 0 : -static_cast<std::int64_t>(rotatedBytes(model));
     return options.cache == "cold" ? std::int64_t{32} << 20 : 0; // more than the caches nearest to a core hold
 }
 
@@ -47,21 +50,35 @@ measure::RunPlan planOf(const TuneOptions& options, std::int64_t coldBytes)
     return plan;
 }
 
-measure::MeasurerOptions measurerOptions(const TuneOptions& options, const LoadedModel& model)
+Result<measure::MeasurerOptions> measurerOptions(const TuneOptions& options, const LoadedModel& model)
 {
     measure::MeasurerOptions measurer;
     measurer.target = model.target.text();
     measurer.builders = static_cast<std::uint32_t>(options.buildJobs);
     measurer.runTimeoutSeconds = options.timeoutSeconds;
-    for (const std::string& key : options.devices)
-        measurer.devices.push_back(measure::deviceOf(model.target, key));
-    measurer.quietGate = model.target.kind() == "cpu";
+    if (!options.devices.empty()) {
+        LATHE_TRY_ASSIGN(const auto devices, DeviceDirectory::ask().pick(model.target.text(), options.devices));
+        for (const DeviceView& device : devices)
+            measurer.devices.push_back(measure::deviceOf(model.target, device.key));
+    }
     return measurer;
 }
 
-Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& alternative)
+Result<std::string> classOf(std::span<const DeviceIdentity> devices)
+{
+    if (devices.empty())
+        return makeError(Errc::NotFound, "there is no device to measure on");
+    for (const DeviceIdentity& device : devices)
+        if (device.key != devices.front().key)
+            return makeError(Errc::InvalidArgument, fmt::format("costs of {} and {} do not compare: a run measures on equal devices",
+                                                                devices.front().key, device.key));
+    return devices.front().key;
+}
+
+Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& alternative, const Target& target)
 {
     measure::CheckOptions check;
+    check.tolerance = target.traits().tolerance;
     // A point of a winograd DAG costs tile^4 x channels: fewer points, all of them in different tiles.
     check.pointsPerOutput = alternative.name.starts_with("winograd") ? 12 : 48;
     return measure::makeTaskData(alternative.dag, alternative.constantInputs, 1, check);

@@ -3,7 +3,7 @@
 #include "core/compute/json.h"
 #include "core/ir/loop_nest.h"
 #include "core/measure/builder_client.h"
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/record/record_json.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/step.h"
@@ -278,7 +278,7 @@ Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
         detail.repeatsMs.push_back(toMs(ns));
     detail.durationsMs = record.result.durationsMs;
     detail.conditions = record.result.conditions;
-    detail.device = record.device;
+    detail.device = record.result.device.fingerprint;
     if (auto described = describe(record.candidate, detail); !described) {
         detail.problem = described.error().message;
         detail.aboutProblem = described.error().about;

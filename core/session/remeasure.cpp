@@ -7,6 +7,7 @@
 #include "core/store/log_line.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
+#include "core/target/presets.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ class Remeasurement
 public:
     Remeasurement(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options) : m_model(model), m_writer(writer), m_options(options) { }
 
-    Result<std::vector<RemeasuredTrial>> run(std::span<const std::string> trials, const TuningSession::Progress& progress, std::stop_token stop)
+    Result<std::vector<RemeasuredTrial>> run(std::span<const std::string> trials, const Progress& progress, std::stop_token stop)
     {
         LATHE_TRY(readRuns());
         std::set<std::string> seen;
@@ -96,7 +97,7 @@ private:
         if (task == m_taskOfKey.end())
             return makeError(Errc::NotFound, say(Msg::TrialOfOtherNetwork, name));
         const bool imported = store::isImported(old);
-        if (imported && !sameFamily(old.target.substr(store::kImportedTarget.size())))
+        if (imported && familyOfRecord(old.target.substr(store::kImportedTarget.size())) != m_model.target.family())
             return makeError(Errc::Incompatible, say(Msg::TrialOfOtherDevice, name,
                                                              store::quoted(old.target.substr(store::kImportedTarget.size()), 40), m_model.target.kind()));
         if (!imported && !old.target.empty() && old.target != m_model.target.text())
@@ -118,16 +119,6 @@ private:
         return item;
     }
 
-    /// Whether programs for the target of a log, as the reference or as Lathe writes it, are of the kind that this one runs.
-    bool sameFamily(std::string_view reference) const
-    {
-        if (const auto known = Target::parse(reference))
-            return known->family() == m_model.target.family();
-        const std::string kind(reference.substr(0, reference.find(' ')));
-        const std::string family = kind == "llvm" || kind == "c" ? "cpu" : reference.find("device=mali") != std::string_view::npos ? "mali" : "gpu";
-        return family == m_model.target.family();
-    }
-
     Result<measure::TaskDataPtr> dataOf(std::int32_t task, const std::string& alternative)
     {
         measure::TaskDataPtr& data = m_data[{task, alternative}];
@@ -138,23 +129,21 @@ private:
         for (const search::SearchAlternative& a : search.alternatives) {
             if (a.name != alternative)
                 continue;
-            LATHE_TRY_ASSIGN(data, checkedData(a));
+            LATHE_TRY_ASSIGN(data, checkedData(a, m_model.target));
             return data;
         }
         return makeError(Errc::NotFound, say(Msg::NoSuchAlgorithm, alternative, t.name));
     }
 
-    Result<> measure(std::vector<Item>& items, const TuningSession::Progress& progress, std::stop_token stop)
+    Result<> measure(std::vector<Item>& items, const Progress& progress, std::stop_token stop)
     {
         if (stop.stop_requested())
             return {};
-        measure::MeasurerOptions measurerWords = measurerOptions(items.front().options, m_model);
+        LATHE_TRY_ASSIGN(measure::MeasurerOptions measurerWords, measurerOptions(items.front().options, m_model));
         measurerWords.runTimeoutSeconds = m_options.timeoutSeconds;
         LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(measurerWords));
-        const std::string device = measurer->devices().empty() ? std::string("{}") : measurer->devices().front();
         std::vector<measure::MeasureRequest> requests;
         for (Item& item : items) {
-            item.record.device = device;
             measure::MeasureRequest request;
             request.trial = item.record.trial;
             request.candidate = item.record.candidate;
@@ -216,7 +205,7 @@ private:
 } // namespace
 
 Result<std::vector<RemeasuredTrial>> remeasureTrials(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options, std::span<const std::string> trials,
-                                                     const TuningSession::Progress& progress, std::stop_token stop)
+                                                     const Progress& progress, std::stop_token stop)
 {
     if (options.repeat < 1 || options.repeat > 1000)
         return makeError(Errc::InvalidArgument, say(Msg::CostsOutOfRange, options.repeat));

@@ -65,9 +65,6 @@ public:
     Result<> setSpeed(double factor) override;
     Result<> seek(double seconds) override;
 
-    std::vector<TaskBudget> budgets() const override { return std::vector<TaskBudget>(m_model->partition.tasks.size()); }
-    Result<> setBudget(std::int32_t, const TaskBudget&) override { return refused("budget"); }
-    Result<> setRunTimeout(double) override { return refused("time limit"); }
     std::vector<DeviceView::Limit> hardware() const override
     {
         std::vector<DeviceView::Limit> limits;
@@ -75,20 +72,9 @@ public:
             limits.push_back({name, limit.value, limit.origin});
         return limits;
     }
-    Result<> setHardware(std::string_view, std::optional<std::int64_t>) override { return refused("hardware parameter"); }
-    double runTimeout() const override { return TuneOptions().timeoutSeconds; }
-    Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string>, const RemeasureOptions&, const Progress&, std::stop_token) override { return refused("new measurement"); }
-    bool isRemeasuring() const override { return false; }
-    Result<LogImport> importLogs(std::span<const std::filesystem::path>, const Progress&, std::stop_token) override { return refused("tuning log"); }
-    Result<> setNote(const std::string&, const std::string&) override { return refused("note"); }
-    Result<ScheduleView> bestSchedule(std::int32_t) const override { return makeError(Errc::NotFound, say(Msg::ReplayNoSchedules)); }
     Result<std::unique_ptr<History>> history() const override { return openHistory({m_options.project, m_run.model, m_model, m_front}); }
-    Result<std::vector<TrialView>> trials(std::int64_t, std::int64_t) const override { return std::vector<TrialView>(); }
-    Result<Coverage> coverage(bool) const override { return refused("export"); }
-    Result<CompileReport> compile(const CompileOptions&, const Progress&, std::stop_token) override { return refused("export"); }
 
 private:
-    static Error refused(const char* what) { return makeError(Errc::InvalidArgument, say(Msg::ReplayRefuses, what)); }
     void play(std::stop_token stop);
     Result<> tellUntil(double position, std::stop_token stop, bool& atEnd);
     void goTo(double seconds);
@@ -97,7 +83,7 @@ private:
     {
         m_control.setState(state);
         const Event event{m_position, StateEvent{state, std::move(text), std::move(about)}};
-        m_control.emit({&event, 1});
+        m_control.tell({&event, 1});
     }
     /// Whether the playing ends here; then the next seek() starts it anew.
     bool ends()
@@ -192,7 +178,7 @@ Result<> ReplaySession::tellUntil(double position, std::stop_token stop, bool& a
             batch.push_back(item->event);
             m_script.pop();
         }
-        m_control.emit(batch);
+        m_control.tell(batch);
         if (batch.size() < kBatch)
             return {};
     }
@@ -211,7 +197,7 @@ void ReplaySession::goTo(double seconds)
         }
         m_position = 0;
         const Event event{0, RewindEvent()};
-        m_control.emit({&event, 1});
+        m_control.tell({&event, 1});
     }
     m_position = seconds;
 }
@@ -275,7 +261,7 @@ void ReplaySession::play(std::stop_token stop)
         const StateEvent ending = m_script.ending();
         setState(ending.state, ending.text, ending.about);
         const Event done{m_script.done().seconds, m_script.done()};
-        m_control.emit({&done, 1});
+        m_control.tell({&done, 1});
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "core/session/replay_script.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/roofline.h"
 #include "core/session/stored_time.h"
 
@@ -105,7 +105,7 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
     return {};
 }
 
-/// As TuningRun::holdFinals() tells of them.
+/// As RunFinals tells of them.
 void ReplayScript::readFinals(double at, const json& event)
 {
     Finals finals{at, {}};

@@ -1,6 +1,6 @@
 #include "core/session/report.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/session/comparison.h"
 #include "core/session/stored_time.h"
 #include "core/store/record_reader.h"

@@ -2,6 +2,8 @@
 
 #include "core/measure/measurer.h"
 #include "core/record/json_fields.h"
+#include "core/session/back_ends.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 #include "core/target/target.h"
 
@@ -32,11 +34,11 @@ DeviceLimits limitsFromJson(const std::string& text)
 
 Result<DeviceLimits> measureLimits(const std::string& text)
 {
-    LATHE_TRY_ASSIGN(const Target target, Target::parse(text));
+    LATHE_TRY_ASSIGN(const Target target, parseTarget(text));
     measure::MeasurerOptions options;
     options.target = target.text();
     LATHE_TRY_ASSIGN(const auto measurer, measure::Measurer::create(options));
-    LATHE_TRY_ASSIGN(const std::string limitsText, measurer->limits(0));
+    LATHE_TRY_ASSIGN(const std::string limitsText, measurer->limits());
     DeviceLimits limits = limitsFromJson(limitsText);
     if (!limits.known())
         return makeError(Errc::Unsupported, say(Msg::NoRoofline, text));

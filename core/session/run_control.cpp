@@ -8,7 +8,7 @@ void RunControl::setObserver(SessionObserver* observer)
     m_observer = observer;
 }
 
-void RunControl::emit(std::span<const Event> events)
+void RunControl::tell(std::span<const Event> events)
 {
     const std::scoped_lock lock(m_observerMutex);
     if (m_observer != nullptr && !events.empty())

@@ -13,7 +13,7 @@ class RunControl
 {
 public:
     void setObserver(SessionObserver* observer); ///< returns when no call to the old one is in flight
-    void emit(std::span<const Event> events);
+    void tell(std::span<const Event> events);
 
     void requestPause(bool pause);
     bool pauseRequested() const;

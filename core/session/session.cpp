@@ -3,6 +3,7 @@
 #include "core/frontend/zoo.h"
 #include "core/measure/measurer.h"
 #include "core/schedule/state.h"
+#include "core/session/back_ends.h"
 #include "core/session/exporter.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/log_importer.h"
@@ -35,7 +36,7 @@ using nlohmann::json;
 
 namespace {
 
-class Session final : public SessionBase
+class Session final : public SessionBase, public ProjectPart, public ExportPart
 {
 public:
     Session(OpenOptions options, std::shared_ptr<const LoadedModel> model, std::optional<store::Project> project)
@@ -65,11 +66,15 @@ public:
         std::vector<Message> notices = m_model->notices;
         if (m_project && !m_project->readOnlyReason().empty())
             notices.push_back(messageOf(m_project->readOnlyError()));
+        for (const std::string& refused : loadBackEnds())
+            notices.push_back(phrase(refused));
         return notices;
     }
     bool canResume() const override { return m_canResume; }
 
     Result<> start(TuneOptions options) override;
+    ProjectPart* project() override { return this; }
+    ExportPart* exports() override { return this; }
 
     std::vector<TaskBudget> budgets() const override { return m_steering.budgets(); }
     Result<> setBudget(std::int32_t task, const TaskBudget& budget) override;
@@ -89,7 +94,6 @@ public:
 
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
-    Result<std::vector<TrialView>> trials(std::int64_t offset, std::int64_t limit) const override;
     Result<Coverage> coverage(bool strict) const override;
     Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) override;
 
@@ -102,13 +106,16 @@ private:
     Error readOnly() const { return m_project->readOnlyReason().empty() ? makeError(Errc::StoreFailed, say(Msg::ProjectReadOnly)) : m_project->readOnlyError(); }
     Result<> storeBudget(std::int32_t task, const TaskBudget& budget);
     std::string hardwareNote() const { return "hardware " + m_model->target.text(); }
-    /// The model with the limits that were set.
+    std::string figuresNote() const { return "device figures " + m_model->target.text(); }
+    /// The model with what an opened device told, and the limits that were set.
     std::shared_ptr<const LoadedModel> modelNow() const
     {
         const std::scoped_lock lock(m_limitsMutex);
         return m_limited ? m_limited : m_model;
     }
     Result<> takeLimits(Hardware limits);
+    Hardware ownHardware() const; ///< of the target, with what a device told
+    Result<std::shared_ptr<const LoadedModel>> deviceOpened(std::string_view device);
 
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<store::Project> m_project;
@@ -116,6 +123,7 @@ private:
     Steering m_steering;
     mutable std::mutex m_limitsMutex; ///< an export reads on a thread of its own
     Hardware m_limits; ///< those set by a person or file
+    Hardware m_figures; ///< of the device that was opened last, where they replace presets
     std::shared_ptr<const LoadedModel> m_limited; ///< null: none
     mutable std::mutex m_oneAtATime; ///< a run, or trials that are measured again
     bool m_remeasuring = false;
@@ -279,27 +287,63 @@ std::vector<DeviceView::Limit> Session::hardware() const
 Result<> Session::takeLimits(Hardware limits)
 {
     auto limited = std::make_shared<LoadedModel>(*m_model);
-    LATHE_TRY(putLimits(*limited, limits));
     const std::scoped_lock lock(m_limitsMutex);
+    limited->hardware.takeDeviceFigures(m_figures);
+    LATHE_TRY(putLimits(*limited, limits));
     m_limits = std::move(limits);
-    m_limited = m_limits.limits.empty() ? nullptr : std::move(limited);
+    m_limited = m_limits.limits.empty() && m_figures.limits.empty() ? nullptr : std::move(limited);
     return {};
+}
+
+Hardware Session::ownHardware() const
+{
+    Hardware hardware = defaultHardware(m_model->target);
+    const std::scoped_lock lock(m_limitsMutex);
+    hardware.takeDeviceFigures(m_figures);
+    return hardware;
+}
+
+/// Called by the run, on its thread.
+Result<std::shared_ptr<const LoadedModel>> Session::deviceOpened(std::string_view device)
+{
+    if (!m_model->target.traits().takesDeviceFigures)
+        return modelNow();
+    const Hardware figures = figuresOf(device);
+    Hardware limits;
+    {
+        const std::scoped_lock lock(m_limitsMutex);
+        m_figures = figures;
+        limits = m_limits;
+    }
+    LATHE_TRY(takeLimits(std::move(limits)));
+    // What is compiled later, without a device at hand, goes by the same figures.
+    if (m_project)
+        LATHE_TRY(m_project->setNote(figuresNote(), figures.limits.empty() ? std::string() : hardwareText(figures)));
+    return modelNow();
 }
 
 /// What was given when the session was opened is stored; else what is stored counts.
 Result<> Session::restoreHardware()
 {
+    if (m_project && m_model->target.traits().takesDeviceFigures) {
+        LATHE_TRY_ASSIGN(const std::string told, m_project->note(figuresNote()));
+        if (!told.empty()) {
+            LATHE_TRY_ASSIGN(m_figures, parseHardware(told, "device"));
+        }
+    }
     if (!m_model->spec.hardware.empty()) {
-        LATHE_TRY_ASSIGN(m_limits, readHardware(m_model->spec.hardware));
+        LATHE_TRY_ASSIGN(Hardware given, readHardware(m_model->spec.hardware));
+        LATHE_TRY(takeLimits(given));
         return m_project && !m_project->readOnly() ? m_project->setNote(hardwareNote(), hardwareText(m_limits)) : Result<>();
     }
     if (!m_project)
         return {};
     LATHE_TRY_ASSIGN(const std::string text, m_project->note(hardwareNote()));
-    if (text.empty())
-        return {};
-    LATHE_TRY_ASSIGN(Hardware limits, parseHardware(text, "project"));
-    return takeLimits(std::move(limits));
+    Hardware limits;
+    if (!text.empty()) {
+        LATHE_TRY_ASSIGN(limits, parseHardware(text, "project"));
+    }
+    return limits.limits.empty() && m_figures.limits.empty() ? Result<>() : takeLimits(std::move(limits));
 }
 
 Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t> value)
@@ -314,7 +358,7 @@ Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t>
         const std::scoped_lock lock(m_limitsMutex);
         limits = m_limits;
     }
-    const std::int64_t own = defaultHardware(m_model->target).get(name);
+    const std::int64_t own = ownHardware().get(name);
     LATHE_TRY(checkLimit(m_model->target, name, value.value_or(own)));
     if (value && *value != own)
         limits.limits[std::string(name)] = {*value, "edited"};
@@ -386,6 +430,8 @@ Result<> Session::start(TuneOptions options)
         return readOnly();
     LATHE_TRY(check(options));
     LATHE_TRY(measure::checkMeasurable(m_model->target));
+    if (!options.resume) // else the run's own counts
+        LATHE_TRY(checkPolicy(m_model->target, options.policy));
     wait();
     RunSetup setup;
     setup.model = modelNow();
@@ -395,10 +441,11 @@ Result<> Session::start(TuneOptions options)
     setup.executor = m_executor.get();
     setup.control = &m_control;
     setup.steering = &m_steering;
-    if (m_model->target.kind() == "cpu")
-        setup.measureNetwork = [this, model = setup.model, derived = std::make_shared<deploy::DerivedConstants>()](bool untuned, const RecordChoice& choice, std::stop_token stop) {
-            return measureNetwork(*model, untuned ? nullptr : m_project.get(), choice, stop, derived);
+    if (const BackendTraits& traits = m_model->target.traits(); traits.libraries && traits.runsHere)
+        setup.measureNetwork = [this, derived = std::make_shared<deploy::DerivedConstants>()](bool untuned, const RecordChoice& choice, std::stop_token stop) {
+            return measureNetwork(*modelNow(), untuned ? nullptr : m_project.get(), choice, stop, derived);
         };
+    setup.deviceOpened = [this](std::string_view device) { return deviceOpened(device); };
     m_control.requestPause(false);
     m_control.setState(RunState::Starting);
     begin([this, setup = std::move(setup)](std::stop_token stop) mutable {
@@ -446,43 +493,13 @@ Result<std::unique_ptr<History>> Session::history() const
     return openHistory({m_project->file(), m_modelRow, modelNow(), nullptr});
 }
 
-Result<std::vector<TrialView>> Session::trials(std::int64_t offset, std::int64_t limit) const
-{
-    std::vector<TrialView> views;
-    if (!m_project)
-        return views;
-    LATHE_TRY_ASSIGN(const auto project, reader());
-    const auto indices = taskIndices();
-    store::RecordFilter filter;
-    filter.offset = offset;
-    filter.limit = limit;
-    LATHE_TRY(project.forEachRecord(filter, [&](const Record& record) {
-        TrialView view;
-        view.id = record.trial;
-        view.round = record.round;
-        view.index = record.index;
-        const auto index = indices.find(record.candidate.task);
-        view.task = index == indices.end() ? -1 : index->second;
-        view.candidate = record.candidate.hash().hex();
-        view.sketch = record.candidate.sketch;
-        if (record.result.ok())
-            view.costMs = record.result.meanNs() * 1e-6;
-        view.stage = toString(record.result.stage);
-        view.code = toString(record.result.code);
-        view.text = record.result.text;
-        view.about = record.result.about;
-        views.push_back(std::move(view));
-    }));
-    return views;
-}
-
 Result<Coverage> Session::coverage(bool strict) const
 {
     std::optional<store::Project> project;
     if (m_project) {
         LATHE_TRY_ASSIGN(project, reader());
     }
-    return coverageOf(*m_model, project ? &*project : nullptr, {{}, strict});
+    return coverageOf(*modelNow(), project ? &*project : nullptr, {{}, strict});
 }
 
 Result<CompileReport> Session::compile(const CompileOptions& options, const Progress& progress, std::stop_token stop)
@@ -518,7 +535,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     if (options.target.empty()) {
         LATHE_TRY_ASSIGN(options.target, latestTarget(options.project));
         if (options.target.empty())
-            options.target = "cpu";
+            options.target = kDefaultTarget;
     }
     // A model that is named is read first, so that one that cannot be read leaves no empty project behind.
     std::shared_ptr<const LoadedModel> model;
@@ -545,6 +562,11 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     LATHE_TRY(session->restoreHardware());
     session->lookForRuns();
     return std::unique_ptr<TuningSession>(std::move(session));
+}
+
+Error notInReplay(std::string_view what)
+{
+    return makeError(Errc::InvalidArgument, say(Msg::ReplayRefuses, what));
 }
 
 std::vector<ZooView> listZoo()

@@ -1,6 +1,6 @@
 #include "core/session/stored_time.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/store/project.h"
 
 #include <nlohmann/json.hpp>

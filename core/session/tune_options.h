@@ -1,6 +1,7 @@
 #pragma once
 
-#include "core/session/session.h"
+#include "core/session/options.h"
+#include "core/support/result.h"
 
 namespace lathe::session {
 

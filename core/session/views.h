@@ -124,10 +124,16 @@ struct UntunedView
 
 struct DeviceView
 {
-    std::string key;
+    std::string key; ///< by which its machine calls it; empty: there is no device
     std::string kind;
     std::string name;
     std::string state; ///< "ready", "absent: why", "busy"
+    std::string deviceKey; ///< of the class of equal devices, among which costs compare
+    bool ready() const { return state == "ready"; }
+    /// Why it is absent.
+    std::string reason() const { return state.starts_with("absent: ") ? state.substr(8) : state; }
+    /// Whether `--device asked` means it.
+    bool isCalled(const std::string& asked) const { return asked == key || asked == deviceKey; }
     struct Limit
     {
         std::string name;
@@ -154,6 +160,17 @@ struct TrialView
     About about = {}; ///< the text
 };
 
+/// A trial whose candidate was measured again.
+struct RemeasuredTrial
+{
+    std::string trial; ///< the new one; empty: it was not measured, `text` says why
+    std::string repeats; ///< the old one
+    std::int32_t task = -1;
+    std::string alternative;
+    double beforeMs = kUnknown, costMs = kUnknown;
+    std::string code, stage, text;
+};
+
 /// What the best record of a task is made of.
 struct ScheduleView
 {
@@ -161,6 +178,14 @@ struct ScheduleView
     std::string sketch;
     std::string steps; ///< JSON, a step a line
     std::string loops; ///< loop tree
+};
+
+/// A network that comes with Lathe.
+struct ZooView
+{
+    std::string name;
+    std::string description;
+    std::vector<std::string> layouts;
 };
 
 } // namespace lathe::session

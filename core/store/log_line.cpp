@@ -1,6 +1,7 @@
 #include "core/store/log_line.h"
 
 #include "core/record/record_json.h"
+#include "core/support/json_values.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -27,9 +28,8 @@ Error bad(std::string why)
 
 std::optional<std::int64_t> integer(const json& value)
 {
-    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > (std::uint64_t{1} << 62)))
-        return std::nullopt;
-    return value.get<std::int64_t>();
+    std::int64_t whole = 0;
+    return takeJson(value, whole) && whole <= (std::int64_t{1} << 62) ? std::optional(whole) : std::nullopt;
 }
 
 /// The times of a result in ns; nothing where one is no time.

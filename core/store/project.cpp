@@ -24,6 +24,24 @@ Result<std::int64_t> pragma(const Database& db, const std::string& name)
     return row ? s.integer(0) : 0;
 }
 
+void deviceKeyOf(sqlite3_context* context, int, sqlite3_value** arguments)
+{
+    const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(arguments[0]));
+    const auto size = static_cast<std::size_t>(sqlite3_value_bytes(arguments[0]));
+    const std::string key = text == nullptr ? std::string() : identityOf(std::string(text, size)).key;
+    sqlite3_result_text64(context, key.data(), key.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/// The function device_key_of(fingerprint) of kSchemaSteps.
+Result<> addDeviceKeyFunction(const Database& db)
+{
+    if (sqlite3_create_function_v2(db.handle(), "device_key_of", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, deviceKeyOf, nullptr,
+                                   nullptr, nullptr)
+        != SQLITE_OK)
+        return db.failure("reading");
+    return {};
+}
+
 /// What SQLite itself would take for a file to make or to repair. Errors: NotFound, BadFile, StoreFailed.
 Result<> checkFile(const std::filesystem::path& file, Project::Access access)
 {
@@ -126,6 +144,7 @@ Result<bool> Project::migrate()
     LATHE_TRY(m_db->execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON"));
     if (version == kSchemaVersion)
         return false;
+    LATHE_TRY(addDeviceKeyFunction(*m_db));
     LATHE_TRY_ASSIGN(Transaction transaction, Transaction::begin(*m_db));
     for (std::int64_t v = version; v < kSchemaVersion; ++v)
         LATHE_TRY(m_db->execute(kSchemaSteps[static_cast<std::size_t>(v)]));
@@ -324,40 +343,44 @@ Result<std::vector<BestRow>> Project::best(const BestFilter& filter) const
     if (!filter.target.empty())
         sql += " AND target = ?";
     if (filter.conditions)
-        sql += " AND device = ? AND cold_bytes = ?";
+        sql += " AND device_key = ? AND cold_bytes = ?";
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, sql + " ORDER BY task, past, mean_ns, id"));
     if (!filter.task.empty())
         s.bind(filter.task);
     if (!filter.target.empty())
         s.bind(filter.target);
     if (filter.conditions)
-        s.bind(filter.conditions->device).bind(filter.conditions->coldBytes);
+        s.bind(filter.conditions->deviceKey).bind(filter.conditions->coldBytes);
     std::vector<BestRow> rows;
     LATHE_TRY(readRecords(s, [&rows](const Record& r) {
-        rows.push_back({r.candidate.task, r.candidate.alternative, r.result.meanNs(), {r.device, coldBytes(r)}, r});
+        rows.push_back({r.candidate.task, r.candidate.alternative, r.result.meanNs(), conditionsOf(r), r});
     }));
     return rows;
 }
 
 Result<> Project::forEachContender(std::string_view task, std::string_view target, const Conditions& conditions, const std::function<bool(const Record&)>& visit) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, fmt::format("SELECT {} FROM records r WHERE task = ?1 AND code = 'Ok' AND mean_ns IS NOT NULL AND target = ?2 AND device = ?3 AND "
-                                                                        "cold_bytes = ?4 AND id >= coalesce((SELECT f.since FROM finals f WHERE f.task = ?1 AND f.target = ?2 AND f.device = ?3 "
-                                                                        "AND f.cold_bytes = ?4), 0) ORDER BY mean_ns, id", kRecordColumns)));
-    s.bind(task).bind(target).bind(conditions.device).bind(conditions.coldBytes);
+    const std::string sql = fmt::format("SELECT {} FROM records r WHERE task = ?1 AND code = 'Ok' AND mean_ns IS NOT NULL AND target = ?2 AND "
+                                        "device_key = ?3 AND cold_bytes = ?4 AND id >= coalesce((SELECT f.since FROM finals f WHERE f.task = ?1 "
+                                        "AND f.target = ?2 AND f.device_key = ?3 AND f.cold_bytes = ?4), 0) ORDER BY mean_ns, id",
+                                        kRecordColumns);
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, sql));
+    s.bind(task).bind(target).bind(conditions.deviceKey).bind(conditions.coldBytes);
     return readRecordsWhile(s, visit);
 }
 
 Result<std::vector<Conditions>> Project::conditions(std::string_view target) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT device, cold_bytes FROM fastest WHERE target = ? GROUP BY device, cold_bytes ORDER BY max(latest) DESC"));
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT f.device_key, f.cold_bytes, r.device FROM "
+                                                            "(SELECT device_key, cold_bytes, max(latest) AS latest FROM fastest WHERE target = ? "
+                                                            "GROUP BY device_key, cold_bytes) f JOIN records r ON r.id = f.latest ORDER BY f.latest DESC"));
     s.bind(target);
     std::vector<Conditions> all;
     while (true) {
         LATHE_TRY_ASSIGN(const bool row, s.step());
         if (!row)
             return all;
-        all.push_back({s.text(0), s.integer(1)});
+        all.push_back({s.text(0), s.integer(1), s.text(2)});
     }
 }
 

@@ -54,10 +54,20 @@ struct RoundRow
 /// How a cost was measured, besides the target: costs of other conditions do not compare with it.
 struct Conditions
 {
-    std::string device; ///< fingerprint JSON
+    std::string deviceKey; ///< DeviceIdentity::key
     std::int64_t coldBytes = 0; ///< lathe::coldBytes of its records
-    friend bool operator==(const Conditions&, const Conditions&) = default;
+    std::string fingerprint = {}; ///< of one such device, for people. No part of the identity
+    friend bool operator==(const Conditions& a, const Conditions& b)
+    {
+        return a.deviceKey == b.deviceKey && a.coldBytes == b.coldBytes;
+    }
 };
+
+/// Under which a record was measured.
+inline Conditions conditionsOf(const Record& record)
+{
+    return {record.result.device.key, coldBytes(record), record.result.device.fingerprint};
+}
 
 struct BestRow
 {

@@ -20,7 +20,7 @@ void bind(Statement& statement, const RecordRange& range)
         statement.bind(range.untilMs);
 }
 
-/// Task, target, device, cold bytes.
+/// Task, target, device key, cold bytes.
 using Alike = std::tuple<std::string, std::string, std::string, std::int64_t>;
 
 } // namespace
@@ -31,7 +31,7 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
         return reader.project().best();
     // Who stands best, as the schema has it for the whole: within the range, the latest finals leave what is older behind.
     const std::string valid = where(range) + " AND code = 'Ok' AND mean_ns IS NOT NULL";
-    LATHE_TRY_ASSIGN(Statement finals, Statement::prepare(reader.project().database(), "SELECT task, target, device, cold_bytes, finals, id FROM records" + valid + " AND finals <> '' ORDER BY id"));
+    LATHE_TRY_ASSIGN(Statement finals, Statement::prepare(reader.project().database(), "SELECT task, target, device_key, cold_bytes, finals, id FROM records" + valid + " AND finals <> '' ORDER BY id"));
     bind(finals, range);
     std::map<Alike, std::pair<std::string, std::int64_t>> latest; // id of the finals, its first record
     while (true) {
@@ -45,7 +45,7 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
     // Beside an aggregate min() SQLite takes the other columns from the row that has it.
     const auto fastest = [&](const std::string& restriction, const auto& bindMore) -> Result<std::vector<std::int64_t>> {
         LATHE_TRY_ASSIGN(Statement s, Statement::prepare(reader.project().database(), "SELECT id, min(mean_ns) FROM records" + valid + restriction
-                                                                                         + " GROUP BY task, target, device, cold_bytes, alternative"));
+                                                                                         + " GROUP BY task, target, device_key, cold_bytes, alternative"));
         bind(s, range);
         bindMore(s);
         std::vector<std::int64_t> ids;
@@ -58,7 +58,7 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
     };
     LATHE_TRY_ASSIGN(std::vector<std::int64_t> ids, fastest({}, [](Statement&) {}));
     for (const auto& [alike, since] : latest) {
-        LATHE_TRY_ASSIGN(const auto later, fastest(" AND task = ? AND target = ? AND device = ? AND cold_bytes = ? AND id >= ?", [&alike = alike, first = since.second](Statement& s) {
+        LATHE_TRY_ASSIGN(const auto later, fastest(" AND task = ? AND target = ? AND device_key = ? AND cold_bytes = ? AND id >= ?", [&alike = alike, first = since.second](Statement& s) {
             s.bind(std::get<0>(alike)).bind(std::get<1>(alike)).bind(std::get<2>(alike)).bind(std::get<3>(alike)).bind(first);
         }));
         ids.insert(ids.end(), later.begin(), later.end());
@@ -69,9 +69,9 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
     std::vector<Row> found;
     for (const std::int64_t id : ids) {
         LATHE_TRY_ASSIGN(Record record, reader.record(id));
-        const auto since = latest.find({record.candidate.task, record.target, record.device, coldBytes(record)});
+        const auto since = latest.find({record.candidate.task, record.target, record.result.device.key, coldBytes(record)});
         const bool past = since != latest.end() && id < since->second.second;
-        found.push_back({past, {record.candidate.task, record.candidate.alternative, record.result.meanNs(), {record.device, coldBytes(record)}, record}});
+        found.push_back({past, {record.candidate.task, record.candidate.alternative, record.result.meanNs(), conditionsOf(record), record}});
     }
     std::stable_sort(found.begin(), found.end(), [](const Row& a, const Row& b) {
         return std::tie(a.second.task, a.first, a.second.costNs) < std::tie(b.second.task, b.first, b.second.costNs);

@@ -1,6 +1,7 @@
 #include "core/store/record_rows.h"
 
 #include "core/record/record_json.h"
+#include "core/support/json_values.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -27,12 +28,12 @@ Statement& bindRecord(Statement& s, const Record& record)
     else
         s.bindNull();
     s.bind(json(r.costsNs).dump()).bind(std::int64_t{r.verified}).bind(json(r.durationsMs).dump()).bind(r.conditions);
-    s.bind(record.device).bind(record.timeMs);
+    s.bind(r.device.fingerprint).bind(record.timeMs);
     if (std::isfinite(c.predictedNs))
         s.bind(c.predictedNs);
     else
         s.bindNull();
-    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats).bind(finalsOf(record)).bind(toJsonText(r.about));
+    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats).bind(finalsOf(record)).bind(r.device.key).bind(toJsonText(r.about));
 }
 
 namespace {
@@ -61,15 +62,8 @@ Result<Record> readRecord(const Statement& s)
     }
     c.kind = s.text(7);
     c.sketch = s.text(8);
-    const json genome = json::parse(s.text(9), nullptr, false);
-    if (!genome.is_array())
+    if (!takeJson(json::parse(s.text(9), nullptr, false), c.genome))
         return damaged("genome");
-    for (const json& gene : genome) {
-        const bool whole = gene.is_number_integer() && (!gene.is_number_unsigned() || gene.get<std::uint64_t>() <= INT32_MAX);
-        if (!whole || gene.get<std::int64_t>() < INT32_MIN || gene.get<std::int64_t>() > INT32_MAX)
-            return damaged("genome");
-        c.genome.push_back(gene.get<std::int32_t>());
-    }
     c.steps = s.text(10);
     TrialResult& r = record.result;
     const auto stage = trialStageFromString(s.text(12));
@@ -97,12 +91,13 @@ Result<Record> readRecord(const Statement& s)
         r.durationsMs[name] = value.get<double>();
     }
     r.conditions = s.text(19);
-    record.device = s.text(20);
+    r.device.fingerprint = s.text(20);
     record.timeMs = s.integer(21);
     c.predictedNs = s.real(22);
     record.target = s.text(23);
     record.repeats = s.text(24);
-    r.about = aboutFromJsonText(s.text(25));
+    r.device.key = s.text(25);
+    r.about = aboutFromJsonText(s.text(26));
     return record;
 }
 

@@ -145,13 +145,78 @@ DROP VIEW best;
 CREATE VIEW best AS SELECT r.*, f.past AS past FROM fastest f JOIN records r ON r.id = f.record;
 )sql";
 
-// What a failure's text is about: JSON (support/message.h), for other languages; empty in records of before.
+// Costs compare among equal devices, whichever of them measured: records hold the key of the device's class beside its fingerprint,
+// and what stands best is kept by key. Records of before get the key that a device has by its fingerprint. Two that differed by no
+// more than where they were plugged in become one class, so who stands best is worked out anew, by the rule of version 5.
 constexpr const char* kVersion6 = R"sql(
+ALTER TABLE records ADD COLUMN device_key TEXT NOT NULL DEFAULT '';
+CREATE TEMP TABLE device_keys(device TEXT PRIMARY KEY, key TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO device_keys SELECT device, device_key_of(device) FROM (SELECT DISTINCT device FROM records);
+UPDATE records SET device_key = (SELECT key FROM device_keys d WHERE d.device = records.device);
+DROP TABLE device_keys;
+DROP TRIGGER records_compared;
+DROP TRIGGER records_forgotten;
+DROP VIEW best;
+DROP TABLE fastest;
+DROP TABLE finals;
+CREATE TABLE fastest(task TEXT NOT NULL, target TEXT NOT NULL, device_key TEXT NOT NULL, cold_bytes INTEGER NOT NULL,
+    alternative TEXT NOT NULL, record INTEGER NOT NULL, mean_ns REAL NOT NULL, latest INTEGER NOT NULL, past INTEGER NOT NULL,
+    PRIMARY KEY(task, target, device_key, cold_bytes, alternative)) WITHOUT ROWID;
+CREATE TABLE finals(task TEXT NOT NULL, target TEXT NOT NULL, device_key TEXT NOT NULL, cold_bytes INTEGER NOT NULL, finals TEXT NOT NULL,
+    since INTEGER NOT NULL, PRIMARY KEY(task, target, device_key, cold_bytes)) WITHOUT ROWID;
+INSERT INTO finals SELECT task, target, device_key, cold_bytes, finals, min(id) FROM records r WHERE finals <> '' AND code = 'Ok'
+    AND mean_ns IS NOT NULL AND finals = (SELECT l.finals FROM records l WHERE l.task = r.task AND l.target = r.target
+        AND l.device_key = r.device_key AND l.cold_bytes = r.cold_bytes AND l.finals <> '' AND l.code = 'Ok' AND l.mean_ns IS NOT NULL
+        ORDER BY l.id DESC LIMIT 1)
+    GROUP BY task, target, device_key, cold_bytes, finals;
+INSERT INTO fastest SELECT task, target, device_key, cold_bytes, alternative, id, mean_ns, latest, past FROM
+    (SELECT *, row_number() OVER (PARTITION BY task, target, device_key, cold_bytes, alternative ORDER BY past, mean_ns, id) AS place,
+        max(id) OVER (PARTITION BY task, target, device_key, cold_bytes, alternative) AS latest FROM
+        (SELECT r.task, r.target, r.device_key, r.cold_bytes, r.alternative, r.id, r.mean_ns, r.id < coalesce(f.since, 0) AS past
+            FROM records r LEFT JOIN finals f ON f.task = r.task AND f.target = r.target AND f.device_key = r.device_key
+            AND f.cold_bytes = r.cold_bytes WHERE r.code = 'Ok' AND r.mean_ns IS NOT NULL)) WHERE place = 1;
+CREATE TRIGGER records_compared AFTER INSERT ON records WHEN NEW.code = 'Ok' AND NEW.mean_ns IS NOT NULL BEGIN
+    UPDATE fastest SET past = 1 WHERE NEW.finals <> '' AND task = NEW.task AND target = NEW.target AND device_key = NEW.device_key
+        AND cold_bytes = NEW.cold_bytes AND NOT EXISTS (SELECT 1 FROM finals f WHERE f.task = NEW.task AND f.target = NEW.target
+            AND f.device_key = NEW.device_key AND f.cold_bytes = NEW.cold_bytes AND f.finals = NEW.finals);
+    DELETE FROM finals WHERE NEW.finals <> '' AND finals <> NEW.finals AND task = NEW.task AND target = NEW.target
+        AND device_key = NEW.device_key AND cold_bytes = NEW.cold_bytes;
+    INSERT OR IGNORE INTO finals SELECT NEW.task, NEW.target, NEW.device_key, NEW.cold_bytes, NEW.finals, NEW.id WHERE NEW.finals <> '';
+    INSERT OR IGNORE INTO fastest VALUES(NEW.task, NEW.target, NEW.device_key, NEW.cold_bytes, NEW.alternative, NEW.id, NEW.mean_ns, NEW.id, 0);
+    UPDATE fastest SET latest = NEW.id, record = iif(past OR NEW.mean_ns < mean_ns, NEW.id, record),
+        mean_ns = iif(past OR NEW.mean_ns < mean_ns, NEW.mean_ns, mean_ns), past = 0
+        WHERE task = NEW.task AND target = NEW.target AND device_key = NEW.device_key AND cold_bytes = NEW.cold_bytes
+        AND alternative = NEW.alternative;
+END;
+CREATE TRIGGER records_forgotten AFTER DELETE ON records WHEN OLD.code = 'Ok' BEGIN
+    DELETE FROM finals WHERE OLD.finals <> '' AND task = OLD.task AND target = OLD.target AND device_key = OLD.device_key
+        AND cold_bytes = OLD.cold_bytes;
+    INSERT INTO finals SELECT task, target, device_key, cold_bytes, finals, min(id) FROM records WHERE OLD.finals <> '' AND task = OLD.task
+        AND target = OLD.target AND device_key = OLD.device_key AND cold_bytes = OLD.cold_bytes AND code = 'Ok' AND mean_ns IS NOT NULL
+        AND finals = (SELECT r.finals FROM records r WHERE r.task = OLD.task AND r.target = OLD.target AND r.device_key = OLD.device_key
+            AND r.cold_bytes = OLD.cold_bytes AND r.code = 'Ok' AND r.mean_ns IS NOT NULL AND r.finals <> '' ORDER BY r.id DESC LIMIT 1)
+        GROUP BY finals;
+    DELETE FROM fastest WHERE task = OLD.task AND target = OLD.target AND device_key = OLD.device_key AND cold_bytes = OLD.cold_bytes
+        AND (alternative = OLD.alternative OR OLD.finals <> '');
+    INSERT INTO fastest SELECT task, target, device_key, cold_bytes, alternative, id, mean_ns, id, past FROM
+        (SELECT *, row_number() OVER (PARTITION BY alternative ORDER BY past, mean_ns, id) AS place FROM
+            (SELECT r.task, r.target, r.device_key, r.cold_bytes, r.alternative, r.id, r.mean_ns, r.id < coalesce((SELECT f.since FROM finals f
+                WHERE f.task = OLD.task AND f.target = OLD.target AND f.device_key = OLD.device_key AND f.cold_bytes = OLD.cold_bytes), 0) AS past
+                FROM records r WHERE r.task = OLD.task AND r.target = OLD.target AND r.device_key = OLD.device_key
+                AND r.cold_bytes = OLD.cold_bytes AND (r.alternative = OLD.alternative OR OLD.finals <> '') AND r.code = 'Ok'
+                AND r.mean_ns IS NOT NULL)) WHERE place = 1;
+END;
+CREATE VIEW best AS SELECT r.*, f.past AS past FROM fastest f JOIN records r ON r.id = f.record;
+)sql";
+
+// What a failure's text is about: JSON (support/message.h), for other languages; empty in records of before.
+constexpr const char* kVersion7 = R"sql(
 ALTER TABLE records ADD COLUMN about TEXT NOT NULL DEFAULT '';
 )sql";
 
 } // namespace
 
-const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6};
+const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2, kVersion3,
+                                                                                        kVersion4, kVersion5, kVersion6, kVersion7};
 
 } // namespace lathe::store

@@ -1,6 +1,6 @@
 #include "core/store/transfer.h"
 
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "core/record/record_json.h"
 #include "core/schedule/step.h"
 #include "core/support/message.h"
@@ -173,7 +173,7 @@ Result<TransferCount> exportReferenceLog(const Project& project, const std::file
             costs.push_back(ns * 1e-9);
         const double allMs = std::accumulate(record.result.durationsMs.begin(), record.result.durationsMs.end(), 0.0,
                                              [](double sum, const auto& activity) { return sum + activity.second; });
-        const auto [name, hardware] = describe(record.device);
+        const auto [name, hardware] = describe(record.result.device.fingerprint);
         const json task = {workload->second.key, name, hardware, "", 0, json::array()};
         const json line = {{"i", {task, {json::array(), steps}}}, {"r", {costs, 0, allMs * 1e-3, record.timeMs / 1000}}, {"v", "v0.6"}};
         out.line(line.dump());

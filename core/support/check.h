@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/support/checks.h"
+
 #include <sstream>
 
 namespace lathe::detail {
@@ -31,8 +33,5 @@ struct CheckVoidify
                 : ::lathe::detail::CheckVoidify()                                                                      \
             & ::lathe::detail::CheckFailure(#condition, __FILE__, __LINE__).stream()
 
-#ifdef NDEBUG
-#define LATHE_DCHECK(condition) LATHE_CHECK(true || (condition))
-#else
-#define LATHE_DCHECK(condition) LATHE_CHECK(condition)
-#endif
+/// The same in hot loops: looked at where checks are on (checks.h).
+#define LATHE_DCHECK(condition) LATHE_CHECK(!::lathe::checksAreOn() || (condition))

@@ -1,5 +1,7 @@
 #include "core/target/hardware_text.h"
 
+#include "core/support/json_fields.h"
+#include "core/support/json_values.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -35,10 +37,10 @@ Result<Hardware> fromJson(const json& object, std::string_view origin)
     for (const auto& [name, entry] : object.items()) {
         const bool nested = entry.is_object() && entry.contains("value");
         const json& value = nested ? entry["value"] : entry;
-        if (!value.is_number_integer())
+        std::int64_t limit = 0;
+        if (!takeJson(value, limit))
             return makeError(Errc::InvalidArgument, say(Msg::LimitNotWhole, name));
-        const bool said = nested && entry.contains("origin") && entry["origin"].is_string();
-        hardware.limits[name] = {value.get<std::int64_t>(), said ? entry["origin"].get<std::string>() : std::string(origin)};
+        hardware.limits[name] = {limit, nested ? textIn(entry, "origin", std::string(origin)) : std::string(origin)};
     }
     return hardware;
 }

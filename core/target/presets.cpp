@@ -1,11 +1,13 @@
 // Hardware limits by target: the reference's presets (auto-scheduler.md 9.4) and, for CPUs, what can be known of a model
 // by its name or of this machine by asking it.
 
-#include "core/target/detect.h"
-#include "core/target/target.h"
+#include "core/target/presets.h"
 
-#include <array>
+#include "core/target/detect.h"
+#include "core/target/kinds.h"
+
 #include <cstdint>
+#include <string>
 
 namespace lathe {
 namespace {
@@ -21,7 +23,7 @@ struct GpuPreset
 constexpr GpuPreset kCuda{"cuda", 49152, kUnlimited, 1024, 8, 32};
 constexpr GpuPreset kMali{"mali", 32768, kUnlimited, 256, 1, 1};
 constexpr GpuPreset kAdreno{"adreno", 32768, 32768, 256, 1, 1};
-/// A device's own figures replace these as soon as one is attached.
+/// A device's own figures replace these as soon as one is opened (BackendTraits::takesDeviceFigures).
 constexpr GpuPreset kOpencl{"opencl", 32768, kUnlimited, 256, 1, 1};
 
 Hardware gpu(const GpuPreset& preset)
@@ -95,7 +97,17 @@ Hardware namedCpu(const std::string& name, const std::string& triple)
     return hardware;
 }
 
-Hardware cpu(const Target& target)
+} // namespace
+
+Hardware gpuPresets(std::string_view name)
+{
+    for (const GpuPreset& preset : {kCuda, kMali, kAdreno})
+        if (preset.name == name)
+            return gpu(preset);
+    return gpu(kOpencl);
+}
+
+Hardware cpuPresets(const Target& target)
 {
     const std::string name = target.attribute("mcpu").value_or("native");
     const std::string triple = target.attribute("mtriple").value_or(target.attribute("host").value_or(""));
@@ -109,18 +121,25 @@ Hardware cpu(const Target& target)
     return hardware;
 }
 
-} // namespace
-
 Hardware defaultHardware(const Target& target)
 {
-    const std::string family = target.family();
-    if (family == "mali")
-        return gpu(kMali);
-    if (family == "cpu")
-        return cpu(target);
-    if (target.kind() == "cuda" || target.attribute("like") == "cuda")
-        return gpu(kCuda);
-    return gpu(target.attribute("device") == "adreno" ? kAdreno : kOpencl);
+    const TargetKindPtr kind = findTargetKind(target.kind());
+    return kind && kind->presets ? kind->presets(target) : cpuPresets(target);
+}
+
+std::string referenceTargetText(const Target& target)
+{
+    return target.kind() == "cpu" ? "llvm -keys=cpu" : target.text();
+}
+
+std::string familyOfRecord(std::string_view target)
+{
+    if (const auto known = Target::parse(target))
+        return known->family();
+    const std::string_view kind = target.substr(0, target.find(' '));
+    if (kind == "llvm" || kind == "c")
+        return "cpu";
+    return target.find("device=mali") != std::string_view::npos ? "mali" : "gpu";
 }
 
 } // namespace lathe

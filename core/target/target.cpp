@@ -2,40 +2,13 @@
 
 #include "core/support/message.h"
 #include "core/target/detect.h"
+#include "core/target/kinds.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <span>
 
 namespace lathe {
 namespace {
-
-constexpr std::string_view kCpuKeys[] = {"host", "mattr", "mcpu", "mtriple", "threads"};
-constexpr std::string_view kCudaKeys[] = {"arch", "host"};
-constexpr std::string_view kOpenclKeys[] = {"device", "host"};
-constexpr std::string_view kVtaKeys[] = {"device", "host", "threads"};
-constexpr std::string_view kSimKeys[] = {"cost", "interpret", "like", "script", "seed", "threads"};
-
-struct KindEntry
-{
-    std::string_view name;
-    std::span<const std::string_view> keys;
-};
-
-constexpr KindEntry kKinds[] = {
-    {"cpu", kCpuKeys}, {"cuda", kCudaKeys}, {"opencl", kOpenclKeys}, {"vta", kVtaKeys}, {"sim", kSimKeys}};
-
-std::string joined(std::span<const std::string_view> words)
-{
-    std::string text;
-    for (const std::string_view word : words) {
-        if (!text.empty())
-            text += ", ";
-        text += word;
-    }
-    return text;
-}
 
 /// Splits at blanks; a part in double quotes may hold blanks.
 Result<std::vector<std::string>> words(std::string_view text)
@@ -64,30 +37,30 @@ Result<std::vector<std::string>> words(std::string_view text)
     return result;
 }
 
-std::optional<std::int64_t> toInteger(std::string_view text)
+/// "cpu, cuda, opencl": all that parse() knows.
+std::string knownKinds(std::string_view beforeLast)
 {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return value;
+    const std::vector<TargetKindPtr> kinds = targetKinds();
+    std::string text;
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == kinds.size() ? std::string(beforeLast) : ", ") + kinds[i]->name;
+    return text;
 }
 
-Result<> checkValue(std::string_view kind, std::string_view key, const std::string& value, const std::string& word)
+Result<> checkWord(const TargetKind& kind, const std::string& key, const std::string& value, const std::string& word)
 {
+    const auto known = std::find_if(kind.words.begin(), kind.words.end(), [&key](const TargetWord& w) { return w.key == key; });
+    if (known == kind.words.end()) {
+        std::string keys;
+        for (const TargetWord& each : kind.words)
+            keys += (keys.empty() ? "" : ", ") + each.key;
+        return makeError(Errc::InvalidArgument,
+                         keys.empty() ? say(Msg::TargetTakesNone, word, kind.name) : say(Msg::TargetTakes, word, kind.name, keys));
+    }
     if (value.empty())
         return makeError(Errc::InvalidArgument, say(Msg::TargetNoValue, word));
-    if (key == "threads") {
-        const auto number = toInteger(value);
-        if (!number || *number < 1 || *number > 4096)
-            return makeError(Errc::InvalidArgument, say(Msg::TargetThreads, word));
-    }
-    if (key == "seed" && !toInteger(value))
-        return makeError(Errc::InvalidArgument, say(Msg::TargetInteger, word));
-    if (kind == "sim" && key == "like" && value != "cpu" && value != "cuda" && value != "opencl" && value != "mali")
-        return makeError(Errc::InvalidArgument, say(Msg::TargetLike, word));
-    if (kind == "cuda" && key == "arch" && !(value.starts_with("sm_") && toInteger(std::string_view(value).substr(3))))
-        return makeError(Errc::InvalidArgument, say(Msg::TargetArchitecture, word));
+    if (const std::string wants = known->refusal ? known->refusal(value) : std::string(); !wants.empty())
+        return makeError(Errc::InvalidArgument, say(Msg::TargetWants, word, wants));
     return {};
 }
 
@@ -97,16 +70,13 @@ Result<Target> Target::parse(std::string_view text)
 {
     LATHE_TRY_ASSIGN(const std::vector<std::string> parts, words(text));
     if (parts.empty())
-        return makeError(Errc::InvalidArgument, say(Msg::TargetEmpty));
-    const auto kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindEntry& k) { return k.name == parts[0]; });
-    if (kind == std::end(kKinds)) {
-        std::string message = "target kind '" + parts[0] + "' is not one of cpu, cuda, opencl, vta, sim";
-        if (parts[0] == "llvm")
-            message += "; the CPU's is named cpu here";
-        return makeError(Errc::InvalidArgument, std::move(message));
+        return makeError(Errc::InvalidArgument, say(Msg::TargetEmpty, knownKinds(" or ")));
+    const TargetKindPtr kind = findTargetKind(parts[0]);
+    if (!kind) {
+        return makeError(Errc::InvalidArgument, parts[0] == "llvm" ? say(Msg::TargetNamedLlvm, parts[0], knownKinds(", ")) : say(Msg::TargetOfNoKind, parts[0], knownKinds(", ")));
     }
     Target target;
-    target.m_kind = parts[0];
+    target.m_kind = kind->name;
     for (std::size_t i = 1; i < parts.size(); ++i) {
         const std::string& word = parts[i];
         const std::size_t equals = word.find('=');
@@ -114,14 +84,20 @@ Result<Target> Target::parse(std::string_view text)
             return makeError(Errc::InvalidArgument, say(Msg::TargetNoForm, word));
         std::string key = word.substr(1, equals - 1);
         std::string value = word.substr(equals + 1);
-        if (std::find(kind->keys.begin(), kind->keys.end(), key) == kind->keys.end())
-            return makeError(Errc::InvalidArgument,
-                             say(Msg::TargetTakes, word, target.m_kind, joined(kind->keys)));
-        LATHE_TRY(checkValue(target.m_kind, key, value, word));
+        LATHE_TRY(checkWord(*kind, key, value, word));
         if (!target.m_attributes.emplace(std::move(key), std::move(value)).second)
             return makeError(Errc::InvalidArgument, say(Msg::TargetTwice, word));
     }
+    target.m_traits = std::make_shared<const BackendTraits>(kind->traits ? kind->traits(target) : BackendTraits());
     return target;
+}
+
+const BackendTraits& Target::traits() const
+{
+    if (m_traits)
+        return *m_traits;
+    static const Target plain = *Target::parse("cpu"); // what a target is that nobody read
+    return *plain.m_traits;
 }
 
 std::optional<std::string> Target::attribute(std::string_view key) const
@@ -140,24 +116,13 @@ std::string Target::text() const
     return result;
 }
 
-std::string Target::family() const
-{
-    const std::string device = attribute("device").value_or("");
-    const std::string like = attribute("like").value_or("");
-    if (m_kind == "opencl" && device == "mali")
-        return "mali";
-    if (m_kind == "sim" && like == "mali")
-        return "mali";
-    if (m_kind == "cuda" || m_kind == "opencl" || like == "cuda" || like == "opencl")
-        return "gpu";
-    return "cpu"; // vta as well: what its array does not do runs on the host
-}
-
 unsigned Target::threads() const
 {
-    if (const auto text = attribute("threads"))
-        if (const auto number = toInteger(*text))
-            return static_cast<unsigned>(*number);
+    if (const auto text = attribute("threads")) {
+        unsigned number = 0;
+        if (std::from_chars(text->data(), text->data() + text->size(), number).ec == std::errc())
+            return number;
+    }
     return availableThreads();
 }
 
@@ -182,6 +147,15 @@ std::int64_t Hardware::get(std::string_view name, std::int64_t fallback) const
 {
     const auto found = limits.find(name);
     return found == limits.end() ? fallback : found->second.value;
+}
+
+void Hardware::takeDeviceFigures(const Hardware& device)
+{
+    for (const auto& [name, figure] : device.limits) {
+        const auto [known, fresh] = limits.emplace(name, figure);
+        if (!fresh && known->second.origin.starts_with("preset"))
+            known->second = figure;
+    }
 }
 
 std::vector<std::int64_t> Hardware::referenceEight() const

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "core/support/result.h"
+#include "core/target/backend_traits.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +28,9 @@ struct Hardware
     std::int64_t get(std::string_view name, std::int64_t fallback = 0) const;
     /// The reference's eight in its record order (auto-scheduler.md 9.4).
     std::vector<std::int64_t> referenceEight() const;
+    /// What an opened device tells of itself, in place of presets and beside them; what was detected, read from a file or set by a
+    /// person stays.
+    void takeDeviceFigures(const Hardware& device);
 };
 
 /// What code is generated for: kind and attributes, from text such as "cpu -mcpu=znver4 -threads=2",
@@ -33,28 +38,35 @@ struct Hardware
 class Target
 {
 public:
-    /// Errors: InvalidArgument names the word that is off. Kinds: cpu, cuda, opencl, vta, sim.
+    /// Errors: InvalidArgument names the word that is off. The kinds are those of targetKinds() (kinds.h).
     static Result<Target> parse(std::string_view text);
 
     const std::string& kind() const { return m_kind; }
     std::optional<std::string> attribute(std::string_view key) const;
     /// Canonical: kind, then attributes in alphabetical order. parse(text()) == *this.
     std::string text() const;
-    /// The family whose rules apply: "cpu", "gpu" (cuda, opencl, sim -like=cuda) or "mali".
-    std::string family() const;
+    /// What its back end says of it, as of when the text was read.
+    const BackendTraits& traits() const;
+    /// The family whose rules of the reference apply: "cpu", "gpu" (cuda, opencl, sim -like=cuda) or "mali".
+    const std::string& family() const { return traits().family; }
     unsigned threads() const; ///< of a CPU; the attribute, else this machine's
     std::string machine() const; ///< of a CPU: the processor's family as triples name it, "aarch64"; without a triple thisMachine()
-    bool operator==(const Target&) const = default;
+    bool operator==(const Target& other) const { return m_kind == other.m_kind && m_attributes == other.m_attributes; }
 
 private:
     std::string m_kind = "cpu";
     std::map<std::string, std::string, std::less<>> m_attributes;
+    std::shared_ptr<const BackendTraits> m_traits; ///< null: of a plain "cpu"
 };
+
+/// The target of who names none: this machine's processor.
+inline constexpr const char* kDefaultTarget = "cpu";
 
 /// "x86_64", "aarch64": what this program was built for.
 std::string thisMachine();
 
-/// Presets of the reference for its targets; for plain cpu what this machine tells.
+/// What is known of a target's hardware before a device was opened (TargetKind::presets): presets of the reference for its targets,
+/// for plain cpu what this machine tells.
 Hardware defaultHardware(const Target& target);
 
 } // namespace lathe

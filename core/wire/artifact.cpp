@@ -1,6 +1,7 @@
 #include "core/wire/artifact.h"
 
 #include "core/runtime/layout_transform.h"
+#include "core/support/json_values.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,9 +31,9 @@ Result<std::int64_t> integer(const json& j, const char* key, std::int64_t low, s
     const auto it = j.find(key);
     if (it == j.end() || !it->is_number_integer())
         return bad(fmt::format("\"{}\" is missing or no integer", key));
-    if (it->is_number_unsigned() && it->get<std::uint64_t>() > static_cast<std::uint64_t>(high))
+    std::int64_t value = 0;
+    if (!takeJson(*it, value))
         return bad(fmt::format("\"{}\" is out of range", key));
-    const auto value = it->get<std::int64_t>();
     if (value < low || value > high)
         return bad(fmt::format("\"{}\" is {}, not in [{}, {}]", key, value, low, high));
     return value;

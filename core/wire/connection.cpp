@@ -18,7 +18,7 @@ namespace lathe::wire {
 
 namespace {
 constexpr std::size_t kChunkBytes = 1 << 20;
-constexpr int kProtocol = 1;
+constexpr int kProtocol = 2;
 } // namespace
 
 void Connection::queue(const Message& message)

@@ -62,7 +62,7 @@ struct StandardStreams
 };
 StandardStreams claimStandardStreams();
 
-/// What a Hello must carry: "0.1.0/1", product and protocol.
+/// What a Hello must carry: "0.1.0/2", product and protocol.
 std::string protocolVersion();
 
 } // namespace lathe::wire

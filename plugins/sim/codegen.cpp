@@ -1,9 +1,8 @@
 #include "core/backend/codegen.h"
-#include "core/backend/fault_script.h"
-#include "core/backend/plant.h"
 #include "core/support/files.h"
 #include "core/support/message.h"
 #include "plugins/sim/cost_model.h"
+#include "plugins/sim/fault_script.h"
 #include "plugins/sim/program.h"
 
 #include <fmt/format.h>
@@ -253,7 +252,7 @@ public:
         made->m_target = target.text();
         if (const auto file = target.attribute("script")) {
             LATHE_TRY_ASSIGN(const std::string text, readFile(*file, 16 << 20));
-            LATHE_TRY_ASSIGN(made->m_faults, backend::FaultScript::parse(text));
+            LATHE_TRY_ASSIGN(made->m_faults, FaultScript::parse(text));
         }
         if (const auto file = target.attribute("cost")) {
             LATHE_TRY_ASSIGN(const std::string text, readFile(*file, 1 << 20));
@@ -277,11 +276,11 @@ public:
         for (const schedule::LoweredKernel& kernel : kernels) {
             const auto decision = m_faults.decide(kernel.nest.name);
             backend::BuiltKernel built;
-            built.status = backend::actBuildFault(decision.fault);
+            built.status = actBuildFault(decision.fault);
             if (built.status) {
                 Kernel facts;
                 facts.modelNs = modelTimeNs(kernel.nest, m_machine);
-                facts.slowdown = decision.fault == backend::Fault::Slow || decision.fault == backend::Fault::Lucky ? decision.factor : 1;
+                facts.slowdown = decision.fault == Fault::Slow || decision.fault == Fault::Lucky ? decision.factor : 1;
                 facts.fault = static_cast<std::uint32_t>(decision.fault);
                 facts.interpret =
                     m_interpret == "on" || (m_interpret == "auto" && interpretationSteps(kernel.nest) <= kMaxSteps);
@@ -320,7 +319,7 @@ public:
 private:
     std::string m_target;
     std::string m_interpret = "auto";
-    backend::FaultScript m_faults;
+    FaultScript m_faults;
     Machine m_machine;
 };
 

@@ -1,4 +1,5 @@
 #include "core/runtime/device_abi.h"
+#include "plugins/sim/fault.h"
 #include "plugins/sim/interpreter.h"
 
 #include <cstring>
@@ -48,23 +49,7 @@ struct LatheDevice
 
 namespace {
 
-/// lathe::Errc; device halves include core/runtime alone.
-constexpr std::uint32_t kInvalidArgument = 1;
-constexpr std::uint32_t kBadFile = 4;
-constexpr std::uint32_t kDeviceLost = 10;
-constexpr std::uint32_t kModelClock = 2;
-
-/// backend::Fault, as far as it concerns a device.
-enum class Fault : std::uint32_t
-{
-    Crash = 4,
-    Hang = 5,
-    Wrong = 6,
-    OutOfBounds = 7,
-    Lucky = 9
-};
-
-int fail(LatheDeviceError* error, std::uint32_t code, std::string_view text)
+int fail(LatheDeviceError* error, LatheErrc code, std::string_view text)
 {
     if (error) {
         error->code = code;
@@ -86,7 +71,7 @@ const char* enumerate()
 int openDevice(const char* key, const char*, LatheDevice** device, LatheDeviceError* error)
 {
     if (std::string_view(key) != "sim")
-        return fail(error, kInvalidArgument, "the only simulated device has the key sim");
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "the only simulated device has the key sim");
     *device = new LatheDevice;
     return 0;
 }
@@ -126,7 +111,7 @@ int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError*
     const std::size_t pages = (used + page - 1) / page * page + page;
     void* region = ::mmap(nullptr, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (region == MAP_FAILED)
-        return fail(error, kDeviceLost, "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
+        return fail(error, LATHE_ERRC_DEVICE_LOST, "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
     char* const guard = static_cast<char*>(region) + pages - page;
     ::mprotect(guard, page, PROT_NONE);
     device->blocks.push_back({region, pages, guard - used, bytes});
@@ -139,7 +124,7 @@ int checkCopy(LatheDevice* device, const void* buffer, size_t offset, size_t byt
 {
     const LatheDevice::Block* block = device->find(buffer);
     if (!block || offset > block->bytes || bytes > block->bytes - offset)
-        return fail(error, kInvalidArgument, "a copy reaches outside its buffer");
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "a copy reaches outside its buffer");
     return 0;
 }
 
@@ -164,10 +149,10 @@ int load(LatheDevice* device, const void* artifact, size_t bytes, const char* de
          LatheDeviceError* error)
 {
     if (!std::strstr(descriptor, "sim-nest"))
-        return fail(error, kBadFile, "the simulator runs artifacts of format sim-nest");
+        return fail(error, LATHE_ERRC_BAD_FILE, "the simulator runs artifacts of format sim-nest");
     auto loaded = std::make_unique<LatheModule>();
     if (const std::string problem = loaded->program.read(artifact, bytes); !problem.empty())
-        return fail(error, kBadFile, problem);
+        return fail(error, LATHE_ERRC_BAD_FILE, problem);
     loaded->identity = std::hash<std::string_view>()({static_cast<const char*>(artifact), bytes});
     device->changed = true;
     *module = loaded.release();
@@ -183,16 +168,16 @@ int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError
 {
     const auto& kernels = launch.module->program.kernels();
     if (launch.kernel >= kernels.size() || launch.bufferCount == 0)
-        return fail(error, kInvalidArgument, "a launch names a kernel that its module does not have, or no buffers");
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "a launch names a kernel that its module does not have, or no buffers");
     const Kernel& kernel = kernels[launch.kernel];
     const Buffer* buffers = launch.module->program.buffers(kernel);
     for (std::uint32_t b = 0; b < kernel.bufferCount; ++b)
         if (buffers[b].parameter >= static_cast<std::int32_t>(launch.bufferCount))
-            return fail(error, kInvalidArgument, "a launch has too few buffers");
+            return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "a launch has too few buffers");
     for (std::uint32_t i = 0; i < launch.bufferCount; ++i) {
         const LatheDevice::Block* block = device->find(launch.buffers[i]);
         if (!block || block->bytes < launch.module->program.parameterBytes(kernel, i))
-            return fail(error, kInvalidArgument, "a buffer of a launch is too small");
+            return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "a buffer of a launch is too small");
     }
     return 0;
 }
@@ -214,8 +199,7 @@ __attribute__((no_sanitize("undefined"))) void actFault(LatheDevice* device, con
         static_cast<volatile char*>(last->data)[(last->bytes + 63) / 64 * 64] = 1;
         break;
     }
-    case Fault::Wrong:
-    case Fault::Lucky: break;
+    default: break; // Wrong and Lucky are of what is computed, the others of the builder
     }
 }
 
@@ -246,7 +230,7 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
         // Model time does not depend on the data, so values are worked out once for each set of inputs.
         if (kernel.interpret && device->changed)
             if (const std::string problem = launch.module->program.run(kernel, launch.buffers); !problem.empty())
-                return fail(error, kDeviceLost, problem);
+                return fail(error, LATHE_ERRC_DEVICE_LOST, problem);
         if (static_cast<Fault>(kernel.fault) == Fault::Wrong) {
             const LatheDevice::Block* last = device->find(launch.buffers[launch.bufferCount - 1]);
             for (std::size_t i = 0; i < last->bytes; ++i)
@@ -255,7 +239,7 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
     }
     device->changed = false;
     if (timing)
-        *timing = {static_cast<uint64_t>(total * iterations), kModelClock, computed ? 0 : LATHE_TIMING_NOT_COMPUTED};
+        *timing = {static_cast<uint64_t>(total * iterations), LATHE_CLOCK_MODEL, computed ? 0 : LATHE_TIMING_NOT_COMPUTED};
     return 0;
 }
 

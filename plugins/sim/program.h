@@ -38,7 +38,7 @@ struct Kernel
 {
     double modelNs = 0;
     double slowdown = 1;
-    std::uint32_t fault = 0; ///< backend::Fault
+    std::uint32_t fault = 0; ///< a Fault
     std::uint32_t interpret = 1;
     std::uint32_t firstBuffer = 0, bufferCount = 0;
     std::int32_t root = -1; ///< a Block of the phases

@@ -293,6 +293,10 @@
             <translation>Lathe 构建版本</translation>
         </message>
         <message>
+            <source>task scheduler</source>
+            <translation>任务调度器</translation>
+        </message>
+        <message>
             <source>search policy</source>
             <translation>搜索策略</translation>
         </message>
@@ -456,10 +460,6 @@
             <translation>构建</translation>
         </message>
         <message>
-            <source>lowering {kernel}</source>
-            <translation>降级 {kernel}</translation>
-        </message>
-        <message>
             <source>generating code</source>
             <translation>生成代码</translation>
         </message>
@@ -558,6 +558,18 @@
         <message>
             <source>the fault script lets this build fail</source>
             <translation>故障脚本让这次构建失败</translation>
+        </message>
+        <message>
+            <source>{file} is no such plugin of Lathe: it has no {entry}</source>
+            <translation>{file} 不是 Lathe 的这种插件：其中没有 {entry}</translation>
+        </message>
+        <message>
+            <source>there is no device &quot;{device}&quot; for the target {target}: there is {devices}</source>
+            <translation>目标 {target} 没有名为“{device}”的设备：有 {devices}</translation>
+        </message>
+        <message>
+            <source>costs of {device} ({key}) and {other} ({otherKey}) do not compare: a run measures on equal devices</source>
+            <translation>{device}（{key}）与 {other}（{otherKey}）的代价不能比较：一次运行只在相同的设备上测量</translation>
         </message>
         <message>
             <source>measuring was stopped</source>
@@ -1240,6 +1252,26 @@
             <translation>num_cores 是 {value}，最多为 4096</translation>
         </message>
         <message>
+            <source>the target is empty; say {kinds}</source>
+            <translation>目标为空；可以是 {kinds}</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos;: {kind} takes no words</source>
+            <translation>目标中的“{word}”：{kind} 不接受任何词</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; wants {wanted}</source>
+            <translation>目标中的“{word}”需要 {wanted}</translation>
+        </message>
+        <message>
+            <source>target kind &apos;{kind}&apos; is not one of {kinds}</source>
+            <translation>目标种类“{kind}”不在 {kinds} 之中</translation>
+        </message>
+        <message>
+            <source>target kind &apos;{kind}&apos; is not one of {kinds}; the CPU&apos;s is named cpu here</source>
+            <translation>目标种类“{kind}”不在 {kinds} 之中；CPU 的目标在这里叫 cpu</translation>
+        </message>
+        <message>
             <source>a quote is not closed in target &apos;{target}&apos;</source>
             <translation>目标“{target}”中有未闭合的引号</translation>
         </message>
@@ -1256,28 +1288,8 @@
             <translation>目标中的“{word}”重复了前面的内容</translation>
         </message>
         <message>
-            <source>target word &apos;{word}&apos; wants a number of threads from 1 to 4096</source>
-            <translation>目标中的“{word}”需要 1 到 4096 的线程数</translation>
-        </message>
-        <message>
-            <source>target word &apos;{word}&apos; wants an architecture such as sm_90</source>
-            <translation>目标中的“{word}”需要 sm_90 这样的架构</translation>
-        </message>
-        <message>
-            <source>target word &apos;{word}&apos; wants an integer</source>
-            <translation>目标中的“{word}”需要整数</translation>
-        </message>
-        <message>
-            <source>target word &apos;{word}&apos; wants cpu, cuda, opencl or mali</source>
-            <translation>目标中的“{word}”需要 cpu、cuda、opencl 或 mali</translation>
-        </message>
-        <message>
             <source>target word &apos;{word}&apos;: {kind} takes {keys}</source>
             <translation>目标中的“{word}”：{kind} 接受 {keys}</translation>
-        </message>
-        <message>
-            <source>the target is empty; say cpu, cuda, opencl, vta or sim</source>
-            <translation>目标为空；可以是 cpu、cuda、opencl、vta 或 sim</translation>
         </message>
         <message>
             <source>{file} is a folder, not a project</source>
@@ -1776,10 +1788,6 @@
             <translation>--shape 用于模型文件：内置网络的形状固定，但可用 --batch</translation>
         </message>
         <message>
-            <source>there is no test kernel for the target {target}</source>
-            <translation>目标 {target} 没有测试内核</translation>
-        </message>
-        <message>
             <source>this installation of Lathe has no {kind} back end, so such devices are not looked for</source>
             <translation>这个 Lathe 没有安装 {kind} 后端，因此不会查找此类设备</translation>
         </message>
@@ -1810,10 +1818,6 @@
         <message>
             <source>transport</source>
             <translation>传输</translation>
-        </message>
-        <message>
-            <source>a replay shows schedules among the records alone</source>
-            <translation>回放只在记录中显示调度</translation>
         </message>
         <message>
             <source>a replay takes no {what}: open the project itself</source>
@@ -2056,32 +2060,20 @@
             <translation>目标“{target}”的设备没有可供对照的实测极限</translation>
         </message>
         <message>
+            <source>--head-start is for policy {policy}: with policy {other} leave it out</source>
+            <translation>--head-start 只用于 {policy} 策略：使用 {other} 策略时请去掉</translation>
+        </message>
+        <message>
+            <source>policy {policy} has no rules for the target {target}; there is {policies}</source>
+            <translation>策略 {policy} 没有目标 {target} 的规则；有 {policies}</translation>
+        </message>
+        <message>
             <source>the project&apos;s {part} cannot be read: {reason}</source>
             <translation>无法读取项目的 {part}：{reason}</translation>
         </message>
         <message>
             <source>{task} has no alternative {alternative}</source>
             <translation>{task} 没有算法 {alternative}</translation>
-        </message>
-        <message>
-            <source>--head-start is for policy sketch: with policy {policy} leave it out</source>
-            <translation>--head-start 只用于 sketch 策略：使用 {policy} 策略时请去掉</translation>
-        </message>
-        <message>
-            <source>{option} is {value}, it must be from {least} to {most}</source>
-            <translation>{option} 是 {value}，必须在 {least} 到 {most} 之间</translation>
-        </message>
-        <message>
-            <source>{option} is &apos;{value}&apos;, it must be one of {choices}</source>
-            <translation>{option} 是“{value}”，必须是 {choices} 之一</translation>
-        </message>
-        <message>
-            <source>outputs differ from the reference</source>
-            <translation>输出与参考结果不同</translation>
-        </message>
-        <message>
-            <source>the library&apos;s check gave no figures</source>
-            <translation>库的检查没有给出数值</translation>
         </message>
     </context>
     <context>
@@ -4121,6 +4113,21 @@
         </message>
     </context>
     <context>
+        <name>Options</name>
+        <message>
+            <source>Options that are not given are as their defaults say. `lathe-cli COMMAND --help` lists those of each command, and `man lathe-cli` all of them.</source>
+            <translation>未给出的选项取默认值（default）。`lathe-cli COMMAND --help` 列出每个命令的选项，`man lathe-cli` 列出全部。</translation>
+        </message>
+        <message>
+            <source>option</source>
+            <translation>选项</translation>
+        </message>
+        <message>
+            <source>what it does</source>
+            <translation>作用</translation>
+        </message>
+    </context>
+    <context>
         <name>lathe::ui::ManualWindow</name>
         <message>
             <source>Manual – Lathe</source>
@@ -5414,14 +5421,6 @@
             <translation>分钟：</translation>
         </message>
         <message>
-            <source>simulator</source>
-            <translation>模拟器</translation>
-        </message>
-        <message>
-            <source>this machine</source>
-            <translation>本机</translation>
-        </message>
-        <message>
             <source>Run</source>
             <translation>运行</translation>
         </message>
@@ -5520,6 +5519,14 @@
         <message>
             <source>Boards are not reached yet: nothing is measured, and a library is exported with default schedules</source>
             <translation>尚不能连接开发板：不进行测量，部署库以默认调度导出</translation>
+        </message>
+        <message>
+            <source>looking …</source>
+            <translation>正在查找…</translation>
+        </message>
+        <message>
+            <source>Nothing can be measured: %1</source>
+            <translation>无法测量：%1</translation>
         </message>
     </context>
     <context>

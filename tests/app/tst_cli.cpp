@@ -296,6 +296,22 @@ private slots:
         QVERIFY2(run.err.contains(option.toUtf8()), run.err);
     }
 
+    void devicesOfATargetAreListedOrWhyThereIsNone()
+    {
+        const auto list = [this](const QStringList& words) { return QJsonDocument::fromJson(cli(QStringList{"devices", "--json"} + words).out).array(); };
+        const QJsonArray all = list({}), simulated = list({"--target", "sim -seed=3"}), arm = list({"--target", "cpu -mtriple=aarch64-linux-gnu"}), none = list({"--target", "vta"});
+        QVERIFY(all.size() > 2);
+        QCOMPARE(simulated.size(), 1);
+        QCOMPARE(simulated[0]["key"].toString(), QStringLiteral("sim"));
+        QCOMPARE(simulated[0]["state"].toString(), QStringLiteral("ready"));
+        QVERIFY(simulated[0]["device_key"].toString().startsWith("sim-"));
+        QVERIFY(all.contains(simulated[0]));
+        QCOMPARE(arm.size(), 1);
+        QVERIFY(arm[0]["key"].toString().isEmpty());
+        QVERIFY(arm[0]["state"].toString().contains("aarch64"));
+        QVERIFY(none[0]["state"].toString().startsWith("absent: "));
+    }
+
     void refusalsAreOneSentenceAndExitCodeOne_data()
     {
         QTest::addColumn<QStringList>("words");
@@ -309,6 +325,7 @@ private slots:
         QTest::newRow("no library") << QStringList{"bench", "nolib.so"} << QByteArray("nolib.so");
         QTest::newRow("no such trial") << QStringList{"records", "note", "none.lathe", "0123"} << QByteArray("none.lathe");
         QTest::newRow("nothing to measure") << QStringList{"records", "remeasure", "none.lathe"} << QByteArray("--best");
+        QTest::newRow("no such device") << QStringList{"tune", "zoo:mlp", "--target", "sim", "--trials", "8", "--device", "abacus"} << QByteArray("there is sim");
         QTest::newRow("bad shape") << QStringList{"tasks", "zoo:mlp", "--shape", "data"} << QByteArray("--shape");
     }
     void refusalsAreOneSentenceAndExitCodeOne()

@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
+
 namespace tst_cli_project {
 
 /// lathe-cli on a project: tune in words, replay, budgets, hardware parameters. On the simulated device.
@@ -65,6 +67,41 @@ private slots:
         for (qsizetype i = 0; i < std::min(again.size(), m_live.size()); ++i)
             QCOMPARE(QJsonDocument(again[i]).toJson(), QJsonDocument(m_live[i]).toJson());
         QCOMPARE(again.size(), m_live.size());
+    }
+
+    void aSchedulerIsChosen()
+    {
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--trials", "48", "--trials-per-round", "8", "--scheduler", "round-robin", "--json"});
+        QVERIFY2(tuned.code == 0, tuned.err);
+        QList<int> tasks;
+        for (const QJsonObject& event : lines(tuned.out))
+            if (event["event"] == QLatin1String("round")) {
+                tasks << event["task"].toInt();
+                QVERIFY(event["terms"].toObject().contains("rounds")); // what this scheduler decides by
+            }
+        const auto count = *std::max_element(tasks.begin(), tasks.end()) + 1;
+        QVERIFY(count >= 2 && tasks.size() == 6);
+        for (qsizetype i = 0; i < tasks.size(); ++i)
+            QCOMPARE(tasks[i], static_cast<int>(i) % count);
+        const Output refused = cli({"tune", "zoo:mlp", "--target", "sim", "--trials", "8", "--scheduler", "lottery"});
+        QVERIFY(refused.code != 0 && refused.err.contains("lottery"));
+    }
+
+    void theManPageIsOneThatManCanRead()
+    {
+        const Output page = cli({"--man-page"});
+        QVERIFY2(page.code == 0 && page.out.startsWith(".TH LATHE"), page.err);
+        for (const char* command : {"tasks", "tune", "compile", "run", "bench", "verify", "records list", "compare", "gate", "budget", "replay", "report", "roofline", "zoo export", "devices"})
+            QVERIFY2(page.out.contains(QByteArray("\n.SS ") + command + '\n'), command);
+        QVERIFY(!page.out.contains("man\\-page")); // for packages alone
+        QProcess groff;
+        groff.start("groff", {"-man", "-Tutf8", "-ww", "-z"});
+        if (!groff.waitForStarted())
+            QSKIP("there is no groff here to read it");
+        groff.write(page.out);
+        groff.closeWriteChannel();
+        QVERIFY(groff.waitForFinished());
+        QCOMPARE(groff.readAllStandardError(), QByteArray());
     }
 
     void whatCannotBeReplayedIsRefused()

@@ -1,6 +1,7 @@
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
 #include "core/support/files.h"
+#include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -10,8 +11,9 @@ namespace tst_cpu_trials {
 
 using namespace lathe;
 using namespace lathe::measure;
+using lathe::test::must;
 
-/// Generated code on real processors, with faults planted in it (core/backend/plant.h).
+/// Generated code on real processors, with faults planted in it (tests/support/builder).
 class TestCpuTrials : public QObject
 {
     Q_OBJECT
@@ -44,6 +46,7 @@ private slots:
         options.target = "cpu -threads=2";
         options.builders = 1;
         options.runTimeoutSeconds = 3;
+        options.programs.builder = must(findProgram("lathe-test-builder"));
         options.programs.environment = {{"LATHE_PLANT_FAULTS", script.string()}};
         int quiet = 0;
         options.onQuiet = [&](bool on) { quiet += on ? 1 : -1; };
@@ -83,6 +86,39 @@ private slots:
         QVERIFY(is(5, TrialStage::Done, Errc::Ok, ""));
         QVERIFY(results[0].verified && results[5].verified);
         QCOMPARE(results[5].costsNs.size(), std::size_t(2));
+    }
+
+    /// A nest that a faulty rewrite left behind: caught by name where checks are on, as they are in workers of tests; what it computes
+    /// is right by chance, which is all that would be seen without.
+    void aMalformedNestIsCaughtInATestWorker()
+    {
+        const auto task = makeTaskData(dag(), {false, true}, 3, {});
+        QVERIFY2(task, task ? "" : task.error().message.c_str());
+        for (const bool checks : {true, false}) {
+            MeasurerOptions options;
+            options.target = "cpu -threads=1";
+            options.builders = 1;
+            options.programs.builder = must(findProgram("lathe-test-builder"));
+            options.programs.environment = {{"LATHE_PLANT_MALFORMED", "1"}};
+            if (!checks)
+                options.programs.environment.emplace_back("LATHE_CHECKS", "0");
+            auto measurer = Measurer::create(options);
+            QVERIFY2(measurer, measurer ? "" : measurer.error().message.c_str());
+            MeasureRequest request;
+            request.trial = std::string(32, 'd');
+            request.candidate.steps = "[]";
+            request.task = *task;
+            request.plan.minRepeatMs = 0;
+            TrialResult result;
+            const auto outcome = (*measurer)->measure(std::span(&request, 1), [&](std::size_t, TrialResult r) { result = std::move(r); });
+            QVERIFY2(outcome, outcome ? "" : outcome.error().message.c_str());
+            if (!checks) {
+                QVERIFY2(result.ok(), result.text.c_str());
+                continue;
+            }
+            QVERIFY(!result.ok() && result.stage == TrialStage::Lower && result.code == Errc::Internal);
+            QVERIFY2(result.text.find("strides") != std::string::npos, result.text.c_str());
+        }
     }
 
     void weightsAreTakenInTurnsAndOutputsStayRight()

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QDir>
+#include <QDirIterator>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -69,12 +70,70 @@ private slots:
         QVERIFY(!runtimes().isEmpty());
     }
 
+    void theManPageIsThere()
+    {
+        const QByteArray page = read("share/man/man1/lathe-cli.1");
+        QVERIFY(page.startsWith(".TH LATHE"));
+        for (const char* flag : {"\\-\\-trials\\-per\\-round", "\\-\\-scheduler", "\\-\\-allow\\-default", "\\-\\-weight\\-seed"})
+            QVERIFY2(page.contains(flag), flag);
+    }
+
     void nothingRemembersTheBuildFolder()
     {
         for (const char* program : {"bin/lathe-cli", "bin/lathe-runner", "lib/lathe/plugins/sim_codegen.so"}) {
             const QByteArray bytes = read(program);
             QVERIFY2(!bytes.isEmpty() && !bytes.contains((QDir::cleanPath(QCoreApplication::applicationDirPath() + "/..") + "/lib").toUtf8()), program);
         }
+    }
+
+    /// What the environment can ask of programs is what README.md lists, and nothing of it plants faults.
+    void noTestHookIsInstalled()
+    {
+        QVERIFY2(QFile::exists(QCoreApplication::applicationDirPath() + "/lathe-test-builder"), "the builder of tests lies beside the tests");
+        QFile readme(QStringLiteral(LATHE_SOURCE_DIR) + "/README.md");
+        QVERIFY(readme.open(QIODevice::ReadOnly));
+        const QByteArray documented = readme.readAll();
+        const QRegularExpression name(QStringLiteral("^LATHE_[A-Z_]+$"));
+        QSet<QString> asked;
+        int programs = 0;
+        QDirIterator it(prefix(), QDir::Files, QDirIterator::Subdirectories);
+        while (it.hasNext()) {
+            QFile file(it.next());
+            QVERIFY2(!QFileInfo(file).fileName().contains("test"), qPrintable(file.fileName()));
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            const QByteArray bytes = file.readAll();
+            if (!bytes.startsWith("\x7f" "ELF"))
+                continue;
+            ++programs;
+            QVERIFY2(!bytes.contains("LATHE_PLANT"), qPrintable(file.fileName()));
+            // Scripts of faults are options of the simulated device's targets, and of nothing else.
+            QVERIFY2(!bytes.contains("build-crash") || file.fileName().contains("/sim_"), qPrintable(file.fileName()));
+            for (const QByteArray& text : bytes.split('\0')) // names stand alone, as getenv() takes them
+                if (text.startsWith("LATHE_") && name.match(QString::fromLatin1(text)).hasMatch())
+                    asked << QString::fromLatin1(text);
+        }
+        QVERIFY(programs >= 5);
+        QVERIFY2(asked.contains("LATHE_LOG") && asked.contains("LATHE_CHECKS"), qPrintable(QStringList(asked.values()).join(' ')));
+        for (const QString& variable : asked)
+            QVERIFY2(documented.contains("`" + variable.toUtf8()), qPrintable(variable + " is not in README.md"));
+    }
+
+    void theInstalledBuilderPlantsNothing()
+    {
+        if (!QFile::exists(prefix() + "/lib/lathe/plugins/cpu_codegen.so"))
+            QSKIP("this build has no code generation for CPUs (LATHE_LLVM is off)");
+        QFile script(m_dir.filePath("faults.json"));
+        QVERIFY(script.open(QIODevice::WriteOnly));
+        script.write(R"({"rules": [{"fault": "build-failed", "every": 1}]})");
+        script.close();
+        qputenv("LATHE_PLANT_FAULTS", m_dir.filePath("faults.json").toUtf8());
+        qputenv("LATHE_PLANT_MALFORMED", "1");
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "cpu", "--trials", "4", "--project", "sound.lathe", "--head-start", "none", "--json"});
+        qunsetenv("LATHE_PLANT_FAULTS");
+        qunsetenv("LATHE_PLANT_MALFORMED");
+        QVERIFY2(tuned.code == 0, tuned.err);
+        QVERIFY(tuned.out.contains("\"cost_ms\""));
+        QVERIFY2(!tuned.out.contains("\"BuildFailed\"") && !tuned.out.contains("\"Internal\""), tuned.out);
     }
 
     void theInstalledProgramsTune()

@@ -1,7 +1,6 @@
 #include "standard_case.h"
 
 #include "core/deploy/library.h"
-#include "core/deploy/loaded_library.h"
 #include "core/frontend/onnx/schema.h"
 #include "core/frontend/onnx/tensor_data.h"
 #include "core/graph/passes.h"
@@ -9,6 +8,7 @@
 #include "core/session/loaded_model.h"
 #include "core/support/files.h"
 #include "core/wire/seeded.h"
+#include "tests/support/in_process_library.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -157,14 +157,11 @@ Result<std::vector<HostTensor>> runLibrary(const session::LoadedModel& model, de
     deploy::LibraryOptions options;
     options.output = output;
     LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, deploy::buildLibrary(model.graph, model.partition, chosen.choices, compiler, options));
-    LATHE_TRY_ASSIGN(const auto library, deploy::LoadedLibrary::open(staged.file, {.threads = 1}));
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        LATHE_TRY(library->setInput(i, inputs[i]));
-    LATHE_TRY(library->run());
-    std::vector<HostTensor> outputs;
-    for (std::size_t i = 0; i < library->outputs().size(); ++i)
-        outputs.push_back(library->output(i));
-    return outputs;
+    LATHE_TRY_ASSIGN(const auto library, test::InProcessLibrary::open(staged.file, {.threads = 1}));
+    deploy::LibraryRunRequest request;
+    request.inputs = inputs;
+    LATHE_TRY_ASSIGN(deploy::LibraryRun run, library->run(request));
+    return std::move(run.outputs);
 }
 
 } // namespace

@@ -20,7 +20,7 @@ class TestArrows : public QObject
     };
     QVector<Include> m_includes;
     const QStringList m_core = {"runtime", "support", "wire", "serve", "ir", "target", "compute", "graph", "frontend", "schedule", "record",
-                                "search", "templates", "backend", "measure", "store", "deploy", "session"};
+                                "search", "templates", "policy", "backend", "measure", "store", "deploy", "session"};
 
     /// Rank of core/<folder>/..., -1: not in core.
     int rank(const QString& path) const { return path.startsWith("core/") ? static_cast<int>(m_core.indexOf(path.section('/', 1, 1))) : -1; }

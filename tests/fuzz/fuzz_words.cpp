@@ -1,10 +1,11 @@
 #include "app/cli/command.h"
 #include "app/cli/npy.h"
-#include "core/backend/fault_script.h"
+#include "core/backend/kernel_name.h"
 #include "core/compute/key.h"
 #include "core/session/options_json.h"
 #include "core/support/check.h"
 #include "core/target/target.h"
+#include "plugins/sim/fault_script.h"
 
 #include <nlohmann/json.hpp>
 
@@ -52,7 +53,7 @@ void options(std::string_view text)
 
 void faults(std::string_view text)
 {
-    const auto script = backend::FaultScript::parse(text);
+    const auto script = sim::FaultScript::parse(text);
     if (script)
         (void)script->decide(backend::kernelName(7, 0x0123456789abcdefULL));
 }

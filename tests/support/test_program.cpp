@@ -8,6 +8,7 @@
 #endif
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -55,6 +56,7 @@ TestClass::TestClass(const char* file, Application application, Make make, Inste
 
 int main(int argc, char** argv)
 {
+    ::setenv("LATHE_CHECKS", "1", 0); // here and in the workers (core/support/checks.h)
     const auto found = argc < 2 ? entries().end() : entries().find(argv[1]);
     if (found == entries().end()) {
         std::fprintf(stderr, "Name one of this program's test classes:\n");

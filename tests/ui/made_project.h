@@ -62,7 +62,7 @@ inline void makeProject(const QString& name, Project kind)
             r.candidate.sketch = "lathe-cpu/1:direct";
             r.candidate.steps = "[]";
             r.candidate.predictedNs = 2e6;
-            r.device = "{\"key\": \"sim\"}";
+            r.result.device = identityOf("{\"key\": \"sim\"}");
             r.timeMs = 1700000000000 + round * 1000 + i;
             if (i == 7 || kind == Project::Failing) {
                 r.result.stage = TrialStage::Run;

@@ -63,7 +63,7 @@ class TestCompare : public QObject
                 r.candidate.alternative = "direct";
                 r.candidate.steps = run == 0 ? "[]" : R"([["AN", 2, 1, 1]])";
                 r.target = target;
-                r.device = R"({"name": "A machine"})";
+                r.result.device = identityOf(R"({"name": "A machine"})");
                 r.timeMs = 1700000000000 + run * 1000000;
                 r.result.costsNs = {1e6 / (run + 1)};
                 records.push_back(r);
@@ -239,15 +239,14 @@ private slots:
     /// So the window closes at once while an export is verified.
     void aStopEndsTheCheckOfALibrary()
     {
-        session::ModelSpec model;
-        model.source = "zoo:mlp";
+        const session::LoadedModel model;
         std::stop_source stop;
         stop.request_stop();
-        const auto verified = session::verifyInChild("nowhere.so", model, "cpu", stop.get_token());
+        const auto verified = session::verifyExported("nowhere.so", model, stop.get_token());
         QVERIFY(!verified && verified.error().code == Errc::Cancelled);
-        const auto timed = session::benchInChild("nowhere.so", 1, stop.get_token());
+        const auto timed = session::benchExported("nowhere.so", 1, stop.get_token());
         QVERIFY(!timed && timed.error().code == Errc::Cancelled);
-        const auto asked = session::benchInChild("nowhere.so", 1);
+        const auto asked = session::benchExported("nowhere.so", 1);
         QVERIFY(!asked && asked.error().code == Errc::NotFound);
     }
 

@@ -139,13 +139,13 @@ private slots:
         QTRY_COMPARE(find<QTableView>(m_records.get(), "recordTable")->model()->rowCount(), 8);
         auto* cure = find<QPushButton>(m_failures.get(), "failureCure");
         QVERIFY(cure->isVisible());
-        const double before = m_workspace->session()->runTimeout();
+        const double before = m_workspace->session()->project()->runTimeout();
         QTest::mouseClick(cure, Qt::LeftButton);
-        QCOMPARE(m_workspace->session()->runTimeout(), 63.0); // the latest had 21 s
+        QCOMPARE(m_workspace->session()->project()->runTimeout(), 63.0); // the latest had 21 s
         QVERIFY(!cure->isVisible());
         QVERIFY(find<QLabel>(m_failures.get(), "failureAdvice")->text().contains("63 s"));
         m_workspace->edits().stack().undo();
-        QCOMPARE(m_workspace->session()->runTimeout(), before);
+        QCOMPARE(m_workspace->session()->project()->runTimeout(), before);
         QVERIFY(cure->isVisible());
         table->setCurrentIndex(table->model()->index(1, 0));
         QVERIFY(!cure->isVisible());
@@ -238,14 +238,14 @@ private slots:
 
     void budgetsAreKeptWithTheProject()
     {
-        session::TuningSession& opened = *m_workspace->session();
+        session::ProjectPart& opened = *m_workspace->session()->project();
         QVERIFY(!opened.setBudget(99, {}));
         QVERIFY(!opened.setBudget(0, {false, false, 0, 0})); // a boost of nothing
         QVERIFY(opened.setBudget(0, {true, false, 2, 100}));
         open(file("empty.lathe"));
-        QVERIFY(m_workspace->session()->budgets()[0] == session::TaskBudget());
+        QVERIFY(m_workspace->session()->project()->budgets()[0] == session::TaskBudget());
         open(file("full.lathe"));
-        QVERIFY((m_workspace->session()->budgets()[0] == session::TaskBudget{true, false, 2, 100}));
+        QVERIFY((m_workspace->session()->project()->budgets()[0] == session::TaskBudget{true, false, 2, 100}));
     }
 
     void budgetsAreUndone()
@@ -258,17 +258,17 @@ private slots:
         auto* pin = find<QToolButton>(&bar, "budgetPin");
         auto* cap = find<QSpinBox>(&bar, "budgetCap");
         QTest::mouseClick(pin, Qt::LeftButton);
-        QVERIFY(m_workspace->session()->budgets()[1].pinned);
+        QVERIFY(m_workspace->session()->project()->budgets()[1].pinned);
         QVERIFY2(edits.stack().undoText().startsWith("pin "), qPrintable(edits.stack().undoText()));
         for (int i = 0; i < 3; ++i)
             QTest::keyClick(cap, Qt::Key_Up);
-        QCOMPARE(m_workspace->session()->budgets()[1].trialCap, std::int64_t{192});
+        QCOMPARE(m_workspace->session()->project()->budgets()[1].trialCap, std::int64_t{192});
         QCOMPARE(edits.stack().count(), 2); // three steps of the cap are one
         edits.stack().undo();
         QCOMPARE(cap->value(), 0);
         edits.stack().undo();
         QVERIFY(!pin->isChecked());
-        QVERIFY(m_workspace->session()->budgets()[1] == before);
+        QVERIFY(m_workspace->session()->project()->budgets()[1] == before);
         edits.stack().redo();
         QVERIFY(pin->isChecked() && m_workspace->tasks().budget(1).pinned);
         edits.stack().undo();

@@ -3,6 +3,7 @@
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
+#include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/hardware_model.h"
 #include "ui/models/issue_model.h"
@@ -77,7 +78,7 @@ class TestLive : public QObject
                 r.candidate.alternative = task.alternatives.front();
                 r.candidate.sketch = "s";
                 r.candidate.steps = "[]";
-                r.device = "{\"name\": \"Simulated device\"}";
+                r.result.device = identityOf("{\"name\": \"Simulated device\"}");
                 r.timeMs = 1700000000000 + round * 1000 + i;
                 r.result.stage = TrialStage::Done;
                 r.result.costsNs = {1e6 - round * 1e5 - i * 1e3, 1.1e6 - round * 1e5};
@@ -162,15 +163,56 @@ private slots:
         pages->setCurrentIndex(before);
     }
 
-    void theDeviceOfATargetIsNamed()
+    void theDevicesOfATargetAreNamed()
     {
         auto* bar = m_window->findChild<ui::RunBar*>();
-        bar->setTarget(QStringLiteral("cpu"));
+        QTRY_VERIFY_WITH_TIMEOUT(workspace().devices().isKnown(), 20000); // the window asks when it opens
         auto* device = find<QComboBox>("devicePicker");
-        QCOMPARE(device->currentText(), QStringLiteral("this machine"));
-        bar->setTarget(QStringLiteral("sim"));
-        QCOMPARE(device->currentText(), QStringLiteral("simulator"));
+        for (const char* target : {"cpu", "sim"}) {
+            bar->setTarget(QLatin1String(target));
+            const auto listed = workspace().devices().directory().forTarget(target);
+            QCOMPARE(device->count(), static_cast<int>(listed.size()));
+            QCOMPARE(device->currentData().toString().toStdString(), listed[0].key);
+            QVERIFY(device->itemData(0, Qt::ToolTipRole).toString().contains(QString::fromStdString(listed[0].name)));
+        }
+        QCOMPARE(device->currentText(), QStringLiteral("Simulated device"));
         QVERIFY(device->toolTip().contains(QStringLiteral("formula")));
+    }
+
+    void whatIsPickedIsWhatARunMeasuresOn()
+    {
+        auto* bar = m_window->findChild<ui::RunBar*>();
+        auto* device = find<QComboBox>("devicePicker");
+        auto* target = find<QComboBox>("targetPicker");
+        const auto view = [](const char* kind, const char* key, const char* state) {
+            session::DeviceView made;
+            made.kind = kind;
+            made.key = key;
+            made.name = "A device";
+            made.state = state;
+            return made;
+        };
+        const session::DeviceDirectory known = workspace().devices().directory();
+        bar->setDevices(session::DeviceDirectory({view("sim", "left", "ready"), view("sim", "right", "ready"), view("abacus", "", "absent: nobody has one")}));
+        bar->setTarget(QStringLiteral("sim"));
+        QCOMPARE(device->count(), 2);
+        QCOMPARE(device->itemText(1), QStringLiteral("A device (right)"));
+        QCOMPARE(must(bar->tuneOptions()).devices, std::vector<std::string>{"left"});
+        device->setCurrentIndex(1);
+        QCOMPARE(must(bar->tuneOptions()).devices, std::vector<std::string>{"right"});
+        // What is known anew does not change what was picked.
+        bar->setDevices(session::DeviceDirectory({view("sim", "left", "ready"), view("sim", "middle", "ready"), view("sim", "right", "ready"), view("cuda", "", "absent: nobody has one")}));
+        QCOMPARE(device->currentData().toString(), QStringLiteral("right"));
+        QCOMPARE(must(bar->tuneOptions()).devices, std::vector<std::string>{"right"});
+        // A target without a device is there to be picked, and says why nothing can be measured.
+        QVERIFY(target->findData(QStringLiteral("cuda")) >= 0);
+        bar->setTarget(QStringLiteral("cuda"));
+        QCOMPARE(device->currentText(), QStringLiteral("none"));
+        QVERIFY2(device->toolTip().contains(QStringLiteral("nobody has one")), qPrintable(device->toolTip()));
+        QVERIFY(must(bar->tuneOptions()).devices.empty());
+        QVERIFY(!find<QToolButton>("actionStartButton")->isEnabled());
+        bar->setTarget(QStringLiteral("sim"));
+        bar->setDevices(known);
     }
 
     void budgetsAreTakenInWords()

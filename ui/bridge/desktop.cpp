@@ -8,9 +8,7 @@
 #include <QDBusPendingReply>
 #include <QDBusVariant>
 #include <QFileInfo>
-#include <QPointer>
 #include <QThread>
-#include <QThreadPool>
 
 namespace lathe::ui {
 
@@ -74,41 +72,45 @@ bool sessionHasBus()
 
 } // namespace
 
-Desktop::~Desktop()
+struct Desktop::Bus
 {
-    if (m_connected)
-        QDBusConnection::disconnectFromBus(m_connection);
-}
+    explicit Bus(QString named) : name(std::move(named)) { }
+    ~Bus() { QDBusConnection::disconnectFromBus(name); }
+    Bus(const Bus&) = delete;
+    Bus& operator=(const Bus&) = delete;
+    QDBusConnection connection() const { return QDBusConnection(name); }
+    const QString name;
+};
 
 void Desktop::connectToBus(const QString& address)
 {
-    Q_ASSERT(QThread::currentThread() == thread() && m_connection.isEmpty());
-    static int number = 0;
-    m_connection = QStringLiteral("lathe-desktop-%1").arg(++number);
+    Q_ASSERT(QThread::currentThread() == thread() && !m_connecting.isRunning() && !isConnected());
     if (address.isEmpty() && !sessionHasBus()) {
-        onConnected(false);
+        onConnected(nullptr);
         return;
     }
+    static int number = 0;
+    const QString name = QStringLiteral("lathe-desktop-%1").arg(++number);
     // Connecting waits for the bus to greet.
-    QThreadPool::globalInstance()->start([self = QPointer(this), app = QCoreApplication::instance(), address, name = m_connection] {
-        const QDBusConnection bus = address.isEmpty() ? QDBusConnection::connectToBus(QDBusConnection::SessionBus, name) : QDBusConnection::connectToBus(address, name);
-        QMetaObject::invokeMethod(app, [self, good = bus.isConnected(), name] {
-            if (self)
-                self->onConnected(good);
-            else
-                QDBusConnection::disconnectFromBus(name);
-        }, Qt::QueuedConnection);
-    });
+    m_connecting = m_jobs.run(
+        [address, name](const JobLink&) {
+            auto bus = std::make_shared<Bus>(name);
+            const QDBusConnection made = address.isEmpty()
+                                             ? QDBusConnection::connectToBus(QDBusConnection::SessionBus, name)
+                                             : QDBusConnection::connectToBus(address, name);
+            return made.isConnected() ? bus : nullptr;
+        },
+        [this](std::shared_ptr<Bus> bus) { onConnected(std::move(bus)); });
 }
 
-void Desktop::onConnected(bool good)
+void Desktop::onConnected(std::shared_ptr<Bus> connected)
 {
-    m_connected = good;
-    if (!good) {
+    m_bus = std::move(connected);
+    if (!isConnected()) {
         setScheme(Scheme::Unknown);
         return;
     }
-    QDBusConnection bus(m_connection);
+    QDBusConnection bus = m_bus->connection();
     auto* ears = new Ears(this);
     connect(ears, &Ears::schemeHeard, this, &Desktop::setScheme);
     connect(ears, &Ears::clicked, this, [this](uint id) {
@@ -139,13 +141,13 @@ void Desktop::setScheme(Scheme scheme)
 
 void Desktop::notify(const QString& title, const QString& text)
 {
-    if (!m_connected)
+    if (!isConnected())
         return;
     QDBusMessage message = QDBusMessage::createMethodCall(kNotifications, kNotificationsPath, kNotifications, QStringLiteral("Notify"));
     // "default" is the click on the notification itself; servers do not show its label.
     message << QCoreApplication::applicationName() << m_notification << QStringLiteral("lathe") << title << text
             << QStringList{QStringLiteral("default"), title} << QVariantMap{{QStringLiteral("desktop-entry"), QStringLiteral("lathe")}} << -1;
-    auto* answer = new QDBusPendingCallWatcher(QDBusConnection(m_connection).asyncCall(message), this);
+    auto* answer = new QDBusPendingCallWatcher(m_bus->connection().asyncCall(message), this);
     connect(answer, &QDBusPendingCallWatcher::finished, this, [this, answer] {
         answer->deleteLater();
         if (const QDBusPendingReply<uint> reply = *answer; !reply.isError())

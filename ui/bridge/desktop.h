@@ -1,5 +1,7 @@
 #pragma once
 
+#include "ui/bridge/jobs.h"
+
 #include <QObject>
 
 namespace lathe::ui {
@@ -21,12 +23,11 @@ public:
     Q_ENUM(Scheme)
 
     using QObject::QObject;
-    ~Desktop() override;
 
     /// Connects on a thread, then asks for the scheme and follows it. `address` empty: the session's bus.
     void connectToBus(const QString& address = {});
     Scheme scheme() const { return m_scheme; }
-    bool isConnected() const { return m_connected; }
+    bool isConnected() const { return m_bus != nullptr; }
 
     /// A notification; notificationClicked() follows if a person clicks it and the server says so. A later one replaces it.
     void notify(const QString& title, const QString& text);
@@ -37,14 +38,16 @@ signals:
     void notificationClicked();
 
 private:
-    void onConnected(bool good);
+    struct Bus; ///< a connection, which ends with it
+    void onConnected(std::shared_ptr<Bus> bus);
     void setScheme(Scheme scheme);
 
-    QString m_connection; ///< its name; empty: not asked for yet
-    bool m_connected = false;
+    std::shared_ptr<Bus> m_bus; ///< null: not connected
     bool m_answered = false;
     Scheme m_scheme = Scheme::Unknown;
     uint m_notification = 0; ///< the latest, 0: none
+    JobLane m_jobs;
+    Job m_connecting;
 };
 
 } // namespace lathe::ui

@@ -1,7 +1,6 @@
 #include "ui/bridge/session_bridge.h"
 
 #include <QThread>
-#include <QThreadPool>
 #include <QTimer>
 
 #include <filesystem>
@@ -18,9 +17,9 @@ SessionBridge::SessionBridge(QObject* parent) : QObject(parent) { }
 SessionBridge::~SessionBridge()
 {
     close();
-    // Jobs post their results to this object, so they must have ended before it does. A run ends within a measurement; of an
+    // What the window's parts have shared must outlive the jobs that use it. A run ends within a measurement; of an
     // export the children are killed: it ends at once.
-    QThreadPool::globalInstance()->waitForDone();
+    JobLane::waitForAll();
 }
 
 void SessionBridge::open(const session::OpenOptions& options)
@@ -45,48 +44,46 @@ bool SessionBridge::holds(const session::OpenOptions& options) const
 
 void SessionBridge::begin(const session::OpenOptions& options, std::optional<session::OpenOptions> before)
 {
-    const quint64 token = ++m_openToken;
-    m_opening = true;
+    m_opening.drop(); // a newer request makes it stale
     const QString what = QString::fromStdString(options.model.source.empty() ? options.project.string() : options.model.source);
+    m_opening = m_jobs.run(
+        [options, ended = m_ended](const JobLink&) {
+            if (ended.valid())
+                ended.wait(); // what was open before may still hold the project
+            Opened opened{session::TuningSession::open(options), {}};
+            if (opened.session)
+                opened.tasks = (*opened.session)->tasks(); // from the disk
+            return opened;
+        },
+        [this, what, before = std::move(before)](Opened opened) { finishOpen(std::move(opened), what, before); });
     emit opening(what);
-    QThreadPool::globalInstance()->start([this, options, before = std::move(before), token, what, ended = m_ended] {
-        if (ended.valid())
-            ended.wait(); // what was open before may still hold the project
-        auto result = std::make_shared<Opened>(Opened{session::TuningSession::open(options), {}});
-        if (result->session)
-            result->tasks = (*result->session)->tasks(); // from the disk
-        QMetaObject::invokeMethod(this, [this, token, result, what, before] { finishOpen(token, result, what, before); }, Qt::QueuedConnection);
-    });
 }
 
-void SessionBridge::finishOpen(quint64 token, const std::shared_ptr<Opened>& result, const QString& what, const std::optional<session::OpenOptions>& before)
+void SessionBridge::finishOpen(Opened result, const QString& what, const std::optional<session::OpenOptions>& before)
 {
-    if (token != m_openToken)
-        return; // a newer request made this one stale
-    m_opening = false;
-    if (!result->session) {
-        emit openFailed(what, result->session.error());
-        if (before && token == m_openToken)
+    if (!result.session) {
+        emit openFailed(what, result.session.error());
+        if (before && !isOpening()) // who heard of it may have asked for another
             begin(*before, std::nullopt);
         return;
     }
     letGo();
-    m_session = std::shared_ptr<session::TuningSession>(std::move(*result->session).release());
-    m_openedTasks = std::move(result->tasks);
+    m_session = std::shared_ptr<session::TuningSession>(std::move(*result.session).release());
+    m_openedTasks = std::move(result.tasks);
     m_session->setObserver(this);
     emit opened();
 }
 
 void SessionBridge::close()
 {
-    ++m_openToken;
-    m_opening = false;
+    m_opening.drop();
     letGo();
 }
 
 void SessionBridge::letGo()
 {
-    m_compileStop.request_stop();
+    m_covering.drop();
+    m_compiling.stop(); // it says how it ended
     if (!m_session)
         return;
     m_session->setObserver(nullptr);
@@ -94,11 +91,14 @@ void SessionBridge::letGo()
     // Joining may take as long as one measurement: never on this thread.
     auto done = std::make_shared<std::promise<void>>();
     m_ended = done->get_future().share();
-    QThreadPool::globalInstance()->start([session = std::exchange(m_session, nullptr), done]() mutable {
-        session->wait();
-        session.reset();
-        done->set_value();
-    });
+    m_closing.run(
+        [session = std::exchange(m_session, nullptr), done](const JobLink&) mutable {
+            session->wait();
+            session.reset();
+            done->set_value();
+            return true;
+        },
+        [](bool) {});
     {
         const std::scoped_lock lock(m_mutex);
         m_pending.clear();
@@ -136,45 +136,46 @@ void SessionBridge::readCoverage(bool strict)
 {
     if (!m_session)
         return;
-    QThreadPool::globalInstance()->start([this, session = m_session, strict, token = ++m_coverageToken] {
-        auto result = std::make_shared<Result<session::Coverage>>(session->coverage(strict));
-        QMetaObject::invokeMethod(this, [this, result, token, session] {
-            if (token != m_coverageToken || session != m_session)
-                return;
-            if (*result)
-                emit coverageRead(**result);
-            else
-                emit coverageFailed(result->error());
-        }, Qt::QueuedConnection);
-    });
+    m_covering.drop();
+    m_covering = m_jobs.run([session = m_session, strict](const JobLink&) -> Result<session::Coverage> {
+                                 session::ExportPart* const exports = session->exports();
+                                 return exports != nullptr ? exports->coverage(strict) : session::notInReplay("export");
+                             },
+                            [this](const Result<session::Coverage>& result) {
+                                if (result)
+                                    emit coverageRead(*result);
+                                else
+                                    emit coverageFailed(result.error());
+                            });
 }
 
 void SessionBridge::compile(const session::CompileOptions& options)
 {
-    if (!m_session || m_compiling)
+    if (!m_session || isCompiling())
         return;
-    m_compiling = true;
-    m_compileStop = {};
-    QThreadPool::globalInstance()->start([this, session = m_session, options, stop = m_compileStop.get_token()] {
-        const auto progress = [this](std::string_view step, double fraction) {
-            QMetaObject::invokeMethod(this, [this, text = QString::fromUtf8(step.data(), static_cast<qsizetype>(step.size())), fraction] {
-                emit compileProgressed(text, fraction);
-            }, Qt::QueuedConnection);
-        };
-        auto result = std::make_shared<Result<session::CompileReport>>(session->compile(options, progress, stop));
-        QMetaObject::invokeMethod(this, [this, result] {
-            m_compiling = false;
-            if (*result)
-                emit compiled(**result);
+    m_compiling = m_jobs.run(
+        [this, session = m_session, options](const JobLink& link) -> Result<session::CompileReport> {
+            const auto progress = [this, &link](std::string_view step, double fraction) {
+                link.tell([this, text = QString::fromUtf8(step.data(), static_cast<qsizetype>(step.size())), fraction] {
+                    emit compileProgressed(text, fraction);
+                });
+            };
+            session::ExportPart* const exports = session->exports();
+            if (exports == nullptr)
+                return session::notInReplay("export");
+            return exports->compile(options, progress, link.stopToken());
+        },
+        [this](const Result<session::CompileReport>& result) {
+            if (result)
+                emit compiled(*result);
             else
-                emit compileFailed(result->error());
-        }, Qt::QueuedConnection);
-    });
+                emit compileFailed(result.error());
+        });
 }
 
 void SessionBridge::cancelCompile()
 {
-    m_compileStop.request_stop();
+    m_compiling.stop();
 }
 
 void SessionBridge::onEvents(std::span<const session::Event> events)

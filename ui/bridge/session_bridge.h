@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/session/session.h"
+#include "ui/bridge/jobs.h"
 
 #include <QObject>
 
@@ -13,9 +14,9 @@
 namespace lathe::ui {
 
 /// Carries a session's events to the GUI thread in batches, about ten times a second however fast they come, and runs the
-/// session's blocking calls on threads of their own. Lives on the GUI thread; owns the session.
+/// session's blocking calls as jobs (ui/bridge/jobs.h). Lives on the GUI thread; owns the session.
 ///
-/// To close: the destructor removes itself as the observer, stops the run and joins.
+/// To close: the destructor removes itself as the observer, stops the run and waits for all jobs.
 class SessionBridge final : public QObject, private session::SessionObserver
 {
     Q_OBJECT
@@ -28,14 +29,14 @@ public:
     /// stays so until the other one is, and where that fails; a project that is opened anew has to be closed first, and comes back
     /// (opened() again) where that fails.
     void open(const session::OpenOptions& options);
-    bool isOpening() const { return m_opening; }
+    bool isOpening() const { return m_opening.isRunning(); }
     void close();
 
     /// Null while nothing is open. Its non-blocking calls may be used directly.
     session::TuningSession* session() const { return m_session.get(); }
     /// The tasks with their figures, as they were when it was opened.
     const std::vector<session::TaskView>& openedTasks() const { return m_openedTasks; }
-    /// For jobs on threads, which may outlast it.
+    /// For jobs, which may outlast it.
     std::shared_ptr<session::TuningSession> shared() const { return m_session; }
 
     void start(const session::TuneOptions& options);
@@ -48,7 +49,7 @@ public:
     /// Compiles on a thread; compileProgressed(), then compiled() or compileFailed().
     void compile(const session::CompileOptions& options);
     void cancelCompile();
-    bool isCompiling() const { return m_compiling; }
+    bool isCompiling() const { return m_compiling.isRunning(); }
 
 signals:
     void opening(const QString& what);
@@ -74,16 +75,15 @@ private:
     };
     bool holds(const session::OpenOptions& options) const;
     void begin(const session::OpenOptions& options, std::optional<session::OpenOptions> before);
-    void finishOpen(quint64 token, const std::shared_ptr<Opened>& result, const QString& what, const std::optional<session::OpenOptions>& before);
+    void finishOpen(Opened result, const QString& what, const std::optional<session::OpenOptions>& before);
     void letGo();
 
     std::shared_ptr<session::TuningSession> m_session; ///< shared with a compile that is still ending
     std::vector<session::TaskView> m_openedTasks;
     std::shared_future<void> m_ended; ///< of the session that was closed last
-    quint64 m_openToken = 0, m_coverageToken = 0;
-    bool m_opening = false;
-    bool m_compiling = false;
-    std::stop_source m_compileStop;
+    JobLane m_jobs{JobLane::Width::AllAtOnce};
+    JobLane m_closing{JobLane::Width::AllAtOnce, JobLane::Work::IsAlwaysDone};
+    Job m_opening, m_covering, m_compiling;
     std::mutex m_mutex;
     std::vector<session::Event> m_pending;
     bool m_flushQueued = false;

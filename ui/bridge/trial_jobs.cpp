@@ -6,60 +6,42 @@ namespace lathe::ui {
 
 TrialJobs::TrialJobs(SessionBridge& bridge, QObject* parent) : QObject(parent), m_bridge(bridge)
 {
-    m_measurer.setMaxThreadCount(1);
-    m_writer.setMaxThreadCount(1);
-    m_writer.setExpiryTimeout(5000);
-    m_importer.setMaxThreadCount(1);
-    m_importer.setExpiryTimeout(5000);
     connect(&m_bridge, &SessionBridge::closed, this, [this] {
-        ++m_token;
-        m_stop.request_stop();
-        m_importStop.request_stop();
-        m_measuring = false;
-        m_importing = 0;
+        for (JobLane* lane : {&m_measurer, &m_importer, &m_writer})
+            lane->dropAll();
     });
-}
-
-TrialJobs::~TrialJobs()
-{
-    m_stop.request_stop();
-    m_importStop.request_stop();
-    m_importer.waitForDone();
-    m_measurer.waitForDone(); // answers are posted to this object: none may be on its way
-    m_writer.waitForDone();
 }
 
 void TrialJobs::remeasure(std::vector<std::string> trials)
 {
     const auto session = m_bridge.shared();
-    if (!session || m_measuring || trials.empty())
+    if (!session || isMeasuring() || trials.empty())
         return;
-    m_measuring = true;
-    m_stop = {};
-    emit started(static_cast<int>(trials.size()));
-    m_measurer.start([this, session, trials = std::move(trials), stop = m_stop.get_token(), token = m_token] {
-        const auto progress = [this, token](std::string_view step, double fraction) {
-            QMetaObject::invokeMethod(this, [this, token, text = QString::fromUtf8(step.data(), static_cast<qsizetype>(step.size())), fraction] {
-                if (token == m_token)
+    const int count = static_cast<int>(trials.size());
+    m_measurer.run(
+        [this, session, trials = std::move(trials)](const JobLink& link) -> Result<std::vector<session::RemeasuredTrial>> {
+            const auto progress = [this, &link](std::string_view step, double fraction) {
+                link.tell([this, text = QString::fromUtf8(step.data(), static_cast<qsizetype>(step.size())), fraction] {
                     emit progressed(text, fraction);
-            }, Qt::QueuedConnection);
-        };
-        auto result = std::make_shared<Result<std::vector<session::RemeasuredTrial>>>(session->remeasure(trials, {}, progress, stop));
-        QMetaObject::invokeMethod(this, [this, token, result] {
-            if (token != m_token)
-                return;
-            m_measuring = false;
-            if (*result)
-                emit ended(**result);
+                });
+            };
+            session::ProjectPart* const project = session->project();
+            if (project == nullptr)
+                return session::notInReplay("new measurement");
+            return project->remeasure(trials, {}, progress, link.stopToken());
+        },
+        [this](const Result<std::vector<session::RemeasuredTrial>>& result) {
+            if (result)
+                emit ended(*result);
             else
-                emit failed(result->error());
-        }, Qt::QueuedConnection);
-    });
+                emit failed(result.error());
+        });
+    emit started(count);
 }
 
 void TrialJobs::cancel()
 {
-    m_stop.request_stop();
+    m_measurer.stopAll();
 }
 
 void TrialJobs::importLogs(const QStringList& files)
@@ -67,36 +49,37 @@ void TrialJobs::importLogs(const QStringList& files)
     const auto session = m_bridge.shared();
     if (!session || files.isEmpty())
         return;
-    if (m_importing++ == 0)
-        m_importStop = {};
-    emit importStarted(files);
+    struct Answer
+    {
+        Result<session::LogImport> done;
+        std::vector<session::TaskView> tasks;
+    };
     std::vector<std::filesystem::path> names;
     for (const QString& file : files)
         names.emplace_back(file.toStdString());
-    m_importer.start([this, session, names = std::move(names), stop = m_importStop.get_token(), token = m_token] {
-        const auto progress = [this, token](std::string_view, double fraction) {
-            QMetaObject::invokeMethod(this, [this, token, fraction] {
-                if (token == m_token)
-                    emit importProgressed(fraction);
-            }, Qt::QueuedConnection);
-        };
-        auto done = std::make_shared<Result<session::LogImport>>(session->importLogs(names, progress, stop));
-        auto tasks = std::make_shared<std::vector<session::TaskView>>(session->tasks());
-        QMetaObject::invokeMethod(this, [this, token, done, tasks] {
-            if (token != m_token)
-                return;
-            --m_importing;
-            if (*done)
-                emit imported(**done, *tasks);
+    m_importer.run(
+        [this, session, names = std::move(names)](const JobLink& link) {
+            const auto progress = [this, &link](std::string_view, double fraction) {
+                link.tell([this, fraction] { emit importProgressed(fraction); });
+            };
+            session::ProjectPart* const project = session->project();
+            Result<session::LogImport> done = session::notInReplay("tuning log");
+            if (project != nullptr)
+                done = project->importLogs(names, progress, link.stopToken());
+            return Answer{std::move(done), session->tasks()};
+        },
+        [this](const Answer& answer) {
+            if (answer.done)
+                emit imported(*answer.done, answer.tasks);
             else
-                emit importFailed(done->error(), *tasks);
-        }, Qt::QueuedConnection);
-    });
+                emit importFailed(answer.done.error(), answer.tasks);
+        });
+    emit importStarted(files);
 }
 
 void TrialJobs::cancelImport()
 {
-    m_importStop.request_stop();
+    m_importer.stopAll();
 }
 
 void TrialJobs::setNote(const QString& trial, const QString& text)
@@ -104,17 +87,19 @@ void TrialJobs::setNote(const QString& trial, const QString& text)
     const auto session = m_bridge.shared();
     if (!session)
         return;
-    m_writer.start([this, session, trial, text, token = m_token] {
-        auto result = std::make_shared<Result<>>(session->setNote(trial.toStdString(), text.toStdString()));
-        QMetaObject::invokeMethod(this, [this, token, result, trial, text] {
-            if (token != m_token)
-                return;
-            if (*result)
+    m_writer.run(
+        [session, trial, text](const JobLink&) -> Result<> {
+            session::ProjectPart* const project = session->project();
+            if (project == nullptr)
+                return session::notInReplay("note");
+            return project->setNote(trial.toStdString(), text.toStdString());
+        },
+        [this, trial, text](const Result<>& result) {
+            if (result)
                 emit noteSet(trial, text);
             else
-                emit noteFailed(trial, result->error());
-        }, Qt::QueuedConnection);
-    });
+                emit noteFailed(trial, result.error());
+        });
 }
 
 void TrialJobs::readProjectNote()
@@ -122,18 +107,17 @@ void TrialJobs::readProjectNote()
     const auto session = m_bridge.shared();
     if (!session)
         return;
-    m_writer.start([this, session, token = m_token] {
-        const auto history = session->history();
-        if (!history)
-            return;
-        const auto note = (*history)->projectNote();
-        if (!note || note->empty())
-            return;
-        QMetaObject::invokeMethod(this, [this, token, text = QString::fromStdString(*note)] {
-            if (token == m_token)
+    m_writer.run(
+        [session](const JobLink&) -> QString {
+            const auto history = session->history();
+            const auto note = history ? (*history)->projectNote() : history.error();
+            return note ? QString::fromStdString(*note)
+                        : QString(); // a failure is told by the pages that show more of it
+        },
+        [this](const QString& text) {
+            if (!text.isEmpty())
                 emit noteSet({}, text);
-        }, Qt::QueuedConnection);
-    });
+        });
 }
 
 } // namespace lathe::ui

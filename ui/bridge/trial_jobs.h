@@ -1,20 +1,19 @@
 #pragma once
 
 #include "core/session/session.h"
+#include "ui/bridge/jobs.h"
 
 #include <QObject>
 #include <QString>
 #include <QStringList>
-#include <QThreadPool>
 
-#include <stop_token>
 #include <vector>
 
 namespace lathe::ui {
 
 class SessionBridge;
 
-/// What a person has done to stored trials: measured again, noted, imported. Runs on threads; lives on the GUI thread.
+/// What a person has done to stored trials: measured again, noted, imported. Works on threads; lives on the GUI thread.
 /// What comes back after another network was opened is dropped.
 class TrialJobs final : public QObject
 {
@@ -22,18 +21,17 @@ class TrialJobs final : public QObject
 
 public:
     explicit TrialJobs(SessionBridge& bridge, QObject* parent);
-    ~TrialJobs() override;
 
     /// `trials`: whole ids. started(), progressed(), then ended() or failed().
     void remeasure(std::vector<std::string> trials);
     void cancel(); ///< what was measured is kept
-    bool isMeasuring() const { return m_measuring; }
+    bool isMeasuring() const { return m_measurer.isBusy(); }
 
     /// Tuning logs into the project, one call after the other: importStarted(), importProgressed(), then imported() or
     /// importFailed().
     void importLogs(const QStringList& files);
     void cancelImport(); ///< what was taken is kept
-    bool isImporting() const { return m_importing > 0; }
+    bool isImporting() const { return m_importer.isBusy(); }
 
     /// Written in the order of the calls; noteSet() or noteFailed(). `trial` empty: the project's.
     void setNote(const QString& trial, const QString& text);
@@ -55,11 +53,8 @@ signals:
 
 private:
     SessionBridge& m_bridge;
-    QThreadPool m_measurer, m_writer, m_importer; ///< of one thread each
-    std::stop_source m_stop, m_importStop;
-    int m_importing = 0;
-    bool m_measuring = false;
-    quint64 m_token = 0; ///< counts what was opened
+    JobLane m_measurer, m_importer;
+    JobLane m_writer{JobLane::Width::OneByOne, JobLane::Work::IsAlwaysDone}; ///< a note that was written is kept
 };
 
 } // namespace lathe::ui

@@ -36,7 +36,31 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     makeOptions();
     makeTable();
     m_file->setText(suggestedFile);
+    makeOutcome();
+    auto* layout = new QVBoxLayout(this);
+    layout->addLayout(arrangeOptions());
+    layout->addWidget(m_summary);
+    layout->addWidget(m_table, 1);
+    layout->addWidget(m_command);
+    layout->addWidget(m_progress);
+    layout->addWidget(m_result);
+    layout->addLayout(makeButtons());
+    resize(QSize(980, 640).boundedTo(screen()->availableSize() * 0.9));
 
+    for (const QLineEdit* edit : {m_file, m_name})
+        connect(edit, &QLineEdit::textChanged, this, &ExportDialog::showCommand);
+    for (const QCheckBox* box : {m_allowDefault, m_strict, m_verify, m_benchmark})
+        connect(box, &QCheckBox::toggled, this, &ExportDialog::showCommand);
+    connect(m_threads, &QSpinBox::valueChanged, this, &ExportDialog::showCommand);
+    connect(m_strict, &QCheckBox::toggled, this, &ExportDialog::readCoverage);
+    connectBridge();
+    retranslated(this, [this] { retranslate(); });
+    readCoverage();
+}
+
+/// The command, how far the export is, and what came of it.
+void ExportDialog::makeOutcome()
+{
     m_progress = new QProgressBar(this);
     m_progress->setObjectName(QStringLiteral("exportProgress"));
     m_progress->setRange(0, 1000);
@@ -51,6 +75,10 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     };
     m_result = label("exportResult");
     m_command = label("exportCommand");
+}
+
+QHBoxLayout* ExportDialog::makeButtons()
+{
     const auto button = [this](const char* name) {
         auto* made = new QPushButton(this);
         made->setObjectName(QLatin1String(name));
@@ -72,11 +100,15 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     connect(m_close, &QPushButton::clicked, this, &ExportDialog::reject);
     connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_command->text()); });
     connect(m_folder, &QPushButton::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_file->text()).absolutePath())); });
+    return buttons;
+}
 
-    auto* grid = new QGridLayout;
+QGridLayout* ExportDialog::arrangeOptions()
+{
     auto* file = new QHBoxLayout;
     file->addWidget(m_file);
     file->addWidget(m_browse);
+    auto* grid = new QGridLayout;
     grid->addWidget(m_targetLabel, 0, 0);
     grid->addWidget(m_target, 0, 1, 1, 3);
     grid->addWidget(m_fileLabel, 1, 0);
@@ -90,33 +122,12 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     grid->addWidget(m_allowDefault, 4, 1);
     grid->addWidget(m_strict, 4, 2, 1, 2);
     grid->setColumnStretch(1, 1);
-    auto* layout = new QVBoxLayout(this);
-    layout->addLayout(grid);
-    layout->addWidget(m_summary);
-    layout->addWidget(m_table, 1);
-    layout->addWidget(m_command);
-    layout->addWidget(m_progress);
-    layout->addWidget(m_result);
-    layout->addLayout(buttons);
-    resize(QSize(980, 640).boundedTo(screen()->availableSize() * 0.9));
+    return grid;
+}
 
-    for (const QLineEdit* edit : {m_file, m_name})
-        connect(edit, &QLineEdit::textChanged, this, &ExportDialog::showCommand);
-    for (const QCheckBox* box : {m_allowDefault, m_strict, m_verify, m_benchmark})
-        connect(box, &QCheckBox::toggled, this, &ExportDialog::showCommand);
-    connect(m_threads, &QSpinBox::valueChanged, this, &ExportDialog::showCommand);
-    connect(m_strict, &QCheckBox::toggled, this, &ExportDialog::readCoverage);
-    connect(&m_bridge, &SessionBridge::coverageRead, this, [this](const session::Coverage& coverage) {
-        m_coverage = coverage;
-        m_covered = true;
-        m_model->setSubgraphs(coverage.subgraphs);
-        if (!coverage.runsHere)
-            for (QCheckBox* box : {m_verify, m_benchmark})
-                box->setChecked(false);
-        for (QWidget* of : std::initializer_list<QWidget*>{m_verify, m_benchmark, m_threads, m_threadsLabel})
-            of->setEnabled(coverage.runsHere);
-        showCoverage();
-    });
+void ExportDialog::connectBridge()
+{
+    connect(&m_bridge, &SessionBridge::coverageRead, this, &ExportDialog::takeCoverage);
     connect(&m_bridge, &SessionBridge::coverageFailed, this, [this](const Error& error) {
         m_covered = false;
         m_model->setSubgraphs({});
@@ -139,8 +150,19 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
         updateButtons();
     });
     connect(&m_bridge, &SessionBridge::closed, this, &QDialog::close);
-    retranslated(this, [this] { retranslate(); });
-    readCoverage();
+}
+
+void ExportDialog::takeCoverage(const session::Coverage& coverage)
+{
+    m_coverage = coverage;
+    m_covered = true;
+    m_model->setSubgraphs(coverage.subgraphs);
+    if (!coverage.runsHere)
+        for (QCheckBox* box : {m_verify, m_benchmark})
+            box->setChecked(false);
+    for (QWidget* of : std::initializer_list<QWidget*>{m_verify, m_benchmark, m_threads, m_threadsLabel})
+        of->setEnabled(coverage.runsHere);
+    showCoverage();
 }
 
 void ExportDialog::makeOptions()

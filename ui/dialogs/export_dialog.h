@@ -6,6 +6,8 @@
 
 QT_BEGIN_NAMESPACE
 class QCheckBox;
+class QGridLayout;
+class QHBoxLayout;
 class QLabel;
 class QLineEdit;
 class QProgressBar;
@@ -34,6 +36,11 @@ public:
 private:
     void makeOptions();
     void makeTable();
+    void makeOutcome();
+    QHBoxLayout* makeButtons();
+    QGridLayout* arrangeOptions();
+    void connectBridge();
+    void takeCoverage(const session::Coverage& coverage);
     void exportNow();
     void readCoverage();
     void showCoverage();

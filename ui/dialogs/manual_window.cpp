@@ -2,6 +2,7 @@
 
 #include "ui/commands/action_catalog.h"
 #include "ui/models/language.h"
+#include "ui/models/option_list.h"
 #include "ui/models/texts.h"
 
 #include <QAction>
@@ -154,6 +155,7 @@ void ManualWindow::read()
     const QString at = topic();
     m_manual = Manual::load(Language::instance().current());
     m_manual.setText(QStringLiteral("keys"), keysText());
+    m_manual.setText(QStringLiteral("options"), optionList());
     fillContents();
     search();
     if (at.isEmpty())

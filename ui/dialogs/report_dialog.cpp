@@ -12,14 +12,11 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPointer>
 #include <QPushButton>
-#include <QThreadPool>
 #include <QUrl>
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <memory>
 
 namespace lathe::ui {
 
@@ -104,30 +101,26 @@ void ReportDialog::retranslate()
 void ReportDialog::updateButtons()
 {
     m_command->setText(reportCommand(m_project, m_file->text()));
-    m_write->setEnabled(!m_writing && !m_file->text().isEmpty());
+    m_write->setEnabled(!m_writing.isRunning() && !m_file->text().isEmpty());
     m_open->setEnabled(m_written);
 }
 
 void ReportDialog::write()
 {
-    m_writing = true;
+    const QString file = m_file->text();
+    m_writing = m_jobs.run([project = m_project.toStdString(),
+                            name = file.toStdString()](const JobLink&) { return session::writeReport(project, name); },
+                           [this, file](const Result<>& result) {
+                               m_written = result.has_value() && m_file->text() == file;
+                               m_result->setText(
+                                   result ? tr("Written: %1").arg(file)
+                                          : tr("Not written: %1").arg(errorText(result.error())));
+                               updateButtons();
+                               if (m_written)
+                                   m_open->setFocus();
+                           });
     updateButtons();
     m_result->setText(tr("Writing…"));
-    QThreadPool::globalInstance()->start([self = QPointer(this), app = QPointer<QObject>(QCoreApplication::instance()), project = m_project.toStdString(), file = m_file->text().toStdString()] {
-        auto result = std::make_shared<Result<>>(session::writeReport(project, file));
-        if (!app)
-            return;
-        QMetaObject::invokeMethod(app.data(), [self, result, file] {
-            if (!self)
-                return;
-            self->m_writing = false;
-            self->m_written = result->has_value() && self->m_file->text().toStdString() == file;
-            self->m_result->setText(*result ? tr("Written: %1").arg(QString::fromStdString(file)) : tr("Not written: %1").arg(errorText(result->error())));
-            self->updateButtons();
-            if (self->m_written)
-                self->m_open->setFocus();
-        }, Qt::QueuedConnection);
-    });
 }
 
 } // namespace lathe::ui

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "ui/bridge/jobs.h"
+
 #include <QDialog>
 
 QT_BEGIN_NAMESPACE
@@ -10,7 +12,7 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// Writes a project's report as one HTML file, on a thread, and opens it. Not modal.
+/// Writes a project's report as one HTML file, and opens it. Not modal.
 class ReportDialog final : public QDialog
 {
     Q_OBJECT
@@ -24,7 +26,9 @@ private:
     void retranslate();
 
     QString m_project;
-    bool m_writing = false, m_written = false;
+    JobLane m_jobs{JobLane::Width::OneByOne, JobLane::Work::IsAlwaysDone}; ///< also when the dialog is closed meanwhile
+    Job m_writing;
+    bool m_written = false;
     QLabel *m_label = nullptr, *m_command = nullptr, *m_result = nullptr, *m_about = nullptr;
     QLineEdit* m_file = nullptr;
     QPushButton *m_browse = nullptr, *m_write = nullptr, *m_open = nullptr, *m_copy = nullptr, *m_close = nullptr;

@@ -1,45 +1,32 @@
 #include "ui/models/command_line.h"
 
+#include "core/session/option_table.h"
+
 #include <QRegularExpression>
 #include <QStringList>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace lathe::ui {
 
 namespace {
 
-QStringList model(const session::OpenOptions& open)
+QStringList wordsOf(const std::vector<session::SetOption>& options, const char* command)
 {
-    QStringList words{QString::fromStdString(open.model.source)};
-    if (open.model.batch)
-        words << QStringLiteral("--batch") << QString::number(*open.model.batch);
-    for (const auto& [name, shape] : open.model.shapes) {
-        QStringList dims;
-        for (const auto dim : shape)
-            dims << QString::number(dim);
-        words << QStringLiteral("--shape") << QString::fromStdString(name) + QLatin1Char('=') + dims.join(QLatin1Char(','));
-    }
-    if (!open.model.layout.empty())
-        words << QStringLiteral("--layout") << QString::fromStdString(open.model.layout);
-    if (open.model.partition != "lathe")
-        words << QStringLiteral("--partition") << QString::fromStdString(open.model.partition);
-    if (!open.model.hardware.empty())
-        words << QStringLiteral("--hardware") << QString::fromStdString(open.model.hardware);
-    if (open.model.seed != 0)
-        words << QStringLiteral("--weight-seed") << QString::number(open.model.seed);
-    if (!open.target.empty() && open.target != "cpu")
-        words << QStringLiteral("--target") << QString::fromStdString(open.target);
+    QStringList words;
+    for (const std::string& word : session::commandWords(options, command))
+        words << QString::fromStdString(word);
     return words;
 }
 
-void project(QStringList& words, const session::OpenOptions& open)
+QStringList model(session::OpenOptions open, const char* command)
 {
-    // With a project a target that is not said is what it was last tuned for.
-    if (!open.project.empty() && open.target == "cpu")
-        words << QStringLiteral("--target") << QStringLiteral("cpu");
-    if (!open.project.empty())
-        words << QStringLiteral("--project") << QString::fromStdString(open.project.string());
+    // With a project a target that is not said is what it was last tuned for, else it is cpu.
+    if (open.project.empty() && open.target == "cpu")
+        open.target.clear();
+    return wordsOf(session::valuesOf(open.model), command) + wordsOf(session::valuesOf(open), command);
 }
 
 QStringList filterWords(const session::TrialQuery& query, const QString& task)
@@ -89,51 +76,17 @@ QString shellWord(const QString& word)
 
 QString tasksCommand(const session::OpenOptions& open)
 {
-    return line(QStringLiteral("tasks"), model(open));
+    session::OpenOptions alone = open;
+    alone.project.clear();
+    return line(QStringLiteral("tasks"), model(std::move(alone), "tasks"));
 }
 
 QString tuneCommand(const session::OpenOptions& open, const session::TuneOptions& tune)
 {
-    const session::TuneOptions usual;
-    QStringList words = model(open);
-    project(words, open);
-    const auto text = [&words](const char* option, const std::string& value, const std::string& normal) {
-        if (value != normal)
-            words << QLatin1String(option) << QString::fromStdString(value);
-    };
-    const auto number = [&words](const char* option, auto value, auto normal) {
-        if (value != normal)
-            words << QLatin1String(option) << QString::number(value);
-    };
-    if (tune.seconds > 0)
-        words << QStringLiteral("--time") << QString::number(tune.seconds, 'g', 10) + QLatin1Char('s');
-    number("--trials", tune.trials, usual.trials);
-    number("--trials-per-task", tune.trialsPerTask, usual.trialsPerTask);
-    number("--trials-per-round", tune.trialsPerRound, usual.trialsPerRound);
-    text("--policy", tune.policy, usual.policy);
-    for (const std::string& device : tune.devices)
-        words << QStringLiteral("--device") << QString::fromStdString(device);
-    number("--seed", tune.seed, usual.seed);
-    number("--repeat", tune.repeat, usual.repeat);
-    number("--number", tune.number, usual.number);
-    if (tune.minRepeatMs)
-        words << QStringLiteral("--min-repeat-ms") << QString::number(*tune.minRepeatMs, 'g', 10);
-    number("--timeout", tune.timeoutSeconds, usual.timeoutSeconds);
-    number("--cooldown-ms", tune.cooldownMs, usual.cooldownMs);
-    number("--early-stop", tune.earlyStop, usual.earlyStop);
-    number("--build-jobs", tune.buildJobs, usual.buildJobs);
-    text("--cache", tune.cache, usual.cache);
-    if (!tune.resume) { // a run that goes on has its own
-        text("--runoff", tune.runoff, usual.runoff);
-        text("--head-start", tune.headStart, usual.headStart);
-    }
-    if (tune.strict)
-        words << QStringLiteral("--strict");
-    if (tune.minGainPercent > 0)
-        words << QStringLiteral("--min-gain") << QString::number(tune.minGainPercent) << QStringLiteral("--gain-window") << QString::number(tune.gainWindowSeconds, 'g', 10) + QLatin1Char('s');
+    std::vector<session::SetOption> options = session::valuesOf(tune);
     if (tune.resume)
-        words << QStringLiteral("--resume");
-    return line(QStringLiteral("tune"), words);
+        std::erase_if(options, [](const session::SetOption& option) { return option.info->kept; });
+    return line(QStringLiteral("tune"), model(open, "tune") + wordsOf(options, "tune"));
 }
 
 QString replayCommand(const session::OpenOptions& open)
@@ -146,22 +99,7 @@ QString replayCommand(const session::OpenOptions& open)
 
 QString compileCommand(const session::OpenOptions& open, const session::CompileOptions& compile)
 {
-    QStringList words = model(open);
-    project(words, open);
-    if (!compile.name.empty())
-        words << QStringLiteral("--name") << QString::fromStdString(compile.name);
-    if (compile.threads > 0)
-        words << QStringLiteral("--threads") << QString::number(compile.threads);
-    if (compile.allowDefault)
-        words << QStringLiteral("--allow-default");
-    if (compile.strict)
-        words << QStringLiteral("--strict");
-    if (!compile.verify)
-        words << QStringLiteral("--no-verify");
-    if (!compile.benchmark)
-        words << QStringLiteral("--no-bench");
-    words << QStringLiteral("-o") << QString::fromStdString(compile.output.string());
-    return line(QStringLiteral("compile"), words);
+    return line(QStringLiteral("compile"), model(open, "compile") + wordsOf(session::valuesOf(compile), "compile"));
 }
 
 QString coverageCommand(const session::OpenOptions& open, const session::CompileOptions& compile)

@@ -45,7 +45,7 @@ QString conditionText(const std::string& name)
         QT_TRANSLATE_NOOP("Conditions", "caches"), QT_TRANSLATE_NOOP("Conditions", "threads"), QT_TRANSLATE_NOOP("Conditions", "clock"), QT_TRANSLATE_NOOP("Conditions", "build of Lathe"),
         QT_TRANSLATE_NOOP("Conditions", "search policy"), QT_TRANSLATE_NOOP("Conditions", "strict"), QT_TRANSLATE_NOOP("Conditions", "seed"), QT_TRANSLATE_NOOP("Conditions", "repeats"),
         QT_TRANSLATE_NOOP("Conditions", "runs per repeat"), QT_TRANSLATE_NOOP("Conditions", "least time of a repeat (ms)"), QT_TRANSLATE_NOOP("Conditions", "rest between repeats (ms)"), QT_TRANSLATE_NOOP("Conditions", "runoffs"),
-        QT_TRANSLATE_NOOP("Conditions", "head start")};
+        QT_TRANSLATE_NOOP("Conditions", "head start"), QT_TRANSLATE_NOOP("Conditions", "task scheduler")};
     for (const char* known : kNames)
         if (name == known)
             return QCoreApplication::translate("Conditions", known);

@@ -119,13 +119,19 @@ bool Edits::setBudget(int task, const session::TaskBudget& budget)
 
 bool Edits::setRunTimeout(double seconds)
 {
-    const session::TuningSession* session = m_workspace.session();
-    if (session == nullptr)
+    if (m_workspace.session() == nullptr)
         return false;
-    if (session->runTimeout() == seconds)
+    if (runTimeout() == seconds)
         return true;
-    m_stack.push(new TimeoutEdit(*this, session->runTimeout(), seconds));
-    return session->runTimeout() == seconds;
+    m_stack.push(new TimeoutEdit(*this, runTimeout(), seconds));
+    return runTimeout() == seconds;
+}
+
+double Edits::runTimeout() const
+{
+    const session::TuningSession* session = m_workspace.session();
+    const session::ProjectPart* project = session == nullptr ? nullptr : session->project();
+    return project == nullptr ? session::TuneOptions().timeoutSeconds : project->runTimeout();
 }
 
 void Edits::setNote(const QString& trial, const QString& before, const QString& after)
@@ -139,7 +145,8 @@ bool Edits::applyBudget(int task, const session::TaskBudget& budget)
     session::TuningSession* session = m_workspace.session();
     if (session == nullptr)
         return false;
-    if (const auto set = session->setBudget(task, budget); !set) {
+    session::ProjectPart* const project = session->project();
+    if (const auto set = project != nullptr ? project->setBudget(task, budget) : Result<>(session::notInReplay("budget")); !set) {
         m_workspace.addIssue(tr("budget"), set.error());
         emit budgetChanged(task);
         return false;
@@ -154,7 +161,8 @@ bool Edits::applyTimeout(double seconds)
     session::TuningSession* session = m_workspace.session();
     if (session == nullptr)
         return false;
-    if (const auto set = session->setRunTimeout(seconds); !set) {
+    session::ProjectPart* const project = session->project();
+    if (const auto set = project != nullptr ? project->setRunTimeout(seconds) : Result<>(session::notInReplay("time limit")); !set) {
         m_workspace.addIssue(tr("time limit"), set.error());
         return false;
     }

@@ -94,7 +94,7 @@ void RecordModel::sort(int column, Qt::SortOrder order)
 
 void RecordModel::read()
 {
-    m_find.request_stop();
+    m_find.drop();
     m_finding = m_finder.isOpen();
     if (!m_finding) {
         emit queryEnded();

@@ -96,7 +96,7 @@ private:
     void want(int row) const;
     void fetch();
 
-    HistoryReader m_finder, m_fetcher; ///< two threads: scrolling goes on while a query runs
+    HistoryReader m_finder, m_fetcher; ///< two: scrolling goes on while a query runs
     session::TrialQuery m_query;
     QStringList m_taskNames;
     std::vector<std::int64_t> m_rows;
@@ -104,7 +104,7 @@ private:
     mutable std::vector<int> m_wanted; ///< first rows of blocks, latest last
     mutable QTimer m_fetchTimer;
     bool m_fetching = false, m_finding = false;
-    std::stop_source m_find;
+    Job m_find;
     QElapsedTimer m_clock;
     double m_seconds = 0;
 };

@@ -1,5 +1,6 @@
 #include "ui/models/workspace.h"
 
+#include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
 #include "ui/models/core_text.h"
@@ -45,6 +46,7 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
     m_selection = new Selection(this);
     m_trialJobs = new TrialJobs(*m_bridge, this);
     m_edits = new Edits(*this);
+    m_devices = new DeviceList(this);
     m_reader = new HistoryReader(this);
     connect(m_bridge, &SessionBridge::closed, this, [this] { m_reader->setHistory(nullptr); });
     connect(m_bridge, &SessionBridge::opened, this, &Workspace::onOpened);

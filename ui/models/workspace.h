@@ -9,6 +9,7 @@
 
 namespace lathe::ui {
 
+class DeviceList;
 class Edits;
 class HistoryReader;
 class IssueModel;
@@ -43,6 +44,7 @@ public:
     Selection& selection() const { return *m_selection; }
     TrialJobs& trialJobs() const { return *m_trialJobs; }
     Edits& edits() const { return *m_edits; }
+    DeviceList& devices() const { return *m_devices; }
     /// Null while nothing is open.
     session::TuningSession* session() const;
 
@@ -95,6 +97,7 @@ private:
     Selection* m_selection = nullptr;
     TrialJobs* m_trialJobs = nullptr;
     Edits* m_edits = nullptr;
+    DeviceList* m_devices = nullptr;
     HistoryReader* m_reader = nullptr;
     QString m_source, m_asked; ///< open; to be opened
     bool m_clearIssues = false; ///< those of what was open before

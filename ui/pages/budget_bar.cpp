@@ -72,7 +72,10 @@ BudgetBar::BudgetBar(Workspace& workspace, QWidget* parent) : QWidget(parent), m
 
 void BudgetBar::onOpened()
 {
-    const std::vector<session::TaskBudget> budgets = m_workspace.session()->budgets();
+    // A replay has none of its own: what was asked in its run comes with its events.
+    std::vector<session::TaskBudget> budgets(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
+    if (const session::ProjectPart* project = m_workspace.session()->project())
+        budgets = project->budgets();
     for (std::size_t i = 0; i < budgets.size(); ++i)
         m_workspace.tasks().setBudget(static_cast<int>(i), budgets[i]);
     showTask(m_workspace.selection().current().task);

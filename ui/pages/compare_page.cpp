@@ -1,6 +1,7 @@
 #include "ui/pages/compare_page.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/commands/window_actions.h"
 #include "ui/models/command_line.h"
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
@@ -21,12 +22,10 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QMenu>
-#include <QPointer>
 #include <QPushButton>
 #include <QSettings>
 #include <QSplitter>
 #include <QTabWidget>
-#include <QThreadPool>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -44,7 +43,7 @@ QString settingsKey(const session::TuningSession& session)
 
 } // namespace
 
-ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
 {
     setObjectName(QStringLiteral("comparePage"));
     m_summary = new QLabel(this);
@@ -101,7 +100,10 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : QWidget(parent
 
     m_refresh.setSingleShot(true);
     m_refresh.setInterval(kComparePageRefreshMs);
-    connect(&m_refresh, &QTimer::timeout, this, &ComparePage::read);
+    connect(&m_refresh, &QTimer::timeout, this, [this] {
+        if (!m_reading.isRunning()) // what takes longer is not begun again and again
+            read();
+    });
     connect(m_choose, &QPushButton::clicked, this, &ComparePage::browse);
     connect(m_date, &QPushButton::clicked, this, &ComparePage::addDate);
     connect(m_remove, &QPushButton::clicked, this, &ComparePage::removeSelected);
@@ -171,6 +173,12 @@ void ComparePage::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
     read();
+}
+
+void ComparePage::contribute(WindowActions& actions)
+{
+    actions.addCommandLine("copy.compare", QT_TRANSLATE_NOOP("Actions", "Copy command line: co&mpare"), 80,
+                           [this](const session::OpenOptions&) { return command(); });
 }
 
 QString ComparePage::command() const
@@ -273,54 +281,45 @@ void ComparePage::read()
     const session::TuningSession* session = m_workspace.session();
     if (session == nullptr || session->options().project.empty() || !isVisible())
         return;
-    if (m_reading) {
-        m_again = true;
-        return;
+    m_reading.drop(); // it is of other baselines, or older
+    m_reading = m_jobs.run([project = session->options().project, baselines = m_baselines](
+                               const JobLink& link) { return readStandings(project, baselines, link.stopToken()); },
+                           [this, project = session->options().project](Standings read) {
+                               const session::TuningSession* open = m_workspace.session();
+                               if (open == nullptr || open->options().project != project)
+                                   return;
+                               m_unreadable = std::move(read.unreadable);
+                               fill(read.good ? std::make_shared<const Compared>(std::move(read.compared)) : nullptr,
+                                    read.runs, read.problems);
+                           });
+}
+
+/// On a thread.
+ComparePage::Standings ComparePage::readStandings(const std::filesystem::path& project,
+                                                  const std::vector<session::Baseline>& baselines,
+                                                  const std::stop_token& stop)
+{
+    Standings read;
+    if (auto now = session::standing(project)) {
+        read.compared.now = *std::move(now);
+        read.good = true;
+    } else {
+        read.problems << errorText(now.error());
     }
-    m_reading = true;
-    m_again = false;
-    struct Answer
-    {
-        Compared compared;
-        std::vector<session::RunChoice> runs;
-        std::vector<session::Baseline> unreadable;
-        QStringList problems;
-        bool good = false;
-    };
-    QThreadPool::globalInstance()->start([self = QPointer(this), app = QPointer<QObject>(&m_workspace), project = session->options().project, baselines = m_baselines] {
-        auto answer = std::make_shared<Answer>();
-        if (auto now = session::standing(project)) {
-            answer->compared.now = *std::move(now);
-            answer->good = true;
-        } else {
-            answer->problems << errorText(now.error());
+    for (const session::Baseline& baseline : baselines) {
+        if (stop.stop_requested())
+            return read;
+        auto standing = session::standing(baseline);
+        if (standing) {
+            read.compared.baselines.push_back(*std::move(standing));
+            continue;
         }
-        for (const session::Baseline& baseline : baselines) {
-            auto standing = session::standing(baseline);
-            if (standing) {
-                answer->compared.baselines.push_back(*std::move(standing));
-                continue;
-            }
-            answer->unreadable.push_back(baseline);
-            answer->problems << tr("%1: %2").arg(comparedName(baseline), errorText(standing.error()));
-        }
-        if (auto runs = session::listRuns(project))
-            answer->runs = *std::move(runs);
-        if (!app)
-            return;
-        QMetaObject::invokeMethod(app.data(), [self, answer, project] {
-            if (!self)
-                return;
-            self->m_reading = false;
-            const session::TuningSession* open = self->m_workspace.session();
-            if (open == nullptr || open->options().project != project || self->m_again) {
-                self->read();
-                return;
-            }
-            self->m_unreadable = std::move(answer->unreadable);
-            self->fill(answer->good ? std::make_shared<const Compared>(std::move(answer->compared)) : nullptr, answer->runs, answer->problems);
-        }, Qt::QueuedConnection);
-    });
+        read.unreadable.push_back(baseline);
+        read.problems << tr("%1: %2").arg(comparedName(baseline), errorText(standing.error()));
+    }
+    if (auto runs = session::listRuns(project))
+        read.runs = *std::move(runs);
+    return read;
 }
 
 void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs, const QStringList& problems)

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "ui/bridge/jobs.h"
 #include "ui/models/compare_model.h"
+#include "ui/pages/page.h"
 
 #include <QTimer>
-#include <QWidget>
 
 QT_BEGIN_NAMESPACE
 class QComboBox;
@@ -21,7 +22,7 @@ class Workspace;
 
 /// The open project held against pinned baselines (projects, runs, dates): as a whole, task by task, condition by condition, and
 /// program by program. Baselines are remembered with the project.
-class ComparePage final : public QWidget
+class ComparePage final : public Page
 {
     Q_OBJECT
 
@@ -32,11 +33,22 @@ public:
     /// Pins what session::parseBaseline() reads, a project file among it.
     void compareWith(const QString& baseline);
     QString command() const; ///< what does the same in a terminal
+    void contribute(WindowActions& actions) override;
 
 protected:
     void showEvent(QShowEvent* event) override;
 
 private:
+    struct Standings
+    {
+        Compared compared;
+        std::vector<session::RunChoice> runs;
+        std::vector<session::Baseline> unreadable;
+        QStringList problems;
+        bool good = false; ///< compared is
+    };
+    static Standings readStandings(const std::filesystem::path& project,
+                                   const std::vector<session::Baseline>& baselines, const std::stop_token& stop);
     void makeTables();
     void pin(const session::Baseline& baseline);
     void browse();
@@ -64,7 +76,8 @@ private:
     QMenu* m_runs = nullptr;
     QLabel *m_summary = nullptr, *m_problem = nullptr;
     QTimer m_refresh;
-    bool m_reading = false, m_again = false;
+    JobLane m_jobs;
+    Job m_reading;
 };
 
 } // namespace lathe::ui

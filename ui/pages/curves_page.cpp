@@ -31,7 +31,10 @@ constexpr int kAgeMs = 500;
 
 } // namespace
 
-CurvesPage::CurvesPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_rounds(RoundModel::of(workspace))
+CurvesPage::CurvesPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_workspace(workspace)
+    , m_rounds(RoundModel::of(workspace))
 {
     setObjectName(QStringLiteral("curvesPage"));
     m_chart = new LatencyChart(this);

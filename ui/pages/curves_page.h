@@ -1,8 +1,7 @@
 #pragma once
 
 #include "ui/models/pace.h"
-
-#include <QWidget>
+#include "ui/pages/page.h"
 
 QT_BEGIN_NAMESPACE
 class QCheckBox;
@@ -19,12 +18,13 @@ class Workspace;
 
 /// Estimated and measured latency over the run's time, tasks' curves on demand, and what is likely to come. The view can be
 /// held while the run goes on.
-class CurvesPage final : public QWidget
+class CurvesPage final : public Page
 {
     Q_OBJECT
 
 public:
     CurvesPage(Workspace& workspace, QWidget* parent);
+    bool isFor(Occasion occasion) const override { return occasion == Occasion::RunStarted; }
 
 protected:
     void showEvent(QShowEvent* event) override;

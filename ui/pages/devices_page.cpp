@@ -1,5 +1,6 @@
 #include "ui/pages/devices_page.h"
 
+#include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/core_text.h"
 #include "ui/models/hardware_model.h"
@@ -8,22 +9,19 @@
 #include "ui/models/workspace.h"
 #include "ui/views/table_view.h"
 
-#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QListWidget>
-#include <QPointer>
 #include <QPushButton>
 #include <QSplitter>
-#include <QThreadPool>
 #include <QVBoxLayout>
 
 #include <cmath>
 
 namespace lathe::ui {
 
-DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
 {
     setObjectName(QStringLiteral("devicesPage"));
     m_list = new QListWidget(this);
@@ -79,7 +77,8 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     setFocusProxy(m_list);
 
     connect(m_list, &QListWidget::currentRowChanged, this, &DevicesPage::showCurrent);
-    connect(m_refresh, &QPushButton::clicked, this, &DevicesPage::ask);
+    connect(m_refresh, &QPushButton::clicked, &m_workspace.devices(), &DeviceList::refresh);
+    connect(&m_workspace.devices(), &DeviceList::changed, this, &DevicesPage::fill);
     connect(m_test, &QPushButton::clicked, this, &DevicesPage::test);
     connect(m_reset, &QPushButton::clicked, this, &DevicesPage::reset);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &DevicesPage::updateButtons);
@@ -106,40 +105,20 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : QWidget(parent
 void DevicesPage::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
-    if (!m_asked)
-        ask();
-}
-
-void DevicesPage::ask()
-{
-    if (m_asking)
-        return;
-    m_asked = m_asking = true;
-    m_refresh->setEnabled(false);
-    QThreadPool::globalInstance()->start([self = QPointer(this)] {
-        auto devices = std::make_shared<std::vector<session::DeviceView>>(session::listDevices());
-        QMetaObject::invokeMethod(qApp, [self, devices] {
-            if (!self)
-                return;
-            self->m_devices = std::move(*devices);
-            self->m_asking = false;
-            self->m_refresh->setEnabled(true);
-            self->fill();
-        }, Qt::QueuedConnection);
-    });
-    fill();
+    m_workspace.devices().ensureAsked();
 }
 
 void DevicesPage::fill()
 {
     const int row = std::max(0, m_list->currentRow());
+    m_refresh->setEnabled(!m_workspace.devices().isAsking());
     {
         const QSignalBlocker blocker(m_list);
         m_list->clear();
         if (const session::TuningSession* session = m_workspace.session())
             m_list->addItem(tr("Open network: %1").arg(QString::fromStdString(session->options().target)));
-        for (const session::DeviceView& device : m_devices) {
-            const bool ready = device.state == "ready";
+        for (const session::DeviceView& device : m_workspace.devices().directory().all()) {
+            const bool ready = device.ready();
             const QString name = QString::fromStdString(device.name.empty() ? device.kind : device.name);
             auto* item = new QListWidgetItem(QStringLiteral("%1  ·  %2").arg(name.isEmpty() ? tr("Devices of this machine") : name, ready ? tr("ready") : tr("not usable")), m_list);
             item->setToolTip(device.about ? coreText(*device.about) : QString::fromStdString(device.state));
@@ -155,14 +134,17 @@ void DevicesPage::fill()
 const session::DeviceView* DevicesPage::current() const
 {
     const int row = m_list->currentRow() - (m_workspace.session() != nullptr ? 1 : 0);
-    return row >= 0 && static_cast<std::size_t>(row) < m_devices.size() ? &m_devices[static_cast<std::size_t>(row)] : nullptr;
+    const auto devices = m_workspace.devices().directory().all();
+    return row >= 0 && static_cast<std::size_t>(row) < devices.size() ? &devices[static_cast<std::size_t>(row)] : nullptr;
 }
 
-QString DevicesPage::testTarget() const
+std::pair<QString, QString> DevicesPage::testSubject() const
 {
     if (const session::DeviceView* device = current())
-        return device->state == "ready" ? QString::fromStdString(device->kind) : QString();
-    return m_workspace.session() == nullptr ? QString() : QString::fromStdString(m_workspace.session()->options().target);
+        return device->ready() ? std::pair(QString::fromStdString(device->kind), QString::fromStdString(device->key)) : std::pair<QString, QString>();
+    if (m_workspace.session() == nullptr)
+        return {};
+    return {QString::fromStdString(m_workspace.session()->options().target), QString()};
 }
 
 void DevicesPage::showCurrent()
@@ -174,16 +156,18 @@ void DevicesPage::showCurrent()
     if (device != nullptr) {
         m_model->setEditor({});
         m_model->setLimits(device->hardware);
-        state = device->state == "ready" ? tr("%1 can be measured on. Its parameters are what its back end tells.").arg(QString::fromStdString(device->name))
-                                         : tr("It cannot be used: %1").arg(coreText(device->state.starts_with("absent: ") ? device->state.substr(8) : device->state, device->about));
+        state = device->ready() ? tr("%1 can be measured on. Its parameters are what its back end tells.").arg(QString::fromStdString(device->name))
+                                         : tr("It cannot be used: %1").arg(coreText(device->reason(), device->about));
     } else if (session != nullptr && m_list->currentRow() == 0) {
         if (m_workspace.replay() != nullptr)
             m_model->setEditor({});
         else
             m_model->setEditor([this](const std::string& name, std::int64_t value) {
-                if (m_workspace.session() == nullptr)
+                session::TuningSession* const open = m_workspace.session();
+                session::ProjectPart* const project = open == nullptr ? nullptr : open->project();
+                if (project == nullptr)
                     return QString();
-                if (const auto set = m_workspace.session()->setHardware(name, value); !set)
+                if (const auto set = project->setHardware(name, value); !set)
                     return errorText(set.error());
                 QMetaObject::invokeMethod(this, &DevicesPage::showCurrent, Qt::QueuedConnection); // once the editor has closed
                 return QString();
@@ -194,9 +178,9 @@ void DevicesPage::showCurrent()
     } else {
         m_model->setEditor({});
         m_model->setLimits({});
-        state = m_asking ? tr("Asking the back ends …") : tr("No device was found.");
+        state = m_workspace.devices().isAsking() ? tr("Asking the back ends …") : tr("No device was found.");
     }
-    const auto tested = m_tests.find(testTarget());
+    const auto tested = m_tests.find(testSubject());
     if (tested != m_tests.end()) {
         const Tested& test = tested->second;
         QString text;
@@ -218,9 +202,9 @@ void DevicesPage::showCurrent()
 
 void DevicesPage::updateButtons()
 {
-    const QString target = testTarget();
-    const auto tested = m_tests.find(target);
-    m_test->setEnabled(!target.isEmpty() && (tested == m_tests.end() || !tested->second.running));
+    const auto subject = testSubject();
+    const auto tested = m_tests.find(subject);
+    m_test->setEnabled(!subject.first.isEmpty() && (tested == m_tests.end() || !tested->second.running));
     const QModelIndex index = m_table->currentIndex();
     m_reset->setEnabled(current() == nullptr && index.isValid() && (m_model->flags(index.siblingAtColumn(HardwareModel::ValueColumn)) & Qt::ItemIsEditable)
                         && (m_model->limit(index.row()).origin == "edited" || m_model->limit(index.row()).origin.starts_with("file ")));
@@ -228,37 +212,34 @@ void DevicesPage::updateButtons()
 
 void DevicesPage::test()
 {
-    const QString target = testTarget();
-    if (target.isEmpty())
+    const auto subject = testSubject();
+    if (subject.first.isEmpty())
         return;
-    Tested& test = m_tests[target];
+    Tested& test = m_tests[subject];
     test = {};
     test.running = true;
     showCurrent();
-    QThreadPool::globalInstance()->start([self = QPointer(this), target] {
-        auto result = std::make_shared<Result<session::SelfTest>>(session::selfTestDevice(target.toStdString()));
-        QMetaObject::invokeMethod(qApp, [self, target, result] {
-            if (!self)
-                return;
-            Tested& ended = self->m_tests[target];
-            ended = {};
-            if (*result)
-                ended.result = **result;
-            else
-                ended.failure = errorText(result->error());
-            self->showCurrent();
-        }, Qt::QueuedConnection);
-    });
+    m_jobs.run([subject](const JobLink&) { return session::selfTestDevice(subject.first.toStdString(), subject.second.toStdString()); },
+               [this, subject](const Result<session::SelfTest>& result) {
+                   Tested& ended = m_tests[subject];
+                   ended = {};
+                   if (result)
+                       ended.result = *result;
+                   else
+                       ended.failure = errorText(result.error());
+                   showCurrent();
+               });
 }
 
 void DevicesPage::reset()
 {
     const QModelIndex index = m_table->currentIndex();
     session::TuningSession* session = m_workspace.session();
-    if (session == nullptr || !index.isValid())
+    session::ProjectPart* const project = session == nullptr ? nullptr : session->project();
+    if (project == nullptr || !index.isValid())
         return;
     const int row = index.row();
-    if (const auto set = session->setHardware(m_model->limit(row).name, std::nullopt); !set) {
+    if (const auto set = project->setHardware(m_model->limit(row).name, std::nullopt); !set) {
         m_problem->setText(errorText(set.error()));
         m_problem->show();
         return;

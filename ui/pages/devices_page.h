@@ -1,11 +1,11 @@
 #pragma once
 
 #include "core/session/session.h"
-
-#include <QWidget>
+#include "ui/bridge/jobs.h"
+#include "ui/pages/page.h"
 
 #include <map>
-#include <vector>
+#include <utility>
 
 QT_BEGIN_NAMESPACE
 class QLabel;
@@ -20,8 +20,8 @@ class TableView;
 class Workspace;
 
 /// What can measure here, whether it works, and the hardware parameters that search respects: those of the open network's target
-/// can be edited. Devices are asked on a thread, when the page is first seen.
-class DevicesPage final : public QWidget
+/// can be edited. Devices are asked when the page is first seen.
+class DevicesPage final : public Page
 {
     Q_OBJECT
 
@@ -39,7 +39,6 @@ private:
         session::SelfTest result;
     };
 
-    void ask();
     void fill();
     void showCurrent();
     void updateButtons();
@@ -47,12 +46,11 @@ private:
     void reset();
     /// Of the list's current row; null: the open network's target.
     const session::DeviceView* current() const;
-    QString testTarget() const;
+    std::pair<QString, QString> testSubject() const; ///< target and device; empty: nothing can be tested
 
     Workspace& m_workspace;
-    std::vector<session::DeviceView> m_devices;
-    std::map<QString, Tested> m_tests; ///< by target
-    bool m_asked = false, m_asking = false;
+    std::map<std::pair<QString, QString>, Tested> m_tests; ///< by target and device
+    JobLane m_jobs{JobLane::Width::AllAtOnce};
     QListWidget* m_list = nullptr;
     TableView* m_table = nullptr;
     HardwareModel* m_model = nullptr;

@@ -39,9 +39,34 @@ constexpr std::size_t kMaxAgain = 1000; ///< trials that are tried again at once
 
 } // namespace
 
-FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_filter(TrialFilter::of(workspace))
+FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_workspace(workspace)
+    , m_filter(TrialFilter::of(workspace))
 {
     setObjectName(QStringLiteral("failuresPage"));
+    makeTable();
+    auto* splitter = new QSplitter(Qt::Horizontal, this);
+    splitter->addWidget(m_table);
+    splitter->addWidget(makeSide());
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 2);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(splitter, 1);
+    layout->addWidget(new RemeasureBar(m_workspace, RemeasureBar::Tells::Measured, this));
+
+    m_refresh.setSingleShot(true);
+    connect(&m_refresh, &QTimer::timeout, this, &FailuresPage::readAgain);
+    connectActions();
+    connectWorkspace();
+    retranslated(this, [this] { retranslate(); });
+    if (m_workspace.session() != nullptr)
+        onOpened();
+}
+
+void FailuresPage::makeTable()
+{
     m_model = new FailureModel(this);
     m_table = new TableView("failureTable", this);
     m_table->setModel(m_model);
@@ -50,29 +75,37 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
     for (int column = 0; column < FailureModel::ColumnCount; ++column)
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
+    m_command = new QAction(m_table);
+    m_command->setObjectName(QStringLiteral("failureCommand"));
+    m_table->addMenuAction(m_command);
+}
+
+/// The chosen cause: one example, what helps, what can be done.
+QWidget* FailuresPage::makeSide()
+{
     auto* side = new QWidget(this);
-    m_summary = new QLabel(side);
-    m_summary->setObjectName(QStringLiteral("failureSummary"));
-    m_summary->setWordWrap(true);
-    m_advice = new QLabel(side);
-    m_advice->setObjectName(QStringLiteral("failureAdvice"));
-    m_advice->setWordWrap(true);
+    const auto label = [side](const char* name) {
+        auto* made = new QLabel(side);
+        made->setObjectName(QLatin1String(name));
+        made->setWordWrap(true);
+        return made;
+    };
+    m_summary = label("failureSummary");
+    m_advice = label("failureAdvice");
     m_text = new QPlainTextEdit(side);
     m_text->setObjectName(QStringLiteral("failureText"));
     m_text->setReadOnly(true);
     m_text->setTabChangesFocus(true);
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    m_show = new QPushButton(side);
-    m_show->setObjectName(QStringLiteral("failureShow"));
-    m_example = new QPushButton(side);
-    m_example->setObjectName(QStringLiteral("failureExample"));
-    m_cure = new QPushButton(side);
-    m_cure->setObjectName(QStringLiteral("failureCure"));
-    m_retry = new QPushButton(side);
-    m_retry->setObjectName(QStringLiteral("failureRetry"));
-    auto* command = new QAction(m_table);
-    command->setObjectName(QStringLiteral("failureCommand"));
-    m_table->addMenuAction(command);
+    const auto button = [side](const char* name) {
+        auto* made = new QPushButton(side);
+        made->setObjectName(QLatin1String(name));
+        return made;
+    };
+    m_show = button("failureShow");
+    m_example = button("failureExample");
+    m_cure = button("failureCure");
+    m_retry = button("failureRetry");
     auto* looks = new QHBoxLayout;
     looks->addWidget(m_show);
     looks->addWidget(m_example);
@@ -88,22 +121,11 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
     column->addWidget(m_advice);
     column->addLayout(acts);
     column->addLayout(looks);
-    auto* splitter = new QSplitter(Qt::Horizontal, this);
-    splitter->addWidget(m_table);
-    splitter->addWidget(side);
-    splitter->setStretchFactor(0, 3);
-    splitter->setStretchFactor(1, 2);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(splitter, 1);
-    layout->addWidget(new RemeasureBar(m_workspace, RemeasureBar::Tells::Measured, this));
+    return side;
+}
 
-    m_refresh.setSingleShot(true);
-    connect(&m_refresh, &QTimer::timeout, this, [this] {
-        m_stale = true;
-        if (isVisible())
-            read();
-    });
+void FailuresPage::connectActions()
+{
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &FailuresPage::showCurrent);
     connect(m_model, &QAbstractItemModel::modelReset, this, &FailuresPage::showCurrent);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
@@ -112,32 +134,23 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
     });
     connect(m_table, &QTableView::activated, this, [this] { restrictTo(true); });
     connect(m_show, &QPushButton::clicked, this, [this] { restrictTo(true); });
-    connect(m_example, &QPushButton::clicked, this, [this] {
-        const QModelIndex current = m_table->currentIndex();
-        if (!current.isValid())
-            return;
-        const qint64 row = m_model->failure(current.row()).example;
-        restrictTo(true);
-        m_filter.requestRow(row);
-    });
+    connect(m_example, &QPushButton::clicked, this, &FailuresPage::showExample);
     connect(m_cure, &QPushButton::clicked, this, &FailuresPage::cure);
     connect(m_retry, &QPushButton::clicked, this, &FailuresPage::retry);
-    connect(command, &QAction::triggered, this, &FailuresPage::copyCommand);
+    connect(m_command, &QAction::triggered, this, &FailuresPage::copyCommand);
+}
+
+void FailuresPage::connectWorkspace()
+{
     connect(&m_workspace.edits(), &Edits::runTimeoutChanged, this, &FailuresPage::showCurrent);
-    connect(&m_workspace.trialJobs(), &TrialJobs::started, this, &FailuresPage::updateButtons);
-    connect(&m_workspace.trialJobs(), &TrialJobs::failed, this, &FailuresPage::updateButtons);
-    const auto readAgain = [this] {
-        m_stale = true;
-        if (isVisible())
-            read();
-    };
-    connect(&m_workspace.trialJobs(), &TrialJobs::imported, this, readAgain);
-    connect(&m_workspace.trialJobs(), &TrialJobs::importFailed, this, readAgain);
-    connect(&m_workspace.trialJobs(), &TrialJobs::ended, this, [this] {
+    const TrialJobs& jobs = m_workspace.trialJobs();
+    connect(&jobs, &TrialJobs::started, this, &FailuresPage::updateButtons);
+    connect(&jobs, &TrialJobs::failed, this, &FailuresPage::updateButtons);
+    connect(&jobs, &TrialJobs::imported, this, &FailuresPage::readAgain);
+    connect(&jobs, &TrialJobs::importFailed, this, &FailuresPage::readAgain);
+    connect(&jobs, &TrialJobs::ended, this, [this] {
         updateButtons();
-        m_stale = true;
-        if (isVisible())
-            read();
+        readAgain();
     });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &FailuresPage::onOpened);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, [this] {
@@ -146,19 +159,19 @@ FailuresPage::FailuresPage(Workspace& workspace, QWidget* parent) : QWidget(pare
         m_model->setFailures({});
     });
     connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this, &FailuresPage::onEvents);
-    retranslated(this, [this, command] {
-        m_table->setAccessibleName(tr("Failures"));
-        m_text->setAccessibleName(tr("Text of the latest one"));
-        m_show->setText(tr("Show these &trials"));
-        m_show->setToolTip(tr("List them among the records"));
-        m_example->setText(tr("Show its &program"));
-        m_example->setToolTip(tr("The latest of these trials in full: schedule, loops, code"));
-        command->setText(tr("Copy command line: try again"));
-        m_retry->setToolTip(tr("Build and measure them again; the results are new trials"));
-        showCurrent();
-    });
-    if (m_workspace.session() != nullptr)
-        onOpened();
+}
+
+void FailuresPage::retranslate()
+{
+    m_table->setAccessibleName(tr("Failures"));
+    m_text->setAccessibleName(tr("Text of the latest one"));
+    m_show->setText(tr("Show these &trials"));
+    m_show->setToolTip(tr("List them among the records"));
+    m_example->setText(tr("Show its &program"));
+    m_example->setToolTip(tr("The latest of these trials in full: schedule, loops, code"));
+    m_command->setText(tr("Copy command line: try again"));
+    m_retry->setToolTip(tr("Build and measure them again; the results are new trials"));
+    showCurrent();
 }
 
 FailuresPage::~FailuresPage()
@@ -193,6 +206,13 @@ void FailuresPage::onEvents(const std::vector<session::Event>& events)
     });
     if (failed && !m_refresh.isActive())
         m_refresh.start(std::max(kFailuresPageRefreshMs, static_cast<int>(m_seconds * 100 * 1000))); // a hundredth of the time at most
+}
+
+void FailuresPage::readAgain()
+{
+    m_stale = true;
+    if (isVisible())
+        read();
 }
 
 void FailuresPage::read()
@@ -259,20 +279,19 @@ void FailuresPage::updateButtons()
         button->setEnabled(current.isValid());
     m_retry->setVisible(current.isValid());
     m_cure->hide();
-    const session::TuningSession* session = m_workspace.session();
-    if (!current.isValid() || session == nullptr)
+    if (!current.isValid() || m_workspace.session() == nullptr)
         return;
     const session::FailureView& failure = m_model->failure(current.row());
     m_retry->setText(failure.count == 1 ? tr("Try it &again") : tr("Try all %1 &again").arg(QLocale().toString(std::min<qlonglong>(failure.count, kMaxAgain))));
     m_retry->setEnabled(!m_workspace.trialJobs().isMeasuring());
-    const FailureCure cure = failureCure(failure, session->runTimeout());
+    const FailureCure cure = failureCure(failure, m_workspace.edits().runTimeout());
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(failure.code));
     m_advice->setText(cure.sentence.isEmpty() ? advice.advice : cure.sentence);
     switch (cure.act) {
     case FailureCure::Act::Timeout:
         m_cure->setText(tr("&Let candidates run for %1 s").arg(cure.seconds));
         m_cure->setToolTip(tr("For this run from its next round on, and for those to come"));
-        m_cure->setVisible(cure.seconds > session->runTimeout());
+        m_cure->setVisible(cure.seconds > m_workspace.edits().runTimeout());
         break;
     case FailureCure::Act::Package:
         m_cure->setText(tr("Copy the &install command"));
@@ -300,6 +319,16 @@ session::TrialQuery FailuresPage::currentQuery() const
     return query;
 }
 
+void FailuresPage::showExample()
+{
+    const QModelIndex current = m_table->currentIndex();
+    if (!current.isValid())
+        return;
+    const qint64 row = m_model->failure(current.row()).example;
+    restrictTo(true);
+    m_filter.requestRow(row);
+}
+
 void FailuresPage::restrictTo(bool show)
 {
     if (m_table->currentIndex().isValid())
@@ -308,11 +337,10 @@ void FailuresPage::restrictTo(bool show)
 
 void FailuresPage::cure()
 {
-    const session::TuningSession* session = m_workspace.session();
     const QModelIndex current = m_table->currentIndex();
-    if (session == nullptr || !current.isValid())
+    if (m_workspace.session() == nullptr || !current.isValid())
         return;
-    const FailureCure cure = failureCure(m_model->failure(current.row()), session->runTimeout());
+    const FailureCure cure = failureCure(m_model->failure(current.row()), m_workspace.edits().runTimeout());
     if (cure.act == FailureCure::Act::Timeout) {
         m_workspace.edits().setRunTimeout(cure.seconds);
     } else if (cure.act == FailureCure::Act::Package) {

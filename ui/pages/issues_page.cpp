@@ -10,7 +10,7 @@
 
 namespace lathe::ui {
 
-IssuesPage::IssuesPage(Workspace& workspace, QWidget* parent) : QWidget(parent)
+IssuesPage::IssuesPage(Workspace& workspace, QWidget* parent) : Page(parent)
 {
     auto* table = new TableView("issueTable", this);
     table->setModel(&workspace.issues());

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <QWidget>
+#include "ui/pages/page.h"
 
 namespace lathe::ui {
 
@@ -8,12 +8,13 @@ class TableView;
 class Workspace;
 
 /// What went wrong, repeats counted; a double click or Enter goes to the task concerned.
-class IssuesPage final : public QWidget
+class IssuesPage final : public Page
 {
     Q_OBJECT
 
 public:
     IssuesPage(Workspace& workspace, QWidget* parent);
+    bool isFor(Occasion occasion) const override { return occasion == Occasion::IssueRaised; }
 };
 
 } // namespace lathe::ui

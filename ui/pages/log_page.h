@@ -1,13 +1,13 @@
 #pragma once
 
-#include <QWidget>
+#include "ui/pages/page.h"
 
 namespace lathe::ui {
 
 class Workspace;
 
 /// What happened, a line each; the last ten thousand.
-class LogPage final : public QWidget
+class LogPage final : public Page
 {
     Q_OBJECT
 

@@ -1,6 +1,7 @@
 #include "ui/pages/network_page.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/commands/window_actions.h"
 #include "ui/models/language.h"
 #include "ui/models/task_model.h"
 #include "ui/models/workspace.h"
@@ -26,10 +27,53 @@ namespace {
 constexpr int kNoticeMs = 6000;
 }
 
-NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
 {
     m_graph = new GraphView(this);
     m_graph->setObjectName(QStringLiteral("graphView"));
+    makeFind();
+    makeNotices();
+    m_legend = new GraphLegend(this);
+    m_legend->setObjectName(QStringLiteral("graphLegend"));
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(makeBar());
+    layout->addWidget(m_notice);
+    layout->addWidget(m_layoutNotice);
+    layout->addWidget(m_graph, 1);
+    layout->addWidget(m_legend);
+    setFocusProxy(m_graph);
+    connectGraph();
+    connect(&workspace.bridge(), &SessionBridge::opened, this, &NetworkPage::takeGraph);
+    connect(&workspace, &Workspace::figuresChanged, this, &NetworkPage::updateFigures);
+    connect(&workspace.bridge(), &SessionBridge::coverageRead, this, &NetworkPage::takeCoverage);
+    connect(&workspace.selection(), &Selection::changed, this, &NetworkPage::follow);
+}
+
+void NetworkPage::contribute(WindowActions& actions)
+{
+    using enum MenuSection;
+    actions.add("graph.next", QT_TRANSLATE_NOOP("Actions", "&Next node found"), {QKeySequence(Qt::Key_F3)},
+                MenuPlace{EditFind, 20}, [this] { findNext(1); });
+    actions.add("graph.previous", QT_TRANSLATE_NOOP("Actions", "&Previous node found"), {Qt::SHIFT | Qt::Key_F3},
+                MenuPlace{EditFind, 30}, [this] { findNext(-1); });
+    actions.add("view.zoomIn", QT_TRANSLATE_NOOP("Actions", "Zoom &in"), {QKeySequence(QKeySequence::ZoomIn)},
+                MenuPlace{ViewPicture, 10}, [this] { m_graph->zoomBy(1.25); });
+    actions.add("view.zoomOut", QT_TRANSLATE_NOOP("Actions", "Zoom &out"), {QKeySequence(QKeySequence::ZoomOut)},
+                MenuPlace{ViewPicture, 20}, [this] { m_graph->zoomBy(0.8); });
+    actions.add("view.fit", QT_TRANSLATE_NOOP("Actions", "Zoom to &fit"), {Qt::CTRL | Qt::Key_0},
+                MenuPlace{ViewPicture, 30}, [this] { m_graph->zoomToFit(); });
+    actions.add("graph.fold", QT_TRANSLATE_NOOP("Actions", "Fold all group&s"), {Qt::CTRL | Qt::Key_BracketLeft},
+                MenuPlace{ViewPicture, 40}, [this] { m_graph->foldAll(); });
+    actions.add("graph.unfold", QT_TRANSLATE_NOOP("Actions", "&Unfold all groups"), {Qt::CTRL | Qt::Key_BracketRight},
+                MenuPlace{ViewPicture, 50}, [this] { m_graph->unfoldAll(); });
+    actions.add("graph.save", QT_TRANSLATE_NOOP("Actions", "Save the network's pi&cture…"), {},
+                MenuPlace{ViewPicture, 60}, [this] { savePicture(); });
+}
+
+void NetworkPage::makeFind()
+{
     m_find = new QLineEdit(this);
     m_find->setObjectName(QStringLiteral("graphFind"));
     m_find->setClearButtonEnabled(true);
@@ -44,17 +88,38 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     m_coloring->setObjectName(QStringLiteral("graphColoring"));
     for (int i = 0; i < 4; ++i)
         m_coloring->addItem(QString());
+    connect(m_find, &QLineEdit::textChanged, this, &NetworkPage::find);
+    connect(m_coloring, &QComboBox::currentIndexChanged, this, &NetworkPage::setColoring);
+}
+
+void NetworkPage::makeNotices()
+{
     m_notice = new QLabel(this);
     m_notice->setObjectName(QStringLiteral("graphNotice"));
     m_notice->setWordWrap(true);
     m_notice->hide();
-    m_legend = new GraphLegend(this);
-    m_legend->setObjectName(QStringLiteral("graphLegend"));
     m_layoutNotice = new QLabel(this);
     m_layoutNotice->setObjectName(QStringLiteral("graphLayoutNotice"));
     m_layoutNotice->setWordWrap(true);
     m_layoutNotice->setContentsMargins(6, 2, 6, 2);
     m_layoutNotice->hide();
+    auto* timer = new QTimer(this);
+    timer->setSingleShot(true);
+    connect(timer, &QTimer::timeout, m_notice, &QWidget::hide);
+    connect(m_graph, &GraphView::notice, this, [this, timer](const QString& text) {
+        m_notice->setText(text);
+        m_notice->show();
+        timer->start(kNoticeMs);
+    });
+    connect(m_graph, &GraphView::layoutFailed, this, [this](const QString& sentence) {
+        m_layoutNotice->setText(tr("%1 A plain layout is shown instead.").arg(sentence));
+        m_layoutNotice->show();
+    });
+    connect(m_graph, &GraphView::layoutReady, m_layoutNotice, &QWidget::hide);
+}
+
+QToolBar* NetworkPage::makeBar()
+{
     auto* bar = new QToolBar(this); // what does not fit goes into its menu
     bar->setObjectName(QStringLiteral("graphBar"));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_find, m_found, m_coloring})
@@ -72,15 +137,10 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     overview->setCheckable(true);
     overview->setChecked(true);
     QAction* picture = button("graphSave");
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(bar);
-    layout->addWidget(m_notice);
-    layout->addWidget(m_layoutNotice);
-    layout->addWidget(m_graph, 1);
-    layout->addWidget(m_legend);
-    setFocusProxy(m_graph);
+    connect(fold, &QAction::triggered, m_graph, &GraphView::foldAll);
+    connect(unfold, &QAction::triggered, m_graph, &GraphView::unfoldAll);
+    connect(overview, &QAction::toggled, m_graph, &GraphView::setShowsOverview);
+    connect(picture, &QAction::triggered, this, &NetworkPage::savePicture);
     retranslated(this, [this, fold, unfold, overview, picture, bar] {
         m_graph->setAccessibleName(tr("Network graph"));
         m_find->setPlaceholderText(tr("Find name, type, shape"));
@@ -96,54 +156,44 @@ NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : QWidget(parent
         bar->setWindowTitle(tr("Network"));
         find(m_find->text());
     });
-    connect(fold, &QAction::triggered, m_graph, &GraphView::foldAll);
-    connect(unfold, &QAction::triggered, m_graph, &GraphView::unfoldAll);
-    connect(overview, &QAction::toggled, m_graph, &GraphView::setShowsOverview);
-    connect(picture, &QAction::triggered, this, &NetworkPage::savePicture);
-    connect(m_find, &QLineEdit::textChanged, this, &NetworkPage::find);
-    connect(m_coloring, &QComboBox::currentIndexChanged, this, [this](int index) {
-        m_graph->setColoring(static_cast<GraphColoring>(index));
-        m_legend->setColoring(static_cast<GraphColoring>(index));
-        if (static_cast<GraphColoring>(index) == GraphColoring::Coverage && m_workspace.session() != nullptr)
-            m_workspace.bridge().readCoverage(false);
-    });
-    auto* noticeTimer = new QTimer(this);
-    noticeTimer->setSingleShot(true);
-    connect(noticeTimer, &QTimer::timeout, m_notice, &QWidget::hide);
-    connect(m_graph, &GraphView::notice, this, [this, noticeTimer](const QString& text) {
-        m_notice->setText(text);
-        m_notice->show();
-        noticeTimer->start(kNoticeMs);
-    });
+    return bar;
+}
 
-    connect(m_graph, &GraphView::layoutFailed, this, [this](const QString& sentence) {
-        m_layoutNotice->setText(tr("%1 A plain layout is shown instead.").arg(sentence));
-        m_layoutNotice->show();
-    });
-    connect(m_graph, &GraphView::layoutReady, m_layoutNotice, &QWidget::hide);
-
-    connect(&workspace.bridge(), &SessionBridge::opened, this, [this] {
-        m_graph->setGraph(m_workspace.session()->graph());
-        m_finder.setGraph(m_workspace.session()->graph());
-        m_near.clear();
-        updateFigures();
-        find(m_find->text());
-    });
-    connect(&workspace, &Workspace::figuresChanged, this, &NetworkPage::updateFigures);
-    connect(&workspace.bridge(), &SessionBridge::coverageRead, this, [this](const session::Coverage& coverage) {
-        m_near.clear();
-        for (const session::SubgraphReport& subgraph : coverage.subgraphs)
-            if (subgraph.cover == session::Cover::Near)
-                m_near.insert(subgraph.task);
-        updateFigures();
-    });
+void NetworkPage::connectGraph()
+{
     connect(m_graph, &GraphView::nodeSelected, this, [this](int node) {
         const auto graph = m_workspace.session() != nullptr ? m_workspace.session()->graph() : nullptr;
         if (graph && node >= 0 && m_workspace.selection().current().node != node)
             m_workspace.selection().selectNode(node, graph->nodes[static_cast<std::size_t>(node)].task);
     });
     connect(m_graph, &GraphView::taskSelected, this, [this](int task) { m_workspace.selection().selectTask(task); });
-    connect(&workspace.selection(), &Selection::changed, this, &NetworkPage::follow);
+}
+
+void NetworkPage::takeGraph()
+{
+    m_graph->setGraph(m_workspace.session()->graph());
+    m_finder.setGraph(m_workspace.session()->graph());
+    m_near.clear();
+    updateFigures();
+    find(m_find->text());
+}
+
+void NetworkPage::takeCoverage(const session::Coverage& coverage)
+{
+    m_near.clear();
+    for (const session::SubgraphReport& subgraph : coverage.subgraphs)
+        if (subgraph.cover == session::Cover::Near)
+            m_near.insert(subgraph.task);
+    updateFigures();
+}
+
+void NetworkPage::setColoring(int index)
+{
+    const auto coloring = static_cast<GraphColoring>(index);
+    m_graph->setColoring(coloring);
+    m_legend->setColoring(coloring);
+    if (coloring == GraphColoring::Coverage && m_workspace.session() != nullptr)
+        m_workspace.bridge().readCoverage(false);
 }
 
 void NetworkPage::follow(const Selection::Place& place)

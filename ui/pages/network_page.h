@@ -1,9 +1,9 @@
 #pragma once
 
+#include "core/session/coverage.h"
 #include "ui/models/graph_find.h"
 #include "ui/models/selection.h"
-
-#include <QWidget>
+#include "ui/pages/page.h"
 
 #include <set>
 
@@ -11,7 +11,7 @@ QT_BEGIN_NAMESPACE
 class QComboBox;
 class QLabel;
 class QLineEdit;
-class QToolButton;
+class QToolBar;
 QT_END_NAMESPACE
 
 namespace lathe::ui {
@@ -21,22 +21,32 @@ class GraphView;
 class Workspace;
 
 /// The network as a graph with its search, colours and pictures; linked with the selected task and node.
-class NetworkPage final : public QWidget
+class NetworkPage final : public Page
 {
     Q_OBJECT
 
 public:
     NetworkPage(Workspace& workspace, QWidget* parent);
-    GraphView* graph() const { return m_graph; }
-
-    void startFind();
-    void findNext(int direction);
-    void savePicture();
+    void contribute(WindowActions& actions) override;
+    bool isFor(Occasion occasion) const override
+    {
+        return occasion == Occasion::NetworkOpened || occasion == Occasion::FindWanted;
+    }
+    void startFind() override;
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
+    void makeFind();
+    void makeNotices();
+    QToolBar* makeBar();
+    void connectGraph();
+    void takeGraph();
+    void takeCoverage(const session::Coverage& coverage);
+    void setColoring(int index);
+    void findNext(int direction);
+    void savePicture();
     void find(const QString& text);
     void updateFigures();
     void follow(const Selection::Place& place);

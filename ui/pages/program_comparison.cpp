@@ -24,7 +24,9 @@ void setItem(QComboBox* box, int index, const QString& text)
 
 } // namespace
 
-ProgramComparison::ProgramComparison(QWidget* parent) : QWidget(parent)
+ProgramComparison::ProgramComparison(QWidget* parent)
+    : QWidget(parent)
+    , m_reader(std::make_shared<session::ProgramReader>())
 {
     const auto box = [this](const char* name) {
         auto* made = new QComboBox(this);
@@ -57,20 +59,12 @@ ProgramComparison::ProgramComparison(QWidget* parent) : QWidget(parent)
     second->addWidget(m_onlyChanges);
     layout->addLayout(second);
     layout->addWidget(m_diff, 1);
-    m_pool.setMaxThreadCount(1);
     retranslated(this, [this] { retranslate(); });
     m_what->setCurrentIndex(static_cast<int>(session::ProgramText::Nest));
     for (QComboBox* choice : {m_left, m_right, m_what})
         connect(choice, &QComboBox::currentIndexChanged, this, &ProgramComparison::ask);
     connect(m_how, &QComboBox::currentIndexChanged, this, [this](int how) { m_diff->setSideBySide(how == 0); });
     connect(m_onlyChanges, &QCheckBox::toggled, m_diff, &DiffView::setOnlyChanges);
-}
-
-ProgramComparison::~ProgramComparison()
-{
-    ++m_token;
-    m_pool.clear();
-    m_pool.waitForDone(); // answers are posted to this object
 }
 
 void ProgramComparison::retranslate()
@@ -133,6 +127,7 @@ void ProgramComparison::ask()
     if (!isVisible())
         return;
     if (m_compared == nullptr || m_compared->baselines.empty() || m_task.isEmpty() || left < 0 || right < 0) {
+        m_asked.drop();
         m_shown.clear();
         m_title->clear();
         m_diff->setMessage(tr("Pin a baseline and select a task to see how its programs differ."));
@@ -149,36 +144,32 @@ void ProgramComparison::ask()
     if (wanted == m_shown)
         return;
     m_shown = wanted;
+    m_asked.drop();
     m_title->setText(tr("%1: reading both programs…").arg(m_name));
-    struct Answer
-    {
-        std::vector<session::DiffLine> lines;
-        QString problem;
-    };
-    m_pool.start([this, compared = m_compared, task = m_task.toStdString(), left, right, what, token = ++m_token] {
-        if (token != m_token)
-            return;
-        auto answer = std::make_shared<Answer>();
-        const auto a = m_reader.text(compared->at(left), task, what);
-        const auto b = m_reader.text(compared->at(right), task, what);
-        if (a && b)
-            answer->lines = session::diffLines(*a, *b);
-        else
-            answer->problem = errorText(!a ? a.error() : b.error());
-        QMetaObject::invokeMethod(this, [this, answer, token] {
-            if (token != m_token)
-                return;
-            if (!answer->problem.isEmpty()) {
+    using Lines = std::vector<session::DiffLine>;
+    m_asked = m_jobs.run(
+        [reader = m_reader, compared = m_compared, task = m_task.toStdString(), left, right,
+         what](const JobLink& link) -> Result<Lines> {
+            LATHE_TRY_ASSIGN(const std::string a, reader->text(compared->at(left), task, what));
+            if (link.stopToken().stop_requested())
+                return Lines();
+            LATHE_TRY_ASSIGN(const std::string b, reader->text(compared->at(right), task, what));
+            return session::diffLines(a, b);
+        },
+        [this](Result<Lines> lines) {
+            if (!lines) {
                 m_title->setText(m_name);
-                m_diff->setMessage(answer->problem);
+                m_diff->setMessage(errorText(lines.error()));
                 return;
             }
-            m_diff->setLines(std::move(answer->lines));
+            m_diff->setLines(*std::move(lines));
             const int removed = m_diff->removed(), added = m_diff->added();
             m_title->setText(removed + added == 0 ? tr("%1: both programs are equal").arg(m_name)
-                                                        : tr("%1: %2 lines only on the left (−), %3 only on the right (+)").arg(m_name).arg(removed).arg(added));
-        }, Qt::QueuedConnection);
-    });
+                                                  : tr("%1: %2 lines only on the left (−), %3 only on the right (+)")
+                                                        .arg(m_name)
+                                                        .arg(removed)
+                                                        .arg(added));
+        });
 }
 
 } // namespace lathe::ui

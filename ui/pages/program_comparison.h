@@ -1,12 +1,12 @@
 #pragma once
 
 #include "core/session/program_reader.h"
+#include "ui/bridge/jobs.h"
 #include "ui/models/compare_model.h"
 
-#include <QThreadPool>
 #include <QWidget>
 
-#include <atomic>
+#include <memory>
 
 QT_BEGIN_NAMESPACE
 class QCheckBox;
@@ -25,7 +25,6 @@ class ProgramComparison final : public QWidget
 
 public:
     explicit ProgramComparison(QWidget* parent);
-    ~ProgramComparison() override;
 
     void setCompared(std::shared_ptr<const Compared> compared);
     void setTask(const QString& key, const QString& name);
@@ -38,15 +37,15 @@ private:
     void retranslate();
     void fillSides();
 
-    session::ProgramReader m_reader; ///< used by the pool's one thread alone
+    std::shared_ptr<session::ProgramReader> m_reader; ///< used by one job at a time
     std::shared_ptr<const Compared> m_compared;
     QString m_task, m_name, m_shown; ///< m_shown: what the texts are of
-    std::atomic<quint64> m_token = 0; ///< of the latest question: older ones are not answered
     QLabel* m_title = nullptr;
     QComboBox *m_left = nullptr, *m_right = nullptr, *m_what = nullptr, *m_how = nullptr;
     QCheckBox* m_onlyChanges = nullptr;
     DiffView* m_diff = nullptr;
-    QThreadPool m_pool; ///< last: its jobs end before anything they use goes
+    JobLane m_jobs;
+    Job m_asked; ///< the latest question: older ones are not answered
 };
 
 } // namespace lathe::ui

@@ -13,14 +13,11 @@
 #include <QFontDatabase>
 #include <QHeaderView>
 #include <QMenu>
-#include <QPointer>
-#include <QThreadPool>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
 #include <initializer_list>
-#include <memory>
 #include <utility>
 
 namespace lathe::ui {
@@ -66,7 +63,7 @@ QString valueOf(const QTreeWidgetItem& item)
 
 } // namespace
 
-PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
 {
     m_tree = new QTreeWidget(this);
     m_tree->setObjectName(QStringLiteral("properties"));
@@ -102,7 +99,7 @@ PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent) : QWidget(
 void PropertiesPage::show(const Selection::Place& place)
 {
     m_tree->clear();
-    ++m_token; // a schedule that is still being read is of another task
+    m_reading.drop(); // it is of another task
     m_best = m_algorithm = nullptr;
     if (m_workspace.session() == nullptr)
         return;
@@ -162,25 +159,25 @@ void PropertiesPage::addTask(int task)
     }
 }
 
-/// From the disk, on a thread; shown above row `at` when it is there.
+/// From the disk; shown above row `at` when it is there.
 void PropertiesPage::readSchedule(int task, int at)
 {
-    SessionBridge& bridge = m_workspace.bridge();
-    QThreadPool::globalInstance()->start([session = bridge.shared(), &bridge, page = QPointer(this), task, at, token = ++m_token] {
-        auto schedule = std::make_shared<Result<session::ScheduleView>>(session->bestSchedule(task));
-        // By the bridge, which waits for its jobs when it ends; the page may have gone meanwhile.
-        QMetaObject::invokeMethod(&bridge, [page, schedule, at, token] {
-            if (page.isNull() || token != page->m_token || !*schedule)
+    if (m_workspace.session()->project() == nullptr)
+        return; // a replay shows schedules among the records alone
+    m_reading = m_jobs.run(
+        [session = m_workspace.bridge().shared(), task](const JobLink&) { return session->project()->bestSchedule(task); },
+        [this, at](const Result<session::ScheduleView>& schedule) {
+            if (!schedule)
                 return;
-            const std::pair<QString, const std::string*> parts[] = {{tr("Loops of the best schedule"), &(*schedule)->loops}, {tr("Steps"), &(*schedule)->steps}};
             int row = at;
+            const std::pair<QString, const std::string*> parts[] = {
+                {tr("Loops of the best schedule"), &schedule->loops}, {tr("Steps"), &schedule->steps}};
             for (const auto& [name, lines] : parts) {
                 auto* item = new QTreeWidgetItem({name});
-                page->m_tree->insertTopLevelItem(row++, item);
+                m_tree->insertTopLevelItem(row++, item);
                 addLines(item, *lines);
             }
-        }, Qt::QueuedConnection);
-    });
+        });
 }
 
 /// What moves with the run.

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "ui/bridge/jobs.h"
 #include "ui/models/selection.h"
-
-#include <QWidget>
+#include "ui/pages/page.h"
 
 QT_BEGIN_NAMESPACE
 class QTreeWidget;
@@ -14,7 +14,7 @@ namespace lathe::ui {
 class Workspace;
 
 /// Everything about the selected task and node: tensors, attributes, the compute DAG, the best schedule.
-class PropertiesPage final : public QWidget
+class PropertiesPage final : public Page
 {
     Q_OBJECT
 
@@ -29,7 +29,8 @@ private:
     void addNode(int node);
     Workspace& m_workspace;
     QTreeWidget* m_tree = nullptr;
-    quint64 m_token = 0; ///< of the schedule that is wanted
+    JobLane m_jobs;
+    Job m_reading; ///< of the task's schedule
     int m_task = -1; ///< that of the two rows below
     QTreeWidgetItem* m_best = nullptr;
     QTreeWidgetItem* m_algorithm = nullptr;

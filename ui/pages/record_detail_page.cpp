@@ -209,7 +209,7 @@ void RecordDetailPage::showRow(std::int64_t row)
     commitNote();
     m_note->clear();
     m_note->setEnabled(false);
-    m_asked.request_stop();
+    m_asked.drop();
     m_row = row;
     for (QPlainTextEdit* text : {m_ir, m_assembly}) {
         text->clear();

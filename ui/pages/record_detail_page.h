@@ -51,7 +51,7 @@ private:
     HistoryReader m_reader, m_lister; ///< a compile does not hold up what is selected next
     QStringList m_taskNames;
     std::int64_t m_row = 0;
-    std::stop_source m_asked;
+    Job m_asked;
     QLabel* m_title = nullptr;
     QPlainTextEdit* m_note = nullptr;
     QTabWidget* m_tabs = nullptr;

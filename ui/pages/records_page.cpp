@@ -16,7 +16,6 @@
 #include "ui/pages/scatter_panel.h"
 #include "ui/views/record_table.h"
 
-#include <QAction>
 #include <QComboBox>
 #include <QDoubleValidator>
 #include <QHBoxLayout>
@@ -52,12 +51,41 @@ double number(const QLineEdit* edit)
 
 } // namespace
 
-RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_filter(TrialFilter::of(workspace))
+RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_workspace(workspace)
+    , m_filter(TrialFilter::of(workspace))
 {
     setObjectName(QStringLiteral("recordsPage"));
+    m_exporter = new HistoryReader(this);
+    makeTable();
+    makeDetail();
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(4, 4, 4, 4);
+    layout->addWidget(makeFilterBar());
+    layout->addWidget(m_splitter, 1);
+    layout->addWidget(new RemeasureBar(m_workspace, RemeasureBar::Tells::MeasuredAndImported, this));
+
+    m_typing.setSingleShot(true);
+    m_typing.setInterval(kTypingMs);
+    m_refresh.setSingleShot(true);
+    connect(&m_typing, &QTimer::timeout, this, &RecordsPage::applyFilter);
+    connect(&m_refresh, &QTimer::timeout, this, &RecordsPage::readAgain);
+    connectTable();
+    connectModel();
+    connectEdits();
+    connectWorkspace();
+    showFilter();
+    updateCount();
+    updateProjectNote();
+    if (m_workspace.session() != nullptr)
+        onOpened();
+}
+
+void RecordsPage::makeTable()
+{
     m_model = new RecordModel(this);
     m_model->setObjectName(QStringLiteral("recordModel"));
-    m_exporter = new HistoryReader(this);
     m_table = new RecordTable("recordTable", this);
     m_table->setModel(m_model);
     m_table->setSortingEnabled(false);
@@ -69,6 +97,11 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
         m_table->setColumnWidth(column, widths[column]);
     m_table->restoreColumns();
     m_table->horizontalHeader()->setSortIndicator(RecordModel::TimeColumn, Qt::DescendingOrder);
+}
+
+/// The list and its chart, and beside or beneath them one trial in full.
+void RecordsPage::makeDetail()
+{
     m_detail = new RecordDetailPage(this);
     m_detail->setObjectName(QStringLiteral("recordDetail"));
     m_splitter = new QSplitter(Qt::Vertical, this);
@@ -83,24 +116,24 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     m_splitter->addWidget(m_detail);
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(4, 4, 4, 4);
-    layout->addWidget(makeFilterBar());
-    layout->addWidget(m_splitter, 1);
-    layout->addWidget(new RemeasureBar(m_workspace, RemeasureBar::Tells::MeasuredAndImported, this));
+}
 
-    m_typing.setSingleShot(true);
-    m_typing.setInterval(kTypingMs);
-    m_refresh.setSingleShot(true);
-    connect(&m_typing, &QTimer::timeout, this, &RecordsPage::applyFilter);
-    connect(&m_refresh, &QTimer::timeout, this, [this] {
-        m_stale = true;
-        if (isVisible())
-            readNow();
-    });
+void RecordsPage::connectTable()
+{
     // Clicks on a heading: numbers and times start with what one looks for first.
     connect(m_table->horizontalHeader(), &QHeaderView::sortIndicatorChanged, m_model, &RecordModel::sort);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &RecordsPage::selectCurrent);
+    connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RecordsPage::updateCount);
+    connect(m_table, &RecordTable::exportRequested, this, &RecordsPage::exportRows);
+    connect(m_table, &RecordTable::copyRequested, this, &RecordsPage::copyRows);
+    connect(m_table, &RecordTable::remeasureRequested, this, &RecordsPage::remeasureSelected);
+    connect(m_table, &RecordTable::noteRequested, this, &RecordsPage::writeNote);
+    connect(m_table, &RecordTable::remeasureCommandRequested, this, &RecordsPage::copyRemeasureCommand);
+    connect(m_table, &RecordTable::exportCommandRequested, this, &RecordsPage::copyExportCommand);
+}
+
+void RecordsPage::connectModel()
+{
     connect(m_model, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
         const QModelIndex current = m_table->currentIndex();
         m_kept = current.isValid() ? current.data(RecordModel::RowIdRole).toLongLong() : m_kept;
@@ -111,19 +144,14 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
     });
     connect(m_model, &RecordModel::queryStarted, this, &RecordsPage::updateCount);
     connect(m_model, &RecordModel::queryEnded, this, &RecordsPage::updateCount);
-    connect(m_model, &RecordModel::queryFailed, this, [this](const QString& text) { m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("records"), text); });
-    connect(m_table, &RecordTable::exportRequested, this, &RecordsPage::exportRows);
-    connect(m_table, &RecordTable::copyRequested, this, &RecordsPage::copyRows);
-    connect(m_table, &RecordTable::remeasureRequested, this, &RecordsPage::remeasureSelected);
-    connect(m_table, &RecordTable::noteRequested, this, &RecordsPage::writeNote);
-    connect(m_table, &RecordTable::remeasureCommandRequested, this, &RecordsPage::copyRemeasureCommand);
-    connect(m_table, &RecordTable::exportCommandRequested, this, &RecordsPage::copyExportCommand);
-    connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RecordsPage::updateCount);
+    connect(m_model, &RecordModel::queryFailed, this,
+            [this](const QString& text) { m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("records"), text); });
     connect(m_scatter, &ScatterPanel::picked, this, &RecordsPage::select);
-    connect(m_detail, &RecordDetailPage::shown, this, [this](const QString& trial, int task) {
-        if (m_workspace.selection().current().record != trial)
-            m_workspace.selection().selectRecord(trial, task);
-    });
+}
+
+/// Notes, trials that are measured again or imported.
+void RecordsPage::connectEdits()
+{
     connect(m_detail, &RecordDetailPage::noteEdited, this, [this](const QString& trial, const QString& before, const QString& after) { m_workspace.edits().setNote(trial, before, after); });
     connect(&m_workspace.edits(), &Edits::noteChanged, this, [this](const QString& trial, const QString& text) {
         updateProjectNote();
@@ -132,22 +160,24 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
         if (m_filter.query().noted)
             m_model->reread();
     });
-    connect(&m_workspace.trialJobs(), &TrialJobs::started, this, &RecordsPage::updateCount);
-    connect(&m_workspace.trialJobs(), &TrialJobs::failed, this, &RecordsPage::updateCount);
-    const auto readAgain = [this] {
-        m_stale = true;
-        if (isVisible())
-            readNow();
-    };
-    connect(&m_workspace.trialJobs(), &TrialJobs::imported, this, readAgain);
-    connect(&m_workspace.trialJobs(), &TrialJobs::importFailed, this, readAgain);
-    connect(&m_workspace.trialJobs(), &TrialJobs::ended, this, [this] {
+    const TrialJobs& jobs = m_workspace.trialJobs();
+    connect(&jobs, &TrialJobs::started, this, &RecordsPage::updateCount);
+    connect(&jobs, &TrialJobs::failed, this, &RecordsPage::updateCount);
+    connect(&jobs, &TrialJobs::imported, this, &RecordsPage::readAgain);
+    connect(&jobs, &TrialJobs::importFailed, this, &RecordsPage::readAgain);
+    connect(&jobs, &TrialJobs::ended, this, [this] {
         updateCount();
-        m_stale = true;
-        if (isVisible())
-            readNow();
+        readAgain();
         if (m_detail->row() != 0)
             m_detail->showRow(m_detail->row()); // it names its repetitions
+    });
+}
+
+void RecordsPage::connectWorkspace()
+{
+    connect(m_detail, &RecordDetailPage::shown, this, [this](const QString& trial, int task) {
+        if (m_workspace.selection().current().record != trial)
+            m_workspace.selection().selectRecord(trial, task);
     });
     connect(&m_workspace.selection(), &Selection::changed, this, &RecordsPage::followSelection);
     connect(&m_filter, &TrialFilter::changed, this, [this] {
@@ -155,27 +185,14 @@ RecordsPage::RecordsPage(Workspace& workspace, QWidget* parent) : QWidget(parent
         m_model->setQuery(m_filter.query());
         m_scatter->setQuery(m_filter.query());
     });
-    connect(&m_filter, &TrialFilter::showRequested, this, [this] {
-        if (auto* show = window()->findChild<QAction*>(QStringLiteral("page.records")))
-            show->trigger();
-    });
+    connect(&m_filter, &TrialFilter::showRequested, this, &RecordsPage::frontRequested);
     connect(&m_filter, &TrialFilter::rowRequested, this, [this](qint64 row) {
         readNow(); // who is shown for the first time has no list yet: the row is chosen when that comes
         select(row);
     });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &RecordsPage::onOpened);
-    connect(&m_workspace.bridge(), &SessionBridge::closed, this, [this] {
-        m_model->setHistory(nullptr);
-        m_detail->setHistory(nullptr);
-        m_exporter->setHistory(nullptr);
-        m_scatter->setHistory(nullptr);
-    });
+    connect(&m_workspace.bridge(), &SessionBridge::closed, this, &RecordsPage::onClosed);
     connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this, &RecordsPage::onEvents);
-    showFilter();
-    updateCount();
-    updateProjectNote();
-    if (m_workspace.session() != nullptr)
-        onOpened();
 }
 
 RecordsPage::~RecordsPage()
@@ -200,15 +217,40 @@ QWidget* RecordsPage::makeFilterBar()
     rows->addWidget(m_projectNote);
     rows->addLayout(row);
     rows->addLayout(second);
-    m_task = new QComboBox(bar);
-    m_task->setObjectName(QStringLiteral("recordTask"));
-    m_task->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_task->setMinimumContentsLength(14);
-    m_state = new QComboBox(bar);
-    m_state->setObjectName(QStringLiteral("recordState"));
-    m_state->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_state->setMinimumContentsLength(8);
-    const auto latency = [&](const char* name) {
+    makeFilterFields(bar);
+    makeFilterButtons(bar);
+    m_count = new QLabel(bar);
+    m_count->setObjectName(QStringLiteral("recordCount"));
+    auto* dash = new QLabel(QStringLiteral("–"), bar);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_task, m_state, m_min, dash, m_max})
+        row->addWidget(widget);
+    row->addStretch();
+    row->addWidget(m_count);
+    row->addWidget(m_chart);
+    row->addWidget(m_again);
+    row->addWidget(m_export);
+    second->addWidget(m_text, 1);
+    second->addWidget(m_noted);
+    second->addWidget(m_cause);
+    second->addWidget(m_clear);
+    retranslated(bar, [this] { retranslateFilterBar(); });
+    connect(m_task, &QComboBox::currentIndexChanged, this, &RecordsPage::applyFilter);
+    connect(m_state, &QComboBox::currentIndexChanged, this, &RecordsPage::applyFilter);
+    return bar;
+}
+
+void RecordsPage::makeFilterFields(QWidget* bar)
+{
+    const auto choice = [bar](const char* name, int letters) {
+        auto* box = new QComboBox(bar);
+        box->setObjectName(QLatin1String(name));
+        box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        box->setMinimumContentsLength(letters);
+        return box;
+    };
+    m_task = choice("recordTask", 14);
+    m_state = choice("recordState", 8);
+    const auto latency = [bar](const char* name) {
         auto* edit = new QLineEdit(bar);
         edit->setObjectName(QLatin1String(name));
         auto* validator = new QDoubleValidator(0, 1e9, 6, edit);
@@ -221,79 +263,27 @@ QWidget* RecordsPage::makeFilterBar()
     m_text = new QLineEdit(bar);
     m_text->setObjectName(QStringLiteral("recordText"));
     m_text->setClearButtonEnabled(true);
-    m_cause = new QLabel(bar);
-    m_cause->setObjectName(QStringLiteral("recordCause"));
-    m_clear = new QToolButton(bar);
-    m_clear->setObjectName(QStringLiteral("recordClear"));
-    m_clear->setAutoRaise(true);
-    m_noted = new QToolButton(bar);
-    m_noted->setObjectName(QStringLiteral("recordNoted"));
-    m_noted->setAutoRaise(true);
-    m_noted->setCheckable(true);
-    m_again = new QToolButton(bar);
-    m_again->setObjectName(QStringLiteral("recordAgain"));
-    m_again->setAutoRaise(true);
-    m_chart = new QToolButton(bar);
-    m_chart->setObjectName(QStringLiteral("recordChart"));
-    m_chart->setAutoRaise(true);
-    m_chart->setCheckable(true);
-    m_chart->setChecked(!m_scatter->isHidden());
-    m_export = new QToolButton(bar);
-    m_export->setObjectName(QStringLiteral("recordExport"));
-    m_export->setAutoRaise(true);
-    m_count = new QLabel(bar);
-    m_count->setObjectName(QStringLiteral("recordCount"));
-    auto* dash = new QLabel(QStringLiteral("–"), bar);
-    for (QWidget* widget : {static_cast<QWidget*>(m_task), static_cast<QWidget*>(m_state), static_cast<QWidget*>(m_min), static_cast<QWidget*>(dash), static_cast<QWidget*>(m_max)})
-        row->addWidget(widget);
-    row->addStretch();
-    row->addWidget(m_count);
-    row->addWidget(m_chart);
-    row->addWidget(m_again);
-    row->addWidget(m_export);
-    second->addWidget(m_text, 1);
-    second->addWidget(m_noted);
-    second->addWidget(m_cause);
-    second->addWidget(m_clear);
-    retranslated(bar, [this] {
-        m_task->setAccessibleName(tr("Task"));
-        m_state->setAccessibleName(tr("State"));
-        m_min->setPlaceholderText(tr("from ms"));
-        m_max->setPlaceholderText(tr("to ms"));
-        for (QLineEdit* edit : {m_min, m_max})
-            edit->setFixedWidth(std::max(60, edit->fontMetrics().horizontalAdvance(edit->placeholderText()) + 14));
-        m_min->setAccessibleName(tr("Latency from, in ms"));
-        m_max->setAccessibleName(tr("Latency to, in ms"));
-        m_noted->setText(tr("Notes"));
-        m_noted->setToolTip(tr("Only trials with a note"));
-        m_noted->setAccessibleName(tr("Only trials with a note"));
-        m_chart->setText(tr("Chart"));
-        m_chart->setToolTip(tr("Show the listed trials as points of two of their numbers"));
-        m_again->setText(tr("Measure again"));
-        m_again->setToolTip(tr("Build and measure the selected trials again; the results are new trials"));
-        m_text->setPlaceholderText(tr("Find algorithm, sketch, note, failure text or trial"));
-        m_text->setAccessibleName(m_text->placeholderText());
-        m_clear->setText(tr("Show all"));
-        m_clear->setToolTip(tr("Remove all restrictions"));
-        m_export->setText(tr("Export…"));
-        m_export->setToolTip(tr("Save the list as CSV or JSON lines"));
-        m_table->setAccessibleName(tr("Trials"));
-        const QSignalBlocker blocker(m_state);
-        const int current = std::max(0, m_state->currentIndex());
-        m_state->clear();
-        for (const char* code : kStates) {
-            const QString name = QLatin1String(code);
-            m_state->addItem(name.isEmpty() ? tr("any state") : name == QStringLiteral("Ok") ? tr("valid") : name == QStringLiteral("failed") ? tr("failed") : errorAdvice(name).title, name);
-        }
-        m_state->setCurrentIndex(current);
-        if (m_task->count() > 0)
-            m_task->setItemText(0, tr("all tasks"));
-        updateCount();
-    });
-    connect(m_task, &QComboBox::currentIndexChanged, this, &RecordsPage::applyFilter);
-    connect(m_state, &QComboBox::currentIndexChanged, this, &RecordsPage::applyFilter);
     for (QLineEdit* edit : {m_min, m_max, m_text})
         connect(edit, &QLineEdit::textChanged, &m_typing, qOverload<>(&QTimer::start));
+    m_cause = new QLabel(bar);
+    m_cause->setObjectName(QStringLiteral("recordCause"));
+}
+
+void RecordsPage::makeFilterButtons(QWidget* bar)
+{
+    const auto button = [bar](const char* name, bool checkable) {
+        auto* made = new QToolButton(bar);
+        made->setObjectName(QLatin1String(name));
+        made->setAutoRaise(true);
+        made->setCheckable(checkable);
+        return made;
+    };
+    m_clear = button("recordClear", false);
+    m_noted = button("recordNoted", true);
+    m_again = button("recordAgain", false);
+    m_chart = button("recordChart", true);
+    m_chart->setChecked(!m_scatter->isHidden());
+    m_export = button("recordExport", false);
     connect(m_noted, &QToolButton::toggled, this, &RecordsPage::applyFilter);
     connect(m_chart, &QToolButton::toggled, this, [this](bool on) {
         QSettings().setValue(QStringLiteral("scatter/shown"), on);
@@ -303,7 +293,47 @@ QWidget* RecordsPage::makeFilterBar()
     connect(m_again, &QToolButton::clicked, this, &RecordsPage::remeasureSelected);
     connect(m_clear, &QToolButton::clicked, this, [this] { m_filter.set({}, false); });
     connect(m_export, &QToolButton::clicked, this, &RecordsPage::exportRows);
-    return bar;
+}
+
+void RecordsPage::retranslateFilterBar()
+{
+    m_task->setAccessibleName(tr("Task"));
+    m_state->setAccessibleName(tr("State"));
+    m_min->setPlaceholderText(tr("from ms"));
+    m_max->setPlaceholderText(tr("to ms"));
+    for (QLineEdit* edit : {m_min, m_max})
+        edit->setFixedWidth(std::max(60, edit->fontMetrics().horizontalAdvance(edit->placeholderText()) + 14));
+    m_min->setAccessibleName(tr("Latency from, in ms"));
+    m_max->setAccessibleName(tr("Latency to, in ms"));
+    m_noted->setText(tr("Notes"));
+    m_noted->setToolTip(tr("Only trials with a note"));
+    m_noted->setAccessibleName(tr("Only trials with a note"));
+    m_chart->setText(tr("Chart"));
+    m_chart->setToolTip(tr("Show the listed trials as points of two of their numbers"));
+    m_again->setText(tr("Measure again"));
+    m_again->setToolTip(tr("Build and measure the selected trials again; the results are new trials"));
+    m_text->setPlaceholderText(tr("Find algorithm, sketch, note, failure text or trial"));
+    m_text->setAccessibleName(m_text->placeholderText());
+    m_clear->setText(tr("Show all"));
+    m_clear->setToolTip(tr("Remove all restrictions"));
+    m_export->setText(tr("Export…"));
+    m_export->setToolTip(tr("Save the list as CSV or JSON lines"));
+    m_table->setAccessibleName(tr("Trials"));
+    const QSignalBlocker blocker(m_state);
+    const int current = std::max(0, m_state->currentIndex());
+    m_state->clear();
+    for (const char* code : kStates) {
+        const QString name = QLatin1String(code);
+        m_state->addItem(name.isEmpty()                     ? tr("any state")
+                         : name == QStringLiteral("Ok")     ? tr("valid")
+                         : name == QStringLiteral("failed") ? tr("failed")
+                                                            : errorAdvice(name).title,
+                         name);
+    }
+    m_state->setCurrentIndex(current);
+    if (m_task->count() > 0)
+        m_task->setItemText(0, tr("all tasks"));
+    updateCount();
 }
 
 void RecordsPage::updateProjectNote()
@@ -330,6 +360,22 @@ void RecordsPage::onOpened()
     m_open = false;
     m_stale = true;
     m_filter.set({}, false);
+    if (isVisible())
+        readNow();
+}
+
+void RecordsPage::onClosed()
+{
+    m_exporting = false; // dropped with its reader
+    m_model->setHistory(nullptr);
+    m_detail->setHistory(nullptr);
+    m_exporter->setHistory(nullptr);
+    m_scatter->setHistory(nullptr);
+}
+
+void RecordsPage::readAgain()
+{
+    m_stale = true;
     if (isVisible())
         readNow();
 }

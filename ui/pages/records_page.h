@@ -2,9 +2,9 @@
 
 #include "core/session/events.h"
 #include "core/session/history.h"
+#include "ui/pages/page.h"
 
 #include <QTimer>
-#include <QWidget>
 
 #include <functional>
 
@@ -28,7 +28,7 @@ class TrialFilter;
 class Workspace;
 
 /// All trials of the project: filtered, ordered, exported; the selected one in full beside them.
-class RecordsPage final : public QWidget
+class RecordsPage final : public Page
 {
     Q_OBJECT
 
@@ -36,19 +36,32 @@ public:
     RecordsPage(Workspace& workspace, QWidget* parent);
     ~RecordsPage() override;
 
+    void contribute(WindowActions& actions) override;
+    bool isFor(Occasion occasion) const override { return occasion == Occasion::LogsImported; }
     RecordModel& model() const { return *m_model; }
-    void remeasureSelected();
-    void writeNote(); ///< on the current trial: gives its field the focus
 
 protected:
     void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void makeTable();
+    void makeDetail();
     QWidget* makeFilterBar();
+    void makeFilterFields(QWidget* bar);
+    void makeFilterButtons(QWidget* bar);
+    void retranslateFilterBar();
+    void connectTable();
+    void connectModel();
+    void connectEdits();
+    void connectWorkspace();
     void onOpened();
+    void onClosed();
     void onEvents(const std::vector<session::Event>& events);
     void readNow();
+    void readAgain();
+    void remeasureSelected();
+    void writeNote(); ///< on the current trial: gives its field the focus
     void applyFilter(); ///< from the widgets
     void showFilter(); ///< into the widgets
     void updateCount();

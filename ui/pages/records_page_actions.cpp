@@ -1,6 +1,7 @@
 // What a person does with the listed trials: copies, exports, measures again, notes.
 
 #include "ui/bridge/trial_jobs.h"
+#include "ui/commands/window_actions.h"
 #include "ui/models/command_line.h"
 #include "ui/models/history_reader.h"
 #include "ui/models/record_model.h"
@@ -23,6 +24,23 @@ constexpr std::size_t kMaxCopied = 20000;
 constexpr std::size_t kMaxAgain = 1000; ///< trials that are measured again at once
 
 } // namespace
+
+void RecordsPage::contribute(WindowActions& actions)
+{
+    actions.add("records.remeasure", QT_TRANSLATE_NOOP("Actions", "Measure the selected tr&ials again"), {},
+                MenuPlace{MenuSection::EditNotes, 30}, [this] {
+                    emit frontRequested();
+                    remeasureSelected();
+                });
+    actions.add("records.note", QT_TRANSLATE_NOOP("Actions", "N&ote on the selected trial"),
+                {Qt::CTRL | Qt::SHIFT | Qt::Key_N}, MenuPlace{MenuSection::EditNotes, 10}, [this] {
+                    emit frontRequested();
+                    writeNote();
+                });
+    actions.addCommandLine(
+        "copy.records", QT_TRANSLATE_NOOP("Actions", "Copy command line: list the recor&ds"), 90,
+        [](const session::OpenOptions& open) { return recordsCommand(QString::fromStdString(open.project.string())); });
+}
 
 void RecordsPage::copyCommand(const QString& command)
 {

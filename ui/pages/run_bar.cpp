@@ -1,5 +1,6 @@
 #include "ui/pages/run_bar.h"
 
+#include "core/session/back_ends.h"
 #include "core/session/budget_text.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
@@ -12,11 +13,22 @@
 #include <QEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QStandardItemModel>
 #include <QToolButton>
 
 #include <algorithm>
 
 namespace lathe::ui {
+
+namespace {
+
+constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of it stands in the tool tip
+
+/// Titles of the targets that core's kinds offer.
+[[maybe_unused]] const char* const kTargetTitles[] = {QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU"), QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU, 1 thread"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated device"), QT_TRANSLATE_NOOP("lathe::ui::RunBar", "64-bit Arm, 4 threads")};
+
+} // namespace
 
 RunBar::RunBar(QWidget* parent) : QToolBar(parent)
 {
@@ -49,12 +61,11 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
 
     m_target = new QComboBox(this);
     m_target->setObjectName(QStringLiteral("targetPicker"));
-    for (const char* target : {"cpu", "cpu -threads=1", "sim", "cpu -mcpu=cortex-a72 -mtriple=aarch64-linux-gnu -threads=4"})
-        m_target->addItem(QString(), QLatin1String(target));
+    for (const session::TargetView& target : session::listTargets())
+        m_target->addItem(QString(), QString::fromStdString(target.text));
     m_device = new QComboBox(this);
     m_device->setObjectName(QStringLiteral("devicePicker"));
     m_device->setSizeAdjustPolicy(QComboBox::AdjustToContents); // its text follows the target's
-    m_device->addItem(QString());
     m_budget = new QComboBox(this);
     m_budget->setObjectName(QStringLiteral("budgetPicker"));
     m_budget->setEditable(true);
@@ -85,10 +96,9 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
         setWindowTitle(tr("Run"));
         m_target->setAccessibleName(tr("Target"));
         m_target->setToolTip(tr("What code is made for"));
-        m_target->setItemText(0, tr("this CPU"));
-        m_target->setItemText(1, tr("this CPU, 1 thread"));
-        m_target->setItemText(2, tr("simulated device"));
-        m_target->setItemText(3, tr("64-bit Arm, 4 threads"));
+        const auto targets = session::listTargets();
+        for (std::size_t i = 0; i < targets.size(); ++i)
+            m_target->setItemText(static_cast<int>(i), tr(targets[i].title.c_str()));
         m_device->setAccessibleName(tr("Device"));
         m_budget->setAccessibleName(tr("Budget"));
         m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under 0.1 %; several with commas, the first that comes true ends the run"));
@@ -143,17 +153,71 @@ void RunBar::setTarget(const QString& target)
     showTarget();
 }
 
-/// Local devices of the target's kind (remote ones join the list when a broker is named), and what can be done with it.
+void RunBar::setDevices(session::DeviceDirectory devices)
+{
+    m_devices = std::move(devices);
+    offerTargets();
+    showTarget();
+}
+
+/// Kinds that are not among the usual targets: of devices that were found, and of those that are looked for in vain.
+void RunBar::offerTargets()
+{
+    for (const session::DeviceView& device : m_devices->all()) {
+        const QString kind = QString::fromStdString(device.kind);
+        bool known = kind.isEmpty();
+        for (int i = 0; i < m_target->count() && !known; ++i)
+            known = m_target->itemData(i).toString().section(QLatin1Char(' '), 0, 0) == kind;
+        if (!known)
+            m_target->addItem(device.name.empty() ? kind : QString::fromStdString(device.name), kind);
+    }
+}
+
+/// What the directory lists for the target.
+void RunBar::offerDevices()
+{
+    const QString picked = m_device->currentData().toString();
+    m_device->clear();
+    if (!m_devices) {
+        m_device->addItem(session::checkMeasurable(target().toStdString()) ? tr("looking …") : tr("none"));
+        return;
+    }
+    const auto devices = m_devices->forTarget(target().toStdString());
+    for (const session::DeviceView& device : devices) {
+        const QString name = QString::fromStdString(device.name), key = QString::fromStdString(device.key);
+        const bool unique = std::count_if(devices.begin(), devices.end(), [&](const auto& other) { return other.name == device.name; }) == 1;
+        const QString full = name.isEmpty() ? key : unique ? name : QStringLiteral("%1 (%2)").arg(name, key);
+        m_device->addItem(device.ready() ? m_device->fontMetrics().elidedText(full, Qt::ElideRight, kDeviceWidth) : tr("none"), device.ready() ? key : QString());
+        const int row = m_device->count() - 1;
+        m_device->setItemData(row, device.ready() ? QStringLiteral("%1 (%2)").arg(name, key) : QString::fromStdString(device.reason()), Qt::ToolTipRole);
+        if (!device.ready() && devices.size() > 1)
+            if (auto* items = qobject_cast<QStandardItemModel*>(m_device->model()))
+                items->item(row)->setEnabled(false);
+    }
+    m_device->setCurrentIndex(std::max(0, m_device->findData(picked)));
+}
+
+/// Whether the target can be tuned for, as far as is known.
+bool RunBar::canMeasure() const
+{
+    return session::checkMeasurable(target().toStdString()) && (!m_devices || !m_device->currentData().toString().isEmpty());
+}
+
+/// Devices of the target's kind, and what can be done with it.
 void RunBar::showTarget()
 {
-    const bool simulated = target().startsWith(QStringLiteral("sim"));
+    offerDevices();
+    const auto view = session::viewTarget(target().toStdString());
+    const bool simulated = view && view->simulated;
     const bool elsewhere = !session::checkMeasurable(target().toStdString());
-    m_device->setItemText(0, simulated ? tr("simulator") : elsewhere ? tr("none") : tr("this machine"));
-    m_device->setToolTip(simulated   ? tr("No device: a formula says how long a candidate would take, so that all can be tried within seconds")
-                         : elsewhere ? tr("Boards are not reached yet: nothing is measured, and a library is exported with default schedules")
-                                     : tr("Where candidates are measured"));
+    const QString why = m_device->currentData(Qt::ToolTipRole).toString();
+    m_device->setToolTip(elsewhere       ? tr("Boards are not reached yet: nothing is measured, and a library is exported with default schedules")
+                         : !canMeasure() ? tr("Nothing can be measured: %1").arg(why)
+                         : simulated     ? tr("No device: a formula says how long a candidate would take, so that all can be tried within seconds")
+                                         : tr("Where candidates are measured"));
     const auto tip = [&](QAction* action, const QString& text) {
-        action->setToolTip(elsewhere ? m_device->toolTip() : QStringLiteral("%1 (%2)").arg(text, action->shortcut().toString(QKeySequence::NativeText)));
+        const QString keys = action->shortcut().toString(QKeySequence::NativeText);
+        action->setToolTip(canMeasure() ? QStringLiteral("%1 (%2)").arg(text, keys) : m_device->toolTip());
     };
     tip(m_start, tr("Tune the network from here on"));
     tip(m_resume, tr("Continue the project's latest run"));
@@ -173,7 +237,7 @@ void RunBar::enableActions()
     using session::RunState;
     const bool active = m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing || m_state == RunState::Paused
         || m_state == RunState::Stopping;
-    const bool tunes = m_modelOpen && !active && !m_replay && session::checkMeasurable(target().toStdString());
+    const bool tunes = m_modelOpen && !active && !m_replay && canMeasure();
     m_open->setEnabled(!active);
     m_start->setEnabled(tunes);
     m_resume->setEnabled(tunes && m_canResume);
@@ -196,6 +260,8 @@ Result<session::TuneOptions> RunBar::tuneOptions() const
 {
     session::TuneOptions options;
     LATHE_TRY(session::applyBudget(m_budget->currentText().toStdString(), session::localTime(), options));
+    if (const QString device = m_device->currentData().toString(); !device.isEmpty())
+        options.devices = {device.toStdString()};
     return options;
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "core/session/device_directory.h"
 #include "core/session/session.h"
 
 #include <QToolBar>
+
+#include <optional>
 
 QT_BEGIN_NAMESPACE
 class QAction;
@@ -22,11 +25,14 @@ public:
 
     QString target() const;
     void setTarget(const QString& target);
+    /// What can be picked. Until it is known, a run takes its target's first device.
+    void setDevices(session::DeviceDirectory devices);
     void setState(bool modelOpen, session::RunState state, bool canResume);
     void setRemaining(const QString& text);
     /// A replay takes none of the actions that tune.
     void setReplay(bool replay) { m_replay = replay; }
-    /// The budget as of now: "until 18:00" counts from here. InvalidArgument: what stands there is no budget.
+    /// The device that is picked, and the budget as of now: "until 18:00" counts from here. InvalidArgument: what stands there is no
+    /// budget.
     Result<session::TuneOptions> tuneOptions() const;
 
     QAction* openAction() const { return m_open; }
@@ -45,6 +51,9 @@ protected:
 private:
     void applyIcons();
     void showTarget();
+    void offerTargets();
+    void offerDevices();
+    bool canMeasure() const;
     void enableActions();
     QAction* m_open = nullptr;
     QAction* m_start = nullptr;
@@ -56,6 +65,7 @@ private:
     QComboBox* m_device = nullptr;
     QComboBox* m_budget = nullptr;
     QLabel* m_remaining = nullptr;
+    std::optional<session::DeviceDirectory> m_devices; ///< nothing: not known yet
     bool m_replay = false;
     bool m_modelOpen = false, m_canResume = false;
     session::RunState m_state = session::RunState::Idle;

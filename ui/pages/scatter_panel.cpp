@@ -153,7 +153,7 @@ void ScatterPanel::read()
 {
     if (!isVisible() || !m_reader.isOpen() || !std::exchange(m_stale, false))
         return;
-    m_asked.request_stop();
+    m_asked.drop();
     m_view->setMessage(tr("Reading…"));
     const session::TrialAxis x = axis(m_x), y = axis(m_y);
     m_asked = m_reader.ask(

@@ -41,7 +41,7 @@ private:
 
     HistoryReader m_reader;
     session::TrialQuery m_query;
-    std::stop_source m_asked;
+    Job m_asked;
     ScatterView* m_view = nullptr;
     QComboBox *m_x = nullptr, *m_y = nullptr;
     QToolButton *m_logX = nullptr, *m_logY = nullptr, *m_all = nullptr;

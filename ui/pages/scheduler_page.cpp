@@ -16,7 +16,10 @@
 
 namespace lathe::ui {
 
-SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_rounds(RoundModel::of(workspace))
+SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_workspace(workspace)
+    , m_rounds(RoundModel::of(workspace))
 {
     setObjectName(QStringLiteral("schedulerPage"));
     m_chart = new BandChart(this);

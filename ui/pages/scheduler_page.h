@@ -1,8 +1,7 @@
 #pragma once
 
 #include "ui/models/pace.h"
-
-#include <QWidget>
+#include "ui/pages/page.h"
 
 QT_BEGIN_NAMESPACE
 class QLabel;
@@ -16,7 +15,7 @@ class TableView;
 class Workspace;
 
 /// Which task got the trials of each round, and why: a band over time and the rounds, newest first.
-class SchedulerPage final : public QWidget
+class SchedulerPage final : public Page
 {
     Q_OBJECT
 

@@ -23,6 +23,30 @@ namespace lathe::ui {
 SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(parent), m_actions(actions)
 {
     setObjectName(QStringLiteral("settingsPage"));
+    auto* layout = new QVBoxLayout(this);
+    layout->addLayout(makeGeneral());
+    m_shortcuts = new QTreeWidget(this);
+    m_shortcuts->setObjectName(QStringLiteral("settingsShortcuts"));
+    m_shortcuts->setRootIsDecorated(false);
+    m_shortcuts->setUniformRowHeights(true);
+    m_shortcuts->setAlternatingRowColors(true);
+    m_shortcuts->setMinimumHeight(90);
+    auto* keys = makeKeys();
+    m_clash = new QLabel(this);
+    m_clash->setWordWrap(true);
+    m_shortcutsLabel = new QLabel(this);
+    m_shortcutsLabel->setBuddy(m_shortcuts);
+    layout->addWidget(m_shortcutsLabel);
+    layout->addWidget(m_shortcuts, 1);
+    layout->addLayout(keys);
+    layout->addWidget(m_clash);
+    retranslated(this, [this] { retranslate(); });
+    m_shortcuts->header()->resizeSection(0, 300);
+    connect(m_shortcuts, &QTreeWidget::currentItemChanged, this, &SettingsPage::showKeys);
+}
+
+QFormLayout* SettingsPage::makeGeneral()
+{
     m_language = new QComboBox(this);
     m_language->setObjectName(QStringLiteral("settingsLanguage"));
     m_language->addItem(QString(), QString());
@@ -36,96 +60,89 @@ SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(pa
     const auto showAppearance = [this] { m_appearance->setCurrentIndex(m_appearance->findData(static_cast<int>(storedAppearance()))); };
     showAppearance();
     connect(&AppearanceWatch::instance(), &AppearanceWatch::changed, this, showAppearance);
-    auto* notify = new QCheckBox(this);
-    notify->setObjectName(QStringLiteral("settingsNotify"));
-    notify->setChecked(noticesWanted());
-    connect(notify, &QCheckBox::toggled, this, &setNoticesWanted);
-    m_shortcuts = new QTreeWidget(this);
-    m_shortcuts->setObjectName(QStringLiteral("settingsShortcuts"));
-    m_shortcuts->setRootIsDecorated(false);
-    m_shortcuts->setUniformRowHeights(true);
-    m_shortcuts->setAlternatingRowColors(true);
-    m_shortcuts->setMinimumHeight(90);
-    m_keys = new QKeySequenceEdit(this);
-    m_keys->setObjectName(QStringLiteral("settingsKeys"));
-    auto* clear = new QPushButton(this);
-    auto* restore = new QPushButton(this);
-    restore->setObjectName(QStringLiteral("settingsDefaultKeys"));
-    m_clash = new QLabel(this);
-    m_clash->setWordWrap(true);
-
-    auto* languageLabel = new QLabel(this);
-    languageLabel->setBuddy(m_language);
-    auto* appearanceLabel = new QLabel(this);
-    appearanceLabel->setBuddy(m_appearance);
-    auto* shortcutsLabel = new QLabel(this);
-    shortcutsLabel->setBuddy(m_shortcuts);
-    auto* keysLabel = new QLabel(this);
-    keysLabel->setBuddy(m_keys);
-    auto* form = new QFormLayout;
-    form->addRow(languageLabel, m_language);
-    form->addRow(appearanceLabel, m_appearance);
-    form->addRow(QString(), notify);
-    auto* row = new QHBoxLayout;
-    row->addWidget(keysLabel);
-    row->addWidget(m_keys, 1);
-    row->addWidget(clear);
-    row->addWidget(restore);
-    auto* layout = new QVBoxLayout(this);
-    layout->addLayout(form);
-    layout->addWidget(shortcutsLabel);
-    layout->addWidget(m_shortcuts, 1);
-    layout->addLayout(row);
-    layout->addWidget(m_clash);
-
-    retranslated(this, [this, languageLabel, appearanceLabel, shortcutsLabel, keysLabel, clear, restore, notify] {
-        notify->setText(tr("&Tell me through the desktop when a run has ended"));
-        m_language->setItemText(0, tr("As the system"));
-        m_language->setCurrentIndex(std::max(0, m_language->findData(Language::stored())));
-        for (int i = 0; i < m_appearance->count(); ++i)
-            m_appearance->setItemText(i, appearanceName(static_cast<Appearance>(m_appearance->itemData(i).toInt())));
-        languageLabel->setText(tr("&Language:"));
-        appearanceLabel->setText(tr("&Appearance:"));
-        shortcutsLabel->setText(tr("&Shortcuts:"));
-        keysLabel->setText(tr("&Keys:"));
-        clear->setText(tr("&Remove"));
-        restore->setText(tr("&Default"));
-        m_shortcuts->setHeaderLabels({tr("Command"), tr("Keys")});
-        m_shortcuts->setAccessibleName(tr("Commands and their shortcuts"));
-        m_keys->setAccessibleName(tr("Keys of the chosen command"));
-        fillShortcuts();
-    });
-    m_shortcuts->header()->resizeSection(0, 300);
+    m_notify = new QCheckBox(this);
+    m_notify->setObjectName(QStringLiteral("settingsNotify"));
+    m_notify->setChecked(noticesWanted());
+    connect(m_notify, &QCheckBox::toggled, this, &setNoticesWanted);
     connect(m_language, &QComboBox::activated, this, [this](int index) { Language::instance().set(m_language->itemData(index).toString()); });
     connect(m_appearance, &QComboBox::activated, this, [this](int index) { applyAppearance(static_cast<Appearance>(m_appearance->itemData(index).toInt())); });
-    connect(m_shortcuts, &QTreeWidget::currentItemChanged, this, &SettingsPage::showKeys);
-    const auto current = [this]() -> QAction* {
-        const QTreeWidgetItem* item = m_shortcuts->currentItem();
-        return item == nullptr ? nullptr : m_actions.find(item->data(0, Qt::UserRole).toString());
-    };
-    const auto set = [this, current](const QList<QKeySequence>& keys) {
-        QAction* action = current();
-        if (action == nullptr || action->shortcuts() == keys)
-            return;
-        QStringList taken;
-        for (const QAction* other : m_actions.setKeys(action, keys))
-            taken << withoutMnemonic(other->text());
-        m_clash->setText(taken.isEmpty() ? QString() : tr("Taken from: %1").arg(taken.join(QStringLiteral(", "))));
-        const QString id = action->objectName();
-        fillShortcuts();
-        for (int i = 0; i < m_shortcuts->topLevelItemCount(); ++i)
-            if (m_shortcuts->topLevelItem(i)->data(0, Qt::UserRole).toString() == id)
-                m_shortcuts->setCurrentItem(m_shortcuts->topLevelItem(i));
-    };
-    connect(m_keys, &QKeySequenceEdit::editingFinished, this, [this, set] {
+    m_languageLabel = new QLabel(this);
+    m_languageLabel->setBuddy(m_language);
+    m_appearanceLabel = new QLabel(this);
+    m_appearanceLabel->setBuddy(m_appearance);
+    auto* form = new QFormLayout;
+    form->addRow(m_languageLabel, m_language);
+    form->addRow(m_appearanceLabel, m_appearance);
+    form->addRow(QString(), m_notify);
+    return form;
+}
+
+QHBoxLayout* SettingsPage::makeKeys()
+{
+    m_keys = new QKeySequenceEdit(this);
+    m_keys->setObjectName(QStringLiteral("settingsKeys"));
+    m_clear = new QPushButton(this);
+    m_restore = new QPushButton(this);
+    m_restore->setObjectName(QStringLiteral("settingsDefaultKeys"));
+    m_keysLabel = new QLabel(this);
+    m_keysLabel->setBuddy(m_keys);
+    connect(m_keys, &QKeySequenceEdit::editingFinished, this, [this] {
         if (!m_keys->keySequence().isEmpty())
-            set({m_keys->keySequence()});
+            setKeys({m_keys->keySequence()});
     });
-    connect(clear, &QPushButton::clicked, this, [set] { set({}); });
-    connect(restore, &QPushButton::clicked, this, [this, set, current] {
+    connect(m_clear, &QPushButton::clicked, this, [this] { setKeys({}); });
+    connect(m_restore, &QPushButton::clicked, this, [this] {
         if (const QAction* action = current())
-            set(m_actions.defaultKeys(action));
+            setKeys(m_actions.defaultKeys(action));
     });
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_keysLabel);
+    row->addWidget(m_keys, 1);
+    row->addWidget(m_clear);
+    row->addWidget(m_restore);
+    return row;
+}
+
+void SettingsPage::retranslate()
+{
+    m_notify->setText(tr("&Tell me through the desktop when a run has ended"));
+    m_language->setItemText(0, tr("As the system"));
+    m_language->setCurrentIndex(std::max(0, m_language->findData(Language::stored())));
+    for (int i = 0; i < m_appearance->count(); ++i)
+        m_appearance->setItemText(i, appearanceName(static_cast<Appearance>(m_appearance->itemData(i).toInt())));
+    m_languageLabel->setText(tr("&Language:"));
+    m_appearanceLabel->setText(tr("&Appearance:"));
+    m_shortcutsLabel->setText(tr("&Shortcuts:"));
+    m_keysLabel->setText(tr("&Keys:"));
+    m_clear->setText(tr("&Remove"));
+    m_restore->setText(tr("&Default"));
+    m_shortcuts->setHeaderLabels({tr("Command"), tr("Keys")});
+    m_shortcuts->setAccessibleName(tr("Commands and their shortcuts"));
+    m_keys->setAccessibleName(tr("Keys of the chosen command"));
+    fillShortcuts();
+}
+
+/// The action that is chosen in the list; null: none is.
+QAction* SettingsPage::current() const
+{
+    const QTreeWidgetItem* item = m_shortcuts->currentItem();
+    return item == nullptr ? nullptr : m_actions.find(item->data(0, Qt::UserRole).toString());
+}
+
+void SettingsPage::setKeys(const QList<QKeySequence>& keys)
+{
+    QAction* action = current();
+    if (action == nullptr || action->shortcuts() == keys)
+        return;
+    QStringList taken;
+    for (const QAction* other : m_actions.setKeys(action, keys))
+        taken << withoutMnemonic(other->text());
+    m_clash->setText(taken.isEmpty() ? QString() : tr("Taken from: %1").arg(taken.join(QStringLiteral(", "))));
+    const QString id = action->objectName();
+    fillShortcuts();
+    for (int i = 0; i < m_shortcuts->topLevelItemCount(); ++i)
+        if (m_shortcuts->topLevelItem(i)->data(0, Qt::UserRole).toString() == id)
+            m_shortcuts->setCurrentItem(m_shortcuts->topLevelItem(i));
 }
 
 void SettingsPage::fillShortcuts()
@@ -141,8 +158,7 @@ void SettingsPage::fillShortcuts()
 
 void SettingsPage::showKeys()
 {
-    const QTreeWidgetItem* item = m_shortcuts->currentItem();
-    const QAction* action = item == nullptr ? nullptr : m_actions.find(item->data(0, Qt::UserRole).toString());
+    const QAction* action = current();
     const QSignalBlocker quiet(m_keys);
     m_keys->setKeySequence(action == nullptr ? QKeySequence() : action->shortcut());
 }

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <QKeySequence>
+#include <QList>
 #include <QWidget>
 
 QT_BEGIN_NAMESPACE
+class QAction;
+class QCheckBox;
 class QComboBox;
+class QFormLayout;
+class QHBoxLayout;
 class QKeySequenceEdit;
 class QLabel;
+class QPushButton;
 class QTreeWidget;
 QT_END_NAMESPACE
 
@@ -22,6 +29,11 @@ public:
     SettingsPage(ActionCatalog& actions, QWidget* parent);
 
 private:
+    QFormLayout* makeGeneral();
+    QHBoxLayout* makeKeys();
+    void retranslate();
+    QAction* current() const;
+    void setKeys(const QList<QKeySequence>& keys);
     void fillShortcuts();
     void showKeys();
     ActionCatalog& m_actions;
@@ -29,7 +41,10 @@ private:
     QComboBox* m_appearance = nullptr;
     QTreeWidget* m_shortcuts = nullptr;
     QKeySequenceEdit* m_keys = nullptr;
-    QLabel* m_clash = nullptr;
+    QCheckBox* m_notify = nullptr;
+    QPushButton *m_clear = nullptr, *m_restore = nullptr;
+    QLabel *m_languageLabel = nullptr, *m_appearanceLabel = nullptr, *m_shortcutsLabel = nullptr,
+           *m_keysLabel = nullptr, *m_clash = nullptr;
 };
 
 } // namespace lathe::ui

@@ -42,9 +42,32 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
     auto* page = new QWidget(this);
     auto* title = heading(page, 2.2);
     title->setText(QStringLiteral("Lathe"));
-    auto* subtitle = new QLabel(page);
-    subtitle->setWordWrap(true);
+    m_subtitle = new QLabel(page);
+    m_subtitle->setWordWrap(true);
+    auto* layout = new QVBoxLayout(page);
+    layout->setContentsMargins(24, 16, 24, 12);
+    layout->setSpacing(10);
+    layout->addWidget(title);
+    layout->addWidget(m_subtitle);
+    layout->addWidget(makeCard(page));
+    layout->addLayout(makeButtons(page));
+    layout->addLayout(makeLists(page), 1);
+    m_hint = new QLabel(page);
+    m_hint->setWordWrap(true);
+    m_hint->setForegroundRole(QPalette::PlaceholderText);
+    layout->addWidget(m_hint);
+    setWidget(page);
+    QWidget* before = m_resume;
+    for (QWidget* next : std::initializer_list<QWidget*>{m_model, m_project, m_replay, m_log, m_recent, m_zoo})
+        setTabOrder(std::exchange(before, next), next);
+    setFocusProxy(m_zoo);
+    m_card->hide();
+    retranslated(this, [this] { retranslate(); });
+}
 
+/// What was worked on last.
+QFrame* StartPage::makeCard(QWidget* page)
+{
     m_card = new QFrame(page);
     m_card->setObjectName(QStringLiteral("resumeCard"));
     m_card->setFrameShape(QFrame::StyledPanel);
@@ -57,48 +80,74 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
     m_cardCurve = new StepCurve(m_card);
     m_resume = new QPushButton(m_card);
     m_resume->setObjectName(QStringLiteral("startResume"));
-    auto* cardLayout = new QGridLayout(m_card);
-    cardLayout->addWidget(m_cardTitle, 0, 0);
-    cardLayout->addWidget(m_cardText, 1, 0);
-    cardLayout->addWidget(m_cardCurve, 0, 1, 2, 1);
-    cardLayout->addWidget(m_resume, 0, 2, 2, 1, Qt::AlignVCenter);
-    cardLayout->setColumnStretch(0, 1);
+    connect(m_resume, &QPushButton::clicked, this, [this] {
+        if (!m_projects.isEmpty())
+            emit resumeChosen(m_projects.first().source, m_projects.first().target, m_canGoOn);
+    });
+    auto* layout = new QGridLayout(m_card);
+    layout->addWidget(m_cardTitle, 0, 0);
+    layout->addWidget(m_cardText, 1, 0);
+    layout->addWidget(m_cardCurve, 0, 1, 2, 1);
+    layout->addWidget(m_resume, 0, 2, 2, 1, Qt::AlignVCenter);
+    layout->setColumnStretch(0, 1);
+    return m_card;
+}
 
-    auto* model = new QPushButton(page);
-    model->setObjectName(QStringLiteral("startOpenModel"));
-    auto* project = new QPushButton(page);
-    project->setObjectName(QStringLiteral("startOpenProject"));
-    connect(model, &QPushButton::clicked, this, &StartPage::openModelRequested);
-    connect(project, &QPushButton::clicked, this, &StartPage::openProjectRequested);
-    auto* replay = new QPushButton(page);
-    replay->setObjectName(QStringLiteral("startOpenReplay"));
-    connect(replay, &QPushButton::clicked, this, &StartPage::openReplayRequested);
-    auto* log = new QPushButton(page);
-    log->setObjectName(QStringLiteral("startImportLog"));
-    connect(log, &QPushButton::clicked, this, &StartPage::importLogRequested);
+QHBoxLayout* StartPage::makeButtons(QWidget* page)
+{
+    auto* buttons = new QHBoxLayout;
+    const auto button = [this, page, buttons](const char* name, void (StartPage::*requested)()) {
+        auto* made = new QPushButton(page);
+        made->setObjectName(QLatin1String(name));
+        connect(made, &QPushButton::clicked, this, requested);
+        buttons->addWidget(made);
+        return made;
+    };
+    m_model = button("startOpenModel", &StartPage::openModelRequested);
+    m_project = button("startOpenProject", &StartPage::openProjectRequested);
+    m_replay = button("startOpenReplay", &StartPage::openReplayRequested);
+    m_log = button("startImportLog", &StartPage::importLogRequested);
+    buttons->addStretch();
+    return buttons;
+}
 
+QGridLayout* StartPage::makeLists(QWidget* page)
+{
     m_recent = new QListWidget(page);
     m_recent->setObjectName(QStringLiteral("startRecent"));
-    auto* zoo = new QListWidget(page);
-    zoo->setObjectName(QStringLiteral("startZoo"));
+    m_zoo = new QListWidget(page);
+    m_zoo->setObjectName(QStringLiteral("startZoo"));
     for (const session::ZooView& network : session::listZoo()) {
-        auto* item = new QListWidgetItem(QString::fromStdString(network.name), zoo);
+        auto* item = new QListWidgetItem(QString::fromStdString(network.name), m_zoo);
         item->setToolTip(QString::fromStdString(network.description));
         item->setData(Qt::UserRole, QStringLiteral("zoo:") + QString::fromStdString(network.name));
     }
-    for (QListWidget* list : {zoo, m_recent}) {
+    for (QListWidget* list : {m_zoo, m_recent}) {
         list->setMinimumHeight(110);
         list->setAlternatingRowColors(true);
         connect(list, &QListWidget::itemActivated, this, [this](const QListWidgetItem* item) { emit sourceChosen(item->data(Qt::UserRole).toString()); });
     }
-    const auto forget = [this] {
-        if (const QListWidgetItem* item = m_recent->currentItem())
-            emit forgetChosen(item->data(Qt::UserRole).toString());
-    };
+    makeRecentMenu();
+    m_recentLabel = new QLabel(page);
+    m_recentLabel->setBuddy(m_recent);
+    m_zooLabel = new QLabel(page);
+    m_zooLabel->setBuddy(m_zoo);
+    auto* grid = new QGridLayout;
+    grid->addWidget(m_recentLabel, 0, 0);
+    grid->addWidget(m_zooLabel, 0, 1);
+    grid->addWidget(m_recent, 1, 0);
+    grid->addWidget(m_zoo, 1, 1);
+    grid->setColumnStretch(0, 3);
+    grid->setColumnStretch(1, 2);
+    return grid;
+}
+
+void StartPage::makeRecentMenu()
+{
     auto* remove = new QShortcut(QKeySequence::Delete, m_recent, nullptr, nullptr, Qt::WidgetShortcut);
-    connect(remove, &QShortcut::activated, this, forget);
+    connect(remove, &QShortcut::activated, this, &StartPage::forget);
     m_recent->setContextMenuPolicy(Qt::CustomContextMenu);
-    connect(m_recent, &QWidget::customContextMenuRequested, this, [this, forget](QPoint at) {
+    connect(m_recent, &QWidget::customContextMenuRequested, this, [this](QPoint at) {
         if (m_recent->itemAt(at) == nullptr)
             return;
         QMenu menu(this);
@@ -106,67 +155,38 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
             if (const QListWidgetItem* item = m_recent->currentItem())
                 emit replayChosen(item->data(Qt::UserRole).toString());
         });
-        menu.addAction(tr("&Remove from the list"), this, forget);
+        menu.addAction(tr("&Remove from the list"), this, &StartPage::forget);
         menu.exec(m_recent->viewport()->mapToGlobal(at));
     });
-    connect(m_resume, &QPushButton::clicked, this, [this] {
-        if (!m_projects.isEmpty())
-            emit resumeChosen(m_projects.first().source, m_projects.first().target, m_canGoOn);
-    });
+}
 
-    auto* recentLabel = new QLabel(page);
-    recentLabel->setBuddy(m_recent);
-    auto* zooLabel = new QLabel(page);
-    zooLabel->setBuddy(zoo);
-    auto* hint = new QLabel(page);
-    hint->setWordWrap(true);
-    hint->setForegroundRole(QPalette::PlaceholderText);
-    auto* buttons = new QHBoxLayout;
-    buttons->addWidget(model);
-    buttons->addWidget(project);
-    buttons->addWidget(replay);
-    buttons->addWidget(log);
-    buttons->addStretch();
-    auto* grid = new QGridLayout;
-    grid->addWidget(recentLabel, 0, 0);
-    grid->addWidget(zooLabel, 0, 1);
-    grid->addWidget(m_recent, 1, 0);
-    grid->addWidget(zoo, 1, 1);
-    grid->setColumnStretch(0, 3);
-    grid->setColumnStretch(1, 2);
-    auto* layout = new QVBoxLayout(page);
-    layout->setContentsMargins(24, 16, 24, 12);
-    layout->setSpacing(10);
-    layout->addWidget(title);
-    layout->addWidget(subtitle);
-    layout->addWidget(m_card);
-    layout->addLayout(buttons);
-    layout->addLayout(grid, 1);
-    layout->addWidget(hint);
-    setWidget(page);
-    QWidget* before = m_resume;
-    for (QWidget* next : std::initializer_list<QWidget*>{model, project, replay, log, m_recent, zoo})
-        setTabOrder(std::exchange(before, next), next);
-    setFocusProxy(zoo);
-    m_card->hide();
+void StartPage::forget()
+{
+    if (const QListWidgetItem* item = m_recent->currentItem())
+        emit forgetChosen(item->data(Qt::UserRole).toString());
+}
 
-    retranslated(this, [this, subtitle, model, project, replay, log, zoo, recentLabel, zooLabel, hint] {
-        setAccessibleName(tr("Start page"));
-        subtitle->setText(tr("Open a network, tune it for the device it will run on, export a library that is as fast as was measured."));
-        model->setText(tr("Open an ONNX &model…"));
-        project->setText(tr("Open a &project…"));
-        replay->setText(tr("Rep&lay a run…"));
-        replay->setToolTip(tr("Plays a stored run of a project through the same views; nothing is measured or changed"));
-        log->setText(tr("Import a &tuning log…"));
-        log->setToolTip(tr("Takes the records of a log into the project of its network: Lathe's own exports, and logs of the auto-scheduler"));
-        recentLabel->setText(tr("Re&cent (Enter or double-click opens)"));
-        zooLabel->setText(tr("&Networks that come with Lathe"));
-        m_recent->setAccessibleName(tr("Recent models and projects"));
-        zoo->setAccessibleName(tr("Networks of the zoo"));
-        hint->setText(tr("ONNX models (opset 7 and newer), projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command."));
-        m_cardCurve->setAccessibleName(tr("Estimated latency of the last run"));
-        fill();
-    });
+void StartPage::retranslate()
+{
+    setAccessibleName(tr("Start page"));
+    m_subtitle->setText(
+        tr("Open a network, tune it for the device it will run on, export a library that is as fast as was measured."));
+    m_model->setText(tr("Open an ONNX &model…"));
+    m_project->setText(tr("Open a &project…"));
+    m_replay->setText(tr("Rep&lay a run…"));
+    m_replay->setToolTip(tr("Plays a stored run of a project through the same views; nothing is measured or changed"));
+    m_log->setText(tr("Import a &tuning log…"));
+    m_log->setToolTip(tr("Takes the records of a log into the project of its network: Lathe's own exports, and logs of "
+                         "the auto-scheduler"));
+    m_recentLabel->setText(tr("Re&cent (Enter or double-click opens)"));
+    m_zooLabel->setText(tr("&Networks that come with Lathe"));
+    m_recent->setAccessibleName(tr("Recent models and projects"));
+    m_zoo->setAccessibleName(tr("Networks of the zoo"));
+    m_hint->setText(
+        tr("ONNX models (opset 7 and newer), projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, "
+           "and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command."));
+    m_cardCurve->setAccessibleName(tr("Estimated latency of the last run"));
+    fill();
 }
 
 void StartPage::setRecent(const QVector<RecentProject>& projects)

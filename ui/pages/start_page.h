@@ -6,6 +6,8 @@
 
 QT_BEGIN_NAMESPACE
 class QFrame;
+class QGridLayout;
+class QHBoxLayout;
 class QLabel;
 class QListWidget;
 class QPushButton;
@@ -36,6 +38,12 @@ signals:
     void forgetChosen(const QString& source);
 
 private:
+    QFrame* makeCard(QWidget* page);
+    QHBoxLayout* makeButtons(QWidget* page);
+    QGridLayout* makeLists(QWidget* page);
+    void makeRecentMenu();
+    void forget();
+    void retranslate();
     void fill();
     QVector<RecentProject> m_projects;
     QFrame* m_card = nullptr;
@@ -44,7 +52,9 @@ private:
     StepCurve* m_cardCurve = nullptr;
     QPushButton* m_resume = nullptr;
     bool m_canGoOn = false;
-    QListWidget* m_recent = nullptr;
+    QLabel *m_subtitle = nullptr, *m_recentLabel = nullptr, *m_zooLabel = nullptr, *m_hint = nullptr;
+    QPushButton *m_model = nullptr, *m_project = nullptr, *m_replay = nullptr, *m_log = nullptr;
+    QListWidget *m_recent = nullptr, *m_zoo = nullptr;
 };
 
 } // namespace lathe::ui

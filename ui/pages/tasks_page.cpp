@@ -17,7 +17,7 @@
 
 namespace lathe::ui {
 
-TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
 {
     m_order = new QSortFilterProxyModel(this);
     m_order->setSourceModel(&workspace.tasks());

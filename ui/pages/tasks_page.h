@@ -1,6 +1,6 @@
 #pragma once
 
-#include <QWidget>
+#include "ui/pages/page.h"
 
 QT_BEGIN_NAMESPACE
 class QLineEdit;
@@ -13,7 +13,7 @@ class TableView;
 class Workspace;
 
 /// The tasks with their moving figures, filtered by name and sorted by any column; follows and sets the selected task.
-class TasksPage final : public QWidget
+class TasksPage final : public Page
 {
     Q_OBJECT
 

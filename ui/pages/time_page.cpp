@@ -88,7 +88,7 @@ QTreeWidget* table(const char* name, int columns, QWidget* parent)
 
 } // namespace
 
-TimePage::TimePage(Workspace& workspace, QWidget* parent) : QWidget(parent), m_rounds(RoundModel::of(workspace))
+TimePage::TimePage(Workspace& workspace, QWidget* parent) : Page(parent), m_rounds(RoundModel::of(workspace))
 {
     setObjectName(QStringLiteral("timePage"));
     m_chart = new BandChart(this);

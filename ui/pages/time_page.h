@@ -1,8 +1,7 @@
 #pragma once
 
 #include "ui/models/pace.h"
-
-#include <QWidget>
+#include "ui/pages/page.h"
 
 QT_BEGIN_NAMESPACE
 class QLabel;
@@ -17,7 +16,7 @@ class Workspace;
 
 /// Where the time of the latest run goes (core/session/time_spent.h): activities as bands over time and in sum, and beside them what
 /// builders and devices did.
-class TimePage final : public QWidget
+class TimePage final : public Page
 {
     Q_OBJECT
 

@@ -1,8 +1,11 @@
 #include "ui/shell/main_window.h"
 
 #include "ui/bridge/desktop.h"
+#include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
+#include "ui/commands/action_catalog.h"
+#include "ui/commands/window_actions.h"
 #include "ui/dialogs/command_palette.h"
 #include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/manual_window.h"
@@ -15,13 +18,13 @@
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
-#include "ui/pages/network_page.h"
+#include "ui/pages/page.h"
 #include "ui/pages/replay_bar.h"
 #include "ui/pages/run_bar.h"
 #include "ui/pages/settings_page.h"
 #include "ui/pages/start_page.h"
-#include "ui/commands/action_catalog.h"
 #include "ui/shell/head_start_menu.h"
+#include "ui/shell/page_registry.h"
 #include "ui/shell/run_notice.h"
 #include "ui/shell/window_layout.h"
 #include "ui/views/appearance.h"
@@ -29,7 +32,6 @@
 
 #include <QAction>
 #include <QApplication>
-#include <QClipboard>
 #include <QCloseEvent>
 #include <QContextMenuEvent>
 #include <QDialogButtonBox>
@@ -59,7 +61,9 @@ constexpr int kMessageMs = 6000;
 constexpr int kRememberTicks = 20; // of kAgeMs: what a crash may cost the start page, never the project
 }
 
-MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
+MainWindow::MainWindow(QWidget* parent) : MainWindow(pageTable(), parent) { }
+
+MainWindow::MainWindow(std::span<const PageEntry> pages, QWidget* parent) : QMainWindow(parent)
 {
     setObjectName(QStringLiteral("mainWindow"));
     setAcceptDrops(true);
@@ -72,27 +76,45 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
     });
     new RunNotice(*m_workspace, *m_desktop, *this);
     m_actions = new ActionCatalog(this);
+    m_entries = new WindowActions(*m_workspace, *m_actions, this);
+    makeBars();
+    m_start = new StartPage(this);
+    ManualWindow::setTopic(m_start, QStringLiteral("start"));
+    m_layout = new WindowLayout(*this, *m_workspace, m_start, pages);
+    makeMenus();
+    makeStatusBar();
+    connectRun();
+    connectStart();
+    connect(m_workspace, &Workspace::issueRaised, this, [this] { m_layout->showFor(Occasion::IssueRaised, false); });
+    m_layout->load();
+    fillRecent();
+    makeDropHint();
+    retranslated(this, [this] {
+        updateState();
+        updateStatus();
+    });
+}
+
+void MainWindow::makeBars()
+{
     m_bar = new RunBar(this);
     ManualWindow::setTopic(m_bar, QStringLiteral("run"));
     addToolBar(m_bar);
     m_replayBar = new ReplayBar(*m_workspace, this);
     addToolBarBreak();
     addToolBar(m_replayBar);
-    m_start = new StartPage(this);
-    ManualWindow::setTopic(m_start, QStringLiteral("start"));
-    m_layout = new WindowLayout(*this, *m_workspace, m_start);
-    makeActions();
-    makeMenus();
-    makeStatusBar();
-    connectRun();
+    connect(m_replayBar, &ReplayBar::leaveRequested, this, [this] { openSource(m_workspace->source()); });
+    connect(m_replayBar, &ReplayBar::runChosen, this, [this](qint64 run) { openReplay(m_workspace->source(), run); });
+}
+
+void MainWindow::connectStart()
+{
     connect(m_start, &StartPage::openModelRequested, this, &MainWindow::browseModel);
     connect(m_start, &StartPage::openProjectRequested, this, &MainWindow::browseProject);
     connect(m_start, &StartPage::openReplayRequested, this, &MainWindow::browseReplay);
     connect(m_start, &StartPage::importLogRequested, this, &MainWindow::browseLogs);
-    connect(&m_workspace->bridge(), &SessionBridge::openFailed, this, [this] { m_waitingLogs.clear(); });
-    connect(m_start, &StartPage::replayChosen, this, [this](const QString& source) { openReplay(Workspace::projectFor(source)); });
-    connect(m_replayBar, &ReplayBar::leaveRequested, this, [this] { openSource(m_workspace->source()); });
-    connect(m_replayBar, &ReplayBar::runChosen, this, [this](qint64 run) { openReplay(m_workspace->source(), run); });
+    connect(m_start, &StartPage::replayChosen, this,
+            [this](const QString& source) { openReplay(Workspace::projectFor(source)); });
     connect(m_start, &StartPage::sourceChosen, this, [this](const QString& source) { openSource(source); });
     connect(m_start, &StartPage::resumeChosen, this, [this](const QString& source, const QString& target, bool goOn) {
         m_bar->setTarget(target);
@@ -103,9 +125,10 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
         forgetProject(source);
         fillRecent();
     });
-    connect(m_workspace, &Workspace::issueRaised, this, [this] { m_layout->showPage("issues", false); });
-    m_layout->load();
-    fillRecent();
+}
+
+void MainWindow::makeDropHint()
+{
     m_dropHint = new QLabel(this);
     m_dropHint->setObjectName(QStringLiteral("dropHint"));
     m_dropHint->setAlignment(Qt::AlignCenter);
@@ -114,10 +137,6 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent)
     m_dropHint->setBackgroundRole(QPalette::Highlight);
     m_dropHint->setForegroundRole(QPalette::HighlightedText);
     m_dropHint->hide();
-    retranslated(this, [this] {
-        updateState();
-        updateStatus();
-    });
 }
 
 MainWindow::~MainWindow()
@@ -146,12 +165,18 @@ void MainWindow::connectRun()
     connect(&bridge, &SessionBridge::opened, this, &MainWindow::onOpened);
     connect(&bridge, &SessionBridge::openFailed, this, [this] {
         m_resumeWhenOpen = false;
+        m_waitingLogs.clear();
         if (m_workspace->session() != nullptr) // what stays open
             m_bar->setTarget(QString::fromStdString(m_workspace->session()->options().target));
         updateState();
     });
     connect(&bridge, &SessionBridge::eventsArrived, this, &MainWindow::updateState);
     connect(m_workspace, &Workspace::figuresChanged, this, &MainWindow::updateStatus);
+    connect(&m_workspace->devices(), &DeviceList::changed, this, [this] {
+        if (m_workspace->devices().isKnown())
+            m_bar->setDevices(m_workspace->devices().directory());
+    });
+    m_workspace->devices().ensureAsked();
     connect(m_bar->openAction(), &QAction::triggered, this, &MainWindow::browseModel);
     connect(m_bar->startAction(), &QAction::triggered, this, [this] { startRun(false); });
     connect(m_bar->resumeAction(), &QAction::triggered, this, [this] { startRun(true); });
@@ -212,7 +237,7 @@ void MainWindow::startRun(bool resume)
     }
     if (!resume)
         m_workspace->clearRun();
-    m_layout->showPage("curves", false);
+    m_layout->showFor(Occasion::RunStarted, false);
     m_workspace->bridge().start(*options);
     updateState();
 }
@@ -285,7 +310,7 @@ void MainWindow::importLogs(const QStringList& files)
     }
     m_lastLogs = files;
     m_layout->showWork();
-    m_layout->showPage("records");
+    m_layout->showFor(Occasion::LogsImported, true);
     m_workspace->trialJobs().importLogs(files);
 }
 
@@ -353,12 +378,12 @@ void MainWindow::onOpened()
     const QString source = m_workspace->source();
     remember();
     m_layout->showWork();
-    m_layout->showPage("network");
+    m_layout->showFor(Occasion::NetworkOpened, true);
     const QString name = source.startsWith(QStringLiteral("zoo:")) ? source : QFileInfo(source).fileName();
     setWindowTitle(m_workspace->replay() != nullptr ? tr("Replay of %1 – Lathe").arg(name) : tr("%1 – Lathe").arg(name));
     updateState();
     if (m_workspace->replay() != nullptr) {
-        m_layout->showPage("curves");
+        m_layout->showFor(Occasion::RunStarted, true);
         m_workspace->bridge().start({});
         return;
     }
@@ -430,7 +455,7 @@ void MainWindow::showSettings()
 
 void MainWindow::findHere()
 {
-    // The search field of the page that has the focus; the network's where there is none.
+    // The search field of the page that has the focus; where there is none, that of the page for it.
     static const QRegularExpression fields(QStringLiteral("(Find|Filter)$"));
     for (QWidget* at = focusWidget(); at != nullptr && at != this; at = at->parentWidget()) {
         const auto found = at->findChildren<QLineEdit*>(fields);
@@ -440,8 +465,8 @@ void MainWindow::findHere()
             return;
         }
     }
-    m_layout->showPage("network", false);
-    static_cast<NetworkPage*>(m_layout->page("network"))->startFind();
+    if (Page* page = m_layout->showFor(Occasion::FindWanted, false))
+        page->startFind();
 }
 
 QWidget* MainWindow::viewHere() const
@@ -450,7 +475,8 @@ QWidget* MainWindow::viewHere() const
         return view;
     // The largest on the page in front.
     QWidget* largest = nullptr;
-    for (QWidget* widget : m_layout->currentPage()->findChildren<QWidget*>())
+    const QWidget* page = m_layout->currentPage();
+    for (QWidget* widget : page != nullptr ? page->findChildren<QWidget*>() : QList<QWidget*>())
         if (widget->isVisible() && exportableView(widget) == widget && (largest == nullptr || widget->width() * widget->height() > largest->width() * largest->height()))
             largest = widget;
     return largest;
@@ -517,12 +543,6 @@ void MainWindow::showManual(const QString& topic)
     manual->show();
     manual->raise();
     manual->activateWindow();
-}
-
-void MainWindow::copyCommand(const QString& command)
-{
-    QApplication::clipboard()->setText(command);
-    statusBar()->showMessage(tr("Copied: %1").arg(command), kMessageMs);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)

@@ -4,6 +4,8 @@
 
 #include <QMainWindow>
 
+#include <span>
+
 QT_BEGIN_NAMESPACE
 class QLabel;
 class QMenu;
@@ -17,8 +19,11 @@ class HeadStartMenu;
 class ReplayBar;
 class RunBar;
 class StartPage;
+class WindowActions;
 class WindowLayout;
 class Workspace;
+struct MenuPlace;
+struct PageEntry;
 
 /// The workbench: puts pages, actions and the workspace together.
 class MainWindow final : public QMainWindow
@@ -26,7 +31,9 @@ class MainWindow final : public QMainWindow
     Q_OBJECT
 
 public:
+    /// With the pages of pageTable().
     explicit MainWindow(QWidget* parent = nullptr);
+    explicit MainWindow(std::span<const PageEntry> pages, QWidget* parent = nullptr);
     ~MainWindow() override;
 
     /// A path of a model or project, or zoo:NAME. Not modal; problems become rows of the Issues dock.
@@ -47,9 +54,20 @@ protected:
     void dropEvent(QDropEvent* event) override;
 
 private:
-    void makeActions();
+    void makeBars();
     void makeMenus();
+    void addFileEntries();
+    void addHistoryEntries();
+    void addEditEntries();
+    void addRunEntries();
+    void addCommandLines();
+    void addViewEntries();
+    void addHelpEntries();
+    void addGoEntries();
+    QMenu* addSubmenu(const char* title, MenuPlace at);
     void makeStatusBar();
+    void makeDropHint();
+    void connectStart();
     void connectRun();
     void onOpened();
     void updateState();
@@ -57,6 +75,7 @@ private:
     void remember();
     void fillRecent();
     void fillLayouts();
+    void saveLayout();
     void browseModel();
     void browseProject();
     void browseReplay();
@@ -73,12 +92,12 @@ private:
     void showManual(const QString& topic);
     QWidget* viewHere() const;
     void saveViewOf(QWidget* view);
-    void copyCommand(const QString& command);
     void editProjectNote();
 
     Workspace* m_workspace = nullptr;
     Desktop* m_desktop = nullptr;
     ActionCatalog* m_actions = nullptr;
+    WindowActions* m_entries = nullptr;
     WindowLayout* m_layout = nullptr;
     RunBar* m_bar = nullptr;
     ReplayBar* m_replayBar = nullptr;

@@ -19,10 +19,10 @@ namespace lathe::ui {
 
 namespace {
 
-template<typename Page>
-QWidget* make(Workspace& workspace, QWidget* parent)
+template<typename T>
+Page* make(Workspace& workspace, QWidget* parent)
 {
-    return new Page(workspace, parent);
+    return new T(workspace, parent);
 }
 
 constexpr PageEntry kPages[] = {

@@ -10,6 +10,7 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
+class Page;
 class Workspace;
 
 enum class PagePlace
@@ -26,13 +27,11 @@ struct PageEntry
     const char* id; ///< a dock is named <id>Dock, its toggle action and the tab's action page.<id>
     const char* title; ///< in English; shown translated in the context "Pages"
     PagePlace place;
-    QWidget* (*make)(Workspace& workspace, QWidget* parent);
+    Page* (*make)(Workspace& workspace, QWidget* parent);
 };
 
-/// All pages, in the order in which they stand. To add a page, add its line to the table in page_registry.cpp: that is all.
-/// A page is a QWidget with the constructor Page(Workspace&, QWidget* parent). It gets everything from the workspace: the
-/// session's events (bridge().eventsArrived), models, the linked selection; sets its texts inside retranslated()
-/// (ui/models/language.h); and is destroyed before the workspace.
+/// All pages, in the order in which they stand. To add a page (ui/pages/page.h), add its line to the table in
+/// page_registry.cpp: that is all.
 std::span<const PageEntry> pageTable();
 
 } // namespace lathe::ui

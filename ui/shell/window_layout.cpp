@@ -1,9 +1,9 @@
 #include "ui/shell/window_layout.h"
 
-#include "ui/models/language.h"
-#include "ui/commands/action_catalog.h"
+#include "ui/commands/window_actions.h"
 #include "ui/dialogs/manual_window.h"
-#include "ui/shell/page_registry.h"
+#include "ui/models/language.h"
+#include "ui/pages/page.h"
 
 #include <QAction>
 #include <QApplication>
@@ -37,14 +37,11 @@ Qt::DockWidgetArea area(PagePlace place)
     }
 }
 
-QString title(const PageEntry& entry)
-{
-    return QCoreApplication::translate("Pages", entry.title);
-}
-
 } // namespace
 
-WindowLayout::WindowLayout(QMainWindow& window, Workspace& workspace, QWidget* start) : QObject(&window), m_window(window)
+WindowLayout::WindowLayout(QMainWindow& window, Workspace& workspace, QWidget* start, std::span<const PageEntry> pages)
+    : QObject(&window)
+    , m_window(window)
 {
     m_center = new QStackedWidget(&window);
     m_tabs = new QTabWidget(m_center);
@@ -57,21 +54,21 @@ WindowLayout::WindowLayout(QMainWindow& window, Workspace& workspace, QWidget* s
     window.setCentralWidget(m_center);
     window.setDockNestingEnabled(true);
     window.setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-    for (const PageEntry& entry : pageTable()) {
-        QWidget* made = entry.make(workspace, &window);
-        m_pages[entry.id] = made;
-        ManualWindow::setTopic(made, QLatin1String(entry.id)); // each page has its topic
+    for (const PageEntry& entry : pages) {
+        Placed placed{entry, entry.make(workspace, &window)};
+        ManualWindow::setTopic(placed.page, QLatin1String(entry.id)); // each page has its topic
         if (entry.place == PagePlace::Center) {
-            const int tab = m_tabs->addTab(made, QString());
-            retranslated(made, [this, entry, tab] { m_tabs->setTabText(tab, title(entry)); });
-            continue;
+            const int tab = m_tabs->addTab(placed.page, QString());
+            retranslated(placed.page, [this, placed, tab] { m_tabs->setTabText(tab, title(placed)); });
+        } else {
+            placed.dock = new QDockWidget(&window);
+            placed.dock->setObjectName(QLatin1String(entry.id) + QStringLiteral("Dock"));
+            placed.dock->setWidget(placed.page);
+            window.addDockWidget(area(entry.place), placed.dock);
+            retranslated(placed.dock, [placed] { placed.dock->setWindowTitle(title(placed)); });
         }
-        auto* dock = new QDockWidget(&window);
-        dock->setObjectName(QLatin1String(entry.id) + QStringLiteral("Dock"));
-        dock->setWidget(made);
-        window.addDockWidget(area(entry.place), dock);
-        m_docks[entry.id] = dock;
-        retranslated(dock, [entry, dock] { dock->setWindowTitle(title(entry)); });
+        connect(placed.page, &Page::frontRequested, this, [this, placed] { show(placed, true); });
+        m_pages.push_back(placed);
     }
     retranslated(m_tabs, [this] { m_tabs->setAccessibleName(tr("Views of the network")); });
     arrange();
@@ -80,58 +77,84 @@ WindowLayout::WindowLayout(QMainWindow& window, Workspace& workspace, QWidget* s
     showStart();
 }
 
-void WindowLayout::addActions(ActionCatalog& actions)
+QString WindowLayout::title(const Placed& placed)
+{
+    return QCoreApplication::translate("Pages", placed.entry.title);
+}
+
+void WindowLayout::addPageActions(WindowActions& actions)
+{
+    for (const Placed& placed : m_pages)
+        placed.page->contribute(actions);
+}
+
+void WindowLayout::addActions(WindowActions& actions)
 {
     int tab = 0;
-    for (const PageEntry& entry : pageTable()) {
-        const QByteArray id = QByteArrayLiteral("page.") + entry.id;
+    for (const Placed& placed : m_pages) {
+        const QByteArray id = QByteArrayLiteral("page.") + placed.entry.id;
         QList<QKeySequence> keys;
-        if (entry.place == PagePlace::Center && tab < 9)
+        if (placed.dock == nullptr && tab < 9)
             keys = {QKeySequence(static_cast<int>(Qt::ALT) | (Qt::Key_1 + tab++))};
-        QAction* go = actions.add(id.constData(), entry.title, keys, [this, entry] { showPage(entry.id); });
+        QAction* go = actions.add(id.constData(), placed.entry.title, keys, MenuPlace{MenuSection::GoPages},
+                                  [this, placed] { show(placed, true); });
         // The page's name belongs to the context of the pages; the palette and menus say what the action does.
-        retranslated(go, [go, entry] { go->setText(tr("Show %1").arg(title(entry))); });
-        if (entry.place == PagePlace::Center)
+        retranslated(go, [go, placed] { go->setText(tr("Show %1").arg(title(placed))); });
+        if (placed.dock == nullptr)
             continue;
-        QDockWidget* dock = m_docks.at(entry.id);
-        const QByteArray toggle = QByteArrayLiteral("dock.") + entry.id;
-        QAction* action = dock->toggleViewAction();
+        const QByteArray toggle = QByteArrayLiteral("dock.") + placed.entry.id;
+        QAction* action = placed.dock->toggleViewAction();
         action->setObjectName(QLatin1String(toggle));
         actions.adopt(action);
     }
 }
 
+QList<QAction*> WindowLayout::dockActions() const
+{
+    QList<QAction*> actions;
+    for (const Placed& placed : m_pages)
+        if (placed.dock != nullptr)
+            actions << placed.dock->toggleViewAction();
+    return actions;
+}
+
+QDockWidget* WindowLayout::firstDock(PagePlace place) const
+{
+    const auto found = std::find_if(m_pages.begin(), m_pages.end(),
+                                    [place](const Placed& placed) { return placed.entry.place == place; });
+    return found == m_pages.end() ? nullptr : found->dock;
+}
+
 void WindowLayout::arrange()
 {
-    QDockWidget* bottom = nullptr;
-    for (const PageEntry& entry : pageTable()) {
-        if (entry.place == PagePlace::Center)
+    QDockWidget* const left = firstDock(PagePlace::Left);
+    QDockWidget* const bottom = firstDock(PagePlace::Bottom);
+    const bool narrow = m_window.width() < kNarrow;
+    for (const Placed& placed : m_pages) {
+        const PagePlace place = placed.entry.place;
+        if (placed.dock == nullptr)
             continue;
-        QDockWidget* dock = m_docks.at(entry.id);
-        dock->setFloating(false);
-        const bool narrow = m_window.width() < kNarrow;
-        m_window.addDockWidget(narrow && entry.place == PagePlace::Right ? Qt::LeftDockWidgetArea : area(entry.place), dock);
-        dock->setVisible(entry.place != PagePlace::Bottom || m_window.height() >= kShort);
-        if (entry.place == PagePlace::Bottom) {
-            if (bottom != nullptr)
-                m_window.tabifyDockWidget(bottom, dock);
-            else
-                bottom = dock;
-        }
-        if (narrow && entry.place == PagePlace::Right)
-            m_window.tabifyDockWidget(m_docks.at("tasks"), dock);
+        const bool folded = narrow && place == PagePlace::Right; // behind the left column
+        placed.dock->setFloating(false);
+        m_window.addDockWidget(folded ? Qt::LeftDockWidgetArea : area(place), placed.dock);
+        placed.dock->setVisible(place != PagePlace::Bottom || m_window.height() >= kShort);
+        if (place == PagePlace::Bottom && placed.dock != bottom)
+            m_window.tabifyDockWidget(bottom, placed.dock);
+        if (folded && left != nullptr)
+            m_window.tabifyDockWidget(left, placed.dock);
     }
     if (bottom != nullptr && m_window.height() >= kShort) {
         bottom->raise();
         m_window.resizeDocks({bottom}, {std::clamp(m_window.height() / 5, 90, 220)}, Qt::Vertical);
     }
-    QDockWidget* tasks = m_docks.at("tasks");
-    tasks->raise();
+    if (left == nullptr)
+        return;
+    left->raise();
     const int column = std::clamp(m_window.width() / 4, 170, 360);
-    if (m_window.width() < kNarrow)
-        m_window.resizeDocks({tasks}, {column}, Qt::Horizontal);
+    if (QDockWidget* const right = firstDock(PagePlace::Right); narrow || right == nullptr)
+        m_window.resizeDocks({left}, {column}, Qt::Horizontal);
     else
-        m_window.resizeDocks({tasks, m_docks.at("properties")}, {column, column * 9 / 10}, Qt::Horizontal);
+        m_window.resizeDocks({left, right}, {column, column * 9 / 10}, Qt::Horizontal);
 }
 
 void WindowLayout::showStart()
@@ -141,8 +164,9 @@ void WindowLayout::showStart()
     m_work = m_window.saveState(kLayoutVersion);
     m_atStart = true;
     m_center->setCurrentIndex(0);
-    for (const auto& [id, dock] : m_docks)
-        dock->hide();
+    for (const Placed& placed : m_pages)
+        if (placed.dock != nullptr)
+            placed.dock->hide();
     m_center->currentWidget()->setFocus();
 }
 
@@ -155,32 +179,33 @@ void WindowLayout::showWork()
     m_window.restoreState(m_work, kLayoutVersion);
 }
 
-QWidget* WindowLayout::page(std::string_view id) const
-{
-    const auto found = m_pages.find(id);
-    return found == m_pages.end() ? nullptr : found->second;
-}
-
 QWidget* WindowLayout::currentPage() const
 {
     return m_tabs->currentWidget();
 }
 
-void WindowLayout::showPage(std::string_view id, bool focus)
+Page* WindowLayout::showFor(Occasion occasion, bool focus)
 {
-    QWidget* wanted = page(id);
-    if (wanted == nullptr)
-        return;
-    if (const auto dock = m_docks.find(id); dock != m_docks.end()) {
-        if (m_atStart && m_window.dockWidgetArea(dock->second) != Qt::BottomDockWidgetArea)
+    const auto found = std::find_if(m_pages.begin(), m_pages.end(),
+                                    [occasion](const Placed& placed) { return placed.page->isFor(occasion); });
+    if (found == m_pages.end())
+        return nullptr;
+    show(*found, focus);
+    return found->page;
+}
+
+void WindowLayout::show(const Placed& placed, bool focus)
+{
+    if (placed.dock != nullptr) {
+        if (m_atStart && m_window.dockWidgetArea(placed.dock) != Qt::BottomDockWidgetArea)
             return;
-        dock->second->show();
-        dock->second->raise();
+        placed.dock->show();
+        placed.dock->raise();
     } else if (!m_atStart) {
-        m_tabs->setCurrentWidget(wanted);
+        m_tabs->setCurrentWidget(placed.page);
     }
     if (focus)
-        wanted->setFocus(Qt::ShortcutFocusReason);
+        placed.page->setFocus(Qt::ShortcutFocusReason);
 }
 
 void WindowLayout::focusPane(int direction)
@@ -190,9 +215,9 @@ void WindowLayout::focusPane(int direction)
         if (bar->isVisible())
             panes.push_back(bar);
     panes.push_back(m_center);
-    for (const PageEntry& entry : pageTable())
-        if (const auto dock = m_docks.find(entry.id); dock != m_docks.end() && dock->second->isVisible() && !dock->second->visibleRegion().isEmpty())
-            panes.push_back(dock->second);
+    for (const Placed& placed : m_pages)
+        if (placed.dock != nullptr && placed.dock->isVisible() && !placed.dock->visibleRegion().isEmpty())
+            panes.push_back(placed.dock);
     const QWidget* focus = QApplication::focusWidget();
     const auto here = std::find_if(panes.begin(), panes.end(), [focus](const QWidget* pane) { return focus != nullptr && (pane == focus || pane->isAncestorOf(focus)); });
     const auto count = static_cast<int>(panes.size());
@@ -203,7 +228,7 @@ void WindowLayout::focusPane(int direction)
         if (auto* dock = qobject_cast<QDockWidget*>(pane))
             target = dock->widget();
         // What a page gives the focus to by itself, else its first field.
-        if (target->focusProxy() == nullptr && target->focusPolicy() == Qt::NoFocus) {
+        if (target != nullptr && target->focusProxy() == nullptr && target->focusPolicy() == Qt::NoFocus) {
             QWidget* first = nullptr;
             for (QWidget* next = target->nextInFocusChain(); next != target && first == nullptr; next = next->nextInFocusChain())
                 if (target->isAncestorOf(next) && next->isVisible() && next->isEnabled() && (next->focusPolicy() & Qt::TabFocus) != 0)

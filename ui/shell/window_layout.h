@@ -1,13 +1,14 @@
 #pragma once
 
+#include "ui/shell/page_registry.h"
+
 #include <QObject>
 #include <QStringList>
 
-#include <map>
-#include <string>
-#include <string_view>
+#include <vector>
 
 QT_BEGIN_NAMESPACE
+class QAction;
 class QDockWidget;
 class QMainWindow;
 class QStackedWidget;
@@ -17,8 +18,9 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-class ActionCatalog;
+class WindowActions;
 class Workspace;
+enum class Occasion;
 
 /// Where the pages of the window stand: tabs in the middle, docks about them, all hidden beside the start page. Keeps the
 /// layout between sessions, and named ones beside it.
@@ -27,19 +29,22 @@ class WindowLayout final : public QObject
     Q_OBJECT
 
 public:
-    /// Makes all pages of the registry; `window` owns them.
-    WindowLayout(QMainWindow& window, Workspace& workspace, QWidget* start);
+    /// Makes the pages; `window` owns them.
+    WindowLayout(QMainWindow& window, Workspace& workspace, QWidget* start, std::span<const PageEntry> pages);
 
+    /// What the pages bring.
+    void addPageActions(WindowActions& actions);
     /// An action per page that shows it and gives it the focus, and one per dock that shows or hides it.
-    void addActions(ActionCatalog& actions);
+    void addActions(WindowActions& actions);
+    /// Those of the docks, in the order of the pages.
+    QList<QAction*> dockActions() const;
 
     bool atStart() const { return m_atStart; }
     void showStart();
     void showWork();
-    /// Beside the start page only docks at the bottom can be shown: the window has nothing to say about no network.
-    void showPage(std::string_view id, bool focus = true);
-    QWidget* page(std::string_view id) const;
-    /// That of the tab in front, also behind the start page.
+    /// Shows the page that is for this, and returns it. Null: none is.
+    Page* showFor(Occasion occasion, bool focus);
+    /// That of the tab in front, also behind the start page. Null: no page is a tab.
     QWidget* currentPage() const;
 
     /// Gives the focus to the next pane that is seen (the run bar, the middle, docks), or the one before.
@@ -56,12 +61,21 @@ public:
     void store();
 
 private:
+    struct Placed
+    {
+        PageEntry entry;
+        Page* page = nullptr;
+        QDockWidget* dock = nullptr; ///< null: it is a tab
+    };
+    /// Beside the start page only docks at the bottom can be shown: the window has nothing to say about no network.
+    void show(const Placed& placed, bool focus);
     void arrange();
+    QDockWidget* firstDock(PagePlace place) const;
+    static QString title(const Placed& placed);
     QMainWindow& m_window;
     QStackedWidget* m_center = nullptr;
     QTabWidget* m_tabs = nullptr;
-    std::map<std::string, QDockWidget*, std::less<>> m_docks;
-    std::map<std::string, QWidget*, std::less<>> m_pages;
+    std::vector<Placed> m_pages;
     bool m_atStart = true;
     QByteArray m_work; ///< the layout that the start page hides
 };

@@ -31,20 +31,12 @@ bool isInside(QPointF point, const QRectF& area)
 
 } // namespace
 
-ScatterView::ScatterView(QWidget* parent) : QWidget(parent), m_token(std::make_shared<std::atomic<quint64>>(0))
+ScatterView::ScatterView(QWidget* parent) : QWidget(parent)
 {
     setObjectName(QStringLiteral("scatterView"));
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(false);
     new DragHandle(*this); // a drag in the chart zooms
-    m_pool.setMaxThreadCount(1);
-    m_pool.setExpiryTimeout(5000);
-}
-
-ScatterView::~ScatterView()
-{
-    ++*m_token;
-    m_pool.waitForDone(); // counts are posted to this object: none may be on its way
 }
 
 double ScatterView::place(double value, bool logarithmic) const
@@ -144,40 +136,43 @@ QPointF ScatterView::toScreen(double x, double y) const
 
 void ScatterView::count()
 {
-    const quint64 token = ++*m_token;
+    m_counting.drop();
     const QRectF area = plotArea();
     if (!m_points || m_points->x.empty() || area.width() < kCell || area.height() < kCell) {
-        take(nullptr, token);
+        take(nullptr);
         return;
     }
     // Device pixels: a place is as small on any screen.
     const int columns = std::max(1, static_cast<int>(area.width() * devicePixelRatioF()) / kCell), rows = std::max(1, static_cast<int>(area.height() * devicePixelRatioF()) / kCell);
-    m_pool.start([this, points = m_points, columns, rows, x = m_viewX, y = m_viewY, logX = m_xAxis.logarithmic, logY = m_yAxis.logarithmic, token, latest = m_token] {
-        if (latest->load() != token)
-            return;
-        auto picture = std::make_shared<Picture>();
-        picture->columns = columns;
-        picture->rows = rows;
-        picture->counts.assign(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows), 0);
-        const double scaleX = columns / (x.high - x.low), scaleY = rows / (y.high - y.low);
-        for (std::size_t i = 0; i < points->x.size(); ++i) {
-            if (i % 65536 == 0 && latest->load() != token)
-                return;
-            const double atX = ((logX ? std::log10(points->x[i]) : points->x[i]) - x.low) * scaleX, atY = ((logY ? std::log10(points->y[i]) : points->y[i]) - y.low) * scaleY;
-            if (!(atX >= 0 && atX < columns && atY >= 0 && atY < rows))
-                continue;
-            std::uint32_t& cell = picture->counts[static_cast<std::size_t>(rows - 1 - static_cast<int>(atY)) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(atX)];
-            picture->most = std::max(picture->most, ++cell);
-            ++picture->shown;
-        }
-        QMetaObject::invokeMethod(this, [this, picture, token] { take(picture, token); }, Qt::QueuedConnection);
-    });
+    m_counting = m_jobs.run(
+        [points = m_points, columns, rows, x = m_viewX, y = m_viewY, logX = m_xAxis.logarithmic,
+         logY = m_yAxis.logarithmic](const JobLink& link) {
+            auto picture = std::make_shared<Picture>();
+            picture->columns = columns;
+            picture->rows = rows;
+            picture->counts.assign(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows), 0);
+            const std::stop_token stop = link.stopToken();
+            const double scaleX = columns / (x.high - x.low), scaleY = rows / (y.high - y.low);
+            for (std::size_t i = 0; i < points->x.size(); ++i) {
+                if (i % 65536 == 0 && stop.stop_requested())
+                    break;
+                const double atX = ((logX ? std::log10(points->x[i]) : points->x[i]) - x.low) * scaleX,
+                             atY = ((logY ? std::log10(points->y[i]) : points->y[i]) - y.low) * scaleY;
+                if (!(atX >= 0 && atX < columns && atY >= 0 && atY < rows))
+                    continue;
+                std::uint32_t& cell = picture->counts[static_cast<std::size_t>(rows - 1 - static_cast<int>(atY))
+                                                          * static_cast<std::size_t>(columns)
+                                                      + static_cast<std::size_t>(atX)];
+                picture->most = std::max(picture->most, ++cell);
+                ++picture->shown;
+            }
+            return picture;
+        },
+        [this](std::shared_ptr<const Picture> picture) { take(std::move(picture)); });
 }
 
-void ScatterView::take(std::shared_ptr<const Picture> picture, quint64 token)
+void ScatterView::take(std::shared_ptr<const Picture> picture)
 {
-    if (token != m_token->load())
-        return; // another was asked for since
     m_picture = std::move(picture);
     colour();
     const QString text = summary();

@@ -1,13 +1,12 @@
 #pragma once
 
+#include "ui/bridge/jobs.h"
 #include "ui/views/exportable.h"
 
 #include <QImage>
 #include <QString>
-#include <QThreadPool>
 #include <QWidget>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -15,7 +14,7 @@
 namespace lathe::ui {
 
 /// Many points, every one of them counted: places of the picture are coloured by how many fall there, so that a million cost
-/// no more to look at than a thousand. Counting is done on a thread. A rectangle drawn with the mouse, the wheel, + and -
+/// no more to look at than a thousand. A rectangle drawn with the mouse, the wheel, + and -
 /// zoom; a double click or 0 shows all; a click picks the nearest point.
 class ScatterView final : public QWidget, public Exportable
 {
@@ -35,7 +34,6 @@ public:
     };
 
     explicit ScatterView(QWidget* parent = nullptr);
-    ~ScatterView() override;
 
     void setAxes(const Axis& x, const Axis& y);
     /// `diagonal`: both axes have one unit, and where they are equal is marked.
@@ -74,7 +72,7 @@ private:
     {
         double low = 0, high = 1;
     };
-    /// What a thread makes of the points.
+    /// What a job makes of the points.
     struct Picture
     {
         int columns = 0, rows = 0;
@@ -86,8 +84,8 @@ private:
     QRectF plotArea() const;
     double place(double value, bool logarithmic) const; ///< in the axis' own scale
     QPointF toScreen(double x, double y) const;
-    void count(); ///< on the thread
-    void take(std::shared_ptr<const Picture> picture, quint64 token);
+    void count();
+    void take(std::shared_ptr<const Picture> picture);
     void colour();
     void paintAxes(QPainter& painter, const QRectF& area) const;
     void setView(Range x, Range y);
@@ -102,8 +100,8 @@ private:
     bool m_diagonal = false;
     QString m_message;
     QImage m_image;
-    QThreadPool m_pool; ///< of one thread
-    std::shared_ptr<std::atomic<quint64>> m_token; ///< of the latest count that was asked for
+    JobLane m_jobs;
+    Job m_counting; ///< the latest that was asked for
     QPointF m_pressed, m_dragged;
     bool m_dragging = false;
 };

@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::int64_t kFoldLimit = std::int64_t{1} << 20;
 
-constexpr std::string_view kSummingOperators[] = {"avg_pool2d", "avg_pool3d", "batch_norm", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "cumulative_sum", "dense", "global_avg_pool2d", "global_avg_pool3d",
-                                                  "log_softmax", "matmul", "mean", "prod", "softmax", "sum"};
-
 Result<graph::HostTensor> contents(const graph::Value& value, std::string_view what)
 {
     if (!value.constant)
@@ -131,8 +128,7 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
         if (auto later = graph::foldLater(node, operands, results[0]))
             return std::vector{addConstant({}, {results[0].dtype, results[0].shape, std::move(later)})};
     }
-    // Weights of another type (half floats) are worth more as constants than the room that they take.
-    if (allConstant && (op == "cast" || outputBytes <= std::max(kFoldLimit, inputBytes))) {
+    if (allConstant && (graph::traitsOf(node).foldsLarge || outputBytes <= std::max(kFoldLimit, inputBytes))) {
         LATHE_TRY(charge(outputBytes));
         std::vector<graph::HostTensor> tensors;
         for (const ValueId id : inputs) {
@@ -163,7 +159,8 @@ Result<ValueId> Builder::emit(std::string_view op, Attrs attrs, std::vector<Valu
 {
     // Half floats are stored, not summed: kernels of float32 are as fast and lose nothing on the way.
     const DType stored = inputs.empty() ? DType::F32 : dtype(inputs[0]);
-    if ((stored == DType::F16 || stored == DType::BF16) && std::ranges::find(kSummingOperators, op) != std::end(kSummingOperators)) {
+    const graph::OpDef* const entry = graph::findOperator(op);
+    if ((stored == DType::F16 || stored == DType::BF16) && entry && entry->traits.sums) {
         for (ValueId& input : inputs) {
             if (dtype(input) == stored) {
                 LATHE_TRY_ASSIGN(input, cast(input, DType::F32));

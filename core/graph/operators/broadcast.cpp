@@ -87,12 +87,16 @@ Result<Types> inferBinary(Domain domain, InputTypes inputs)
 OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinary function, IntBinary intFunction)
 {
     const bool divides = name == "divide" || name == "mod";
-    return {name, Pattern::Broadcast, 2, 2,
+    return {name,
+            Pattern::Broadcast,
+            2,
+            2,
             [domain](const Node&, InputTypes inputs, Constants) { return inferBinary(domain, inputs); },
             [definition](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
                 return compute::binary(context.builder, definition, inputs[0], inputs[1]);
             },
-            [function, intFunction, divides](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+            [function, intFunction, divides](const Node&, std::span<const HostTensor* const> inputs,
+                                             std::span<HostTensor> outputs) -> Result<> {
                 const TensorType& a = inputs[0]->type;
                 const TensorType& b = inputs[1]->type;
                 if (isFloat(a.dtype)) {
@@ -104,7 +108,26 @@ OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinar
                     return brokenRule("integers are divided by zero");
                 writeInts(outputs[0], applyBroadcast<std::int64_t>(outputs[0].type, a, b, readInts(*inputs[0]), divisors, intFunction));
                 return {};
-            }};
+            },
+            {.layout = LayoutRule::Elementwise}};
+}
+
+/// The four operations of arithmetic, which passes know more of.
+OpDef arithmetic(std::string_view name, Binary definition, FloatFunction function, IntFunction intFunction,
+                 double neutral, const OpTraits& more)
+{
+    OpDef entry = binary(name, definition, Domain::Number, function, intFunction);
+    entry.traits = more;
+    entry.traits.layout = LayoutRule::Elementwise;
+    entry.traits.neutral = neutral;
+    return entry;
+}
+
+/// What people call the sum of two computed tensors.
+std::string sumSuffix(const Graph& graph, const Node& node)
+{
+    const auto computed = [&](ValueId id) { return !graph.value(id).constant; };
+    return std::ranges::all_of(node.inputs, computed) ? "residual" : node.op;
 }
 
 template<typename Relation>
@@ -169,14 +192,25 @@ Result<> evaluatePrelu(const Node&, std::span<const HostTensor* const> inputs, s
 std::span<const OpDef> broadcastOperators()
 {
     static const std::vector<OpDef> table = {
-        binary("add", Binary::Add, Domain::Number, [](double a, double b) { return a + b; }, addInt),
-        binary("subtract", Binary::Subtract, Domain::Number, [](double a, double b) { return a - b; }, subtractInt),
-        binary("multiply", Binary::Multiply, Domain::Number, [](double a, double b) { return a * b; }, multiplyInt),
-        binary("divide", Binary::Divide, Domain::Number, [](double a, double b) { return a / b; }, divideInt),
-        binary("mod", Binary::Mod, Domain::Number, [](double a, double b) { return std::fmod(a, b); }, modInt),
-        binary("pow", Binary::Power, Domain::Number, [](double a, double b) { return std::pow(a, b); }, powInt),
-        binary("maximum", Binary::Maximum, Domain::Number, maximumOf, [](std::int64_t a, std::int64_t b) { return std::max(a, b); }),
-        binary("minimum", Binary::Minimum, Domain::Number, minimumOf, [](std::int64_t a, std::int64_t b) { return std::min(a, b); }),
+        arithmetic("add", Binary::Add, [](double a, double b) { return a + b; }, addInt, 0,
+                   {.scale = ScaleRule::Sum,
+                    .mergesConstants = true,
+                    .lateFolding = LateFolding::Always,
+                    .suffix = sumSuffix}),
+        arithmetic("subtract", Binary::Subtract, [](double a, double b) { return a - b; }, subtractInt, 0,
+                   {.scale = ScaleRule::Sum, .lateFolding = LateFolding::Always}),
+        arithmetic("multiply", Binary::Multiply, [](double a, double b) { return a * b; }, multiplyInt, 1,
+                   {.scale = ScaleRule::Product, .mergesConstants = true, .lateFolding = LateFolding::Always}),
+        arithmetic("divide", Binary::Divide, [](double a, double b) { return a / b; }, divideInt, 1,
+                   {.lateFolding = LateFolding::OfFloats}),
+        binary(
+            "mod", Binary::Mod, Domain::Number, [](double a, double b) { return std::fmod(a, b); }, modInt),
+        binary(
+            "pow", Binary::Power, Domain::Number, [](double a, double b) { return std::pow(a, b); }, powInt),
+        binary("maximum", Binary::Maximum, Domain::Number, maximumOf,
+               [](std::int64_t a, std::int64_t b) { return std::max(a, b); }),
+        binary("minimum", Binary::Minimum, Domain::Number, minimumOf,
+               [](std::int64_t a, std::int64_t b) { return std::min(a, b); }),
         comparison<std::equal_to<>>("equal", Binary::Equal),
         comparison<std::not_equal_to<>>("not_equal", Binary::NotEqual),
         comparison<std::less<>>("less", Binary::Less),
@@ -186,16 +220,26 @@ std::span<const OpDef> broadcastOperators()
         logic("logical_and", Binary::LogicalAnd, [](std::int64_t a, std::int64_t b) { return a & b; }),
         logic("logical_or", Binary::LogicalOr, [](std::int64_t a, std::int64_t b) { return a | b; }),
         logic("logical_xor", Binary::LogicalXor, [](std::int64_t a, std::int64_t b) { return a ^ b; }),
-        {"where", Pattern::Broadcast, 3, 3, inferWhere,
+        {"where",
+         Pattern::Broadcast,
+         3,
+         3,
+         inferWhere,
          [](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
              return compute::where(context.builder, inputs[0], inputs[1], inputs[2]);
          },
-         evaluateWhere},
-        {"prelu", Pattern::Broadcast, 2, 2, inferPrelu,
+         evaluateWhere,
+         {.layout = LayoutRule::Elementwise}},
+        {"prelu",
+         Pattern::Broadcast,
+         2,
+         2,
+         inferPrelu,
          [](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
              return compute::prelu(context.builder, inputs[0], inputs[1]);
          },
-         evaluatePrelu},
+         evaluatePrelu,
+         {.layout = LayoutRule::Elementwise, .nnName = true}},
     };
     return table;
 }

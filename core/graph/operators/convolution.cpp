@@ -7,6 +7,8 @@
 #include "core/compute/definitions/conv_transpose.h"
 #include "core/compute/definitions/winograd.h"
 #include "core/graph/operators/families.h"
+#include "core/graph/operators/labels.h"
+#include "core/graph/reference_rules.h"
 
 #include <fmt/format.h>
 
@@ -225,15 +227,72 @@ Result<compute::Tensor> computeTransposed(const Node& node, Tensors inputs, Comp
     return compute::convTranspose<Dims>(context.builder, inputs[0], inputs[1], p);
 }
 
+/// Convolutions of one group, and those with a filter for each channel.
+std::optional<WeightAxes> convolutionWeightAxes(const Node& node, std::span<const std::int64_t> data,
+                                                std::span<const std::int64_t> weight)
+{
+    const bool last = attrString(node, "layout", "NCHW").ends_with('C');
+    const std::string taps = data.size() == 5 ? "DHW" : "HW";
+    const std::string layout = attrString(node, "kernel_layout", last ? taps + "IO" : "OI" + taps);
+    const std::size_t channel = last ? data.size() - 1 : 1;
+    const std::size_t o = layout.find('O'), i = layout.find('I');
+    if (o == std::string::npos || i == std::string::npos)
+        return std::nullopt;
+    const std::int64_t groups = attrInt(node, "groups", 1);
+    if (groups == 1)
+        return WeightAxes{channel, i, o};
+    const bool depthwise = data[channel] == groups && weight[o] == groups;
+    return depthwise ? std::optional(WeightAxes{channel, o, o}) : std::nullopt;
+}
+
 } // namespace
 
 std::span<const OpDef> convolutionOperators()
 {
     static const std::vector<OpDef> table = {
-        {"conv2d", Pattern::OutElementwiseFusable, 2, 2, inferConvolution<2, false>, computeConv2d, evaluateConvolution<2>},
-        {"conv2d_transpose", Pattern::OutElementwiseFusable, 2, 2, inferConvolution<2, true>, computeTransposed<2>, evaluateTransposedConvolution<2>},
-        {"conv3d", Pattern::OutElementwiseFusable, 2, 2, inferConvolution<3, false>, computeConv3d, evaluateConvolution<3>},
-        {"conv3d_transpose", Pattern::OutElementwiseFusable, 2, 2, inferConvolution<3, true>, computeTransposed<3>, evaluateTransposedConvolution<3>},
+        {"conv2d",
+         Pattern::OutElementwiseFusable,
+         2,
+         2,
+         inferConvolution<2, false>,
+         computeConv2d,
+         evaluateConvolution<2>,
+         {.layout = LayoutRule::Convolution,
+          .sums = true,
+          .takesPadding = true,
+          .label = convolutionLabel,
+          .nnName = true,
+          .weights = convolutionWeightAxes,
+          .algorithms = algorithmsFor}},
+        {"conv2d_transpose",
+         Pattern::OutElementwiseFusable,
+         2,
+         2,
+         inferConvolution<2, true>,
+         computeTransposed<2>,
+         evaluateTransposedConvolution<2>,
+         {.sums = true, .label = transposedConvolutionLabel, .nnName = true}},
+        {"conv3d",
+         Pattern::OutElementwiseFusable,
+         2,
+         2,
+         inferConvolution<3, false>,
+         computeConv3d,
+         evaluateConvolution<3>,
+         {.layout = LayoutRule::Convolution,
+          .sums = true,
+          .takesPadding = true,
+          .label = convolutionLabel,
+          .nnName = true,
+          .weights = convolutionWeightAxes}},
+        {"conv3d_transpose",
+         Pattern::OutElementwiseFusable,
+         2,
+         2,
+         inferConvolution<3, true>,
+         computeTransposed<3>,
+         evaluateTransposedConvolution<3>,
+         {.sums = true, .label = transposedConvolutionLabel, .nnName = true}},
     };
     return table;
 }

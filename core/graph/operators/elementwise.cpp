@@ -89,17 +89,23 @@ Result<Types> inferBool(const Node&, InputTypes inputs, Constants)
 
 OpDef floatUnary(std::string_view name, FloatUnary function, Unary definition)
 {
-    return {name, Pattern::Elementwise, 1, 1, inferFloat,
-            [definition](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
-                return compute::unary(context.builder, definition, inputs[0]);
-            },
-            [function](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
-                std::vector<double> values = readFloats(*inputs[0]);
-                for (double& value : values)
-                    value = function(value);
-                writeFloats(outputs[0], values);
-                return {};
-            }};
+    return {
+        name,
+        Pattern::Elementwise,
+        1,
+        1,
+        inferFloat,
+        [definition](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
+            return compute::unary(context.builder, definition, inputs[0]);
+        },
+        [function](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+            std::vector<double> values = readFloats(*inputs[0]);
+            for (double& value : values)
+                value = function(value);
+            writeFloats(outputs[0], values);
+            return {};
+        },
+        {.layout = LayoutRule::Elementwise}};
 }
 
 OpDef numberUnary(std::string_view name, FloatUnary function, IntUnary intFunction, Unary definition)
@@ -142,7 +148,10 @@ OpDef parametric(std::string_view name, Parameters parameters, ParametricFunctio
         }
         return values;
     };
-    return {name, Pattern::Elementwise, 1, 1,
+    return {name,
+            Pattern::Elementwise,
+            1,
+            1,
             [read](const Node& node, InputTypes inputs, Constants) -> Result<Types> {
                 LATHE_TRY(needFloat(inputs[0]));
                 LATHE_TRY(read(node));
@@ -152,14 +161,29 @@ OpDef parametric(std::string_view name, Parameters parameters, ParametricFunctio
                 LATHE_TRY_ASSIGN(const auto ab, read(node));
                 return definition(context.builder, inputs[0], ab.first, ab.second);
             },
-            [read, function](const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+            [read, function](const Node& node, std::span<const HostTensor* const> inputs,
+                             std::span<HostTensor> outputs) -> Result<> {
                 LATHE_TRY_ASSIGN(const auto ab, read(node));
                 std::vector<double> values = readFloats(*inputs[0]);
                 for (double& value : values)
                     value = function(value, ab.first, ab.second);
                 writeFloats(outputs[0], values);
                 return {};
-            }};
+            },
+            {.layout = LayoutRule::Elementwise}};
+}
+
+/// The entry with traits of its own; all of this family are elementwise.
+OpDef withTraits(OpDef entry, OpTraits traits)
+{
+    traits.layout = LayoutRule::Elementwise;
+    entry.traits = std::move(traits);
+    return entry;
+}
+
+ValueId passedOn(Graph& graph, NodeId id)
+{
+    return graph.node(id).inputs[0];
 }
 
 Result<Types> inferClip(const Node& node, InputTypes inputs, Constants constants)
@@ -245,8 +269,8 @@ Result<> evaluateCopy(const Node&, std::span<const HostTensor* const> inputs, st
 std::span<const OpDef> elementwiseOperators()
 {
     static const std::vector<OpDef> table = {
-        numberUnary("relu", reluOf, reluInt, Unary::Relu),
-        numberUnary("negative", negativeOf, negated, Unary::Negative),
+        withTraits(numberUnary("relu", reluOf, reluInt, Unary::Relu), {.scale = ScaleRule::Positive, .nnName = true}),
+        withTraits(numberUnary("negative", negativeOf, negated, Unary::Negative), {.lateFolding = LateFolding::Always}),
         numberUnary("abs", absOf, absInt, Unary::Abs),
         numberUnary("sign", signOf, signInt, Unary::Sign),
         floatUnary("exp", expOf, Unary::Exp),
@@ -277,19 +301,39 @@ std::span<const OpDef> elementwiseOperators()
         floatUnary("gelu_tanh", geluTanhOf, Unary::GeluTanh),
         floatUnary("hard_swish", hardSwishOf, Unary::HardSwish),
         floatUnary("mish", mishOf, Unary::Mish),
-        parametric("leaky_relu", {"alpha", "", 0.01, 0}, [](double x, double a, double) { return x < 0 ? a * x : x; },
-                   [](compute::DagBuilder& builder, compute::Tensor x, double a, double) { return compute::leakyRelu(builder, x, a); }),
-        parametric("elu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; },
-                   [](compute::DagBuilder& builder, compute::Tensor x, double a, double) { return compute::elu(builder, x, a); }),
-        parametric("selu", {"alpha", "gamma", 1.67326319217681884765625, 1.05070102214813232421875},
-                   [](double x, double a, double g) { return g * (x < 0 ? a * std::expm1(x) : x); }, compute::selu),
-        parametric("celu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; },
-                   [](compute::DagBuilder& builder, compute::Tensor x, double a, double) { return compute::celu(builder, x, a); }),
-        parametric("hard_sigmoid", {"alpha", "beta", 0.2, 0.5}, [](double x, double a, double b) { return clampTo(a * x + b, 0.0, 1.0); },
-                   compute::hardSigmoid),
-        parametric("thresholded_relu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x > a ? x : 0.0; },
-                   [](compute::DagBuilder& builder, compute::Tensor x, double a, double) { return compute::thresholdedRelu(builder, x, a); }),
-        {"logical_not", Pattern::Elementwise, 1, 1, inferBool,
+        withTraits(parametric(
+                       "leaky_relu", {"alpha", "", 0.01, 0},
+                       [](double x, double a, double) { return x < 0 ? a * x : x; },
+                       [](compute::DagBuilder& builder, compute::Tensor x, double a, double) {
+                           return compute::leakyRelu(builder, x, a);
+                       }),
+                   {.scale = ScaleRule::Positive, .nnName = true}),
+        parametric(
+            "elu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; },
+            [](compute::DagBuilder& builder, compute::Tensor x, double a, double) {
+                return compute::elu(builder, x, a);
+            }),
+        parametric(
+            "selu", {"alpha", "gamma", 1.67326319217681884765625, 1.05070102214813232421875},
+            [](double x, double a, double g) { return g * (x < 0 ? a * std::expm1(x) : x); }, compute::selu),
+        parametric(
+            "celu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; },
+            [](compute::DagBuilder& builder, compute::Tensor x, double a, double) {
+                return compute::celu(builder, x, a);
+            }),
+        parametric(
+            "hard_sigmoid", {"alpha", "beta", 0.2, 0.5},
+            [](double x, double a, double b) { return clampTo(a * x + b, 0.0, 1.0); }, compute::hardSigmoid),
+        parametric(
+            "thresholded_relu", {"alpha", "", 1.0, 0}, [](double x, double a, double) { return x > a ? x : 0.0; },
+            [](compute::DagBuilder& builder, compute::Tensor x, double a, double) {
+                return compute::thresholdedRelu(builder, x, a);
+            }),
+        {"logical_not",
+         Pattern::Elementwise,
+         1,
+         1,
+         inferBool,
          [](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
              return compute::unary(context.builder, Unary::LogicalNot, inputs[0]);
          },
@@ -298,8 +342,12 @@ std::span<const OpDef> elementwiseOperators()
              std::ranges::transform(values, values.begin(), notInt);
              writeInts(outputs[0], values);
              return {};
-         }},
-        {"is_nan", Pattern::Elementwise, 1, 1,
+         },
+         {.layout = LayoutRule::Elementwise}},
+        {"is_nan",
+         Pattern::Elementwise,
+         1,
+         1,
          [](const Node&, InputTypes inputs, Constants) -> Result<Types> {
              LATHE_TRY(needFloat(inputs[0]));
              return Types{{DType::Bool, inputs[0].shape}};
@@ -313,12 +361,36 @@ std::span<const OpDef> elementwiseOperators()
              std::ranges::transform(values, found.begin(), [](double value) { return std::isnan(value) ? 1 : 0; });
              writeInts(outputs[0], found);
              return {};
-         }},
-        {"clip", Pattern::Elementwise, 1, 1, inferClip, computeClip, evaluateClip},
-        {"cast", Pattern::Elementwise, 1, 1, inferCast, computeCast, evaluateCast},
-        {"identity", Pattern::Elementwise, 1, 1, inferSame, computeCast, evaluateCopy},
+         },
+         {.layout = LayoutRule::Elementwise}},
+        {"clip", Pattern::Elementwise, 1, 1, inferClip, computeClip, evaluateClip, {.layout = LayoutRule::Elementwise}},
+        // Weights of another type (half floats) are worth more as constants of the kernel's than the room that they
+        // take.
+        {"cast",
+         Pattern::Elementwise,
+         1,
+         1,
+         inferCast,
+         computeCast,
+         evaluateCast,
+         {.layout = LayoutRule::Elementwise, .dropsOut = true, .lateFolding = LateFolding::Always, .foldsLarge = true}},
+        {"identity",
+         Pattern::Elementwise,
+         1,
+         1,
+         inferSame,
+         computeCast,
+         evaluateCopy,
+         {.layout = LayoutRule::Elementwise, .cost = Cost::Free, .simplify = passedOn}},
         // Inference only: dropout passes its input on. A pass removes it; it is never fused.
-        {"dropout", Pattern::Opaque, 1, 1, inferSame, nullptr, evaluateCopy},
+        {"dropout",
+         Pattern::Opaque,
+         1,
+         1,
+         inferSame,
+         nullptr,
+         evaluateCopy,
+         {.layout = LayoutRule::Elementwise, .cost = Cost::Free, .nnName = true, .simplify = passedOn}},
     };
     return table;
 }

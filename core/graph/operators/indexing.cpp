@@ -386,12 +386,21 @@ Result<compute::Tensor> computeTopPositions(const Node& node, Tensors inputs, Co
 std::span<const OpDef> indexingOperators()
 {
     static const std::vector<OpDef> table = {
-        {"gather_elements", Pattern::Injective, 2, 2, inferGatherElements, computeGatherElements, evaluateGatherElements},
+        {"gather_elements", Pattern::Injective, 2, 2, inferGatherElements, computeGatherElements,
+         evaluateGatherElements},
         {"gather_nd", Pattern::Injective, 2, 2, inferGatherNd, computeGatherNd, evaluateGatherNd},
         // Each holds a reduction of its own: nothing is fused into them.
-        {"scatter_elements", Pattern::Opaque, 3, 3, inferScatterElements, computeScatterElements, evaluateScatterElements},
+        {"scatter_elements", Pattern::Opaque, 3, 3, inferScatterElements, computeScatterElements,
+         evaluateScatterElements},
         {"scatter_nd", Pattern::Opaque, 3, 3, inferScatterNd, computeScatterNd, evaluateScatterNd},
-        {"cumulative_sum", Pattern::Opaque, 1, 1, inferCumulativeSum, computeCumulativeSum, evaluateCumulativeSum},
+        {"cumulative_sum",
+         Pattern::Opaque,
+         1,
+         1,
+         inferCumulativeSum,
+         computeCumulativeSum,
+         evaluateCumulativeSum,
+         {.sums = true}},
         {"top_positions", Pattern::Opaque, 1, 1, inferTopPositions, computeTopPositions, evaluateTopPositions},
     };
     return table;

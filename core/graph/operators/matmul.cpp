@@ -3,7 +3,9 @@
 #include "core/compute/definitions/dense.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
+#include "core/graph/operators/labels.h"
 #include "core/graph/operators/rules.h"
+#include "core/graph/rewrite.h"
 
 #include <fmt/format.h>
 
@@ -161,14 +163,60 @@ Result<compute::Tensor> computeProduct(const Node& node, std::span<const compute
     return compute::matmul(context.builder, inputs[0], inputs[1], {p.transposeA, p.transposeB, p.outType}, context.era);
 }
 
+/// A product with a constant matrix is a dense layer, whose weight is stored by rows of outputs.
+void matmulToDense(Graph& graph, NodeId id)
+{
+    const Node node = graph.node(id);
+    const Value weight = graph.value(node.inputs[1]);
+    const bool matrices = weight.shape.size() == 2 && graph.value(node.inputs[0]).shape.size() == 2;
+    if (!weight.constant || !matrices || attrInt(node, "transpose_a", 0) != 0)
+        return;
+    ValueId stored = node.inputs[1];
+    if (attrInt(node, "transpose_b", 0) == 0)
+        stored = graph.addConstant(weight.name, weight.dtype, {weight.shape[1], weight.shape[0]},
+                                   permuteConst(*weight.constant, weight.dtype, weight.shape, {1, 0}));
+    Node& dense = graph.node(id);
+    dense.op = "dense";
+    dense.attrs.erase("transpose_a");
+    dense.attrs.erase("transpose_b");
+    dense.inputs[1] = stored;
+}
+
 } // namespace
 
 std::span<const OpDef> matmulOperators()
 {
     static const std::vector<OpDef> table = {
-        {"dense", Pattern::OutElementwiseFusable, 2, 2, inferProduct, computeProduct, evaluateProduct},
-        {"matmul", Pattern::OutElementwiseFusable, 2, 2, inferProduct, computeProduct, evaluateProduct},
-        {"batch_matmul", Pattern::OutElementwiseFusable, 2, 2, inferProduct, computeProduct, evaluateProduct},
+        {"dense",
+         Pattern::OutElementwiseFusable,
+         2,
+         2,
+         inferProduct,
+         computeProduct,
+         evaluateProduct,
+         {.sums = true,
+          .label = denseLabel,
+          .nnName = true,
+          .weights =
+              [](const Node&, std::span<const std::int64_t>, std::span<const std::int64_t>) {
+                  return std::optional(WeightAxes{1, 1, 0});
+              }}},
+        {"matmul",
+         Pattern::OutElementwiseFusable,
+         2,
+         2,
+         inferProduct,
+         computeProduct,
+         evaluateProduct,
+         {.sums = true, .countsBatch = false, .nnName = true, .canonicalize = matmulToDense}},
+        {"batch_matmul",
+         Pattern::OutElementwiseFusable,
+         2,
+         2,
+         inferProduct,
+         computeProduct,
+         evaluateProduct,
+         {.sums = true, .countsBatch = false, .nnName = true}},
     };
     return table;
 }

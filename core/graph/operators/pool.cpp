@@ -3,6 +3,7 @@
 #include "core/compute/definitions/pool.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
+#include "core/graph/operators/labels.h"
 #include "core/graph/operators/rules.h"
 
 #include <fmt/format.h>
@@ -165,7 +166,18 @@ Result<compute::Tensor> computePool(const Node& node, std::span<const compute::T
 template<std::size_t Dims, bool Whole, bool Average>
 OpDef row(std::string_view name)
 {
-    return {name, Pattern::OutElementwiseFusable, 1, 1, inferPool<Dims, Whole>, computePool<Dims, Whole, Average>, evaluatePool<Dims, Whole, Average>};
+    return {name,
+            Pattern::OutElementwiseFusable,
+            1,
+            1,
+            inferPool<Dims, Whole>,
+            computePool<Dims, Whole, Average>,
+            evaluatePool<Dims, Whole, Average>,
+            {.layout = LayoutRule::Image,
+             .cost = Cost::Reduction,
+             .sums = Average,
+             .label = Whole ? wholePoolLabel : poolLabel,
+             .nnName = true}};
 }
 
 } // namespace

@@ -7,13 +7,14 @@
 namespace lathe::graph {
 namespace {
 
-const std::vector<const OpDef*>& sortedOperators()
+std::vector<const OpDef*>& sortedOperators()
 {
-    static const std::vector<const OpDef*> sorted = [] {
+    static std::vector<const OpDef*> sorted = [] {
         std::vector<const OpDef*> all;
         for (const auto family :
              {operators::convolutionOperators(), operators::elementwiseOperators(), operators::broadcastOperators(),
-              operators::indexingOperators(), operators::matmulOperators(), operators::normOperators(), operators::poolOperators(), operators::reduceOperators(), operators::reshapeOperators(),
+              operators::indexingOperators(), operators::matmulOperators(), operators::normOperators(),
+              operators::poolOperators(), operators::reduceOperators(), operators::reshapeOperators(),
               operators::sliceOperators()}) {
             for (const OpDef& entry : family)
                 all.push_back(&entry);
@@ -46,6 +47,50 @@ const OpDef* findOperator(std::string_view name)
 std::span<const OpDef* const> allOperators()
 {
     return sortedOperators();
+}
+
+AddedOperator::AddedOperator(OpDef entry) : m_entry(std::move(entry))
+{
+    auto& all = sortedOperators();
+    const auto place = std::ranges::lower_bound(all, m_entry.name, {}, &OpDef::name);
+    LATHE_CHECK(place == all.end() || (*place)->name != m_entry.name)
+        << "operator " << m_entry.name << " has two entries";
+    all.insert(place, &m_entry);
+}
+
+AddedOperator::~AddedOperator()
+{
+    std::erase(sortedOperators(), &m_entry);
+}
+
+const OpTraits& traitsOf(const Node& node)
+{
+    static const OpTraits unknown;
+    const OpDef* entry = findOperator(node.op);
+    return entry ? entry->traits : unknown;
+}
+
+Cost costOf(const Node& node)
+{
+    const OpDef* entry = findOperator(node.op);
+    if (!entry)
+        return Cost::Reduction;
+    if (entry->traits.cost != Cost::ByPattern)
+        return entry->traits.cost;
+    switch (entry->pattern) {
+    case Pattern::Elementwise:
+    case Pattern::Broadcast:
+        return Cost::Elementwise;
+    case Pattern::Injective:
+        return Cost::Movement;
+    case Pattern::OutElementwiseFusable:
+        return Cost::Product;
+    case Pattern::CommReduce:
+    case Pattern::Tuple:
+    case Pattern::Opaque:
+        break;
+    }
+    return Cost::Reduction;
 }
 
 } // namespace lathe::graph

@@ -85,7 +85,7 @@ Result<> evaluateSameBytes(const Node&, std::span<const HostTensor* const> input
 }
 
 /// axes default to the reverse order.
-Result<Shape> permutationOf(const Node& node, std::size_t rank)
+Result<Shape> checkedPermutation(const Node& node, std::size_t rank)
 {
     Shape reversed(rank);
     for (std::size_t i = 0; i < rank; ++i)
@@ -101,7 +101,7 @@ Result<Shape> permutationOf(const Node& node, std::size_t rank)
 
 Result<Types> inferTranspose(const Node& node, InputTypes inputs, Constants)
 {
-    LATHE_TRY_ASSIGN(const Shape axes, permutationOf(node, inputs[0].shape.size()));
+    LATHE_TRY_ASSIGN(const Shape axes, checkedPermutation(node, inputs[0].shape.size()));
     Shape shape;
     for (const std::int64_t axis : axes)
         shape.push_back(inputs[0].shape[static_cast<std::size_t>(axis)]);
@@ -110,7 +110,7 @@ Result<Types> inferTranspose(const Node& node, InputTypes inputs, Constants)
 
 Result<> evaluateTranspose(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
-    LATHE_TRY_ASSIGN(const Shape axes, permutationOf(node, inputs[0]->type.shape.size()));
+    LATHE_TRY_ASSIGN(const Shape axes, checkedPermutation(node, inputs[0]->type.shape.size()));
     const auto dense = denseStrides(inputs[0]->type.shape);
     std::vector<std::int64_t> strides;
     for (const std::int64_t axis : axes)
@@ -149,7 +149,7 @@ Result<compute::Tensor> computeFlatten(const Node&, Tensors inputs, ComputeConte
 
 Result<compute::Tensor> computeTranspose(const Node& node, Tensors inputs, ComputeContext& context)
 {
-    LATHE_TRY_ASSIGN(const Shape axes, permutationOf(node, context.builder.shape(inputs[0]).size()));
+    LATHE_TRY_ASSIGN(const Shape axes, checkedPermutation(node, context.builder.shape(inputs[0]).size()));
     return compute::transpose(context.builder, inputs[0], axes);
 }
 
@@ -163,12 +163,54 @@ Result<compute::Tensor> computeBroadcastTo(const Node&, Tensors inputs, ComputeC
 std::span<const OpDef> reshapeOperators()
 {
     static const std::vector<OpDef> table = {
-        {"reshape", Pattern::Injective, 1, 1, inferReshape, computeReshape, evaluateSameBytes},
-        {"batch_flatten", Pattern::Injective, 1, 1, inferFlatten, computeFlatten, evaluateSameBytes},
-        {"squeeze", Pattern::Injective, 1, 1, inferSqueeze, computeReshape, evaluateSameBytes},
-        {"expand_dims", Pattern::Broadcast, 1, 1, inferExpandDims, computeReshape, evaluateSameBytes},
-        {"transpose", Pattern::Injective, 1, 1, inferTranspose, computeTranspose, evaluateTranspose},
-        {"broadcast_to", Pattern::Broadcast, 1, 1, inferBroadcastTo, computeBroadcastTo, evaluateBroadcastTo},
+        {"reshape",
+         Pattern::Injective,
+         1,
+         1,
+         inferReshape,
+         computeReshape,
+         evaluateSameBytes,
+         {.layout = LayoutRule::Reshape, .cost = Cost::Free}},
+        {"batch_flatten",
+         Pattern::Injective,
+         1,
+         1,
+         inferFlatten,
+         computeFlatten,
+         evaluateSameBytes,
+         {.layout = LayoutRule::Reshape, .cost = Cost::Free, .nnName = true}},
+        {"squeeze",
+         Pattern::Injective,
+         1,
+         1,
+         inferSqueeze,
+         computeReshape,
+         evaluateSameBytes,
+         {.layout = LayoutRule::Reshape, .cost = Cost::Free}},
+        {"expand_dims",
+         Pattern::Broadcast,
+         1,
+         1,
+         inferExpandDims,
+         computeReshape,
+         evaluateSameBytes,
+         {.cost = Cost::Free}},
+        {"transpose",
+         Pattern::Injective,
+         1,
+         1,
+         inferTranspose,
+         computeTranspose,
+         evaluateTranspose,
+         {.layout = LayoutRule::Transpose, .cost = Cost::Movement, .lateFolding = LateFolding::Always}},
+        {"broadcast_to",
+         Pattern::Broadcast,
+         1,
+         1,
+         inferBroadcastTo,
+         computeBroadcastTo,
+         evaluateBroadcastTo,
+         {.cost = Cost::Movement, .dropsOut = true}},
     };
     return table;
 }

@@ -4,6 +4,7 @@
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
+#include "core/graph/rewrite.h"
 
 #include <fmt/format.h>
 
@@ -321,17 +322,74 @@ Result<compute::Tensor> computeTake(const Node& node, Tensors inputs, ComputeCon
     return compute::take(context.builder, inputs[0], inputs[1], static_cast<std::int64_t>(axis));
 }
 
+/// Each part of a split is a slice; what a consumer does not read is then not computed.
+void splitToSlices(Graph& graph, NodeId id)
+{
+    const Node node = graph.node(id);
+    const Value data = graph.value(node.inputs[0]);
+    const std::int64_t given = attrInt(node, "axis", 0);
+    const std::int64_t axis = given < 0 ? given + static_cast<std::int64_t>(data.shape.size()) : given;
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        const Value part = graph.value(node.outputs[i]);
+        const std::int64_t end = begin + part.shape[static_cast<std::size_t>(axis)];
+        Attrs attrs{{"begin", Shape{begin}}, {"end", Shape{end}}, {"strides", Shape{1}}, {"axes", Shape{axis}}};
+        const ValueId slice = append(graph, fmt::format("{}_part{}", node.name, i), "strided_slice", {node.inputs[0]},
+                                     std::move(attrs), part.dtype, part.shape, node.origin);
+        graph.value(slice).name = part.name;
+        replaceUses(graph, node.outputs[i], slice);
+        begin = end;
+    }
+}
+
+std::optional<Shape> zeroPaddingOf(const Node& node)
+{
+    const Shape width = attrInts(node, "pad_width");
+    const bool adds = std::ranges::all_of(width, [](std::int64_t amount) { return amount >= 0; });
+    if (attrString(node, "mode", "constant") != "constant" || attrFloat(node, "value", 0) != 0 || !adds)
+        return std::nullopt;
+    return width;
+}
+
 } // namespace
 
 std::span<const OpDef> sliceOperators()
 {
     static const std::vector<OpDef> table = {
-        {"concatenate", Pattern::Injective, 1, -1, inferConcatenate, computeConcatenate, evaluateConcatenate},
-        // Has several outputs, so no definition of its own: importers write a strided_slice for each part.
-        {"split", Pattern::Injective, 1, 1, inferSplit, nullptr, evaluateSplit},
-        {"pad", Pattern::Injective, 1, 1, inferPad, computePad, evaluatePad},
-        {"strided_slice", Pattern::Injective, 1, 1, inferSlice, computeSlice, evaluateSlice},
-        {"take", Pattern::Injective, 2, 2, inferTake, computeTake, evaluateTake},
+        {"concatenate",
+         Pattern::Injective,
+         1,
+         -1,
+         inferConcatenate,
+         computeConcatenate,
+         evaluateConcatenate,
+         {.layout = LayoutRule::Join, .takesTuple = true, .lateFolding = LateFolding::Always}},
+        // Has several outputs, so no definition of its own: each part becomes a strided_slice.
+        {"split",
+         Pattern::Injective,
+         1,
+         1,
+         inferSplit,
+         nullptr,
+         evaluateSplit,
+         {.layout = LayoutRule::AlongAxis, .canonicalize = splitToSlices}},
+        {"pad",
+         Pattern::Injective,
+         1,
+         1,
+         inferPad,
+         computePad,
+         evaluatePad,
+         {.layout = LayoutRule::Pad, .nnName = true, .zeroPadding = zeroPaddingOf}},
+        {"strided_slice",
+         Pattern::Injective,
+         1,
+         1,
+         inferSlice,
+         computeSlice,
+         evaluateSlice,
+         {.layout = LayoutRule::Slice, .slices = true, .lateFolding = LateFolding::Always}},
+        {"take", Pattern::Injective, 2, 2, inferTake, computeTake, evaluateTake, {.slices = true}},
     };
     return table;
 }

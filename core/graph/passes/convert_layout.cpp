@@ -1,15 +1,18 @@
 // Conversion between channels first and channels last: NCHW and NHWC of images, NCDHW and NDHWC of volumes.
 //
-// The graph is rebuilt node by node. Every value of the old graph has one or several representations in the new one, each
-// with its dimensions permuted in some way: representation r of value v is transpose(v, r.permutation). Convolutions ask
-// for their data in the wanted layout and give their result in it; operators that can work in any order of dimensions
-// adopt what their first image operand has, with their axes renamed; all others get the order that they were written for.
-// Where a representation is missing, a transpose is inserted once and remembered. A transpose of the old graph only says
-// that its result has the representations of its operand under other names, so transposes that meet cancel. Constants are
-// permuted at once.
+// The graph is rebuilt node by node. Every value of the old graph has one or several representations in the new one,
+// each with its dimensions permuted in some way: representation r of value v is transpose(v, r.permutation).
+// Convolutions ask for their data in the wanted layout and give their result in it; operators that can work in any
+// order of dimensions adopt what their first image operand has, with their axes renamed; all others get the order that
+// they were written for. Which is which says each operator's LayoutRule. Where a representation is missing, a transpose
+// is inserted once and remembered. A transpose of the old graph only says that its result has the representations of
+// its operand under other names, so transposes that meet cancel. Constants are permuted at once.
 
+#include "core/graph/node_types.h"
+#include "core/graph/operator.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -50,30 +53,6 @@ Ints permuted(const Ints& shape, const Ints& axes)
     return composed(shape, axes);
 }
 
-/// True if only dimensions of extent 1 change places: the elements keep their order.
-bool keepsOrder(const Ints& shape, const Ints& axes)
-{
-    std::int64_t last = -1;
-    for (const std::int64_t axis : axes) {
-        if (shape[static_cast<std::size_t>(axis)] == 1)
-            continue;
-        if (axis < last)
-            return false;
-        last = axis;
-    }
-    return true;
-}
-
-bool isOneOf(std::string_view op, std::initializer_list<std::string_view> names)
-{
-    return std::find(names.begin(), names.end(), op) != names.end();
-}
-
-bool isPool(std::string_view op)
-{
-    return isOneOf(op, {"max_pool2d", "avg_pool2d", "global_avg_pool2d", "global_max_pool2d", "max_pool3d", "avg_pool3d", "global_avg_pool3d", "global_max_pool3d"});
-}
-
 /// "NCHW" as it is spelled for tensors of a rank: "NCDHW" for volumes.
 std::string layoutOfRank(std::string_view layout, std::size_t rank)
 {
@@ -81,21 +60,6 @@ std::string layoutOfRank(std::string_view layout, std::size_t rank)
     if (rank == 5)
         result.insert(result.find('H'), "D");
     return result;
-}
-
-/// Operators whose operands broadcast together, position by position.
-bool isPointwise(std::string_view op)
-{
-    return isOneOf(op, {"add", "subtract", "multiply", "divide", "maximum", "minimum", "pow", "mod", "prelu", "where", "equal", "not_equal",
-                        "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
-                        "relu", "clip", "sigmoid", "tanh", "exp", "log", "sqrt", "rsqrt", "erf", "negative", "abs", "floor", "ceil", "round",
-                        "leaky_relu", "elu", "selu", "celu", "hard_sigmoid", "hard_swish", "silu", "gelu", "softplus", "softsign", "mish",
-                        "thresholded_relu", "reciprocal", "sign", "sin", "cos", "cast", "identity", "dropout"});
-}
-
-bool isReduction(std::string_view op)
-{
-    return isOneOf(op, {"mean", "sum", "max", "min", "prod"});
 }
 
 struct Representation
@@ -206,26 +170,30 @@ private:
 
     void convert(const Node& node)
     {
-        if (node.op == "conv2d" || node.op == "conv3d")
-            convertConvolution(node);
-        else if (node.op == "transpose")
-            renameTranspose(node);
-        else if (isPool(node.op))
-            convertPool(node);
-        else if (isPointwise(node.op))
-            convertPointwise(node);
-        else if (isOneOf(node.op, {"bias_add", "batch_norm", "softmax", "log_softmax", "concatenate", "split"}))
-            convertAlongAxis(node);
-        else if (node.op == "pad")
-            convertPad(node);
-        else if (node.op == "strided_slice")
-            convertSlice(node);
-        else if (isReduction(node.op))
-            convertReduction(node);
-        else if (isOneOf(node.op, {"batch_flatten", "reshape", "squeeze"}))
-            convertReshape(node);
-        else
-            emitPlain(node);
+        switch (traitsOf(node).layout) {
+        case LayoutRule::Fixed:
+            return emitPlain(node);
+        case LayoutRule::Elementwise:
+            return convertElementwise(node);
+        case LayoutRule::AlongAxis:
+            return convertAlongAxis(node);
+        case LayoutRule::Join:
+            return convertJoin(node);
+        case LayoutRule::Pad:
+            return convertPad(node);
+        case LayoutRule::Slice:
+            return convertSlice(node);
+        case LayoutRule::Reduction:
+            return convertReduction(node);
+        case LayoutRule::Reshape:
+            return convertReshape(node);
+        case LayoutRule::Transpose:
+            return renameTranspose(node);
+        case LayoutRule::Image:
+            return convertImage(node);
+        case LayoutRule::Convolution:
+            return convertConvolution(node);
+        }
     }
 
     /// Order of the wanted layout for a value that was written in `layout`.
@@ -270,11 +238,7 @@ private:
     {
         const ValueId in = node.inputs[0];
         const ValueId out = node.outputs[0];
-        Ints reversed = identity(rank(in));
-        std::reverse(reversed.begin(), reversed.end());
-        Ints axes = attrInts(node, "axes", reversed);
-        for (std::int64_t& axis : axes)
-            axis = axis < 0 ? axis + static_cast<std::int64_t>(rank(in)) : axis;
+        const Ints axes = permutationOf(node, rank(in));
         if (reps(in).empty())
             plain(in); // a constant
         // Copied: add() must not grow what is walked.
@@ -283,7 +247,7 @@ private:
             add(out, composed(inverse(axes), r.permutation), r.value);
     }
 
-    void convertPool(const Node& node)
+    void convertImage(const Node& node)
     {
         const std::string layout = layoutOf(node);
         Ints order = preferred(node.inputs[0]);
@@ -306,7 +270,7 @@ private:
         return identity(full);
     }
 
-    void convertPointwise(const Node& node)
+    void convertElementwise(const Node& node)
     {
         const Ints order = adopted(node);
         std::vector<ValueId> inputs;
@@ -342,16 +306,29 @@ private:
         return inverse(order)[static_cast<std::size_t>(axis < 0 ? axis + size : axis)];
     }
 
+    Attrs withRenamedAxis(const Node& node, const Ints& order) const
+    {
+        Attrs attrs = node.attrs;
+        attrs["axis"] = renamedAxis(attrInt(node, "axis", traitsOf(node).axis), order);
+        return attrs;
+    }
+
     void convertAlongAxis(const Node& node)
     {
-        const Ints order = node.op == "concatenate" ? adopted(node) : preferred(node.inputs[0]);
-        const std::int64_t fallback = isOneOf(node.op, {"bias_add", "batch_norm"}) ? 1 : isOneOf(node.op, {"softmax", "log_softmax"}) ? -1 : 0;
-        Attrs attrs = node.attrs;
-        attrs["axis"] = renamedAxis(attrInt(node, "axis", fallback), order);
+        const Ints order = preferred(node.inputs[0]);
+        std::vector<ValueId> inputs{get(node.inputs[0], order)};
+        for (std::size_t i = 1; i < node.inputs.size(); ++i)
+            inputs.push_back(plain(node.inputs[i]));
+        emit(node, std::move(inputs), withRenamedAxis(node, order), order);
+    }
+
+    void convertJoin(const Node& node)
+    {
+        const Ints order = adopted(node);
         std::vector<ValueId> inputs;
-        for (std::size_t i = 0; i < node.inputs.size(); ++i)
-            inputs.push_back(i == 0 || node.op == "concatenate" ? get(node.inputs[i], order) : plain(node.inputs[i]));
-        emit(node, std::move(inputs), std::move(attrs), order);
+        for (const ValueId input : node.inputs)
+            inputs.push_back(get(input, order));
+        emit(node, std::move(inputs), withRenamedAxis(node, order), order);
     }
 
     void convertPad(const Node& node)
@@ -419,12 +396,19 @@ private:
             emitPlain(node);
             return;
         }
-        const Ints shape = old(node.outputs[0]).shape;
+        const Value& result = old(node.outputs[0]);
+        const ValueId operand = get(in, order);
+        const TensorType type{m_to.value(operand).dtype, m_to.value(operand).shape};
+        const ConstData* const noConstant = nullptr;
         Node copy = node;
-        if (node.op != "batch_flatten" || order[0] != 0)
+        // What it does without being told of dimensions by attributes, it may still do.
+        const auto same = node.attrs.empty() ? nodeTypes(node, std::span(&type, 1), std::span(&noConstant, 1))
+                                             : std::vector<TensorType>();
+        if (!same || same->empty() || same->front().shape != result.shape) {
             copy.op = "reshape";
-        Attrs attrs = copy.op == "reshape" ? Attrs{{"newshape", shape}} : node.attrs;
-        emit(copy, {get(in, order)}, std::move(attrs), identity(shape.size()));
+            copy.attrs = {{"newshape", result.shape}};
+        }
+        emit(copy, {operand}, copy.attrs, identity(result.shape.size()));
     }
 
     const Graph& m_from;
@@ -438,7 +422,7 @@ private:
 Result<Graph> convertLayout(Graph graph, std::string_view layout)
 {
     if (layout != "NCHW" && layout != "NHWC")
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' is no layout; NCHW and NHWC are", layout));
+        return makeError(Errc::InvalidArgument, say(Msg::NoLayout, layout));
     LATHE_TRY_ASSIGN(Graph converted, Converter(graph, layout).run());
     return inferTypes(std::move(converted));
 }

@@ -26,8 +26,7 @@ bool isFoldable(const Graph& graph, const Node& node)
     std::int64_t out = 0;
     for (const ValueId id : node.outputs)
         out += bytesOf(graph.value(id));
-    // Weights of another type (half floats) are worth more as constants of the kernel's than the room that they take.
-    return node.op == "cast" || out <= std::max(in, kMostBytes);
+    return traitsOf(node).foldsLarge || out <= std::max(in, kMostBytes);
 }
 
 void makeConstant(Value& value, std::shared_ptr<const ConstData> contents)

@@ -1,3 +1,4 @@
+#include "core/graph/operator.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
 
@@ -11,18 +12,17 @@ using Ints = std::vector<std::int64_t>;
 /// Amounts before each spatial dimension, then behind each, if the node pads these alone, with zeros.
 std::optional<Ints> imagePadding(const Node& node, std::size_t dims, std::string_view layout)
 {
-    if (node.op != "pad" || attrString(node, "mode", "constant") != "constant" || attrFloat(node, "value", 0) != 0)
-        return std::nullopt;
-    const Ints width = attrInts(node, "pad_width");
-    if (width.size() != 2 * (dims + 2))
+    const auto& zeroPadding = traitsOf(node).zeroPadding;
+    const auto width = zeroPadding ? zeroPadding(node) : std::nullopt;
+    if (!width || width->size() != 2 * (dims + 2))
         return std::nullopt;
     const std::size_t first = layout.ends_with('C') ? 1 : 2;
     Ints amounts(2 * dims, 0);
     for (std::size_t d = 0; d < dims + 2; ++d) {
         const bool spatial = d >= first && d < first + dims;
         for (std::size_t side = 0; side < 2; ++side) {
-            const std::int64_t amount = width[2 * d + side];
-            if (amount < 0 || (!spatial && amount != 0))
+            const std::int64_t amount = (*width)[2 * d + side];
+            if (!spatial && amount != 0)
                 return std::nullopt;
             if (spatial)
                 amounts[d - first + side * dims] = amount;
@@ -36,9 +36,9 @@ std::optional<Ints> imagePadding(const Node& node, std::size_t dims, std::string
 Result<Graph> foldPadding(Graph graph)
 {
     for (Node& node : graph.nodes) {
-        if (node.op != "conv2d" && node.op != "conv3d")
+        if (!traitsOf(node).takesPadding)
             continue;
-        const std::size_t dims = node.op == "conv2d" ? 2 : 3;
+        const std::size_t dims = graph.value(node.inputs[0]).shape.size() - 2;
         const NodeId producer = graph.value(node.inputs[0]).producer;
         if (!producer.valid())
             continue;

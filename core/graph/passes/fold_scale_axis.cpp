@@ -9,8 +9,11 @@
 // must have one consumer, since others would see scaled values; forward, all consumers must be able to take the scale.
 // A scale that does not lie along the channel axis stays.
 
+#include "core/graph/operator.h"
+#include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/check.h"
 
 #include <algorithm>
 #include <optional>
@@ -32,24 +35,14 @@ constexpr int kLongestWay = 256;
 
 struct Weights
 {
-    std::size_t dataAxis = 0; ///< channel axis of the data side that was asked for
-    std::size_t weightAxis = 0;
+    std::size_t dataAxis = 0; ///< channel axis of data and result
+    std::size_t weightAxis = 0; ///< of the channels on the side that was asked for
 };
 
-bool isConvolution(const Node& node)
+/// The range of float16 is so small that what a scale makes of constants may overflow or vanish.
+bool takesScales(DType dtype)
 {
-    return node.op == "conv2d" || node.op == "conv3d";
-}
-
-bool channelsLast(const Node& node)
-{
-    return attrString(node, "layout", "NCHW").ends_with('C');
-}
-
-std::string kernelLayout(const Node& node)
-{
-    const std::string taps = node.op == "conv3d" ? "DHW" : "HW";
-    return attrString(node, "kernel_layout", channelsLast(node) ? taps + "IO" : "OI" + taps);
+    return isFloat(dtype) && dtype != DType::F16;
 }
 
 class ScaleFolder
@@ -64,7 +57,7 @@ private:
     struct Scale
     {
         ValueId output; ///< of the multiplication
-        std::vector<float> values;
+        std::vector<double> values;
         std::vector<std::int64_t> shape;
     };
 
@@ -75,12 +68,12 @@ private:
         refresh();
         for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
             const Node& node = m_graph.nodes[i];
-            if (node.op != "multiply")
+            if (traitsOf(node).scale != ScaleRule::Product || !takesScales(m_graph.value(node.outputs[0]).dtype))
                 continue;
             const bool right = isConst(node.inputs[1]);
             const ValueId x = node.inputs[right ? 0 : 1];
             const ValueId s = node.inputs[right ? 1 : 0];
-            auto values = constFloats(m_graph.value(s));
+            auto values = constNumbers(m_graph.value(s));
             if (!values || isConst(x) || m_graph.value(x).shape != m_graph.value(node.outputs[0]).shape)
                 continue;
             const Scale scale{node.outputs[0], std::move(*values), m_graph.value(s).shape};
@@ -115,48 +108,39 @@ private:
         if (!broadcastsAlong(scale.shape, rank(value), carrier.axis, extent))
             return false;
         const auto any = [&](auto bad) { return std::any_of(scale.values.begin(), scale.values.end(), bad); };
-        if (carrier.positive && any([](float s) { return !(s > 0); }))
+        if (carrier.positive && any([](double s) { return !(s > 0); }))
             return false;
-        return !carrier.nonZero || !any([](float s) { return s == 0; });
+        return !carrier.nonZero || !any([](double s) { return s == 0; });
     }
 
     bool broadcasts(ValueId constant, ValueId full, std::size_t axis) const
     {
         const Value& value = m_graph.value(constant);
-        return value.constant && value.dtype == DType::F32 && broadcastsAlong(value.shape, rank(full), axis, m_graph.value(full).shape[axis]);
+        return isConstOf(constant, m_graph.value(full).dtype)
+               && broadcastsAlong(value.shape, rank(full), axis, m_graph.value(full).shape[axis]);
     }
 
-    /// Where a convolution or dense layer could take a scale of its output (or data) channels; none if it cannot.
-    std::optional<Weights> weightsOf(const Node& node, bool ofOutput) const
+    /// Where a node could take a scale of its result's (or data's) channels into its weights; none if it cannot. All
+    /// are of one type, so that weights are not rounded to one of fewer digits than the scale had.
+    std::optional<Weights> weightsOf(const Node& node, bool ofResult) const
     {
-        if ((!isConvolution(node) && node.op != "dense") || !constFloats32(node.inputs[1]))
+        const auto& weights = traitsOf(node).weights;
+        if (!weights || !isConstOf(node.inputs[1], m_graph.value(node.outputs[0]).dtype))
             return std::nullopt;
-        if (node.op == "dense")
-            return Weights{1, ofOutput ? std::size_t{0} : std::size_t{1}};
-        const std::size_t dataAxis = channelsLast(node) ? rank(node.inputs[0]) - 1 : 1;
-        const std::string layout = kernelLayout(node);
-        const std::size_t o = layout.find('O');
-        const std::size_t i = layout.find('I');
-        if (o == std::string::npos || i == std::string::npos)
-            return std::nullopt;
-        const std::int64_t groups = attrInt(node, "groups", 1);
-        if (groups == 1)
-            return Weights{dataAxis, ofOutput ? o : i};
-        // Depthwise with one filter a channel: input and output channels are the same axis.
-        const bool depthwise = m_graph.value(node.inputs[0]).shape[dataAxis] == groups && m_graph.value(node.inputs[1]).shape[o] == groups;
-        return depthwise ? std::optional(Weights{dataAxis, o}) : std::nullopt;
+        const auto axes = weights(node, m_graph.value(node.inputs[0]).shape, m_graph.value(node.inputs[1]).shape);
+        return axes ? std::optional(Weights{axes->channel, ofResult ? axes->out : axes->in}) : std::nullopt;
     }
 
-    bool constFloats32(ValueId id) const { return isConst(id) && m_graph.value(id).dtype == DType::F32; }
+    bool isConstOf(ValueId id, DType dtype) const { return isConst(id) && m_graph.value(id).dtype == dtype; }
 
     std::size_t biasAxis(const Node& node) const
     {
-        const std::int64_t axis = attrInt(node, "axis", 1);
+        const std::int64_t axis = attrInt(node, "axis", traitsOf(node).axis);
         return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank(node.inputs[0])) : axis);
     }
+    bool biasIsConst(const Node& node) const { return isConstOf(node.inputs[1], m_graph.value(node.outputs[0]).dtype); }
 
-    static bool isRelu(const Node& node) { return node.op == "relu" || node.op == "leaky_relu"; }
-    static bool isSum(const Node& node) { return node.op == "add" || node.op == "subtract"; }
+    static ScaleRule ruleOf(const Node& node) { return traitsOf(node).scale; }
 
     // Backward: towards the producers.
 
@@ -168,17 +152,17 @@ private:
         const Node& node = m_graph.node(producer);
         if (const auto weights = weightsOf(node, true))
             return Carrier{weights->dataAxis};
-        if (isRelu(node)) {
+        if (ruleOf(node) == ScaleRule::Positive) {
             auto carrier = backwardCarrier(node.inputs[0], depth + 1);
             if (carrier)
                 carrier->positive = true;
             return carrier;
         }
-        if (node.op == "bias_add") {
+        if (ruleOf(node) == ScaleRule::Bias) {
             const auto carrier = backwardCarrier(node.inputs[0], depth + 1);
-            return carrier && carrier->axis == biasAxis(node) && constFloats32(node.inputs[1]) ? carrier : std::nullopt;
+            return carrier && carrier->axis == biasAxis(node) && biasIsConst(node) ? carrier : std::nullopt;
         }
-        if (!isSum(node))
+        if (ruleOf(node) != ScaleRule::Sum)
             return std::nullopt;
         const auto left = backwardCarrier(node.inputs[0], depth + 1);
         const auto right = backwardCarrier(node.inputs[1], depth + 1);
@@ -204,14 +188,14 @@ private:
         return true;
     }
 
-    void applyBackward(ValueId value, const std::vector<float>& scale)
+    void applyBackward(ValueId value, const std::vector<double>& scale)
     {
         Node& node = m_graph.node(m_graph.value(value).producer);
         if (const auto weights = weightsOf(node, true)) {
             scaleInput(node, 1, weights->weightAxis, scale, false);
-        } else if (isRelu(node)) {
+        } else if (ruleOf(node) == ScaleRule::Positive) {
             applyBackward(node.inputs[0], scale);
-        } else if (node.op == "bias_add") {
+        } else if (ruleOf(node) == ScaleRule::Bias) {
             scaleInput(node, 1, 0, scale, false);
             applyBackward(node.inputs[0], scale);
         } else {
@@ -251,18 +235,19 @@ private:
             return std::nullopt;
         if (const auto weights = weightsOf(node, false))
             return node.inputs[0] == value ? std::optional(Carrier{weights->dataAxis}) : std::nullopt;
-        if (isRelu(node)) {
+        if (ruleOf(node) == ScaleRule::Positive) {
             auto carrier = forwardCarrier(node.outputs[0], depth + 1);
             if (carrier)
                 carrier->positive = true;
             return carrier;
         }
         std::optional<Carrier> carrier;
-        if (node.op == "bias_add" && node.inputs[0] == value && constFloats32(node.inputs[1])) {
+        if (ruleOf(node) == ScaleRule::Bias && node.inputs[0] == value && biasIsConst(node)) {
             carrier = forwardCarrier(node.outputs[0], depth + 1);
             if (carrier && carrier->axis != biasAxis(node))
                 return std::nullopt;
-        } else if (isSum(node) && m_graph.value(value).shape == m_graph.value(node.outputs[0]).shape) {
+        } else if (ruleOf(node) == ScaleRule::Sum
+                   && m_graph.value(value).shape == m_graph.value(node.outputs[0]).shape) {
             carrier = forwardCarrier(node.outputs[0], depth + 1);
             const ValueId other = node.inputs[node.inputs[0] == value ? 1 : 0];
             if (carrier && !broadcasts(other, value, carrier->axis))
@@ -282,7 +267,7 @@ private:
         return true;
     }
 
-    void applyForward(ValueId value, const std::vector<float>& scale)
+    void applyForward(ValueId value, const std::vector<double>& scale)
     {
         for (const NodeId id : m_consumers[index(value)]) {
             Node& node = m_graph.node(id);
@@ -290,61 +275,70 @@ private:
                 scaleInput(node, 1, weights->weightAxis, scale, false);
                 continue;
             }
-            if (node.op == "bias_add")
+            if (ruleOf(node) == ScaleRule::Bias)
                 scaleInput(node, 1, 0, scale, true);
-            else if (isSum(node))
+            else if (ruleOf(node) == ScaleRule::Sum)
                 scaleFlat(node, node.inputs[0] == value ? 1 : 0, scale, true);
             applyForward(m_graph.node(id).outputs[0], scale);
         }
     }
 
     /// Replaces a constant input by one that is scaled along an axis. The old one may have other readers.
-    void scaleInput(Node& node, std::size_t input, std::size_t axis, const std::vector<float>& scale, bool divide)
+    void scaleInput(Node& node, std::size_t input, std::size_t axis, const std::vector<double>& scale, bool divide)
     {
-        const Value& old = m_graph.value(node.inputs[input]);
+        const Value old = m_graph.value(node.inputs[input]);
         std::size_t inner = 1;
         for (std::size_t d = axis + 1; d < old.shape.size(); ++d)
             inner *= static_cast<std::size_t>(old.shape[d]);
-        const std::string name = old.name;
-        const std::vector<std::int64_t> shape = old.shape;
-        if (const std::shared_ptr<const ConstData> source = old.constant; source->inFile() && source->bytes >= kLargeConstant) {
-            const auto scaled = [source, inner, scale, divide]() -> Result<std::vector<std::byte>> {
-                LATHE_TRY_ASSIGN(const ConstBytes held, contentsOf(*source));
-                std::vector<std::byte> contents(held.bytes.begin(), held.bytes.end());
-                scaleRows({reinterpret_cast<float*>(contents.data()), contents.size() / sizeof(float)}, inner, scale, divide);
-                return contents;
-            };
-            node.inputs[input] = m_graph.addConstant(name, DType::F32, shape, makeConstLater(source->bytes, source->steps, scaled));
+        const auto scaled = [source = old.constant, dtype = old.dtype, inner, scale,
+                             divide]() -> Result<std::vector<std::byte>> {
+            LATHE_TRY_ASSIGN(const ConstBytes held, contentsOf(*source));
+            std::vector<std::byte> contents(held.bytes.begin(), held.bytes.end());
+            scaleRows(contents, dtype, inner, scale, divide);
+            return contents;
+        };
+        if (old.constant->inFile() && old.constant->bytes >= kLargeConstant) {
+            node.inputs[input] = m_graph.addConstant(old.name, old.dtype, old.shape,
+                                                     makeConstLater(old.constant->bytes, old.constant->steps, scaled));
             return;
         }
-        std::vector<float> contents = *constFloats(old);
-        scaleRows(contents, inner, scale, divide);
-        node.inputs[input] = addFloats(m_graph, name, shape, std::move(contents));
+        auto contents = scaled();
+        LATHE_CHECK(contents) << "constant " << old.name << " was read before";
+        node.inputs[input] = m_graph.addConstant(old.name, old.dtype, old.shape, ownedConst(*std::move(contents)));
     }
 
-    /// `inner`: elements behind the scaled axis.
-    static void scaleRows(std::span<float> contents, std::size_t inner, const std::vector<float>& scale, bool divide)
+    /// `inner`: elements behind the scaled axis. Each result is rounded once.
+    static void scaleRows(std::span<std::byte> contents, DType dtype, std::size_t inner,
+                          const std::vector<double>& scale, bool divide)
+    {
+        if (dtype == DType::F32) // by far the most frequent one, and large
+            return scaleRowsOf(std::span(reinterpret_cast<float*>(contents.data()), contents.size() / sizeof(float)),
+                               inner, scale, divide);
+        const std::size_t count = contents.size() / static_cast<std::size_t>(sizeOf(dtype));
+        std::vector<double> numbers = operators::readFloats(contents.data(), dtype, count);
+        scaleRowsOf(std::span(numbers), inner, scale, divide);
+        for (std::size_t i = 0; i < count; ++i)
+            operators::writeFloat(contents.data(), dtype, static_cast<std::int64_t>(i), numbers[i]);
+    }
+
+    template<typename T>
+    static void scaleRowsOf(std::span<T> contents, std::size_t inner, const std::vector<double>& scale, bool divide)
     {
         const std::size_t step = inner * scale.size();
         for (std::size_t base = 0; base < contents.size(); base += step) {
             for (std::size_t c = 0; c < scale.size(); ++c) {
-                float* row = contents.data() + base + c * inner;
+                T* row = contents.data() + base + c * inner;
+                const T factor = static_cast<T>(scale[c]);
                 for (std::size_t i = 0; i < inner; ++i)
-                    row[i] = divide ? row[i] / scale[c] : row[i] * scale[c];
+                    row[i] = divide ? row[i] / factor : row[i] * factor;
             }
         }
     }
 
     /// A constant that has one element for each channel and ones elsewhere.
-    void scaleFlat(Node& node, std::size_t input, const std::vector<float>& scale, bool divide)
+    void scaleFlat(Node& node, std::size_t input, const std::vector<double>& scale, bool divide)
     {
-        const Value& old = m_graph.value(node.inputs[input]);
-        std::vector<float> contents = *constFloats(old);
-        for (std::size_t c = 0; c < contents.size(); ++c)
-            contents[c] = divide ? contents[c] / scale[c] : contents[c] * scale[c];
-        const std::string name = old.name;
-        const std::vector<std::int64_t> shape = old.shape;
-        node.inputs[input] = addFloats(m_graph, name, shape, std::move(contents));
+        scaleInput(node, input, m_graph.value(node.inputs[input]).shape.size(), scale, divide);
     }
 
     Graph& m_graph;

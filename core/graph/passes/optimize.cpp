@@ -1,40 +1,47 @@
+#include "core/graph/pass_runner.h"
 #include "core/graph/passes.h"
 
 namespace lathe::graph {
-namespace {
 
-template<typename F>
-Result<Graph> runPass(const char* name, Result<Graph> graph, const F& pass)
-{
-    if (!graph)
-        return graph;
-    Result<Graph> result = pass(*std::move(graph));
-    if (!result)
-        return std::move(result).error().note(name);
-    if (auto sound = verify(*result); !sound)
-        return makeError(Errc::Internal, sound.error().message).note(name);
-    return result;
-}
-
-} // namespace
-
-Result<Graph> optimize(Graph graph, const Target&)
+Result<Graph> optimize(Graph graph, const Target&, PassRunner& passes)
 {
     LATHE_TRY(verify(graph));
     Result<Graph> g = inferTypes(std::move(graph));
     // Batch norms become arithmetic; what depends on parameters alone becomes a constant.
-    g = runPass("simplifying for inference", std::move(g), simplifyInference);
-    g = runPass("eliminating common subexpressions", std::move(g), eliminateCommonSubexpressions);
-    g = runPass("folding constants", std::move(g), foldConstants);
-    // Before canonicalization: it knows bias_add, and constants have been computed.
-    g = runPass("folding scales", std::move(g), foldScaleAxis);
-    g = runPass("simplifying expressions", std::move(g), simplifyExpressions);
-    g = runPass("canonicalizing operators", std::move(g), canonicalizeOperators);
+    g = passes.run("simplify-inference", std::move(g), simplifyInference);
+    g = passes.run("eliminate-common-subexpressions", std::move(g), eliminateCommonSubexpressions);
+    g = passes.run("fold-constants", std::move(g), foldConstants);
+    // Before canonicalization: it knows biases as such, and constants have been computed.
+    g = passes.run("fold-scale-axis", std::move(g), foldScaleAxis);
+    g = passes.run("simplify-expressions", std::move(g), simplifyExpressions);
+    g = passes.run("canonicalize-operators", std::move(g), canonicalizeOperators);
     // Again: biases are adds now, and some have a batch norm's shift behind them.
-    g = runPass("simplifying expressions", std::move(g), simplifyExpressions);
-    g = runPass("folding padding", std::move(g), foldPadding);
-    g = runPass("folding constants", std::move(g), foldConstants);
+    g = passes.run("simplify-expressions", std::move(g), simplifyExpressions);
+    g = passes.run("fold-padding", std::move(g), foldPadding);
+    g = passes.run("fold-constants", std::move(g), foldConstants);
     return g ? inferTypes(*std::move(g)) : std::move(g);
+}
+
+Result<Graph> optimize(Graph graph, const Target& target)
+{
+    PassRunner passes;
+    return optimize(std::move(graph), target, passes);
+}
+
+Result<Graph> prepare(Graph graph, const Target& target, std::string_view layout, std::string_view partition,
+                      PassRunner& passes)
+{
+    Result<Graph> g = std::move(graph);
+    if (!layout.empty())
+        g = passes.run("convert-layout", std::move(g),
+                       [&](Graph old) { return convertLayout(std::move(old), layout); });
+    if (g)
+        g = optimize(*std::move(g), target, passes);
+    if (partition == "lathe") {
+        g = passes.run("sink-reshapes", std::move(g), sinkReshapes);
+        g = passes.run("scale-weights", std::move(g), scaleWeights);
+    }
+    return g;
 }
 
 } // namespace lathe::graph

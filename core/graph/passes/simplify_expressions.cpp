@@ -2,7 +2,6 @@
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
 
-#include <cstring>
 #include <optional>
 
 namespace lathe::graph {
@@ -13,19 +12,15 @@ using Ints = std::vector<std::int64_t>;
 /// The value of a scalar float constant.
 std::optional<double> scalarOf(const Value& value)
 {
-    if (!value.constant || !value.shape.empty())
+    if (!value.shape.empty())
         return std::nullopt;
-    if (value.dtype == DType::F32) {
-        float v = 0;
-        std::memcpy(&v, value.constant->data, sizeof v);
-        return v;
-    }
-    if (value.dtype == DType::F64) {
-        double v = 0;
-        std::memcpy(&v, value.constant->data, sizeof v);
-        return v;
-    }
-    return std::nullopt;
+    const auto numbers = constNumbers(value);
+    return numbers ? std::optional(numbers->front()) : std::nullopt;
+}
+
+bool isFree(const Node& node)
+{
+    return costOf(node) == Cost::Free;
 }
 
 class Simplifier
@@ -57,32 +52,27 @@ private:
     void dropNeutral(std::size_t index)
     {
         const Node& node = m_graph.nodes[index];
-        bool neutral = false;
-        if (node.inputs.size() == 2) {
-            const auto scalar = scalarOf(m_graph.value(node.inputs[1]));
-            neutral = scalar && ((*scalar == 0 && (node.op == "add" || node.op == "subtract")) || (*scalar == 1 && (node.op == "multiply" || node.op == "divide")));
-        } else if (node.inputs.size() == 1 && (node.op == "cast" || isReshape(node) || node.op == "broadcast_to")) {
+        const OpTraits& traits = traitsOf(node);
+        bool drops = false;
+        if (node.inputs.size() == 2 && traits.neutral) {
+            drops = scalarOf(m_graph.value(node.inputs[1])) == traits.neutral;
+        } else if (node.inputs.size() == 1 && (traits.dropsOut || isFree(node))) {
             const Value& in = m_graph.value(node.inputs[0]);
             const Value& out = m_graph.value(node.outputs[0]);
-            neutral = in.dtype == out.dtype && in.shape == out.shape;
+            drops = in.dtype == out.dtype && in.shape == out.shape;
         }
-        if (neutral)
+        if (drops)
             replaceUses(m_graph, node.outputs[0], node.inputs[0]);
-    }
-
-    static bool isReshape(const Node& node)
-    {
-        return node.op == "reshape" || node.op == "squeeze" || node.op == "expand_dims" || node.op == "batch_flatten";
     }
 
     /// A reshape of a reshape is one.
     void mergeShapes(std::size_t index)
     {
         Node& node = m_graph.nodes[index];
-        if (!isReshape(node))
+        if (!isFree(node))
             return;
         const Node* inner = producer(node.inputs[0]);
-        if (!inner || !isReshape(*inner))
+        if (!inner || !isFree(*inner))
             return;
         node.op = "reshape";
         node.attrs = {{"newshape", shape(node.outputs[0])}};
@@ -92,12 +82,12 @@ private:
     void mergeTransposes(std::size_t index)
     {
         Node& node = m_graph.nodes[index];
-        if (node.op != "transpose")
+        if (!permutes(node))
             return;
-        Ints axes = permutation(node);
+        Ints axes = permutationOf(node, shape(node.inputs[0]).size());
         const Node* inner = producer(node.inputs[0]);
-        if (inner && inner->op == "transpose") {
-            const Ints first = permutation(*inner);
+        if (inner && permutes(*inner)) {
+            const Ints first = permutationOf(*inner, axes.size());
             for (std::int64_t& axis : axes)
                 axis = first[static_cast<std::size_t>(axis)];
             node.inputs[0] = inner->inputs[0];
@@ -110,23 +100,13 @@ private:
         replaceUses(m_graph, node.outputs[0], node.inputs[0]);
     }
 
-    Ints permutation(const Node& node) const
-    {
-        const auto rank = static_cast<std::int64_t>(shape(node.outputs[0]).size());
-        Ints reversed;
-        for (std::int64_t d = rank; d-- > 0;)
-            reversed.push_back(d);
-        Ints axes = attrInts(node, "axes", reversed);
-        for (std::int64_t& axis : axes)
-            axis = axis < 0 ? axis + rank : axis;
-        return axes;
-    }
+    static bool permutes(const Node& node) { return traitsOf(node).layout == LayoutRule::Transpose; }
 
     /// (x + a) + b with constants of one shape is x + (a + b); likewise for products.
     Result<> mergeConstants(std::size_t index)
     {
         const Node node = m_graph.nodes[index];
-        if ((node.op != "add" && node.op != "multiply") || !m_graph.value(node.inputs[1]).constant)
+        if (!traitsOf(node).mergesConstants || !m_graph.value(node.inputs[1]).constant)
             return {};
         const Node* inner = producer(node.inputs[0]);
         if (!inner || inner->op != node.op || m_uses[static_cast<std::size_t>(node.inputs[0].value)] != 1)

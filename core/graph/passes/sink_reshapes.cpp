@@ -16,7 +16,12 @@ using Ints = std::vector<std::int64_t>;
 
 bool isReshape(const Node& node)
 {
-    return node.op == "reshape" || node.op == "squeeze" || node.op == "expand_dims" || node.op == "batch_flatten";
+    return costOf(node) == Cost::Free;
+}
+
+bool permutes(const Node& node)
+{
+    return traitsOf(node).layout == LayoutRule::Transpose;
 }
 
 bool isElementwise(const Node& node)
@@ -68,21 +73,11 @@ private:
     /// A transpose that moves dimensions of one element alone moves nothing.
     void turnIntoReshape(Node& node) const
     {
-        if (node.op != "transpose")
+        if (!permutes(node))
             return;
         const Ints& from = shape(node.inputs[0]);
-        Ints reversed(from.size());
-        for (std::size_t d = 0; d < from.size(); ++d)
-            reversed[d] = static_cast<std::int64_t>(from.size() - 1 - d);
-        std::int64_t last = -1;
-        for (std::int64_t axis : attrInts(node, "axes", reversed)) {
-            axis += axis < 0 ? static_cast<std::int64_t>(from.size()) : 0;
-            if (from[static_cast<std::size_t>(axis)] == 1)
-                continue;
-            if (axis < last)
-                return;
-            last = axis;
-        }
+        if (!keepsOrder(from, permutationOf(node, from.size())))
+            return;
         node.op = "reshape";
         node.attrs = {{"newshape", shape(node.outputs[0])}};
     }
@@ -171,8 +166,7 @@ private:
         }
     }
 
-    static bool slices(const Node& node) { return node.op == "strided_slice" || node.op == "take"; }
-    static bool moves(const Node& node) { return isReshape(node) || node.op == "transpose"; }
+    static bool moves(const Node& node) { return isReshape(node) || permutes(node); }
 
     /// Movement in front of several slices is done by each slice for its part, instead of once for all and then again.
     void copyForSlices(NodeId id)
@@ -199,7 +193,7 @@ private:
     /// All that is made of the node's result, but for movement, are slices: together they read each element about once.
     bool endsInSlices(const Node& node, int depth) const
     {
-        if (slices(node))
+        if (traitsOf(node).slices)
             return elementCount(shape(node.outputs[0])) < elementCount(shape(node.inputs[0]));
         constexpr int kDeepest = 8;
         if (!moves(node) || depth == kDeepest)

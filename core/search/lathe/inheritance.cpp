@@ -70,6 +70,20 @@ Result<std::vector<Candidate>> LathePolicy::heirs() const
     return candidates;
 }
 
+Result<std::vector<Candidate>> LathePolicy::firstRound(std::int32_t count) const
+{
+    std::vector<Candidate> candidates;
+    // Policies that are there to be compared with begin with what they propose themselves.
+    std::optional<Candidate> untuned = m_guidance == Guidance::Model && m_untuned && count > 0 ? m_untuned(m_task) : std::nullopt;
+    if (!untuned)
+        return candidates;
+    candidates.push_back(*std::move(untuned));
+    LATHE_TRY_ASSIGN(std::vector<Candidate> inherited, heirs());
+    inherited.resize(std::min(inherited.size(), static_cast<std::size_t>(count) - 1));
+    candidates.insert(candidates.end(), std::make_move_iterator(inherited.begin()), std::make_move_iterator(inherited.end()));
+    return candidates;
+}
+
 bool LathePolicy::nothingProposed() const
 {
     const auto end = m_inherited.begin() + static_cast<std::ptrdiff_t>(std::min(m_inherited.size(), kHeirs));

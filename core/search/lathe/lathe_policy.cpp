@@ -32,7 +32,7 @@ int differences(const Genome& a, const Genome& b)
 Result<std::unique_ptr<LathePolicy>> LathePolicy::create(const SearchTask& task, Guidance guidance,
                                                          std::shared_ptr<SharedModel> model, const PolicyOptions& options)
 {
-    if (task.target.family() != "cpu")
+    if (task.target.traits().form != KernelForm::Phases)
         return makeError(Errc::Unsupported, say(Msg::LatheSchedulesCpuOnly, task.target.text()));
     std::unique_ptr<LathePolicy> policy(new LathePolicy(task, guidance, std::move(model), options));
     LATHE_TRY_ASSIGN(policy->m_sketches, latheCpuSketches(task));

@@ -25,6 +25,8 @@ public:
     Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop) override;
     Result<> tell(std::span<const Measured> results, std::stop_token stop) override;
     std::map<std::string, double> statistics() const override { return m_statistics; }
+    /// The schedule that the task has without a search, and what a head start brings.
+    Result<std::vector<Candidate>> firstRound(std::int32_t count) const override;
     std::vector<double> inherit(const HeadStart& headStart) override;
     Result<std::vector<Candidate>> heirs() const override;
 
@@ -47,7 +49,7 @@ private:
     };
 
     LathePolicy(const SearchTask& task, Guidance guidance, std::shared_ptr<SharedModel> model, const PolicyOptions& options)
-        : m_task(task), m_guidance(guidance), m_model(std::move(model)), m_seed(options.seed)
+        : m_task(task), m_guidance(guidance), m_model(std::move(model)), m_seed(options.seed), m_untuned(options.untuned)
     {
     }
     Result<> confine(const std::vector<Candidate>& pool);
@@ -76,6 +78,7 @@ private:
     Guidance m_guidance;
     std::shared_ptr<SharedModel> m_model;
     std::uint64_t m_seed;
+    std::function<std::optional<Candidate>(const SearchTask&)> m_untuned; ///< PolicyOptions::untuned
     std::vector<std::shared_ptr<const LatheSketch>> m_sketches;
     std::vector<Individual> m_pool; ///< PolicyOptions::pool
     bool m_confined = false;

@@ -43,17 +43,14 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     f.accumulators = f.vectors * f.tileA * f.tileB;
     f.registers = f.accumulators + f.vectors;
     if (f.registers > static_cast<double>(m_machine.registers))
-<<<<<<< HEAD
-        return illegalTile("a tile of " + std::to_string(static_cast<int>(f.accumulators)) + " sums and "
-                       + std::to_string(c.vectors) + " operands does not fit " + std::to_string(m_machine.registers) + " registers");
-=======
         return makeError(Errc::IllegalSchedule, say(Msg::TileOverRegisters, static_cast<int>(f.accumulators), c.vectors, m_machine.registers, "vector_registers"));
->>>>>>> c499bc8 (Errors carry what they are about)
     f.unroll = static_cast<double>(c.unroll);
     f.chunk = static_cast<double>(chunk);
     f.order = static_cast<double>(c.order);
     f.border = static_cast<double>(c.border);
-    f.prefetchBytes = c.prefetch == kNextPanel ? m_steps * static_cast<double>(c.vectors * c.lanes) * 4 : static_cast<double>(c.prefetch);
+    const std::int64_t weightBytes = m_weight >= 0 ? m_operands[static_cast<std::size_t>(m_weight)].elementBytes : 4;
+    f.prefetchBytes = c.prefetch == kNextPanel ? m_steps * static_cast<double>(c.vectors * c.lanes * weightBytes)
+                                               : static_cast<double>(c.prefetch);
     f.reduceSteps = m_steps;
     f.flops = m_points * m_steps * m_flopPerStep;
 

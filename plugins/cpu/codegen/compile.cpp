@@ -1,5 +1,6 @@
 #include "plugins/cpu/codegen/compile.h"
 
+#include "core/support/checks.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -108,12 +109,12 @@ void readCodeSizes(MachineCode& code)
 
 Result<> optimize(llvm::Module& module, const CpuTarget& target)
 {
-#ifndef NDEBUG // A twentieth of the time, for what tests see, too; where it crashes, a builder does, and its candidate fails.
-    std::string problems;
-    llvm::raw_string_ostream stream(problems);
-    if (llvm::verifyModule(module, &stream))
-        return makeError(Errc::Internal, say(Msg::CodeMalformed, stream.str().substr(0, 400)));
-#endif
+    if (checksAreOn()) { // a twentieth of the time; where malformed code crashes, a builder does, and its candidate fails
+        std::string problems;
+        llvm::raw_string_ostream stream(problems);
+        if (llvm::verifyModule(module, &stream))
+            return makeError(Errc::Internal, say(Msg::CodeMalformed, stream.str().substr(0, 400)));
+    }
 
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;

@@ -19,7 +19,7 @@
 
 namespace lathe::cpu {
 
-int fail(LatheDeviceError* error, DeviceErrc code, std::string_view text)
+int fail(LatheDeviceError* error, LatheErrc code, std::string_view text)
 {
     if (error) {
         error->code = static_cast<std::uint32_t>(code);
@@ -70,7 +70,7 @@ struct LatheDevice
                 continue;
             const std::size_t equals = word.find('=');
             if (word[0] != '-' || equals == std::string_view::npos)
-                return fail(error, DeviceErrc::InvalidArgument,
+                return fail(error, LATHE_ERRC_INVALID_ARGUMENT,
                             "an option of the cpu device is -key=value, not \"" + std::string(word) + "\"");
             const std::string_view key = word.substr(1, equals - 1);
             const std::string_view value = word.substr(equals + 1);
@@ -78,10 +78,10 @@ struct LatheDevice
                 const auto parsed = std::from_chars(value.data(), value.data() + value.size(), threads);
                 if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || threads < 1
                     || threads > 1024)
-                    return fail(error, DeviceErrc::InvalidArgument, "-threads takes a number from 1 to 1024");
+                    return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "-threads takes a number from 1 to 1024");
             } else if (key == "guard" || key == "pin") {
                 if (value != "on" && value != "off")
-                    return fail(error, DeviceErrc::InvalidArgument, "-" + std::string(key) + " takes on or off");
+                    return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "-" + std::string(key) + " takes on or off");
                 (key == "guard" ? guarded : pin) = value == "on";
             } // other words of the target concern code generation
         }
@@ -158,7 +158,7 @@ namespace {
 int openDevice(const char* key, const char* options, LatheDevice** out, LatheDeviceError* error)
 {
     if (std::string_view(key) != "cpu")
-        return fail(error, DeviceErrc::InvalidArgument, "this machine's only cpu device has the key cpu");
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "this machine's only cpu device has the key cpu");
     auto device = std::make_unique<LatheDevice>();
     if (const int status = device->setOptions(options ? options : "", error))
         return status;
@@ -168,7 +168,7 @@ int openDevice(const char* key, const char* options, LatheDevice** out, LatheDev
     poolOptions.pin = device->pin && (device->threads ? device->threads : processors) <= processors;
     device->pool.reset(runtime::Pool::create(poolOptions));
     if (!device->pool)
-        return fail(error, DeviceErrc::DeviceLost, "the system refuses threads or memory for the cpu device");
+        return fail(error, LATHE_ERRC_DEVICE_LOST, "the system refuses threads or memory for the cpu device");
     if (poolOptions.pin)
         runtime::pinThisThread(0);
     installCrashReport();
@@ -197,7 +197,7 @@ int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError*
 {
     Buffer* created = Buffer::create(bytes, device->guarded);
     if (!created)
-        return fail(error, DeviceErrc::DeviceLost,
+        return fail(error, LATHE_ERRC_DEVICE_LOST,
                     "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
     *buffer = created->data();
     return 0;
@@ -212,7 +212,7 @@ int copy(const void* buffer, size_t offset, size_t bytes, LatheDeviceError* erro
 {
     const Buffer* known = Buffer::find(buffer);
     if (!known || offset > known->bytes() || bytes > known->bytes() - offset)
-        return fail(error, DeviceErrc::InvalidArgument, "a copy reaches outside its buffer");
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "a copy reaches outside its buffer");
     return 0;
 }
 
@@ -251,15 +251,15 @@ int checkLaunch(const LatheLaunch& launch, LatheDeviceError* error)
 {
     const auto& kernels = launch.module->module.kernels();
     if (launch.kernel >= kernels.size())
-        return fail(error, DeviceErrc::InvalidArgument, "a launch names a kernel that its module does not have");
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "a launch names a kernel that its module does not have");
     const Kernel& kernel = kernels[launch.kernel];
     if (launch.bufferCount != kernel.parameters.size())
-        return fail(error, DeviceErrc::InvalidArgument,
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT,
                     "a launch of " + kernel.name + " has the wrong number of buffers");
     for (std::uint32_t i = 0; i < launch.bufferCount; ++i) {
         const Buffer* buffer = Buffer::find(launch.buffers[i]);
         if (!buffer || buffer->bytes() < kernel.parameterBytes[i])
-            return fail(error, DeviceErrc::InvalidArgument,
+            return fail(error, LATHE_ERRC_INVALID_ARGUMENT,
                         "the buffer for \"" + kernel.parameters[i] + "\" of " + kernel.name + " is too small");
     }
     return 0;
@@ -274,7 +274,7 @@ int reserveScratch(LatheDevice* device, std::span<const LatheLaunch> launches, L
         part = std::max<std::size_t>(part, kernel.partScratchBytes);
     }
     if (!device->reserve(team, part))
-        return fail(error, DeviceErrc::DeviceLost, "there is no memory for the kernels' scratch");
+        return fail(error, LATHE_ERRC_DEVICE_LOST, "there is no memory for the kernels' scratch");
     return 0;
 }
 
@@ -298,7 +298,7 @@ int checkMargins(const LatheLaunch& launch, LatheDeviceError* error)
     const Kernel& kernel = launch.module->module.kernels()[launch.kernel];
     for (std::uint32_t i = 0; i < launch.bufferCount; ++i)
         if (!Buffer::find(launch.buffers[i])->marginsIntact())
-            return fail(error, DeviceErrc::WrongAnswer,
+            return fail(error, LATHE_ERRC_WRONG_ANSWER,
                         "kernel " + kernel.name + " wrote outside of \"" + kernel.parameters[i]
                             + "\", right beside it");
     return 0;
@@ -323,11 +323,11 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
     TimedBlocks blocks((alike ? std::uint64_t{count} : 1) * iterations, runtime::nowNanoseconds());
     for (std::uint32_t i = 0; i < iterations; ++i) {
         if (coldBytes > 0 && !device->chill(coldBytes))
-            return fail(error, DeviceErrc::DeviceLost, "there is no memory to make the caches cold with");
+            return fail(error, LATHE_ERRC_DEVICE_LOST, "there is no memory to make the caches cold with");
         for (const LatheLaunch& launch : list) {
             const std::uint64_t start = whole ? 0 : runtime::nowNanoseconds();
             if (const std::int32_t code = launchKernel(device, launch))
-                return fail(error, DeviceErrc::DeviceLost,
+                return fail(error, LATHE_ERRC_DEVICE_LOST,
                             "kernel " + launch.module->module.kernels()[launch.kernel].name + " ended with code "
                                 + std::to_string(code));
             if (!whole && launch.timed)
@@ -342,7 +342,7 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
         if (const int status = checkMargins(launch, error))
             return status;
     if (device->guarded && !device->scratchIntact())
-        return fail(error, DeviceErrc::WrongAnswer,
+        return fail(error, LATHE_ERRC_WRONG_ANSWER,
                     "kernel " + list.front().module->module.kernels()[list.front().kernel].name
                         + (list.size() > 1 ? " or one launched with it" : "") + " wrote outside of its scratch");
     if (timing)

@@ -61,7 +61,7 @@ int Module::readDescriptor(const char* text, LatheDeviceError* error)
     try {
         const json descriptor = json::parse(text);
         if (descriptor.at("format") != "cpu-so")
-            return fail(error, DeviceErrc::Unsupported,
+            return fail(error, LATHE_ERRC_UNSUPPORTED,
                         "the cpu device runs artifacts of format cpu-so, not "
                             + descriptor.at("format").get<std::string>());
         for (const json& entry : descriptor.at("kernels")) {
@@ -77,7 +77,7 @@ int Module::readDescriptor(const char* text, LatheDeviceError* error)
             m_kernels.push_back(std::move(kernel));
         }
     } catch (const json::exception& bad) {
-        return fail(error, DeviceErrc::BadFile, std::string("the artifact's description is damaged: ") + bad.what());
+        return fail(error, LATHE_ERRC_BAD_FILE, std::string("the artifact's description is damaged: ") + bad.what());
     }
     for (Kernel& kernel : m_kernels)
         for (const std::string& name : kernel.parameters)
@@ -91,17 +91,17 @@ int Module::load(const void* artifact, std::size_t bytes, const char* descriptor
         return status;
     m_file = ::memfd_create("lathe-artifact", MFD_CLOEXEC);
     if (m_file < 0 || !writeAll(m_file, artifact, bytes))
-        return fail(error, DeviceErrc::DeviceLost,
+        return fail(error, LATHE_ERRC_DEVICE_LOST,
                     std::string("cannot hold the artifact in memory: ") + std::strerror(errno));
     const std::string path = "/proc/self/fd/" + std::to_string(m_file);
     m_library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!m_library)
-        return fail(error, DeviceErrc::BadFile, std::string("the artifact does not load: ") + ::dlerror());
+        return fail(error, LATHE_ERRC_BAD_FILE, std::string("the artifact does not load: ") + ::dlerror());
     for (std::size_t k = 0; k < m_kernels.size(); ++k)
         for (const std::string& symbol : m_symbols[k]) {
             const auto phase = reinterpret_cast<LathePhase>(::dlsym(m_library, symbol.c_str()));
             if (!phase)
-                return fail(error, DeviceErrc::BadFile, "the artifact has no phase " + symbol);
+                return fail(error, LATHE_ERRC_BAD_FILE, "the artifact has no phase " + symbol);
             m_kernels[k].phases.push_back(phase);
         }
     return 0;

@@ -7,6 +7,7 @@
 
 #include "core/measure/measurer.h"
 #include "core/measure/task_data.h"
+#include "core/policy/policy_table.h"
 #include "tests/support/search/cases.h"
 #include "tests/support/search/recorded_table.h"
 
@@ -46,8 +47,8 @@ Result<> record(const std::string& name, const std::string& file, const Options&
         LATHE_TRY_ASSIGN(data[a.name], measure::makeTaskData(a.dag, a.constantInputs, 1, check));
     }
     search::PolicyOptions policyOptions;
-    LATHE_TRY_ASSIGN(auto model, search::makeSharedModel("random", 1, policyOptions));
-    LATHE_TRY_ASSIGN(const auto policy, search::makePolicy("random", task, std::move(model), policyOptions));
+    LATHE_TRY_ASSIGN(auto model, policy::makeSharedModel("random", 1, policyOptions));
+    LATHE_TRY_ASSIGN(const auto policy, policy::makePolicy("random", task, std::move(model), policyOptions));
     SerialExecutor executor;
     std::vector<search::Measured> all;
     for (std::uint64_t round = 0; all.size() < trials; ++round) {
@@ -84,7 +85,7 @@ Result<> record(const std::string& name, const std::string& file, const Options&
         if (candidates.empty())
             break;
     }
-    return writeTable(file, task, measurer->devices().empty() ? "" : measurer->devices().front(), all);
+    return writeTable(file, task, measurer->devices().empty() ? "" : measurer->devices().front().fingerprint, all);
 }
 
 double mean(const std::vector<double>& values)
@@ -160,8 +161,8 @@ Result<> speed(const Options& options)
         LATHE_TRY_ASSIGN(const search::SearchTask task, searchCase(name, "sim -like=cpu -threads=8"));
         SimulatedCost costs(task, sim::Machine());
         search::PolicyOptions policyOptions;
-        LATHE_TRY_ASSIGN(auto model, search::makeSharedModel("sketch", 1, policyOptions));
-        LATHE_TRY_ASSIGN(const auto policy, search::makePolicy("sketch", task, std::move(model), policyOptions));
+        LATHE_TRY_ASSIGN(auto model, policy::makeSharedModel("sketch", 1, policyOptions));
+        LATHE_TRY_ASSIGN(const auto policy, policy::makePolicy("sketch", task, std::move(model), policyOptions));
         SerialExecutor executor;
         double considered[2] = {0, 0}, seconds[2] = {0, 0};
         for (std::uint64_t round = 0; round < 8; ++round) {

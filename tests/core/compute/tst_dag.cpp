@@ -1,6 +1,7 @@
 #include "core/compute/dag.h"
 #include "core/compute/flop.h"
 #include "core/compute/json.h"
+#include "core/compute/verify.h"
 #include "core/compute/key.h"
 #include "core/compute/print.h"
 #include "tests/core/compute/reference_tasks.h"
@@ -221,6 +222,37 @@ private slots:
         json["ops"][3]["bodies"][0] = std::move(deep);
         const auto dag = dagFromJson(json);
         QVERIFY(!dag && dag.error().code == Errc::BadFile);
+    }
+
+    /// What a rewrite with a bug would leave.
+    void unsoundDagsAreNamed()
+    {
+        const auto read = dagFromJson(smallJson());
+        QVERIFY(read.has_value());
+        const DagPtr sound = *read;
+        QVERIFY(verify(*sound).has_value());
+        const auto isNamed = [&](auto spoil, const char* text) {
+            Dag dag = *sound;
+            spoil(dag);
+            const auto checked = verify(dag);
+            if (!checked && checked.error().code == Errc::Internal && checked.error().message.find(text) != std::string::npos)
+                return true;
+            qWarning("%s: %s", text, checked ? "nothing was found" : checked.error().message.c_str());
+            return false;
+        };
+        const auto compute = static_cast<std::size_t>(sound->outputs.back());
+        QVERIFY(sound->ops[compute].kind == OpKind::Compute);
+        QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].axes.pop_back(); }, "axis names"));
+        QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].bodies.clear(); }, "no body"));
+        QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].bodies[0] = ir::var("stranger", DType::F32); }, "none of its iterators"));
+        const auto load = [&](std::int32_t source, std::size_t indices) {
+            return ir::load(source, DType::F32, std::vector<ir::Expr>(indices, ir::Expr(0)));
+        };
+        QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].bodies[0] = load(static_cast<std::int32_t>(compute), dag.ops[compute].shape.size()); },
+                        "does not come before"));
+        QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].bodies[0] = load(0, dag.ops[0].shape.size() + 1); }, "of rank"));
+        QVERIFY(isNamed([&](Dag& dag) { dag.outputs = {99}; }, "outputs"));
+        QVERIFY(isNamed([&](Dag& dag) { dag.inputs.pop_back(); }, "inputs"));
     }
 };
 

@@ -51,6 +51,20 @@ int32_t hand_wrong_relu(const LatheArgs* args, void* scratch, uint32_t part, uin
         out[5] += 100;
     return code;
 }
+/* Kernels that take their process with them, or keep it. */
+int32_t hand_crash_relu(const LatheArgs* args, void* scratch, uint32_t part, uint32_t parts)
+{
+    (void)args, (void)scratch, (void)part, (void)parts;
+    volatile int* volatile nowhere = NULL;
+    *nowhere = 1;
+    return 0;
+}
+int32_t hand_hang_relu(const LatheArgs* args, void* scratch, uint32_t part, uint32_t parts)
+{
+    (void)args, (void)scratch, (void)part, (void)parts;
+    for (volatile uint32_t i = 0;; ++i)
+        ;
+}
 /* x [20, 16] + b [20, 16] */
 int32_t hand_add(const LatheArgs* args, void* scratch, uint32_t part, uint32_t parts)
 {

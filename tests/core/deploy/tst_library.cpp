@@ -2,8 +2,9 @@
 #include "core/deploy/shared_object.h"
 #include "core/deploy/verify.h"
 #include "core/support/files.h"
+#include "hand_library.h"
+#include "tests/support/in_process_library.h"
 #include "tests/support/test_program.h"
-#include "hand_network.h"
 
 #include <QDir>
 #include <QJsonDocument>
@@ -19,83 +20,11 @@ namespace tst_library {
 
 using namespace lathe;
 using namespace lathe::deploy;
-
-namespace {
-
-struct Output
-{
-    int code = -1;
-    QString out, err;
-};
-
-Output runProgram(const QString& program, const QStringList& arguments, const QString& folder)
-{
-    QProcess process;
-    process.setWorkingDirectory(folder);
-    process.start(program, arguments);
-    if (!process.waitForFinished(60000))
-        return {-1, {}, "did not end: " + process.errorString()};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, QString::fromUtf8(process.readAllStandardOutput()),
-            QString::fromUtf8(process.readAllStandardError())};
-}
-
-/// "Compiles" the hand network: its kernels exist as an object file. Links with the system's compiler.
-class HandCompiler : public Compiler
-{
-public:
-    HandCompiler(std::vector<KernelInfo> kernels, QString folder) : m_kernels(std::move(kernels)), m_folder(std::move(folder)) { }
-
-    Result<CompiledKernels> compile(std::span<const KernelSource>) override
-    {
-        LATHE_TRY_ASSIGN(const std::string object, readFile(HAND_KERNELS));
-        CompiledKernels compiled;
-        compiled.objects.emplace_back(object.size());
-        std::memcpy(compiled.objects.front().data(), object.data(), object.size());
-        compiled.kernels = m_kernels;
-        return compiled;
-    }
-
-    Result<> link(const backend::LibraryRequest& request) override
-    {
-        const auto path = [this](const QString& name) { return (m_folder + "/" + name).toStdString(); };
-        const auto write = [](const std::string& file, const void* data, std::size_t bytes) {
-            std::ofstream(file, std::ios::binary).write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-        };
-        QStringList arguments = {"-shared", "-nostartfiles", "-Wl,-soname," + QString::fromStdString(request.name), "-o", QString::fromStdString(request.output.string())};
-        for (std::size_t i = 0; i < request.objects.size(); ++i) {
-            const std::string file = path(QString("object%1.o").arg(i));
-            write(file, request.objects[i].data(), request.objects[i].size());
-            arguments << QString::fromStdString(file);
-        }
-        std::string assembly;
-        for (const backend::BinarySection& section : request.sections) {
-            const std::string file = path(QString::fromStdString(section.symbol) + ".bin");
-            write(file, section.bytes.data(), section.bytes.size());
-            assembly += ".section .rodata." + section.symbol + ",\"a\"\n.balign " + std::to_string(section.alignment) + "\n.globl " + section.symbol
-                + "\n.hidden " + section.symbol + "\n" + section.symbol + ":\n.incbin \"" + file + "\"\n.globl " + section.symbol + "_end\n.hidden "
-                + section.symbol + "_end\n" + section.symbol + "_end:\n";
-        }
-        assembly += ".section .note.GNU-stack,\"\",@progbits\n";
-        write(path("sections.s"), assembly.data(), assembly.size());
-        std::string script = "{ global: ";
-        for (const std::string& name : request.exports)
-            script += name + "; ";
-        script += "local: *; };\n";
-        write(path("exports.map"), script.data(), script.size());
-        arguments << QString::fromStdString(path("sections.s")) << QString::fromStdString(request.runtimeArchive.string())
-                  << "-Wl,--gc-sections,-z,defs,--version-script=" + QString::fromStdString(path("exports.map"));
-        const Output result = runProgram(C_COMPILER, arguments, m_folder);
-        if (result.code != 0)
-            return makeError(Errc::BuildFailed, result.err.toStdString());
-        return {};
-    }
-
-private:
-    std::vector<KernelInfo> m_kernels;
-    QString m_folder;
-};
-
-} // namespace
+using lathe::serve::ChainRow;
+using lathe::test::HandCompiler;
+using lathe::test::InProcessLibrary;
+using lathe::test::Output;
+using lathe::test::runProgram;
 
 class TestLibrary : public QObject
 {
@@ -142,12 +71,12 @@ private slots:
     {
         HandNetwork network;
         makeHandNetwork(network);
-        const auto library = LoadedLibrary::open(path("first.so"), {.threads = 3});
+        const auto library = InProcessLibrary::open(path("first.so"), {.threads = 3});
         QVERIFY2(library, library ? "" : library.error().message.c_str());
-        QCOMPARE((*library)->threads(), 3U);
+        QCOMPARE((*library)->library().threads(), 3U);
         QCOMPARE((*library)->inputs()[0].name, std::string("x"));
         QCOMPARE((*library)->inputs()[0].layout, std::string("NCHW"));
-        const auto report = verifyLibrary(**library, network.graph, &network.graph, {});
+        const auto report = verifyLibrary(**library, graph::interpret, network.graph, &network.graph, {});
         QVERIFY2(report, report ? "" : report.error().message.c_str());
         QVERIFY2(report->passed, report->text.c_str());
         QVERIFY(report->maxRelError < 1e-6);
@@ -159,9 +88,9 @@ private slots:
         QVERIFY(exportTo("wrong", "hand_wrong_relu", false));
         HandNetwork network;
         makeHandNetwork(network);
-        const auto library = LoadedLibrary::open(path("wrong.so"), {.threads = 2});
+        const auto library = InProcessLibrary::open(path("wrong.so"), {.threads = 2});
         QVERIFY(library);
-        const auto report = verifyLibrary(**library, network.graph, &network.graph, {});
+        const auto report = verifyLibrary(**library, graph::interpret, network.graph, &network.graph, {});
         QVERIFY(report);
         QVERIFY(!report->passed);
         QVERIFY(report->maxRelError > 1);
@@ -173,19 +102,19 @@ private slots:
 
     void instancesOfSeveralThreadsAreSafe()
     {
-        const auto reference = LoadedLibrary::open(path("first.so"), {.threads = 1});
+        const auto reference = InProcessLibrary::open(path("first.so"), {.threads = 1});
         QVERIFY(reference);
         std::atomic<int> wrong = 0;
         std::vector<std::thread> users;
         for (std::uint64_t user = 0; user < 4; ++user)
             users.emplace_back([this, &wrong, user] {
                 for (int round = 0; round < 5; ++round) {
-                    const auto library = LoadedLibrary::open(path(user % 2 == 0 ? "first.so" : "second.so"), {.threads = 2, .mapWeights = round % 2 == 0});
+                    const auto library = InProcessLibrary::open(path(user % 2 == 0 ? "first.so" : "second.so"), {.threads = 2, .mapWeights = round % 2 == 0});
                     HandNetwork network;
                     makeHandNetwork(network);
                     VerifyOptions options;
                     options.seed = user + 1;
-                    const auto report = library ? verifyLibrary(**library, network.graph, nullptr, options) : Result<VerifyReport>(library.error());
+                    const auto report = library ? verifyLibrary(**library, graph::interpret, network.graph, nullptr, options) : Result<VerifyReport>(library.error());
                     if (!report || !report->passed)
                         ++wrong;
                 }
@@ -197,15 +126,16 @@ private slots:
 
     void timesRunsAndChains()
     {
-        const auto library = LoadedLibrary::open(path("first.so"), {.threads = 2});
+        const auto library = InProcessLibrary::open(path("first.so"), {.threads = 2});
         QVERIFY(library);
-        QVERIFY((*library)->fillInputs(1));
-        const auto times = (*library)->time({.number = 5, .repeat = 4});
+        serve::LoadedLibrary& loaded = (*library)->library();
+        QVERIFY(loaded.fillInputs(1));
+        const auto times = loaded.time({.number = 5, .repeat = 4});
         QVERIFY(times);
         QCOMPARE(times->size(), 4U);
         std::vector<ChainRow> rows;
-        QVERIFY((*library)->timeChain(2, rows));
-        QVERIFY((*library)->timeChain(1, rows));
+        QVERIFY(loaded.timeChain(2, rows));
+        QVERIFY(loaded.timeChain(1, rows));
         QCOMPARE(rows.size(), 4U);
         QCOMPARE(rows[0].name, std::string("scale"));
         QCOMPARE(rows[2].kind, std::string("transform"));
@@ -214,23 +144,33 @@ private slots:
             QVERIFY(row.ms[0] > 0);
         }
         // What chains left behind is gone with the next run.
-        QVERIFY((*library)->run());
-        const graph::HostTensor after = (*library)->output(0);
-        const auto fresh = LoadedLibrary::open(path("first.so"), {.threads = 2});
-        QVERIFY(fresh && (*fresh)->fillInputs(1) && (*fresh)->run());
-        QVERIFY(after.bytes == (*fresh)->output(0).bytes);
+        const auto after = (*library)->run({});
+        const auto fresh = InProcessLibrary::open(path("first.so"), {.threads = 2});
+        QVERIFY(after && fresh);
+        const auto first = (*fresh)->run({});
+        QVERIFY(first && after->outputs[0].bytes == first->outputs[0].bytes);
     }
 
     void wrongInputsAreRefused()
     {
-        const auto library = LoadedLibrary::open(path("first.so"), {.threads = 1});
+        const auto library = InProcessLibrary::open(path("first.so"), {.threads = 1});
         QVERIFY(library);
-        QVERIFY((*library)->setInput(0, graph::HostTensor::zeros({DType::F32, {1, 20, 4, 5}})).error().code == Errc::InvalidArgument);
-        QVERIFY((*library)->setInput(1, graph::HostTensor::zeros({DType::F32, {1, 20, 4, 4}})).error().code == Errc::InvalidArgument);
-        const auto absent = LoadedLibrary::open(path("absent.so"), {});
+        const auto refused = [&](std::vector<graph::HostTensor> inputs) {
+            LibraryRunRequest request;
+            request.inputs = std::move(inputs);
+            const auto run = (*library)->run(request);
+            return !run && run.error().code == Errc::InvalidArgument;
+        };
+        const auto right = graph::HostTensor::zeros({DType::F32, {1, 20, 4, 4}});
+        QVERIFY(refused({graph::HostTensor::zeros({DType::F32, {1, 20, 4, 5}})}));
+        QVERIFY(refused({right, right}));
+        QVERIFY(!refused({right}));
+        QVERIFY((*library)->library().setInput(0, std::span(right.bytes).first(8)).error().code == Errc::InvalidArgument);
+        QVERIFY((*library)->library().setInput(1, right.bytes).error().code == Errc::InvalidArgument);
+        const auto absent = InProcessLibrary::open(path("absent.so"), {});
         QVERIFY(!absent);
         QVERIFY(absent.error().code == Errc::NotFound);
-        const auto header = LoadedLibrary::open(path("first.h"), {});
+        const auto header = InProcessLibrary::open(path("first.h"), {});
         QVERIFY(!header);
         QVERIFY(header.error().code == Errc::BadFile);
     }
@@ -350,14 +290,7 @@ private:
 
     bool exportTo(const std::string& name, const char* reluKernel, bool withFacts, bool publish = true)
     {
-        HandNetwork network;
-        makeHandNetwork(network, reluKernel);
-        HandCompiler compiler(network.kernels, m_scratch.path());
-        LibraryOptions options;
-        options.output = path((name + ".so").c_str());
-        options.runtimeArchive = LATHE_RUNTIME_ARCHIVE;
-        options.inputLayouts = {"NCHW"};
-        auto staged = buildLibrary(network.graph, network.partition, network.choices, compiler, options);
+        auto staged = lathe::test::stageHandLibrary(path((name + ".so").c_str()), reluKernel, m_scratch.path());
         if (!staged) {
             qWarning("%s", staged.error().message.c_str());
             return false;

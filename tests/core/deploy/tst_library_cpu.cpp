@@ -2,6 +2,7 @@
 #include "core/deploy/shared_object.h"
 #include "core/deploy/verify.h"
 #include "hand_network.h"
+#include "tests/support/in_process_library.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
@@ -14,6 +15,7 @@ namespace tst_library_cpu {
 
 using namespace lathe;
 using namespace lathe::deploy;
+using lathe::test::InProcessLibrary;
 using lathe::test::must;
 
 class TestLibraryCpu : public QObject
@@ -30,9 +32,9 @@ private slots:
         auto staged = buildLibrary(network.graph, network.partition, network.choices, *compiler, options);
         QVERIFY2(staged, staged ? "" : staged.error().message.c_str());
         {
-            const auto library = LoadedLibrary::open(staged->file, {.threads = 2});
+            const auto library = InProcessLibrary::open(staged->file, {.threads = 2});
             QVERIFY2(library, library ? "" : library.error().message.c_str());
-            const auto report = verifyLibrary(**library, network.graph, &network.graph, {});
+            const auto report = verifyLibrary(**library, graph::interpret, network.graph, &network.graph, {});
             QVERIFY2(report, report ? "" : report.error().message.c_str());
             QVERIFY2(report->passed, report->text.c_str());
         }
@@ -66,9 +68,9 @@ private slots:
         QVERIFY2(staged, staged ? "" : staged.error().message.c_str());
         QVERIFY(staged->image.weights.empty() && staged->image.weightsBytes > 0);
         for (const bool mapped : {false, true}) {
-            const auto library = LoadedLibrary::open(staged->file, {.threads = 2, .mapWeights = mapped});
+            const auto library = InProcessLibrary::open(staged->file, {.threads = 2, .mapWeights = mapped});
             QVERIFY2(library, library ? "" : library.error().message.c_str());
-            const auto report = verifyLibrary(**library, network.graph, &network.graph, {});
+            const auto report = verifyLibrary(**library, graph::interpret, network.graph, &network.graph, {});
             QVERIFY2(report, report ? "" : report.error().message.c_str());
             QVERIFY2(report->passed, report->text.c_str());
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
 #include "core/support/random.h"
@@ -80,37 +81,66 @@ T take(Result<T> result)
     return *std::move(result);
 }
 
-inline std::vector<graph::HostTensor> run(const graph::Graph& g, std::uint64_t seed = 7)
+/// Numbers in [-1, 1) for every input of a float type; zeros for others.
+inline std::vector<graph::HostTensor> inputsOf(const graph::Graph& g, std::uint64_t seed = 7)
 {
     Random random(seed);
     std::vector<graph::HostTensor> inputs;
     for (const graph::ValueId id : g.inputs) {
         graph::HostTensor tensor = graph::HostTensor::zeros({g.value(id).dtype, g.value(id).shape});
-        for (float& v : tensor.as<float>())
+        std::vector<double> numbers(static_cast<std::size_t>(graph::elementCount(tensor.type.shape)));
+        for (double& v : numbers)
             v = static_cast<float>(2 * random.uniform() - 1);
+        if (isFloat(tensor.type.dtype))
+            graph::operators::writeFloats(tensor, numbers);
         inputs.push_back(std::move(tensor));
     }
-    return take(graph::interpret(g, std::move(inputs)));
+    return inputs;
 }
 
-/// Largest difference relative to the largest value; infinite if shapes differ.
-inline double difference(const graph::Graph& a, const graph::Graph& b)
+inline std::vector<graph::HostTensor> run(const graph::Graph& g, std::uint64_t seed = 7)
 {
-    const auto x = run(a);
-    const auto y = run(b);
-    double worst = 0;
+    return take(graph::interpret(g, inputsOf(g, seed)));
+}
+
+/// Largest difference relative to the largest value; infinite if types or shapes differ.
+inline double worst(const std::vector<graph::HostTensor>& x, const std::vector<graph::HostTensor>& y)
+{
+    double difference = 0;
     double largest = 1e-30;
     for (std::size_t i = 0; i < x.size(); ++i) {
         if (i >= y.size() || x[i].type != y[i].type)
             return INFINITY;
-        const auto p = x[i].as<float>();
-        const auto q = y[i].as<float>();
+        const auto p = graph::operators::readFloats(x[i]);
+        const auto q = graph::operators::readFloats(y[i]);
         for (std::size_t k = 0; k < p.size(); ++k) {
-            worst = std::max(worst, static_cast<double>(std::abs(p[k] - q[k])));
-            largest = std::max(largest, static_cast<double>(std::abs(p[k])));
+            difference = std::max(difference, std::abs(p[k] - q[k]));
+            largest = std::max(largest, std::abs(p[k]));
         }
     }
-    return worst / largest;
+    return difference / largest;
+}
+
+inline double difference(const graph::Graph& a, const graph::Graph& b)
+{
+    return worst(run(a), run(b));
+}
+
+/// The graph with all its float32 inputs and constants in another float type.
+inline graph::Graph inType(graph::Graph g, DType dtype)
+{
+    for (const graph::ValueId id : g.inputs)
+        g.value(id).dtype = dtype;
+    for (std::size_t i = 0; i < g.values.size(); ++i) {
+        const graph::Value value = g.values[i];
+        const auto numbers = graph::constNumbers(value);
+        if (!numbers)
+            continue;
+        const graph::ValueId made = graph::addNumbers(g, value.name, dtype, value.shape, *numbers);
+        g.values[i] = g.value(made);
+        g.values.pop_back();
+    }
+    return take(graph::inferTypes(std::move(g)));
 }
 
 inline int count(const graph::Graph& g, std::string_view op)

@@ -1,109 +1,16 @@
-#include "graph_fixture.h"
+#include "dag_executor.h"
 
-#include "core/compute/interpret.h"
 #include "core/frontend/zoo.h"
 #include "core/graph/node_types.h"
-#include "core/graph/task.h"
 #include "tests/support/test_program.h"
-
-#include <map>
 
 namespace tst_alternatives {
 
 using namespace lathe;
 using namespace lathe::test;
 using graph::ValueId;
-using Bytes = std::vector<std::byte>;
 
 namespace {
-
-Bytes runDag(const compute::DagPtr& dag, const std::vector<Bytes>& inputs)
-{
-    const std::vector<std::span<const std::byte>> views(inputs.begin(), inputs.end());
-    return take(take(compute::Interpreter::compile(dag)).run(views)).front();
-}
-
-/// Runs the network by the compute DAGs of its partition; tasks by the alternative of that name where they have it.
-class DagExecutor
-{
-public:
-    DagExecutor(const graph::Graph& g, const graph::Partition& p, std::string alternative) : m_graph(g), m_partition(p), m_alternative(std::move(alternative)) { }
-
-    std::vector<graph::HostTensor> run(std::uint64_t seed = 7)
-    {
-        Random random(seed);
-        for (const ValueId id : m_graph.inputs) {
-            std::vector<float> values(static_cast<std::size_t>(graph::elementCount(m_graph.value(id).shape)));
-            for (float& v : values)
-                v = static_cast<float>(2 * random.uniform() - 1);
-            Bytes bytes(values.size() * sizeof(float));
-            std::memcpy(bytes.data(), values.data(), bytes.size());
-            m_values[id.value] = std::move(bytes);
-        }
-        for (const graph::Subgraph& s : m_partition.subgraphs)
-            runSubgraph(s);
-        std::vector<graph::HostTensor> outputs;
-        for (const ValueId id : m_graph.outputs)
-            outputs.push_back({{m_graph.value(id).dtype, m_graph.value(id).shape}, bytes(id)});
-        return outputs;
-    }
-
-    int winogradRuns = 0;
-
-private:
-    Bytes bytes(ValueId id)
-    {
-        if (const auto& constant = m_graph.value(id).constant)
-            return {constant->data, constant->data + constant->bytes};
-        return m_values.at(id.value);
-    }
-
-    void runSubgraph(const graph::Subgraph& s)
-    {
-        if (s.noop) {
-            m_values[s.outputs.at(0).value] = bytes(s.inputs.at(0));
-            return;
-        }
-        const graph::Alternative& a = s.task < 0 ? s.untuned.value() : pick(m_partition.tasks[static_cast<std::size_t>(s.task)]);
-        std::vector<Bytes> inputs;
-        for (const graph::InputBinding& binding : a.bindings) {
-            Bytes given = bytes(s.inputs[static_cast<std::size_t>(binding.taskInput)]);
-            inputs.push_back(binding.recipe ? runDag(binding.recipe, {given}) : given);
-        }
-        m_values[s.outputs.at(0).value] = runDag(a.dag, inputs);
-    }
-
-    const graph::Alternative& pick(const graph::Task& task)
-    {
-        for (const graph::Alternative& a : task.alternatives) {
-            if (a.name == m_alternative) {
-                winogradRuns += a.name.starts_with("winograd");
-                return a;
-            }
-        }
-        return task.alternatives.front();
-    }
-
-    const graph::Graph& m_graph;
-    const graph::Partition& m_partition;
-    std::string m_alternative;
-    std::map<std::int32_t, Bytes> m_values;
-};
-
-double worst(const std::vector<graph::HostTensor>& a, const std::vector<graph::HostTensor>& b)
-{
-    double difference = 0;
-    double largest = 1e-30;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        if (a[i].type != b[i].type)
-            return INFINITY;
-        for (std::size_t k = 0; k < a[i].as<float>().size(); ++k) {
-            difference = std::max(difference, std::abs(static_cast<double>(a[i].as<float>()[k]) - static_cast<double>(b[i].as<float>()[k])));
-            largest = std::max(largest, static_cast<double>(std::abs(a[i].as<float>()[k])));
-        }
-    }
-    return difference / largest;
-}
 
 /// Residual unit, depthwise, strided, concatenation, scalar, pools, dense and softmax.
 graph::Graph network()

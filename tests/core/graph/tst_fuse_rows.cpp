@@ -3,8 +3,8 @@
 #include "core/graph/fuse.h"
 #include "core/graph/fuse_rows.h"
 #include "core/graph/task.h"
+#include "dag_executor.h"
 #include "tests/support/test_program.h"
-#include "graph_fixture.h"
 
 #include <algorithm>
 
@@ -68,6 +68,9 @@ private slots:
     void otherAxesStayApart();
     void aSingleLongRowStaysApart();
     void onlyLathesPartitionDoesIt();
+    void everyFloatTypeDoesIt_data();
+    void everyFloatTypeDoesIt();
+    void aSqueezeOfOnesJoins();
 };
 
 void TestFuseRows::aLayerNormIsOneGroup()
@@ -149,6 +152,41 @@ void TestFuseRows::onlyLathesPartitionDoesIt()
     QCOMPARE(ours.subgraphs.size(), std::size_t{1});
     QCOMPARE(ours.tasks.size(), std::size_t{1});
     QVERIFY(take(graph::partition(g, target, "reference")).subgraphs.size() > 1);
+}
+
+void TestFuseRows::everyFloatTypeDoesIt_data()
+{
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<double>("tolerance");
+    QTest::newRow("float16") << static_cast<int>(DType::F16) << 2e-2;
+    QTest::newRow("bfloat16") << static_cast<int>(DType::BF16) << 1e-1;
+    QTest::newRow("float64") << static_cast<int>(DType::F64) << 1e-9;
+}
+
+void TestFuseRows::everyFloatTypeDoesIt()
+{
+    QFETCH(int, dtype);
+    QFETCH(double, tolerance);
+    GraphMaker m;
+    const auto g = inType(m.finish({layerNorm(m, m.input("x", {2, 20, 32}), 32, 2).result}), static_cast<DType>(dtype));
+    const auto p = take(graph::partition(g, *Target::parse("cpu"), "lathe"));
+    QCOMPARE(p.subgraphs.size(), std::size_t{1});
+    const double off = worst(run(g), DagExecutor(g, p, "direct").run());
+    QVERIFY2(off < tolerance, qPrintable(QString::number(off)));
+}
+
+void TestFuseRows::aSqueezeOfOnesJoins()
+{
+    GraphMaker m;
+    const ValueId x = m.input("x", {20, 1, 32});
+    const ValueId mean = m.node("mean", "mean", {x}, {{"axes", Shape{2}}, {"keepdims", std::int64_t{1}}});
+    const ValueId centred =
+        m.node("squeezed", "squeeze", {m.node("centred", "subtract", {x, mean})}, {{"axes", Shape{1}}});
+    const auto g = m.finish({m.node("out", "exp", {centred})});
+    const auto groups = byRows(g);
+    QCOMPARE(groups.size(), std::size_t{1});
+    const auto p = take(graph::partition(g, *Target::parse("cpu"), "lathe"));
+    QVERIFY(worst(run(g), DagExecutor(g, p, "direct").run()) < 1e-6);
 }
 
 LATHE_TEST(TestFuseRows)

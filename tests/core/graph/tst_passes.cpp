@@ -32,6 +32,11 @@ private slots:
     void splitsBecomeSlices();
     void matmulByAConstantBecomesDense();
     void deadNodesGoAndInputsStay();
+    void batchNormsOfEveryFloatTypeBecomeArithmetic_data();
+    void batchNormsOfEveryFloatTypeBecomeArithmetic();
+    void neutralScalarsOfEveryFloatTypeDisappear_data();
+    void neutralScalarsOfEveryFloatTypeDisappear();
+    void aScaleOfMoreDigitsStaysOutOfWeights();
 };
 
 void TestPasses::batchNormBehindAConvolutionGoesIntoItsWeights()
@@ -178,7 +183,7 @@ void TestPasses::constantsAreEvaluated()
     const auto g = m.finish({m.node("out", "add", {x, m.node("exp", "negative", {sum})})});
     const auto o = take(graph::foldConstants(g));
     QCOMPARE(o.nodes.size(), std::size_t{1});
-    QCOMPARE(*graph::constFloats(o.value(o.nodes[0].inputs[1])), (std::vector<float>{-11, -22}));
+    QCOMPARE(*graph::constNumbers(o.value(o.nodes[0].inputs[1])), (std::vector<double>{-11, -22}));
 }
 
 void TestPasses::equalNodesBecomeOne()
@@ -269,6 +274,72 @@ void TestPasses::deadNodesGoAndInputsStay()
     const auto o = take(graph::removeDead(m.finish({m.node("live", "relu", {x})})));
     QCOMPARE(o.nodes.size(), std::size_t{1});
     QCOMPARE(o.inputs.size(), std::size_t{2});
+}
+
+void TestPasses::batchNormsOfEveryFloatTypeBecomeArithmetic_data()
+{
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<int>("left"); // multiplications: half floats keep their scales
+    QTest::addColumn<double>("tolerance");
+    QTest::newRow("float64") << static_cast<int>(DType::F64) << 0 << 1e-12;
+    QTest::newRow("bfloat16") << static_cast<int>(DType::BF16) << 0 << 4e-2;
+    QTest::newRow("float16") << static_cast<int>(DType::F16) << 1 << 4e-3;
+}
+
+void TestPasses::batchNormsOfEveryFloatTypeBecomeArithmetic()
+{
+    QFETCH(int, dtype);
+    QFETCH(int, left);
+    QFETCH(double, tolerance);
+    GraphMaker m;
+    const ValueId x = m.input("x", {1, 3, 6, 6});
+    const ValueId bias =
+        m.node("bias", "bias_add", {m.conv("conv", x, {4, 3, 3, 3}), m.random("b", {4})}, {{"axis", std::int64_t{1}}});
+    const auto g = inType(m.finish({m.node("relu", "relu", {m.batchNorm("bn", bias, 4)})}), static_cast<DType>(dtype));
+    const auto o = optimized(g);
+    QCOMPARE(count(o, "batch_norm") + count(o, "cast") + count(o, "rsqrt"), 0);
+    QCOMPARE(count(o, "multiply"), left);
+    QCOMPARE(static_cast<int>(o.value(o.outputs[0]).dtype), dtype);
+    const double off = difference(g, o);
+    QVERIFY2(off < tolerance, qPrintable(QString::number(off)));
+}
+
+void TestPasses::neutralScalarsOfEveryFloatTypeDisappear_data()
+{
+    QTest::addColumn<int>("dtype");
+    for (const DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64})
+        QTest::newRow(toString(dtype)) << static_cast<int>(dtype);
+}
+
+void TestPasses::neutralScalarsOfEveryFloatTypeDisappear()
+{
+    QFETCH(int, dtype);
+    GraphMaker m;
+    const ValueId a = m.node("a", "subtract", {m.input("x", {4}), m.constant("zero", {}, {0})});
+    const ValueId b = m.node("b", "divide", {a, m.constant("one", {}, {1})});
+    const auto g = inType(m.finish({m.node("c", "exp", {b})}), static_cast<DType>(dtype));
+    QCOMPARE(take(graph::simplifyExpressions(g)).nodes.size(), std::size_t{1});
+}
+
+void TestPasses::aScaleOfMoreDigitsStaysOutOfWeights()
+{
+    GraphMaker m;
+    const ValueId conv = m.conv("conv", m.input("x", {1, 3, 5, 5}), {4, 3, 1, 1});
+    auto g = m.finish({m.node("scaled", "multiply", {conv, m.random("s", {4, 1, 1})})});
+    // Weights of eight digits give sums of 24, which are scaled as such.
+    for (const std::size_t input : {0, 1}) {
+        graph::Value& value = g.value(g.nodes[0].inputs[input]);
+        if (value.constant) {
+            const graph::ValueId made =
+                graph::addNumbers(g, "half", DType::BF16, value.shape, *graph::constNumbers(value));
+            g.nodes[0].inputs[input] = made;
+        } else {
+            value.dtype = DType::BF16;
+        }
+    }
+    g.nodes[0].attrs["out_dtype"] = std::string("float32");
+    g = take(graph::inferTypes(std::move(g)));
+    QCOMPARE(count(take(graph::foldScaleAxis(g)), "multiply"), 1);
 }
 
 LATHE_TEST(TestPasses)

@@ -56,20 +56,24 @@ private slots:
 void TestScaleWeights::theWeightsAreScaled_data()
 {
     QTest::addColumn<bool>("scaleFirst");
-    QTest::newRow("image * scale") << false;
-    QTest::newRow("scale * image") << true;
+    QTest::addColumn<int>("dtype");
+    QTest::newRow("image * scale") << false << static_cast<int>(DType::F32);
+    QTest::newRow("scale * image") << true << static_cast<int>(DType::F32);
+    QTest::newRow("float64") << false << static_cast<int>(DType::F64);
+    QTest::newRow("bfloat16") << false << static_cast<int>(DType::BF16);
 }
 
 void TestScaleWeights::theWeightsAreScaled()
 {
     QFETCH(bool, scaleFirst);
+    QFETCH(int, dtype);
     GraphMaker m;
-    const auto g = m.finish({excited(m, 8, 4, 1, scaleFirst).result});
+    const auto g = inType(m.finish({excited(m, 8, 4, 1, scaleFirst).result}), static_cast<DType>(dtype));
     QVERIFY(scalesTheImage(g));
     const auto after = take(graph::inferTypes(take(graph::scaleWeights(g))));
     QVERIFY(!scalesTheImage(after));
     QCOMPARE(count(after, "multiply"), 1);
-    QVERIFY(difference(g, after) < 1e-6);
+    QVERIFY(difference(g, after) < (static_cast<DType>(dtype) == DType::BF16 ? 3e-2 : 1e-6));
 }
 
 void TestScaleWeights::manyWeightsStay()

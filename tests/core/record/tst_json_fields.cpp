@@ -1,4 +1,4 @@
-#include "core/record/json_fields.h"
+#include "core/support/json_fields.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

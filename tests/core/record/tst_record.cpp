@@ -1,9 +1,6 @@
 #include "core/record/record_json.h"
-<<<<<<< HEAD
-#include "tests/support/test_program.h"
-=======
 #include "core/support/message.h"
->>>>>>> c499bc8 (Errors carry what they are about)
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +38,7 @@ Record sample()
     record.result.verified = true;
     record.result.durationsMs = {{"build", 12.5}};
     record.result.conditions = "{}";
-    record.device = R"({"cpu":"x"})";
+    record.result.device = {"board", R"({"cpu":"x"})"};
     record.timeMs = 1700000000123;
     return record;
 }
@@ -79,6 +76,34 @@ private slots:
         QVERIFY(read);
         QVERIFY(!read->result.about);
         QCOMPARE(read->result.text, std::string("melted"));
+    }
+
+    void equalDevicesHaveOneKeyWhereverTheyArePluggedIn()
+    {
+        const auto gpu = [](const char* key, const char* name, int cores) {
+            return identityOf(json{{"kind", "cuda"}, {"key", key}, {"name", name}, {"hardware", {{"num_cores", {{"value", cores}}}}}}.dump());
+        };
+        const DeviceIdentity one = gpu("0", "H100", 132);
+        QVERIFY(QString::fromStdString(one.key).startsWith("cuda-"));
+        QCOMPARE(one.key.size(), std::string("cuda-").size() + 12);
+        QCOMPARE(gpu("1", "H100", 132).key, one.key);
+        QVERIFY(gpu("1", "H100", 132).fingerprint != one.fingerprint);
+        QVERIFY(gpu("0", "H200", 132).key != one.key);
+        QVERIFY(gpu("0", "H100", 114).key != one.key);
+        // What was never a fingerprint stays what it is.
+        QVERIFY((identityOf("here") == DeviceIdentity{"here", "here"}));
+        QVERIFY((identityOf("") == DeviceIdentity{}));
+        QVERIFY(QString::fromStdString(identityOf("{}").key).startsWith("device-"));
+    }
+
+    void aLineOfBeforeDevicesHadKeysGetsOne()
+    {
+        json line = toJson(sample());
+        QCOMPARE(recordFromJson(line)->result.device.key, std::string("board"));
+        line.erase("device_key");
+        const auto old = recordFromJson(line);
+        QVERIFY(old);
+        QVERIFY(old->result.device == identityOf(R"({"cpu":"x"})"));
     }
 
     void theHashSeesEveryFieldOfACandidate()

@@ -189,6 +189,8 @@ private slots:
     void computesWhatTheDagSays();
     void channelBlocksAreReadAndWrittenInVectors();
     void volumesAreComputedInVectors();
+    void vectorsAreFilledWithTheWidestType_data();
+    void vectorsAreFilledWithTheWidestType();
     void plainLoopsAreTheLastResort();
 };
 
@@ -258,6 +260,43 @@ void TestDefaultSchedule::volumesAreComputedInVectors()
         }
         QCOMPARE(vectorised, 1);
     }
+}
+
+void TestDefaultSchedule::vectorsAreFilledWithTheWidestType_data()
+{
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<int>("operation");
+    QTest::addColumn<int>("lanes"); // where a vector holds 8 of float32
+    const auto row = [](DType dtype, compute::Binary operation, int lanes) {
+        QTest::addRow("%s %d", toString(dtype), static_cast<int>(operation)) << static_cast<int>(dtype) << static_cast<int>(operation) << lanes;
+    };
+    row(DType::F32, compute::Binary::Add, 8);
+    row(DType::F64, compute::Binary::Add, 4);
+    row(DType::F16, compute::Binary::Add, 8); // computed as float32
+    row(DType::I8, compute::Binary::Add, 32);
+    row(DType::I32, compute::Binary::Add, 8);
+    row(DType::I64, compute::Binary::Add, 4);
+    row(DType::F32, compute::Binary::Less, 8); // bool, of float32
+    row(DType::Bool, compute::Binary::LogicalAnd, 32);
+}
+
+void TestDefaultSchedule::vectorsAreFilledWithTheWidestType()
+{
+    QFETCH(int, dtype);
+    QFETCH(int, operation);
+    QFETCH(int, lanes);
+    DagBuilder b;
+    const Tensor x = b.placeholder("x", {6, 64}, static_cast<DType>(dtype));
+    const Tensor y = b.placeholder("y", {6, 64}, static_cast<DType>(dtype));
+    const Tensor out = compute::binary(b, static_cast<compute::Binary>(operation), x, y);
+    const auto dag = std::move(b).finish({out});
+    QVERIFY(dag);
+    const auto state = planDefaultSchedule(*dag, optionsFor(**dag));
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    const Iterator& innermost = state->stages()[static_cast<std::size_t>((*dag)->outputs[0])].iters.back();
+    QCOMPARE(static_cast<int>(innermost.annotation), static_cast<int>(Annotation::Vectorize));
+    QCOMPARE(static_cast<int>(innermost.extent), lanes);
+    QCOMPARE(QString::fromStdString(test::checkKernel(*state, 7, {})), QString());
 }
 
 void TestDefaultSchedule::plainLoopsAreTheLastResort()

@@ -2,7 +2,7 @@
 
 #include "core/schedule/lower.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
-#include "core/search/policy.h"
+#include "core/policy/policy_table.h"
 #include "tests/support/search/cases.h"
 #include "tests/support/test_program.h"
 
@@ -98,7 +98,7 @@ private slots:
         const auto sketch = LatheSketch::create(direct, task->hardware);
         QVERIFY(sketch);
         PolicyOptions options;
-        const auto policy = makePolicy("random", *task, *makeSharedModel("random", 1, options), options);
+        const auto policy = policy::makePolicy("random", *task, *policy::makeSharedModel("random", 1, options), options);
         SerialExecutor executor;
         const auto candidates = (*policy)->propose(0, 60, executor);
         QVERIFY(candidates);

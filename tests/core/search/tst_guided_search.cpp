@@ -1,6 +1,6 @@
 // Guided search against random sampling on a cost that neither can read: cliffs of cache, vector and parallel width.
 
-#include "core/search/policy.h"
+#include "core/policy/policy_table.h"
 
 #include "core/compute/definitions/conv2d.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
@@ -73,8 +73,8 @@ std::vector<double> run(std::string_view name, const SearchTask& t, const Rugged
     PolicyOptions options;
     options.seed = seed;
     options.trialsPerRound = 16;
-    auto model = makeSharedModel(name, 1, options);
-    auto policy = makePolicy(name, t, *model, options);
+    auto model = policy::makeSharedModel(name, 1, options);
+    auto policy = policy::makePolicy(name, t, *model, options);
     if (!policy)
         qFatal("%s", policy.error().message.c_str());
     SerialExecutor executor;

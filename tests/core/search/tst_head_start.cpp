@@ -1,5 +1,6 @@
 // What was found for other tasks, taken over: adapted genomes, the model's first training, the file. Costs are the simulated device's.
 
+#include "core/policy/policy_table.h"
 #include "core/search/head_start_file.h"
 #include "core/search/lathe/adapt.h"
 #include "tests/support/must.h"
@@ -89,8 +90,8 @@ Search begin(const SearchTask& task, const HeadStart* headStart = nullptr)
 {
     const PolicyOptions options;
     Search search;
-    search.model = must(makeSharedModel("sketch", 1, options));
-    search.policy = must(makePolicy("sketch", task, search.model, options));
+    search.model = must(policy::makeSharedModel("sketch", 1, options));
+    search.policy = must(policy::makePolicy("sketch", task, search.model, options));
     if (headStart != nullptr) {
         Policy* const policies[] = {search.policy.get()};
         must(takeHeadStart(*headStart, task.target, policies, *search.model));

@@ -1,3 +1,4 @@
+#include "core/policy/policy_table.h"
 #include "core/search/lathe/lathe_policy.h"
 
 #include "core/search/lathe/lathe_cpu_sketches.h"
@@ -48,8 +49,8 @@ private slots:
         const auto run = [&](Executor& executor, std::uint64_t seed) {
             PolicyOptions options;
             options.seed = seed;
-            auto model = *makeSharedModel("sketch", 1, options);
-            auto policy = *makePolicy("sketch", t, model, options);
+            auto model = *policy::makeSharedModel("sketch", 1, options);
+            auto policy = *policy::makePolicy("sketch", t, model, options);
             std::vector<std::string> seen;
             for (std::uint64_t round = 0; round < 3; ++round) {
                 const std::vector<Candidate> candidates = proposals(*policy, round, 16, executor);
@@ -100,7 +101,7 @@ private slots:
         };
         std::size_t programs = 0;
         const auto model = std::make_shared<SharedModel>(std::make_unique<CountingModel>(programs), kLatheFeatures, 0);
-        const auto policy = *makePolicy("sketch", task({conv(28, 128, 128, 3, 1)}), model, {});
+        const auto policy = *policy::makePolicy("sketch", task({conv(28, 128, 128, 3, 1)}), model, {});
         SerialExecutor executor;
         Measured known{proposals(*policy, 0, 1, executor).front(), {}};
         known.result.costsNs = {1000.0};
@@ -117,7 +118,7 @@ private slots:
     {
         const SearchTask t = task({conv(14, 256, 256, 3, 1), winograd(14, 256, 2), winograd(14, 256, 4)});
         PolicyOptions options;
-        auto policy = *makePolicy("sketch", t, *makeSharedModel("sketch", 1, options), options);
+        auto policy = *policy::makePolicy("sketch", t, *policy::makeSharedModel("sketch", 1, options), options);
         SerialExecutor executor;
         std::map<std::string, int> count;
         for (const Candidate& c : proposals(*policy, 0, 32, executor))
@@ -131,7 +132,7 @@ private slots:
     {
         const SearchTask t = task({softmaxOf(3)});
         PolicyOptions options;
-        auto policy = *makePolicy("random", t, *makeSharedModel("random", 1, options), options);
+        auto policy = *policy::makePolicy("random", t, *policy::makeSharedModel("random", 1, options), options);
         SerialExecutor executor;
         std::size_t total = 0;
         for (std::uint64_t round = 0; round < 200; ++round) {
@@ -146,12 +147,12 @@ private slots:
     void refusals()
     {
         PolicyOptions options;
-        QVERIFY(makeSharedModel("magic", 1, options).error().code == Errc::InvalidArgument);
-        const auto model = *makeSharedModel("sketch", 1, options);
-        QVERIFY(makePolicy("magic", task({softmaxOf(8)}), model, options).error().code == Errc::InvalidArgument);
-        QVERIFY(makePolicy("sketch", task({softmaxOf(8)}, "cuda"), model, options).error().code == Errc::Unsupported);
-        QVERIFY(makePolicy("sketch", task({}), model, options).error().code == Errc::Unsupported);
-        auto policy = *makePolicy("sketch", task({softmaxOf(8)}), model, options);
+        QVERIFY(policy::makeSharedModel("magic", 1, options).error().code == Errc::InvalidArgument);
+        const auto model = *policy::makeSharedModel("sketch", 1, options);
+        QVERIFY(policy::makePolicy("magic", task({softmaxOf(8)}), model, options).error().code == Errc::InvalidArgument);
+        QVERIFY(policy::makePolicy("sketch", task({softmaxOf(8)}, "cuda"), model, options).error().code == Errc::Unsupported);
+        QVERIFY(policy::makePolicy("sketch", task({}), model, options).error().code == Errc::Unsupported);
+        auto policy = *policy::makePolicy("sketch", task({softmaxOf(8)}), model, options);
         std::stop_source stop;
         stop.request_stop();
         SerialExecutor executor;

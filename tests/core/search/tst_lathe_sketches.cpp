@@ -1,3 +1,5 @@
+#include "core/policy/default_candidate.h"
+#include "core/policy/policy_table.h"
 #include "core/search/lathe/lathe_policy.h"
 
 #include "core/compute/definitions/transform.h"
@@ -49,7 +51,7 @@ std::vector<Genome> allGenomes(const Sketch& sketch)
 /// One best guess by the estimate.
 Candidate bestGuess(const SearchAlternative& alternative)
 {
-    const auto candidate = defaultCandidate(task({alternative}));
+    const auto candidate = policy::defaultCandidate(task({alternative}));
     if (!candidate)
         qFatal("%s", candidate.error().message.c_str());
     return *candidate;
@@ -86,7 +88,7 @@ private slots:
             return *std::find_if(sketches->begin(), sketches->end(), [&](const auto& s) { return s->name() == c.sketch; });
         };
         PolicyOptions options;
-        const auto policy = makePolicy("random", t, *makeSharedModel("random", 1, options), options);
+        const auto policy = policy::makePolicy("random", t, *policy::makeSharedModel("random", 1, options), options);
         QVERIFY(policy);
         SerialExecutor executor;
         const auto candidates = (*policy)->propose(0, 8, executor);

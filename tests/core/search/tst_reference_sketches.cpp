@@ -1,3 +1,4 @@
+#include "core/policy/policy_table.h"
 #include "core/search/reference/annotate.h"
 #include "core/search/reference/reference_policy.h"
 #include "core/search/reference/sketch_rules.h"
@@ -300,7 +301,7 @@ private slots:
             PolicyOptions options;
             options.seed = seed;
             options.trialsPerRound = 8;
-            auto made = ReferencePolicy::create(task, *makeSharedModel("reference", 1, options), options, small);
+            auto made = ReferencePolicy::create(task, *policy::makeSharedModel("reference", 1, options), options, small);
             if (!made)
                 qFatal("%s", made.error().message.c_str());
             const std::unique_ptr<ReferencePolicy> policy = *std::move(made);
@@ -327,7 +328,7 @@ private slots:
         QVERIFY(one != run(2));
         task.alternatives[0].isReference = false;
         PolicyOptions options;
-        QVERIFY(ReferencePolicy::create(task, *makeSharedModel("reference", 1, options), options, small).error().code == Errc::Unsupported);
+        QVERIFY(ReferencePolicy::create(task, *policy::makeSharedModel("reference", 1, options), options, small).error().code == Errc::Unsupported);
     }
 
     void theReferencePolicyHasItsRealSizes()
@@ -338,7 +339,7 @@ private slots:
         task.hardware = defaultHardware(task.target);
         task.alternatives.push_back({"direct", matmul(64, 64, 64), {false, false}, true});
         PolicyOptions options;
-        const auto made = ReferencePolicy::create(task, *makeSharedModel("reference", 1, options), options);
+        const auto made = ReferencePolicy::create(task, *policy::makeSharedModel("reference", 1, options), options);
         QVERIFY(made);
         SerialExecutor executor;
         const auto candidates = (*made)->propose(0, 64, executor, {});

@@ -1,6 +1,7 @@
 // Guided search against random sampling: what random sampling reaches in 1,000 trials must take a third of them at most, on the
 // simulated device's cost and on trials of a real one. Counts, no times: seeds are fixed.
 
+#include "core/policy/policy_table.h"
 #include "tests/support/search/cases.h"
 #include "tests/support/search/recorded_table.h"
 
@@ -142,7 +143,7 @@ private slots:
         for (const char* name : {"sketch", "random"}) {
             search::PolicyOptions options;
             options.pool = few;
-            const auto policy = search::makePolicy(name, table->task(), *search::makeSharedModel(name, 1, options), options);
+            const auto policy = policy::makePolicy(name, table->task(), *policy::makeSharedModel(name, 1, options), options);
             QVERIFY(policy);
             SerialExecutor executor;
             std::set<std::vector<std::int32_t>> seen;
@@ -165,11 +166,11 @@ private slots:
         search::PolicyOptions options;
         options.pool = table->pool();
         for (const char* name : {"evolution", "reference"})
-            QVERIFY(search::makePolicy(name, table->task(), *search::makeSharedModel(name, 1, options), options).error().code == Errc::Unsupported);
+            QVERIFY(policy::makePolicy(name, table->task(), *policy::makeSharedModel(name, 1, options), options).error().code == Errc::Unsupported);
         auto foreign = std::make_shared<std::vector<Candidate>>(table->pool()->begin(), table->pool()->begin() + 2);
         foreign->back().sketch = "lathe-cpu/1:elsewhere";
         options.pool = foreign;
-        QVERIFY(search::makePolicy("sketch", table->task(), *search::makeSharedModel("sketch", 1, options), options).error().code == Errc::InvalidArgument);
+        QVERIFY(policy::makePolicy("sketch", table->task(), *policy::makeSharedModel("sketch", 1, options), options).error().code == Errc::InvalidArgument);
     }
 
     void brokenTablesAreRefused()

@@ -1,10 +1,13 @@
 #include "core/serve/rotation.h"
+#include "core/wire/seeded.h"
 #include "tests/support/memory_device.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <set>
 #include <vector>
 
@@ -14,7 +17,24 @@ using namespace lathe;
 
 namespace {
 
-const LatheDeviceApi kMemory = test::memoryDevice("memory");
+/// Memory that keeps what is copied.
+LatheDeviceApi keepingDevice()
+{
+    LatheDeviceApi api = test::memoryDevice("memory");
+    api.copyIn = [](LatheDevice*, void* buffer, std::size_t offset, const void* host, std::size_t bytes,
+                    LatheDeviceError*) {
+        std::memcpy(static_cast<std::byte*>(buffer) + offset, host, bytes);
+        return 0;
+    };
+    api.copyOut = [](LatheDevice*, void* host, const void* buffer, std::size_t offset, std::size_t bytes,
+                     LatheDeviceError*) {
+        std::memcpy(host, static_cast<const std::byte*>(buffer) + offset, bytes);
+        return 0;
+    };
+    return api;
+}
+
+const LatheDeviceApi kMemory = keepingDevice();
 
 } // namespace
 
@@ -23,13 +43,19 @@ class TestRotation : public QObject
 {
     Q_OBJECT
 
-    /// A constant of 256 numbers.
-    static ArgSpec kilobyte()
+    /// A constant of 1,024 bytes.
+    static ArgSpec kilobyte(DType dtype = DType::F32)
     {
-        ArgSpec weights{"w", ArgRole::Constant, DType::F32, {}};
+        ArgSpec weights{"w", ArgRole::Constant, dtype, {}};
         weights.map.logicalRank = weights.map.physicalRank = 1;
-        weights.map.logicalShape[0] = weights.map.axes[0].extent = 256;
+        weights.map.logicalShape[0] = weights.map.axes[0].extent = 1024 / sizeOf(dtype);
         return weights;
+    }
+
+    static std::vector<std::byte> held(const LatheLaunch& launch)
+    {
+        const auto* const bytes = static_cast<const std::byte*>(launch.buffers[0]);
+        return {bytes, bytes + 1024};
     }
 
 private slots:
@@ -41,7 +67,7 @@ private slots:
         int own = 0;
         void* buffers[] = {&own};
         const LatheLaunch launch{nullptr, 0, buffers, 1, 1};
-        const std::vector<ArgSpec> parameters = {weights};
+        const std::vector<serve::Rotation::Parameter> parameters = {{weights, nullptr}};
         serve::Rotation rotation;
         std::vector<void*> seen;
         for (int trial = 0; trial < 5; ++trial) { // each of another kernel, with constants of this size
@@ -72,11 +98,67 @@ private slots:
         void* buffers[] = {&own};
         const LatheLaunch launch{nullptr, 0, buffers, 1, 1};
         serve::Rotation rotation;
-        QCOMPARE(rotation.around(**device, launch, std::vector<ArgSpec>{weights}, 2048)->size(), std::size_t{4}); // a few at least
+        const std::vector<serve::Rotation::Parameter> parameters = {{weights, nullptr}};
+        QCOMPARE(rotation.around(**device, launch, parameters, 2048)->size(), std::size_t{4}); // a few at least
         for (int trial = 0; trial < 3; ++trial)
             QCOMPARE(rotation.next(4).size(), std::size_t{4});
         QCOMPARE(rotation.next(1).size(), std::size_t{1});
-        QCOMPARE(rotation.around(**device, launch, std::vector<ArgSpec>{weights}, 1024)->size(), std::size_t{1}); // they alone have that much
+        QCOMPARE(rotation.around(**device, launch, parameters, 1024)->size(),
+                 std::size_t{1}); // they alone have that much
+    }
+
+    void constantsOfEveryTypeTakeTurns_data()
+    {
+        QTest::addColumn<int>("dtype");
+        for (int d = 0; d <= static_cast<int>(DType::F64); ++d)
+            QTest::newRow(toString(static_cast<DType>(d))) << d;
+    }
+
+    void constantsOfEveryTypeTakeTurns()
+    {
+        QFETCH(int, dtype);
+        const auto type = static_cast<DType>(dtype);
+        const auto device = serve::Device::open(&kMemory, "one", "");
+        auto own = (*device)->allocate(1024);
+        QVERIFY(own);
+        std::vector<std::byte> values(1024);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<std::byte>(type == DType::Bool ? i % 2 : i % 7);
+        QVERIFY((*device)->copyIn(*own, values));
+        void* buffers[] = {own->get()};
+        const LatheLaunch launch{nullptr, 0, buffers, 1, 1};
+        const std::vector<serve::Rotation::Parameter> parameters = {{kilobyte(type), &*own}};
+        serve::Rotation rotation;
+        const auto all = rotation.around(**device, launch, parameters, 8 * 1024);
+        QVERIFY(all);
+        QCOMPARE(all->size(), std::size_t{8});
+        std::set<void*> places;
+        for (const LatheLaunch& one : *all) {
+            places.insert(one.buffers[0]);
+            if (!isFloat(type))
+                QVERIFY(held(one) == values); // they may be indices
+            else if (one.buffers[0] != own->get())
+                QVERIFY(std::fabs(wire::readElement(one.buffers[0], 1024 / sizeOf(type) - 1, type) - 0.01) < 1e-4);
+        }
+        QCOMPARE(places.size(), std::size_t{8});
+    }
+
+    void indicesOfTheNextTrialAreItsOwn()
+    {
+        const auto device = serve::Device::open(&kMemory, "one", "");
+        serve::Rotation rotation;
+        for (const std::int64_t first : {3, 5}) {
+            auto own = (*device)->allocate(1024);
+            std::vector<std::int64_t> values(128, first);
+            QVERIFY((*device)->copyIn(*own, std::as_bytes(std::span(values))));
+            void* buffers[] = {own->get()};
+            const LatheLaunch launch{nullptr, 0, buffers, 1, 1};
+            const std::vector<serve::Rotation::Parameter> parameters = {{kilobyte(DType::I64), &*own}};
+            const auto all = rotation.around(**device, launch, parameters, 8 * 1024);
+            QVERIFY(all);
+            for (const LatheLaunch& one : *all)
+                QCOMPARE(static_cast<const std::int64_t*>(one.buffers[0])[127], first);
+        }
     }
 };
 

@@ -25,6 +25,7 @@ Standing project(std::vector<Standing::Task> tasks)
     s.model = "net";
     s.target = "cpu";
     s.device = "{}";
+    s.deviceKey = "here";
     s.tasks = std::move(tasks);
     return s;
 }
@@ -38,7 +39,7 @@ Record record(const std::string& id, std::int64_t run, const std::string& task, 
     r.candidate.alternative = "direct";
     r.candidate.steps = "[]";
     r.target = "cpu";
-    r.device = R"({"name": "EPYC", "hardware": {"num_cores": {"value": 2, "origin": "detected"}}})";
+    r.result.device = identityOf(R"({"name": "EPYC", "hardware": {"num_cores": {"value": 2, "origin": "detected"}}})");
     r.timeMs = timeMs;
     if (ms > 0) {
         r.result.costsNs = {ms * 1e6};
@@ -227,7 +228,7 @@ private slots:
         Standing before = project({}), after = project({});
         after.target = "cpu -threads=1";
         after.coldBytes = 1 << 25;
-        after.device = "{\"l2\": 1}";
+        after.deviceKey = "there";
         after.deviceName = before.deviceName = "EPYC";
         const Comparison c = compare(before, after);
         QCOMPARE(c.unlike.size(), std::size_t{3});

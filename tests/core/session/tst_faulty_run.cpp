@@ -1,5 +1,6 @@
-#include "core/backend/fault_script.h"
+#include "core/backend/kernel_name.h"
 #include "core/support/message.h"
+#include "plugins/sim/fault_script.h"
 #include "tests/support/processes.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
@@ -19,7 +20,7 @@ namespace tst_faulty_run {
 
 using namespace lathe;
 using namespace lathe::session;
-using backend::Fault;
+using sim::Fault;
 using namespace lathe::test;
 
 namespace {
@@ -85,7 +86,7 @@ private slots:
 
     void everyFaultIsInTheDatabaseAndNothingElseFailed()
     {
-        const auto script = must(backend::FaultScript::parse(kScript));
+        const auto script = must(sim::FaultScript::parse(kScript));
         const store::Project project = reader("faulty.lathe");
         const std::vector<Record> records = searched(project);
         QCOMPARE(records.size(), std::size_t(kTrials));
@@ -95,7 +96,7 @@ private slots:
         for (const Record& record : records) {
             const Fault fault = script.decide(backend::kernelName(ordinal++, record.candidate.hash().high)).fault;
             const TrialResult& result = record.result;
-            const std::string said = fmt::format("trial {}: {} gave {} {}: {}", ordinal - 1, backend::toString(fault), toString(result.stage), toString(result.code), result.text);
+            const std::string said = fmt::format("trial {}: {} gave {} {}: {}", ordinal - 1, sim::toString(fault), toString(result.stage), toString(result.code), result.text);
             seen.insert(fault);
             const auto expected = kOutcomes.find(fault);
             if (expected == kOutcomes.end()) {

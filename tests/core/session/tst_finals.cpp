@@ -32,7 +32,7 @@ Record record(const std::string& trial, double ns, const std::string& steps, con
     r.result.costsNs = {ns};
     r.result.conditions = "{}";
     r.target = "sim";
-    r.device = "here";
+    r.result.device = identityOf("here");
     return r;
 }
 
@@ -206,7 +206,7 @@ private slots:
         // All who tell of the network agree.
         QVERIFY(std::abs(watcher.all<DoneEvent>().back().estimatedMs - sum) < 1e-9 * sum);
         QVERIFY(std::abs(watcher.all<EstimateEvent>().back().ms - sum) < 1e-9 * sum);
-        QVERIFY(std::abs(must(session->coverage(false)).estimatedTasksMs - sum) < 1e-9 * sum);
+        QVERIFY(std::abs(must(session->exports()->coverage(false)).estimatedTasksMs - sum) < 1e-9 * sum);
         std::map<std::int32_t, double> told;
         for (const BestEvent& event : watcher.all<BestEvent>())
             told[event.task] = event.costMs;

@@ -45,7 +45,7 @@ private slots:
         {
             const auto session = open("edited.lathe");
             own = limit(*session, "l2_bytes").value;
-            must(session->setHardware("l2_bytes", 4096));
+            must(session->project()->setHardware("l2_bytes", 4096));
             QCOMPARE(limit(*session, "l2_bytes").value, std::int64_t{4096});
             QCOMPARE(limit(*session, "l2_bytes").origin, std::string("edited"));
         }
@@ -53,7 +53,7 @@ private slots:
             const auto session = open("edited.lathe");
             QCOMPARE(limit(*session, "l2_bytes").value, std::int64_t{4096});
             QCOMPARE(limit(*session, "l2_bytes").origin, std::string("edited"));
-            must(session->setHardware("l2_bytes", std::nullopt));
+            must(session->project()->setHardware("l2_bytes", std::nullopt));
             QCOMPARE(limit(*session, "l2_bytes").value, own);
         }
         const auto session = open("edited.lathe");
@@ -78,8 +78,8 @@ private slots:
     void whatMakesNoSenseIsRefused()
     {
         const auto session = open("");
-        QVERIFY(session->setHardware("wings", 2).error().code == Errc::InvalidArgument);
-        QVERIFY(!session->setHardware("num_cores", -4));
+        QVERIFY(session->project()->setHardware("wings", 2).error().code == Errc::InvalidArgument);
+        QVERIFY(!session->project()->setHardware("num_cores", -4));
         OpenOptions options;
         options.model.source = "zoo:mlp";
         options.model.hardware = "abacus";

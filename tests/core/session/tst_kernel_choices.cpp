@@ -1,4 +1,3 @@
-#include "core/search/policy.h"
 #include "core/session/kernel_choices.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
@@ -56,7 +55,7 @@ Record record(const std::string& id, const graph::Task& task, const std::string&
     r.result.costsNs = {ns};
     r.result.conditions = "{\"cold_bytes\": " + std::to_string(conditions.coldBytes) + "}";
     r.target = target;
-    r.device = conditions.device;
+    r.result.device = identityOf(conditions.deviceKey);
     return r;
 }
 
@@ -202,6 +201,45 @@ private slots:
         const Coverage coverage = must(coverageOf(*model, nullptr, {}));
         QVERIFY2(coverage.unsupported.find("sim") != std::string::npos, coverage.unsupported.c_str());
         QCOMPARE(coverage.defaults, coverage.tasks);
+    }
+
+    void recordsOfSeveralPoliciesCompete()
+    {
+        const graph::Task& task = winogradTask();
+        Project p = project("policies.lathe");
+        // As policy sketch, policy reference and a template leave them; each is the best for a while.
+        Record own = record("own", task, "direct", 300, m_here), reference = record("reference", task, "direct", 200, m_here), shaped = record("shaped", task, winogradOf(task), 100, m_here);
+        own.candidate.sketch = "lathe-cpu/1:direct:tile";
+        reference.candidate.sketch = "reference/1:direct:0";
+        shaped.candidate.kind = "template";
+        shaped.candidate.sketch = "conv2d_nchwc.x86";
+        for (Record* each : {&own, &reference, &shaped}) {
+            must(p.addRecords(std::vector{*each}));
+            QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {})), task).record, each->trial);
+        }
+        must(p.addRecords(std::vector{record("slow", task, "direct", 900, m_here)}));
+        QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {})), task).record, std::string("shaped"));
+        QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {{}, true})), task).record, std::string("reference"));
+    }
+
+    void everyFunctionHasADefaultOnATargetOfLaunches_data()
+    {
+        QTest::addColumn<QString>("target");
+        for (const char* target : {"cuda -arch=sm_90", "opencl", "opencl -device=mali", "sim -like=cuda"})
+            QTest::newRow(target) << target;
+    }
+    void everyFunctionHasADefaultOnATargetOfLaunches()
+    {
+        QFETCH(QString, target);
+        ModelSpec spec;
+        spec.source = "zoo:squeezenet-1.1";
+        const auto model = must(loadModel(spec, target.toStdString()));
+        const Coverage coverage = must(coverageOf(*model, nullptr, {}));
+        QCOMPARE(coverage.defaults, coverage.tasks);
+        QVERIFY(coverage.subgraphs.size() > 10);
+        for (const SubgraphReport& row : coverage.subgraphs)
+            QVERIFY(!row.alternative.empty());
+        QVERIFY2(coverage.unsupported.find("the target is") != std::string::npos, coverage.unsupported.c_str());
     }
 
     void anAlternativeOfTheFutureIsNamed()

@@ -45,7 +45,7 @@ class TestLogImport : public QObject
         options.readOnly = readOnly;
         return must(TuningSession::open(options));
     }
-    static LogImport import(TuningSession& session, const std::filesystem::path& log) { return must(session.importLogs(std::span(&log, 1), {}, {})); }
+    static LogImport import(TuningSession& session, const std::filesystem::path& log) { return must(session.project()->importLogs(std::span(&log, 1), {}, {})); }
     std::vector<Record> records(const char* project) const
     {
         const Project p = must(Project::open(file(project), Project::Access::Read));
@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(json::parse(record.candidate.steps)[5], json::parse("[\"CI\", 2]"));
         QCOMPARE(qRound(record.result.meanNs() * 100), 487396);
         QCOMPARE(record.timeMs, std::int64_t{1606984701000});
-        QCOMPARE(json::parse(record.device)["hardware"]["warp_size"]["value"].get<int>(), 32);
+        QCOMPARE(json::parse(record.result.device.fingerprint)["hardware"]["warp_size"]["value"].get<int>(), 32);
         QCOMPARE(json::parse(record.result.conditions)["log"].get<std::string>(), std::string("ci.json"));
         QCOMPARE(json::parse(record.result.conditions)["line"].get<int>(), 2);
         // Its loops can be looked at, as those of any trial.
@@ -96,7 +96,7 @@ private slots:
         for (const TaskView& task : session->tasks())
             if (task.key == key)
                 QVERIFY(std::isnan(task.bestMs));
-        const Coverage coverage = must(session->coverage(false));
+        const Coverage coverage = must(session->exports()->coverage(false));
         QCOMPARE(coverage.records, 0);
         QVERIFY(std::any_of(coverage.subgraphs.begin(), coverage.subgraphs.end(), [](const SubgraphReport& s) { return s.reason.find("of imported logs alone") != std::string::npos; }));
     }
@@ -105,7 +105,7 @@ private slots:
     {
         const auto session = open("other.lathe");
         QCOMPARE(import(*session, write("other.json", kSoftmax + "\n")).taken, std::int64_t{1});
-        const auto measured = session->remeasure(std::vector<std::string>{records("other.lathe").at(0).trial}, {}, {}, {});
+        const auto measured = session->project()->remeasure(std::vector<std::string>{records("other.lathe").at(0).trial}, {}, {}, {});
         QVERIFY(!measured);
         QVERIFY(measured.error().code == Errc::Incompatible);
         QVERIFY2(measured.error().message.find("found for cuda") != std::string::npos, measured.error().message.c_str());
@@ -201,7 +201,7 @@ private slots:
                 r.result.costsNs = {100.125 + i, 1e6 / 3};
             r.result.verified = i == 0;
             r.target = "sim";
-            r.device = "{\"name\": \"board\"}";
+            r.result.device = identityOf("{\"name\": \"board\"}");
             r.timeMs = 1700000000000 + i;
             r.repeats = i == 1 ? "trial 0" : "";
             made.push_back(std::move(r));
@@ -230,17 +230,17 @@ private slots:
     {
         const auto session = open("refused.lathe");
         const std::vector<std::filesystem::path> some = {write("good.json", kSoftmax), file("none.json")};
-        QVERIFY(session->importLogs(some, {}, {}).error().code == Errc::NotFound);
+        QVERIFY(session->project()->importLogs(some, {}, {}).error().code == Errc::NotFound);
         QCOMPARE(records("refused.lathe").size(), std::size_t{0}); // not even from the one that is there
-        QVERIFY(session->importLogs({}, {}, {}).error().code == Errc::InvalidArgument);
+        QVERIFY(session->project()->importLogs({}, {}, {}).error().code == Errc::InvalidArgument);
         const auto reader = open("refused.lathe", true);
-        const auto refused = reader->importLogs(std::span(some.data(), 1), {}, {});
+        const auto refused = reader->project()->importLogs(std::span(some.data(), 1), {}, {});
         QVERIFY(refused.error().code == Errc::StoreFailed);
         QVERIFY2(refused.error().message.find("read-only") != std::string::npos, refused.error().message.c_str());
         OpenOptions without;
         without.model.source = "zoo:mlp";
         without.target = "sim";
-        QVERIFY(must(TuningSession::open(without))->importLogs(std::span(some.data(), 1), {}, {}).error().code == Errc::NotFound);
+        QVERIFY(must(TuningSession::open(without))->project()->importLogs(std::span(some.data(), 1), {}, {}).error().code == Errc::NotFound);
     }
 
     void aStopKeepsWhatWasTaken()
@@ -252,7 +252,7 @@ private slots:
         const auto name = write("long.json", log);
         std::stop_source stop;
         double last = 0;
-        const auto stopped = session->importLogs(std::span(&name, 1), [&](std::string_view what, double fraction) {
+        const auto stopped = session->project()->importLogs(std::span(&name, 1), [&](std::string_view what, double fraction) {
             QCOMPARE(std::string(what), std::string("long.json"));
             QVERIFY(fraction >= last && fraction <= 1);
             last = fraction;

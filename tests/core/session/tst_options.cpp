@@ -1,3 +1,4 @@
+#include "core/session/option_table.h"
 #include "core/session/options_json.h"
 #include "core/session/tune_options.h"
 #include "tests/support/test_program.h"
@@ -7,6 +8,7 @@
 
 #include <functional>
 #include <limits>
+#include <set>
 
 Q_DECLARE_METATYPE(std::function<void(lathe::session::TuneOptions&)>)
 
@@ -15,11 +17,158 @@ namespace tst_options {
 using namespace lathe;
 using namespace lathe::session;
 
+namespace {
+
+// All fields of the structs, in their order. What is added there does not compile here before it stands in these lists; then it must
+// have a row.
+std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
+{
+    const auto& [seconds, trials, trialsPerTask, trialsPerRound, policy, scheduler, headStart, devices, seed, resume, repeat, number, minRepeatMs, timeoutSeconds,
+                 cooldownMs, earlyStop, minGainPercent, gainWindowSeconds, buildJobs, cache, runoff, strict, verbose] = o;
+    return {{"seconds", &seconds}, {"trials", &trials}, {"trialsPerTask", &trialsPerTask}, {"trialsPerRound", &trialsPerRound}, {"policy", &policy},
+            {"scheduler", &scheduler}, {"headStart", &headStart}, {"devices", &devices}, {"seed", &seed}, {"resume", &resume}, {"repeat", &repeat},
+            {"number", &number}, {"minRepeatMs", &minRepeatMs}, {"timeoutSeconds", &timeoutSeconds}, {"cooldownMs", &cooldownMs}, {"earlyStop", &earlyStop},
+            {"minGainPercent", &minGainPercent}, {"gainWindowSeconds", &gainWindowSeconds}, {"buildJobs", &buildJobs}, {"cache", &cache}, {"runoff", &runoff},
+            {"strict", &strict}, {"verbose", &verbose}};
+}
+
+std::vector<std::pair<const char*, const void*>> fieldsOf(const ModelSpec& s)
+{
+    const auto& [source, batch, shapes, layout, partition, hardware, seed] = s;
+    return {{"source", &source}, {"batch", &batch}, {"shapes", &shapes}, {"layout", &layout}, {"partition", &partition}, {"hardware", &hardware}, {"seed", &seed}};
+}
+
+template<typename Options>
+void everyFieldHasARow()
+{
+    const Options options;
+    std::set<const void*> rows;
+    for (const Option<Options>& option : optionTable<Options>())
+        QVERIFY2(option.field && rows.insert(option.field(options)).second, (option.flag + " stands twice, or for no field").c_str());
+    for (const auto& [name, field] : fieldsOf(options))
+        QVERIFY2(rows.contains(field), (std::string(name) + " has no row in the option table").c_str());
+    QCOMPARE(rows.size(), fieldsOf(options).size());
+}
+
+} // namespace
+
 class TestOptions : public QObject
 {
     Q_OBJECT
 
 private slots:
+    void everyTuneOptionStandsInTheTable() { everyFieldHasARow<TuneOptions>(); }
+    void everyModelOptionStandsInTheTable() { everyFieldHasARow<ModelSpec>(); }
+
+    void rowsSayWhatTheyMustSay()
+    {
+        std::set<std::pair<std::string, std::string>> taken;
+        for (const SetOption& option : allOptions()) {
+            const OptionInfo& info = *option.info;
+            QVERIFY2(!info.help.empty() && info.help.back() != '.' && std::isupper(static_cast<unsigned char>(info.help.front())) != 0, info.flag.c_str());
+            QVERIFY2(info.type == OptionType::Flag || info.flag[0] != '-' || !info.placeholder.empty(), info.flag.c_str());
+            QVERIFY2((info.type == OptionType::Word) == !info.words.empty(), info.flag.c_str());
+            QVERIFY2(whatIsOff(option).empty() || std::holds_alternative<std::monostate>(option.value), info.flag.c_str());
+            for (const std::string& command : info.commands)
+                QVERIFY2(taken.insert({command, info.flag}).second, info.flag.c_str());
+            QVERIFY2(!info.commands.empty(), info.flag.c_str());
+        }
+    }
+
+    void helpSaysUnitRangeAndDefault()
+    {
+        std::map<std::string, std::string> help;
+        for (const SetOption& option : valuesOf(TuneOptions()))
+            help[option.info->flag] = helpText(option);
+        QCOMPARE(help["--timeout"], std::string("The longest that one candidate may run (0.001 to 86400 s; default: 10 s)"));
+        QCOMPARE(help["--min-gain"], std::string("Stop when the latest --gain-window made the network faster by less than this (0 to 100%; default: 0, never)"));
+        QCOMPARE(help["--trials"], std::string("How many trials to make (default: no limit)"));
+        QCOMPARE(help["--verbose"], std::string("Print a line per trial"));
+        QVERIFY(help["--cache"].ends_with("(network, warm or cold; default: network)"));
+    }
+
+    void aShellIsToldWhatIsNotAsUsual()
+    {
+        const auto words = [](const auto& options, const char* command) {
+            std::string text;
+            for (const std::string& word : commandWords(valuesOf(options), command))
+                text += (text.empty() ? "" : " ") + word;
+            return text;
+        };
+        QCOMPARE(words(TuneOptions(), "tune"), std::string());
+        TuneOptions tune;
+        tune.seconds = 90;
+        tune.seed = 7;
+        tune.devices = {"a", "b"};
+        tune.minRepeatMs = 0.5;
+        tune.strict = true;
+        tune.scheduler = "round-robin";
+        QCOMPARE(words(tune, "tune"), std::string("--time 90s --scheduler round-robin --device a --device b --seed 7 --min-repeat-ms 0.5 --strict"));
+        QCOMPARE(words(tune, "compile"), std::string());
+        ModelSpec spec;
+        spec.source = "zoo:mlp";
+        spec.batch = 4;
+        spec.shapes = {{"x", {4, 3}}, {"y", {1}}};
+        QCOMPARE(words(spec, "verify"), std::string("zoo:mlp --batch 4 --shape x=4,3 --shape y=1"));
+        CompileOptions compile;
+        compile.verify = false;
+        compile.output = "lib.so";
+        QCOMPARE(words(compile, "compile"), std::string("--no-verify -o lib.so"));
+    }
+
+    // Projects know a model again by these words.
+    void theJsonOfAModelStaysWhatItWas()
+    {
+        ModelSpec spec;
+        spec.source = "zoo:mlp";
+        QCOMPARE(toJson(spec).dump(), std::string(R"({"batch":0,"hardware":"","layout":"","partition":"lathe","seed":0,"shapes":[],"source":"zoo:mlp"})"));
+        spec.shapes = {{"x", {4, 3}}};
+        spec.batch = 2;
+        QCOMPARE(toJson(spec).dump(), std::string(R"({"batch":2,"hardware":"","layout":"","partition":"lathe","seed":0,"shapes":[["x",[4,3]]],"source":"zoo:mlp"})"));
+    }
+
+    void optionsThatCameLaterStandInAProjectOnlyWhereTheyAreUsed()
+    {
+        struct Later
+        {
+            ~Later() { optionTable<ModelSpec>().pop_back(); }
+            std::string value;
+        } later;
+        ModelSpec spec;
+        const std::string before = toJson(spec).dump();
+        Option<ModelSpec> row;
+        row.flag = "--later";
+        row.key = "later";
+        row.sparse = true;
+        row.get = [&later, &spec](const ModelSpec& of) { return &of == &spec ? later.value : std::string(); };
+        row.set = [&later](ModelSpec&, const OptionValue& value) {
+            later.value = std::get<std::string>(value);
+            return true;
+        };
+        optionTable<ModelSpec>().push_back(row);
+        QCOMPARE(toJson(spec).dump(), before);
+        later.value = "much";
+        QVERIFY(toJson(spec).dump().find(R"("later":"much")") != std::string::npos);
+    }
+
+    void theJsonOfARunHasTheKeysThatItHad()
+    {
+        const auto json = toJson(TuneOptions());
+        for (const char* key : {"seconds", "trials", "trials_per_task", "trials_per_round", "policy", "scheduler", "devices", "seed", "repeat", "number", "min_repeat_ms", "timeout_s",
+                                "cooldown_ms", "early_stop", "min_gain_percent", "gain_window_s", "build_jobs", "cache", "runoff", "strict", "head_start"})
+            QVERIFY2(json.contains(key), key);
+        QCOMPARE(json.size(), std::size_t(21));
+        QCOMPARE(json["min_repeat_ms"].get<double>(), 20.0);
+        // Of the first projects: whole numbers for seconds, none of the later keys, one that is not known any more.
+        const auto old = tuneOptionsFromJson(R"({"seconds": 60, "trials": 100, "policy": "sketch", "seed": 18446744073709551615, "gone": [1]})");
+        QVERIFY(old);
+        QCOMPARE(old->seconds, 60.0);
+        QCOMPARE(old->seed, std::numeric_limits<std::uint64_t>::max());
+        QCOMPARE(old->headStart, std::string("none"));
+        QCOMPARE(old->runoff, std::string("off"));
+        QVERIFY(!old->minRepeatMs);
+    }
+
     void optionsThatNoRunCanFollowAreRefusedByName_data()
     {
         QTest::addColumn<std::function<void(TuneOptions&)>>("change");
@@ -32,6 +181,9 @@ private slots:
         row("--trials-per-task", [](TuneOptions& o) { o.trialsPerTask = -1; });
         row("--trials-per-round", [](TuneOptions& o) { o.trialsPerRound = 5000; });
         row("--policy", [](TuneOptions& o) { o.policy = "luck"; });
+        row("--scheduler", [](TuneOptions& o) { o.scheduler = "lottery"; });
+        row("--gain-window", [](TuneOptions& o) { o.gainWindowSeconds = 0; });
+        row("--min-gain", [](TuneOptions& o) { o.minGainPercent = 101; });
         row("--cache", [](TuneOptions& o) { o.cache = "lukewarm"; });
         row("--runoff", [](TuneOptions& o) { o.runoff = "maybe"; });
         row("--repeat", [](TuneOptions& o) { o.repeat = 0; });

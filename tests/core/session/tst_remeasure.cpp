@@ -41,7 +41,7 @@ private slots:
         tune(*session, 8);
         const TrialRow first = rows(*session).front();
         double last = 0;
-        const auto done = must(session->remeasure(std::vector<std::string>{first.trial, first.trial}, {}, [&last](std::string_view, double fraction) { last = fraction; }, {}));
+        const auto done = must(session->project()->remeasure(std::vector<std::string>{first.trial, first.trial}, {}, [&last](std::string_view, double fraction) { last = fraction; }, {}));
         QCOMPARE(done.size(), std::size_t{1}); // named twice, measured once
         QCOMPARE(last, 1.0);
         QCOMPARE(done[0].repeats, first.trial);
@@ -72,7 +72,7 @@ private slots:
         for (const TrialRow& row : rows(*session, failed))
             trials.push_back(row.trial);
         QCOMPARE(trials.size(), std::size_t{2});
-        const auto done = must(session->remeasure(trials, {}, {}, {}));
+        const auto done = must(session->project()->remeasure(trials, {}, {}, {}));
         QCOMPARE(done.size(), std::size_t{2});
         for (const RemeasuredTrial& trial : done) {
             QCOMPARE(trial.code, std::string("Ok")); // the script's fault is that of the run's third and fifth
@@ -87,7 +87,7 @@ private slots:
         std::vector<std::string> trials;
         for (const TrialRow& row : rows(*session))
             trials.push_back(row.trial);
-        must(session->remeasure(std::span(trials).first(3), {}, {}, {}));
+        must(session->project()->remeasure(std::span(trials).first(3), {}, {}, {}));
         tune(*session, 24, true); // would be refused if the run's candidates differed
         QCOMPARE(rows(*session).size(), std::size_t{27});
     }
@@ -97,21 +97,21 @@ private slots:
         const auto session = open("refused.lathe");
         tune(*session, 4);
         const std::string trial = rows(*session).front().trial;
-        auto none = session->remeasure(std::vector<std::string>{"00000000000000000000000000000000"}, {}, {}, {});
+        auto none = session->project()->remeasure(std::vector<std::string>{"00000000000000000000000000000000"}, {}, {}, {});
         QVERIFY(!none && none.error().code == Errc::NotFound);
-        QVERIFY(!session->remeasure({}, {}, {}, {}));
+        QVERIFY(!session->project()->remeasure({}, {}, {}, {}));
         RemeasureOptions options;
         options.repeat = 0;
-        QVERIFY(session->remeasure(std::vector<std::string>{trial}, options, {}, {}).error().code == Errc::InvalidArgument);
+        QVERIFY(session->project()->remeasure(std::vector<std::string>{trial}, options, {}, {}).error().code == Errc::InvalidArgument);
         // One that is there and one that is not: the first is measured.
-        const auto both = must(session->remeasure(std::vector<std::string>{"nowhere", trial}, {}, {}, {}));
+        const auto both = must(session->project()->remeasure(std::vector<std::string>{"nowhere", trial}, {}, {}, {}));
         QCOMPARE(both.size(), std::size_t{2});
         QVERIFY(both[0].trial.empty() && !both[0].text.empty());
         QCOMPARE(both[1].repeats, trial);
         // Costs for one target say nothing for another.
         {
             const auto other = open("refused.lathe", "sim -like=cuda");
-            QVERIFY(!other->remeasure(std::vector<std::string>{trial}, {}, {}, {})); // read-only beside the first
+            QVERIFY(!other->project()->remeasure(std::vector<std::string>{trial}, {}, {}, {})); // read-only beside the first
         }
     }
 
@@ -124,7 +124,7 @@ private slots:
             trial = rows(*session).front().trial;
         }
         const auto other = open("targets.lathe", "sim -seed=7");
-        const auto refused = other->remeasure(std::vector<std::string>{trial}, {}, {}, {});
+        const auto refused = other->project()->remeasure(std::vector<std::string>{trial}, {}, {}, {});
         QVERIFY(!refused && refused.error().code == Errc::Incompatible);
         QVERIFY2(refused.error().message.find("the target sim") != std::string::npos, refused.error().message.c_str());
     }
@@ -139,20 +139,20 @@ private slots:
         options.policy = "random";
         options.buildJobs = 1;
         must(session->start(options));
-        const auto refused = session->remeasure(std::vector<std::string>{trial}, {}, {}, {});
+        const auto refused = session->project()->remeasure(std::vector<std::string>{trial}, {}, {}, {});
         session->stop();
         session->wait();
         QVERIFY(!refused && refused.error().code == Errc::InvalidArgument);
         QVERIFY2(refused.error().message.find("a run is going on") != std::string::npos, refused.error().message.c_str());
         // Nor does a run begin in the midst of it.
         Errc code = Errc::Ok;
-        must(session->remeasure(std::vector<std::string>{trial}, {}, [&](std::string_view, double) {
-            QVERIFY(session->isRemeasuring());
+        must(session->project()->remeasure(std::vector<std::string>{trial}, {}, [&](std::string_view, double) {
+            QVERIFY(session->project()->isRemeasuring());
             if (const auto started = session->start(options); !started)
                 code = started.error().code;
         }, {}));
         QVERIFY(code == Errc::InvalidArgument);
-        QVERIFY(!session->isRemeasuring());
+        QVERIFY(!session->project()->isRemeasuring());
     }
 
     void aStopKeepsWhatWasMeasured()
@@ -163,7 +163,7 @@ private slots:
         for (const TrialRow& row : rows(*session))
             trials.push_back(row.trial);
         std::stop_source stop;
-        const auto done = must(session->remeasure(trials, {}, [&stop](std::string_view, double) { stop.request_stop(); }, stop.get_token()));
+        const auto done = must(session->project()->remeasure(trials, {}, [&stop](std::string_view, double) { stop.request_stop(); }, stop.get_token()));
         QVERIFY(!done.empty() && done.size() < trials.size());
         QCOMPARE(rows(*session).size(), trials.size() + done.size());
     }
@@ -173,9 +173,9 @@ private slots:
         const auto session = open("notes.lathe");
         tune(*session, 4);
         const std::vector<TrialRow> all = rows(*session);
-        must(session->setNote(all[2].trial, "looks odd\nsee the log"));
-        must(session->setNote({}, "the second board"));
-        QVERIFY(session->setNote("nowhere", "x").error().code == Errc::NotFound);
+        must(session->project()->setNote(all[2].trial, "looks odd\nsee the log"));
+        must(session->project()->setNote({}, "the second board"));
+        QVERIFY(session->project()->setNote("nowhere", "x").error().code == Errc::NotFound);
         TrialQuery query;
         query.noted = true;
         QCOMPARE(rows(*session, query).size(), std::size_t{1});
@@ -184,7 +184,7 @@ private slots:
         query.text = "ODD";
         QCOMPARE(rows(*session, query).size(), std::size_t{1});
         QCOMPARE(must(must(session->history())->projectNote()), std::string("the second board"));
-        must(session->setNote(all[2].trial, {}));
+        must(session->project()->setNote(all[2].trial, {}));
         query = {};
         query.noted = true;
         QVERIFY(rows(*session, query).empty());
@@ -213,7 +213,7 @@ private slots:
         const auto session = open("written.lathe");
         tune(*session, 4);
         const std::vector<TrialRow> all = rows(*session);
-        must(session->setNote(all[0].trial, "a \"quoted\", word"));
+        must(session->project()->setNote(all[0].trial, "a \"quoted\", word"));
         const auto history = must(session->history());
         std::vector<std::int64_t> ids;
         for (const TrialRow& row : all)

@@ -100,7 +100,7 @@ private slots:
         options.target = "sim";
         options.project = m_file.toStdString();
         const auto session = must(TuningSession::open(options));
-        must(session->setBudget(1, {true, false, 1, 40}));
+        must(session->project()->setBudget(1, {true, false, 1, 40}));
         TuneOptions tune;
         tune.trials = 60;
         tune.trialsPerRound = 12;
@@ -186,10 +186,11 @@ private slots:
     void nothingOfItCanBeChanged()
     {
         const auto session = open({0, 10});
-        QVERIFY(session->setBudget(0, {}).error().code == Errc::InvalidArgument);
-        QVERIFY(!session->setRunTimeout(5));
+        QVERIFY(session->project() == nullptr);
+        QVERIFY(session->exports() == nullptr);
         QVERIFY(!session->canResume());
-        QVERIFY(!session->compile({}, {}, {}));
+        QCOMPARE(notInReplay("budget").message, std::string("a replay takes no budget: open the project itself"));
+        QVERIFY(notInReplay("budget").code == Errc::InvalidArgument);
         QVERIFY(session->replay()->setSpeed(0).error().code == Errc::InvalidArgument);
         QVERIFY(!session->replay()->setSpeed(std::numeric_limits<double>::quiet_NaN()));
         QVERIFY(!session->replay()->seek(-1));

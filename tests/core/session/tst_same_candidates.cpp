@@ -1,4 +1,4 @@
-#include "core/search/policy.h"
+#include "core/policy/policy_table.h"
 #include "core/search/task_scheduler.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
@@ -57,13 +57,13 @@ private slots:
         search::PolicyOptions options;
         options.seed = 7;
         options.trialsPerRound = kPerRound;
-        const auto shared = must(search::makeSharedModel("sketch", model->partition.tasks.size(), options));
+        const auto shared = must(policy::makeSharedModel("sketch", model->partition.tasks.size(), options));
         std::vector<std::unique_ptr<search::Policy>> policies;
         std::vector<search::ScheduledTask> scheduled;
         std::map<std::string, std::int32_t> taskOf;
         for (const graph::Task& task : model->partition.tasks) {
             taskOf[task.key] = static_cast<std::int32_t>(policies.size());
-            policies.push_back(must(search::makePolicy("sketch", searchTask(task, *model, false), shared, options)));
+            policies.push_back(must(policy::makePolicy("sketch", searchTask(task, *model, false), shared, options)));
             scheduled.push_back({task.name, static_cast<double>(task.weight), task.flop, {}, 0});
         }
         search::SchedulerOptions schedulerOptions;

@@ -234,7 +234,7 @@ private slots:
         const auto conditions = must(project.conditions("sim"));
         QCOMPARE(conditions.size(), std::size_t{1});
         QVERIFY(conditions[0].coldBytes > 0);
-        QVERIFY(conditions[0].device.find("Simulated device") != std::string::npos);
+        QVERIFY(conditions[0].fingerprint.find("Simulated device") != std::string::npos);
         QVERIFY(must(project.conditions("cpu")).empty());
     }
 

@@ -100,7 +100,7 @@ private slots:
             r.candidate.task = "conv";
             r.candidate.alternative = alternative;
             r.target = target;
-            r.device = device;
+            r.result.device = identityOf(device);
             r.result.conditions = conditions;
             return r;
         };
@@ -132,6 +132,34 @@ private slots:
         QVERIFY((conditions[1] == store::Conditions{"A", 4096}));
         QVERIFY((conditions[2] == store::Conditions{"B", 0}));
         QCOMPARE(warm[0].record.target, std::string("cpu"));
+    }
+
+    void equalDevicesCompeteAndEachRecordKeepsItsOwn()
+    {
+        const auto of = [](int i, double ns, const char* key, const char* fingerprint) {
+            Record r = trial(i, ns);
+            r.candidate.task = "conv";
+            r.target = "cuda";
+            r.result.device = {key, fingerprint};
+            return r;
+        };
+        Project p = must(Project::open(file("classes.lathe"), Project::Access::Write));
+        must(p.addRecords(std::vector{of(0, 100, "h100", "left"), of(1, 90, "h100", "right"), of(2, 80, "a100", "odd"), of(3, 95, "h100", "left")}));
+        const auto conditions = must(p.conditions("cuda"));
+        QCOMPARE(conditions.size(), std::size_t{2});
+        QVERIFY((conditions[0] == store::Conditions{"h100", 0}));
+        QCOMPARE(conditions[0].fingerprint, std::string("left")); // of the latest
+        QVERIFY((conditions[1] == store::Conditions{"a100", 0}));
+        const auto best = must(p.best({"conv", "cuda", conditions[0]}));
+        QCOMPARE(best.size(), std::size_t{1});
+        QCOMPARE(best[0].costNs, 91.0);
+        QVERIFY((best[0].record.result.device == DeviceIdentity{"h100", "right"}));
+        std::vector<std::string> seen;
+        must(p.forEachContender("conv", "cuda", {"h100", 0, {}}, [&seen](const Record& record) {
+            seen.push_back(record.result.device.fingerprint);
+            return true;
+        }));
+        QCOMPARE(seen, (std::vector<std::string>{"right", "left", "left"}));
     }
 
     void theNextBestStepsInForADeletedRecord()

@@ -1,4 +1,5 @@
 #include "core/store/record_reader.h"
+#include "core/store/record_range.h"
 #include "core/store/schema.h"
 #include "core/support/message.h"
 #include "tests/support/must.h"
@@ -6,6 +7,8 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+
+#include <fmt/format.h>
 
 namespace tst_record_reader {
 
@@ -306,6 +309,69 @@ private slots:
         const auto repeats = must(must(RecordReader::open(file("third.lathe"))).repeatsOf("t1"));
         QCOMPARE(repeats.size(), std::size_t{1});
         QCOMPARE(repeats[0].trial, std::string("t9"));
+    }
+
+    void aProjectOfTheFifthSchemaLearnsWhichDevicesAreEqual()
+    {
+        // Two equal boards in one machine and another one: (trial, device, ns, finals).
+        struct Row
+        {
+            const char *trial, *device;
+            int ns;
+            const char* finals;
+        };
+        const char* const left = R"({"key": "0", "kind": "cuda", "name": "H100"})";
+        const char* const right = R"({"key": "1", "kind": "cuda", "name": "H100"})";
+        const char* const other = R"({"key": "2", "kind": "cuda", "name": "A100"})";
+        const Row rows[] = {{"a", left, 50, ""}, {"b", left, 60, "F"}, {"c", right, 40, ""}, {"d", other, 10, ""}, {"e", right, 70, "G"}, {"f", left, 65, "G"}};
+        {
+            auto db = must(store::Database::open(file("fifth.lathe"), store::Database::Mode::ReadWrite));
+            for (std::size_t step = 0; step < 5; ++step)
+                must(db.execute(store::kSchemaSteps[step]));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=5"));
+            for (const Row& row : rows)
+                must(db.execute(fmt::format("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                                            "verified, durations_ms, conditions, device, time_ms, predicted_ns, target, finals) VALUES('{}', 1, 0, 0, 'conv', 'direct', '[]', 'sketch', 's', '[]', "
+                                            "'[]', 'h', 'done', 'Ok', '', {}, '[{}]', 1, '{{}}', '{{}}', '{}', 5, 60, 'cuda', '{}')", row.trial, row.ns, row.ns, row.device, row.finals)));
+            must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                            "verified, durations_ms, conditions, device, time_ms, predicted_ns, target, finals) VALUES('lost', 1, 0, 0, 'conv', 'direct', '[]', 'sketch', 's', '[]', "
+                            "'[]', 'h', 'run', 'DeviceLost', 'gone', NULL, '[]', 0, '{}', '{}', 'no fingerprint', 5, 60, 'cuda', '')"));
+            QVERIFY(!db.execute("SELECT device_key FROM records")); // it is the fifth indeed
+            auto boards = must(store::Statement::prepare(db, "SELECT count(DISTINCT device) FROM fastest"));
+            QVERIFY(must(boards.step()));
+            QCOMPARE(boards.integer(0), std::int64_t{3}); // each for itself
+        }
+        Project p = must(Project::open(file("fifth.lathe"), Project::Access::Write));
+        const std::string h100 = identityOf(left).key, a100 = identityOf(other).key;
+        const auto conditions = must(p.conditions("cuda"));
+        QCOMPARE(conditions.size(), std::size_t{2});
+        QVERIFY((conditions[0] == store::Conditions{h100, 0}));
+        QVERIFY((conditions[1] == store::Conditions{a100, 0}));
+        // Of both boards together, the latest finals are G: what is older is past.
+        const auto contenders = [&p](const store::Conditions& of) {
+            std::vector<std::string> trials;
+            must(p.forEachContender("conv", "cuda", of, [&trials](const Record& record) {
+                trials.push_back(record.trial);
+                return true;
+            }));
+            return trials;
+        };
+        QCOMPARE(contenders(conditions[0]), (std::vector<std::string>{"f", "e"}));
+        QCOMPARE(contenders(conditions[1]), (std::vector<std::string>{"d"}));
+        QCOMPARE(must(p.best({"conv", "cuda", conditions[0]}))[0].record.trial, std::string("f"));
+        QCOMPARE(must(p.record("c")).result.device.key, h100);
+        QCOMPARE(must(p.record("c")).result.device.fingerprint, std::string(right));
+        QCOMPARE(must(p.record("lost")).result.device.key, std::string("no fingerprint"));
+        // The range's rule is the same, and what comes from now on competes with both.
+        const RecordReader reader = must(RecordReader::open(file("fifth.lathe")));
+        const auto range = must(store::bestIn(reader, {1, 0}));
+        QCOMPARE(range.at(0).record.trial, std::string("d"));
+        QCOMPARE(range.at(1).record.trial, std::string("f"));
+        Record next = must(p.record("c"));
+        next.trial = "next";
+        next.result.costsNs = {30};
+        must(p.addRecords(std::vector{next}));
+        QCOMPARE(must(p.best({"conv", "cuda", conditions[0]}))[0].record.trial, std::string("next"));
     }
 
     void aProjectOfTheFourthSchemaStandsAsItStood()

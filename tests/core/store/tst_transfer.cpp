@@ -27,7 +27,7 @@ Record record(const std::string& id, const char* task, double ns, const char* al
     r.candidate.alternative = alternative;
     r.candidate.steps = steps;
     r.target = target;
-    r.device = R"({"name": "one"})";
+    r.result.device = identityOf(R"({"name": "one"})");
     r.timeMs = 1700000001500;
     if (ns > 0)
         r.result.costsNs = {ns, ns};

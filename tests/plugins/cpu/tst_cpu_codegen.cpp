@@ -1,11 +1,20 @@
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
+#include "plugins/cpu/codegen/compile.h"
+#include "plugins/cpu/codegen/cpu_target.h"
 #include "tests/plugins/cpu/codegen_fixture.h"
 #include "tests/plugins/cpu/dag_cases.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <llvm/IR/BasicBlock.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -81,6 +90,7 @@ class TstCpuCodegen : public QObject
 {
     Q_OBJECT
 private slots:
+    void malformedCodeIsCaughtBeforeItIsOptimized();
     void initTestCase()
     {
         m_codegen = codegenFor();
@@ -375,6 +385,27 @@ void TstCpuCodegen::anUndefinedSymbolIsNamed()
     const Result<> absent = m_codegen->linkLibrary(request);
     QVERIFY(!absent);
     QVERIFY(absent.error().code == Errc::NotFound);
+}
+
+/// Checks are on in tests (core/support/checks.h): what would crash LLVM is an error that says what is off.
+void TstCpuCodegen::malformedCodeIsCaughtBeforeItIsOptimized()
+{
+    const auto parsed = Target::parse("cpu");
+    const auto target = parsed ? cpu::CpuTarget::create(*parsed) : Result<cpu::CpuTarget>(parsed.error());
+    QVERIFY2(target, target ? "" : target.error().message.c_str());
+    llvm::LLVMContext context;
+    llvm::Module module("planted", context);
+    module.setTargetTriple(target->triple);
+    module.setDataLayout(target->machine->createDataLayout());
+    auto* const type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+    auto* const function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "planted", module);
+    llvm::BasicBlock* const entry = llvm::BasicBlock::Create(context, "entry", function);
+    const auto refused = cpu::optimize(module, *target);
+    QVERIFY(!refused);
+    QVERIFY(refused.error().code == Errc::Internal);
+    QVERIFY2(refused.error().message.find("malformed") != std::string::npos, refused.error().message.c_str());
+    llvm::ReturnInst::Create(context, entry); // what was missing
+    QVERIFY(cpu::optimize(module, *target));
 }
 
 LATHE_TEST(TstCpuCodegen)

@@ -1,7 +1,8 @@
-#include "core/backend/fault_script.h"
+#include "core/backend/kernel_name.h"
 #include "core/compute/dag.h"
 #include "core/schedule/lower.h"
 #include "plugins/sim/cost_model.h"
+#include "plugins/sim/fault_script.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -106,22 +107,22 @@ private slots:
 
     void scriptsDecideByTrialCandidateAndRate()
     {
-        const auto script = backend::FaultScript::parse(R"({"seed": 3, "rules": [{"fault": "crash", "ordinal": 2},
+        const auto script = FaultScript::parse(R"({"seed": 3, "rules": [{"fault": "crash", "ordinal": 2},
             {"fault": "wrong", "candidate": "00ff"}, {"fault": "hang", "every": 10, "offset": 5}, {"fault": "slow", "rate": 0.25}]})");
         QVERIFY(script);
         const auto fault = [&](std::int64_t ordinal, std::uint64_t hash) {
             return script->decide(backend::kernelName(ordinal, hash)).fault;
         };
-        QVERIFY(fault(2, 1) == backend::Fault::Crash);
-        QVERIFY(fault(3, 0x00ff000000000000) == backend::Fault::Wrong);
-        QVERIFY(fault(25, 1) == backend::Fault::Hang);
+        QVERIFY(fault(2, 1) == Fault::Crash);
+        QVERIFY(fault(3, 0x00ff000000000000) == Fault::Wrong);
+        QVERIFY(fault(25, 1) == Fault::Hang);
         int slow = 0;
         for (std::uint64_t hash = 1; hash <= 1000; ++hash) {
             QVERIFY(fault(1, hash) == fault(7, hash)); // the draw is of the candidate
-            slow += fault(1, hash) == backend::Fault::Slow;
+            slow += fault(1, hash) == Fault::Slow;
         }
         QVERIFY(slow > 180 && slow < 320);
-        QVERIFY(script->decide("main").fault == backend::Fault::None);
+        QVERIFY(script->decide("main").fault == Fault::None);
     }
 
     void badScriptsAreRefused()
@@ -130,7 +131,7 @@ private slots:
              {"", "{}", R"({"rules": 1})", R"({"rules": [{"fault": "fire", "ordinal": 1}]})",
               R"({"rules": [{"fault": "crash"}]})", R"({"rules": [{"fault": "crash", "ordinal": "one"}]})",
               R"({"rules": [{"fault": "crash", "every": 1e300}]})", R"({"seed": 1.5, "rules": []})"})
-            QCOMPARE(int(backend::FaultScript::parse(bad).error().code), int(Errc::BadFile));
+            QCOMPARE(int(FaultScript::parse(bad).error().code), int(Errc::BadFile));
     }
 };
 

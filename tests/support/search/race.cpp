@@ -1,3 +1,4 @@
+#include "core/policy/policy_table.h"
 #include "tests/support/search/race.h"
 
 #include "core/schedule/lower.h"
@@ -36,8 +37,8 @@ Result<std::vector<double>> race(const search::SearchTask& task, CostSource& cos
     policyOptions.seed = options.seed;
     policyOptions.trialsPerRound = options.trialsPerRound;
     policyOptions.pool = costs.pool();
-    LATHE_TRY_ASSIGN(std::shared_ptr<search::SharedModel> model, search::makeSharedModel(options.modelOff ? "random" : options.policy, 1, policyOptions));
-    LATHE_TRY_ASSIGN(const std::unique_ptr<search::Policy> policy, search::makePolicy(options.policy, task, std::move(model), policyOptions));
+    LATHE_TRY_ASSIGN(std::shared_ptr<search::SharedModel> model, policy::makeSharedModel(options.modelOff ? "random" : options.policy, 1, policyOptions));
+    LATHE_TRY_ASSIGN(const std::unique_ptr<search::Policy> policy, policy::makePolicy(options.policy, task, std::move(model), policyOptions));
     SerialExecutor executor;
     std::vector<double> best;
     const auto trials = static_cast<std::size_t>(options.trials);

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/session/option_table.h"
+#include "core/support/result.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace lathe::cli {
+
+/// Adds one option of the table. `take` is given what was said, while the words are parsed; its errors are for the
+/// command to tell.
+void addOption(CLI::App& command, const session::SetOption& option,
+               std::function<void(Result<session::OptionValue>)> take);
+
+/// The options of a table that a command takes, and what was said of them. Stays where it is: CLI11 writes into it.
+template<typename Options>
+class OptionArguments
+{
+public:
+    OptionArguments() = default;
+    OptionArguments(const OptionArguments&) = delete;
+    OptionArguments& operator=(const OptionArguments&) = delete;
+
+    /// `command` has the name by which the table's rows know it.
+    void addTo(CLI::App& command)
+    {
+        for (const session::SetOption& option : session::valuesOf(Options()))
+            if (session::isTakenBy(*option.info, command.get_name()))
+                addOption(command, option,
+                          [this, row = static_cast<const session::Option<Options>*>(option.info)](
+                              Result<session::OptionValue> value) {
+                              if (value && !row->set(values, *value))
+                                  value =
+                                      makeError(Errc::InvalidArgument, row->flag + " has a value that is out of range");
+                              if (!value && problem)
+                                  problem = std::move(value).error();
+                          });
+    }
+
+    Options values;
+    Result<> problem; ///< what CLI11 cannot see: the first duration or shape that cannot be read
+};
+
+/// "90", "90s", "20m", "1.5h" in seconds.
+Result<double> parseDuration(std::string_view text);
+
+} // namespace lathe::cli

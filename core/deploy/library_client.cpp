@@ -1,0 +1,261 @@
+#include "core/deploy/library_client.h"
+
+#include "core/deploy/shared_object.h"
+#include "core/measure/worker_client.h"
+#include "core/support/message.h"
+#include "core/target/target.h"
+#include "core/wire/failure.h"
+#include "core/wire/messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lathe::deploy {
+
+namespace {
+
+constexpr std::int64_t kMaxTensorBytes = std::int64_t(64) << 30; // those inside a network, all together
+constexpr double kMostBenchRuns = 500; // of the benchmark's method, where nothing says how many repeats to take
+
+// The runner may have been spoiled by what is in the library: what it says is looked at before it is used.
+
+Result<PortInfo> readPort(const wire::LibraryPort& in)
+{
+    std::int64_t bytes = 1;
+    bool fits = in.dtype() <= static_cast<std::uint32_t>(DType::F64);
+    for (const std::int64_t extent : in.shape())
+        fits = fits && extent >= 0 && !__builtin_mul_overflow(bytes, extent, &bytes) && bytes <= kMaxTensorBytes;
+    if (!fits)
+        return makeError(Errc::Internal, fmt::format("the runner describes '{}' as no tensor", in.name()));
+    return PortInfo{in.name(), in.layout(), {static_cast<DType>(in.dtype()), {in.shape().begin(), in.shape().end()}}};
+}
+
+Result<graph::HostTensor> readTensor(const graph::TensorType& type, const wire::Hash& values, wire::BlobStore& blobs)
+{
+    const wire::Blob blob = blobs.find(wire::fromWire(values));
+    graph::HostTensor tensor{type, {}};
+    std::int64_t bytes = sizeOf(type.dtype);
+    for (const std::int64_t extent : type.shape)
+        bytes *= extent;
+    if (!blob || blob->size() != static_cast<std::size_t>(bytes))
+        return makeError(Errc::Internal, "the runner did not send a tensor whole");
+    tensor.bytes.resize(blob->size());
+    std::copy_n(reinterpret_cast<const std::byte*>(blob->data()), blob->size(), tensor.bytes.data());
+    return tensor;
+}
+
+template<typename Ports>
+Result<std::vector<PortInfo>> readPorts(const Ports& in)
+{
+    std::vector<PortInfo> ports;
+    for (const wire::LibraryPort& one : in) {
+        LATHE_TRY_ASSIGN(PortInfo port, readPort(one));
+        ports.push_back(std::move(port));
+    }
+    return ports;
+}
+
+template<typename Hashes>
+Result<std::vector<graph::HostTensor>> readTensors(const std::vector<PortInfo>& ports, const Hashes& values, wire::BlobStore& blobs)
+{
+    if (static_cast<std::size_t>(values.size()) != ports.size())
+        return makeError(Errc::Internal, "the runner lost count of the network's tensors");
+    std::vector<graph::HostTensor> tensors;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        LATHE_TRY_ASSIGN(graph::HostTensor tensor, readTensor(ports[i].type, values[static_cast<int>(i)], blobs));
+        tensors.push_back(std::move(tensor));
+    }
+    return tensors;
+}
+
+} // namespace
+
+struct LibraryClient::Impl
+{
+    std::filesystem::path file;
+    std::string name;
+    Options options;
+    measure::WorkerClient worker;
+    std::vector<PortInfo> inputs, outputs;
+    unsigned threads = 0;
+    pid_t place = -1; ///< the process that has it loaded
+
+    Impl(std::filesystem::path path, Options wanted, std::stop_token stop)
+        : file(std::move(path)), options(std::move(wanted)),
+          worker(measure::Worker::Kind::Runner, options.programs, std::move(stop))
+    {
+    }
+
+    Result<wire::Message> ask(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
+                              wire::BlobStore& blobs, double seconds, std::string_view doing)
+    {
+        auto answer = worker.ask(request, needed, blobs, Deadline::inSeconds(seconds));
+        if (answer)
+            return answer;
+        place = -1;
+        switch (answer.error().code) {
+        case Errc::Cancelled:
+            return makeError(Errc::Cancelled, fmt::format("{} '{}' was stopped", doing, file.string()));
+        case Errc::RunTimeout:
+            return makeError(Errc::RunTimeout, fmt::format("{} '{}' took longer than {:.0f} s and was stopped", doing, file.string(), seconds));
+        case Errc::WorkerCrashed: return std::move(answer).error().note(fmt::format("{} '{}'", doing, file.string()));
+        default: return answer;
+        }
+    }
+
+    Result<> load()
+    {
+        LATHE_TRY(worker.ensureStarted());
+        if (place == worker.pid())
+            return {};
+        wire::Message message;
+        wire::LoadLibrary& request = *message.mutable_load_library();
+        request.set_id(worker.nextId());
+        request.set_file(std::filesystem::absolute(file).string());
+        request.set_name(name);
+        request.set_threads(options.threads);
+        request.set_map_weights(options.mapWeights);
+        wire::BlobStore none;
+        LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, {}, none, options.runSeconds, "loading"));
+        if (!answer.has_library_loaded())
+            return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
+        const wire::LibraryLoaded& loaded = answer.library_loaded();
+        if (loaded.failure().code() != 0)
+            return wire::errorOf(loaded.failure());
+        LATHE_TRY_ASSIGN(inputs, readPorts(loaded.inputs()));
+        LATHE_TRY_ASSIGN(outputs, readPorts(loaded.outputs()));
+        threads = loaded.threads();
+        place = worker.pid();
+        return {};
+    }
+
+    /// A runner that was killed from outside is replaced, once.
+    template<typename T, typename Work>
+    Result<T> twice(Work work)
+    {
+        Result<T> result = work();
+        if (!result && result.error().code == Errc::WorkerCrashed && worker.wasKilled())
+            result = work();
+        return result;
+    }
+
+    Result<LibraryRun> run(const LibraryRunRequest& wanted)
+    {
+        LATHE_TRY(load());
+        wire::Message message;
+        wire::RunLibrary& request = *message.mutable_run_library();
+        request.set_id(worker.nextId());
+        request.set_seed(wanted.seed);
+        request.set_return_inputs(wanted.returnInputs);
+        request.set_return_outputs(wanted.returnOutputs);
+        for (const std::string& tensor : wanted.observe)
+            request.add_observe(tensor);
+        std::map<Hash128, std::string_view> needed;
+        for (const graph::HostTensor& input : wanted.inputs) {
+            const std::string_view values(reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size());
+            const Hash128 hash = contentHash(values);
+            wire::toWire(hash, request.add_inputs());
+            needed.emplace(hash, values);
+        }
+        wire::BlobStore blobs(kMaxTensorBytes);
+        LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, needed, blobs, options.runSeconds, "a run of"));
+        if (!answer.has_library_ran())
+            return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
+        const wire::LibraryRan& ran = answer.library_ran();
+        if (ran.failure().code() != 0)
+            return wire::errorOf(ran.failure());
+        LibraryRun result;
+        result.seconds = ran.seconds();
+        if (wanted.returnInputs) {
+            LATHE_TRY_ASSIGN(result.inputs, readTensors(inputs, ran.inputs(), blobs));
+        }
+        if (wanted.returnOutputs) {
+            LATHE_TRY_ASSIGN(result.outputs, readTensors(outputs, ran.outputs(), blobs));
+        }
+        for (const auto& observed : ran.observed()) {
+            LATHE_TRY_ASSIGN(const PortInfo port, readPort(observed.tensor()));
+            LATHE_TRY_ASSIGN(graph::HostTensor tensor, readTensor(port.type, observed.values(), blobs));
+            result.observed.emplace_back(port.name, std::move(tensor));
+        }
+        return result;
+    }
+
+    Result<wire::LibraryTimes> time(const wire::LibraryPlan& plan, std::uint64_t seed)
+    {
+        LibraryRunRequest first;
+        first.seed = seed;
+        first.returnOutputs = false;
+        LATHE_TRY_ASSIGN(const LibraryRun once, run(first));
+        wire::Message message;
+        wire::TimeLibrary& request = *message.mutable_time_library();
+        request.set_id(worker.nextId());
+        request.set_number(plan.number);
+        request.set_repeat(plan.repeat);
+        request.set_min_repeat_ms(plan.minRepeatMs);
+        request.set_max_seconds(plan.maxSeconds);
+        request.set_run_seconds(once.seconds);
+        // Far more than the method takes: what does not end by then hangs.
+        const double runs = std::max<double>(plan.repeat, kMostBenchRuns);
+        const double wanted = runs * std::max((plan.number + 2) * once.seconds, plan.minRepeatMs * 1e-3);
+        wire::BlobStore none;
+        LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, {}, none, options.runSeconds + 4 * wanted, "timing"));
+        if (!answer.has_library_timed())
+            return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
+        const wire::LibraryTimed& timed = answer.library_timed();
+        if (timed.failure().code() != 0)
+            return wire::errorOf(timed.failure());
+        wire::LibraryTimes times;
+        times.runsNs.assign(timed.runs_ns().begin(), timed.runs_ns().end());
+        for (const auto& row : timed.functions())
+            times.functions.push_back({row.name(), row.kind(), row.ms(), row.min_ms()});
+        times.callMs = timed.call_ms();
+        times.threads = threads;
+        return times;
+    }
+};
+
+LibraryClient::LibraryClient(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
+LibraryClient::~LibraryClient() = default;
+
+Result<std::unique_ptr<LibraryClient>> LibraryClient::open(const std::filesystem::path& file, const Options& options,
+                                                           std::stop_token stop)
+{
+    if (stop.stop_requested())
+        return makeError(Errc::Cancelled, fmt::format("loading '{}' was stopped", file.string()));
+    auto impl = std::make_unique<Impl>(file, options, std::move(stop));
+    LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
+    LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
+    if (facts.machine != thisMachine()) // the loader would say that there is no such file
+        return makeError(Errc::Incompatible, say(Msg::LibraryOfMachine, file.string(),
+                                                         facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
+    LATHE_TRY(impl->twice<std::monostate>([&] { return impl->load(); }));
+    return std::unique_ptr<LibraryClient>(new LibraryClient(std::move(impl)));
+}
+
+const std::vector<PortInfo>& LibraryClient::inputs() const
+{
+    return m_impl->inputs;
+}
+
+const std::vector<PortInfo>& LibraryClient::outputs() const
+{
+    return m_impl->outputs;
+}
+
+unsigned LibraryClient::threads() const
+{
+    return m_impl->threads;
+}
+
+Result<LibraryRun> LibraryClient::runChecked(const LibraryRunRequest& request)
+{
+    return m_impl->twice<LibraryRun>([&] { return m_impl->run(request); });
+}
+
+Result<wire::LibraryTimes> LibraryClient::time(const wire::LibraryPlan& plan, std::uint64_t seed)
+{
+    return m_impl->twice<wire::LibraryTimes>([&] { return m_impl->time(plan, seed); });
+}
+
+} // namespace lathe::deploy

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/deploy/library_host.h"
+#include "core/measure/types.h"
+#include "core/wire/library_times.h"
+
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+
+namespace lathe::deploy {
+
+/// An exported network, loaded into a lathe-runner: nothing that is in the library runs in this process. One that crashes or
+/// hangs costs its runner and one sentence.
+/// Threads: one at a time.
+class LibraryClient : public LibraryHost
+{
+public:
+    struct Options
+    {
+        unsigned threads = 0; ///< 0: all processors
+        bool mapWeights = false; ///< no copy into 2 MiB pages: for what is not timed
+        double runSeconds = 600; ///< what loading, or a single run, may take
+        measure::WorkerPrograms programs;
+    };
+    /// A stop ends the runner in the middle of its work: calls give Cancelled.
+    /// Errors: NotFound, BadFile (no exported network), Incompatible (another version of the interface, another machine), Internal
+    /// (the library refuses, with its words), RunTimeout, WorkerCrashed, Cancelled.
+    static Result<std::unique_ptr<LibraryClient>> open(const std::filesystem::path& file, const Options& options,
+                                                       std::stop_token stop = {});
+    ~LibraryClient() override;
+
+    const std::vector<PortInfo>& inputs() const override;
+    const std::vector<PortInfo>& outputs() const override;
+    unsigned threads() const;
+
+    /// Times the library on the values of a seed, as serve::benchLibrary does. Errors: as of run().
+    Result<wire::LibraryTimes> time(const wire::LibraryPlan& plan, std::uint64_t seed = 1);
+
+private:
+    struct Impl;
+    explicit LibraryClient(std::unique_ptr<Impl> impl);
+    Result<LibraryRun> runChecked(const LibraryRunRequest& request) override;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace lathe::deploy

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "core/search/policy.h"
+#include "core/support/result.h"
+#include "core/target/target.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe::policy {
+
+/// A way to find candidates: everything that is said of a policy by its name is said here, and nowhere else.
+struct PolicyEntry
+{
+    std::string name; ///< of --policy, and in stored options: never changed
+    std::string help; ///< what it is, in a few words for a list of names; empty: the name says it
+    std::string missing; ///< why this version names it but has it not, as a sentence without a point; empty: it has
+    bool takesHeadStart = false;
+    /// Milliseconds that one cost is timed for at least, where nobody says.
+    double minRepeatMs = 20;
+    /// Whether it has rules for a target. Null: for any.
+    std::function<bool(const Target& target)> suits;
+    /// The model that the tasks of one run share, with the width of its features.
+    std::function<Result<std::shared_ptr<search::SharedModel>>(std::size_t tasks, const search::PolicyOptions& options)> model;
+    /// Of one task. Errors: Unsupported, with what the policy has no rules for.
+    std::function<Result<std::unique_ptr<search::Policy>>(const search::SearchTask& task, std::shared_ptr<search::SharedModel> model,
+                                                          const search::PolicyOptions& options)>
+        make;
+    /// The candidate that it believes in most, without having measured anything. Null: it has none for any task. Errors: Unsupported,
+    /// it has none for this one.
+    std::function<Result<Candidate>(const search::SearchTask& task)> guess;
+};
+
+using PolicyPtr = std::shared_ptr<const PolicyEntry>;
+
+/// The policy of who names none.
+inline constexpr const char* kDefaultPolicy = "sketch";
+
+/// All, the default one first; also those that are missing. Any thread.
+std::vector<PolicyPtr> policies();
+/// Their names with commas; `before` the last one stands "or" where it is said so. For messages.
+std::string policyNames(std::string_view beforeLast = ", ");
+/// Adds one, or replaces the one of its name. Any thread.
+void addPolicy(PolicyEntry entry);
+
+/// Errors: InvalidArgument names those that there are; Unsupported: it is missing.
+Result<PolicyPtr> findPolicy(std::string_view name);
+
+/// As findPolicy(), then of the entry.
+Result<std::shared_ptr<search::SharedModel>> makeSharedModel(std::string_view policy, std::size_t tasks, const search::PolicyOptions& options);
+Result<std::unique_ptr<search::Policy>> makePolicy(std::string_view policy, const search::SearchTask& task,
+                                                   std::shared_ptr<search::SharedModel> model, const search::PolicyOptions& options);
+
+} // namespace lathe::policy

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/serve/loaded_library.h"
+#include "core/wire/blob_store.h"
+#include "core/wire/connection.h"
+
+#include <memory>
+
+namespace lathe::wire {
+class LoadLibrary;
+class RunLibrary;
+class TimeLibrary;
+} // namespace lathe::wire
+
+namespace lathe::serve {
+
+/// The runner's side of exported libraries: loads one, runs and times it in this process, and answers on the connection.
+/// What the library does wrong ends the process; who asked explains it.
+class LibraryServer
+{
+public:
+    explicit LibraryServer(wire::Connection& connection) : m_connection(connection) { }
+
+    // Errors are the connection's; those of the library are in the answers.
+    Result<> load(const wire::LoadLibrary& request);
+    Result<> run(const wire::RunLibrary& request, wire::BlobStore& blobs);
+    Result<> time(const wire::TimeLibrary& request);
+
+private:
+    wire::Connection& m_connection;
+    std::unique_ptr<LoadedLibrary> m_library;
+};
+
+} // namespace lathe::serve

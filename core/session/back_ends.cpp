@@ -1,0 +1,97 @@
+#include "core/session/back_ends.h"
+
+#include "core/backend/rules.h"
+#include "core/measure/measurer.h"
+#include "core/policy/policy_table.h"
+#include "core/support/files.h"
+#include "core/support/log.h"
+#include "core/support/message.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace lathe::session {
+namespace {
+
+TargetView viewOf(const Target& target, std::string title)
+{
+    const BackendTraits& traits = target.traits();
+    const auto measurable = measure::checkMeasurable(target);
+    return {target.text(), std::move(title), target.kind(), traits.clock == CostClock::Model, traits.runsHere, traits.libraries,
+            measurable ? std::string() : measurable.error().message};
+}
+
+/// Nothing: none of its kind's.
+std::string titleOf(const TargetKind& kind, const std::string& text)
+{
+    for (const OfferedTarget& offered : kind.offered)
+        if (offered.text == text)
+            return offered.title;
+    return text;
+}
+
+} // namespace
+
+const std::vector<std::string>& loadBackEnds()
+{
+    static const std::vector<std::string>& refused = *new std::vector<std::string>([] {
+        std::vector<std::string> texts;
+        for (const backend::RefusedRules& rules : backend::loadRules(pluginDir())) {
+            texts.push_back(fmt::format("the plugin {} is not used: {}", rules.plugin, rules.error.message));
+            log(LogLevel::Warning, "session", texts.back());
+        }
+        return texts;
+    }());
+    return refused;
+}
+
+Result<Target> parseTarget(std::string_view text)
+{
+    loadBackEnds();
+    return Target::parse(text);
+}
+
+std::vector<TargetView> listTargets()
+{
+    loadBackEnds();
+    std::vector<TargetView> views;
+    for (const TargetKindPtr& kind : targetKinds())
+        for (const OfferedTarget& offered : kind->offered)
+            if (const auto target = Target::parse(offered.text))
+                views.push_back(viewOf(*target, offered.title));
+    return views;
+}
+
+Result<TargetView> viewTarget(std::string_view text)
+{
+    LATHE_TRY_ASSIGN(const Target target, parseTarget(text));
+    const TargetKindPtr kind = findTargetKind(target.kind());
+    return viewOf(target, titleOf(*kind, target.text()));
+}
+
+std::vector<PolicyView> listPolicies()
+{
+    std::vector<PolicyView> views;
+    for (const policy::PolicyPtr& entry : policy::policies())
+        views.push_back({entry->name, entry->help, !entry->missing.empty()});
+    return views;
+}
+
+Result<> checkPolicy(const Target& target, std::string_view name)
+{
+    LATHE_TRY_ASSIGN(const policy::PolicyPtr wanted, policy::findPolicy(name));
+    const backend::BackendRulesPtr rules = backend::rulesOf(target);
+    std::vector<std::string> fitting;
+    for (const policy::PolicyPtr& entry : policy::policies()) {
+        const bool named = !rules || rules->policies.empty() || std::ranges::find(rules->policies, entry->name) != rules->policies.end();
+        if (named && entry->missing.empty() && (!entry->suits || entry->suits(target)))
+            fitting.push_back(entry->name);
+    }
+    if (std::ranges::find(fitting, wanted->name) != fitting.end())
+        return {};
+    return makeError(Errc::Unsupported, say(Msg::PolicyWithoutRules, name, target.text(), fitting));
+}
+
+} // namespace lathe::session

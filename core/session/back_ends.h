@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/support/result.h"
+#include "core/target/target.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe::session {
+
+/// Loads what the plugins of this installation say of their targets (core/backend/rules.h), once in the life of the program; whoever
+/// reads a target's text here has done it. Any thread. Back: a sentence for each plugin that was refused.
+const std::vector<std::string>& loadBackEnds();
+
+/// As Target::parse(), of the kinds of all plugins.
+Result<Target> parseTarget(std::string_view text);
+
+/// A target as pickers show it.
+struct TargetView
+{
+    std::string text; ///< canonical
+    std::string title; ///< for people, "this CPU"; the text where nobody named it
+    std::string kind;
+    bool simulated = false; ///< costs are a formula's: no device is needed
+    bool runsHere = true; ///< a device of it can be in this machine
+    bool libraries = false; ///< can be exported
+    std::string notMeasurable; ///< why its candidates cannot be measured from here; empty: they can, where the device is
+};
+
+/// The targets that all kinds offer, in the order of the kinds.
+std::vector<TargetView> listTargets();
+/// Errors: those of Target::parse().
+Result<TargetView> viewTarget(std::string_view text);
+
+struct PolicyView
+{
+    std::string name;
+    std::string help; ///< a few words; empty: the name says it
+    bool missing = false; ///< named, but not part of this version
+};
+/// The default one first.
+std::vector<PolicyView> listPolicies();
+/// Whether the policy is there and makes sense for the target. Errors: InvalidArgument, Unsupported, with those that do.
+Result<> checkPolicy(const Target& target, std::string_view policy);
+
+} // namespace lathe::session

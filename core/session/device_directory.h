@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/session/views.h"
+#include "core/support/result.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lathe::session {
+
+/// What candidates can be measured on, as it was when it was asked for: the one list behind every picker, in the window
+/// and on the command line. What people look for and this machine does not have is in it, too, with the reason.
+///
+/// Two names lead to a device: its own, by which its machine calls it (DeviceView::key), and that of its class, which
+/// all equal ones share (DeviceView::deviceKey) and within which costs compare. Either may be asked for.
+class DeviceDirectory
+{
+public:
+    /// Asks every back end. Blocks for a moment, since they live in a process of their own: never on the GUI thread.
+    /// What keeps all of them from being asked is a row of its own.
+    static DeviceDirectory ask();
+
+    DeviceDirectory() = default; ///< nobody was asked yet
+    explicit DeviceDirectory(std::vector<DeviceView> all)
+        : m_all(std::move(all))
+    { }
+
+    std::span<const DeviceView> all() const { return m_all; }
+
+    /// What a run for `target` may be measured on, usable ones first. At least one row: where there is no device, one
+    /// without a key that says why in its state.
+    std::vector<DeviceView> forTarget(const std::string& target) const;
+
+    /// The devices that `keys` ask for, each once; the name of a class asks for all of it. Without keys: the first
+    /// usable one. Errors: NotFound (names what there is), InvalidArgument (devices of two classes, whose costs would
+    /// not compare), Unsupported (nothing is measured for the target from here).
+    Result<std::vector<DeviceView>> pick(const std::string& target, std::span<const std::string> keys) const;
+
+private:
+    std::vector<DeviceView> m_all;
+};
+
+} // namespace lathe::session

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/session/views.h"
+#include "core/support/result.h"
+
+#include <string>
+#include <vector>
+
+namespace lathe::session {
+
+/// Whether candidates for `target` can be measured from here. Unsupported, with the reason; those of Target::parse.
+Result<> checkMeasurable(const std::string& target);
+
+/// Whether this machine can run code for `target`; text that is no target counts as what it can.
+bool runsHere(const std::string& target);
+
+/// One small kernel built for a target, launched and compared with what it must compute.
+struct SelfTest
+{
+    std::string device; ///< its name
+    double buildMs = kUnknown, runMs = kUnknown;
+    double maxRelError = kUnknown;
+};
+/// On the device that its machine calls so (DeviceView::key); empty: the target's first. Blocks for some seconds.
+/// Errors: of builder, runner and device, in one sentence.
+Result<SelfTest> selfTestDevice(const std::string& target, const std::string& device = {});
+
+} // namespace lathe::session

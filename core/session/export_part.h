@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/session/compile_report.h"
+#include "core/session/options.h"
+#include "core/session/progress.h"
+#include "core/support/result.h"
+
+#include <stop_token>
+
+namespace lathe::session {
+
+/// What becomes of a network that was tuned. TuningSession::exports().
+class ExportPart
+{
+public:
+    virtual ~ExportPart() = default;
+
+    /// What compile() would run where; `strict` as in CompileOptions. May be called on any thread beside the others.
+    /// StoreFailed, Unsupported.
+    virtual Result<Coverage> coverage(bool strict) const = 0;
+    /// Compile with the best records, verify, benchmark, export. Blocks: call it off the GUI thread. Errors:
+    /// Incompatible if a task has no record and allowDefault is off (names them all), BuildFailed, WrongAnswer,
+    /// Cancelled.
+    virtual Result<CompileReport> compile(const CompileOptions& options, const Progress& progress,
+                                          std::stop_token stop) = 0;
+};
+
+} // namespace lathe::session

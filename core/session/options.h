@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lathe::session {
+
+// What a person can ask for, as values: from the command line, the window, or a project. Nothing else is needed to hold
+// them.
+
+/// MODEL of the command line: an ONNX file or "zoo:NAME", and the options that go with it.
+struct ModelSpec
+{
+    std::string source;
+    std::optional<std::int64_t> batch;
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
+    std::string layout; ///< "", "NHWC", "NCHW"
+    std::string partition = "lathe";
+    /// File of hardware parameters, or a CPU's name (-mcpu); stored with the project; empty: what is stored, else the
+    /// target's.
+    std::string hardware;
+    std::uint64_t seed = 0; ///< of zoo weights
+};
+
+/// A stored run that plays back.
+struct ReplayOptions
+{
+    std::int64_t run = 0; ///< RunView::id; 0: the project's latest
+    double speed = 1; ///< Replay::setSpeed()
+};
+
+struct OpenOptions
+{
+    ModelSpec model; ///< empty source: the project's latest model
+    std::string target; ///< empty: what the project was last tuned for, else "cpu"
+    std::filesystem::path project; ///< empty: no history is read or written
+    bool readOnly = false;
+    std::optional<ReplayOptions> replay; ///< of `project`, which is not written to
+};
+
+struct TuneOptions
+{
+    double seconds = 0; ///< 0: no limit in time
+    std::int64_t trials = 0; ///< 0: no limit in trials
+    std::int64_t trialsPerTask = 0; ///< cap
+    std::int32_t trialsPerRound = 0; ///< 0: 64, fewer where the budget in time is small
+    std::string policy = "sketch"; ///< sketch, reference, random, evolution, template
+    std::string scheduler = "gradient"; ///< who has the next round: gradient, reference, round-robin
+    /// What policy sketch begins with: a file (lathe-cli head-start make), "none"; empty: what is installed for the
+    /// target, if there is such.
+    std::string headStart;
+    std::vector<std::string> devices;
+    std::uint64_t seed = 1;
+    bool resume = false; ///< continue the project's latest run with its own options
+    std::int32_t repeat = 1, number = 3;
+    std::optional<double> minRepeatMs; ///< nothing: 20, with policy reference 100
+    double timeoutSeconds = 10;
+    double cooldownMs = 0;
+    std::int64_t earlyStop = 0;
+    double minGainPercent = 0; ///< ends when the last `gainWindowSeconds` made the network faster by less; 0: never
+    double gainWindowSeconds = 3600;
+    std::int32_t buildJobs = 0; ///< 0: one per core
+    /// "network": weights come from where the network's others push them; "warm": runs back to back; "cold": 32 MiB of
+    /// other memory are read before each.
+    std::string cache = "network";
+    /// Whether each round's best is measured beside what stands before it is believed: "on", "off"; "auto": but on
+    /// simulators, whose costs do not vary.
+    std::string runoff = "auto";
+    bool strict = false;
+    bool verbose = false;
+};
+
+struct CompileOptions
+{
+    std::filesystem::path output; ///< NAME.so; header, description and examples go beside it
+    std::string name;
+    bool allowDefault = false;
+    bool strict = false;
+    bool verify = true;
+    bool benchmark = true;
+    unsigned threads = 0; ///< 0: the target's
+};
+
+struct RemeasureOptions
+{
+    double timeoutSeconds = 0; ///< that a candidate may run; 0: the session's runTimeout()
+    std::int32_t repeat = 3; ///< costs taken of each, at least
+};
+
+} // namespace lathe::session

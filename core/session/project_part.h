@@ -1,0 +1,62 @@
+#pragma once
+
+#include "core/session/log_import.h"
+#include "core/session/options.h"
+#include "core/session/progress.h"
+#include "core/session/views.h"
+#include "core/support/result.h"
+
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe::session {
+
+/// What a person changes in a project: limits, budgets, notes, records that are measured again or imported.
+/// TuningSession::project().
+class ProjectPart
+{
+public:
+    virtual ~ProjectPart() = default;
+
+    /// Sets a limit (nothing: back to what the target says), for runs that start later; stored with the project.
+    /// Errors: InvalidArgument (no such limit, a value out of range, a run is going on), StoreFailed.
+    virtual Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) = 0;
+
+    /// One per task, as asked for last.
+    virtual std::vector<TaskBudget> budgets() const = 0;
+    /// Stored with the project; a run follows from its next round on. Errors: InvalidArgument (no such task, a boost
+    /// that is not positive, a negative cap), StoreFailed.
+    virtual Result<> setBudget(std::int32_t task, const TaskBudget& budget) = 0;
+    /// Seconds that a candidate may run, for the run that goes on (from its next round) and those to come.
+    /// InvalidArgument.
+    virtual Result<> setRunTimeout(double seconds) = 0;
+    virtual double runTimeout() const = 0;
+
+    /// Builds and measures the candidates of stored trials again, under the conditions of their runs; every result is
+    /// stored as a new trial that names the one it repeats. No run learns from them. Blocks: call it off the GUI
+    /// thread; a stop keeps what was measured. Trials that cannot be measured are told with the others. Errors:
+    /// InvalidArgument (a run goes on), NotFound, Incompatible (none of them can be measured), StoreFailed.
+    virtual Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string> trials,
+                                                           const RemeasureOptions& options, const Progress& progress,
+                                                           std::stop_token stop) = 0;
+    virtual bool isRemeasuring() const = 0; ///< no run starts meanwhile
+    /// Takes records from tuning logs, line by line: Lathe's own export of records, and logs of the reference's
+    /// auto-scheduler whose workloads the network has. What another tuner measured elsewhere is no candidate for an
+    /// export before remeasure() measured it here. A stop keeps what was taken. Blocks: call it off the GUI thread; may
+    /// be called while a run goes on, which does not learn from them. Errors: NotFound, BadFile, Cancelled,
+    /// StoreFailed.
+    virtual Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
+                                         std::stop_token stop) = 0;
+    /// A note on a trial, or on the project where `trial` is empty; an empty text takes it away. Writes to the disk:
+    /// call it off the GUI thread; may be called while a run goes on. StoreFailed, NotFound.
+    virtual Result<> setNote(const std::string& trial, const std::string& text) = 0;
+
+    /// Best record of a task; NotFound if it has none.
+    virtual Result<ScheduleView> bestSchedule(std::int32_t task) const = 0;
+};
+
+} // namespace lathe::session

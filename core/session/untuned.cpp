@@ -1,0 +1,62 @@
+#include "core/session/untuned.h"
+
+#include "core/backend/rules.h"
+#include "core/policy/default_candidate.h"
+#include "core/schedule/default_schedule.h"
+#include "core/schedule/step.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lathe::session {
+namespace {
+
+/// For processors, whose kernels are phases.
+Result<std::vector<schedule::Step>> phaseSchedule(const search::SearchTask& task)
+{
+    const search::SearchAlternative& alternative = task.alternatives.front();
+    schedule::DefaultScheduleOptions options;
+    const std::int64_t vectorBytes = task.hardware.get("vector_unit_bytes", 64);
+    options.vectorLanes = static_cast<std::int32_t>(vectorBytes / sizeOf(DType::F32));
+    options.vectorRegisters = vectorBytes >= 64 ? 32 : 16;
+    options.threads = static_cast<std::int32_t>(task.target.threads());
+    options.constantInputs = alternative.constantInputs;
+    LATHE_TRY_ASSIGN(const schedule::State state, schedule::planDefaultSchedule(alternative.dag, options));
+    return state.steps();
+}
+
+/// As the back end has it; nothing: it leaves this to us. Unsupported: it has none for the task.
+std::optional<Result<std::vector<schedule::Step>>> ownSchedule(const search::SearchTask& task)
+{
+    const backend::BackendRulesPtr rules = backend::rulesOf(task.target);
+    if (!rules || !rules->defaultSchedule)
+        return std::nullopt;
+    const search::SearchAlternative& alternative = task.alternatives.front();
+    return rules->defaultSchedule(alternative.dag, alternative.constantInputs, task.target, task.hardware);
+}
+
+Candidate asCandidate(const search::SearchTask& task, const std::vector<schedule::Step>& steps)
+{
+    Candidate candidate = policy::plainLoops(task);
+    candidate.sketch = "default";
+    candidate.steps = schedule::toJson(steps).dump();
+    return candidate;
+}
+
+} // namespace
+
+std::optional<Candidate> untunedCandidate(const search::SearchTask& task)
+{
+    auto steps = ownSchedule(task);
+    if (!steps && task.target.traits().form == KernelForm::Phases)
+        steps = phaseSchedule(task);
+    return steps && *steps ? std::optional(asCandidate(task, **steps)) : std::nullopt;
+}
+
+Result<Candidate> defaultCandidate(const search::SearchTask& task)
+{
+    if (const auto steps = ownSchedule(task))
+        return *steps ? asCandidate(task, **steps) : policy::plainLoops(task);
+    return policy::defaultCandidate(task);
+}
+
+} // namespace lathe::session

@@ -1,0 +1,211 @@
+#include "core/session/rounds.h"
+#include "tests/support/fake_run.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+namespace tst_rounds {
+
+using namespace lathe;
+using namespace lathe::session;
+using namespace lathe::test;
+
+/// One round after the other, on devices of which the test says what they answer.
+class TestRounds : public QObject, Projects
+{
+    Q_OBJECT
+
+    store::Project writer(const char* name) const
+    {
+        return must(store::Project::open(file(name), store::Project::Access::Write));
+    }
+    static std::vector<std::string> hashes(const std::vector<measure::MeasureRequest>& requests)
+    {
+        std::vector<std::string> all;
+        for (const measure::MeasureRequest& request : requests)
+            all.push_back(request.candidate.hash().hex());
+        return all;
+    }
+
+private slots:
+    void aRoundIsProposedMeasuredStoredAndTold()
+    {
+        store::Project project = writer("round.lathe");
+        FakeRun run(few(100), &project);
+        Rounds rounds(*run.parts);
+        std::int64_t onDisk = -1;
+        run.watcher.onEvent = [&](const Event& event) {
+            if (onDisk < 0 && std::holds_alternative<TrialEvent>(event.what))
+                onDisk = must(reader("round.lathe").recordCount());
+        };
+        must(rounds.hold(1, {}));
+        QCOMPARE(rounds.held(), 1);
+        QCOMPARE(run.devices.asked.size(), std::size_t{1});
+        QCOMPARE(run.devices.asked[0].size(), std::size_t{8});
+        QVERIFY2(onDisk >= 1, "a trial was told before it was on disk");
+        const auto records = searched(project);
+        QCOMPARE(records.size(), std::size_t{8});
+        double best = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            QCOMPARE(records[i].index, static_cast<std::int32_t>(i));
+            QCOMPARE(records[i].candidate.hash().hex(), hashes(run.devices.asked[0])[i]);
+            QVERIFY((records[i].result.device == DeviceIdentity{"fake", "left"}));
+            best = std::min(best, records[i].result.meanNs());
+        }
+        QCOMPARE(run.tasks[1].bestNs(), best);
+        QCOMPARE(run.scheduler->progress(1).trials, std::int64_t{8});
+        QCOMPARE(run.scheduler->progress(1).bestSeconds, best * 1e-9);
+        const auto stored = must(project.rounds(run.journal.session()));
+        QCOMPARE(stored.size(), std::size_t{1});
+        QCOMPARE(stored[0].task, run.tasks[1].search.key);
+        // Announced, then trial by trial, then done.
+        const auto events = run.watcher.events();
+        QVERIFY(std::holds_alternative<RoundEvent>(events.front().what));
+        QCOMPARE(run.watcher.all<RoundEvent>()[0].reason, std::string("first"));
+        QCOMPARE(run.watcher.all<TrialEvent>().size(), std::size_t{8});
+        QCOMPARE(run.watcher.all<RoundDoneEvent>()[0].trials, 8);
+    }
+
+    void failedTrialsCountByTheirCode()
+    {
+        FakeRun run(few(100));
+        Rounds rounds(*run.parts);
+        int asked = 0;
+        run.devices.answer = [&asked](const measure::MeasureRequest& request) {
+            return ++asked <= 3 ? FakeDevices::failed(Errc::WrongAnswer)
+                                : FakeDevices::took(FakeDevices::costNs(request.candidate));
+        };
+        must(rounds.hold(0, {}));
+        QCOMPARE(rounds.errors(), (std::map<std::string, std::int64_t>{{"WrongAnswer", 3}}));
+        QCOMPARE(run.clock.trials(), std::int64_t{8});
+    }
+
+    void theNextRoundIsMeasuredAgainstTheBest()
+    {
+        FakeRun run(few(100));
+        Rounds rounds(*run.parts);
+        must(rounds.hold(0, {}));
+        must(rounds.hold(0, {}));
+        QVERIFY(std::isinf(run.devices.asked[0][0].bestNs));
+        QCOMPARE(run.devices.asked[1][0].bestNs, run.scheduler->progress(0).history[0] * 1e9);
+        QCOMPARE(run.devices.asked[1][0].ordinal, std::int64_t{8});
+        QCOMPARE(run.watcher.all<RoundEvent>()[1].index, 1);
+    }
+
+    void theEndOfTheBudgetIsTheEndOfTheRound()
+    {
+        store::Project project = writer("cut.lathe");
+        TuneOptions options = few(0);
+        options.seconds = 0.05;
+        FakeRun run(options, &project);
+        Rounds rounds(*run.parts);
+        run.devices.most = 3; // then the devices work until they are stopped
+        must(rounds.hold(0, {}));
+        QCOMPARE(rounds.held(), 1);
+        QCOMPARE(searched(project).size(), std::size_t{3});
+        QCOMPARE(run.scheduler->progress(0).trials, std::int64_t{3});
+        QVERIFY(!run.scheduler->progress(0).exhausted);
+        QCOMPARE(run.watcher.all<RoundDoneEvent>()[0].trials, 3);
+    }
+
+    void aRoundWithoutTimeForATrialIsNone()
+    {
+        store::Project project = writer("none.lathe");
+        TuneOptions options = few(0);
+        options.seconds = 0.05;
+        FakeRun run(options, &project);
+        Rounds rounds(*run.parts);
+        run.devices.most = 0;
+        must(rounds.hold(0, {}));
+        QCOMPARE(rounds.held(), 0);
+        QCOMPARE(run.scheduler->progress(0).rounds, std::int64_t{0});
+        QVERIFY(must(project.rounds(run.journal.session())).empty());
+    }
+
+    void aStopIsCancelledAndKeepsWhatWasMeasured()
+    {
+        store::Project project = writer("stopped.lathe");
+        FakeRun run(few(100), &project);
+        Rounds rounds(*run.parts);
+        std::stop_source stop;
+        run.devices.answer = [&, left = 5](const measure::MeasureRequest& request) mutable {
+            if (--left == 0)
+                stop.request_stop();
+            return FakeDevices::took(FakeDevices::costNs(request.candidate));
+        };
+        const auto held = rounds.hold(0, stop.get_token());
+        QVERIFY(!held && held.error().code == Errc::Cancelled);
+        QCOMPARE(searched(project).size(), std::size_t{5});
+        QVERIFY(must(project.rounds(run.journal.session())).empty());
+    }
+
+    void aRoundThatWasCutShortGoesOnWithItsCandidates()
+    {
+        store::Project project = writer("again.lathe");
+        std::vector<std::string> before;
+        {
+            FakeRun run(few(100), &project);
+            Rounds rounds(*run.parts);
+            must(rounds.hold(1, {}));
+            std::stop_source stop;
+            run.devices.answer = [&, left = 5](const measure::MeasureRequest& request) mutable {
+                if (--left == 0)
+                    stop.request_stop();
+                return FakeDevices::took(FakeDevices::costNs(request.candidate));
+            };
+            QVERIFY(!rounds.hold(0, stop.get_token()));
+            before = hashes(run.devices.asked[1]);
+        }
+        FakeRun run(few(100));
+        RunJournal journal(&project, run.control(), run.clock);
+        journal.goOn(1);
+        RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
+                       run.devices, run.time,    *run.scheduler,      *run.costModel, "nonce"};
+        parts.modelTime = true;
+        Rounds rounds(parts);
+        must(rounds.restore({}));
+        QCOMPARE(rounds.held(), 1);
+        QCOMPARE(rounds.cutShort(), 0);
+        QCOMPARE(run.clock.trials(), std::int64_t{8});
+        QCOMPARE(run.scheduler->progress(1).trials, std::int64_t{8});
+        must(rounds.hold(0, {}));
+        QCOMPARE(rounds.cutShort(), -1);
+        QCOMPARE(hashes(run.devices.asked[0]),
+                 (std::vector<std::string>(before.begin() + 5, before.end()))); // the missing ones alone
+        QCOMPARE(searched(project).size(), std::size_t{16});
+        QCOMPARE(run.watcher.all<RoundEvent>()[0].reason, std::string("continued"));
+        QCOMPARE(run.watcher.all<RoundEvent>()[0].trials, 8);
+    }
+
+    void aRunOfOtherTasksIsNotContinued()
+    {
+        store::Project project = writer("other.lathe");
+        FakeRun run(few(100), &project);
+        must(project.addRound({run.journal.session(), 0, "another network's", 1, "{}", "{}", 1, 1}));
+        Rounds rounds(*run.parts);
+        const auto restored = rounds.restore({});
+        QVERIFY(!restored && restored.error().code == Errc::Incompatible);
+    }
+
+    void runoffsSayWhatTheRoundBrought()
+    {
+        FakeRun run(few(100), nullptr, true);
+        Rounds rounds(*run.parts);
+        must(rounds.hold(0, {}));
+        // Twice as slow as it seemed: what the runoff said stands.
+        run.devices.answer = [](const measure::MeasureRequest& request) {
+            return FakeDevices::took(2 * FakeDevices::costNs(request.candidate));
+        };
+        must(rounds.hold(0, {}));
+        QVERIFY(run.watcher.all<BestEvent>().size() >= 2);
+        QCOMPARE(run.watcher.all<BestEvent>().back().costMs, run.tasks[0].bestNs() * 1e-6);
+        QVERIFY(run.watcher.all<BestEvent>().back().final);
+        QVERIFY(run.devices.asked.size() > 3); // passes besides the two rounds
+    }
+};
+
+LATHE_TEST(TestRounds)
+
+} // namespace tst_rounds
+
+#include "tst_rounds.moc"
