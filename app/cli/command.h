@@ -52,6 +52,6 @@ void addDevices(CLI::App& app, Action& run);
 void addCommands(CLI::App& app, Action& run);
 
 /// Remarks for people, on standard error.
-void printNotices(const std::vector<std::string>& notices);
+void printNotices(const std::vector<Message>& notices);
 
 } // namespace lathe::cli

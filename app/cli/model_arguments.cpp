@@ -21,10 +21,10 @@ Result<session::OpenOptions> ModelArguments::openOptions() const
     return options;
 }
 
-void printNotices(const std::vector<std::string>& notices)
+void printNotices(const std::vector<Message>& notices)
 {
-    for (const std::string& notice : notices)
-        fmt::print(stderr, "lathe-cli: {}\n", notice);
+    for (const Message& notice : notices)
+        fmt::print(stderr, "lathe-cli: {}\n", textOf(notice));
 }
 
 } // namespace lathe::cli

@@ -42,7 +42,7 @@ Result<> note(const RecordsNoteArguments& a)
     const bool write = a.text || a.clear;
     LATHE_TRY_ASSIGN(Project project, Project::open(a.project, write ? Project::Access::Write : Project::Access::Read));
     if (write && project.readOnly())
-        return makeError(Errc::StoreFailed, project.readOnlyReason());
+        return project.readOnlyError();
     std::string subject(store::kProjectNote);
     if (*a.subject != subject) {
         LATHE_TRY_ASSIGN(const std::string trial, wholeTrial(project, *a.subject));

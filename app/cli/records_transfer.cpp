@@ -40,7 +40,7 @@ Result<> combine(const RecordsTransferArguments& a, bool bestOnly)
     }
     LATHE_TRY_ASSIGN(Project to, Project::open(a.output, Project::Access::Write));
     if (to.readOnly())
-        return makeError(Errc::StoreFailed, to.readOnlyReason());
+        return to.readOnlyError();
     store::TransferCount total;
     for (const Project& source : sources) {
         LATHE_TRY_ASSIGN(const auto count, store::copyRecords(source, to, bestOnly));

@@ -1,6 +1,7 @@
 #include "core/backend/plugin_file.h"
 
 #include "core/backend/codegen.h"
+#include "core/support/packages.h"
 
 #include <fmt/format.h>
 
@@ -14,10 +15,10 @@ Result<void*> openPlugin(const std::filesystem::path& path, const char* entry)
 {
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return makeError(Errc::Incompatible, fmt::format("{} does not load: {}", path.string(), ::dlerror()));
+        return makeError(Errc::Incompatible, notLoaded(path.string(), ::dlerror()));
     void* found = ::dlsym(library, entry);
     if (!found)
-        return makeError(Errc::Incompatible, fmt::format("{} is no such plugin of Lathe: it has no {}", path.string(), entry));
+        return makeError(Errc::Incompatible, say(Msg::NoSuchPlugin, path.string(), entry));
     return found;
 }
 
@@ -25,7 +26,7 @@ Result<> checkBuildId(const std::filesystem::path& path, const char* theirs)
 {
     if (std::string_view(theirs) == buildId())
         return {};
-    return makeError(Errc::Incompatible, fmt::format("{} was built as {}, this program as {}", path.string(), theirs, buildId()));
+    return makeError(Errc::Incompatible, say(Msg::PluginOfOtherBuild, path.string(), theirs, buildId()));
 }
 
 } // namespace lathe::backend

@@ -1,6 +1,8 @@
 #include "core/backend/plugin_loader.h"
 
 #include "core/backend/plugin_file.h"
+#include "core/support/message.h"
+#include "core/support/packages.h"
 
 #include <fmt/format.h>
 
@@ -16,14 +18,14 @@ Result<const CodegenPlugin*> loadPlugin(const std::filesystem::path& path, std::
     if (!std::filesystem::exists(path, ignored))
         return makeError(
             Errc::NotFound,
-            fmt::format("there is no code generator for targets of kind \"{}\": {} is missing", kind, path.string()));
+            say(Msg::NoGenerator, kind, path.string()));
     LATHE_TRY_ASSIGN(void* entry, openPlugin(path, "lathe_codegen_create"));
     const CodegenPlugin* plugin = reinterpret_cast<CodegenPluginFn>(entry)();
     if (!plugin || !plugin->buildId || !plugin->kind || !plugin->create)
-        return makeError(Errc::Incompatible, fmt::format("{} is no code generator of Lathe", path.string()));
+        return makeError(Errc::Incompatible, say(Msg::PluginNoGenerator, path.string()));
     LATHE_TRY(checkBuildId(path, plugin->buildId));
     if (plugin->kind != kind)
-        return makeError(Errc::Incompatible, fmt::format("{} generates code for \"{}\"", path.string(), plugin->kind));
+        return makeError(Errc::Incompatible, say(Msg::PluginOfOtherTarget, path.string(), plugin->kind));
     return plugin;
 }
 

@@ -1,6 +1,7 @@
 #include "core/compute/json.h"
 #include "core/deploy/compiler.h"
 #include "core/measure/builder_client.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -48,7 +49,7 @@ public:
             for (std::size_t i = share; i < kernels.size(); i += shares) {
                 const measure::KernelStatus& status = product.kernels[i / shares];
                 if (status.code != Errc::Ok)
-                    return makeError(status.code, fmt::format("kernel '{}': {}", kernels[i].name, status.text));
+                    return makeError(status.code, say(Msg::KernelNoted, kernels[i].name, status.text));
                 if (status.kernel < 0 || static_cast<std::size_t>(status.kernel) >= product.descriptor.kernels.size())
                     return makeError(Errc::Internal, fmt::format("kernel '{}' was built but is not described", kernels[i].name));
                 compiled.kernels[i] = product.descriptor.kernels[static_cast<std::size_t>(status.kernel)];

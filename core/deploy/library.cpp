@@ -4,6 +4,7 @@
 #include "core/deploy/stub_object.h"
 #include "core/deploy/templates.h"
 #include "core/support/files.h"
+#include "core/support/message.h"
 #include "core/target/target.h"
 
 #include <fmt/format.h>
@@ -95,14 +96,14 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
                                    Compiler& compiler, const LibraryOptions& options)
 {
     if (options.output.filename().empty())
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' names no file to write the library to", options.output.string()));
+        return makeError(Errc::InvalidArgument, say(Msg::NoLibraryFile, options.output.string()));
     const std::string machine = options.machine.empty() ? thisMachine() : options.machine;
     StagedLibrary staged;
     staged.output = std::filesystem::absolute(options.output);
     staged.name = libraryName(options.name, options.output);
     std::error_code error;
     if (!std::filesystem::is_directory(staged.output.parent_path(), error))
-        return makeError(Errc::InvalidArgument, fmt::format("there is no folder '{}'", staged.output.parent_path().string()));
+        return makeError(Errc::InvalidArgument, say(Msg::NoFolder, staged.output.parent_path().string()));
 
     std::filesystem::path runtime = options.runtimeArchive;
     if (runtime.empty()) { // before the compiler, which takes long

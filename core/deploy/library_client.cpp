@@ -2,7 +2,9 @@
 
 #include "core/deploy/shared_object.h"
 #include "core/measure/worker_client.h"
+#include "core/support/message.h"
 #include "core/target/target.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
@@ -67,11 +69,6 @@ Result<std::vector<graph::HostTensor>> readTensors(const std::vector<PortInfo>& 
     return tensors;
 }
 
-Error failureOf(const wire::Failure& failure)
-{
-    return makeError(static_cast<Errc>(failure.code()), failure.text());
-}
-
 } // namespace
 
 struct LibraryClient::Impl
@@ -122,10 +119,10 @@ struct LibraryClient::Impl
         wire::BlobStore none;
         LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, {}, none, options.runSeconds, "loading"));
         if (!answer.has_library_loaded())
-            return makeError(Errc::Internal, "the runner answered something else than was asked");
+            return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
         const wire::LibraryLoaded& loaded = answer.library_loaded();
         if (loaded.failure().code() != 0)
-            return failureOf(loaded.failure());
+            return wire::errorOf(loaded.failure());
         LATHE_TRY_ASSIGN(inputs, readPorts(loaded.inputs()));
         LATHE_TRY_ASSIGN(outputs, readPorts(loaded.outputs()));
         threads = loaded.threads();
@@ -164,10 +161,10 @@ struct LibraryClient::Impl
         wire::BlobStore blobs(kMaxTensorBytes);
         LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, needed, blobs, options.runSeconds, "a run of"));
         if (!answer.has_library_ran())
-            return makeError(Errc::Internal, "the runner answered something else than was asked");
+            return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
         const wire::LibraryRan& ran = answer.library_ran();
         if (ran.failure().code() != 0)
-            return failureOf(ran.failure());
+            return wire::errorOf(ran.failure());
         LibraryRun result;
         result.seconds = ran.seconds();
         if (wanted.returnInputs) {
@@ -204,10 +201,10 @@ struct LibraryClient::Impl
         wire::BlobStore none;
         LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, {}, none, options.runSeconds + 4 * wanted, "timing"));
         if (!answer.has_library_timed())
-            return makeError(Errc::Internal, "the runner answered something else than was asked");
+            return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
         const wire::LibraryTimed& timed = answer.library_timed();
         if (timed.failure().code() != 0)
-            return failureOf(timed.failure());
+            return wire::errorOf(timed.failure());
         wire::LibraryTimes times;
         times.runsNs.assign(timed.runs_ns().begin(), timed.runs_ns().end());
         for (const auto& row : timed.functions())
@@ -230,7 +227,7 @@ Result<std::unique_ptr<LibraryClient>> LibraryClient::open(const std::filesystem
     LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
     LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
     if (facts.machine != thisMachine()) // the loader would say that there is no such file
-        return makeError(Errc::Incompatible, fmt::format("'{}' was exported for {}, this machine is {}", file.string(),
+        return makeError(Errc::Incompatible, say(Msg::LibraryOfMachine, file.string(),
                                                          facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
     LATHE_TRY(impl->twice<std::monostate>([&] { return impl->load(); }));
     return std::unique_ptr<LibraryClient>(new LibraryClient(std::move(impl)));

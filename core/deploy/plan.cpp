@@ -11,6 +11,7 @@
 #include "core/deploy/memory_planner.h"
 #include "core/deploy/names.h"
 #include "core/compute/json.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -104,7 +105,7 @@ private:
     Result<IndexMap> plainMap(const graph::Value& value) const
     {
         if (value.shape.size() > static_cast<std::size_t>(kMaxRank))
-            return makeError(Errc::Unsupported, fmt::format("tensor '{}' has {} dimensions, at most {} are supported", value.name,
+            return makeError(Errc::Unsupported, say(Msg::TooManyDimensions, value.name,
                                                             value.shape.size(), kMaxRank));
         return IndexMap::plain(value.shape.data(), static_cast<int>(value.shape.size()));
     }

@@ -20,6 +20,7 @@ struct KernelChoice
     std::string record; ///< trial id of the record that gave the steps; empty: a default schedule
     std::string reason; ///< why it has no record
     double estimatedMs = -1; ///< as measured alone; negative: unknown
+    About about = {}; ///< the reason
 };
 
 /// Kernels of a network without repetition: equal definitions with equal schedules are compiled once.

@@ -1,6 +1,7 @@
 #include "core/deploy/library.h"
 #include "core/deploy/templates.h"
 #include "core/support/files.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -85,7 +86,7 @@ Result<ExportedFiles> publishLibrary(StagedLibrary& staged, const LibraryFacts& 
     std::error_code error;
     std::filesystem::rename(staged.file, staged.output, error);
     if (error)
-        return makeError(Errc::StoreFailed, fmt::format("'{}' cannot be written: {}", staged.output.string(), error.message()));
+        return makeError(Errc::StoreFailed, say(Msg::NotWritten, staged.output.string(), error.message()));
     staged.file.clear();
     return files;
 }

@@ -1,6 +1,7 @@
 #include "core/deploy/runtime_archive.h"
 
 #include "core/support/files.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -32,22 +33,22 @@ Result<std::filesystem::path> findRuntimeArchive(const std::string& machine)
         if (machine == candidate.name)
             known = &candidate;
     if (known == nullptr)
-        return makeError(Errc::Unsupported, fmt::format("libraries can be exported for x86_64 and aarch64, not for '{}'", machine));
+        return makeError(Errc::Unsupported, say(Msg::ExportOtherMachine, machine));
     const std::filesystem::path archive = installPrefix() / "lib" / "lathe" / "runtime" / (machine + "-linux-gnu") / "liblathe_runtime.a";
     std::error_code error;
     if (std::filesystem::exists(archive, error))
         return archive;
     if (machine == thisMachine())
-        return makeError(Errc::NotFound, fmt::format("the runtime that libraries are linked with is not at '{}'", archive.string()));
-    return makeError(Errc::Unsupported, fmt::format("this Lathe was built without what libraries for {} are linked with: install the package {} and build it again", machine, known->compiler));
+        return makeError(Errc::NotFound, say(Msg::NoRuntimeArchive, archive.string()));
+    return makeError(Errc::Unsupported, say(Msg::NoCrossCompiler, machine, known->compiler));
 }
 
 Result<> checkExportable(const Target& target)
 {
     if (!target.traits().libraries)
-        return makeError(Errc::Unsupported, fmt::format("libraries can be exported for CPUs; the target is {}", target.kind()));
+        return makeError(Errc::Unsupported, say(Msg::ExportNoCpu, target.kind()));
     if (const auto triple = target.attribute("mtriple"); triple && !isGnuLinux(*triple))
-        return makeError(Errc::Unsupported, fmt::format("libraries are made for Linux with glibc (MACHINE-linux-gnu), not for '{}'", *triple));
+        return makeError(Errc::Unsupported, say(Msg::ExportNoGlibc, *triple));
     LATHE_TRY(findRuntimeArchive(target.machine()));
     return {};
 }

@@ -1,6 +1,7 @@
 #include "core/deploy/section_file.h"
 
 #include "core/backend/codegen.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ Result<SectionFile> SectionFile::create(const std::filesystem::path& path)
     file.m_path = path;
     file.m_descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file.m_descriptor < 0)
-        return makeError(Errc::StoreFailed, fmt::format("'{}' cannot be written: {}", path.string(), std::strerror(errno)));
+        return makeError(Errc::StoreFailed, say(Msg::NotWritten, path.string(), std::strerror(errno)));
     return file;
 }
 
@@ -51,7 +52,7 @@ Result<> SectionFile::write(std::uint64_t at, std::span<const std::byte> bytes)
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return makeError(Errc::StoreFailed, fmt::format("'{}' cannot be written: {}", m_path.string(), std::strerror(done < 0 ? errno : ENOSPC)));
+            return makeError(Errc::StoreFailed, say(Msg::NotWritten, m_path.string(), std::strerror(done < 0 ? errno : ENOSPC)));
         place += static_cast<std::uint64_t>(done);
         bytes = bytes.subspan(static_cast<std::size_t>(done));
     }

@@ -2,6 +2,7 @@
 
 #include "core/support/files.h"
 #include "core/support/mapped_file.h"
+#include "core/support/message.h"
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -129,7 +130,7 @@ Result<SharedObjectFacts> readSharedObject(const std::filesystem::path& file)
     LATHE_TRY_ASSIGN(const MappedFile mapped, MappedFile::open(file));
     std::optional<SharedObjectFacts> facts = parse(Reader(mapped.bytes()));
     if (!facts)
-        return makeError(Errc::BadFile, fmt::format("'{}' is no shared object for 64-bit Linux, or it is damaged", file.string()));
+        return makeError(Errc::BadFile, say(Msg::NoSharedObject, file.string()));
     return *std::move(facts);
 }
 
@@ -140,7 +141,7 @@ Result<std::string> findLibraryName(const std::filesystem::path& file)
     for (const std::string& symbol : facts.exported)
         if (symbol.starts_with(kPrefix) && symbol.ends_with(kSuffix) && symbol.size() > kPrefix.size() + kSuffix.size())
             return symbol.substr(kPrefix.size(), symbol.size() - kPrefix.size() - kSuffix.size());
-    return makeError(Errc::BadFile, fmt::format("'{}' is no exported network: it has no lathe_NAME_ functions", file.string()));
+    return makeError(Errc::BadFile, say(Msg::NoExportedNetwork, file.string()));
 }
 
 } // namespace lathe::deploy

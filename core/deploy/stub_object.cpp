@@ -1,5 +1,7 @@
 #include "core/deploy/stub_object.h"
 
+#include "core/support/message.h"
+
 #include <elf.h>
 #include <fmt/format.h>
 
@@ -182,7 +184,7 @@ Result<std::vector<std::byte>> makeStubObject(const StubRequest& request)
 {
     const StubMachine* const machine = findMachine(request.machine);
     if (machine == nullptr)
-        return makeError(Errc::Unsupported, fmt::format("libraries cannot be exported for '{}' yet, only for x86_64 and aarch64", request.machine));
+        return makeError(Errc::Unsupported, say(Msg::ExportNotYet, request.machine));
     Writer writer(*machine);
     for (const auto& [name, target] : request.functions)
         writer.addFunction(name, target);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
-#include "core/support/result.h"
+#include "core/support/message.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ImportOptions
     /// Whole shapes by input name; they set every other use of the same symbol too.
     std::map<std::string, std::vector<std::int64_t>> shapes;
     /// Remarks for people, such as a batch that was chosen. May be null.
-    std::vector<std::string>* notes = nullptr;
+    std::vector<Message>* notes = nullptr;
     /// Files from this size on stay mapped, and the weights of at least `leastMapped` bytes in them are not copied. Smaller ones
     /// are read, so that they may be written anew while the network is open. Files with external weights likewise, by the sum of
     /// their sizes.

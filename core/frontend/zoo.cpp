@@ -1,6 +1,7 @@
 #include "core/frontend/zoo.h"
 
 #include "core/frontend/zoo_builder.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -125,21 +126,21 @@ Result<graph::Graph> buildZoo(std::string_view name, const ZooOptions& options)
         std::vector<std::string> names;
         for (const ZooEntry& entry : zooList())
             names.push_back(entry.name);
-        return makeError(Errc::NotFound, fmt::format("the zoo has no network '{}'; it has {}", name, fmt::join(names, ", ")));
+        return makeError(Errc::NotFound, say(Msg::NoZooNetwork, name, names));
     }
     // Bounds that keep every size below 2^63 and every shape sensible.
     if (options.batch < 1 || options.batch > 65536)
-        return makeError(Errc::InvalidArgument, fmt::format("batch {} is not between 1 and 65536", options.batch));
+        return makeError(Errc::InvalidArgument, say(Msg::BatchOutOfRange, options.batch));
     if (options.imageSize < 0 || options.imageSize > 16384)
-        return makeError(Errc::InvalidArgument, fmt::format("image size {} is not between 1 and 16384", options.imageSize));
+        return makeError(Errc::InvalidArgument, say(Msg::ImageSizeRange, options.imageSize));
     if (options.classes < 0 || options.classes > 1000000)
-        return makeError(Errc::InvalidArgument, fmt::format("{} classes are not between 1 and 1000000", options.classes));
+        return makeError(Errc::InvalidArgument, say(Msg::ClassesRange, options.classes));
     ZooOptions filled = options;
     const std::vector<std::string>& layouts = row->entry.layouts;
     if (filled.layout.empty())
         filled.layout = layouts.front();
     if (filled.layout != "NCHW" && filled.layout != "NHWC")
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' is no layout; NCHW and NHWC are", filled.layout));
+        return makeError(Errc::InvalidArgument, say(Msg::NoLayout, filled.layout));
     if (std::find(layouts.begin(), layouts.end(), filled.layout) == layouts.end())
         return makeError(Errc::Unsupported, fmt::format("{} is written in {} only", row->entry.name, fmt::join(layouts, ", ")));
     return row->build(row->entry.name, filled);

@@ -5,6 +5,7 @@
 #include "core/graph/reference_rules.h"
 #include "core/graph/rewrite.h"
 #include "core/support/check.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -212,7 +213,7 @@ private:
     {
         const OpDef* op = findOperator(node.op);
         if (!op || !op->compute)
-            return makeError(Errc::Unsupported, fmt::format("operator {} of node '{}' has no compute definition", node.op, node.name));
+            return makeError(Errc::Unsupported, say(Msg::NoComputeDefinition, node.op, node.name));
         std::vector<compute::Tensor> inputs;
         for (const ValueId input : node.inputs)
             inputs.push_back(input.valid() ? operand(input) : compute::Tensor{});

@@ -1,6 +1,7 @@
 #include "core/graph/node_types.h"
 #include "core/graph/operators/rules.h"
 #include "core/graph/passes.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -26,20 +27,20 @@ Result<std::vector<TensorType>> nodeTypes(const Node& node, std::span<const Tens
 {
     const OpDef* entry = findOperator(node.op);
     if (!entry)
-        return makeError(Errc::Unsupported, fmt::format("node \"{}\" uses the operator {}, which does not exist", node.name, node.op));
+        return makeError(Errc::Unsupported, say(Msg::OperatorUnknown, node.name, node.op));
     const auto count = static_cast<std::int64_t>(inputs.size());
     if (count < entry->minInputs || (entry->maxInputs >= 0 && count > entry->maxInputs)) {
         const std::string wanted = entry->maxInputs == entry->minInputs ? fmt::format("{}", entry->minInputs)
             : entry->maxInputs < 0                                      ? fmt::format("at least {}", entry->minInputs)
                                                                         : fmt::format("{} to {}", entry->minInputs, entry->maxInputs);
-        return makeError(Errc::InvalidArgument, fmt::format("{}: it takes {} inputs, it has {}", describe(node, inputs), wanted, count));
+        return makeError(Errc::InvalidArgument, say(Msg::NodeInputCount, describe(node, inputs), wanted, count));
     }
     auto types = entry->inferTypes(node, inputs, constants);
     if (!types)
         return std::move(types).error().note(describe(node, inputs));
     if (types->size() != node.outputs.size()) {
         return makeError(Errc::InvalidArgument,
-                         fmt::format("{}: it gives {} outputs, the graph names {}", describe(node, inputs), types->size(), node.outputs.size()));
+                         say(Msg::NodeOutputCount, describe(node, inputs), types->size(), node.outputs.size()));
     }
     for (const TensorType& type : *types) {
         if (auto elements = operators::elementCount(type.shape); !elements)
@@ -55,7 +56,7 @@ Result<Graph> inferTypes(Graph graph)
         std::vector<const ConstData*> constants;
         for (const ValueId id : node.inputs) {
             if (!id.valid() || static_cast<std::size_t>(id.value) >= graph.values.size())
-                return makeError(Errc::InvalidArgument, fmt::format("{} \"{}\": an input is absent", node.op, node.name));
+                return makeError(Errc::InvalidArgument, say(Msg::NodeInputAbsent, node.op, node.name));
             const Value& value = graph.value(id);
             inputs.push_back({value.dtype, value.shape});
             constants.push_back(value.constant.get());

@@ -9,6 +9,7 @@
 #include "core/compute/flop.h"
 #include "core/compute/key.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,7 +43,7 @@ Result<> checkOperators(const Graph& graph)
     }
     if (unknown.empty())
         return {};
-    return makeError(Errc::Unsupported, fmt::format("these operators are not supported: {}", fmt::join(unknown, ", ")));
+    return makeError(Errc::Unsupported, say(Msg::OperatorsUnsupported, unknown));
 }
 
 class Partitioner
@@ -105,13 +106,15 @@ private:
         const std::optional<Alternative>& direct = it->second.direct;
         if (isReshapeOnly(m_graph, group)) {
             s.noop = true;
-            s.reason = "a reshape alone: shares its input's storage";
+            s.about = about(say(Msg::NoTaskReshape));
         } else if (!direct) {
-            s.reason = fmt::format("operator {} runs as a library function", m_graph.node(group.anchor).op);
+            s.about = about(say(Msg::NoTaskLibrary, m_graph.node(group.anchor).op));
         } else if (!hasReduction(*direct->dag)) {
-            s.reason = "elementwise and injective operators alone: nothing to tile";
+            s.about = about(say(Msg::NoTaskElementwise));
             s.untuned = direct;
         }
+        if (s.about)
+            s.reason = textOf(*s.about);
         m_result.subgraphs.push_back(std::move(s));
         return {};
     }

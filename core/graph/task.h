@@ -67,6 +67,7 @@ struct Subgraph
     std::vector<ValueId> outputs;
     std::int32_t task = -1; ///< index into Partition::tasks, -1: none
     std::string reason; ///< why it is no task ("only injective operators", "reshape: shares its input's storage" ...)
+    About about = {}; ///< the reason
     bool noop = false; ///< shares its input's storage
     /// For subgraphs that are no task and no noop: the definition for the default schedule.
     std::optional<Alternative> untuned;

@@ -1,5 +1,7 @@
 #include "core/measure/batch.h"
 
+#include "core/support/message.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
@@ -103,7 +105,7 @@ Result<> Batch::run(std::stop_token stop)
     Result<> outcome;
     while (outcome && m_emitted < m_items.size()) {
         if (stop.stop_requested()) {
-            outcome = makeError(Errc::Cancelled, "measuring was stopped");
+            outcome = makeError(Errc::Cancelled, say(Msg::MeasuringStopped));
             break;
         }
         const auto begun = Clock::now();
@@ -418,7 +420,7 @@ Result<> Batch::handle(Slot& slot, bool builder, const wire::Message& message)
         break;
     default: break;
     }
-    workerEnded(slot, builder, makeError(Errc::BadFile, "the worker answered something else than was asked"));
+    workerEnded(slot, builder, makeError(Errc::BadFile, say(Msg::WorkerAnsweredElse)));
     return {};
 }
 
@@ -426,9 +428,9 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
 {
     const std::vector<std::size_t> group = std::exchange(slot.requests, {});
     if (answer.failure().code() != 0) // no candidate's fault: target or plugin
-        return makeError(static_cast<Errc>(answer.failure().code()), answer.failure().text());
+        return wire::errorOf(answer.failure());
     if (static_cast<std::size_t>(answer.candidates_size()) != group.size())
-        return makeError(Errc::Internal, "the builder lost count of its candidates");
+        return makeError(Errc::Internal, say(Msg::BuilderLostCount));
     double told = 0;
     for (const auto& [piece, ms] : {std::pair{"lower", answer.lower_processor_ms()}, std::pair{"generate", answer.generate_processor_ms()},
                                     std::pair{"link", answer.link_processor_ms()}}) {
@@ -442,7 +444,7 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
         artifact->hash = wire::fromWire(answer.product());
         const wire::Blob blob = slot.blobs.take(artifact->hash); // kept no longer than its candidates
         if (!blob)
-            return makeError(Errc::Internal, "the builder did not send what it built");
+            return makeError(Errc::Internal, say(Msg::BuilderSentNothing));
         artifact->bytes = *blob;
         artifact->descriptorJson = answer.descriptor();
         const auto json = nlohmann::json::parse(answer.descriptor(), nullptr, false);
@@ -456,8 +458,7 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
         item.durations["build"] = shared; // its part of what the artifact took, linking included
         item.since = Clock::now();
         if (candidate.failure().code() != 0) {
-            finish(group[k], failedTrial(static_cast<TrialStage>(candidate.stage()),
-                                         static_cast<Errc>(candidate.failure().code()), candidate.failure().text(), {},
+            finish(group[k], failedTrial(static_cast<TrialStage>(candidate.stage()), wire::errorOf(candidate.failure()), {},
                                          std::move(item.durations)));
             continue;
         }
@@ -494,7 +495,8 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
     const bool crashed = why.code == Errc::WorkerCrashed;
     const ProcessExit exit = crashed ? slot.worker->reap() : slot.worker->stop();
     const std::string words = slot.worker->takeErrors();
-    const std::string cause = crashed ? exit.text() : why.message;
+    const Message cause = crashed ? exit.message() : messageOf(why);
+    const Message crash = builder ? say(Msg::GeneratorCrashed, phrase(slot.what), cause) : say(Msg::KernelCrashed, phrase(slot.what), cause);
     for (const std::size_t index : group) {
         Item& item = m_items[index];
         // It may have died while idle, or of what a candidate before did to it: one more try, alone and in a new
@@ -511,9 +513,7 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
             continue;
         }
         finish(index,
-               failedTrial(slot.stage, Errc::WorkerCrashed,
-                           fmt::format("{} crashed while {}: {}{}{}", builder ? "the code generator" : "the kernel",
-                                       slot.what, cause, words.empty() ? "" : ": ", words),
+               failedTrial(slot.stage, makeError(Errc::WorkerCrashed, words.empty() ? crash : say(Msg::Noted, crash, words)),
                            slot.worker->identity(), std::move(item.durations)));
     }
 }
@@ -531,10 +531,10 @@ void Batch::deadlinePassed(Slot& slot, bool builder)
             continue;
         }
         const double limit = builder ? m_options.buildTimeoutSeconds : m_options.runTimeoutSeconds;
+        const Message tooLong = builder ? say(Msg::BuildTookLong, limit, phrase(slot.what)) : say(Msg::RunTookLong, limit, phrase(slot.what));
         finish(index,
-               failedTrial(slot.stage, builder ? Errc::BuildTimeout : Errc::RunTimeout,
-                           fmt::format("{} took longer than {:g} s while {}{}{}", builder ? "the build" : "the run",
-                                       limit, slot.what, words.empty() ? "" : ": ", words),
+               failedTrial(slot.stage,
+                           makeError(builder ? Errc::BuildTimeout : Errc::RunTimeout, words.empty() ? tooLong : say(Msg::Noted, tooLong, words)),
                            slot.worker->identity(), std::move(item.durations)));
     }
 }

@@ -3,6 +3,8 @@
 #include "core/backend/network_message.h"
 #include "core/measure/worker_client.h"
 #include "core/support/files.h"
+#include "core/support/message.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
@@ -35,9 +37,9 @@ struct BuilderClient::Impl
         if (!answer && answer.error().code == Errc::WorkerCrashed && worker.wasKilled())
             answer = worker.ask(request, needed, blobs, deadline);
         if (!answer && answer.error().code == Errc::RunTimeout)
-            return makeError(Errc::BuildTimeout, "the code generator did not end in time and was killed");
+            return makeError(Errc::BuildTimeout, say(Msg::GeneratorTookLong));
         if (!answer && answer.error().code == Errc::Cancelled)
-            return makeError(Errc::Cancelled, "the build was stopped");
+            return makeError(Errc::Cancelled, say(Msg::BuildStopped));
         return answer;
     }
 };
@@ -73,18 +75,20 @@ Result<BuiltProduct> BuilderClient::build(std::span<const KernelJob> kernels, Pr
     wire::BlobStore blobs(std::uint64_t(4) << 30);
     LATHE_TRY_ASSIGN(const wire::Message answer, m_impl->ask(message, needed, blobs, deadline));
     if (!answer.has_build_result() || answer.build_result().id() != job.id())
-        return makeError(Errc::Internal, "the builder answered something else than was asked");
+        return makeError(Errc::Internal, say(Msg::BuilderAnsweredElse));
     const wire::BuildResult& result = answer.build_result();
     if (result.failure().code() != 0)
-        return makeError(static_cast<Errc>(result.failure().code()), result.failure().text());
+        return wire::errorOf(result.failure());
     if (static_cast<std::size_t>(result.candidates_size()) != kernels.size())
-        return makeError(Errc::Internal, "the builder lost count of its kernels");
+        return makeError(Errc::Internal, say(Msg::BuilderLostKernels));
     BuiltProduct built;
     for (const auto& candidate : result.candidates()) {
         KernelStatus status;
         status.stage = static_cast<TrialStage>(candidate.stage());
-        status.code = static_cast<Errc>(candidate.failure().code());
-        status.text = candidate.failure().text();
+        Error failure = wire::errorOf(candidate.failure());
+        status.code = failure.code;
+        status.text = std::move(failure.message);
+        status.about = std::move(failure.about);
         status.kernel = candidate.failure().code() == 0 ? candidate.kernel() : -1;
         status.info = {candidate.vector_spills(), candidate.code_bytes(), candidate.build_ms()};
         status.lowerMs = candidate.lower_ms();
@@ -97,7 +101,7 @@ Result<BuiltProduct> BuilderClient::build(std::span<const KernelJob> kernels, Pr
     if (result.has_product()) {
         const wire::Blob blob = blobs.find(wire::fromWire(result.product()));
         if (!blob)
-            return makeError(Errc::Internal, "the builder did not send what it built");
+            return makeError(Errc::Internal, say(Msg::BuilderSentNothing));
         built.bytes = *blob;
     }
     return built;
@@ -138,10 +142,10 @@ Result<> BuilderClient::link(const backend::LibraryRequest& request, Deadline de
     wire::BlobStore none;
     LATHE_TRY_ASSIGN(const wire::Message answer, m_impl->ask(message, needed, none, deadline));
     if (!answer.has_link_result())
-        return makeError(Errc::Internal, "the builder answered something else than was asked");
+        return makeError(Errc::Internal, say(Msg::BuilderAnsweredElse));
     const wire::Failure& failure = answer.link_result().failure();
     if (failure.code() != 0)
-        return makeError(static_cast<Errc>(failure.code()), failure.text());
+        return wire::errorOf(failure);
     return {};
 }
 
@@ -170,9 +174,9 @@ Result<std::vector<graph::HostTensor>> BuilderClient::evaluate(const graph::Grap
         return answer.error();
     const wire::ReferenceResult& result = answer->reference_result();
     if (!answer->has_reference_result() || result.id() != job.id())
-        return makeError(Errc::Internal, "the builder answered something else than was asked");
+        return makeError(Errc::Internal, say(Msg::BuilderAnsweredElse));
     if (result.failure().code() != 0)
-        return makeError(static_cast<Errc>(result.failure().code()), result.failure().text());
+        return wire::errorOf(result.failure());
     if (static_cast<std::size_t>(result.outputs_size()) != network.outputs.size())
         return makeError(Errc::Internal, "the builder lost count of the network's outputs");
     std::vector<graph::HostTensor> outputs;

@@ -28,6 +28,7 @@ struct KernelStatus
     TrialStage stage = TrialStage::Done; ///< or where it failed
     Errc code = Errc::Ok;
     std::string text;
+    About about = {}; ///< the text
     std::int32_t kernel = -1; ///< index in the descriptor
     backend::EmitInfo info;
     double lowerMs = 0;

@@ -2,6 +2,7 @@
 
 #include "core/backend/kernel_name.h"
 #include "core/wire/connection.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <nlohmann/json.hpp>
@@ -83,9 +84,10 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     result.device = device;
     result.stage = static_cast<TrialStage>(
         std::min<std::uint32_t>(run.stage(), static_cast<std::uint32_t>(TrialStage::Transport)));
-    result.code =
-        static_cast<Errc>(std::min<std::uint32_t>(run.failure().code(), static_cast<std::uint32_t>(Errc::Internal)));
-    result.text = run.failure().text();
+    Error failure = wire::errorOf(run.failure());
+    result.code = failure.code;
+    result.text = std::move(failure.message);
+    result.about = std::move(failure.about);
     result.costsNs.assign(run.costs_ns().begin(), run.costs_ns().end());
     result.verified = run.verified();
     durations["upload"] = run.prepare_ms();
@@ -109,14 +111,15 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
     return result;
 }
 
-TrialResult failedTrial(TrialStage stage, Errc code, std::string text, const DeviceIdentity& device,
+TrialResult failedTrial(TrialStage stage, Error error, const DeviceIdentity& device,
                         std::map<std::string, double> durations)
 {
     TrialResult result;
     result.device = device;
     result.stage = stage;
-    result.code = code;
-    result.text = std::move(text);
+    result.code = error.code;
+    result.text = std::move(error.message);
+    result.about = std::move(error.about);
     result.durationsMs = std::move(durations);
     result.conditions = "{}";
     return result;

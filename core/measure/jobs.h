@@ -49,7 +49,7 @@ TrialResult toTrialResult(const wire::RunResult& run, const MeasureRequest& requ
                           const DeviceIdentity& device, std::map<std::string, double> durations);
 
 /// @param device  where it went wrong; empty: before it got to one
-TrialResult failedTrial(TrialStage stage, Errc code, std::string text, const DeviceIdentity& device,
+TrialResult failedTrial(TrialStage stage, Error error, const DeviceIdentity& device,
                         std::map<std::string, double> durations);
 
 } // namespace lathe::measure

@@ -1,7 +1,9 @@
 #include "core/measure/measurer.h"
 
 #include "core/measure/batch.h"
+#include "core/support/message.h"
 #include "core/target/target.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
@@ -37,7 +39,7 @@ BuiltKernelPtr makeBuiltKernel()
 Result<> checkMeasurable(const Target& target)
 {
     if (!target.traits().runsHere)
-        return makeError(Errc::Unsupported, fmt::format("code for {} cannot be measured on this machine ({}), and boards are not reached yet; a library for it can be exported with default schedules",
+        return makeError(Errc::Unsupported, say(Msg::NotMeasurableHere,
                                                         target.machine(), thisMachine()));
     return {};
 }
@@ -105,7 +107,7 @@ Result<std::string> Measurer::limits()
 Result<std::string> Measurer::report(std::size_t device, bool limits)
 {
     if (device >= m_impl->runners.size())
-        return makeError(Errc::InvalidArgument, "there is no such device");
+        return makeError(Errc::InvalidArgument, say(Msg::NoSuchDevice));
     Worker& worker = *m_impl->runners[device].worker;
     wire::Message message;
     message.mutable_health()->set_id(1);
@@ -122,8 +124,11 @@ Result<std::string> Measurer::report(std::size_t device, bool limits)
     if (!answer && worker.killed()) // not by what it was asked: once more
         answer = ask();
     LATHE_TRY_ASSIGN(const wire::Message report, std::move(answer));
-    if (!report.has_health_report() || report.health_report().failure().code() != 0)
-        return makeError(Errc::DeviceLost, report.health_report().failure().text());
+    if (!report.has_health_report() || report.health_report().failure().code() != 0) {
+        Error lost = wire::errorOf(report.health_report().failure());
+        lost.code = Errc::DeviceLost;
+        return lost;
+    }
     return report.health_report().json();
 }
 
@@ -136,7 +141,7 @@ Result<std::string> listDevices(const WorkerPrograms& programs)
     worker.connection().queue(message);
     LATHE_TRY_ASSIGN(const wire::Message answer, worker.receive(Deadline::inSeconds(30)));
     if (!answer.has_device_list())
-        return makeError(Errc::Internal, "the runner answered something else than was asked");
+        return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
     return answer.device_list().json();
 }
 

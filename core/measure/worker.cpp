@@ -2,6 +2,8 @@
 
 #include "core/backend/codegen.h"
 #include "core/support/files.h"
+#include "core/support/message.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
@@ -67,13 +69,13 @@ Result<> Worker::greet()
     m_connection->queue(hello);
     LATHE_TRY_ASSIGN(const wire::Message theirs, receive(Deadline::inSeconds(kStartSeconds)));
     if (!theirs.has_hello())
-        return makeError(Errc::Incompatible, "the worker did not say hello");
+        return makeError(Errc::Incompatible, say(Msg::WorkerSaidNoHello));
     const wire::Hello& said = theirs.hello();
     if (said.version() != wire::protocolVersion())
-        return makeError(Errc::Incompatible, fmt::format("{} is version {}, this program {}", said.program(),
+        return makeError(Errc::Incompatible, say(Msg::WorkerVersionDiffers, said.program(),
                                                          said.version(), wire::protocolVersion()));
     if (m_kind == Kind::Builder && said.build_id() != backend::buildId())
-        return makeError(Errc::Incompatible, fmt::format("{} is of build {}, this program of {}", said.program(),
+        return makeError(Errc::Incompatible, say(Msg::WorkerBuildDiffers, said.program(),
                                                          said.build_id(), backend::buildId()));
     return {};
 }
@@ -87,10 +89,10 @@ Result<> Worker::openDevice()
     m_connection->queue(open);
     LATHE_TRY_ASSIGN(const wire::Message answer, receive(Deadline::inSeconds(kStartSeconds)));
     if (!answer.has_device_opened())
-        return makeError(Errc::Internal, "the runner answered something else than was asked");
+        return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
     const wire::DeviceOpened& opened = answer.device_opened();
     if (opened.failure().code() != 0)
-        return makeError(static_cast<Errc>(opened.failure().code()), opened.failure().text());
+        return wire::errorOf(opened.failure());
     m_identity = identityOf(opened.json());
     return {};
 }
@@ -148,10 +150,8 @@ Result<wire::Message> Worker::receive(Deadline deadline)
             const ProcessExit exit = reap();
             const std::string words = takeErrors();
             m_killed = exit.killed();
-            return makeError(Errc::WorkerCrashed,
-                             fmt::format("{} ended with {}{}{}",
-                                         m_kind == Kind::Builder ? "lathe-builder" : "lathe-runner", exit.text(),
-                                         words.empty() ? "" : ": ", words));
+            const Message ended = say(Msg::WorkerEnded, m_kind == Kind::Builder ? "lathe-builder" : "lathe-runner", exit.message());
+            return makeError(Errc::WorkerCrashed, words.empty() ? ended : say(Msg::Noted, ended, words));
         }
         return message;
     }

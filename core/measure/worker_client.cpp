@@ -1,5 +1,6 @@
 #include "core/measure/worker_client.h"
 
+#include "core/support/message.h"
 #include "core/wire/messages.h"
 
 #include <chrono>
@@ -19,7 +20,7 @@ Result<wire::Message> WorkerClient::exchange(const wire::Message& request, const
                                              wire::BlobStore& blobs, Deadline deadline)
 {
     if (m_stop.stop_requested())
-        return makeError(Errc::Cancelled, "stopped");
+        return makeError(Errc::Cancelled, say(Msg::Stopped));
     LATHE_TRY(m_worker.ensureStarted());
     for (const auto& [hash, bytes] : needed)
         m_worker.offerBlob(hash, bytes);
@@ -31,7 +32,7 @@ Result<wire::Message> WorkerClient::exchange(const wire::Message& request, const
         if (!answer && answer.error().code == Errc::RunTimeout && !m_stop.stop_requested() && !deadline.passed())
             continue;
         if (!answer && m_stop.stop_requested())
-            return makeError(Errc::Cancelled, "stopped");
+            return makeError(Errc::Cancelled, say(Msg::Stopped));
         if (!answer)
             return answer;
         if (answer->has_blob()) {

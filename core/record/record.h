@@ -4,6 +4,7 @@
 #include "core/runtime/index_map.h"
 #include "core/support/errc.h"
 #include "core/support/hash.h"
+#include "core/support/result.h"
 
 #include <cstdint>
 #include <limits>
@@ -68,7 +69,8 @@ struct TrialResult
 {
     TrialStage stage = TrialStage::Done;
     Errc code = Errc::Ok;
-    std::string text; ///< for people, whole (compiler output included)
+    std::string text; ///< for people, whole (compiler output included), in English
+    About about = {}; ///< the text; null in records of older versions
     std::vector<double> costsNs; ///< mean time of one run, one per repeat
     bool verified = false; ///< outputs were compared with the reference
     std::map<std::string, double> durationsMs; ///< by activity: queue, build, link, upload, measure

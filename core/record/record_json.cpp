@@ -2,6 +2,7 @@
 
 #include "core/support/json_fields.h"
 #include "core/support/json_values.h"
+#include "core/support/message.h"
 
 #include <nlohmann/json.hpp>
 
@@ -199,13 +200,16 @@ Result<Candidate> candidateFromJson(const json& value)
 
 json toJson(const TrialResult& result)
 {
-    return {{"stage", toString(result.stage)},
-            {"code", toString(result.code)},
-            {"text", result.text},
-            {"costs_ns", result.costsNs},
-            {"verified", result.verified},
-            {"durations_ms", result.durationsMs},
-            {"conditions", result.conditions}};
+    json value = {{"stage", toString(result.stage)},
+                  {"code", toString(result.code)},
+                  {"text", result.text},
+                  {"costs_ns", result.costsNs},
+                  {"verified", result.verified},
+                  {"durations_ms", result.durationsMs},
+                  {"conditions", result.conditions}};
+    if (result.about)
+        value["about"] = json::parse(toJsonText(result.about));
+    return value;
 }
 
 Result<TrialResult> trialResultFromJson(const json& value)
@@ -223,6 +227,10 @@ Result<TrialResult> trialResultFromJson(const json& value)
         return code.has_value();
     }, "an error code");
     reader.text("text", result.text);
+    reader.read("about", [&](const json& about) {
+        result.about = aboutFromJsonText(about.dump(-1, ' ', false, json::error_handler_t::replace)); // what is not known is left to the text
+        return true;
+    }, "an object");
     reader.read("costs_ns", [&](const json& costs) {
         return takeJson(costs, result.costsNs)
             && std::all_of(result.costsNs.begin(), result.costsNs.end(), [](double ns) { return std::isfinite(ns) && ns >= 0; });

@@ -3,6 +3,7 @@
 #include "core/ir/linear_form.h"
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -131,7 +132,7 @@ public:
     Result<ProgramBounds> run()
     {
         if (!m_state.concrete())
-            return makeError(Errc::IllegalSchedule, "the schedule has open tile sizes");
+            return makeError(Errc::IllegalSchedule, say(Msg::OpenTileSizes));
         m_program.stages.resize(m_stages.size());
         inlineBodies();
         for (std::size_t i = m_stages.size(); i-- > 0;)
@@ -178,13 +179,13 @@ private:
         axes.insert(axes.end(), op.reduceExtents.begin(), op.reduceExtents.end());
         for (const std::int64_t extent : axes)
             if (extent < 1 || extent > kMaxExtent)
-                return makeError(Errc::IllegalSchedule, fmt::format("'{}' has a loop of {} iterations", op.name, extent));
+                return makeError(Errc::IllegalSchedule, say(Msg::LoopOfIterations, op.name, extent));
         bounds.extents = propagateExtents(stage, axes);
         std::int64_t iterations = 1;
         for (const Iterator& iter : stage.iters)
             iterations = cappedProduct(iterations, bounds.extents[iter.id]);
         if (iterations > kMaxExtent || std::any_of(bounds.extents.begin(), bounds.extents.end(), [](std::int64_t e) { return e > kMaxExtent; }))
-            return makeError(Errc::IllegalSchedule, fmt::format("'{}' has more than 2^40 iterations", op.name));
+            return makeError(Errc::IllegalSchedule, say(Msg::TooManyIterations, op.name));
         for (const Iterator& iter : stage.iters) {
             bounds.leaves.push_back(ir::var(iter.name));
             m_program.ranges.setExtent(bounds.leaves.back(), bounds.extents[iter.id]);

@@ -1,6 +1,7 @@
 #include "core/ir/simplify.h"
 #include "core/ir/substitute.h"
 #include "core/schedule/lowering.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -47,7 +48,7 @@ Result<std::vector<std::int64_t>> physicalStrides(const Stage& stage, const std:
         strides[j] = next;
         next = cappedProduct(next, axes[j].extent);
         if (next < 1 || next > kMaxExtent)
-            return makeError(Errc::IllegalSchedule, fmt::format("'{}' has no elements or more than 2^40 in memory", name));
+            return makeError(Errc::IllegalSchedule, say(Msg::TooManyElements, name));
     }
     return strides;
 }

@@ -8,6 +8,7 @@
 #include "core/schedule/lowering.h"
 #include "core/schedule/partition.h"
 #include "core/schedule/register_scope.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -42,13 +43,13 @@ public:
     {
         if (isParallel(s)) {
             if (containsParallel(s->body[0]))
-                return makeError(Errc::IllegalSchedule, fmt::format("'{}' has a parallel loop inside a parallel loop", name));
+                return makeError(Errc::IllegalSchedule, say(Msg::ParallelInParallel, name));
             flush();
             m_phases.push_back(std::move(s));
             return {};
         }
         if (containsParallel(s))
-            return makeError(Errc::IllegalSchedule, fmt::format("'{}' has a parallel loop that is not outermost", name));
+            return makeError(Errc::IllegalSchedule, say(Msg::ParallelNotOutermost, name));
         m_serial.push_back(std::move(s));
         return {};
     }

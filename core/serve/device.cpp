@@ -1,5 +1,8 @@
 #include "core/serve/device.h"
 
+#include "core/support/message.h"
+#include "core/support/packages.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -20,24 +23,26 @@ Error toError(const LatheDeviceError& error, std::string_view doing)
 {
     const auto length = ::strnlen(error.text, sizeof error.text);
     const bool known = error.code > 0 && error.code <= static_cast<std::uint32_t>(Errc::Internal);
-    return makeError(known ? static_cast<Errc>(error.code) : Errc::Internal,
-                     length ? std::string(error.text, length)
-                            : fmt::format("the device failed {} without a reason", doing));
+    const Errc code = known ? static_cast<Errc>(error.code) : Errc::Internal;
+    if (length == 0)
+        return makeError(code, say(Msg::DeviceFailedSilently, doing));
+    const std::string words(error.text, length);
+    return makeError(code, say(Msg::DeviceSays, phrase(words), packageIn(words)));
 }
 
 Result<const LatheDeviceApi*> loadLibrary(const std::filesystem::path& path)
 {
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return makeError(Errc::Incompatible, fmt::format("{} does not load: {}", path.string(), ::dlerror()));
+        return makeError(Errc::Incompatible, notLoaded(path.string(), ::dlerror()));
     const auto entry = reinterpret_cast<LatheDeviceApiFn>(::dlsym(library, "lathe_device_api"));
     const LatheDeviceApi* api = entry ? entry() : nullptr;
     if (!api)
         return makeError(Errc::Incompatible,
-                         fmt::format("{} is no device half: it has no lathe_device_api", path.string()));
+                         say(Msg::NoDeviceHalf, path.string()));
     if (api->abiVersion != LATHE_DEVICE_ABI_VERSION || api->structSize != sizeof(LatheDeviceApi))
         return makeError(Errc::Incompatible,
-                         fmt::format("{} speaks version {} of the device interface, this program {}", path.string(),
+                         say(Msg::DeviceVersionDiffers, path.string(),
                                      api->abiVersion, LATHE_DEVICE_ABI_VERSION));
     return api;
 }
@@ -64,11 +69,11 @@ Result<const LatheDeviceApi*> loadDeviceApi(const std::filesystem::path& pluginD
     const std::filesystem::path path = pluginDir / fmt::format("{}{}", kind, kSuffix);
     std::error_code ignored;
     if (!plain || !std::filesystem::exists(path, ignored))
-        return makeError(Errc::NotFound, fmt::format("there is no plugin for devices of kind \"{}\" in {}", kind,
+        return makeError(Errc::NotFound, say(Msg::NoDevicePlugin, kind,
                                                      pluginDir.string()));
     LATHE_TRY_ASSIGN(const LatheDeviceApi* api, loadLibrary(path));
     if (api->kind != kind)
-        return makeError(Errc::Incompatible, fmt::format("{} is of kind \"{}\"", path.string(), api->kind));
+        return makeError(Errc::Incompatible, say(Msg::DevicePluginOfOtherKind, path.string(), api->kind));
     return api;
 }
 
@@ -87,7 +92,7 @@ std::string listDevices(const std::filesystem::path& pluginDir)
             for (const json& device : enumerate(*api))
                 all.push_back(device);
         else
-            all.push_back({{"plugin", path.filename().string()}, {"error", api.error().message}});
+            all.push_back({{"plugin", path.filename().string()}, {"error", api.error().message}, {"about", toJsonText(api.error().about)}});
     }
     return all.dump();
 }
@@ -101,8 +106,8 @@ Result<std::shared_ptr<Device>> Device::open(const LatheDeviceApi* api, const st
     });
     if (found == devices.end())
         return makeError(Errc::NotFound, key.empty()
-                                             ? fmt::format("this machine has no {} device", api->kind)
-                                             : fmt::format("this machine has no {} device \"{}\"", api->kind, key));
+                                             ? say(Msg::NoDeviceOfKind, api->kind)
+                                             : say(Msg::NoDeviceOfKey, api->kind, key));
     LatheDevice* handle = nullptr;
     LatheDeviceError error = {};
     const std::string chosen = found->value("key", std::string());

@@ -1,6 +1,7 @@
 #include "core/serve/loaded_library.h"
 
 #include "core/runtime/lathe_model.h"
+#include "core/support/message.h"
 #include "core/wire/seeded.h"
 
 #include <dlfcn.h>
@@ -89,9 +90,9 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
     impl->name = name;
     impl->handle = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (impl->handle == nullptr)
-        return makeError(Errc::Incompatible, fmt::format("'{}' cannot be loaded: {}", file.string(), dlerror()));
+        return makeError(Errc::Incompatible, say(Msg::LibraryNotLoaded, file.string(), dlerror()));
     if (!impl->find(impl->apiVersion, "api_version") || impl->apiVersion() != LATHE_MODEL_API_VERSION || !impl->findAll())
-        return makeError(Errc::Incompatible, fmt::format("'{}' was exported by another version of Lathe; export it again", file.string()));
+        return makeError(Errc::Incompatible, say(Msg::LibraryOfVersion, file.string()));
     lathe_options wanted{};
     wanted.struct_size = sizeof wanted;
     wanted.threads = options.threads;

@@ -4,6 +4,7 @@
 #include "core/serve/library_server.h"
 #include "core/serve/trial_run.h"
 #include "core/support/log.h"
+#include "core/support/message.h"
 #include "core/support/processor_time.h"
 #include "core/wire/connection.h"
 #include "core/wire/failure.h"
@@ -63,7 +64,7 @@ private:
             if (m_device)
                 report.set_json(message.health().limits() ? m_device->limits() : m_device->health());
             else
-                wire::setFailure(report.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
+                wire::setFailure(report.mutable_failure(), makeError(Errc::InvalidArgument, say(Msg::NoDeviceOpen)));
             m_processorSeconds = processorSeconds(); // no trial's
             return reply(answer);
         }
@@ -102,7 +103,7 @@ private:
             wire::RunResult& result = *answer.mutable_run_result();
             result.set_id(job.id());
             *result.mutable_trial() = job.trial();
-            wire::setFailure(result.mutable_failure(), makeError(Errc::InvalidArgument, "no device is open"));
+            wire::setFailure(result.mutable_failure(), makeError(Errc::InvalidArgument, say(Msg::NoDeviceOpen)));
             return reply(answer);
         }
         if (const auto missing = TrialRunner::missing(job, m_blobs); !missing.empty()) {

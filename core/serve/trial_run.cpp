@@ -3,9 +3,11 @@
 #include "core/runtime/codes.h"
 #include "core/runtime/index_map.h"
 #include "core/support/deadline.h"
+#include "core/support/message.h"
 #include "core/support/processor_time.h"
 #include "core/wire/artifact.h"
 #include "core/wire/connection.h"
+#include "core/wire/failure.h"
 #include "core/wire/messages.h"
 #include "core/wire/seeded.h"
 
@@ -79,8 +81,7 @@ std::int64_t offsetOf(const IndexMap& map, std::uint64_t linear)
 void fail(wire::RunResult& result, std::uint32_t stage, const Error& error)
 {
     result.set_stage(stage);
-    result.mutable_failure()->set_code(static_cast<std::uint32_t>(error.code));
-    result.mutable_failure()->set_text(error.message);
+    wire::setFailure(result.mutable_failure(), error);
 }
 
 /// Largest deviation and where it is, over points of one output.
@@ -106,7 +107,7 @@ public:
     Error error(const ArgSpec& spec, double tolerance) const
     {
         return makeError(Errc::WrongAnswer,
-                         fmt::format("output \"{}\" is {} at {} instead of {}: relative error {:.3g}, allowed {:.3g}",
+                         say(Msg::OutputDiffers,
                                      spec.name, m_got, indexText(spec.map, m_point), m_expected, relativeError(),
                                      tolerance));
     }

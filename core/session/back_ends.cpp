@@ -5,6 +5,7 @@
 #include "core/policy/policy_table.h"
 #include "core/support/files.h"
 #include "core/support/log.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -90,7 +91,7 @@ Result<> checkPolicy(const Target& target, std::string_view name)
     }
     if (std::ranges::find(fitting, wanted->name) != fitting.end())
         return {};
-    return makeError(Errc::Unsupported, fmt::format("policy {} has no rules for the target {}; there is {}", name, target.text(), fmt::join(fitting, ", ")));
+    return makeError(Errc::Unsupported, say(Msg::PolicyWithoutRules, name, target.text(), fitting));
 }
 
 } // namespace lathe::session

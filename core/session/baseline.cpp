@@ -1,6 +1,7 @@
 #include "core/session/baseline.h"
 
 #include "core/store/project.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -67,7 +68,7 @@ Result<Baseline> parseBaseline(std::string_view text)
         rest = rest.substr(0, comma);
     }
     if (rest.empty())
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' names no project file", text));
+        return makeError(Errc::InvalidArgument, say(Msg::NoProjectFile, text));
     baseline.project = rest;
     return baseline;
 }

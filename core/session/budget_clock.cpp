@@ -1,6 +1,7 @@
 #include "core/session/budget_clock.h"
 
 #include "core/search/task_scheduler.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -67,7 +68,7 @@ bool BudgetClock::left() const
            || m_trials - m_trialsAtBest < m_options.earlyStop;
 }
 
-std::string BudgetClock::gainedTooLittle() const
+std::optional<Message> BudgetClock::gainedTooLittle() const
 {
     if (m_options.minGainPercent <= 0 || m_gains.empty())
         return {};
@@ -81,8 +82,7 @@ std::string BudgetClock::gainedTooLittle() const
     const double gain = 100 * (before - now) / before;
     if (gain >= m_options.minGainPercent)
         return {};
-    return fmt::format("the last {:.4g} min made the network {:.2g} % faster, less than {:g} %",
-                       m_options.gainWindowSeconds / 60, std::max(gain, 0.0), m_options.minGainPercent);
+    return say(Msg::GainTooSmall, m_options.gainWindowSeconds / 60, std::max(gain, 0.0), m_options.minGainPercent);
 }
 
 std::int32_t BudgetClock::roundTrials(const search::TaskProgress& progress, std::size_t tasks) const

@@ -2,9 +2,11 @@
 
 #include "core/session/time_spent.h"
 #include "core/session/tune_options.h"
+#include "core/support/message.h"
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,8 +55,8 @@ public:
 
     /// Whether the search may go on.
     bool left() const;
-    /// Why the budget "until the last hour gained under 0.1 %" is used up; empty: it is not.
-    std::string gainedTooLittle() const;
+    /// Why the budget "until the last hour gained under 0.1 %" is used up; nothing: it is not.
+    std::optional<Message> gainedTooLittle() const;
     /// How many trials the next round of a task may have, at least one. `tasks`: of the network.
     std::int32_t roundTrials(const search::TaskProgress& progress, std::size_t tasks) const;
 

@@ -1,5 +1,7 @@
 #include "core/session/budget_text.h"
 
+#include "core/support/message.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -189,10 +191,10 @@ Result<> applyBudget(std::string_view text, std::chrono::seconds sinceMidnight, 
         any = true;
         const bool gain = std::any_of(words.begin(), words.end(), [](const Token& t) { return t.kind == Token::Kind::Percent; });
         if (gain ? !readGain(words, set) : !readClock(words, sinceMidnight, set) && !readAmount(words, set))
-            return makeError(Errc::InvalidArgument, fmt::format("'{}' is no budget: write 20 min, until 18:00, 1000 trials, or until the last hour gained under 0.1 %", text));
+            return makeError(Errc::InvalidArgument, say(Msg::NoBudgetText, text));
     }
     if (!any)
-        return makeError(Errc::InvalidArgument, "say how long to tune: 20 min, until 18:00, 1000 trials, or until the last hour gained under 0.1 %");
+        return makeError(Errc::InvalidArgument, say(Msg::SayHowLong));
     options = set;
     return {};
 }

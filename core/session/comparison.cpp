@@ -6,6 +6,7 @@
 #include "core/session/option_table.h"
 #include "core/store/log_line.h"
 #include "core/store/record_range.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -59,17 +60,17 @@ Result<> takeModel(const store::Project& project, const std::vector<store::Sessi
 {
     LATHE_TRY_ASSIGN(const auto models, project.models());
     if (models.empty())
-        return makeError(Errc::NotFound, fmt::format("{} holds no model", s.project.string()));
+        return makeError(Errc::NotFound, say(Msg::NoModelIn, s.project.string()));
     const store::SessionRow* last = nullptr; // what was tuned last, of what is asked for
     for (const store::SessionRow& row : sessions)
         if ((s.what.run == 0 || row.id == s.what.run) && (s.what.model == 0 || row.model == s.what.model) && (s.what.untilMs == 0 || row.startedMs <= s.what.untilMs))
             last = &row;
     if (s.what.run > 0 && last == nullptr)
-        return makeError(Errc::NotFound, fmt::format("{} has no run {} (of that model and time)", s.project.string(), s.what.run));
+        return makeError(Errc::NotFound, say(Msg::NoRunIn, s.project.string(), s.what.run));
     const std::int64_t wanted = last != nullptr ? last->model : s.what.model > 0 ? s.what.model : models.back().id;
     const auto model = std::find_if(models.begin(), models.end(), [wanted](const store::ModelRow& row) { return row.id == wanted; });
     if (model == models.end())
-        return makeError(Errc::NotFound, fmt::format("{} has no model {}", s.project.string(), wanted));
+        return makeError(Errc::NotFound, say(Msg::NoSuchModelIn, s.project.string(), wanted));
     s.modelRow = model->id;
     s.model = model->name;
     s.modelHash = model->hash;

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <optional>
+
 namespace lathe::session {
 
 std::string deviceNameOf(const std::string& fingerprint)
@@ -18,18 +20,19 @@ std::string cacheWord(std::int64_t coldBytes)
     return coldBytes > 0 ? "cold" : coldBytes < 0 ? "as in the network" : "warm";
 }
 
-std::string differenceOf(const store::Conditions& there, const store::Conditions& here)
+Message differenceOf(const store::Conditions& there, const store::Conditions& here)
 {
-    std::string text;
+    std::optional<Message> device;
     if (there.deviceKey != here.deviceKey) {
-        const std::string a = deviceNameOf(there.fingerprint), b = deviceNameOf(here.fingerprint);
-        text = a == b ? fmt::format("measured on {} with other hardware parameters", a) : fmt::format("measured on {}, not on {}", a, b);
+        const Message a = phrase(deviceNameOf(there.fingerprint)), b = phrase(deviceNameOf(here.fingerprint));
+        device = textOf(a) == textOf(b) ? say(Msg::OtherHardware, a) : say(Msg::OtherDevice, a, b);
     }
-    if (there.coldBytes == here.coldBytes)
-        return text;
-    const std::string a = cacheWord(there.coldBytes), b = cacheWord(here.coldBytes);
-    text += text.empty() ? "measured " : ", ";
-    return text + (a == b ? fmt::format("with caches {} over another size", a) : fmt::format("with caches {}, not {}", a, b));
+    if (there.coldBytes == here.coldBytes && device)
+        return *device;
+    const Message a = phrase(cacheWord(there.coldBytes)), b = phrase(cacheWord(here.coldBytes));
+    if (!device)
+        return a.id == b.id ? say(Msg::OtherCacheSize, a) : say(Msg::OtherCache, a, b);
+    return a.id == b.id ? say(Msg::WithCacheSize, *device, a) : say(Msg::WithCache, *device, a, b);
 }
 
 } // namespace lathe::session

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/store/project.h"
+#include "core/support/message.h"
 
 #include <string>
 
@@ -13,6 +14,6 @@ std::string deviceNameOf(const std::string& fingerprint);
 std::string cacheWord(std::int64_t coldBytes);
 
 /// What tells `there` from `here`, a clause: "measured on A, not on B", "with caches cold, not as in the network".
-std::string differenceOf(const store::Conditions& there, const store::Conditions& here);
+Message differenceOf(const store::Conditions& there, const store::Conditions& here);
 
 } // namespace lathe::session

@@ -31,6 +31,7 @@ struct SubgraphReport
     std::string alternative;
     double share = kUnknown; ///< of the sum of what is estimated, 0..1
     double flopShare = kUnknown; ///< of the operations of all tasks, 0..1
+    About about = {}; ///< the reason
 };
 
 /// What an export would write, known before anything is compiled.
@@ -40,7 +41,9 @@ struct Coverage
     std::int32_t tasks = 0, records = 0, near = 0, defaults = 0; ///< distinct tasks: all, and by cover
     double estimatedTasksMs = kUnknown; ///< NaN while some task has no record
     std::string refusal; ///< what an export says that may not use default schedules; empty: it needs none
+    About aboutRefusal = {};
     std::string unsupported; ///< why nothing can be exported for this target; empty: it can
+    About aboutUnsupported = {};
     bool runsHere = true; ///< false: for another processor than this machine has, so that nothing can be verified or measured
 };
 

@@ -3,6 +3,7 @@
 #include "core/measure/measurer.h"
 #include "core/support/json_fields.h"
 #include "core/session/back_ends.h"
+#include "core/support/message.h"
 #include "core/target/kinds.h"
 
 #include <fmt/format.h>
@@ -24,23 +25,25 @@ DeviceView viewDevice(const json& device)
     view.name = textIn(device, "name", textIn(device, "plugin"));
     view.deviceKey = identityOf(device.dump()).key;
     view.state = device.contains("error") ? "absent: " + textIn(device, "error") : "ready";
+    view.about = aboutFromJsonText(textIn(device, "about"));
     for (const json hardware = partIn(device, "hardware"); const auto& [name, limit] : hardware.items())
         view.hardware.push_back({name, wholeIn(limit, "value"), textIn(limit, "origin")});
     return view;
 }
 
-DeviceView absent(std::string kind, std::string name, std::string_view reason)
+DeviceView absent(std::string kind, std::string name, const Message& reason)
 {
     DeviceView view;
     view.kind = std::move(kind);
     view.name = std::move(name);
-    view.state = fmt::format("absent: {}", reason);
+    view.state = fmt::format("absent: {}", textOf(reason));
+    view.about = about(reason);
     return view;
 }
 
-std::string noBackEnd(std::string_view kind)
+Message noBackEnd(std::string_view kind)
 {
-    return fmt::format("this installation of Lathe has no {} back end, so such devices are not looked for", kind);
+    return say(Msg::NoBackEnd, kind);
 }
 
 /// "cpu, gpu-left": by which names they can be asked for.
@@ -59,7 +62,7 @@ DeviceDirectory DeviceDirectory::ask()
 {
     const auto text = measure::listDevices({});
     if (!text)
-        return DeviceDirectory({absent({}, {}, text.error().message)});
+        return DeviceDirectory({absent({}, {}, messageOf(text.error()))});
     std::vector<DeviceView> views;
     const json list = json::parse(*text, nullptr, false);
     for (const json& device : list)
@@ -78,9 +81,9 @@ std::vector<DeviceView> DeviceDirectory::forTarget(const std::string& text) cons
 {
     const auto target = parseTarget(text);
     if (!target)
-        return {absent({}, {}, target.error().message)};
+        return {absent({}, {}, messageOf(target.error()))};
     if (const auto measurable = measure::checkMeasurable(*target); !measurable)
-        return {absent(target->kind(), {}, measurable.error().message)};
+        return {absent(target->kind(), {}, messageOf(measurable.error()))};
     std::vector<DeviceView> devices;
     std::copy_if(m_all.begin(), m_all.end(), std::back_inserter(devices),
                  [&](const DeviceView& device) { return device.kind == target->kind(); });
@@ -90,7 +93,7 @@ std::vector<DeviceView> DeviceDirectory::forTarget(const std::string& text) cons
     // Nobody could be asked; else its back end finds none, or is not there.
     for (const DeviceView& device : m_all)
         if (device.kind.empty() && !device.ready())
-            return {absent(target->kind(), device.name, device.reason())};
+            return {absent(target->kind(), device.name, messageOf(device.reason(), device.about))};
     return {absent(target->kind(), {}, noBackEnd(target->kind()))};
 }
 
@@ -99,7 +102,8 @@ Result<std::vector<DeviceView>> DeviceDirectory::pick(const std::string& target,
 {
     std::vector<DeviceView> devices = forTarget(target);
     if (!devices.front().ready())
-        return makeError(devices.front().key.empty() ? Errc::Unsupported : Errc::NotFound, devices.front().reason());
+        return makeError(devices.front().key.empty() ? Errc::Unsupported : Errc::NotFound,
+                         messageOf(devices.front().reason(), devices.front().about));
     std::erase_if(devices, [](const DeviceView& device) { return !device.ready(); });
     if (keys.empty()) {
         devices.resize(1);
@@ -108,8 +112,7 @@ Result<std::vector<DeviceView>> DeviceDirectory::pick(const std::string& target,
     for (const std::string& key : keys)
         if (std::none_of(devices.begin(), devices.end(),
                          [&key](const DeviceView& device) { return device.isCalled(key); }))
-            return makeError(Errc::NotFound, fmt::format("there is no device \"{}\" for the target {}: there is {}",
-                                                         key, target, keysOf(devices)));
+            return makeError(Errc::NotFound, say(Msg::NoDeviceForTarget, key, target, keysOf(devices)));
     std::erase_if(devices, [keys](const DeviceView& device) {
         return std::none_of(keys.begin(), keys.end(),
                             [&device](const std::string& key) { return device.isCalled(key); });
@@ -117,8 +120,7 @@ Result<std::vector<DeviceView>> DeviceDirectory::pick(const std::string& target,
     for (const DeviceView& device : devices)
         if (device.deviceKey != devices.front().deviceKey)
             return makeError(Errc::InvalidArgument,
-                             fmt::format("costs of {} ({}) and {} ({}) do not compare: a run measures on equal devices",
-                                         devices.front().key, devices.front().deviceKey, device.key, device.deviceKey));
+                             say(Msg::DevicesDiffer, devices.front().key, devices.front().deviceKey, device.key, device.deviceKey));
     return devices;
 }
 

@@ -9,6 +9,7 @@
 #include "core/policy/default_candidate.h"
 #include "core/support/json_fields.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,7 +46,7 @@ Result<SelfTest> selfTestDevice(const std::string& target, const std::string& de
     TrialResult result;
     LATHE_TRY(measurer->measure(std::span(&request, 1), [&result](std::size_t, TrialResult answer) { result = std::move(answer); }));
     if (!result.ok())
-        return makeError(result.code, fmt::format("{}: {}", toString(result.stage), result.text));
+        return makeError(result.code, say(Msg::StageNoted, phrase(toString(result.stage)), messageOf(result.text, result.about)));
     SelfTest test;
     test.device = textIn(json::parse(result.device.fingerprint, nullptr, false), "name");
     if (const auto build = result.durationsMs.find("build"); build != result.durationsMs.end())

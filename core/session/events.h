@@ -3,7 +3,7 @@
 #include "core/deploy/estimate_parts.h"
 #include "core/session/time_spent.h"
 #include "core/session/views.h"
-#include "core/support/errc.h"
+#include "core/support/result.h"
 
 #include <map>
 #include <span>
@@ -92,11 +92,13 @@ struct ErrorEvent
 {
     Errc code = Errc::Internal;
     std::string text;
+    About about = {}; ///< the text
 };
 
 struct LogEvent
 {
     std::string text;
+    About about = {}; ///< the text
 };
 
 enum class RunState : std::uint8_t
@@ -117,6 +119,7 @@ struct StateEvent
 {
     RunState state = RunState::Idle;
     std::string text; ///< Failed: one sentence; Finished: why, unless the budget was used; Running: "finals" while they are held
+    About about = {}; ///< the text
 };
 
 struct DoneEvent
@@ -129,6 +132,9 @@ struct DoneEvent
     TimeSpent time; ///< of the whole run, as far as its project tells
     TimeSpent rest; ///< of that, what came after the last round and the last finals
 };
+
+LogEvent logged(const Message& message);
+ErrorEvent told(Errc code, const Message& message);
 
 /// A replay goes back to its beginning: all that came before it is forgotten.
 struct RewindEvent

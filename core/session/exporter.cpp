@@ -7,6 +7,7 @@
 #include "core/session/library_check.h"
 #include "core/session/options_json.h"
 #include "core/support/files.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -105,19 +106,19 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
 {
     const auto step = [&](std::string_view what, double fraction) -> Result<> {
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "the export was cancelled");
+            return makeError(Errc::Cancelled, say(Msg::ExportCancelled));
         if (progress)
             progress(what, fraction);
         return {};
     };
     LATHE_TRY(deploy::checkExportable(model.target));
     if (const std::string machine = model.target.machine(); machine != thisMachine() && (options.verify || options.benchmark))
-        return makeError(Errc::Unsupported, fmt::format("a library for {} does not run on this machine: leave out the comparison and the benchmark (--no-verify --no-bench)", machine));
+        return makeError(Errc::Unsupported, say(Msg::LibraryNotForHere, machine));
     LATHE_TRY(step("choosing records", 0.0));
     LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, {{}, options.strict}));
     if (!options.allowDefault)
-        if (std::string refusal = refusalOf(chosen, model); !refusal.empty())
-            return makeError(Errc::Incompatible, std::move(refusal));
+        if (auto refusal = refusalOf(chosen, model))
+            return makeError(Errc::Incompatible, *std::move(refusal));
     LATHE_TRY(step("compiling", 0.1));
     LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stage(model, chosen, options.output, options.name, stop));
 
@@ -175,7 +176,7 @@ Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Proj
     LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-network"));
     LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network", stop, std::move(derived)));
     if (stop.stop_requested())
-        return makeError(Errc::Cancelled, "stopped");
+        return makeError(Errc::Cancelled, say(Msg::Stopped));
     LATHE_TRY_ASSIGN(const BenchFigures figures, benchExported(staged.file, threadsOf(model, 0), stop, kNetworkSeconds));
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;

@@ -10,6 +10,7 @@
 #include "core/store/log_line.h"
 #include "core/support/files.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 #include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
@@ -153,7 +154,7 @@ Result<> Maker::add(const fs::path& file, const std::function<void(std::string_v
     for (const store::ModelRow& model : models) {
         for (const std::string& target : targets) {
             if (stop.stop_requested())
-                return makeError(Errc::Cancelled, "stopped");
+                return makeError(Errc::Cancelled, say(Msg::Stopped));
             if (target.starts_with(store::kImportedTarget))
                 continue;
             if (progress)
@@ -320,7 +321,7 @@ Result<HeadStartBytes> loadHeadStart(const fs::path& file, search::HeadStart& co
     };
     auto read = usable();
     if (!read && read.error().message.find(file.string()) == std::string::npos)
-        return makeError(read.error().code, fmt::format("{}: {}", file.string(), read.error().message));
+        return std::move(read).error().note(file.string());
     return read;
 }
 

@@ -63,6 +63,7 @@ struct TrialRow
     double costMs = kUnknown, predictedMs = kUnknown;
     bool verified = false;
     std::int64_t timeMs = 0; ///< UNIX
+    About about = {}; ///< the whole text
 };
 
 /// A number of every trial, for charts.
@@ -100,6 +101,7 @@ struct TrialDetail
     std::string nest; ///< what the generator gets
     std::vector<std::pair<std::string, double>> features; ///< the reference's, those that are not zero
     std::string problem; ///< why loops, nest or features are missing
+    About aboutText = {}, aboutProblem = {};
 };
 
 /// Failures that have one cause.
@@ -110,7 +112,11 @@ struct FailureView
     std::vector<std::pair<std::int32_t, std::int64_t>> byTask; ///< most first; -1: of other networks
     std::int64_t example = 0; ///< row of the latest
     std::string text; ///< of the example, whole
+    About about = {}; ///< the text
 };
+
+/// What FailureView::cause is of a text: its first line, with what differs from trial to trial (numbers, addresses, paths) left out.
+std::string causeOf(const std::string& text);
 
 enum class Listing : std::uint8_t
 {

@@ -7,6 +7,7 @@
 #include "core/session/devices.h"
 #include "core/session/untuned.h"
 #include "core/store/log_line.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -123,25 +124,25 @@ Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& m
 namespace {
 
 /// Why no record of a task was chosen.
-Result<std::string> reasonFor(const graph::Task& task, const LoadedModel& model, const store::Project* project, const RecordChoice& choice)
+Result<Message> reasonFor(const graph::Task& task, const LoadedModel& model, const store::Project* project, const RecordChoice& choice)
 {
     if (project == nullptr)
-        return std::string("tuning was left out");
+        return say(Msg::TuningLeftOut);
     LATHE_TRY_ASSIGN(const auto rows, project->best({task.key, {}, {}}));
     const std::string target = model.target.text();
     for (const store::BestRow& row : rows) {
         if (row.record.target == target && findAlternative(task, row.alternative) == nullptr)
-            return fmt::format("its best record is for the alternative {}, which this version does not offer", row.alternative);
+            return say(Msg::RecordOfAlternative, row.alternative);
         if (const auto* const alternative = findAlternative(task, row.alternative); row.record.target == target && alternative != nullptr && !replays(*alternative, row))
-            return fmt::format("its best record was made by another version of Lathe, which computed {} by other steps", row.alternative);
+            return say(Msg::RecordOfVersion, row.alternative);
         if (row.record.target == target && choice.strict && !isStrict(row.alternative))
-            return fmt::format("its records use {}, which --strict forbids", row.alternative);
+            return say(Msg::RecordNotStrict, row.alternative);
     }
     if (!rows.empty() && std::all_of(rows.begin(), rows.end(), [](const store::BestRow& row) { return store::isImported(row.record); }))
-        return std::string("its records are of imported logs alone, which were measured elsewhere: measure them again (lathe-cli records remeasure --imported)");
+        return say(Msg::RecordsImported);
     if (!rows.empty() && rows.front().record.target != target)
-        return fmt::format("its records are for the target {}", rows.front().record.target.empty() ? std::string("of an unknown run") : rows.front().record.target);
-    return std::string("it has no valid record");
+        return rows.front().record.target.empty() ? say(Msg::RecordsOfUnknownRun) : say(Msg::RecordsOfTarget, rows.front().record.target);
+    return say(Msg::NoValidRecord);
 }
 
 } // namespace
@@ -162,7 +163,7 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
     KernelChoices out;
     // The plan of one task serves all its occurrences.
     std::vector<deploy::KernelChoice> ofTask;
-    std::vector<std::string> nearOfTask; // what differs; empty: nothing
+    std::vector<About> nearOfTask; // what differs; null: nothing
     double flop = 0;
     for (const graph::Task& task : model.partition.tasks)
         flop += task.flop * task.weight;
@@ -170,7 +171,9 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
         deploy::KernelChoice choice;
         const auto row = best.find(task.key);
         if (row == best.end()) {
-            LATHE_TRY_ASSIGN(choice.reason, reasonFor(task, model, project, wanted));
+            LATHE_TRY_ASSIGN(const Message reason, reasonFor(task, model, project, wanted));
+            choice.reason = textOf(reason);
+            choice.about = about(reason);
         } else {
             choice.alternative = findAlternative(task, row->second.alternative);
         }
@@ -187,7 +190,7 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             out.estimatedTasksMs = kUnknown;
             out.fallbacks.push_back(task.name);
         }
-        nearOfTask.push_back(!choice.record.empty() && leading && row->second.conditions != *leading ? differenceOf(row->second.conditions, *leading) : std::string());
+        nearOfTask.push_back(!choice.record.empty() && leading && row->second.conditions != *leading ? about(differenceOf(row->second.conditions, *leading)) : About());
         ofTask.push_back(std::move(choice));
     }
     for (const graph::Subgraph& subgraph : model.partition.subgraphs) {
@@ -196,11 +199,12 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             choice = ofTask[static_cast<std::size_t>(subgraph.task)];
         } else if (!subgraph.noop) {
             if (!subgraph.untuned)
-                return makeError(Errc::Unsupported, fmt::format("{} has no compute definition", subgraph.name));
+                return makeError(Errc::Unsupported, say(Msg::NoDefinition, subgraph.name));
             LATHE_TRY_ASSIGN(const Candidate candidate, defaultCandidate(untunedTask(subgraph, model)));
             choice.alternative = &*subgraph.untuned;
             choice.steps = candidate.steps;
             choice.reason = subgraph.reason;
+            choice.about = subgraph.about;
         }
         if (!subgraph.noop) {
             SubgraphReport report;
@@ -208,13 +212,16 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             report.task = subgraph.task;
             report.record = choice.record;
             report.reason = choice.reason;
+            report.about = choice.about;
             report.estimatedMs = choice.estimatedMs < 0 ? kUnknown : choice.estimatedMs;
             report.alternative = choice.alternative->name;
             if (subgraph.task >= 0) {
                 const auto task = static_cast<std::size_t>(subgraph.task);
-                report.cover = choice.record.empty() ? Cover::Default : nearOfTask[task].empty() ? Cover::Record : Cover::Near;
-                if (report.cover == Cover::Near)
-                    report.reason = nearOfTask[task];
+                report.cover = choice.record.empty() ? Cover::Default : !nearOfTask[task] ? Cover::Record : Cover::Near;
+                if (report.cover == Cover::Near) {
+                    report.about = nearOfTask[task];
+                    report.reason = textOf(*report.about);
+                }
                 report.flopShare = model.partition.tasks[task].flop / flop;
             }
             out.reports.push_back(std::move(report));
@@ -229,15 +236,17 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
     return out;
 }
 
-std::string refusalOf(const KernelChoices& choices, const LoadedModel& model)
+std::optional<Message> refusalOf(const KernelChoices& choices, const LoadedModel& model)
 {
     constexpr std::size_t kNamed = 5;
     if (choices.fallbacks.empty())
-        return {};
-    std::string names = fmt::format("{}", fmt::join(choices.fallbacks.begin(), choices.fallbacks.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, choices.fallbacks.size())), "; "));
+        return std::nullopt;
+    std::vector<Message> names;
+    for (std::size_t i = 0; i < std::min(kNamed, choices.fallbacks.size()); ++i)
+        names.push_back(say(Msg::Plain, choices.fallbacks[i]));
     if (choices.fallbacks.size() > kNamed)
-        names += fmt::format("; and {} more", choices.fallbacks.size() - kNamed);
-    return fmt::format("{} of {} tasks have no valid record ({}): tune them, or allow default schedules (--allow-default)", choices.fallbacks.size(), model.partition.tasks.size(), names);
+        names.push_back(say(Msg::AndMore, choices.fallbacks.size() - kNamed));
+    return say(Msg::TasksWithoutRecord, choices.fallbacks.size(), model.partition.tasks.size(), std::move(names));
 }
 
 Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* project, const RecordChoice& choice)
@@ -253,10 +262,15 @@ Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* proj
     out.near = static_cast<std::int32_t>(std::count(near.begin(), near.end(), true));
     out.records = out.tasks - out.defaults - out.near;
     out.estimatedTasksMs = chosen.estimatedTasksMs;
-    out.refusal = refusalOf(chosen, model);
+    if (const auto refusal = refusalOf(chosen, model)) {
+        out.refusal = textOf(*refusal);
+        out.aboutRefusal = about(*refusal);
+    }
     out.subgraphs = std::move(chosen.reports);
-    if (const auto exportable = deploy::checkExportable(model.target); !exportable)
+    if (const auto exportable = deploy::checkExportable(model.target); !exportable) {
         out.unsupported = exportable.error().message;
+        out.aboutUnsupported = exportable.error().about;
+    }
     out.runsHere = model.target.traits().runsHere;
     return out;
 }

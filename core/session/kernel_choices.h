@@ -34,7 +34,7 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
 Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* project, const RecordChoice& choice);
 
 /// Why an export without default schedules refuses; empty: it does not.
-std::string refusalOf(const KernelChoices& choices, const LoadedModel& model);
+std::optional<Message> refusalOf(const KernelChoices& choices, const LoadedModel& model);
 
 /// A task (or an untuned function, as one alternative) as the search sees it.
 search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict);

@@ -7,6 +7,7 @@
 #include "core/support/json_fields.h"
 #include "core/session/back_ends.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 #include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ Result<std::string> hashFile(const std::filesystem::path& file)
     // Content hash by blocks: model files reach gigabytes.
     std::ifstream in(file, std::ios::binary);
     if (!in)
-        return makeError(Errc::NotFound, fmt::format("{} cannot be read", file.string()));
+        return makeError(Errc::NotFound, say(Msg::FileNotRead, file.string()));
     std::string digest;
     std::vector<char> block(1 << 22);
     while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
@@ -48,7 +49,7 @@ Result<graph::Graph> importModel(LoadedModel& model)
             return makeError(Errc::InvalidArgument, fmt::format("--weight-seed is {}, it must be below 2^32", spec.seed));
         options.seed = static_cast<std::uint32_t>(spec.seed);
         if (!spec.shapes.empty())
-            return makeError(Errc::InvalidArgument, "--shape is for model files: a network of the zoo has fixed shapes, but takes --batch");
+            return makeError(Errc::InvalidArgument, say(Msg::ZooFixedShapes));
         model.hash = contentHash(fmt::format("{} {} {} {}", spec.source, options.batch, options.layout, options.seed)).hex();
         return frontend::buildZoo(name, options);
     }
@@ -109,7 +110,7 @@ Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::pa
 {
     std::error_code ignored;
     if (!spec.source.starts_with("zoo:") && !std::filesystem::exists(spec.source, ignored))
-        return makeError(Errc::NotFound, fmt::format("{} is of the model {}, which is not there any more: put the file back to open the project", project.string(), spec.source));
+        return makeError(Errc::NotFound, say(Msg::ModelGone, project.string(), spec.source));
     return loadModel(spec, target);
 }
 

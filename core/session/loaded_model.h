@@ -19,7 +19,7 @@ struct LoadedModel
     graph::Partition partition;
     std::vector<graph::PassRun> passes; ///< what was done between `imported` and `partition`
     std::string hash; ///< of the file's bytes, or of the zoo network's name and options
-    std::vector<std::string> notices;
+    std::vector<Message> notices;
 };
 
 /// Errors: those of the importer, the passes and the partition; InvalidArgument for an unknown target, layout or zoo name.

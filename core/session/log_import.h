@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/support/result.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@ namespace lathe::session {
 struct SkippedLines
 {
     std::string reason;
+    About about = {}; ///< the reason
     std::int64_t count = 0;
     std::string file; ///< of the first of them
     std::int64_t line = 0;

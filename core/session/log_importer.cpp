@@ -5,6 +5,7 @@
 #include "core/store/log_line.h"
 #include "core/store/log_reader.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -71,7 +72,7 @@ public:
                     continue;
                 LATHE_TRY(flush());
                 if (stop.stop_requested())
-                    return makeError(Errc::Cancelled, fmt::format("the import was stopped; {} records are in the project", m_done.taken));
+                    return makeError(Errc::Cancelled, say(Msg::ImportStopped, m_done.taken));
                 if (progress)
                     progress(m_file, (static_cast<double>(i) + readers[i].fraction()) / static_cast<double>(files.size()));
             }
@@ -113,13 +114,14 @@ private:
         return {};
     }
 
-    void skip(std::string reason, std::int64_t line)
+    void skip(const Message& why, std::int64_t line)
     {
-        if (m_skipped.size() >= kMaxReasons && !m_skipped.contains(reason))
-            reason = "other reasons";
-        SkippedLines& lines = m_skipped[reason];
+        const bool toOthers = m_skipped.size() >= kMaxReasons && !m_skipped.contains(textOf(why));
+        const Message reason = toOthers ? say(Msg::LineOtherReasons) : why;
+        SkippedLines& lines = m_skipped[textOf(reason)];
         if (lines.count++ == 0) {
-            lines.reason = std::move(reason);
+            lines.reason = textOf(reason);
+            lines.about = about(reason);
             lines.file = m_file;
             lines.line = line;
         }
@@ -129,13 +131,13 @@ private:
     {
         if (line.tooLong) {
             ++m_done.lines;
-            skip(fmt::format("longer than {} MiB", store::LogReader::kMaxLine >> 20), line.number);
+            skip(say(Msg::LineTooLong, store::LogReader::kMaxLine >> 20), line.number);
             return;
         }
         auto read = store::readLogLine(line.text);
         if (!read) {
             ++m_done.lines;
-            skip(line.cutOff && read.error().code == Errc::BadFile ? "cut off: the file ends within it" : read.error().message, line.number);
+            skip(line.cutOff && read.error().code == Errc::BadFile ? say(Msg::LineCutOff) : messageOf(read.error()), line.number);
         } else if (auto* own = std::get_if<Record>(&*read)) {
             ++m_done.lines;
             takeOwn(std::move(*own), line.number);
@@ -148,7 +150,7 @@ private:
     void takeOwn(Record record, std::int64_t line)
     {
         if (!m_known.contains(record.candidate.task)) {
-            skip("of a task that no network of this project has", line);
+            skip(say(Msg::LineOfOtherTask), line);
             return;
         }
         record.session = 0; // runs stay in the project that made them
@@ -159,38 +161,38 @@ private:
     {
         const auto key = flattened(trial.workload);
         if (!key) {
-            skip("without a workload key", line);
+            skip(say(Msg::LineWithoutKey), line);
             return;
         }
         const auto found = m_workloads.find(*key);
         if (found == m_workloads.end()) {
-            skip("of a workload that this network does not have", line);
+            skip(say(Msg::LineOfOtherWorkload), line);
             return;
         }
         // Tasks that the reference could not tell apart have one key: the steps belong to those that they fit.
-        std::string problem;
+        Message problem;
         bool fits = false;
         for (const Workload& workload : found->second) {
             if (workload.alternative == nullptr) {
-                problem = fmt::format("{} is computed in other stages than the reference's: open the network with --partition reference", workload.task->name);
+                problem = say(Msg::LineOtherStages, workload.task->name);
                 continue;
             }
             if (const auto replayed = replay(*workload.alternative, trial.steps); !replayed) {
-                problem = fmt::format("its steps do not fit {}: {}", workload.task->name, store::quoted(replayed.error().message, 160));
+                problem = say(Msg::LineStepsUnfit, workload.task->name, store::quoted(replayed.error().message, 160));
                 continue;
             }
             m_batch.push_back({recordOf(trial, workload, line), true});
             fits = true;
         }
         if (!fits)
-            skip(std::move(problem), line);
+            skip(problem, line);
     }
 
     static Result<> replay(const graph::Alternative& alternative, const std::vector<schedule::Step>& steps)
     {
         LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(alternative.dag, steps));
         if (!state.concrete())
-            return makeError(Errc::IllegalSchedule, "a split has no length");
+            return makeError(Errc::IllegalSchedule, say(Msg::SplitWithoutLength));
         return state.inferBounds();
     }
 
@@ -273,7 +275,7 @@ private:
 Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer, std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
 {
     if (files.empty())
-        return makeError(Errc::InvalidArgument, "say which tuning logs to import");
+        return makeError(Errc::InvalidArgument, say(Msg::SayWhichLogs));
     return LogImporter(model, writer).run(files, progress, std::move(stop));
 }
 

@@ -1,8 +1,8 @@
 #include "core/session/network_watch.h"
 
+#include "core/support/message.h"
 #include "core/support/stop_after.h"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -49,12 +49,9 @@ Result<> NetworkWatch::measure(bool untuned, std::stop_token stop)
         m_measuredMs = measured->ms;
     reserve();
     if (!measured && end.token().stop_requested() && !stop.stop_requested())
-        return m_parts.journal.keep(LogEvent{fmt::format(
-            "the untuned network was not measured: it takes more than {:.0f} % of the time that the run may take",
-            100 * kUntunedShare)});
+        return m_parts.journal.keep(logged(say(Msg::UntunedNotMeasured, 100 * kUntunedShare)));
     if (!measured)
-        return m_parts.journal.keep(
-            ErrorEvent{measured.error().code, "measuring the whole network: " + measured.error().message});
+        return m_parts.journal.keep(told(measured.error().code, say(Msg::MeasuringNetwork, measured.error())));
     m_parts.journal.tell({Event{m_at, *measured}});
     const json kept = {
         {"ms", measured->ms}, {"max_rel_error", measured->maxRelError}, {"estimated_ms", toJson(measured->estimated)}};

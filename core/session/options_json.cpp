@@ -1,7 +1,10 @@
 #include "core/session/options_json.h"
 
+#include "core/session/head_start.h"
 #include "core/session/option_table.h"
+#include "core/session/tune_options.h"
 #include "core/support/json_values.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -69,7 +72,7 @@ template<typename Options>
 Result<Options> readOptions(std::string_view text, std::string_view what)
 {
     const auto bad = [&what](std::string_view why) {
-        return makeError(Errc::BadFile, fmt::format("the project's {} cannot be read: {}", what, why));
+        return makeError(Errc::BadFile, say(Msg::ProjectPartUnreadable, what, why));
     };
     const json object = json::parse(text, nullptr, false);
     if (!object.is_object())

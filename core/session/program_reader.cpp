@@ -3,6 +3,7 @@
 #include "core/session/loaded_model.h"
 #include "core/session/options_json.h"
 #include "core/session/project_history.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -54,15 +55,15 @@ Result<std::string> ProgramReader::text(const Standing& standing, const std::str
 {
     const auto found = std::find_if(standing.tasks.begin(), standing.tasks.end(), [&task](const Standing::Task& t) { return t.key == task; });
     if (found == standing.tasks.end())
-        return makeError(Errc::NotFound, fmt::format("the network of {} has no such task", standing.project.filename().string()));
+        return makeError(Errc::NotFound, say(Msg::NoSuchTaskIn, standing.project.filename().string()));
     if (found->trial.empty())
-        return makeError(Errc::NotFound, fmt::format("{} has no valid record of it", standing.project.filename().string()));
+        return makeError(Errc::NotFound, say(Msg::NoRecordIn, standing.project.filename().string()));
     LATHE_TRY_ASSIGN(History* const history, m_impl->history(standing));
     TrialQuery query;
     query.text = found->trial;
     LATHE_TRY_ASSIGN(const auto rows, history->find(query, {}));
     if (rows.empty())
-        return makeError(Errc::NotFound, fmt::format("the record {} is gone", found->trial));
+        return makeError(Errc::NotFound, say(Msg::RecordGone, found->trial));
     if (what == ProgramText::LlvmIr || what == ProgramText::Assembly || what == ProgramText::Source)
         return history->listing(rows.front(), what == ProgramText::LlvmIr ? Listing::LlvmIr : what == ProgramText::Assembly ? Listing::Assembly : Listing::Source);
     LATHE_TRY_ASSIGN(const TrialDetail detail, history->detail(rows.front()));

@@ -11,6 +11,7 @@
 #include "core/session/kernel_choices.h"
 #include "core/session/stored_time.h"
 #include "core/store/record_reader.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -99,7 +100,7 @@ Result<store::RecordQuery> ProjectHistory::storeQuery(const TrialQuery& query) c
     store::RecordQuery q;
     if (query.task >= 0) {
         if (query.task >= static_cast<std::int32_t>(m_model->partition.tasks.size()))
-            return makeError(Errc::InvalidArgument, fmt::format("there is no task {}", query.task));
+            return makeError(Errc::InvalidArgument, say(Msg::NoTask, query.task));
         q.task = m_model->partition.tasks[static_cast<std::size_t>(query.task)].key;
     }
     q.code = query.code;
@@ -200,6 +201,7 @@ TrialRow ProjectHistory::view(store::RecordSummary s) const
     row.code = std::move(s.code);
     row.stage = std::move(s.stage);
     row.text = std::move(s.text);
+    row.about = std::move(s.about);
     row.note = std::move(s.note);
     row.repeats = std::move(s.repeats);
     row.runoff = s.runoff;
@@ -224,11 +226,11 @@ Result<const graph::Alternative*> ProjectHistory::alternativeOf(const Candidate&
 {
     const std::int32_t task = taskOf(candidate.task);
     if (task < 0)
-        return makeError(Errc::NotFound, "the trial is of another network: open that to see its program");
+        return makeError(Errc::NotFound, say(Msg::TrialOfOtherNetworkShown));
     for (const graph::Alternative& alternative : m_model->partition.tasks[static_cast<std::size_t>(task)].alternatives)
         if (alternative.name == candidate.alternative)
             return &alternative;
-    return makeError(Errc::NotFound, fmt::format("this version of Lathe does not offer the algorithm {} for that task", candidate.alternative));
+    return makeError(Errc::NotFound, say(Msg::NoAlgorithmForTask, candidate.alternative));
 }
 
 Result<> ProjectHistory::describe(const Candidate& candidate, TrialDetail& detail) const
@@ -269,6 +271,7 @@ Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
     for (store::RecordSummary& repeat : repeats)
         detail.repeats.push_back(view(std::move(repeat)));
     detail.text = record.result.text;
+    detail.aboutText = record.result.about;
     detail.candidate = record.candidate.hash().hex();
     detail.genome = json(record.candidate.genome).dump();
     for (const double ns : record.result.costsNs)
@@ -276,9 +279,16 @@ Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
     detail.durationsMs = record.result.durationsMs;
     detail.conditions = record.result.conditions;
     detail.device = record.result.device.fingerprint;
-    if (auto described = describe(record.candidate, detail); !described)
+    if (auto described = describe(record.candidate, detail); !described) {
         detail.problem = described.error().message;
+        detail.aboutProblem = described.error().about;
+    }
     return detail;
+}
+
+std::string causeOf(const std::string& text)
+{
+    return store::failureCause(text);
 }
 
 Result<std::string> ProjectHistory::listing(std::int64_t row, Listing what)
@@ -299,9 +309,9 @@ Result<std::string> ProjectHistory::listing(std::int64_t row, Listing what)
     const measure::Product product = what == Listing::LlvmIr ? measure::Product::LlvmIr : what == Listing::Assembly ? measure::Product::Assembly : measure::Product::Source;
     LATHE_TRY_ASSIGN(measure::BuiltProduct built, m_builder->build(std::span(&job, 1), product, Deadline::inSeconds(kListingSeconds)));
     if (!built.kernels.empty() && built.kernels.front().code != Errc::Ok)
-        return makeError(built.kernels.front().code, built.kernels.front().text);
+        return Error{.code = built.kernels.front().code, .message = built.kernels.front().text, .about = built.kernels.front().about};
     if (built.bytes.empty())
-        return makeError(Errc::Unsupported, fmt::format("the target {} has no such listing", m_model->target.kind()));
+        return makeError(Errc::Unsupported, say(Msg::NoListing, m_model->target.kind()));
     return std::move(built.bytes);
 }
 
@@ -324,8 +334,10 @@ Result<std::vector<FailureView>> ProjectHistory::failures(std::stop_token stop)
             byTask[taskOf(key)] += count;
         view.byTask.assign(byTask.begin(), byTask.end());
         std::stable_sort(view.byTask.begin(), view.byTask.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-        if (const auto record = m_reader.record(group.example))
+        if (const auto record = m_reader.record(group.example)) {
             view.text = record->result.text;
+            view.about = record->result.about;
+        }
         views.push_back(std::move(view));
     }
     return views;
@@ -395,7 +407,7 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
     std::vector<QualityView> views;
     for (const store::RoundRow& row : rows) {
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "the query was stopped");
+            return makeError(Errc::Cancelled, say(Msg::QueryStopped));
         if (m_front && row.atSeconds > m_front->seconds.load())
             break;
         if (row.index < fromRound)
@@ -443,7 +455,7 @@ Result<> ProjectHistory::write(std::span<const std::int64_t> rows, const std::fi
         constexpr std::size_t kBatch = 500;
         for (std::size_t at = 0; at < rows.size() && out; at += kBatch) {
             if (stop.stop_requested())
-                return makeError(Errc::Cancelled, "the export was stopped");
+                return makeError(Errc::Cancelled, say(Msg::WriteStopped));
             const auto batch = rows.subspan(at, std::min(kBatch, rows.size() - at));
             if (format == TrialFile::JsonLines)
                 LATHE_TRY(writeRecords(batch, out));
@@ -452,14 +464,14 @@ Result<> ProjectHistory::write(std::span<const std::int64_t> rows, const std::fi
         }
         out.close();
         if (!out)
-            return makeError(Errc::StoreFailed, fmt::format("{} cannot be written", file.string()));
+            return makeError(Errc::StoreFailed, say(Msg::FileNotWritten, file.string()));
         return {};
     }();
     std::error_code failed;
     if (written)
         std::filesystem::rename(part, file, failed);
     if (written && failed)
-        written = makeError(Errc::StoreFailed, fmt::format("{} cannot be written: {}", file.string(), failed.message()));
+        written = makeError(Errc::StoreFailed, say(Msg::FileNotWrittenWhy, file.string(), failed.message()));
     if (!written)
         std::filesystem::remove(part, failed);
     return written;

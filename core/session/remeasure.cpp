@@ -6,6 +6,7 @@
 #include "core/session/options_json.h"
 #include "core/store/log_line.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 #include "core/target/presets.h"
 
 #include <fmt/format.h>
@@ -54,13 +55,14 @@ public:
                 refused.repeats = trial;
                 refused.code = toString(item.error().code);
                 refused.text = item.error().message;
+                refused.about = item.error().about;
                 m_done.push_back(std::move(refused));
             }
         }
         if (items.empty()) {
             if (m_done.empty())
-                return makeError(Errc::InvalidArgument, "say which trials to measure again");
-            return makeError(errcFromString(m_done.front().code).value_or(Errc::Internal), m_done.front().text);
+                return makeError(Errc::InvalidArgument, say(Msg::SayWhichTrials));
+            return Error{.code = errcFromString(m_done.front().code).value_or(Errc::Internal), .message = m_done.front().text, .about = m_done.front().about};
         }
         m_all = items.size();
         // One pool of workers for all trials that were measured on the same devices.
@@ -93,13 +95,13 @@ private:
         const std::string name = trial.substr(0, 8);
         const auto task = m_taskOfKey.find(old.candidate.task);
         if (task == m_taskOfKey.end())
-            return makeError(Errc::NotFound, fmt::format("trial {} is of another network: open that to measure it again", name));
+            return makeError(Errc::NotFound, say(Msg::TrialOfOtherNetwork, name));
         const bool imported = store::isImported(old);
         if (imported && familyOfRecord(old.target.substr(store::kImportedTarget.size())) != m_model.target.family())
-            return makeError(Errc::Incompatible, fmt::format("trial {} was found for {}, whose programs a {} cannot run: open the project for such a device to measure it", name,
+            return makeError(Errc::Incompatible, say(Msg::TrialOfOtherDevice, name,
                                                              store::quoted(old.target.substr(store::kImportedTarget.size()), 40), m_model.target.kind()));
         if (!imported && !old.target.empty() && old.target != m_model.target.text())
-            return makeError(Errc::Incompatible, fmt::format("trial {} was made for the target {}: open the project for that to measure it again", name, old.target));
+            return makeError(Errc::Incompatible, say(Msg::TrialOfOtherTarget, name, old.target));
         LATHE_TRY_ASSIGN(const measure::TaskDataPtr data, dataOf(task->second, old.candidate.alternative));
         Item item;
         item.task = task->second;
@@ -130,7 +132,7 @@ private:
             LATHE_TRY_ASSIGN(data, checkedData(a, m_model.target));
             return data;
         }
-        return makeError(Errc::NotFound, fmt::format("this version of Lathe does not offer the algorithm {} for {}", alternative, t.name));
+        return makeError(Errc::NotFound, say(Msg::NoSuchAlgorithm, alternative, t.name));
     }
 
     Result<> measure(std::vector<Item>& items, const Progress& progress, std::stop_token stop)
@@ -184,6 +186,7 @@ private:
         view.code = toString(result.code);
         view.stage = toString(result.stage);
         view.text = result.text;
+        view.about = result.about;
         return view;
     }
 
@@ -205,7 +208,7 @@ Result<std::vector<RemeasuredTrial>> remeasureTrials(const LoadedModel& model, s
                                                      const Progress& progress, std::stop_token stop)
 {
     if (options.repeat < 1 || options.repeat > 1000)
-        return makeError(Errc::InvalidArgument, fmt::format("{} costs of a trial cannot be taken: from 1 to 1000", options.repeat));
+        return makeError(Errc::InvalidArgument, say(Msg::CostsOutOfRange, options.repeat));
     return Remeasurement(model, writer, options).run(trials, progress, std::move(stop));
 }
 

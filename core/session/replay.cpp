@@ -4,6 +4,7 @@
 #include "core/session/project_history.h"
 #include "core/session/replay_script.h"
 #include "core/session/session_base.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,7 +51,7 @@ public:
         const std::scoped_lock lock(m_mutex);
         return m_tasks;
     }
-    std::vector<std::string> notices() const override { return m_model->notices; }
+    std::vector<Message> notices() const override { return m_model->notices; }
     bool canResume() const override { return false; }
 
     Result<> start(TuneOptions options) override;
@@ -78,10 +79,10 @@ private:
     Result<> tellUntil(double position, std::stop_token stop, bool& atEnd);
     void goTo(double seconds);
     void note(const ReplayScript::Item& item);
-    void setState(RunState state, std::string text = {})
+    void setState(RunState state, std::string text = {}, About about = {})
     {
         m_control.setState(state);
-        const Event event{m_position, StateEvent{state, std::move(text)}};
+        const Event event{m_position, StateEvent{state, std::move(text), std::move(about)}};
         m_control.tell({&event, 1});
     }
     /// Whether the playing ends here; then the next seek() starts it anew.
@@ -108,7 +109,7 @@ private:
 Result<> ReplaySession::setSpeed(double factor)
 {
     if (!(factor >= kMinSpeed && factor <= kMaxSpeed))
-        return makeError(Errc::InvalidArgument, fmt::format("a speed of {} is not between {} and {}", factor, kMinSpeed, kMaxSpeed));
+        return makeError(Errc::InvalidArgument, say(Msg::ReplaySpeed, factor, kMinSpeed, kMaxSpeed));
     m_speed = factor;
     m_changed.notify_all();
     return {};
@@ -117,7 +118,7 @@ Result<> ReplaySession::setSpeed(double factor)
 Result<> ReplaySession::seek(double seconds)
 {
     if (!std::isfinite(seconds) || seconds < 0)
-        return makeError(Errc::InvalidArgument, fmt::format("{} s is no place in a run", seconds));
+        return makeError(Errc::InvalidArgument, say(Msg::ReplayPlace, seconds));
     bool playing = false;
     {
         const std::scoped_lock lock(m_mutex);
@@ -133,7 +134,7 @@ Result<> ReplaySession::start(TuneOptions)
     {
         const std::scoped_lock lock(m_mutex);
         if (std::exchange(m_playing, true))
-            return makeError(Errc::InvalidArgument, "the replay is going on already");
+            return makeError(Errc::InvalidArgument, say(Msg::ReplayGoesOn));
     }
     wait(); // for the thread of the last playing, which has little left to do
     m_control.requestPause(false);
@@ -253,12 +254,12 @@ void ReplaySession::play(std::stop_token stop)
         m_playing = false; // stopped or failed
     }
     if (!played) {
-        setState(RunState::Failed, played.error().message);
+        setState(RunState::Failed, played.error().message, played.error().about);
     } else if (stop.stop_requested()) {
         setState(RunState::Stopped);
     } else {
         const StateEvent ending = m_script.ending();
-        setState(ending.state, ending.text);
+        setState(ending.state, ending.text, ending.about);
         const Event done{m_script.done().seconds, m_script.done()};
         m_control.tell({&done, 1});
     }
@@ -270,19 +271,19 @@ Result<std::unique_ptr<TuningSession>> openReplay(OpenOptions options)
 {
     ReplayOptions& wanted = *options.replay;
     if (!(wanted.speed >= kMinSpeed && wanted.speed <= kMaxSpeed))
-        return makeError(Errc::InvalidArgument, fmt::format("a speed of {} is not between {} and {}", wanted.speed, kMinSpeed, kMaxSpeed));
+        return makeError(Errc::InvalidArgument, say(Msg::ReplaySpeed, wanted.speed, kMinSpeed, kMaxSpeed));
     LATHE_TRY_ASSIGN(const store::Project project, store::Project::open(options.project, store::Project::Access::Read));
     LATHE_TRY_ASSIGN(const auto runs, project.sessions());
     if (runs.empty())
-        return makeError(Errc::NotFound, fmt::format("{} holds no run to replay", options.project.string()));
+        return makeError(Errc::NotFound, say(Msg::NoRunToReplay, options.project.string()));
     const auto run = wanted.run == 0 ? runs.end() - 1 : std::find_if(runs.begin(), runs.end(), [&wanted](const store::SessionRow& row) { return row.id == wanted.run; });
     if (run == runs.end())
-        return makeError(Errc::NotFound, fmt::format("{} holds no run {}: the latest is run {}", options.project.string(), wanted.run, runs.back().id));
+        return makeError(Errc::NotFound, say(Msg::NoSuchRun, options.project.string(), wanted.run, runs.back().id));
     wanted.run = run->id;
     LATHE_TRY_ASSIGN(const auto models, project.models());
     const auto row = std::find_if(models.begin(), models.end(), [&run](const store::ModelRow& model) { return model.id == run->model; });
     if (row == models.end())
-        return makeError(Errc::BadFile, fmt::format("{} names no model for run {}", options.project.string(), run->id));
+        return makeError(Errc::BadFile, say(Msg::NoModelOfRun, options.project.string(), run->id));
     LATHE_TRY_ASSIGN(options.model, modelSpecFromJson(row->options));
     options.target = run->target;
     options.readOnly = true;

@@ -18,6 +18,15 @@ namespace lathe::session {
 
 using nlohmann::json;
 
+namespace {
+
+About aboutIn(const json& event)
+{
+    return event.contains("about") ? aboutFromJsonText(event["about"].dump(-1, ' ', false, json::error_handler_t::replace)) : About();
+}
+
+} // namespace
+
 Result<ReplayScript> ReplayScript::open(const std::filesystem::path& project, const store::SessionRow& run, const LoadedModel& model)
 {
     LATHE_TRY_ASSIGN(store::RecordReader reader, store::RecordReader::open(project));
@@ -42,9 +51,11 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
 {
     m_length = run.activeSeconds;
     m_done.seconds = run.activeSeconds;
-    // A run that nobody ended: its process did.
-    m_ending = {run.state == "failed" ? RunState::Failed : run.state == "stopped" ? RunState::Stopped : RunState::Finished,
-                run.state == "finished" || run.state == "stopped" || run.state == "failed" ? "" : "the run was cut off here"};
+    m_ending.state = run.state == "failed" ? RunState::Failed : run.state == "stopped" ? RunState::Stopped : RunState::Finished;
+    if (run.state != "finished" && run.state != "stopped" && run.state != "failed") { // nobody ended it: its process did
+        m_ending.about = about(say(Msg::RunCutOff));
+        m_ending.text = textOf(*m_ending.about);
+    }
     for (const store::RoundRow& round : m_rounds) {
         m_length = std::max(m_length, round.atSeconds);
         m_done.trials += round.trials;
@@ -65,9 +76,9 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
         } else if (kind == "finals") {
             readFinals(at, event);
         } else if (kind == "error") {
-            m_between.push_back({at, ErrorEvent{errcFromString(textIn(event, "code")).value_or(Errc::Internal), textIn(event, "text")}});
+            m_between.push_back({at, ErrorEvent{errcFromString(textIn(event, "code")).value_or(Errc::Internal), textIn(event, "text"), aboutIn(event)}});
         } else if (kind == "log") {
-            m_between.push_back({at, LogEvent{textIn(event, "text")}});
+            m_between.push_back({at, LogEvent{textIn(event, "text"), aboutIn(event)}});
         } else if (kind == "budget") {
             const double task = numberIn(event, "task"), boost = numberIn(event, "boost"), cap = numberIn(event, "trial_cap");
             if (task >= 0 && task < static_cast<double>(m_taskOfKey.size()) && boost > 0 && cap >= 0 && cap < 1e15)
@@ -87,6 +98,7 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
                 done.time.activities = numbersIn(partIn(event, "time_s"));
             m_done = std::move(done);
             m_ending.text = textIn(event, "text");
+            m_ending.about = aboutIn(event);
         }
     }));
     std::stable_sort(m_between.begin(), m_between.end(), [](const Event& a, const Event& b) { return a.atSeconds < b.atSeconds; });
@@ -132,7 +144,7 @@ void ReplayScript::tell(const store::PlayedRecord& record, std::int32_t round, d
     const std::int32_t task = taskOf(record.task);
     if (task < 0)
         return;
-    TrialView view{record.trial, round, record.index, task, record.hash, record.sketch, kUnknown, record.stage, record.code, record.text};
+    TrialView view{record.trial, round, record.index, task, record.hash, record.sketch, kUnknown, record.stage, record.code, record.text, record.about};
     const bool ok = record.code == "Ok";
     if (ok)
         view.costMs = record.meanNs * 1e-6;

@@ -292,7 +292,7 @@ Result<> writeReport(const std::filesystem::path& file, const std::filesystem::p
     if (!runs.empty())
         out += settings(runs.back());
     if (auto written = writeFileAtomically(html, out + "</html>\n"); !written)
-        return makeError(Errc::StoreFailed, written.error().message);
+        return Error{.code = Errc::StoreFailed, .message = written.error().message, .about = written.error().about};
     return {};
 }
 

@@ -1,8 +1,10 @@
 #include "core/session/roofline.h"
 
 #include "core/measure/measurer.h"
+#include "core/record/json_fields.h"
 #include "core/session/back_ends.h"
 #include "core/support/json_fields.h"
+#include "core/support/message.h"
 #include "core/target/target.h"
 
 #include <nlohmann/json.hpp>
@@ -39,7 +41,7 @@ Result<DeviceLimits> measureLimits(const std::string& text)
     LATHE_TRY_ASSIGN(const std::string limitsText, measurer->limits());
     DeviceLimits limits = limitsFromJson(limitsText);
     if (!limits.known())
-        return makeError(Errc::Unsupported, "the device of target '" + text + "' has no measured limits to hold tasks against");
+        return makeError(Errc::Unsupported, say(Msg::NoRoofline, text));
     return limits;
 }
 

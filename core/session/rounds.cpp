@@ -7,6 +7,7 @@
 #include "core/session/run_estimate.h"
 #include "core/session/stored_time.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 #include "core/support/stop_after.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ constexpr double kModelSecondsPerTrial = 0.01; ///< simulators: so that a run do
 Error otherTasks()
 {
     return makeError(Errc::Incompatible,
-                     "the project's latest run was made for other tasks: start a new one without --resume");
+                     say(Msg::RunOfOtherTasks));
 }
 
 /// Records of trials on their way to disk: stored in small batches, and acknowledged behind that.
@@ -111,7 +112,7 @@ Result<> Rounds::restore(std::stop_token stop)
         const double elapsed = numberIn(json::parse(round.durations, nullptr, false), "elapsed_s", 0);
         LATHE_TRY(tell(*task, told, elapsed, Runoffs::restore(m_parts.tasks[*task], round.durations, told), stop));
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "stopped");
+            return makeError(Errc::Cancelled, say(Msg::Stopped));
         m_parts.clock.noteGain(round.atSeconds, m_parts.scheduler.estimatedLatency());
         ++m_index;
     }
@@ -381,6 +382,7 @@ void Rounds::count(const Record& record, std::vector<Event>& events)
     view.stage = toString(record.result.stage);
     view.code = toString(record.result.code);
     view.text = record.result.text;
+    view.about = record.result.about;
     m_parts.clock.countTrial();
     const double at = m_parts.clock.atSeconds();
     m_told.emplace_back(at, record.index);

@@ -107,13 +107,12 @@ Decision explainDecision(const search::TaskScheduler& scheduler, std::int32_t ta
     return decision;
 }
 
-std::string whatIsLeft(const search::TaskScheduler& scheduler)
+Message whatIsLeft(const search::TaskScheduler& scheduler)
 {
     bool exhausted = true;
     for (std::size_t i = 0; i < scheduler.tasks().size(); ++i)
         exhausted = exhausted && scheduler.progress(static_cast<std::int32_t>(i)).exhausted;
-    return exhausted ? "the search space is exhausted"
-                     : "every task is muted, has had all of its trials or has an exhausted search space";
+    return exhausted ? say(Msg::SpaceExhausted) : say(Msg::NothingLeft);
 }
 
 } // namespace lathe::session

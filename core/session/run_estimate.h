@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/session/run_parts.h"
+#include "core/support/message.h"
 
 namespace lathe::session {
 
@@ -20,6 +21,6 @@ struct Decision
 Decision explainDecision(const search::TaskScheduler& scheduler, std::int32_t task);
 
 /// Why no task can go on.
-std::string whatIsLeft(const search::TaskScheduler& scheduler);
+Message whatIsLeft(const search::TaskScheduler& scheduler);
 
 } // namespace lathe::session

@@ -6,6 +6,7 @@
 #include "core/session/head_start.h"
 #include "core/session/tune_options.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,7 +51,7 @@ Result<> RunHeadStart::take(RunParts& parts, TuneOptions& options, std::stop_tok
         if (asked)
             return read.error();
         // Nobody asked for it: the run begins from nothing, and says why.
-        m_note = fmt::format("the installed head start is not used: {}", read.error().message);
+        m_note = say(Msg::HeadStartUnused, read.error());
         return {};
     }
     LATHE_TRY_ASSIGN(const search::HeadStartUse use, give(parts, headStart, stop));
@@ -58,12 +59,8 @@ Result<> RunHeadStart::take(RunParts& parts, TuneOptions& options, std::stop_tok
     m_bytes = std::move(read->bytes);
     m_hash = std::move(read->hash);
     m_note =
-        use.tasks == 0 ? fmt::format(
-            "head start {}: it has no task like one of this network's; the cost model begins with {} trials of others",
-            read->name, use.rows)
-                       : fmt::format("head start {}: {} of {} tasks begin with candidates of similar ones, the cost "
-                                     "model with {} trials",
-                                     read->name, use.tasks, parts.tasks.size(), use.rows);
+        use.tasks == 0 ? say(Msg::HeadStartOthers, read->name, use.rows)
+                       : say(Msg::HeadStartTasks, read->name, use.tasks, parts.tasks.size(), use.rows);
     return {};
 }
 
@@ -104,17 +101,13 @@ Result<> RunHeadStart::takeAgain(RunParts& parts, const store::SessionRow& resum
     if (contentHash(bytes).hex() != m_hash)
         return makeError(
             Errc::Incompatible,
-            fmt::format(
-                "the run began with the head start {}, which has changed or is gone: start a new one without --resume",
-                parts.options.headStart));
+            say(Msg::HeadStartChanged, parts.options.headStart));
     auto headStart = search::readHeadStart(bytes);
     auto given = headStart ? give(parts, *headStart, stop) : Result<search::HeadStartUse>(headStart.error());
     if (!given)
         return makeError(
             given.error().code,
-            fmt::format(
-                "the run began with a head start that this build cannot use ({}): start a new one without --resume",
-                given.error().message));
+            say(Msg::HeadStartUnfit, given.error()));
     return {};
 }
 

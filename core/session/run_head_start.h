@@ -1,7 +1,9 @@
 #pragma once
 
 #include "core/session/run_parts.h"
+#include "core/support/message.h"
 
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -28,10 +30,11 @@ public:
     Result<> keep(RunJournal& journal) const;
 
     const std::string& hash() const { return m_hash; } ///< of the bytes; empty: there is none
-    const std::string& note() const { return m_note; } ///< for people
+    const std::optional<Message>& note() const { return m_note; }
 
 private:
-    std::string m_bytes, m_hash, m_note;
+    std::string m_bytes, m_hash;
+    std::optional<Message> m_note;
 };
 
 } // namespace lathe::session

@@ -1,10 +1,29 @@
 #include "core/session/run_journal.h"
 
+#include "core/support/message.h"
+
 #include <nlohmann/json.hpp>
 
 namespace lathe::session {
 
 using nlohmann::json;
+
+LogEvent logged(const Message& message)
+{
+    return {textOf(message), about(message)};
+}
+
+ErrorEvent told(Errc code, const Message& message)
+{
+    return {code, textOf(message), about(message)};
+}
+
+json withAbout(json event, const About& about)
+{
+    if (about)
+        event["about"] = json::parse(toJsonText(about));
+    return event;
+}
 
 namespace {
 
@@ -12,9 +31,9 @@ namespace {
 std::pair<const char*, json> keptForm(const decltype(Event::what)& what)
 {
     if (const auto* error = std::get_if<ErrorEvent>(&what))
-        return {"error", {{"code", toString(error->code)}, {"text", error->text}}};
+        return {"error", withAbout({{"code", toString(error->code)}, {"text", error->text}}, error->about)};
     if (const auto* log = std::get_if<LogEvent>(&what))
-        return {"log", {{"text", log->text}}};
+        return {"log", withAbout({{"text", log->text}}, log->about)};
     const auto& [task, budget] = std::get<BudgetEvent>(what);
     return {"budget",
             {{"task", task},
@@ -42,10 +61,10 @@ Result<> RunJournal::keep(decltype(Event::what) what)
     return keeps() ? addEvent(at, kind, content.dump(-1, ' ', false, json::error_handler_t::replace)) : Result<>();
 }
 
-void RunJournal::setState(RunState state, std::string text)
+void RunJournal::setState(RunState state, std::string text, About about)
 {
     m_control.setState(state);
-    tellNow(StateEvent{state, std::move(text)});
+    tellNow(StateEvent{state, std::move(text), std::move(about)});
     if (keeps() && !m_project->readOnly())
         (void)m_project->updateSession(m_session, toString(state), m_clock.atSeconds());
 }

@@ -5,12 +5,17 @@
 #include "core/session/run_control.h"
 #include "core/store/project.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace lathe::session {
+
+/// The JSON of an event, with what its text is about.
+nlohmann::json withAbout(nlohmann::json event, const About& about);
 
 /// What a run writes into its project and tells its observer: what is acknowledged is on disk first. A run without a
 /// project tells alone. Used on the run's thread. Errors of all that writes: StoreFailed.
@@ -37,7 +42,7 @@ public:
     /// Told, and stored with the run so that it can be replayed: errors, logs, budgets.
     Result<> keep(decltype(Event::what) what);
     /// A state's failing to be stored is no error of its own: a failing disk shows at the next trial.
-    void setState(RunState state, std::string text = {});
+    void setState(RunState state, std::string text = {}, About about = {});
     RunState state() const { return m_control.state(); }
 
     /// All or nothing, on disk when it returns.

@@ -4,6 +4,7 @@
 #include "core/support/json_fields.h"
 #include "core/session/finals.h"
 #include "core/session/measure_plan.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,7 +31,7 @@ Result<measure::TaskDataPtr> RunTask::data(const std::string& alternative, TimeA
         LATHE_TRY_ASSIGN(auto data, checkedData(a, search.target));
         return m_data[alternative] = std::move(data);
     }
-    return makeError(Errc::Internal, fmt::format("{} has no alternative {}", search.name, alternative));
+    return makeError(Errc::Internal, say(Msg::NoAlternativeOf, search.name, alternative));
 }
 
 bool RunTask::offers(const Record& known) const

@@ -18,6 +18,7 @@
 #include "core/session/tune_options.h"
 #include "core/session/tuning_run.h"
 #include "core/store/project.h"
+#include "core/support/message.h"
 #include "core/target/hardware_text.h"
 
 #include <fmt/format.h>
@@ -60,12 +61,13 @@ public:
     void lookForRuns(); ///< that can be resumed
 
     std::vector<TaskView> tasks() const override;
-    std::vector<std::string> notices() const override
+    std::vector<Message> notices() const override
     {
-        std::vector<std::string> notices = m_model->notices;
+        std::vector<Message> notices = m_model->notices;
         if (m_project && !m_project->readOnlyReason().empty())
-            notices.push_back(m_project->readOnlyReason());
-        notices.insert(notices.end(), loadBackEnds().begin(), loadBackEnds().end());
+            notices.push_back(messageOf(m_project->readOnlyError()));
+        for (const std::string& refused : loadBackEnds())
+            notices.push_back(phrase(refused));
         return notices;
     }
     bool canResume() const override { return m_canResume; }
@@ -101,6 +103,7 @@ private:
     Result<store::Project> reader() const { return store::Project::open(m_project->file(), store::Project::Access::Read); }
     std::map<std::string, std::int32_t> taskIndices() const;
     bool isActive() const;
+    Error readOnly() const { return m_project->readOnlyReason().empty() ? makeError(Errc::StoreFailed, say(Msg::ProjectReadOnly)) : m_project->readOnlyError(); }
     Result<> storeBudget(std::int32_t task, const TaskBudget& budget);
     std::string hardwareNote() const { return "hardware " + m_model->target.text(); }
     std::string figuresNote() const { return "device figures " + m_model->target.text(); }
@@ -255,13 +258,13 @@ Result<> Session::storeBudget(std::int32_t task, const TaskBudget& budget)
 Result<> Session::setBudget(std::int32_t task, const TaskBudget& budget)
 {
     if (task < 0 || task >= static_cast<std::int32_t>(m_model->partition.tasks.size()))
-        return makeError(Errc::InvalidArgument, fmt::format("there is no task {}", task));
+        return makeError(Errc::InvalidArgument, say(Msg::NoTask, task));
     if (!(budget.boost > 0) || !std::isfinite(budget.boost))
-        return makeError(Errc::InvalidArgument, fmt::format("a boost of {} is not a positive factor", budget.boost));
+        return makeError(Errc::InvalidArgument, say(Msg::BoostNotPositive, budget.boost));
     if (budget.trialCap < 0)
-        return makeError(Errc::InvalidArgument, fmt::format("{} is no number of trials", budget.trialCap));
+        return makeError(Errc::InvalidArgument, say(Msg::NoNumberOfTrials, budget.trialCap));
     if (m_project && m_project->readOnly())
-        return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
+        return readOnly();
     m_steering.setBudget(task, budget);
     // While a run goes on its thread writes to the project; else this one may.
     if (isActive() || !m_project)
@@ -346,9 +349,9 @@ Result<> Session::restoreHardware()
 Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t> value)
 {
     if (isActive() || isRemeasuring())
-        return makeError(Errc::InvalidArgument, "hardware parameters change between runs: stop this one first");
+        return makeError(Errc::InvalidArgument, say(Msg::LimitsWhileRunning));
     if (m_project && m_project->readOnly())
-        return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
+        return readOnly();
     wait();
     Hardware limits;
     {
@@ -369,7 +372,7 @@ Result<> Session::setHardware(std::string_view name, std::optional<std::int64_t>
 Result<> Session::setRunTimeout(double seconds)
 {
     if (!(seconds > 0) || !std::isfinite(seconds))
-        return makeError(Errc::InvalidArgument, fmt::format("a time limit of {} s is not positive", seconds));
+        return makeError(Errc::InvalidArgument, say(Msg::TimeLimitNotPositive, seconds));
     m_steering.setRunTimeout(seconds);
     return {};
 }
@@ -377,13 +380,13 @@ Result<> Session::setRunTimeout(double seconds)
 Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::string> trials, const RemeasureOptions& options, const Progress& progress, std::stop_token stop)
 {
     if (!m_project)
-        return makeError(Errc::NotFound, "without a project there are no trials to measure again");
+        return makeError(Errc::NotFound, say(Msg::NoProjectToMeasure));
     {
         const std::scoped_lock lock(m_oneAtATime);
         if (isActive())
-            return makeError(Errc::InvalidArgument, "a run is going on, and would be disturbed: stop it, or wait for its end, before trials are measured again");
+            return makeError(Errc::InvalidArgument, say(Msg::RunGoesOnMeasure));
         if (std::exchange(m_remeasuring, true))
-            return makeError(Errc::InvalidArgument, "other trials are being measured again: wait for their end");
+            return makeError(Errc::InvalidArgument, say(Msg::MeasuringGoesOn));
     }
     const auto measure = [&]() -> Result<std::vector<RemeasuredTrial>> {
         RemeasureOptions wanted = options;
@@ -401,7 +404,7 @@ Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::str
 Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
 {
     if (!m_project)
-        return makeError(Errc::NotFound, "without a project there is nothing to import a tuning log into");
+        return makeError(Errc::NotFound, say(Msg::NoProjectToImport));
     LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
     return importTuningLogs(*m_model, writer, files, progress, std::move(stop));
 }
@@ -409,7 +412,7 @@ Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> fil
 Result<> Session::setNote(const std::string& trial, const std::string& text)
 {
     if (!m_project)
-        return makeError(Errc::NotFound, "without a project there is nothing to make a note on");
+        return makeError(Errc::NotFound, say(Msg::NoProjectToNote));
     LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
     if (!trial.empty())
         LATHE_TRY(writer.record(trial));
@@ -420,11 +423,11 @@ Result<> Session::start(TuneOptions options)
 {
     const std::scoped_lock lock(m_oneAtATime);
     if (m_remeasuring)
-        return makeError(Errc::InvalidArgument, "trials are being measured again: wait for their end before a run starts");
+        return makeError(Errc::InvalidArgument, say(Msg::MeasuringBeforeRun));
     if (isActive())
-        return makeError(Errc::InvalidArgument, "a run is going on already");
+        return makeError(Errc::InvalidArgument, say(Msg::RunGoesOn));
     if (m_project && m_project->readOnly())
-        return makeError(Errc::StoreFailed, m_project->readOnlyReason().empty() ? "the project is opened read-only" : m_project->readOnlyReason());
+        return readOnly();
     LATHE_TRY(check(options));
     LATHE_TRY(measure::checkMeasurable(m_model->target));
     if (!options.resume) // else the run's own counts
@@ -456,15 +459,15 @@ Result<> Session::start(TuneOptions options)
 Result<ScheduleView> Session::bestSchedule(std::int32_t task) const
 {
     if (task < 0 || task >= static_cast<std::int32_t>(m_model->partition.tasks.size()))
-        return makeError(Errc::InvalidArgument, fmt::format("there is no task {}", task));
+        return makeError(Errc::InvalidArgument, say(Msg::NoTask, task));
     const graph::Task& t = m_model->partition.tasks[static_cast<std::size_t>(task)];
     if (!m_project)
-        return makeError(Errc::NotFound, "without a project there are no records");
+        return makeError(Errc::NotFound, say(Msg::NoProjectNoRecords));
     LATHE_TRY_ASSIGN(const auto project, reader());
     LATHE_TRY_ASSIGN(const auto best, chooseRecords(*m_model, project, {}));
     const auto found = best.find(t.key);
     if (found == best.end())
-        return makeError(Errc::NotFound, fmt::format("{} has no valid record yet", t.name));
+        return makeError(Errc::NotFound, say(Msg::TaskWithoutRecord, t.name));
     const store::BestRow& row = found->second;
     ScheduleView view;
     view.alternative = row.alternative;
@@ -486,7 +489,7 @@ Result<ScheduleView> Session::bestSchedule(std::int32_t task) const
 Result<std::unique_ptr<History>> Session::history() const
 {
     if (!m_project)
-        return makeError(Errc::NotFound, "without a project there is no history");
+        return makeError(Errc::NotFound, say(Msg::NoProjectNoHistory));
     return openHistory({m_project->file(), m_modelRow, modelNow(), nullptr});
 }
 
@@ -546,10 +549,10 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
     }
     if (!model) {
         if (!project)
-            return makeError(Errc::InvalidArgument, "say which model: an ONNX file or zoo:NAME");
+            return makeError(Errc::InvalidArgument, say(Msg::SayWhichModel));
         LATHE_TRY_ASSIGN(const auto models, project->models());
         if (models.empty())
-            return makeError(Errc::NotFound, fmt::format("{} holds no model yet: name one", options.project.string()));
+            return makeError(Errc::NotFound, say(Msg::ProjectWithoutModel, options.project.string()));
         LATHE_TRY_ASSIGN(options.model, modelSpecFromJson(models.back().options));
         LATHE_TRY_ASSIGN(model, loadModelOf(options.project, options.model, options.target));
     }
@@ -563,7 +566,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
 
 Error notInReplay(std::string_view what)
 {
-    return makeError(Errc::InvalidArgument, fmt::format("a replay takes no {}: open the project itself", what));
+    return makeError(Errc::InvalidArgument, say(Msg::ReplayRefuses, what));
 }
 
 std::vector<ZooView> listZoo()

@@ -7,7 +7,7 @@
 #include "core/session/replay.h"
 #include "core/session/run_part.h"
 #include "core/session/views.h"
-#include "core/support/result.h"
+#include "core/support/message.h"
 
 #include <memory>
 #include <string>
@@ -36,7 +36,7 @@ public:
     virtual std::shared_ptr<const GraphView> graph() const = 0;
     virtual std::vector<TaskView> tasks() const = 0; ///< a snapshot with the latest figures
     virtual std::vector<UntunedView> untuned() const = 0;
-    virtual std::vector<std::string> notices() const = 0; ///< "project is read-only because ...", "batch set to 1"
+    virtual std::vector<Message> notices() const = 0; ///< "project is read-only because ...", "batch set to 1"
     /// The limits that search respects, of the target, detected or as set. Units are in their names, else counts.
     virtual std::vector<DeviceView::Limit> hardware() const = 0;
     /// A reader of the project for views, to be used on a thread of theirs; it may outlive the session. NotFound

@@ -3,6 +3,7 @@
 #include "core/policy/policy_table.h"
 #include "core/session/head_start.h"
 #include "core/session/option_table.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -20,8 +21,7 @@ Result<> check(const TuneOptions& o)
             return makeError(Errc::InvalidArgument, std::move(wrong));
     LATHE_TRY_ASSIGN(const policy::PolicyPtr policy, policy::findPolicy(o.policy));
     if (!o.headStart.empty() && o.headStart != kNoHeadStart && !policy->takesHeadStart)
-        return makeError(Errc::InvalidArgument, fmt::format("--head-start is for policy {}: with policy {} leave it out",
-                                                            policy::kDefaultPolicy, o.policy));
+        return makeError(Errc::InvalidArgument, say(Msg::HeadStartOfPolicy, policy::kDefaultPolicy, o.policy));
     return {};
 }
 

@@ -14,6 +14,8 @@
 #include "core/session/tune_options.h"
 #include "core/session/untuned.h"
 #include "core/support/hash.h"
+#include "core/support/message.h"
+#include "core/support/stop_after.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -47,7 +49,7 @@ Result<> TuningRun::prepare()
 {
     const std::size_t tasks = m_setup.model->partition.tasks.size();
     if (tasks == 0)
-        return makeError(Errc::Unsupported, "the network has no task to tune");
+        return makeError(Errc::Unsupported, say(Msg::NothingToTune));
     m_options.trialsPerRound = roundSize(m_options, tasks);
     LATHE_TRY(openDevices());
     if (m_setup.deviceOpened) { // equal devices tell the same: any of them
@@ -124,7 +126,7 @@ Result<> TuningRun::followSteering()
         m_options.timeoutSeconds = *timeout;
         LATHE_TRY(openDevices());
         LATHE_TRY(m_journal.setOptions(storedOptions()));
-        LATHE_TRY(m_journal.keep(LogEvent{fmt::format("a candidate may run for {} s from now on", *timeout)}));
+        LATHE_TRY(m_journal.keep(logged(say(Msg::CandidateMayRun, *timeout))));
     }
     return {};
 }
@@ -146,8 +148,7 @@ Result<> TuningRun::keepLimits()
     const auto activity = m_clock.account().in("limits");
     auto limits = m_devices.limits();
     if (!limits)
-        return m_journal.keep(
-            ErrorEvent{limits.error().code, "measuring the device's limits: " + limits.error().message});
+        return m_journal.keep(told(limits.error().code, say(Msg::MeasuringLimits, limits.error())));
     DeviceLimits known = limitsFromJson(*limits);
     if (!known.known())
         return {};
@@ -173,13 +174,13 @@ Result<std::optional<store::SessionRow>> TuningRun::resumed()
     if (!m_options.resume)
         return latest;
     if (m_setup.project == nullptr)
-        return makeError(Errc::InvalidArgument, "there is nothing to resume without a project");
+        return makeError(Errc::InvalidArgument, say(Msg::NoProjectToResume));
     LATHE_TRY_ASSIGN(const auto sessions, m_setup.project->sessions());
     for (const store::SessionRow& row : sessions)
         if (row.model == m_setup.modelRow && row.target == m_setup.model->target.text())
             latest = row;
     if (!latest)
-        return makeError(Errc::NotFound, fmt::format("{} holds no run of this model and target to resume",
+        return makeError(Errc::NotFound, say(Msg::NoRunToResume,
                                                      m_setup.project->file().string()));
     // The run goes on with its own options; only the budget and how much is shown may be given anew.
     LATHE_TRY_ASSIGN(TuneOptions stored, tuneOptionsFromJson(latest->options));
@@ -224,7 +225,7 @@ Result<> TuningRun::loop(std::stop_token stop)
 {
     while (!stop.stop_requested() && m_clock.left()) {
         m_ending = m_clock.gainedTooLittle();
-        if (!m_ending.empty())
+        if (m_ending)
             return {};
         if (m_setup.control->pauseRequested()) {
             m_journal.pauseIfAsked(stop);
@@ -253,8 +254,8 @@ Result<> TuningRun::run(std::stop_token stop)
     const auto body = [&]() -> Result<> {
         LATHE_TRY_ASSIGN(const bool goesOn, open(stop));
         m_journal.setState(RunState::Running);
-        if (!m_headStart.note().empty())
-            LATHE_TRY(m_journal.keep(LogEvent{m_headStart.note()}));
+        if (m_headStart.note())
+            LATHE_TRY(m_journal.keep(logged(*m_headStart.note())));
         LATHE_TRY(keepLimits());
         if (!goesOn)
             LATHE_TRY(m_network->measure(true, stop));
@@ -271,14 +272,14 @@ Result<> TuningRun::run(std::stop_token stop)
     if (auto kept = keepModel(); result)
         result = std::move(kept);
     if (!result)
-        m_journal.setState(RunState::Failed, result.error().message);
-    else
-        m_journal.setState(stop.stop_requested() ? RunState::Stopped : RunState::Finished, m_ending);
-    tellDone(result ? m_ending : result.error().message);
+        m_ending = messageOf(result.error());
+    const RunState state = !result ? RunState::Failed : stop.stop_requested() ? RunState::Stopped : RunState::Finished;
+    m_journal.setState(state, m_ending ? textOf(*m_ending) : std::string(), m_ending ? about(*m_ending) : About());
+    tellDone();
     return result;
 }
 
-void TuningRun::tellDone(std::string_view ending)
+void TuningRun::tellDone()
 {
     DoneEvent done;
     done.trials = m_clock.trials();
@@ -295,14 +296,15 @@ void TuningRun::tellDone(std::string_view ending)
         const auto known = [](double value) { return std::isfinite(value) ? json(value) : json(); };
         json rest = json::object();
         putTimeSpent(rest, done.rest);
-        const json kept = {{"trials", done.trials},
+        json kept = {{"trials", done.trials},
                            {"estimated_ms", known(done.estimatedMs)},
                            {"measured_ms", known(done.measuredMs)},
                            {"errors", done.errors},
                            {"time_s", done.time.activities},
                            {"rest", rest},
                            {"state", toString(m_journal.state())},
-                           {"text", ending}};
+                           {"text", m_ending ? textOf(*m_ending) : std::string()}};
+        kept = withAbout(std::move(kept), m_ending ? about(*m_ending) : About());
         // A failing disk has ended the run already, or shows when the next one starts.
         (void)m_journal.addEvent(done.seconds, "done", kept.dump(-1, ' ', false, json::error_handler_t::replace));
     }

@@ -6,6 +6,7 @@
 #include "core/session/run_finals.h"
 #include "core/session/run_head_start.h"
 #include "core/session/steering.h"
+#include "core/support/message.h"
 
 #include <memory>
 #include <optional>
@@ -48,7 +49,7 @@ private:
     std::string storedOptions() const; ///< JSON
     Result<> keepModel();
     Result<> keepLimits();
-    void tellDone(std::string_view ending);
+    void tellDone();
 
     RunSetup m_setup;
     TuneOptions& m_options;
@@ -60,7 +61,7 @@ private:
     std::shared_ptr<search::SharedModel> m_costModel;
     std::unique_ptr<search::TaskScheduler> m_scheduler;
     RunHeadStart m_headStart;
-    std::string m_ending; ///< why the run ended, unless the budget was used
+    std::optional<Message> m_ending; ///< why the run ended, unless the budget was used
     // Made by prepare(); parts first, which the others work with.
     std::optional<RunParts> m_parts;
     std::optional<NetworkWatch> m_network;

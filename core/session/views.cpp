@@ -69,6 +69,7 @@ std::shared_ptr<const GraphView> viewGraph(const LoadedModel& model)
             n.subgraph = static_cast<std::int32_t>(s);
             n.task = subgraph.task;
             n.reason = subgraph.reason;
+            n.about = subgraph.about;
         }
     }
     return view;
@@ -130,7 +131,7 @@ std::vector<UntunedView> viewUntuned(const LoadedModel& model)
     std::vector<UntunedView> views;
     for (const graph::Subgraph& subgraph : model.partition.subgraphs)
         if (subgraph.task < 0)
-            views.push_back({subgraph.name, subgraph.reason});
+            views.push_back({subgraph.name, subgraph.reason, subgraph.about});
     return views;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/support/message.h"
+
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -30,6 +32,7 @@ struct NodeView
     std::int32_t task = -1; ///< index into the task list, -1: part of no task
     std::int32_t subgraph = -1; ///< nodes of one fused function share it
     std::string reason; ///< why it is in no task
+    About about = {}; ///< the reason
 };
 
 struct EdgeView
@@ -116,6 +119,7 @@ struct UntunedView
 {
     std::string name;
     std::string reason;
+    About about = {}; ///< the reason
 };
 
 struct DeviceView
@@ -137,6 +141,7 @@ struct DeviceView
         std::string origin;
     };
     std::vector<Limit> hardware;
+    About about = {}; ///< why it is absent
 };
 
 /// One row of the trial list.
@@ -152,6 +157,7 @@ struct TrialView
     std::string stage; ///< where it ended; "done"
     std::string code; ///< Errc, "Ok"
     std::string text;
+    About about = {}; ///< the text
 };
 
 /// A trial whose candidate was measured again.

@@ -2,6 +2,7 @@
 
 #include "core/record/record_json.h"
 #include "core/support/json_values.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ constexpr std::size_t kMaxCosts = 10'000;
 
 Error bad(std::string why)
 {
-    return makeError(Errc::BadFile, std::move(why));
+    return makeError(Errc::BadFile, phrase(why));
 }
 
 std::optional<std::int64_t> integer(const json& value)
@@ -53,8 +54,8 @@ Result<LogLine> autoScheduler(const json& line)
         trial.version = line["v"].get<std::string>();
     constexpr std::array<std::string_view, 6> kVersions = {"v0.1", "v0.2", "v0.3", "v0.4", "v0.5", "v0.6"};
     if (std::find(kVersions.begin(), kVersions.end(), trial.version) == kVersions.end())
-        return makeError(Errc::Unsupported, trial.version.empty() ? std::string("auto-scheduler log without a version")
-                                                                  : fmt::format("auto-scheduler log of version '{}'; v0.1 to v0.6 are known", quoted(trial.version, 20)));
+        return makeError(Errc::Unsupported, trial.version.empty() ? say(Msg::LogWithoutVersion)
+                                                                  : say(Msg::LogOfVersion, quoted(trial.version, 20)));
     const json& input = line["i"];
     if (!input.is_array() || input.size() != 2 || !input[0].is_array() || input[0].size() < 2 || !input[0][0].is_string() || !input[0][1].is_string())
         return bad("auto-scheduler line whose \"i\" is not [task, state]");
@@ -122,7 +123,7 @@ Result<LogLine> templateTuner(const json& line)
 {
     const json& input = line["input"];
     const bool named = input.is_array() && input.size() > 1 && input[1].is_string();
-    return makeError(Errc::Unsupported, fmt::format("template tuner's configuration of {}: Lathe has no such template to apply it to",
+    return makeError(Errc::Unsupported, say(Msg::LogOfTemplate,
                                                     named ? quoted(input[1].get<std::string>(), 60) : std::string("a template without a name")));
 }
 
@@ -188,7 +189,8 @@ TrialResult foreignFailure(std::int32_t error)
     TrialResult result;
     result.stage = kind.stage;
     result.code = kind.code;
-    result.text = fmt::format("the log tells error {}: {}", error, kind.text);
+    result.about = about(say(Msg::LogTells, error, phrase(kind.text)));
+    result.text = textOf(*result.about);
     return result;
 }
 
@@ -214,9 +216,9 @@ Result<LogLine> readLogLine(std::string_view text)
     if (has("input", "config"))
         return templateTuner(line);
     if (line.is_array() && line.size() == 2 && line[0].is_string() && line[1].is_string())
-        return makeError(Errc::Unsupported, "workload of MetaSchedule's database, whose traces Lathe cannot replay");
+        return makeError(Errc::Unsupported, say(Msg::LogMetaWorkload));
     if (line.is_array() && line.size() == 2 && line[0].is_number_integer() && line[1].is_array())
-        return makeError(Errc::Unsupported, "record of MetaSchedule's database, whose trace Lathe cannot replay");
+        return makeError(Errc::Unsupported, say(Msg::LogMetaRecord));
     return bad("JSON that is no record of a known tuner");
 }
 

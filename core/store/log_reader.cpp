@@ -1,5 +1,7 @@
 #include "core/store/log_reader.h"
 
+#include "core/support/message.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,14 +13,14 @@ Result<LogReader> LogReader::open(const std::filesystem::path& file)
     std::error_code code;
     const auto status = std::filesystem::status(file, code);
     if (!std::filesystem::exists(status))
-        return makeError(Errc::NotFound, fmt::format("there is no file {}", file.string()));
+        return makeError(Errc::NotFound, say(Msg::NoFile, file.string()));
     if (!std::filesystem::is_regular_file(status))
-        return makeError(Errc::BadFile, fmt::format("{} is no file that could hold a log", file.string()));
+        return makeError(Errc::BadFile, say(Msg::NoLogFile, file.string()));
     LogReader reader;
     reader.m_name = file;
     reader.m_file.reset(std::fopen(file.c_str(), "rb"));
     if (!reader.m_file)
-        return makeError(Errc::NotFound, fmt::format("{} cannot be read", file.string()));
+        return makeError(Errc::NotFound, say(Msg::FileNotRead, file.string()));
     reader.m_size = std::filesystem::file_size(file, code);
     if (code)
         reader.m_size = 0;
@@ -52,7 +54,7 @@ Result<bool> LogReader::next(Line& line)
             break;
     }
     if (std::ferror(m_file.get()) != 0)
-        return makeError(Errc::BadFile, fmt::format("reading {} failed after {} lines", m_name.string(), m_number));
+        return makeError(Errc::BadFile, say(Msg::LogReadingFailed, m_name.string(), m_number));
     if (!any)
         return false;
     line.cutOff = m_at >= m_block.size() && (m_block.empty() || m_block.back() != '\n');

@@ -2,6 +2,7 @@
 
 #include "core/store/record_rows.h"
 #include "core/store/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -46,13 +47,13 @@ Result<> checkFile(const std::filesystem::path& file, Project::Access access)
 {
     std::error_code ignored;
     if (std::filesystem::is_directory(file, ignored))
-        return makeError(Errc::BadFile, fmt::format("{} is a folder, not a project", file.string()));
+        return makeError(Errc::BadFile, say(Msg::ProjectIsFolder, file.string()));
     if (!std::filesystem::exists(file, ignored)) {
         if (access == Project::Access::Read)
-            return makeError(Errc::NotFound, fmt::format("there is no project {}", file.string()));
+            return makeError(Errc::NotFound, say(Msg::NoProject, file.string()));
         const std::filesystem::path folder = file.parent_path();
         if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
-            return makeError(Errc::NotFound, fmt::format("{} cannot be made: there is no folder {}", file.string(), folder.string()));
+            return makeError(Errc::NotFound, say(Msg::ProjectNoFolder, file.string(), folder.string()));
         return {};
     }
     // SQLite reads what is missing of a last page as zeros, and would go on writing to a copy that was cut off. While pages
@@ -68,7 +69,7 @@ Result<> checkFile(const std::filesystem::path& file, Project::Access access)
     const unsigned written = header[16] * 256u + header[17];
     const unsigned page = written == 1 ? 65536 : written;
     if (page != 0 && size % page != 0)
-        return makeError(Errc::BadFile, fmt::format("{} is damaged: it was cut off in the middle of a page", file.string()));
+        return makeError(Errc::BadFile, say(Msg::ProjectCutOff, file.string()));
     return {};
 }
 
@@ -84,12 +85,12 @@ Result<Project> Project::open(const std::filesystem::path& file, Access access)
         auto lock = WriteLock::tryAcquire(file.string() + "-lock");
         if (!lock && std::filesystem::exists(file)) {
             project.m_readOnly = true;
-            project.m_reason = fmt::format("{} is opened read-only: its folder cannot be written", file.string());
+            project.m_reason = makeError(Errc::StoreFailed, say(Msg::ReadOnlyFolder, file.string()));
         } else if (!lock) {
-            return makeError(Errc::StoreFailed, fmt::format("{} cannot be made: its folder cannot be written", file.string()));
+            return makeError(Errc::StoreFailed, say(Msg::ProjectFolderLocked, file.string()));
         } else if (!lock->held()) {
             project.m_readOnly = true;
-            project.m_reason = fmt::format("{} is opened read-only: another Lathe is writing to it", file.string());
+            project.m_reason = makeError(Errc::StoreFailed, say(Msg::ReadOnlyOther, file.string()));
         } else {
             project.m_lock = *std::move(lock);
         }
@@ -102,7 +103,7 @@ Result<Project> Project::open(const std::filesystem::path& file, Access access)
     if (old) {
         // Readers expect today's tables: a short visit as the writer brings them.
         if (access == Access::Write)
-            return makeError(Errc::Incompatible, fmt::format("{} was written by an older Lathe and cannot be brought up to date: {}", file.string(), project.m_reason));
+            return makeError(Errc::Incompatible, say(Msg::ProjectTooOld, file.string(), project.m_reason));
         project.m_db.reset();
         LATHE_TRY_ASSIGN(const Project writer, open(file, Access::Write));
         return open(file, Access::Read);
@@ -113,7 +114,7 @@ Result<Project> Project::open(const std::filesystem::path& file, Access access)
 Result<Project> Project::beside() const
 {
     if (m_readOnly)
-        return makeError(Errc::StoreFailed, m_reason.empty() ? fmt::format("{} is opened read-only", m_file.string()) : m_reason);
+        return m_reason.message.empty() ? makeError(Errc::StoreFailed, say(Msg::ReadOnly, m_file.string())) : m_reason;
     Project project;
     project.m_file = m_file;
     project.m_beside = true;
@@ -129,15 +130,15 @@ Result<bool> Project::migrate()
     LATHE_TRY_ASSIGN(const std::int64_t version, pragma(*m_db, "user_version"));
     LATHE_TRY_ASSIGN(const std::int64_t tables, pragma(*m_db, "schema_version"));
     if (tables != 0 && application != kApplicationId)
-        return makeError(Errc::BadFile, fmt::format("{} is a database, but not a Lathe project", m_file.string()));
+        return makeError(Errc::BadFile, say(Msg::ProjectNoLathe, m_file.string()));
     if (version > kSchemaVersion)
-        return makeError(Errc::Incompatible, fmt::format("{} was written by a newer Lathe (schema {}, this one knows {})", m_file.string(),
+        return makeError(Errc::Incompatible, say(Msg::ProjectTooNew, m_file.string(),
                                                          version, kSchemaVersion));
     if (tables == 0 ? version != 0 : version < 1)
-        return makeError(Errc::BadFile, fmt::format("{} is damaged: schema {} does not fit its tables", m_file.string(), version));
+        return makeError(Errc::BadFile, say(Msg::ProjectSchemaBroken, m_file.string(), version));
     if (m_readOnly) {
         if (tables == 0)
-            return makeError(Errc::BadFile, fmt::format("{} is empty", m_file.string()));
+            return makeError(Errc::BadFile, say(Msg::ProjectEmpty, m_file.string()));
         return version < kSchemaVersion;
     }
     LATHE_TRY(m_db->execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON"));
@@ -448,7 +449,7 @@ Result<Record> Project::record(std::string_view trial) const
     std::optional<Record> found;
     LATHE_TRY(readRecords(s, [&found](const Record& record) { found = record; }));
     if (!found)
-        return makeError(Errc::NotFound, fmt::format("{} has no trial {}", m_file.string(), trial));
+        return makeError(Errc::NotFound, say(Msg::ProjectNoTrial, m_file.string(), trial));
     return *std::move(found);
 }
 

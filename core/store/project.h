@@ -129,7 +129,8 @@ public:
 
     bool readOnly() const { return m_readOnly; }
     /// Why it is read-only; empty if it is not, or if that was asked for.
-    const std::string& readOnlyReason() const { return m_reason; }
+    const std::string& readOnlyReason() const { return m_reason.message; }
+    const Error& readOnlyError() const { return m_reason; } ///< the same, with what it is about
     const std::filesystem::path& file() const { return m_file; }
     const Database& database() const { return *m_db; }
     /// Another connection of the writer, for another thread; this one must outlive it. StoreFailed where this is read-only.
@@ -186,7 +187,7 @@ private:
     bool m_readOnly = false;
     bool m_ownWal = false; ///< a reader that found no WAL
     bool m_beside = false; ///< the lock is another's
-    std::string m_reason;
+    Error m_reason = {Errc::StoreFailed, {}};
 };
 
 inline constexpr std::string_view kProjectNote = "project";

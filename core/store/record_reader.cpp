@@ -2,6 +2,7 @@
 
 #include "core/store/record_query.h"
 #include "core/store/record_rows.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -26,7 +27,7 @@ public:
     Interruptible(const Interruptible&) = delete;
     Interruptible& operator=(const Interruptible&) = delete;
 
-    Error failure(Error error) const { return m_stop.stop_requested() ? makeError(Errc::Cancelled, "the query was stopped") : std::move(error); }
+    Error failure(Error error) const { return m_stop.stop_requested() ? makeError(Errc::Cancelled, say(Msg::QueryStopped)) : std::move(error); }
 
 private:
     const Database& m_db;
@@ -220,7 +221,7 @@ namespace {
 
 constexpr const char* kSummaryColumns = "id, trial, session, round, position, task, alternative, sketch, code, stage, substr(text, 1, 240), mean_ns, predicted_ns, verified, time_ms, repeats, "
                                         "(SELECT n.text FROM notes n WHERE n.subject = 'trial:' || records.trial), "
-                                        "CASE WHEN finals <> '' AND json_valid(conditions) THEN coalesce(json_extract(conditions, '$.runoff'), 0) ELSE 0 END";
+                                        "CASE WHEN finals <> '' AND json_valid(conditions) THEN coalesce(json_extract(conditions, '$.runoff'), 0) ELSE 0 END, about";
 
 RecordSummary summaryOf(const Statement& s)
 {
@@ -244,6 +245,7 @@ RecordSummary summaryOf(const Statement& s)
     summary.repeats = s.text(15);
     summary.note = s.text(16);
     summary.runoff = s.integer(17) != 0;
+    summary.about = aboutFromJsonText(s.text(18));
     return summary;
 }
 
@@ -281,7 +283,7 @@ Result<std::int64_t> RecordReader::rowOf(std::string_view trial) const
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT id FROM records WHERE trial = ?"));
     LATHE_TRY_ASSIGN(const bool row, s.bind(trial).step());
     if (!row)
-        return makeError(Errc::NotFound, fmt::format("the project has no trial {}", trial));
+        return makeError(Errc::NotFound, say(Msg::NoTrial, trial));
     return s.integer(0);
 }
 
@@ -292,13 +294,13 @@ Result<Record> RecordReader::record(std::int64_t row) const
     std::optional<Record> found;
     LATHE_TRY(readRecords(s, [&found](const Record& record) { found = record; }));
     if (!found)
-        return makeError(Errc::NotFound, fmt::format("the project has no record {}", row));
+        return makeError(Errc::NotFound, say(Msg::NoRecord, row));
     return *std::move(found);
 }
 
 Result<std::vector<PlayedRecord>> RecordReader::round(std::int64_t session, std::int32_t round) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT id, trial, position, task, alternative, sketch, hash, stage, code, text, mean_ns, time_ms FROM records "
+    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(m_project.database(), "SELECT id, trial, position, task, alternative, sketch, hash, stage, code, text, mean_ns, time_ms, about FROM records "
                                                                            "WHERE session = ? AND round = ?"));
     s.bind(session).bind(std::int64_t{round});
     std::vector<PlayedRecord> records;
@@ -306,7 +308,7 @@ Result<std::vector<PlayedRecord>> RecordReader::round(std::int64_t session, std:
         LATHE_TRY_ASSIGN(const bool row, s.step());
         if (!row)
             break;
-        records.push_back({s.integer(0), s.text(1), static_cast<std::int32_t>(s.integer(2)), s.text(3), s.text(4), s.text(5), s.text(6), s.text(7), s.text(8), s.text(9), s.real(10), s.integer(11)});
+        records.push_back({s.integer(0), s.text(1), static_cast<std::int32_t>(s.integer(2)), s.text(3), s.text(4), s.text(5), s.text(6), s.text(7), s.text(8), s.text(9), s.real(10), s.integer(11), aboutFromJsonText(s.text(12))});
     }
     std::sort(records.begin(), records.end(), [](const PlayedRecord& a, const PlayedRecord& b) { return a.row < b.row; });
     return records;

@@ -53,6 +53,7 @@ struct RecordSummary
     double meanNs = std::numeric_limits<double>::quiet_NaN(), predictedNs = std::numeric_limits<double>::quiet_NaN();
     bool verified = false;
     std::int64_t timeMs = 0;
+    About about = {}; ///< the whole text
 };
 
 /// A number of every record, for charts.
@@ -87,6 +88,7 @@ struct PlayedRecord
     std::string task, alternative, sketch, hash, stage, code, text;
     double meanNs = std::numeric_limits<double>::quiet_NaN();
     std::int64_t timeMs = 0;
+    About about = {}; ///< the text
 };
 
 /// How one record was measured.

@@ -2,6 +2,7 @@
 
 #include "core/record/record_json.h"
 #include "core/support/json_values.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -32,7 +33,7 @@ Statement& bindRecord(Statement& s, const Record& record)
         s.bind(c.predictedNs);
     else
         s.bindNull();
-    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats).bind(finalsOf(record)).bind(r.device.key);
+    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats).bind(finalsOf(record)).bind(r.device.key).bind(toJsonText(r.about));
 }
 
 namespace {
@@ -42,7 +43,7 @@ Result<Record> readRecord(const Statement& s)
     Record record;
     record.trial = s.text(0);
     const auto damaged = [&record](std::string_view column) {
-        return makeError(Errc::BadFile, fmt::format("trial {} of the project is damaged: column {}", record.trial, column));
+        return makeError(Errc::BadFile, say(Msg::TrialDamaged, record.trial, column));
     };
     record.session = s.integer(1);
     record.round = static_cast<std::int32_t>(s.integer(2));
@@ -96,6 +97,7 @@ Result<Record> readRecord(const Statement& s)
     record.target = s.text(23);
     record.repeats = s.text(24);
     r.device.key = s.text(25);
+    r.about = aboutFromJsonText(s.text(26));
     return record;
 }
 

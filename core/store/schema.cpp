@@ -209,9 +209,14 @@ END;
 CREATE VIEW best AS SELECT r.*, f.past AS past FROM fastest f JOIN records r ON r.id = f.record;
 )sql";
 
+// What a failure's text is about: JSON (support/message.h), for other languages; empty in records of before.
+constexpr const char* kVersion7 = R"sql(
+ALTER TABLE records ADD COLUMN about TEXT NOT NULL DEFAULT '';
+)sql";
+
 } // namespace
 
 const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2, kVersion3,
-                                                                                        kVersion4, kVersion5, kVersion6};
+                                                                                        kVersion4, kVersion5, kVersion6, kVersion7};
 
 } // namespace lathe::store

@@ -1,5 +1,7 @@
 #include "core/store/sqlite.h"
 
+#include "core/support/message.h"
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -54,7 +56,7 @@ Error Database::failure(std::string_view doing) const
     const std::string_view words = cure(code);
     const bool damaged = (code & 0xff) == SQLITE_NOTADB || (code & 0xff) == SQLITE_CORRUPT;
     return makeError(damaged ? Errc::BadFile : Errc::StoreFailed,
-                     fmt::format("{} {}: {}", doing, m_file, words.empty() ? (m_db ? sqlite3_errmsg(m_db.get()) : "out of memory") : words));
+                     say(Msg::DatabaseFailed, phrase(doing), m_file, phrase(words.empty() ? std::string_view(m_db ? sqlite3_errmsg(m_db.get()) : "out of memory") : words)));
 }
 
 Result<Database> Database::open(const std::filesystem::path& file, Mode mode)

@@ -3,6 +3,7 @@
 #include "core/support/json_fields.h"
 #include "core/record/record_json.h"
 #include "core/schedule/step.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,7 +30,7 @@ public:
         out.m_name = file;
         out.m_file.reset(std::fopen(out.partName().c_str(), "wb"));
         if (!out.m_file)
-            return makeError(Errc::StoreFailed, fmt::format("{} cannot be written", file.string()));
+            return makeError(Errc::StoreFailed, say(Msg::FileNotWritten, file.string()));
         return out;
     }
     void line(const std::string& text)
@@ -43,7 +44,7 @@ public:
         if (m_good && std::rename(partName().c_str(), m_name.c_str()) == 0)
             return {};
         std::remove(partName().c_str());
-        return makeError(Errc::StoreFailed, fmt::format("writing {} failed: is the disk full?", m_name.string()));
+        return makeError(Errc::StoreFailed, say(Msg::WritingFailed, m_name.string()));
     }
 
 private:

@@ -1,5 +1,7 @@
 #include "core/store/write_lock.h"
 
+#include "core/support/message.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -37,7 +39,7 @@ Result<WriteLock> WriteLock::tryAcquire(const std::filesystem::path& file)
     for (int attempt = 0; attempt < 100; ++attempt) {
         const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
         if (fd < 0)
-            return makeError(Errc::StoreFailed, fmt::format("making {}: {}", file.string(), std::strerror(errno)));
+            return makeError(Errc::StoreFailed, say(Msg::MakingFailed, file.string(), std::strerror(errno)));
         if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
             ::close(fd);
             return lock;

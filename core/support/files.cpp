@@ -1,5 +1,6 @@
 #include "core/support/files.h"
 
+#include "core/support/message.h"
 #include "core/support/open_file.h"
 
 #include <fmt/format.h>
@@ -85,7 +86,7 @@ Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
     LATHE_TRY_ASSIGN(const RegularFile opened, openRegularFile(path));
     const auto& [file, size] = opened;
     if (size > maxBytes)
-        return makeError(Errc::BadFile, fmt::format("{} has {} bytes, more than the {} that are allowed", path.string(),
+        return makeError(Errc::BadFile, say(Msg::FileTooLarge, path.string(),
                                                     size, maxBytes));
     std::string text(size, '\0');
     std::size_t got = 0;
@@ -94,7 +95,7 @@ Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return makeError(Errc::BadFile, fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+            return makeError(Errc::BadFile, say(Msg::FileUnreadable, path.string(), std::strerror(errno)));
         if (n == 0)
             break; // it became shorter meanwhile
         got += static_cast<std::size_t>(n);
@@ -106,7 +107,7 @@ Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
 Result<> writeFileAtomically(const fs::path& path, std::span<const std::byte> bytes)
 {
     const auto failed = [&](const char* doing, int code) {
-        return makeError(writeErrc(code), fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(code)));
+        return makeError(writeErrc(code), say(Msg::CannotDo, phrase(doing), path.string(), std::strerror(code)));
     };
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     // Without a name until all of it is on the disk, where the file system can do that: a program that is killed meanwhile
@@ -163,18 +164,18 @@ Result<TempDir> TempDir::create(std::string_view prefix)
     std::error_code code;
     const fs::path base = fs::temp_directory_path(code);
     if (code)
-        return makeError(Errc::StoreFailed, fmt::format("there is no folder for temporary files: {}", code.message()));
+        return makeError(Errc::StoreFailed, say(Msg::NoTemporaryFolder, code.message()));
     removeAbandoned(base, prefix);
     // Another program may take a folder for abandoned between its making and its locking: then there is a next one.
     for (int attempt = 0; attempt < 100; ++attempt) {
         std::string name = (base / fmt::format("{}.XXXXXX", prefix)).string();
         if (!::mkdtemp(name.data()))
             return makeError(Errc::StoreFailed,
-                             fmt::format("cannot create a folder in {}: {}", base.string(), std::strerror(errno)));
+                             say(Msg::FolderNotCreated, base.string(), std::strerror(errno)));
         if (const int lock = lockFolder(name); lock >= 0)
             return TempDir(name, lock);
     }
-    return makeError(Errc::StoreFailed, fmt::format("cannot keep a folder in {}: others remove it", base.string()));
+    return makeError(Errc::StoreFailed, say(Msg::FolderNotKept, base.string()));
 }
 
 TempDir::~TempDir()
@@ -218,7 +219,7 @@ Result<fs::path> findProgram(std::string_view name)
         if (::access(path.c_str(), X_OK) == 0)
             return path;
     return makeError(Errc::NotFound,
-                     fmt::format("the program {} is neither {} nor {}", name, beside.string(), inBin.string()));
+                     say(Msg::ProgramMissing, name, beside.string(), inBin.string()));
 }
 
 fs::path pluginDir()

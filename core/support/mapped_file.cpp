@@ -1,5 +1,6 @@
 #include "core/support/mapped_file.h"
 
+#include "core/support/message.h"
 #include "core/support/open_file.h"
 
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ Result<> readAll(int fd, std::byte* to, std::size_t bytes, const std::filesystem
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
-            return makeError(Errc::BadFile, fmt::format("cannot read {}: {}", path.string(), count < 0 ? std::strerror(errno) : "it became shorter meanwhile"));
+            return makeError(Errc::BadFile, say(Msg::FileUnreadable, path.string(), count < 0 ? std::strerror(errno) : "it became shorter meanwhile"));
         got += static_cast<std::size_t>(count);
     }
     return {};
@@ -86,7 +87,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path, std::size
     void* data = copy ? ::mmap(nullptr, opened.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                       : ::mmap(nullptr, opened.bytes, PROT_READ, MAP_PRIVATE, opened.file.get(), 0);
     if (data == MAP_FAILED)
-        return makeError(Errc::BadFile, fmt::format("cannot map {}: {}", path.string(), std::strerror(errno)));
+        return makeError(Errc::BadFile, say(Msg::FileNotMapped, path.string(), std::strerror(errno)));
     result.m_mapping = std::make_shared<const Mapping>(path, std::span(static_cast<const std::byte*>(data), opened.bytes), copy);
     if (copy)
         LATHE_TRY(readAll(opened.file.get(), static_cast<std::byte*>(data), opened.bytes, path));

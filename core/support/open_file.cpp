@@ -1,5 +1,7 @@
 #include "core/support/open_file.h"
 
+#include "core/support/message.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -16,13 +18,13 @@ Result<RegularFile> openRegularFile(const std::filesystem::path& path)
     OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) {
         const int code = errno;
-        return makeError(code == ENOENT || code == ENOTDIR ? Errc::NotFound : Errc::BadFile, fmt::format("cannot open {}: {}", path.string(), std::strerror(code)));
+        return makeError(code == ENOENT || code == ENOTDIR ? Errc::NotFound : Errc::BadFile, say(Msg::FileNotOpened, path.string(), std::strerror(code)));
     }
     struct stat info = {};
     if (::fstat(file.get(), &info) != 0)
-        return makeError(Errc::BadFile, fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+        return makeError(Errc::BadFile, say(Msg::FileUnreadable, path.string(), std::strerror(errno)));
     if (!S_ISREG(info.st_mode))
-        return makeError(Errc::BadFile, fmt::format("{} is not a regular file", path.string()));
+        return makeError(Errc::BadFile, say(Msg::FileNotRegular, path.string()));
     return RegularFile{std::move(file), static_cast<std::uint64_t>(info.st_size)};
 }
 

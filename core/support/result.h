@@ -2,26 +2,41 @@
 
 #include "core/support/errc.h"
 
+#include <memory>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 namespace lathe {
 
-/// An expected failure. `message` is for people: one sentence with the values involved, no final full stop.
+struct Message;
+
+/// What a text is about, beside it: the text's id and the values in it (message.h), for other languages and for programs. Null: the
+/// text alone is known.
+using About = std::shared_ptr<const Message>;
+
+/// An expected failure. `message` is for people: one sentence with the values involved, no final full stop, in English.
 struct Error
 {
     Errc code = Errc::Internal;
     std::string message;
     std::source_location where = std::source_location::current();
+    About about = {};
 
-    /// Prefixes the message: "loading task 7: " + message.
+    /// Prefixes the message: "loading task 7: " + message. What it is about stays.
     Error&& note(std::string_view outer) &&
     {
         message.insert(0, ": ").insert(0, outer);
+        if (about)
+            noteAbout(outer);
         return std::move(*this);
     }
+    Error&& note(const Message& outer) &&;
+
+private:
+    void noteAbout(std::string_view outer);
 };
 
 inline Error makeError(Errc code, std::string message, std::source_location where = std::source_location::current())

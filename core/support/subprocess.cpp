@@ -1,5 +1,8 @@
 #include "core/support/subprocess.h"
 
+#include "core/support/message.h"
+#include "core/support/packages.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -124,15 +127,29 @@ struct ChildPlan
 
 } // namespace
 
+namespace {
+
+Message notStarted(const std::filesystem::path& program, const char* why)
+{
+    return say(Msg::ProgramNotStarted, program.string(), why, packageIn(program.string() + ": " + why));
+}
+
+} // namespace
+
 std::string ProcessExit::text() const
 {
+    return textOf(message());
+}
+
+Message ProcessExit::message() const
+{
     if (!signalled)
-        return fmt::format("exit status {}", code);
+        return say(Msg::EndedWithStatus, code);
     const char* name = ::sigabbrev_np(code);
     const char* meaning = ::sigdescr_np(code);
     std::string words = meaning ? meaning : "unknown";
     std::transform(words.begin(), words.end(), words.begin(), [](unsigned char c) { return std::tolower(c); });
-    return fmt::format("signal {} (SIG{}, {})", code, name ? name : "?", words);
+    return say(Msg::EndedBySignal, code, name ? name : "?", phrase(words));
 }
 
 Result<Subprocess> Subprocess::start(const SubprocessOptions& options)
@@ -153,7 +170,7 @@ Result<Subprocess> Subprocess::start(const SubprocessOptions& options)
         becomeChild(plan);
     if (pid < 0)
         return makeError(Errc::Internal,
-                         fmt::format("cannot start {}: {}", options.program.string(), std::strerror(errno)));
+                         notStarted(options.program, std::strerror(errno)));
     ::setpgid(pid, pid); // as the child does: whoever comes first, the group exists before we may signal it
     closeFd(report.writeEnd);
     int code = 0;
@@ -164,7 +181,7 @@ Result<Subprocess> Subprocess::start(const SubprocessOptions& options)
     if (got == static_cast<ssize_t>(sizeof code)) {
         ::waitpid(pid, nullptr, 0);
         return makeError(code == ENOENT || code == EACCES || code == ENOEXEC ? Errc::NotFound : Errc::Internal,
-                         fmt::format("cannot start {}: {}", options.program.string(), std::strerror(code)));
+                         notStarted(options.program, std::strerror(code)));
     }
     Subprocess child;
     child.m_pid = pid;
@@ -299,7 +316,7 @@ Result<RunOutput> runProcess(const SubprocessOptions& options, std::string_view 
         const int ready = ::poll(fds.data(), fds.size(), slice);
         if (stop.stop_requested()) {
             child.kill();
-            return makeError(Errc::Cancelled, fmt::format("{} was stopped", options.program.filename().string()));
+            return makeError(Errc::Cancelled, say(Msg::ProgramStopped, options.program.filename().string()));
         }
         if (ready == 0 && slice != left)
             continue;
@@ -331,7 +348,7 @@ Result<RunOutput> runProcess(const SubprocessOptions& options, std::string_view 
     if (!exit) {
         child.kill();
         return makeError(Errc::RunTimeout,
-                         fmt::format("{} did not end in time and was killed", options.program.string()));
+                         say(Msg::ProgramTookLong, options.program.string()));
     }
     result.exit = *exit;
     return result;

@@ -25,6 +25,7 @@ struct ProcessExit
     /// By SIGKILL, which no program brings on itself: a person did it, or the system that ran out of memory.
     bool killed() const { return signalled && code == SIGKILL; }
     std::string text() const; ///< "exit status 3", "signal 11 (SIGSEGV, segmentation fault)"
+    Message message() const; ///< the same
 };
 
 struct SubprocessOptions

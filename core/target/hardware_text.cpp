@@ -2,6 +2,7 @@
 
 #include "core/support/json_fields.h"
 #include "core/support/json_values.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,7 +39,7 @@ Result<Hardware> fromJson(const json& object, std::string_view origin)
         const json& value = nested ? entry["value"] : entry;
         std::int64_t limit = 0;
         if (!takeJson(value, limit))
-            return makeError(Errc::InvalidArgument, fmt::format("hardware parameter {} is no whole number", name));
+            return makeError(Errc::InvalidArgument, say(Msg::LimitNotWhole, name));
         hardware.limits[name] = {limit, nested ? textIn(entry, "origin", std::string(origin)) : std::string(origin)};
     }
     return hardware;
@@ -51,7 +52,7 @@ Result<Hardware> parseHardware(std::string_view text, std::string_view origin)
     if (const std::string_view all = trimmed(text.substr(0, text.find_first_of('\n'))); all.starts_with('{')) {
         const json object = json::parse(text, nullptr, false);
         if (!object.is_object())
-            return makeError(Errc::InvalidArgument, "the hardware parameters begin like JSON but are no JSON object");
+            return makeError(Errc::InvalidArgument, say(Msg::LimitsNoJson));
         return fromJson(object, origin);
     }
     Hardware hardware;
@@ -85,9 +86,9 @@ Result<Hardware> readHardware(const std::string& fileOrDevice)
         std::copy_n(std::istreambuf_iterator<char>(in), std::min<std::uintmax_t>(kMostBytes, std::filesystem::file_size(fileOrDevice, ignored)), std::back_inserter(text));
         auto hardware = parseHardware(text, "file " + std::filesystem::path(fileOrDevice).filename().string());
         if (!hardware)
-            return makeError(hardware.error().code, fileOrDevice + ": " + hardware.error().message);
+            return std::move(hardware).error().note(fileOrDevice);
         if (hardware->limits.empty())
-            return makeError(Errc::InvalidArgument, fileOrDevice + " holds no hardware parameter");
+            return makeError(Errc::InvalidArgument, say(Msg::NoLimitInFile, fileOrDevice));
         return hardware;
     }
     const bool word = !fileOrDevice.empty()
@@ -100,7 +101,7 @@ Result<Hardware> readHardware(const std::string& fileOrDevice)
         if (!hardware.limits.empty())
             return hardware;
     }
-    return makeError(Errc::NotFound, fmt::format("--hardware {}: neither a file nor a CPU whose parameters are known by name", fileOrDevice));
+    return makeError(Errc::NotFound, say(Msg::NoHardwareNamed, fileOrDevice));
 }
 
 Result<> checkLimit(const Target& target, std::string_view name, std::int64_t value)
@@ -111,15 +112,15 @@ Result<> checkLimit(const Target& target, std::string_view name, std::int64_t va
         std::string names;
         for (const auto& [other, unused] : known.limits)
             names += (names.empty() ? "" : ", ") + other;
-        return makeError(Errc::InvalidArgument, fmt::format("the target {} has no hardware parameter {}; there are {}", target.kind(), name, names));
+        return makeError(Errc::InvalidArgument, say(Msg::NoSuchLimit, target.kind(), name, names));
     }
     const std::int64_t least = std::min<std::int64_t>(1, limit->second.value);
     if (value < least || value > kMost)
-        return makeError(Errc::InvalidArgument, fmt::format("{} is {}, it must be from {} to {}", name, value, least, kMost));
+        return makeError(Errc::InvalidArgument, say(Msg::LimitOutOfRange, name, value, least, kMost));
     if ((name == "vector_unit_bytes" || name == "cache_line_bytes") && (!std::has_single_bit(static_cast<std::uint64_t>(value)) || value < 4 || value > 4096))
-        return makeError(Errc::InvalidArgument, fmt::format("{} is {}, it must be a power of two from 4 to 4096", name, value));
+        return makeError(Errc::InvalidArgument, say(Msg::LimitNoPowerOfTwo, name, value));
     if (name == "num_cores" && value > 4096)
-        return makeError(Errc::InvalidArgument, fmt::format("num_cores is {}, it must be at most 4096", value));
+        return makeError(Errc::InvalidArgument, say(Msg::CoresOverMost, value));
     return {};
 }
 

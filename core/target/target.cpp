@@ -1,5 +1,6 @@
 #include "core/target/target.h"
 
+#include "core/support/message.h"
 #include "core/target/detect.h"
 #include "core/target/kinds.h"
 
@@ -30,7 +31,7 @@ Result<std::vector<std::string>> words(std::string_view text)
         }
     }
     if (quoted)
-        return makeError(Errc::InvalidArgument, "a quote is not closed in target '" + std::string(text) + "'");
+        return makeError(Errc::InvalidArgument, say(Msg::TargetQuote, text));
     if (inWord)
         result.push_back(std::move(word));
     return result;
@@ -54,12 +55,12 @@ Result<> checkWord(const TargetKind& kind, const std::string& key, const std::st
         for (const TargetWord& each : kind.words)
             keys += (keys.empty() ? "" : ", ") + each.key;
         return makeError(Errc::InvalidArgument,
-                         "target word '" + word + "': " + kind.name + " takes " + (keys.empty() ? "no words" : keys));
+                         keys.empty() ? say(Msg::TargetTakesNone, word, kind.name) : say(Msg::TargetTakes, word, kind.name, keys));
     }
     if (value.empty())
-        return makeError(Errc::InvalidArgument, "target word '" + word + "' has no value");
+        return makeError(Errc::InvalidArgument, say(Msg::TargetNoValue, word));
     if (const std::string wants = known->refusal ? known->refusal(value) : std::string(); !wants.empty())
-        return makeError(Errc::InvalidArgument, "target word '" + word + "' wants " + wants);
+        return makeError(Errc::InvalidArgument, say(Msg::TargetWants, word, wants));
     return {};
 }
 
@@ -69,13 +70,10 @@ Result<Target> Target::parse(std::string_view text)
 {
     LATHE_TRY_ASSIGN(const std::vector<std::string> parts, words(text));
     if (parts.empty())
-        return makeError(Errc::InvalidArgument, "the target is empty; say " + knownKinds(" or "));
+        return makeError(Errc::InvalidArgument, say(Msg::TargetEmpty, knownKinds(" or ")));
     const TargetKindPtr kind = findTargetKind(parts[0]);
     if (!kind) {
-        std::string message = "target kind '" + parts[0] + "' is not one of " + knownKinds(", ");
-        if (parts[0] == "llvm")
-            message += "; the CPU's is named cpu here";
-        return makeError(Errc::InvalidArgument, std::move(message));
+        return makeError(Errc::InvalidArgument, parts[0] == "llvm" ? say(Msg::TargetNamedLlvm, parts[0], knownKinds(", ")) : say(Msg::TargetOfNoKind, parts[0], knownKinds(", ")));
     }
     Target target;
     target.m_kind = kind->name;
@@ -83,12 +81,12 @@ Result<Target> Target::parse(std::string_view text)
         const std::string& word = parts[i];
         const std::size_t equals = word.find('=');
         if (word.size() < 2 || word[0] != '-' || equals == std::string::npos)
-            return makeError(Errc::InvalidArgument, "target word '" + word + "' is not of the form -key=value");
+            return makeError(Errc::InvalidArgument, say(Msg::TargetNoForm, word));
         std::string key = word.substr(1, equals - 1);
         std::string value = word.substr(equals + 1);
         LATHE_TRY(checkWord(*kind, key, value, word));
         if (!target.m_attributes.emplace(std::move(key), std::move(value)).second)
-            return makeError(Errc::InvalidArgument, "target word '" + word + "' says something that was said before");
+            return makeError(Errc::InvalidArgument, say(Msg::TargetTwice, word));
     }
     target.m_traits = std::make_shared<const BackendTraits>(kind->traits ? kind->traits(target) : BackendTraits());
     return target;

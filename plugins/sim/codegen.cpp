@@ -1,5 +1,6 @@
 #include "core/backend/codegen.h"
 #include "core/support/files.h"
+#include "core/support/message.h"
 #include "plugins/sim/cost_model.h"
 #include "plugins/sim/fault_script.h"
 #include "plugins/sim/program.h"
@@ -301,18 +302,18 @@ public:
     {
         if (kind != backend::Listing::Source)
             return makeError(Errc::Unsupported,
-                             "the simulator has no compiler: its only listing is the source, the loop nest");
+                             say(Msg::SimNoListing));
         return fmt::format("{}\nmodel time: {:.1f} ns\n", ir::print(kernel.nest), modelTimeNs(kernel.nest, m_machine));
     }
 
     Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel>) override
     {
-        return makeError(Errc::Unsupported, "the simulator makes no code for deploy libraries");
+        return makeError(Errc::Unsupported, say(Msg::SimNoLibraries));
     }
 
     Result<> linkLibrary(const backend::LibraryRequest&) override
     {
-        return makeError(Errc::Unsupported, "the simulator makes no code for deploy libraries");
+        return makeError(Errc::Unsupported, say(Msg::SimNoLibraries));
     }
 
 private:

@@ -1,6 +1,7 @@
 #include "plugins/sim/fault_script.h"
 
 #include "core/backend/kernel_name.h"
+#include "core/support/message.h"
 #include "core/support/random.h"
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ std::string_view toString(Fault fault)
 Result<> actBuildFault(Fault fault)
 {
     switch (fault) {
-    case Fault::BuildFailed: return makeError(Errc::BuildFailed, "the fault script lets this build fail");
+    case Fault::BuildFailed: return makeError(Errc::BuildFailed, say(Msg::PlantedBuildFailure));
     case Fault::BuildCrash: std::raise(SIGSEGV); break;
     case Fault::BuildHang:
         while (true)

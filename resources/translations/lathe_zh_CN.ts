@@ -334,6 +334,1749 @@
         </message>
     </context>
     <context>
+        <name>Core</name>
+        <message>
+            <source>{text}</source>
+            <translation>{text}</translation>
+        </message>
+        <message>
+            <source>{outer}: {inner}</source>
+            <translation>{outer}：{inner}</translation>
+        </message>
+        <message>
+            <source>, </source>
+            <translation>、</translation>
+        </message>
+        <message>
+            <source>; </source>
+            <translation>；</translation>
+        </message>
+        <message>
+            <source>{file} has {bytes} bytes, more than the {most} that are allowed</source>
+            <translation>{file} 有 {bytes} 字节，超过允许的 {most} 字节</translation>
+        </message>
+        <message>
+            <source>cannot read {file}: {reason}</source>
+            <translation>无法读取 {file}：{reason}</translation>
+        </message>
+        <message>
+            <source>there is no folder for temporary files: {reason}</source>
+            <translation>没有可放临时文件的文件夹：{reason}</translation>
+        </message>
+        <message>
+            <source>cannot create a folder in {file}: {reason}</source>
+            <translation>无法在 {file} 中创建文件夹：{reason}</translation>
+        </message>
+        <message>
+            <source>cannot {doing} {file}: {reason}</source>
+            <translation>无法{doing} {file}：{reason}</translation>
+        </message>
+        <message>
+            <source>create a file beside</source>
+            <translation>创建文件于</translation>
+        </message>
+        <message>
+            <source>write</source>
+            <translation>写入</translation>
+        </message>
+        <message>
+            <source>rename</source>
+            <translation>重命名</translation>
+        </message>
+        <message>
+            <source>cannot keep a folder in {file}: others remove it</source>
+            <translation>无法在 {file} 中保留文件夹：它被别的程序删除</translation>
+        </message>
+        <message>
+            <source>the program {program} is neither {here} nor {there}</source>
+            <translation>找不到程序 {program}：{here} 和 {there} 都没有</translation>
+        </message>
+        <message>
+            <source>cannot map {file}: {reason}</source>
+            <translation>无法映射 {file}：{reason}</translation>
+        </message>
+        <message>
+            <source>cannot open {file}: {reason}</source>
+            <translation>无法打开 {file}：{reason}</translation>
+        </message>
+        <message>
+            <source>{file} is not a regular file</source>
+            <translation>{file} 不是普通文件</translation>
+        </message>
+        <message>
+            <source>cannot start {program}: {reason}{package:-}</source>
+            <translation>无法启动 {program}：{reason}</translation>
+        </message>
+        <message>
+            <source>{program} was stopped</source>
+            <translation>{program} 已被停止</translation>
+        </message>
+        <message>
+            <source>{program} did not end in time and was killed</source>
+            <translation>{program} 没有按时结束，已被终止</translation>
+        </message>
+        <message>
+            <source>signal {signal} (SIG{name}, {meaning})</source>
+            <translation>信号 {signal}（SIG{name}，{meaning}）</translation>
+        </message>
+        <message>
+            <source>exit status {status}</source>
+            <translation>退出状态 {status}</translation>
+        </message>
+        <message>
+            <source>segmentation fault</source>
+            <translation>段错误</translation>
+        </message>
+        <message>
+            <source>aborted</source>
+            <translation>异常中止</translation>
+        </message>
+        <message>
+            <source>killed</source>
+            <translation>被杀死</translation>
+        </message>
+        <message>
+            <source>illegal instruction</source>
+            <translation>非法指令</translation>
+        </message>
+        <message>
+            <source>floating point exception</source>
+            <translation>算术异常</translation>
+        </message>
+        <message>
+            <source>bus error</source>
+            <translation>总线错误</translation>
+        </message>
+        <message>
+            <source>terminated</source>
+            <translation>被终止</translation>
+        </message>
+        <message>
+            <source>cpu time limit exceeded</source>
+            <translation>超出处理器时间上限</translation>
+        </message>
+        <message>
+            <source>building</source>
+            <translation>构建</translation>
+        </message>
+        <message>
+            <source>generating code</source>
+            <translation>生成代码</translation>
+        </message>
+        <message>
+            <source>loading the artifact</source>
+            <translation>加载程序</translation>
+        </message>
+        <message>
+            <source>running the kernel</source>
+            <translation>运行内核</translation>
+        </message>
+        <message>
+            <source>checking the outputs</source>
+            <translation>检查输出</translation>
+        </message>
+        <message>
+            <source>timing the kernel</source>
+            <translation>给内核计时</translation>
+        </message>
+        <message>
+            <source>the kernel crashed while {what}: {cause}</source>
+            <translation>内核崩溃（{what}时）：{cause}</translation>
+        </message>
+        <message>
+            <source>the code generator crashed while {what}: {cause}</source>
+            <translation>代码生成器崩溃（{what}时）：{cause}</translation>
+        </message>
+        <message>
+            <source>the run took longer than {seconds:g} s while {what}</source>
+            <translation>运行超过 {seconds:g} 秒（{what}时）</translation>
+        </message>
+        <message>
+            <source>the build took longer than {seconds:g} s while {what}</source>
+            <translation>构建超过 {seconds:g} 秒（{what}时）</translation>
+        </message>
+        <message>
+            <source>output &quot;{output}&quot; is {value} at {place} instead of {expected}: relative error {error:.3g}, allowed {allowed:.3g}</source>
+            <translation>输出“{output}”在 {place} 处为 {value}，应为 {expected}：相对误差 {error:.3g}，允许 {allowed:.3g}</translation>
+        </message>
+        <message>
+            <source>no device is open</source>
+            <translation>没有打开的设备</translation>
+        </message>
+        <message>
+            <source>the device failed {doing} without a reason</source>
+            <translation>设备失败（{doing}），没有给出原因</translation>
+        </message>
+        <message>
+            <source>{file} does not load: {reason}{package:-}</source>
+            <translation>{file} 无法加载：{reason}</translation>
+        </message>
+        <message>
+            <source>{words}{package:-}</source>
+            <translation>{words}</translation>
+        </message>
+        <message>
+            <source>{file} is no device half: it has no lathe_device_api</source>
+            <translation>{file} 不是设备插件：其中没有 lathe_device_api</translation>
+        </message>
+        <message>
+            <source>{file} speaks version {there} of the device interface, this program {here}</source>
+            <translation>{file} 使用设备接口的第 {there} 版，本程序使用第 {here} 版</translation>
+        </message>
+        <message>
+            <source>there is no plugin for devices of kind &quot;{kind}&quot; in {file}</source>
+            <translation>{file} 中没有“{kind}”类设备的插件</translation>
+        </message>
+        <message>
+            <source>{file} is of kind &quot;{kind}&quot;</source>
+            <translation>{file} 属于“{kind}”类</translation>
+        </message>
+        <message>
+            <source>this machine has no {kind} device</source>
+            <translation>本机没有 {kind} 设备</translation>
+        </message>
+        <message>
+            <source>this machine has no {kind} device &quot;{device}&quot;</source>
+            <translation>本机没有名为“{device}”的 {kind} 设备</translation>
+        </message>
+        <message>
+            <source>there is no code generator for targets of kind &quot;{kind}&quot;: {file} is missing</source>
+            <translation>没有“{kind}”类目标的代码生成器：缺少 {file}</translation>
+        </message>
+        <message>
+            <source>{file} is no code generator of Lathe</source>
+            <translation>{file} 不是 Lathe 的代码生成器</translation>
+        </message>
+        <message>
+            <source>{file} was built as {there}, this program as {here}</source>
+            <translation>{file} 的构建标识是 {there}，本程序是 {here}</translation>
+        </message>
+        <message>
+            <source>{file} generates code for &quot;{kind}&quot;</source>
+            <translation>{file} 为“{kind}”生成代码</translation>
+        </message>
+        <message>
+            <source>the fault script lets this build fail</source>
+            <translation>故障脚本让这次构建失败</translation>
+        </message>
+        <message>
+            <source>{file} is no such plugin of Lathe: it has no {entry}</source>
+            <translation>{file} 不是 Lathe 的这种插件：其中没有 {entry}</translation>
+        </message>
+        <message>
+            <source>there is no device &quot;{device}&quot; for the target {target}: there is {devices}</source>
+            <translation>目标 {target} 没有名为“{device}”的设备：有 {devices}</translation>
+        </message>
+        <message>
+            <source>costs of {device} ({key}) and {other} ({otherKey}) do not compare: a run measures on equal devices</source>
+            <translation>{device}（{key}）与 {other}（{otherKey}）的代价不能比较：一次运行只在相同的设备上测量</translation>
+        </message>
+        <message>
+            <source>measuring was stopped</source>
+            <translation>测量已停止</translation>
+        </message>
+        <message>
+            <source>the worker answered something else than was asked</source>
+            <translation>工作进程答非所问</translation>
+        </message>
+        <message>
+            <source>the builder lost count of its candidates</source>
+            <translation>构建进程数错了候选程序</translation>
+        </message>
+        <message>
+            <source>the builder did not send what it built</source>
+            <translation>构建进程没有送来构建结果</translation>
+        </message>
+        <message>
+            <source>the build was stopped</source>
+            <translation>构建已停止</translation>
+        </message>
+        <message>
+            <source>the code generator did not end in time and was killed</source>
+            <translation>代码生成器没有按时结束，已被终止</translation>
+        </message>
+        <message>
+            <source>the builder answered something else than was asked</source>
+            <translation>构建进程答非所问</translation>
+        </message>
+        <message>
+            <source>the builder lost count of its kernels</source>
+            <translation>构建进程数错了内核</translation>
+        </message>
+        <message>
+            <source>code for {machine} cannot be measured on this machine ({here}), and boards are not reached yet; a library for it can be exported with default schedules</source>
+            <translation>面向 {machine} 的代码无法在本机（{here}）上测量，目前也还连接不到开发板；可以用默认调度导出它的库</translation>
+        </message>
+        <message>
+            <source>there is no such device</source>
+            <translation>没有这个设备</translation>
+        </message>
+        <message>
+            <source>the runner answered something else than was asked</source>
+            <translation>运行进程答非所问</translation>
+        </message>
+        <message>
+            <source>the worker did not say hello</source>
+            <translation>工作进程没有应答</translation>
+        </message>
+        <message>
+            <source>{program} is version {there}, this program {here}</source>
+            <translation>{program} 的版本是 {there}，本程序是 {here}</translation>
+        </message>
+        <message>
+            <source>{program} is of build {there}, this program of {here}</source>
+            <translation>{program} 的构建标识是 {there}，本程序是 {here}</translation>
+        </message>
+        <message>
+            <source>{program} ended with {cause}</source>
+            <translation>{program} 已结束：{cause}</translation>
+        </message>
+        <message>
+            <source>the emitted code is malformed: {reason}</source>
+            <translation>生成的代码有错：{reason}</translation>
+        </message>
+        <message>
+            <source>LLVM cannot select instructions for &apos;{triple}&apos;</source>
+            <translation>LLVM 无法为“{triple}”选择指令</translation>
+        </message>
+        <message>
+            <source>LLVM does not know the triple &apos;{triple}&apos;</source>
+            <translation>LLVM 不认识三元组“{triple}”</translation>
+        </message>
+        <message>
+            <source>&apos;{processor}&apos; is not a processor that LLVM knows for {triple}</source>
+            <translation>LLVM 不认识 {triple} 的处理器“{processor}”</translation>
+        </message>
+        <message>
+            <source>LLVM has no code generator for &apos;{triple}&apos;</source>
+            <translation>LLVM 没有“{triple}”的代码生成器</translation>
+        </message>
+        <message>
+            <source>kernel &apos;{kernel}&apos;: {reason}</source>
+            <translation>内核“{kernel}”：{reason}</translation>
+        </message>
+        <message>
+            <source>the linker wrote no output</source>
+            <translation>链接器没有写出结果</translation>
+        </message>
+        <message>
+            <source>linking failed: {reason}</source>
+            <translation>链接失败：{reason}</translation>
+        </message>
+        <message>
+            <source>the linker failed earlier and cannot run again in this process</source>
+            <translation>链接器先前失败过，不能在此进程中再次运行</translation>
+        </message>
+        <message>
+            <source>the simulator has no compiler: its only listing is the source, the loop nest</source>
+            <translation>模拟器没有编译器：它唯一的清单是源代码，即循环嵌套</translation>
+        </message>
+        <message>
+            <source>the simulator makes no code for deploy libraries</source>
+            <translation>模拟器不为部署库生成代码</translation>
+        </message>
+        <message>
+            <source>a tile of {sums} sums and {operands} operands does not fit {most} registers{limit:-}</source>
+            <translation>{sums} 个累加值和 {operands} 个操作数的分块放不进 {most} 个寄存器</translation>
+        </message>
+        <message>
+            <source>a tile of the product does not fit the registers{limit:-}</source>
+            <translation>乘积的分块放不进寄存器</translation>
+        </message>
+        <message>
+            <source>{threads} threads are more than {most} in a block{limit:-}</source>
+            <translation>{threads} 个线程超过每块 {most} 个的上限</translation>
+        </message>
+        <message>
+            <source>{threads} threads do not fill a warp of {size}{limit:-}</source>
+            <translation>{threads} 个线程填不满 {size} 个线程的线程束</translation>
+        </message>
+        <message>
+            <source>{threads} virtual threads are more than {most}{limit:-}</source>
+            <translation>{threads} 个虚拟线程超过 {most} 个的上限</translation>
+        </message>
+        <message>
+            <source>task {task} cannot be scheduled: {reason}</source>
+            <translation>任务 {task} 无法调度：{reason}</translation>
+        </message>
+        <message>
+            <source>&apos;{name}&apos; has several outputs</source>
+            <translation>“{name}”有多个输出</translation>
+        </message>
+        <message>
+            <source>&apos;{name}&apos; has an empty dimension</source>
+            <translation>“{name}”有长度为零的维</translation>
+        </message>
+        <message>
+            <source>it has no alternative</source>
+            <translation>它没有任何算法</translation>
+        </message>
+        <message>
+            <source>the search was stopped</source>
+            <translation>搜索已停止</translation>
+        </message>
+        <message>
+            <source>Lathe&apos;s own schedules are for CPUs; for target &apos;{target}&apos; there is the policy reference</source>
+            <translation>Lathe 自己的调度只面向 CPU；目标“{target}”可用 reference 策略</translation>
+        </message>
+        <message>
+            <source>the schedule has open tile sizes</source>
+            <translation>调度中还有未定的分块大小</translation>
+        </message>
+        <message>
+            <source>&apos;{name}&apos; has a loop of {count} iterations</source>
+            <translation>“{name}”有一个 {count} 次迭代的循环</translation>
+        </message>
+        <message>
+            <source>&apos;{name}&apos; has more than 2^40 iterations</source>
+            <translation>“{name}”的迭代次数超过 2^40</translation>
+        </message>
+        <message>
+            <source>&apos;{name}&apos; has no elements or more than 2^40 in memory</source>
+            <translation>“{name}”在内存中没有元素，或多于 2^40 个</translation>
+        </message>
+        <message>
+            <source>&apos;{name}&apos; has a parallel loop inside a parallel loop</source>
+            <translation>“{name}”的并行循环里还有并行循环</translation>
+        </message>
+        <message>
+            <source>&apos;{name}&apos; has a parallel loop that is not outermost</source>
+            <translation>“{name}”的并行循环不在最外层</translation>
+        </message>
+        <message>
+            <source>the model needs what is not supported: {problems}</source>
+            <translation>模型需要尚不支持的内容：{problems}</translation>
+        </message>
+        <message>
+            <source>{what} (node {nodes})</source>
+            <translation>{what}（节点 {nodes}）</translation>
+        </message>
+        <message>
+            <source>{what} (nodes {nodes})</source>
+            <translation>{what}（节点 {nodes}）</translation>
+        </message>
+        <message>
+            <source>{what} (nodes {nodes} and {more} more)</source>
+            <translation>{what}（节点 {nodes} 及另外 {more} 个）</translation>
+        </message>
+        <message>
+            <source>operator {operator}</source>
+            <translation>算子 {operator}</translation>
+        </message>
+        <message>
+            <source>{what} of {operator}</source>
+            <translation>{operator} 的{what}</translation>
+        </message>
+        <message>
+            <source>output {number}</source>
+            <translation>第 {number} 个输出</translation>
+        </message>
+        <message>
+            <source>attribute {attribute}</source>
+            <translation>属性 {attribute}</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} &quot;{value}&quot;</source>
+            <translation>属性 {attribute}“{value}”</translation>
+        </message>
+        <message>
+            <source>the element type {type}</source>
+            <translation>元素类型 {type}</translation>
+        </message>
+        <message>
+            <source>{what} that depends on the network&apos;s inputs</source>
+            <translation>取决于网络输入的 {what}</translation>
+        </message>
+        <message>
+            <source>node &quot;{nodes}&quot; ({operator})</source>
+            <translation>节点“{nodes}”（{operator}）</translation>
+        </message>
+        <message>
+            <source>the value &quot;{value}&quot; is defined twice, the second time by node &quot;{nodes}&quot;</source>
+            <translation>值“{value}”被定义了两次，第二次在节点“{nodes}”</translation>
+        </message>
+        <message>
+            <source>node &quot;{nodes}&quot; reads the value &quot;{value}&quot;, which nothing produces</source>
+            <translation>节点“{nodes}”读取的值“{value}”没有任何节点产生</translation>
+        </message>
+        <message>
+            <source>the graph has a cycle through node &quot;{nodes}&quot;</source>
+            <translation>计算图中有经过节点“{nodes}”的环</translation>
+        </message>
+        <message>
+            <source>an initializer has no name</source>
+            <translation>有一个初始值没有名字</translation>
+        </message>
+        <message>
+            <source>the model has no input &quot;{input}&quot; whose shape could be set</source>
+            <translation>模型没有可以设定形状的输入“{input}”</translation>
+        </message>
+        <message>
+            <source>an input has no name</source>
+            <translation>有一个输入没有名字</translation>
+        </message>
+        <message>
+            <source>input &quot;{input}&quot; is no tensor</source>
+            <translation>输入“{input}”不是张量</translation>
+        </message>
+        <message>
+            <source>input &quot;{input}&quot; has the element type {type}</source>
+            <translation>输入“{input}”的元素类型是 {type}</translation>
+        </message>
+        <message>
+            <source>input &quot;{input}&quot; has no shape: set one with --shape</source>
+            <translation>输入“{input}”没有形状：请设定它的形状（--shape）</translation>
+        </message>
+        <message>
+            <source>dimension {dimension} of input &quot;{input}&quot; is fixed at {fixed}, {wanted} was asked for</source>
+            <translation>输入“{input}”的第 {dimension} 维固定为 {fixed}，要求的是 {wanted}</translation>
+        </message>
+        <message>
+            <source>the model has the fixed batch {fixed} (input &quot;{input}&quot;), {wanted} was asked for</source>
+            <translation>模型的批量固定为 {fixed}（输入“{input}”），要求的是 {wanted}</translation>
+        </message>
+        <message>
+            <source>the output &quot;{output}&quot; is not computed</source>
+            <translation>输出“{output}”没有被计算</translation>
+        </message>
+        <message>
+            <source>the output &quot;{output}&quot; has no elements</source>
+            <translation>输出“{output}”没有元素</translation>
+        </message>
+        <message>
+            <source>node &quot;{nodes}&quot; ({operator}) works on a tensor without elements</source>
+            <translation>节点“{nodes}”（{operator}）处理没有元素的张量</translation>
+        </message>
+        <message>
+            <source>the model has no outputs</source>
+            <translation>模型没有输出</translation>
+        </message>
+        <message>
+            <source>the model does not say which ONNX opset it uses</source>
+            <translation>模型没有说明使用哪一版 ONNX 算子集</translation>
+        </message>
+        <message>
+            <source>the model uses ONNX opset {opset}, the oldest that is read is {oldest}</source>
+            <translation>模型使用 ONNX 算子集 {opset}，能读取的最旧版本是 {oldest}</translation>
+        </message>
+        <message>
+            <source>the model uses ONNX opset {opset}; operators are read by their definitions of opset {newest}</source>
+            <translation>模型使用 ONNX 算子集 {opset}；算子按算子集 {newest} 的定义读取</translation>
+        </message>
+        <message>
+            <source>the batch of input &quot;{input}&quot; is open and was set to 1</source>
+            <translation>输入“{input}”的批量未定，已设为 1</translation>
+        </message>
+        <message>
+            <source>the file is empty</source>
+            <translation>文件是空的</translation>
+        </message>
+        <message>
+            <source>the file is larger than 2 GiB: keep the weights in external files</source>
+            <translation>文件大于 2 GiB：请把权重存到外部文件</translation>
+        </message>
+        <message>
+            <source>the batch must be at least 1, it is {batch}</source>
+            <translation>批量至少为 1，现在是 {batch}</translation>
+        </message>
+        <message>
+            <source>this is no valid ONNX file: its fields do not make a model</source>
+            <translation>这不是有效的 ONNX 文件：它的字段不构成模型</translation>
+        </message>
+        <message>
+            <source>the model does not fit into memory</source>
+            <translation>内存放不下这个模型</translation>
+        </message>
+        <message>
+            <source>reading the model failed: {reason}</source>
+            <translation>读取模型失败：{reason}</translation>
+        </message>
+        <message>
+            <source>input {number} is absent</source>
+            <translation>缺少第 {number} 个输入</translation>
+        </message>
+        <message>
+            <source>input &quot;{input}&quot; does not exist</source>
+            <translation>输入“{input}”不存在</translation>
+        </message>
+        <message>
+            <source>{what} must be integers, they are {type}</source>
+            <translation>{what} 必须是整数，现在是 {type}</translation>
+        </message>
+        <message>
+            <source>the constants that it asks for are out of proportion to the file</source>
+            <translation>它要求的常量与文件大小不成比例</translation>
+        </message>
+        <message>
+            <source>the value &quot;{value}&quot; is defined twice</source>
+            <translation>值“{value}”被定义了两次</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} is given twice</source>
+            <translation>属性 {attribute} 给出了两次</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} refers to a function&apos;s attribute outside of a function</source>
+            <translation>属性 {attribute} 在函数之外引用了函数的属性</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} must be {kind}</source>
+            <translation>属性 {attribute} 必须是 {kind}</translation>
+        </message>
+        <message>
+            <source>the external data file &quot;{file}&quot; {reason}</source>
+            <translation>外部数据文件“{file}”：{reason}</translation>
+        </message>
+        <message>
+            <source>the external data file &quot;{file}&quot; is missing beside the model</source>
+            <translation>模型旁边缺少外部数据文件“{file}”</translation>
+        </message>
+        <message>
+            <source>the element type {type} of {tensor}</source>
+            <translation>{tensor} 的元素类型 {type}</translation>
+        </message>
+        <message>
+            <source>the file holds more than 2 GiB beside the raw data of its weights: keep the weights in external files</source>
+            <translation>文件除权重的原始数据外还有超过 2 GiB：请把权重存到外部文件</translation>
+        </message>
+        <message>
+            <source>this is no valid ONNX file: its graph&apos;s fields do not end with it</source>
+            <translation>这不是有效的 ONNX 文件：计算图的字段没有随它结束</translation>
+        </message>
+        <message>
+            <source>this is no valid ONNX file: a tensor&apos;s fields do not end with it</source>
+            <translation>这不是有效的 ONNX 文件：某个张量的字段没有随它结束</translation>
+        </message>
+        <message>
+            <source>this is no valid ONNX file: at byte {offset} {reason}</source>
+            <translation>这不是有效的 ONNX 文件：字节 {offset} 处 {reason}</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} {value}</source>
+            <translation>属性 {attribute} {value}</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} is &quot;{value}&quot;</source>
+            <translation>属性 {attribute} 是“{value}”</translation>
+        </message>
+        <message>
+            <source>attribute axis is {axis}, the input has {count} dimensions</source>
+            <translation>属性 axis 是 {axis}，输入有 {count} 维</translation>
+        </message>
+        <message>
+            <source>the input must have at least 3 dimensions</source>
+            <translation>输入至少要有 3 维</translation>
+        </message>
+        <message>
+            <source>a condition that picks nothing or more than there is</source>
+            <translation>什么都不选或选得过多的条件</translation>
+        </message>
+        <message>
+            <source>an input that is no matrix of moderate size</source>
+            <translation>不是中等大小矩阵的输入</translation>
+        </message>
+        <message>
+            <source>a matrix of {rows} by {columns}</source>
+            <translation>{rows} × {columns} 的矩阵</translation>
+        </message>
+        <message>
+            <source>{what} must be one number, it has {count}</source>
+            <translation>{what} 必须是一个数，现在有 {count} 个</translation>
+        </message>
+        <message>
+            <source>the indices do not name places of the input</source>
+            <translation>索引不在输入之内</translation>
+        </message>
+        <message>
+            <source>the input must have at least 2 dimensions</source>
+            <translation>输入至少要有 2 维</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} with the negative value {value}</source>
+            <translation>负值 {value} 的属性 {attribute}</translation>
+        </message>
+        <message>
+            <source>{count} spatial dimensions (only one to three)</source>
+            <translation>{count} 个空间维（只支持一到三个）</translation>
+        </message>
+        <message>
+            <source>attribute output_shape {wanted} where {most} is the largest</source>
+            <translation>属性 output_shape {wanted}（最大为 {most}）</translation>
+        </message>
+        <message>
+            <source>attribute is_causal on so long a sequence</source>
+            <translation>如此长序列上的属性 is_causal</translation>
+        </message>
+        <message>
+            <source>a diagonal of {rows} by {columns}</source>
+            <translation>{rows} × {columns} 的对角线</translation>
+        </message>
+        <message>
+            <source>attribute axis is outside of the input</source>
+            <translation>属性 axis 在输入之外</translation>
+        </message>
+        <message>
+            <source>the scale must have one value, or one for each entry of the axis</source>
+            <translation>比例必须有一个值，或轴上每个元素一个值</translation>
+        </message>
+        <message>
+            <source>a condition of several values</source>
+            <translation>有多个值的条件</translation>
+        </message>
+        <message>
+            <source>sparse initializers</source>
+            <translation>稀疏初始值</translation>
+        </message>
+        <message>
+            <source>training_mode</source>
+            <translation>训练模式（training_mode）</translation>
+        </message>
+        <message>
+            <source>attribute fmod 0 on {type}</source>
+            <translation>{type} 上的属性 fmod 0</translation>
+        </message>
+        <message>
+            <source>{what} must be a scalar, it has {count} values</source>
+            <translation>{what} 必须是标量，现在有 {count} 个值</translation>
+        </message>
+        <message>
+            <source>a tensor without elements</source>
+            <translation>没有元素的张量</translation>
+        </message>
+        <message>
+            <source>quantization to {type}</source>
+            <translation>量化为 {type}</translation>
+        </message>
+        <message>
+            <source>sequence_lens that differ from the sequence</source>
+            <translation>与序列不同的 sequence_lens</translation>
+        </message>
+        <message>
+            <source>a sequence of {steps} steps</source>
+            <translation>{steps} 步的序列</translation>
+        </message>
+        <message>
+            <source>attribute activations has the wrong length</source>
+            <translation>属性 activations 的长度不对</translation>
+        </message>
+        <message>
+            <source>input and weights must have 3 dimensions</source>
+            <translation>输入和权重必须有 3 维</translation>
+        </message>
+        <message>
+            <source>the weights do not fit the input, hidden_size and direction</source>
+            <translation>权重与输入、hidden_size 和方向不符</translation>
+        </message>
+        <message>
+            <source>attribute mode &quot;{value}&quot; on {type}</source>
+            <translation>{type} 上的属性 mode“{value}”</translation>
+        </message>
+        <message>
+            <source>scales or sizes must be given, one for each resized dimension</source>
+            <translation>必须给出 scales 或 sizes，每个缩放的维一个</translation>
+        </message>
+        <message>
+            <source>{count} entries cannot be resized to {wanted}</source>
+            <translation>{count} 个元素无法缩放到 {wanted} 个</translation>
+        </message>
+        <message>
+            <source>attribute antialias with mode nearest</source>
+            <translation>nearest 模式下的属性 antialias</translation>
+        </message>
+        <message>
+            <source>the shape is absent</source>
+            <translation>缺少形状</translation>
+        </message>
+        <message>
+            <source>the axes are absent</source>
+            <translation>缺少轴</translation>
+        </message>
+        <message>
+            <source>attribute allowzero with an empty result</source>
+            <translation>结果为空的属性 allowzero</translation>
+        </message>
+        <message>
+            <source>starts and ends must be given</source>
+            <translation>必须给出 starts 和 ends</translation>
+        </message>
+        <message>
+            <source>attribute mode &quot;wrap&quot; of {before} and {after} around {count} entries</source>
+            <translation>属性 mode“wrap”，在 {count} 个元素前后各 {before} 和 {after}</translation>
+        </message>
+        <message>
+            <source>attribute kernel_shape contradicts the weight</source>
+            <translation>属性 kernel_shape 与权重矛盾</translation>
+        </message>
+        <message>
+            <source>data and weight must have equal numbers of dimensions</source>
+            <translation>数据和权重的维数必须相等</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} holds {value}, which is out of range</source>
+            <translation>属性 {attribute} 的值 {value} 超出范围</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} must have {wanted} entries, it has {count}</source>
+            <translation>属性 {attribute} 必须有 {wanted} 个值，现在有 {count} 个</translation>
+        </message>
+        <message>
+            <source>the storage in segments of {tensor}</source>
+            <translation>{tensor} 的分段存储</translation>
+        </message>
+        <message>
+            <source>{tensor} {reason}</source>
+            <translation>{tensor}：{reason}</translation>
+        </message>
+        <message>
+            <source>{heads} heads do not divide the width {width}</source>
+            <translation>{heads} 个头不能整除宽度 {width}</translation>
+        </message>
+        <message>
+            <source>{keys} heads of keys do not divide {queries} heads of queries</source>
+            <translation>{keys} 个键头不能整除 {queries} 个查询头</translation>
+        </message>
+        <message>
+            <source>queries, keys and values must all have 3 or all have 4 dimensions</source>
+            <translation>查询、键和值必须都是 3 维或都是 4 维</translation>
+        </message>
+        <message>
+            <source>attribute equation is malformed</source>
+            <translation>属性 equation 格式不对</translation>
+        </message>
+        <message>
+            <source>{groups} groups do not divide the channels</source>
+            <translation>{groups} 个组不能整除通道数</translation>
+        </message>
+        <message>
+            <source>input &quot;{input}&quot; has the shape [{shape}]: tensors without elements are not supported</source>
+            <translation>输入“{input}”的形状是 [{shape}]：不支持没有元素的张量</translation>
+        </message>
+        <message>
+            <source>input &quot;{input}&quot; has the shape [{shape}]: each dimension must be from 1 to 2^31</source>
+            <translation>输入“{input}”的形状是 [{shape}]：每一维必须在 1 到 2^31 之间</translation>
+        </message>
+        <message>
+            <source>input &quot;{input}&quot; has {count} dimensions, the shape [{shape}] has {wanted}</source>
+            <translation>输入“{input}”有 {count} 维，形状 [{shape}] 有 {wanted} 维</translation>
+        </message>
+        <message>
+            <source>dimension {dimension} of input &quot;{input}&quot; is open: set it with --shape</source>
+            <translation>输入“{input}”的第 {dimension} 维未定：请用 --shape 设定</translation>
+        </message>
+        <message>
+            <source>image size {size} is not between 1 and 16384</source>
+            <translation>图像大小 {size} 不在 1 和 16384 之间</translation>
+        </message>
+        <message>
+            <source>{classes} classes are not between 1 and 1000000</source>
+            <translation>类别数 {classes} 不在 1 和 1000000 之间</translation>
+        </message>
+        <message>
+            <source>&apos;{layout}&apos; is no layout; NCHW and NHWC are</source>
+            <translation>“{layout}”不是布局；可用 NCHW 和 NHWC</translation>
+        </message>
+        <message>
+            <source>batch {batch} is not between 1 and 65536</source>
+            <translation>批量 {batch} 不在 1 和 65536 之间</translation>
+        </message>
+        <message>
+            <source>the zoo has no network &apos;{network}&apos;; it has {networks}</source>
+            <translation>内置网络中没有“{network}”；有 {networks}</translation>
+        </message>
+        <message>
+            <source>a reshape alone: shares its input&apos;s storage</source>
+            <translation>只是改变形状：与输入共用存储</translation>
+        </message>
+        <message>
+            <source>operator {operator} runs as a library function</source>
+            <translation>算子 {operator} 作为库函数运行</translation>
+        </message>
+        <message>
+            <source>elementwise and injective operators alone: nothing to tile</source>
+            <translation>只有逐元素和单射算子：没有可分块的内容</translation>
+        </message>
+        <message>
+            <source>node &quot;{nodes}&quot; uses the operator {operator}, which does not exist</source>
+            <translation>节点“{nodes}”使用的算子 {operator} 不存在</translation>
+        </message>
+        <message>
+            <source>{operator} &quot;{nodes}&quot;: an input is absent</source>
+            <translation>{operator}“{nodes}”：缺少一个输入</translation>
+        </message>
+        <message>
+            <source>{node}: it takes {wanted} inputs, it has {count}</source>
+            <translation>{node}：需要 {wanted} 个输入，现在有 {count} 个</translation>
+        </message>
+        <message>
+            <source>{node}: it gives {count} outputs, the graph names {wanted}</source>
+            <translation>{node}：它有 {count} 个输出，计算图写了 {wanted} 个</translation>
+        </message>
+        <message>
+            <source>these operators are not supported: {operators}</source>
+            <translation>不支持这些算子：{operators}</translation>
+        </message>
+        <message>
+            <source>operator {operator} of node &apos;{nodes}&apos; has no compute definition</source>
+            <translation>节点“{nodes}”的算子 {operator} 没有计算定义</translation>
+        </message>
+        <message>
+            <source>hardware parameter {limit} is no whole number</source>
+            <translation>硬件参数 {limit} 不是整数</translation>
+        </message>
+        <message>
+            <source>the hardware parameters begin like JSON but are no JSON object</source>
+            <translation>硬件参数的开头像 JSON，但不是 JSON 对象</translation>
+        </message>
+        <message>
+            <source>{file} holds no hardware parameter</source>
+            <translation>{file} 中没有硬件参数</translation>
+        </message>
+        <message>
+            <source>--hardware {name}: neither a file nor a CPU whose parameters are known by name</source>
+            <translation>--hardware {name}：既不是文件，也不是已知参数的 CPU 名称</translation>
+        </message>
+        <message>
+            <source>the target {target} has no hardware parameter {limit}; there are {limits}</source>
+            <translation>目标 {target} 没有硬件参数 {limit}；有 {limits}</translation>
+        </message>
+        <message>
+            <source>{limit} is {value}, it must be from {least} to {most}</source>
+            <translation>{limit} 是 {value}，必须在 {least} 到 {most} 之间</translation>
+        </message>
+        <message>
+            <source>{limit} is {value}, it must be a power of two from 4 to 4096</source>
+            <translation>{limit} 是 {value}，必须是 4 到 4096 之间的 2 的幂</translation>
+        </message>
+        <message>
+            <source>num_cores is {value}, it must be at most 4096</source>
+            <translation>num_cores 是 {value}，最多为 4096</translation>
+        </message>
+        <message>
+            <source>the target is empty; say {kinds}</source>
+            <translation>目标为空；可以是 {kinds}</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos;: {kind} takes no words</source>
+            <translation>目标中的“{word}”：{kind} 不接受任何词</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; wants {wanted}</source>
+            <translation>目标中的“{word}”需要 {wanted}</translation>
+        </message>
+        <message>
+            <source>target kind &apos;{kind}&apos; is not one of {kinds}</source>
+            <translation>目标种类“{kind}”不在 {kinds} 之中</translation>
+        </message>
+        <message>
+            <source>target kind &apos;{kind}&apos; is not one of {kinds}; the CPU&apos;s is named cpu here</source>
+            <translation>目标种类“{kind}”不在 {kinds} 之中；CPU 的目标在这里叫 cpu</translation>
+        </message>
+        <message>
+            <source>a quote is not closed in target &apos;{target}&apos;</source>
+            <translation>目标“{target}”中有未闭合的引号</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; has no value</source>
+            <translation>目标中的“{word}”没有值</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; is not of the form -key=value</source>
+            <translation>目标中的“{word}”不是 -key=value 的形式</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos; says something that was said before</source>
+            <translation>目标中的“{word}”重复了前面的内容</translation>
+        </message>
+        <message>
+            <source>target word &apos;{word}&apos;: {kind} takes {keys}</source>
+            <translation>目标中的“{word}”：{kind} 接受 {keys}</translation>
+        </message>
+        <message>
+            <source>{file} is a folder, not a project</source>
+            <translation>{file} 是文件夹，不是项目</translation>
+        </message>
+        <message>
+            <source>there is no project {file}</source>
+            <translation>没有项目 {file}</translation>
+        </message>
+        <message>
+            <source>{file} cannot be made: there is no folder {folder}</source>
+            <translation>无法创建 {file}：没有文件夹 {folder}</translation>
+        </message>
+        <message>
+            <source>{file} is damaged: it was cut off in the middle of a page</source>
+            <translation>{file} 已损坏：它在一页中间被截断</translation>
+        </message>
+        <message>
+            <source>{file} cannot be made: its folder cannot be written</source>
+            <translation>无法创建 {file}：它的文件夹不可写</translation>
+        </message>
+        <message>
+            <source>{file} is opened read-only: its folder cannot be written</source>
+            <translation>{file} 以只读方式打开：它的文件夹不可写</translation>
+        </message>
+        <message>
+            <source>{file} is opened read-only: another Lathe is writing to it</source>
+            <translation>{file} 以只读方式打开：另一个 Lathe 正在写入</translation>
+        </message>
+        <message>
+            <source>{file} is opened read-only</source>
+            <translation>{file} 以只读方式打开</translation>
+        </message>
+        <message>
+            <source>{file} was written by an older Lathe and cannot be brought up to date: {reason}</source>
+            <translation>{file} 由旧版 Lathe 写成，无法更新：{reason}</translation>
+        </message>
+        <message>
+            <source>{file} is a database, but not a Lathe project</source>
+            <translation>{file} 是数据库，但不是 Lathe 项目</translation>
+        </message>
+        <message>
+            <source>{file} was written by a newer Lathe (schema {schema}, this one knows {known})</source>
+            <translation>{file} 由更新的 Lathe 写成（模式 {schema}，本版只认识到 {known}）</translation>
+        </message>
+        <message>
+            <source>{file} is damaged: schema {schema} does not fit its tables</source>
+            <translation>{file} 已损坏：模式 {schema} 与它的表不符</translation>
+        </message>
+        <message>
+            <source>{file} is empty</source>
+            <translation>{file} 是空的</translation>
+        </message>
+        <message>
+            <source>{file} has no trial {trial}</source>
+            <translation>{file} 中没有试验 {trial}</translation>
+        </message>
+        <message>
+            <source>the query was stopped</source>
+            <translation>查询已停止</translation>
+        </message>
+        <message>
+            <source>the project has no trial {trial}</source>
+            <translation>项目中没有试验 {trial}</translation>
+        </message>
+        <message>
+            <source>the project has no record {record}</source>
+            <translation>项目中没有记录 {record}</translation>
+        </message>
+        <message>
+            <source>trial {trial} of the project is damaged: column {column}</source>
+            <translation>项目中的试验 {trial} 已损坏：列 {column}</translation>
+        </message>
+        <message>
+            <source>{doing} {file}: {reason}</source>
+            <translation>{doing} {file}：{reason}</translation>
+        </message>
+        <message>
+            <source>opening</source>
+            <translation>打开</translation>
+        </message>
+        <message>
+            <source>reading</source>
+            <translation>读取</translation>
+        </message>
+        <message>
+            <source>writing</source>
+            <translation>写入</translation>
+        </message>
+        <message>
+            <source>the disk is full: free some space and try again</source>
+            <translation>磁盘已满：请腾出空间再试</translation>
+        </message>
+        <message>
+            <source>the file or its folder is read-only</source>
+            <translation>文件或其文件夹是只读的</translation>
+        </message>
+        <message>
+            <source>another program is writing to it</source>
+            <translation>另一个程序正在写入</translation>
+        </message>
+        <message>
+            <source>the file is damaged</source>
+            <translation>文件已损坏</translation>
+        </message>
+        <message>
+            <source>the file is not a Lathe project</source>
+            <translation>文件不是 Lathe 项目</translation>
+        </message>
+        <message>
+            <source>it cannot be opened: does the folder exist, and may it be written?</source>
+            <translation>无法打开：文件夹存在吗？可以写入吗？</translation>
+        </message>
+        <message>
+            <source>reading or writing failed: is the disk full or gone?</source>
+            <translation>读写失败：磁盘满了还是不见了？</translation>
+        </message>
+        <message>
+            <source>out of memory</source>
+            <translation>内存不足</translation>
+        </message>
+        <message>
+            <source>{file} cannot be written</source>
+            <translation>无法写入 {file}</translation>
+        </message>
+        <message>
+            <source>writing {file} failed: is the disk full?</source>
+            <translation>写入 {file} 失败：磁盘满了吗？</translation>
+        </message>
+        <message>
+            <source>making {file}: {reason}</source>
+            <translation>创建 {file}：{reason}</translation>
+        </message>
+        <message>
+            <source>there is no file {file}</source>
+            <translation>没有文件 {file}</translation>
+        </message>
+        <message>
+            <source>{file} is no file that could hold a log</source>
+            <translation>{file} 不是可能含有日志的文件</translation>
+        </message>
+        <message>
+            <source>{file} cannot be read</source>
+            <translation>无法读取 {file}</translation>
+        </message>
+        <message>
+            <source>reading {file} failed after {lines} lines</source>
+            <translation>读取 {file} 在 {lines} 行之后失败</translation>
+        </message>
+        <message>
+            <source>auto-scheduler log without a version</source>
+            <translation>auto-scheduler 日志没有版本号</translation>
+        </message>
+        <message>
+            <source>auto-scheduler log of version &apos;{version}&apos;; v0.1 to v0.6 are known</source>
+            <translation>auto-scheduler 日志的版本是“{version}”；只认识 v0.1 到 v0.6</translation>
+        </message>
+        <message>
+            <source>template tuner&apos;s configuration of {template}: Lathe has no such template to apply it to</source>
+            <translation>模板调优器对 {template} 的配置：Lathe 没有可以套用的模板</translation>
+        </message>
+        <message>
+            <source>workload of MetaSchedule&apos;s database, whose traces Lathe cannot replay</source>
+            <translation>MetaSchedule 数据库的工作负载，Lathe 无法重放它的轨迹</translation>
+        </message>
+        <message>
+            <source>record of MetaSchedule&apos;s database, whose trace Lathe cannot replay</source>
+            <translation>MetaSchedule 数据库的记录，Lathe 无法重放它的轨迹</translation>
+        </message>
+        <message>
+            <source>JSON that is no record of a known tuner</source>
+            <translation>不属于任何已知调优器的 JSON 记录</translation>
+        </message>
+        <message>
+            <source>no JSON</source>
+            <translation>不是 JSON</translation>
+        </message>
+        <message>
+            <source>binary data</source>
+            <translation>二进制数据</translation>
+        </message>
+        <message>
+            <source>JSON that nests deeper than any record</source>
+            <translation>JSON 的嵌套比任何记录都深</translation>
+        </message>
+        <message>
+            <source>the log tells error {error}: {reason}</source>
+            <translation>日志记下错误 {error}：{reason}</translation>
+        </message>
+        <message>
+            <source>applying the steps failed</source>
+            <translation>应用步骤失败</translation>
+        </message>
+        <message>
+            <source>compiling failed</source>
+            <translation>编译失败</translation>
+        </message>
+        <message>
+            <source>loading the program failed</source>
+            <translation>加载程序失败</translation>
+        </message>
+        <message>
+            <source>running the program failed</source>
+            <translation>运行程序失败</translation>
+        </message>
+        <message>
+            <source>the answer was wrong</source>
+            <translation>结果错误</translation>
+        </message>
+        <message>
+            <source>compiling took too long</source>
+            <translation>编译太久</translation>
+        </message>
+        <message>
+            <source>running took too long</source>
+            <translation>运行太久</translation>
+        </message>
+        <message>
+            <source>the cause is not known</source>
+            <translation>原因不明</translation>
+        </message>
+        <message>
+            <source>longer than {mib} MiB</source>
+            <translation>超过 {mib} MiB</translation>
+        </message>
+        <message>
+            <source>cut off: the file ends within it</source>
+            <translation>被截断：文件在这一行中间结束</translation>
+        </message>
+        <message>
+            <source>of a task that no network of this project has</source>
+            <translation>所属的任务不在本项目的任何网络中</translation>
+        </message>
+        <message>
+            <source>without a workload key</source>
+            <translation>没有工作负载键</translation>
+        </message>
+        <message>
+            <source>of a workload that this network does not have</source>
+            <translation>所属的工作负载不在这个网络中</translation>
+        </message>
+        <message>
+            <source>{task} is computed in other stages than the reference&apos;s: open the network with --partition reference</source>
+            <translation>{task} 的计算阶段与参考实现不同：请用 --partition reference 打开网络</translation>
+        </message>
+        <message>
+            <source>its steps do not fit {task}: {reason}</source>
+            <translation>它的步骤不适合 {task}：{reason}</translation>
+        </message>
+        <message>
+            <source>other reasons</source>
+            <translation>其他原因</translation>
+        </message>
+        <message>
+            <source>libraries can be exported for x86_64 and aarch64, not for &apos;{machine}&apos;</source>
+            <translation>可以为 x86_64 和 aarch64 导出库，不能为“{machine}”导出</translation>
+        </message>
+        <message>
+            <source>the runtime that libraries are linked with is not at &apos;{file}&apos;</source>
+            <translation>链接库所用的运行时不在“{file}”</translation>
+        </message>
+        <message>
+            <source>this Lathe was built without what libraries for {machine} are linked with: install the package {package} and build it again</source>
+            <translation>这个 Lathe 构建时没有链接 {machine} 库所需的部分：请安装软件包 {package} 并重新构建</translation>
+        </message>
+        <message>
+            <source>libraries can be exported for CPUs; the target is {kind}</source>
+            <translation>只能为 CPU 导出库；当前目标是 {kind}</translation>
+        </message>
+        <message>
+            <source>libraries are made for Linux with glibc (MACHINE-linux-gnu), not for &apos;{triple}&apos;</source>
+            <translation>库面向使用 glibc 的 Linux（MACHINE-linux-gnu），不面向“{triple}”</translation>
+        </message>
+        <message>
+            <source>libraries cannot be exported for &apos;{machine}&apos; yet, only for x86_64 and aarch64</source>
+            <translation>还不能为“{machine}”导出库，目前只支持 x86_64 和 aarch64</translation>
+        </message>
+        <message>
+            <source>&apos;{file}&apos; names no file to write the library to</source>
+            <translation>“{file}”不是可以写入库的文件名</translation>
+        </message>
+        <message>
+            <source>there is no folder &apos;{file}&apos;</source>
+            <translation>没有文件夹“{file}”</translation>
+        </message>
+        <message>
+            <source>&apos;{file}&apos; cannot be written: {reason}</source>
+            <translation>无法写入“{file}”：{reason}</translation>
+        </message>
+        <message>
+            <source>&apos;{file}&apos; was exported for {machine}, this machine is {here}</source>
+            <translation>“{file}”是为 {machine} 导出的，本机是 {here}</translation>
+        </message>
+        <message>
+            <source>&apos;{file}&apos; cannot be loaded: {reason}</source>
+            <translation>无法加载“{file}”：{reason}</translation>
+        </message>
+        <message>
+            <source>&apos;{file}&apos; was exported by another version of Lathe; export it again</source>
+            <translation>“{file}”由另一版本的 Lathe 导出；请重新导出</translation>
+        </message>
+        <message>
+            <source>&apos;{file}&apos; is no shared object for 64-bit Linux, or it is damaged</source>
+            <translation>“{file}”不是 64 位 Linux 的共享库，或者已损坏</translation>
+        </message>
+        <message>
+            <source>&apos;{file}&apos; is no exported network: it has no lathe_NAME_ functions</source>
+            <translation>“{file}”不是导出的网络：其中没有 lathe_NAME_ 函数</translation>
+        </message>
+        <message>
+            <source>tensor &apos;{tensor}&apos; has {count} dimensions, at most {most} are supported</source>
+            <translation>张量“{tensor}”有 {count} 维，最多支持 {most} 维</translation>
+        </message>
+        <message>
+            <source>the runtime archive {file} does not exist</source>
+            <translation>运行时归档 {file} 不存在</translation>
+        </message>
+        <message>
+            <source>the library {file} for &apos;{triple}&apos; is neither in {here} nor in {there}: install the package {package}</source>
+            <translation>找不到“{triple}”的库 {file}：{here} 和 {there} 中都没有；请安装软件包 {package}</translation>
+        </message>
+        <message>
+            <source>the library {file} for &apos;{triple}&apos; is neither in {here} nor in {there}{package:-}</source>
+            <translation>找不到“{triple}”的库 {file}：{here} 和 {there} 中都没有</translation>
+        </message>
+        <message>
+            <source>writing {file}: the disk is full: {needed:.3g} MB are needed, {free:.3g} are free</source>
+            <translation>写入 {file}：磁盘已满：需要 {needed:.3g} MB，剩余 {free:.3g} MB</translation>
+        </message>
+        <message>
+            <source>the network&apos;s weights take {size:.1f} GB: a library for aarch64 holds at most {most:.1f}</source>
+            <translation>网络的权重有 {size:.1f} GB：aarch64 的库最多容纳 {most:.1f} GB</translation>
+        </message>
+        <message>
+            <source>tuning was left out</source>
+            <translation>没有调优</translation>
+        </message>
+        <message>
+            <source>its best record is for the alternative {alternative}, which this version does not offer</source>
+            <translation>它最好的记录用的是算法 {alternative}，本版没有这个算法</translation>
+        </message>
+        <message>
+            <source>its best record was made by another version of Lathe, which computed {alternative} by other steps</source>
+            <translation>它最好的记录由另一版本的 Lathe 写成，那一版用别的步骤计算 {alternative}</translation>
+        </message>
+        <message>
+            <source>its records use {alternative}, which --strict forbids</source>
+            <translation>它的记录使用 {alternative}，而 --strict 不允许</translation>
+        </message>
+        <message>
+            <source>its records are of imported logs alone, which were measured elsewhere: measure them again (lathe-cli records remeasure --imported)</source>
+            <translation>它的记录只来自导入的日志，是在别处测量的：请重新测量（lathe-cli records remeasure --imported）</translation>
+        </message>
+        <message>
+            <source>its records are for the target {target}</source>
+            <translation>它的记录是为目标 {target} 测量的</translation>
+        </message>
+        <message>
+            <source>its records are for the target of an unknown run</source>
+            <translation>它的记录属于一次未知的运行</translation>
+        </message>
+        <message>
+            <source>it has no valid record</source>
+            <translation>它没有有效的记录</translation>
+        </message>
+        <message>
+            <source>{name} has no compute definition</source>
+            <translation>{name} 没有计算定义</translation>
+        </message>
+        <message>
+            <source>{count} of {tasks} tasks have no valid record ({names}): tune them, or allow default schedules (--allow-default)</source>
+            <translation>{tasks} 个任务中有 {count} 个没有有效的记录（{names}）：请调优这些任务，或允许默认调度（--allow-default）</translation>
+        </message>
+        <message>
+            <source>and {more} more</source>
+            <translation>以及另外 {more} 个</translation>
+        </message>
+        <message>
+            <source>an unknown device</source>
+            <translation>未知设备</translation>
+        </message>
+        <message>
+            <source>measured on {device} with other hardware parameters</source>
+            <translation>在 {device} 上以不同的硬件参数测量</translation>
+        </message>
+        <message>
+            <source>measured on {device}, not on {here}</source>
+            <translation>在 {device} 上测量，而不是 {here}</translation>
+        </message>
+        <message>
+            <source>measured with caches {cache} over another size</source>
+            <translation>测量时缓存状态为“{cache}”，但范围大小不同</translation>
+        </message>
+        <message>
+            <source>measured with caches {cache}, not {here}</source>
+            <translation>测量时缓存状态为“{cache}”，而不是“{here}”</translation>
+        </message>
+        <message>
+            <source>{device}, with caches {cache} over another size</source>
+            <translation>{device}，缓存状态为“{cache}”，但范围大小不同</translation>
+        </message>
+        <message>
+            <source>{device}, with caches {cache}, not {here}</source>
+            <translation>{device}，缓存状态为“{cache}”，而不是“{here}”</translation>
+        </message>
+        <message>
+            <source>cold</source>
+            <translation>冷</translation>
+        </message>
+        <message>
+            <source>as in the network</source>
+            <translation>与网络中相同</translation>
+        </message>
+        <message>
+            <source>warm</source>
+            <translation>热</translation>
+        </message>
+        <message>
+            <source>there is no task {task}</source>
+            <translation>没有任务 {task}</translation>
+        </message>
+        <message>
+            <source>a boost of {boost} is not a positive factor</source>
+            <translation>加权 {boost} 不是正数</translation>
+        </message>
+        <message>
+            <source>{count} is no number of trials</source>
+            <translation>{count} 不是试验次数</translation>
+        </message>
+        <message>
+            <source>the project is opened read-only</source>
+            <translation>项目以只读方式打开</translation>
+        </message>
+        <message>
+            <source>hardware parameters change between runs: stop this one first</source>
+            <translation>硬件参数只能在两次运行之间更改：请先停止当前运行</translation>
+        </message>
+        <message>
+            <source>a time limit of {seconds} s is not positive</source>
+            <translation>时间上限 {seconds} 秒不是正数</translation>
+        </message>
+        <message>
+            <source>without a project there are no trials to measure again</source>
+            <translation>没有项目，就没有可重新测量的试验</translation>
+        </message>
+        <message>
+            <source>a run is going on, and would be disturbed: stop it, or wait for its end, before trials are measured again</source>
+            <translation>正在运行，会受到干扰：请先停止运行或等它结束，再重新测量试验</translation>
+        </message>
+        <message>
+            <source>other trials are being measured again: wait for their end</source>
+            <translation>正在重新测量其他试验：请等它们结束</translation>
+        </message>
+        <message>
+            <source>without a project there is nothing to import a tuning log into</source>
+            <translation>没有项目，无处导入调优日志</translation>
+        </message>
+        <message>
+            <source>without a project there is nothing to make a note on</source>
+            <translation>没有项目，无处添加备注</translation>
+        </message>
+        <message>
+            <source>trials are being measured again: wait for their end before a run starts</source>
+            <translation>正在重新测量试验：请等它们结束再开始运行</translation>
+        </message>
+        <message>
+            <source>a run is going on already</source>
+            <translation>已经在运行</translation>
+        </message>
+        <message>
+            <source>without a project there are no records</source>
+            <translation>没有项目，就没有记录</translation>
+        </message>
+        <message>
+            <source>{task} has no valid record yet</source>
+            <translation>{task} 还没有有效的记录</translation>
+        </message>
+        <message>
+            <source>without a project there is no history</source>
+            <translation>没有项目，就没有历史</translation>
+        </message>
+        <message>
+            <source>say which model: an ONNX file or zoo:NAME</source>
+            <translation>请指明模型：ONNX 文件或 zoo:名称</translation>
+        </message>
+        <message>
+            <source>{file} holds no model yet: name one</source>
+            <translation>{file} 中还没有模型：请指定一个</translation>
+        </message>
+        <message>
+            <source>{project} is of the model {file}, which is not there any more: put the file back to open the project</source>
+            <translation>{project} 属于模型 {file}，该文件已经不在：请放回文件再打开项目</translation>
+        </message>
+        <message>
+            <source>--shape is for model files: a network of the zoo has fixed shapes, but takes --batch</source>
+            <translation>--shape 用于模型文件：内置网络的形状固定，但可用 --batch</translation>
+        </message>
+        <message>
+            <source>this installation of Lathe has no {kind} back end, so such devices are not looked for</source>
+            <translation>这个 Lathe 没有安装 {kind} 后端，因此不会查找此类设备</translation>
+        </message>
+        <message>
+            <source>{stage}: {reason}</source>
+            <translation>{stage}：{reason}</translation>
+        </message>
+        <message>
+            <source>lower</source>
+            <translation>降级</translation>
+        </message>
+        <message>
+            <source>build</source>
+            <translation>构建</translation>
+        </message>
+        <message>
+            <source>load</source>
+            <translation>加载</translation>
+        </message>
+        <message>
+            <source>run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>verify</source>
+            <translation>验证</translation>
+        </message>
+        <message>
+            <source>transport</source>
+            <translation>传输</translation>
+        </message>
+        <message>
+            <source>a replay takes no {what}: open the project itself</source>
+            <translation>回放不接受 {what}：请打开项目本身</translation>
+        </message>
+        <message>
+            <source>a speed of {speed} is not between {least} and {most}</source>
+            <translation>速度 {speed} 不在 {least} 和 {most} 之间</translation>
+        </message>
+        <message>
+            <source>{seconds} s is no place in a run</source>
+            <translation>{seconds} 秒不在这次运行之内</translation>
+        </message>
+        <message>
+            <source>the replay is going on already</source>
+            <translation>回放已在进行</translation>
+        </message>
+        <message>
+            <source>{file} holds no run to replay</source>
+            <translation>{file} 中没有可回放的运行</translation>
+        </message>
+        <message>
+            <source>{file} holds no run {run}: the latest is run {latest}</source>
+            <translation>{file} 中没有运行 {run}：最新的是运行 {latest}</translation>
+        </message>
+        <message>
+            <source>{file} names no model for run {run}</source>
+            <translation>{file} 没有说明运行 {run} 的模型</translation>
+        </message>
+        <message>
+            <source>the network of {file} has no such task</source>
+            <translation>{file} 的网络中没有这个任务</translation>
+        </message>
+        <message>
+            <source>{file} has no valid record of it</source>
+            <translation>{file} 中没有它的有效记录</translation>
+        </message>
+        <message>
+            <source>the record {trial} is gone</source>
+            <translation>记录 {trial} 已经不在</translation>
+        </message>
+        <message>
+            <source>the import was stopped; {count} records are in the project</source>
+            <translation>导入已停止；项目中有 {count} 条记录</translation>
+        </message>
+        <message>
+            <source>a split has no length</source>
+            <translation>有一个切分没有长度</translation>
+        </message>
+        <message>
+            <source>say which tuning logs to import</source>
+            <translation>请指明要导入的调优日志</translation>
+        </message>
+        <message>
+            <source>say which trials to measure again</source>
+            <translation>请指明要重新测量的试验</translation>
+        </message>
+        <message>
+            <source>trial {trial} is of another network: open that to measure it again</source>
+            <translation>试验 {trial} 属于另一个网络：请打开那个网络再重新测量</translation>
+        </message>
+        <message>
+            <source>trial {trial} was found for {target}, whose programs a {kind} cannot run: open the project for such a device to measure it</source>
+            <translation>试验 {trial} 是为 {target} 找到的，{kind} 无法运行它的程序：请为那样的设备打开项目再测量</translation>
+        </message>
+        <message>
+            <source>trial {trial} was made for the target {target}: open the project for that to measure it again</source>
+            <translation>试验 {trial} 是为目标 {target} 生成的：请以该目标打开项目再重新测量</translation>
+        </message>
+        <message>
+            <source>this version of Lathe does not offer the algorithm {alternative} for {task}</source>
+            <translation>本版 Lathe 不为 {task} 提供算法 {alternative}</translation>
+        </message>
+        <message>
+            <source>{count} costs of a trial cannot be taken: from 1 to 1000</source>
+            <translation>无法为一个试验测量 {count} 次：应为 1 到 1000</translation>
+        </message>
+        <message>
+            <source>&apos;{text}&apos; is no budget: write 20 min, until 18:00, 1000 trials, or until the last hour gained under 0.1 %</source>
+            <translation>“{text}”不是预算：可写 20 min、until 18:00、1000 trials，或 until the last hour gained under 0.1 %</translation>
+        </message>
+        <message>
+            <source>say how long to tune: 20 min, until 18:00, 1000 trials, or until the last hour gained under 0.1 %</source>
+            <translation>请说明调优多久：20 min、until 18:00、1000 trials，或 until the last hour gained under 0.1 %</translation>
+        </message>
+        <message>
+            <source>the network has no task to tune</source>
+            <translation>网络中没有可调优的任务</translation>
+        </message>
+        <message>
+            <source>the project&apos;s latest run was made for other tasks: start a new one without --resume</source>
+            <translation>项目最近的运行面向别的任务：请开始新的运行（不用 --resume）</translation>
+        </message>
+        <message>
+            <source>stopped</source>
+            <translation>已停止</translation>
+        </message>
+        <message>
+            <source>there is nothing to resume without a project</source>
+            <translation>没有项目，就没有可继续的运行</translation>
+        </message>
+        <message>
+            <source>{file} holds no run of this model and target to resume</source>
+            <translation>{file} 中没有此模型和目标可继续的运行</translation>
+        </message>
+        <message>
+            <source>the last {minutes:.4g} min made the network {gain:.2g} % faster, less than {least:g} %</source>
+            <translation>最近 {minutes:.4g} 分钟只让网络快了 {gain:.2g} %，低于 {least:g} %</translation>
+        </message>
+        <message>
+            <source>the search space is exhausted</source>
+            <translation>搜索空间已经用尽</translation>
+        </message>
+        <message>
+            <source>every task is muted, has had all of its trials or has an exhausted search space</source>
+            <translation>每个任务都已静音、用完试验次数或搜遍空间</translation>
+        </message>
+        <message>
+            <source>the run was cut off here</source>
+            <translation>运行在此中断</translation>
+        </message>
+        <message>
+            <source>idle</source>
+            <translation>空闲</translation>
+        </message>
+        <message>
+            <source>starting</source>
+            <translation>正在启动</translation>
+        </message>
+        <message>
+            <source>running</source>
+            <translation>运行中</translation>
+        </message>
+        <message>
+            <source>pausing</source>
+            <translation>正在暂停</translation>
+        </message>
+        <message>
+            <source>paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
+            <source>stopping</source>
+            <translation>正在停止</translation>
+        </message>
+        <message>
+            <source>finished</source>
+            <translation>已结束</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>已失败</translation>
+        </message>
+        <message>
+            <source>finals</source>
+            <translation>决赛</translation>
+        </message>
+        <message>
+            <source>a candidate may run for {seconds} s from now on</source>
+            <translation>从现在起，一个候选程序最多运行 {seconds} 秒</translation>
+        </message>
+        <message>
+            <source>measuring the device&apos;s limits: {reason}</source>
+            <translation>测量设备的极限：{reason}</translation>
+        </message>
+        <message>
+            <source>measuring the whole network: {reason}</source>
+            <translation>测量整个网络：{reason}</translation>
+        </message>
+        <message>
+            <source>the untuned network was not measured: it takes more than {percent:.0f} % of the time that the run may take</source>
+            <translation>没有测量未调优的网络：它要占去运行时间的 {percent:.0f} % 以上</translation>
+        </message>
+        <message>
+            <source>the installed head start is not used: {reason}</source>
+            <translation>没有使用已安装的预备知识：{reason}</translation>
+        </message>
+        <message>
+            <source>head start {name}: it has no task like one of this network&apos;s; the cost model begins with {trials} trials of others</source>
+            <translation>预备知识 {name}：其中没有与本网络相似的任务；代价模型从其他任务的 {trials} 次试验开始</translation>
+        </message>
+        <message>
+            <source>head start {name}: {tasks} of {all} tasks begin with candidates of similar ones, the cost model with {trials} trials</source>
+            <translation>预备知识 {name}：{all} 个任务中有 {tasks} 个从相似任务的候选程序开始，代价模型从 {trials} 次试验开始</translation>
+        </message>
+        <message>
+            <source>the run began with a head start that this build cannot use ({reason}): start a new one without --resume</source>
+            <translation>这次运行开始时用的预备知识本版无法使用（{reason}）：请开始新的运行（不用 --resume）</translation>
+        </message>
+        <message>
+            <source>the run began with the head start {file}, which has changed or is gone: start a new one without --resume</source>
+            <translation>这次运行开始时用的预备知识 {file} 已更改或不在：请开始新的运行（不用 --resume）</translation>
+        </message>
+        <message>
+            <source>the export was cancelled</source>
+            <translation>导出已取消</translation>
+        </message>
+        <message>
+            <source>a library for {machine} does not run on this machine: leave out the comparison and the benchmark (--no-verify --no-bench)</source>
+            <translation>面向 {machine} 的库不能在本机运行：请不做比较和基准测试（--no-verify --no-bench）</translation>
+        </message>
+        <message>
+            <source>the trial is of another network: open that to see its program</source>
+            <translation>这次试验属于另一个网络：请打开那个网络查看它的程序</translation>
+        </message>
+        <message>
+            <source>this version of Lathe does not offer the algorithm {alternative} for that task</source>
+            <translation>本版 Lathe 不为该任务提供算法 {alternative}</translation>
+        </message>
+        <message>
+            <source>the target {target} has no such listing</source>
+            <translation>目标 {target} 没有这种清单</translation>
+        </message>
+        <message>
+            <source>the export was stopped</source>
+            <translation>导出已停止</translation>
+        </message>
+        <message>
+            <source>{file} cannot be written: {reason}</source>
+            <translation>无法写入 {file}：{reason}</translation>
+        </message>
+        <message>
+            <source>{file} holds no model</source>
+            <translation>{file} 中没有模型</translation>
+        </message>
+        <message>
+            <source>{file} has no run {run} (of that model and time)</source>
+            <translation>{file} 中没有（该模型和时间的）运行 {run}</translation>
+        </message>
+        <message>
+            <source>{file} has no model {model}</source>
+            <translation>{file} 中没有模型 {model}</translation>
+        </message>
+        <message>
+            <source>&apos;{text}&apos; names no project file</source>
+            <translation>“{text}”不是项目文件名</translation>
+        </message>
+        <message>
+            <source>the device of target &apos;{target}&apos; has no measured limits to hold tasks against</source>
+            <translation>目标“{target}”的设备没有可供对照的实测极限</translation>
+        </message>
+        <message>
+            <source>--head-start is for policy {policy}: with policy {other} leave it out</source>
+            <translation>--head-start 只用于 {policy} 策略：使用 {other} 策略时请去掉</translation>
+        </message>
+        <message>
+            <source>policy {policy} has no rules for the target {target}; there is {policies}</source>
+            <translation>策略 {policy} 没有目标 {target} 的规则；有 {policies}</translation>
+        </message>
+        <message>
+            <source>the project&apos;s {part} cannot be read: {reason}</source>
+            <translation>无法读取项目的 {part}：{reason}</translation>
+        </message>
+        <message>
+            <source>{task} has no alternative {alternative}</source>
+            <translation>{task} 没有算法 {alternative}</translation>
+        </message>
+    </context>
+    <context>
         <name>ErrorAdvice</name>
         <message>
             <source>Wrong input</source>

@@ -235,7 +235,7 @@ private slots:
         options.model.source = write("odd.onnx", model({{"Foo", "first"}, {"Bar", "second"}, {"Foo", "third"}})).toStdString();
         const auto opened = session::TuningSession::open(options);
         QVERIFY(!opened);
-        const auto problems = ui::importProblems(QString::fromStdString(opened.error().message));
+        const auto problems = ui::importProblems(opened.error().about);
         QVERIFY2(problems.size() == 2, opened.error().message.c_str());
         QCOMPARE(problems[0].nodes, QStringList({"first", "third"}));
         QVERIFY(problems[1].what.contains("Bar"));
@@ -248,14 +248,21 @@ private slots:
         QVERIFY(find<QDockWidget>("issuesDock")->isVisible());
     }
 
-    void otherSentencesAreLeftWhole()
+    void otherErrorsAreNoImportProblems()
     {
-        QVERIFY(ui::importProblems("the file is truncated").empty());
-        QVERIFY(ui::importProblems("the model needs what is not supported: something else").empty());
-        const auto many = ui::importProblems("opening x: the model needs what is not supported: operator A; of B (nodes \"n (1)\", \"m\" and 7 more); C (node \"k\")");
+        QVERIFY(ui::importProblems({}).empty()); // of an older version, or without an id
+        QVERIFY(ui::importProblems(about(say(Msg::FileEmpty))).empty());
+        // Whatever the sentence says, in any words: rows come of what it is about.
+        Error error = makeError(Errc::Unsupported,
+                                say(Msg::ModelNeeds, std::vector<Message>{say(Msg::NeededByMoreNodes, say(Msg::NeedsOperator, "A; of B"), std::vector<std::string>{"\"n (1)\"", "\"m\""}, 7),
+                                                                          say(Msg::NeededByNode, say(Msg::NeedsOperator, "C"), std::vector<std::string>{"\"k\""})}));
+        error.message = "something else entirely";
+        const auto many = ui::importProblems(std::move(error).note("opening x").about);
         QCOMPARE(many.size(), std::size_t(2));
         QCOMPARE(many[0].what, QString("operator A; of B"));
+        QCOMPARE(many[0].nodes, QStringList({"n (1)", "m"}));
         QCOMPARE(many[0].count, 9);
+        QCOMPARE(many[1].count, 1);
     }
 
     void whatCannotBeOpenedSaysSoAtOnce()

@@ -62,8 +62,7 @@ void SessionBridge::begin(const session::OpenOptions& options, std::optional<ses
 void SessionBridge::finishOpen(Opened result, const QString& what, const std::optional<session::OpenOptions>& before)
 {
     if (!result.session) {
-        emit openFailed(what, QString::fromStdString(result.session.error().message),
-                        static_cast<int>(result.session.error().code));
+        emit openFailed(what, result.session.error());
         if (before && !isOpening()) // who heard of it may have asked for another
             begin(*before, std::nullopt);
         return;
@@ -112,7 +111,7 @@ void SessionBridge::start(const session::TuneOptions& options)
     if (!m_session)
         return;
     if (auto started = m_session->start(options); !started)
-        emit startFailed(QString::fromStdString(started.error().message), static_cast<int>(started.error().code));
+        emit startFailed(started.error());
 }
 
 void SessionBridge::pause()
@@ -146,7 +145,7 @@ void SessionBridge::readCoverage(bool strict)
                                 if (result)
                                     emit coverageRead(*result);
                                 else
-                                    emit coverageFailed(QString::fromStdString(result.error().message));
+                                    emit coverageFailed(result.error());
                             });
 }
 
@@ -170,8 +169,7 @@ void SessionBridge::compile(const session::CompileOptions& options)
             if (result)
                 emit compiled(*result);
             else
-                emit compileFailed(QString::fromStdString(result.error().message),
-                                   static_cast<int>(result.error().code));
+                emit compileFailed(result.error());
         });
 }
 

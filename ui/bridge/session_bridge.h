@@ -54,16 +54,16 @@ public:
 signals:
     void opening(const QString& what);
     void opened();
-    void openFailed(const QString& what, const QString& text, int code);
+    void openFailed(const QString& what, const lathe::Error& error);
     void closed();
     /// All events since the last batch, in order.
     void eventsArrived(const std::vector<lathe::session::Event>& events);
-    void startFailed(const QString& text, int code);
+    void startFailed(const lathe::Error& error);
     void coverageRead(const lathe::session::Coverage& coverage);
-    void coverageFailed(const QString& text);
+    void coverageFailed(const lathe::Error& error);
     void compileProgressed(const QString& step, double fraction);
     void compiled(const lathe::session::CompileReport& report);
-    void compileFailed(const QString& text, int code);
+    void compileFailed(const lathe::Error& error);
 
 private:
     void onEvents(std::span<const session::Event> events) override; // any thread

@@ -34,7 +34,7 @@ void TrialJobs::remeasure(std::vector<std::string> trials)
             if (result)
                 emit ended(*result);
             else
-                emit failed(QString::fromStdString(result.error().message), static_cast<int>(result.error().code));
+                emit failed(result.error());
         });
     emit started(count);
 }
@@ -72,8 +72,7 @@ void TrialJobs::importLogs(const QStringList& files)
             if (answer.done)
                 emit imported(*answer.done, answer.tasks);
             else
-                emit importFailed(QString::fromStdString(answer.done.error().message),
-                                  static_cast<int>(answer.done.error().code), answer.tasks);
+                emit importFailed(answer.done.error(), answer.tasks);
         });
     emit importStarted(files);
 }
@@ -99,8 +98,7 @@ void TrialJobs::setNote(const QString& trial, const QString& text)
             if (result)
                 emit noteSet(trial, text);
             else
-                emit noteFailed(trial, QString::fromStdString(result.error().message),
-                                static_cast<int>(result.error().code));
+                emit noteFailed(trial, result.error());
         });
 }
 

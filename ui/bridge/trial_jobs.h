@@ -41,15 +41,15 @@ signals:
     void started(int count);
     void progressed(const QString& step, double fraction);
     void ended(const std::vector<lathe::session::RemeasuredTrial>& trials);
-    void failed(const QString& text, int code);
+    void failed(const lathe::Error& error);
     void importStarted(const QStringList& files);
     void importProgressed(double fraction);
     /// With the tasks as they are now.
     void imported(const lathe::session::LogImport& done, const std::vector<lathe::session::TaskView>& tasks);
     /// What was taken before is kept.
-    void importFailed(const QString& text, int code, const std::vector<lathe::session::TaskView>& tasks);
+    void importFailed(const lathe::Error& error, const std::vector<lathe::session::TaskView>& tasks);
     void noteSet(const QString& trial, const QString& text);
-    void noteFailed(const QString& trial, const QString& text, int code);
+    void noteFailed(const QString& trial, const lathe::Error& error);
 
 private:
     SessionBridge& m_bridge;

@@ -2,6 +2,7 @@
 
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/command_line.h"
+#include "ui/models/core_text.h"
 #include "ui/models/coverage_model.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
@@ -127,10 +128,10 @@ QGridLayout* ExportDialog::arrangeOptions()
 void ExportDialog::connectBridge()
 {
     connect(&m_bridge, &SessionBridge::coverageRead, this, &ExportDialog::takeCoverage);
-    connect(&m_bridge, &SessionBridge::coverageFailed, this, [this](const QString& text) {
+    connect(&m_bridge, &SessionBridge::coverageFailed, this, [this](const Error& error) {
         m_covered = false;
         m_model->setSubgraphs({});
-        m_summary->setText(text);
+        m_summary->setText(errorText(error));
         updateButtons();
     });
     connect(&m_bridge, &SessionBridge::compileProgressed, this, [this](const QString& step, double fraction) {
@@ -143,9 +144,9 @@ void ExportDialog::connectBridge()
                                                                         : tr("done"));
     });
     connect(&m_bridge, &SessionBridge::compiled, this, &ExportDialog::showReport);
-    connect(&m_bridge, &SessionBridge::compileFailed, this, [this](const QString& text) {
+    connect(&m_bridge, &SessionBridge::compileFailed, this, [this](const Error& error) {
         m_progress->hide();
-        m_result->setText(tr("Not exported: %1").arg(text));
+        m_result->setText(tr("Not exported: %1").arg(errorText(error)));
         updateButtons();
     });
     connect(&m_bridge, &SessionBridge::closed, this, &QDialog::close);
@@ -266,7 +267,7 @@ void ExportDialog::showCoverage()
     if (!m_covered)
         m_summary->setText(tr("Reading which records there are…"));
     else if (!m_coverage.unsupported.empty())
-        m_summary->setText(tr("Not for this target: %1").arg(QString::fromStdString(m_coverage.unsupported)));
+        m_summary->setText(tr("Not for this target: %1").arg(coreText(m_coverage.unsupported, m_coverage.aboutUnsupported)));
     else
         m_summary->setText(tr("%1 tasks: %2 run their record, %3 a near match, %4 a default schedule. Sum of tasks: %5")
                                .arg(m_coverage.tasks)

@@ -2,6 +2,7 @@
 
 #include "core/session/report.h"
 #include "ui/models/command_line.h"
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 
 #include <QApplication>
@@ -113,7 +114,7 @@ void ReportDialog::write()
                                m_written = result.has_value() && m_file->text() == file;
                                m_result->setText(
                                    result ? tr("Written: %1").arg(file)
-                                          : tr("Not written: %1").arg(QString::fromStdString(result.error().message)));
+                                          : tr("Not written: %1").arg(errorText(result.error())));
                                updateButtons();
                                if (m_written)
                                    m_open->setFocus();

@@ -1,5 +1,6 @@
 #include "ui/models/coverage_model.h"
 
+#include "ui/models/core_text.h"
 #include "ui/models/texts.h"
 
 #include <QColor>
@@ -73,7 +74,7 @@ QVariant CoverageModel::data(const QModelIndex& index, int role) const
     case MeasuredColumn: return msText(row.measuredMs);
     case AlgorithmColumn: return QString::fromStdString(row.alternative);
     case RecordColumn: return row.record.empty() ? QStringLiteral("–") : QString::fromStdString(row.record.substr(0, 8));
-    case ReasonColumn: return QString::fromStdString(row.reason);
+    case ReasonColumn: return coreText(row.reason, row.about);
     default: return {};
     }
 }

@@ -11,11 +11,6 @@ namespace lathe::ui {
 
 namespace {
 
-QString codeText(int code)
-{
-    return QString::fromUtf8(toString(static_cast<Errc>(code)).data());
-}
-
 /// The field of a budget that a change is about; 0: several.
 int changedField(const session::TaskBudget& a, const session::TaskBudget& b)
 {
@@ -106,8 +101,8 @@ Edits::Edits(Workspace& workspace) : QObject(&workspace), m_workspace(workspace)
             m_projectNote = text;
         emit noteChanged(trial, text);
     });
-    connect(&workspace.trialJobs(), &TrialJobs::noteFailed, this, [this](const QString&, const QString& text, int code) {
-        m_workspace.addIssue(codeText(code), tr("note"), text);
+    connect(&workspace.trialJobs(), &TrialJobs::noteFailed, this, [this](const QString&, const Error& error) {
+        m_workspace.addIssue(tr("note"), error);
     });
 }
 
@@ -152,7 +147,7 @@ bool Edits::applyBudget(int task, const session::TaskBudget& budget)
         return false;
     session::ProjectPart* const project = session->project();
     if (const auto set = project != nullptr ? project->setBudget(task, budget) : Result<>(session::notInReplay("budget")); !set) {
-        m_workspace.addIssue(codeText(static_cast<int>(set.error().code)), tr("budget"), QString::fromStdString(set.error().message));
+        m_workspace.addIssue(tr("budget"), set.error());
         emit budgetChanged(task);
         return false;
     }
@@ -168,7 +163,7 @@ bool Edits::applyTimeout(double seconds)
         return false;
     session::ProjectPart* const project = session->project();
     if (const auto set = project != nullptr ? project->setRunTimeout(seconds) : Result<>(session::notInReplay("time limit")); !set) {
-        m_workspace.addIssue(codeText(static_cast<int>(set.error().code)), tr("time limit"), QString::fromStdString(set.error().message));
+        m_workspace.addIssue(tr("time limit"), set.error());
         return false;
     }
     m_workspace.log(tr("A candidate may run for %1 s from the next round on").arg(seconds));

@@ -22,7 +22,7 @@ struct FailureCure
     QString sentence; ///< beside the general advice; empty: nothing to add
 };
 
-/// `timeout`: seconds that a candidate may run now.
+/// From what the failure is about: `seconds`, `package`, `limit` (support/message.h). `timeout`: seconds that a candidate may run now.
 FailureCure failureCure(const session::FailureView& failure, double timeout);
 
 } // namespace lathe::ui

@@ -1,5 +1,6 @@
 #include "ui/models/failure_model.h"
 
+#include "ui/models/core_text.h"
 #include "ui/models/error_advice.h"
 
 #include <algorithm>
@@ -78,14 +79,14 @@ QVariant FailureModel::data(const QModelIndex& index, int role) const
     if (role == Qt::TextAlignmentRole && index.column() == CountColumn)
         return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
     if (role == Qt::ToolTipRole)
-        return QString::fromStdString(failure.text);
+        return coreText(failure.text, failure.about);
     if (role != Qt::DisplayRole)
         return {};
     switch (index.column()) {
     case CountColumn: return QString::number(failure.count);
     case WhatColumn: return errorAdvice(QString::fromStdString(failure.code)).title;
     case StageColumn: return stageText(failure.stage);
-    case CauseColumn: return QString::fromStdString(failure.cause);
+    case CauseColumn: return failure.about ? QString::fromStdString(session::causeOf(coreText(*failure.about).toStdString())).remove(QChar::ReplacementCharacter) : QString::fromStdString(failure.cause);
     case TasksColumn: return tasksText(failure);
     default: return {};
     }

@@ -1,29 +1,29 @@
 #include "ui/models/import_problems.h"
 
-#include <QRegularExpression>
+#include "ui/models/core_text.h"
 
 namespace lathe::ui {
 
-std::vector<ImportProblem> importProblems(const QString& text)
+std::vector<ImportProblem> importProblems(const About& about)
 {
-    static const QString intro = QStringLiteral("the model needs what is not supported: ");
-    const auto begin = text.indexOf(intro);
-    if (begin < 0)
+    const Argument* const listed = about ? about->find("problems") : nullptr;
+    const auto* const messages = listed == nullptr ? nullptr : std::get_if<std::vector<Message>>(&listed->value);
+    if (messages == nullptr)
         return {};
-    // WHAT (node "a"); WHAT (nodes "a", "b" and 3 more)
-    static const QRegularExpression entry(QStringLiteral("\\G(.+?) \\(nodes? (\"[^\"]*\"(?:, \"[^\"]*\")*)(?: and (\\d+) more)?\\)(?:; |$)"), QRegularExpression::DotMatchesEverythingOption);
     std::vector<ImportProblem> problems;
-    qsizetype at = begin + intro.size();
-    while (at < text.size()) {
-        const auto match = entry.match(text, at);
-        if (!match.hasMatch())
+    for (const Message& message : *messages) {
+        const Argument* const what = message.find("what");
+        const Argument* const nodes = message.find("nodes");
+        const auto* const said = what == nullptr ? nullptr : std::get_if<std::vector<Message>>(&what->value);
+        const auto* const names = nodes == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&nodes->value);
+        if (said == nullptr || said->empty() || names == nullptr)
             return {}; // half of the problems would be worse than the whole sentence
-        ImportProblem problem{match.captured(1), {}, 0};
-        for (const QString& name : match.captured(2).split(QStringLiteral("\", \"")))
-            problem.nodes << QString(name).remove(QLatin1Char('"'));
-        problem.count = static_cast<int>(problem.nodes.size()) + match.captured(3).toInt();
+        ImportProblem problem{coreText(said->front()), {}, 0};
+        for (const std::string& name : *names)
+            problem.nodes << QString::fromStdString(name).remove(QLatin1Char('"'));
+        const double more = message.number("more");
+        problem.count = static_cast<int>(problem.nodes.size()) + (more > 0 ? static_cast<int>(more) : 0);
         problems.push_back(std::move(problem));
-        at = match.capturedEnd();
     }
     return problems;
 }

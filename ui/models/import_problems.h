@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/session/views.h"
+
 #include <QString>
 #include <QStringList>
 
@@ -11,12 +13,12 @@ namespace lathe::ui {
 struct ImportProblem
 {
     QString what;
-    QStringList nodes; ///< by name, as many as the text names
+    QStringList nodes; ///< by name, as many as the error names
     int count = 1; ///< of nodes, those that are not named included
 };
 
-/// Takes the importer's sentence apart: one problem per thing that is not supported. Empty where it is another sentence.
-std::vector<ImportProblem> importProblems(const QString& text);
+/// One problem per thing that is not supported, of what the importer's error is about. Empty where it is about something else.
+std::vector<ImportProblem> importProblems(const About& about);
 
 /// What a file is to Lathe, by its name.
 enum class SourceKind

@@ -1,8 +1,25 @@
 #include "ui/models/issue_model.h"
 
+#include "ui/models/core_text.h"
 #include "ui/models/error_advice.h"
 
 namespace lathe::ui {
+
+namespace {
+
+QString shownText(const IssueModel::Issue& issue)
+{
+    return issue.about ? coreText(*issue.about) : issue.text;
+}
+
+} // namespace
+
+void IssueModel::retranslate()
+{
+    emit headerDataChanged(Qt::Horizontal, 0, ColumnCount - 1);
+    if (rowCount() > 0)
+        emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+}
 
 void IssueModel::clear()
 {
@@ -53,7 +70,7 @@ QVariant IssueModel::data(const QModelIndex& index, int role) const
     if (role == TaskIdRole)
         return issue.task;
     if (role == Qt::ToolTipRole)
-        return issue.text + QStringLiteral("\n\n") + errorAdvice(issue.code).advice;
+        return shownText(issue) + QStringLiteral("\n\n") + errorAdvice(issue.code).advice;
     if (role == Qt::TextAlignmentRole && index.column() == CountColumn)
         return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
     if (role != Qt::DisplayRole)
@@ -62,7 +79,7 @@ QVariant IssueModel::data(const QModelIndex& index, int role) const
     case CodeColumn: return errorAdvice(issue.code).title;
     case CountColumn: return issue.count;
     case WhereColumn: return issue.where;
-    case TextColumn: return issue.text.section(QLatin1Char('\n'), 0, 0);
+    case TextColumn: return shownText(issue).section(QLatin1Char('\n'), 0, 0);
     default: return {};
     }
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/session/views.h"
+
 #include <QAbstractTableModel>
 #include <QHash>
 
@@ -33,12 +35,14 @@ public:
         QString text;
         int task = -1;
         int count = 1;
+        About about = {}; ///< the text, where it is core's: shown in the window's language
     };
 
     static constexpr int kMostRows = 2000;
 
     using QAbstractTableModel::QAbstractTableModel;
     void clear();
+    void retranslate();
     /// Adds, or counts up the equal one; once there are so many, the latest of its code.
     void add(const Issue& issue);
 

@@ -1,5 +1,6 @@
 #include "ui/models/record_model.h"
 
+#include "ui/models/core_text.h"
 #include "ui/models/error_advice.h"
 
 #include <QBrush>
@@ -108,7 +109,7 @@ void RecordModel::read()
                               if (rows)
                                   take(*std::move(rows));
                               else
-                                  emit queryFailed(QString::fromStdString(rows.error().message));
+                                  emit queryFailed(errorText(rows.error()));
                               emit queryEnded();
                           });
 }
@@ -194,12 +195,12 @@ void RecordModel::fetch()
                   [this, block, first = rows.front()](Result<std::vector<session::TrialRow>> read) {
                       m_fetching = false;
                       if (!read) {
-                          emit queryFailed(QString::fromStdString(read.error().message));
+                          emit queryFailed(errorText(read.error()));
                           return;
                       }
                       for (const session::TrialRow& row : *read) {
                           const bool failed = row.code != "Ok";
-                          QString tip = QString::fromStdString(row.text);
+                          QString tip = coreLine(row.text, row.about);
                           if (failed)
                               tip += QStringLiteral("\n\n") + errorAdvice(QString::fromStdString(row.code)).advice;
                           m_shown.insert(row.row, new Shown{texts(row, m_taskNames), row.task, failed, tip, QString::fromStdString(row.trial), QString::fromStdString(row.note)});
@@ -228,7 +229,7 @@ std::array<QString, RecordModel::ColumnCount> RecordModel::texts(const session::
     cells[RoundColumn] = row.run == 0 ? QString() : row.runoff ? tr("runoff") : row.round < 0 ? tr("finals") : QStringLiteral("%1.%2").arg(row.round).arg(row.index); // no part of a run
     cells[VerifiedColumn] = row.verified ? tr("yes") : QString();
     cells[TrialColumn] = QString::fromStdString(row.trial.substr(0, 8));
-    cells[TextColumn] = QString::fromStdString(row.text);
+    cells[TextColumn] = coreLine(row.text, row.about);
     cells[NoteColumn] = QString::fromStdString(row.note).simplified();
     cells[RepeatsColumn] = QString::fromStdString(row.repeats.substr(0, 8));
     return cells;

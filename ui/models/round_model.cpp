@@ -94,7 +94,7 @@ void RoundModel::onOpened()
         return Stored{std::move(runs.back()), std::move(rounds)};
     }, [this](Result<Stored> stored) {
         if (!stored) {
-            m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("scheduler"), QString::fromStdString(stored.error().message));
+            m_workspace.addIssue(tr("scheduler"), stored.error());
             return;
         }
         if (!m_rounds.empty())

@@ -3,6 +3,7 @@
 #include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
+#include "ui/models/core_text.h"
 #include "ui/models/edits.h"
 #include "ui/models/history_reader.h"
 #include "ui/models/import_problems.h"
@@ -30,9 +31,9 @@ constexpr qsizetype kMaxNodes = 4; ///< that a row among the issues names
 constexpr qsizetype kMaxCurve = 4000;
 constexpr double kReplaySpeed = 10; ///< when it opens
 
-QString codeText(int code)
+QString codeText(Errc code)
 {
-    return QString::fromUtf8(toString(static_cast<Errc>(code)).data());
+    return QString::fromUtf8(toString(code).data());
 }
 
 } // namespace
@@ -51,15 +52,15 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
     connect(m_bridge, &SessionBridge::opened, this, &Workspace::onOpened);
     connect(m_bridge, &SessionBridge::eventsArrived, this, &Workspace::onEvents);
     connect(m_trialJobs, &TrialJobs::ended, this, &Workspace::onRemeasured);
-    connect(m_trialJobs, &TrialJobs::failed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("measuring again"), text); });
+    connect(m_trialJobs, &TrialJobs::failed, this, [this](const Error& error) { addIssue(tr("measuring again"), error); });
     connect(m_trialJobs, &TrialJobs::imported, this, &Workspace::onImported);
-    connect(m_trialJobs, &TrialJobs::importFailed, this, [this](const QString& text, int code, const std::vector<session::TaskView>& tasks) {
-        addIssue(codeText(code), tr("tuning log"), text);
+    connect(m_trialJobs, &TrialJobs::importFailed, this, [this](const Error& error, const std::vector<session::TaskView>& tasks) {
+        addIssue(tr("tuning log"), error);
         takeTasks(tasks);
     });
     connect(m_bridge, &SessionBridge::openFailed, this, &Workspace::onOpenFailed);
-    connect(m_bridge, &SessionBridge::startFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), m_source, text); });
-    connect(m_bridge, &SessionBridge::compileFailed, this, [this](const QString& text, int code) { addIssue(codeText(code), tr("export"), text); });
+    connect(m_bridge, &SessionBridge::startFailed, this, [this](const Error& error) { addIssue(m_source, error); });
+    connect(m_bridge, &SessionBridge::compileFailed, this, [this](const Error& error) { addIssue(tr("export"), error); });
     connect(m_bridge, &SessionBridge::compiled, this, [this](const session::CompileReport& report) {
         log(tr("Exported %1").arg(QString::fromStdString(report.library.string())));
     });
@@ -106,22 +107,22 @@ void Workspace::open(const QString& source, const QString& target)
     m_bridge->open(options);
 }
 
-void Workspace::onOpenFailed(const QString& what, const QString& text, int code)
+void Workspace::onOpenFailed(const QString& what, const Error& error)
 {
     m_asked = m_source; // stays open, or comes back
     m_clearIssues = false;
-    const std::vector<ImportProblem> problems = importProblems(text);
+    const std::vector<ImportProblem> problems = importProblems(error.about);
     for (const ImportProblem& problem : problems) {
         const qsizetype more = problem.count - problem.nodes.size();
         const QString nodes = problem.nodes.mid(0, kMaxNodes).join(QStringLiteral(", "));
         const qsizetype unnamed = more + std::max<qsizetype>(0, problem.nodes.size() - kMaxNodes);
-        m_issues->add({codeText(code), unnamed > 0 ? tr("%1 and %2 more").arg(nodes).arg(unnamed) : nodes, tr("%1 needs what is not supported: %2").arg(QFileInfo(what).fileName(), problem.what), -1, problem.count});
+        m_issues->add({codeText(error.code), unnamed > 0 ? tr("%1 and %2 more").arg(nodes).arg(unnamed) : nodes, tr("%1 needs what is not supported: %2").arg(QFileInfo(what).fileName(), problem.what), -1, problem.count});
     }
     if (problems.empty()) {
-        addIssue(codeText(code), what, text);
+        addIssue(what, error);
         return;
     }
-    log(text);
+    log(errorText(error));
     emit issueRaised();
 }
 
@@ -157,8 +158,8 @@ void Workspace::onOpened()
         m_figures.failed += m_tasks->task(row).errors;
     }
     readHistory();
-    for (const std::string& notice : opened.notices())
-        addIssue(QStringLiteral("StoreFailed"), m_source, QString::fromStdString(notice));
+    for (const Message& notice : opened.notices())
+        addIssue(m_source, makeError(Errc::StoreFailed, notice));
     log(tr("Opened %1: %2 tasks, %3 functions that are no task").arg(m_source).arg(m_tasks->rowCount()).arg(opened.untuned().size()));
     emit figuresChanged();
 }
@@ -222,7 +223,7 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             ++m_figures.trials;
             if (trial->trial.code != "Ok") {
                 ++m_figures.failed;
-                addIssue(QString::fromStdString(trial->trial.code), taskName(trial->trial.task), QString::fromStdString(trial->trial.text), trial->trial.task);
+                m_issues->add({QString::fromStdString(trial->trial.code), taskName(trial->trial.task), QString::fromStdString(trial->trial.text), trial->trial.task, 1, trial->trial.about});
             }
         } else if (const auto* estimate = std::get_if<session::EstimateEvent>(&event.what)) {
             m_figures.etaSeconds = estimate->etaSeconds;
@@ -246,13 +247,13 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             log(tr("%1  finals: %2 finalists of %3 tasks in %4 passes; another one is best of %5; estimate %6, was %7").arg(minutesText(event.atSeconds)).arg(finals->finalists).arg(finals->tasks)
                     .arg(finals->passes).arg(finals->changed).arg(msText(finals->afterMs), msText(finals->beforeMs)));
         } else if (const auto* text = std::get_if<session::LogEvent>(&event.what)) {
-            log(QString::fromStdString(text->text));
+            log(coreText(text->text, text->about));
         } else if (const auto* error = std::get_if<session::ErrorEvent>(&event.what)) {
-            addIssue(codeText(static_cast<int>(error->code)), tr("run"), QString::fromStdString(error->text));
+            addIssue(tr("run"), Error{.code = error->code, .message = error->text, .about = error->about});
         } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
-            log(QStringLiteral("%1  %2 %3").arg(minutesText(event.atSeconds), QString::fromUtf8(toString(state->state).data()), QString::fromStdString(state->text)));
+            log(QStringLiteral("%1  %2 %3").arg(minutesText(event.atSeconds), coreText(phrase(toString(state->state))), state->about ? coreText(*state->about) : coreText(phrase(state->text))));
             if (state->state == session::RunState::Failed)
-                addIssue(QStringLiteral("Internal"), tr("run"), QString::fromStdString(state->text));
+                addIssue(tr("run"), Error{.code = Errc::Internal, .message = state->text, .about = state->about});
             if (state->state != session::RunState::Running) {
                 m_figures.etaSeconds = session::kUnknown;
                 m_pace.clear();
@@ -282,10 +283,10 @@ QString Workspace::importText(const session::LogImport& done)
 void Workspace::onImported(const session::LogImport& done, const std::vector<session::TaskView>& tasks)
 {
     for (const session::SkippedLines& lines : done.skipped)
-        m_issues->add({codeText(static_cast<int>(Errc::BadFile)), tr("%1, line %2").arg(QString::fromStdString(lines.file)).arg(lines.line), QString::fromStdString(lines.reason), -1,
-                       static_cast<int>(std::min<std::int64_t>(lines.count, 1'000'000'000))});
+        m_issues->add({codeText(Errc::BadFile), tr("%1, line %2").arg(QString::fromStdString(lines.file)).arg(lines.line), QString::fromStdString(lines.reason), -1,
+                       static_cast<int>(std::min<std::int64_t>(lines.count, 1'000'000'000)), lines.about});
     if (done.taken + done.known == 0 && done.skipped.empty())
-        m_issues->add({codeText(static_cast<int>(Errc::BadFile)), tr("tuning log"), tr("There is no line of a log to read"), -1, 1});
+        m_issues->add({codeText(Errc::BadFile), tr("tuning log"), tr("There is no line of a log to read"), -1, 1});
     log(importText(done));
     if (done.taken + done.known == 0 || !done.skipped.empty())
         emit issueRaised();
@@ -336,6 +337,15 @@ void Workspace::addIssue(const QString& code, const QString& where, const QStrin
     if (task >= 0)
         return; // failed trials are part of every search: counted, not pushed to the front
     log(text);
+    emit issueRaised();
+}
+
+void Workspace::addIssue(const QString& where, const Error& error, int task)
+{
+    m_issues->add({codeText(error.code), where, QString::fromStdString(error.message), task, 1, error.about});
+    if (task >= 0)
+        return;
+    log(errorText(error));
     emit issueRaised();
 }
 

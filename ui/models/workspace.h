@@ -68,6 +68,7 @@ public:
 
     /// A row among the issues. `code` as toString(Errc) spells it; `task` -1: none. Those without a task are pushed to the front.
     void addIssue(const QString& code, const QString& where, const QString& text, int task = -1);
+    void addIssue(const QString& where, const Error& error, int task = -1);
     void log(const QString& text);
     /// "3 of 5 lines taken (tasks: 2). ...": what an import did.
     static QString importText(const session::LogImport& done);
@@ -83,7 +84,7 @@ public slots:
 
 private:
     void onOpened();
-    void onOpenFailed(const QString& what, const QString& text, int code);
+    void onOpenFailed(const QString& what, const Error& error);
     void readHistory();
     void onEvents(const std::vector<session::Event>& events);
     void onImported(const session::LogImport& done, const std::vector<session::TaskView>& tasks);

@@ -3,6 +3,7 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/commands/window_actions.h"
 #include "ui/models/command_line.h"
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/models/selection.h"
 #include "ui/models/task_model.h"
@@ -303,7 +304,7 @@ ComparePage::Standings ComparePage::readStandings(const std::filesystem::path& p
         read.compared.now = *std::move(now);
         read.good = true;
     } else {
-        read.problems << QString::fromStdString(now.error().message);
+        read.problems << errorText(now.error());
     }
     for (const session::Baseline& baseline : baselines) {
         if (stop.stop_requested())
@@ -314,7 +315,7 @@ ComparePage::Standings ComparePage::readStandings(const std::filesystem::path& p
             continue;
         }
         read.unreadable.push_back(baseline);
-        read.problems << tr("%1: %2").arg(comparedName(baseline), QString::fromStdString(standing.error().message));
+        read.problems << tr("%1: %2").arg(comparedName(baseline), errorText(standing.error()));
     }
     if (auto runs = session::listRuns(project))
         read.runs = *std::move(runs);

@@ -2,6 +2,7 @@
 
 #include "ui/bridge/device_list.h"
 #include "ui/bridge/session_bridge.h"
+#include "ui/models/core_text.h"
 #include "ui/models/hardware_model.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
@@ -120,7 +121,7 @@ void DevicesPage::fill()
             const bool ready = device.ready();
             const QString name = QString::fromStdString(device.name.empty() ? device.kind : device.name);
             auto* item = new QListWidgetItem(QStringLiteral("%1  ·  %2").arg(name.isEmpty() ? tr("Devices of this machine") : name, ready ? tr("ready") : tr("not usable")), m_list);
-            item->setToolTip(QString::fromStdString(device.state));
+            item->setToolTip(device.about ? coreText(*device.about) : QString::fromStdString(device.state));
             if (!ready)
                 item->setForeground(palette().brush(QPalette::PlaceholderText));
         }
@@ -156,7 +157,7 @@ void DevicesPage::showCurrent()
         m_model->setEditor({});
         m_model->setLimits(device->hardware);
         state = device->ready() ? tr("%1 can be measured on. Its parameters are what its back end tells.").arg(QString::fromStdString(device->name))
-                                         : tr("It cannot be used: %1").arg(QString::fromStdString(device->reason()));
+                                         : tr("It cannot be used: %1").arg(coreText(device->reason(), device->about));
     } else if (session != nullptr && m_list->currentRow() == 0) {
         if (m_workspace.replay() != nullptr)
             m_model->setEditor({});
@@ -167,7 +168,7 @@ void DevicesPage::showCurrent()
                 if (project == nullptr)
                     return QString();
                 if (const auto set = project->setHardware(name, value); !set)
-                    return QString::fromStdString(set.error().message);
+                    return errorText(set.error());
                 QMetaObject::invokeMethod(this, &DevicesPage::showCurrent, Qt::QueuedConnection); // once the editor has closed
                 return QString();
             });
@@ -225,7 +226,7 @@ void DevicesPage::test()
                    if (result)
                        ended.result = *result;
                    else
-                       ended.failure = QString::fromStdString(result.error().message);
+                       ended.failure = errorText(result.error());
                    showCurrent();
                });
 }
@@ -239,7 +240,7 @@ void DevicesPage::reset()
         return;
     const int row = index.row();
     if (const auto set = project->setHardware(m_model->limit(row).name, std::nullopt); !set) {
-        m_problem->setText(QString::fromStdString(set.error().message));
+        m_problem->setText(errorText(set.error()));
         m_problem->show();
         return;
     }

@@ -3,6 +3,7 @@
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
 #include "ui/models/command_line.h"
+#include "ui/models/core_text.h"
 #include "ui/models/edits.h"
 #include "ui/models/error_advice.h"
 #include "ui/models/failure_cure.h"
@@ -230,7 +231,7 @@ void FailuresPage::read()
     m_reader.ask([](session::History& history, std::stop_token stop) { return history.failures(stop); }, [this, clock](Result<std::vector<session::FailureView>> failures) {
         m_seconds = static_cast<double>(clock.elapsed()) / 1000;
         if (!failures) {
-            m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("failures"), QString::fromStdString(failures.error().message));
+            m_workspace.addIssue(tr("failures"), failures.error());
             return;
         }
         // The chosen cause stays chosen where its row moves.
@@ -266,8 +267,8 @@ void FailuresPage::showCurrent()
     const session::FailureView& failure = m_model->failure(current.row());
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(failure.code));
     m_summary->setText(QStringLiteral("<b>%1</b> – %2").arg(advice.title.toHtmlEscaped(), m_model->tasksText(failure, 3).toHtmlEscaped()));
-    if (m_text->toPlainText() != QString::fromStdString(failure.text))
-        m_text->setPlainText(QString::fromStdString(failure.text));
+    if (const QString text = coreText(failure.text, failure.about); m_text->toPlainText() != text)
+        m_text->setPlainText(text);
     updateButtons();
 }
 
@@ -367,7 +368,7 @@ void FailuresPage::retry()
         },
         [this](Result<std::vector<session::TrialRow>> rows) {
             if (!rows) {
-                m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("failures"), QString::fromStdString(rows.error().message));
+                m_workspace.addIssue(tr("failures"), rows.error());
                 return;
             }
             std::vector<std::string> trials;

@@ -18,7 +18,10 @@ IssuesPage::IssuesPage(Workspace& workspace, QWidget* parent) : Page(parent)
     table->setColumnWidth(IssueModel::CountColumn, 60);
     table->setColumnWidth(IssueModel::WhereColumn, 200);
     table->restoreColumns();
-    retranslated(table, [table] { table->setAccessibleName(tr("Issues")); });
+    retranslated(table, [table, &workspace] {
+        table->setAccessibleName(tr("Issues"));
+        workspace.issues().retranslate();
+    });
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(table);

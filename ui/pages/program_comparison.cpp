@@ -1,5 +1,6 @@
 #include "ui/pages/program_comparison.h"
 
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/views/diff_view.h"
 
@@ -158,7 +159,7 @@ void ProgramComparison::ask()
         [this](Result<Lines> lines) {
             if (!lines) {
                 m_title->setText(m_name);
-                m_diff->setMessage(QString::fromStdString(lines.error().message));
+                m_diff->setMessage(errorText(lines.error()));
                 return;
             }
             m_diff->setLines(*std::move(lines));

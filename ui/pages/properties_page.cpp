@@ -1,6 +1,7 @@
 #include "ui/pages/properties_page.h"
 
 #include "ui/bridge/session_bridge.h"
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
@@ -207,7 +208,7 @@ void PropertiesPage::addNode(int node)
     for (const auto& [name, value] : view.attributes)
         new QTreeWidgetItem(item, {QString::fromStdString(name), QString::fromStdString(value)});
     if (!view.reason.empty())
-        new QTreeWidgetItem(item, {tr("No task"), QString::fromStdString(view.reason)});
+        new QTreeWidgetItem(item, {tr("No task"), coreText(view.reason, view.about)});
     item->setExpanded(true);
 }
 

@@ -142,7 +142,7 @@ void QualityPanel::read()
     }, [this](Result<std::vector<session::QualityView>> rounds) {
         m_reading = false;
         if (!rounds) {
-            m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("measurement quality"), QString::fromStdString(rounds.error().message));
+            m_workspace.addIssue(tr("measurement quality"), rounds.error());
             return;
         }
         // A new run numbers its rounds anew.

@@ -1,5 +1,6 @@
 #include "ui/pages/record_detail_page.h"
 
+#include "ui/models/core_text.h"
 #include "ui/models/error_advice.h"
 #include "ui/models/failure_model.h"
 #include "ui/models/language.h"
@@ -227,7 +228,7 @@ void RecordDetailPage::showRow(std::int64_t row)
         if (detail)
             showDetail(*detail);
         else
-            m_title->setText(QString::fromStdString(detail.error().message));
+            m_title->setText(errorText(detail.error()));
     });
     loadListing();
 }
@@ -243,7 +244,7 @@ void RecordDetailPage::showDetail(const session::TrialDetail& detail)
     for (const std::string& step : detail.steps)
         steps << QString::fromStdString(step);
     m_steps->setPlainText(steps.join(QLatin1Char('\n')));
-    const QString problem = QString::fromStdString(detail.problem);
+    const QString problem = coreText(detail.problem, detail.aboutProblem);
     m_loops->setPlainText(detail.loops.empty() ? problem : QString::fromStdString(detail.loops));
     m_nest->setPlainText(detail.nest.empty() ? problem : QString::fromStdString(detail.nest));
     m_features->clear();
@@ -269,9 +270,10 @@ void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
         return item;
     };
     if (!valid) {
-        auto* text = add(tr("Text"), QString::fromStdString(detail.text).section(QLatin1Char('\n'), 0, 0));
-        text->setToolTip(1, QString::fromStdString(detail.text));
-        for (const QString& line : QString::fromStdString(detail.text).split(QLatin1Char('\n')).mid(1))
+        const QString words = coreText(detail.text, detail.aboutText);
+        auto* text = add(tr("Text"), words.section(QLatin1Char('\n'), 0, 0));
+        text->setToolTip(1, words);
+        for (const QString& line : words.split(QLatin1Char('\n')).mid(1))
             new QTreeWidgetItem(text, {QString(), line});
         add(tr("What helps"), advice.advice);
     } else {
@@ -325,7 +327,7 @@ void RecordDetailPage::loadListing()
     m_lister.ask([row = m_row, what](session::History& history, std::stop_token) { return history.listing(row, what); },
                  [text, row = m_row](Result<std::string> listing) {
                      if (text->property("row").toLongLong() == row)
-                         text->setPlainText(QString::fromStdString(listing ? *listing : listing.error().message));
+                         text->setPlainText(listing ? QString::fromStdString(*listing) : errorText(listing.error()));
                  });
 }
 

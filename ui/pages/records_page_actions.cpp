@@ -59,7 +59,7 @@ void RecordsPage::withSelected(std::size_t most, std::function<void(std::vector<
         if (read)
             then(*std::move(read));
         else
-            m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("records"), QString::fromStdString(read.error().message));
+            m_workspace.addIssue(tr("records"), read.error());
     });
 }
 
@@ -130,7 +130,7 @@ void RecordsPage::exportRows()
                         if (written)
                             m_workspace.log(tr("Exported the list to %1").arg(name));
                         else
-                            m_workspace.addIssue(QStringLiteral("StoreFailed"), tr("export"), QString::fromStdString(written.error().message));
+                            m_workspace.addIssue(tr("export"), written.error());
                     });
 }
 

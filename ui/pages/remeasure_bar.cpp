@@ -2,6 +2,7 @@
 
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
 #include "ui/models/workspace.h"
@@ -59,7 +60,7 @@ RemeasureBar::RemeasureBar(Workspace& workspace, Tells tells, QWidget* parent) :
     });
     connect(&jobs, &TrialJobs::progressed, this, [this](const QString&, double fraction) { m_progress->setValue(static_cast<int>(std::lround(fraction * 1000))); });
     connect(&jobs, &TrialJobs::ended, this, [this](const std::vector<session::RemeasuredTrial>& trials) { show(outcome(trials), false); });
-    connect(&jobs, &TrialJobs::failed, this, [this](const QString& text) { show(text, false); });
+    connect(&jobs, &TrialJobs::failed, this, [this](const Error& error) { show(errorText(error), false); });
     if (tells == Tells::MeasuredAndImported)
         tellImports(jobs);
     connect(&workspace.bridge(), &SessionBridge::opened, this, &QWidget::hide);
@@ -86,7 +87,7 @@ void RemeasureBar::tellImports(TrialJobs& jobs)
             m_progress->setValue(static_cast<int>(std::lround(fraction * 1000)));
     });
     connect(&jobs, &TrialJobs::imported, this, [ofImport](const session::LogImport& done) { ofImport(Workspace::importText(done)); });
-    connect(&jobs, &TrialJobs::importFailed, this, [ofImport](const QString& text) { ofImport(text); });
+    connect(&jobs, &TrialJobs::importFailed, this, [ofImport](const Error& error) { ofImport(errorText(error)); });
 }
 
 void RemeasureBar::show(const QString& text, bool going)
@@ -115,7 +116,7 @@ QString RemeasureBar::outcome(const std::vector<session::RemeasuredTrial>& trial
         text += QLatin1Char(' ') + tr("%1 could not be tried:").arg(refused) + QLatin1Char(' ');
     const auto reason = std::find_if(trials.begin(), trials.end(), [refused](const auto& t) { return refused > 0 ? t.trial.empty() : t.code != "Ok"; });
     if (reason != trials.end())
-        text += (refused > 0 ? QString() : QStringLiteral(" ")) + QString::fromStdString(reason->text.substr(0, reason->text.find('\n')));
+        text += (refused > 0 ? QString() : QStringLiteral(" ")) + coreLine(reason->text, reason->about);
     return text;
 }
 

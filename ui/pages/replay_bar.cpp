@@ -150,7 +150,7 @@ void ReplayBar::goTo(int place)
     if (m_showing || replay == nullptr)
         return;
     if (const auto sought = replay->seek(replay->length() * place / kPlaces); !sought)
-        m_workspace.addIssue(QString::fromUtf8(toString(sought.error().code).data()), tr("replay"), QString::fromStdString(sought.error().message));
+        m_workspace.addIssue(tr("replay"), sought.error());
 }
 
 } // namespace lathe::ui

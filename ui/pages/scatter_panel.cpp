@@ -1,5 +1,6 @@
 #include "ui/pages/scatter_panel.h"
 
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/views/scatter_view.h"
 
@@ -167,7 +168,7 @@ void ScatterPanel::read()
             return std::shared_ptr<const ScatterView::Points>(std::move(points));
         },
         [this, x, y](Result<std::shared_ptr<const ScatterView::Points>> points) {
-            m_view->setMessage(points ? QString() : QString::fromStdString(points.error().message));
+            m_view->setMessage(points ? QString() : errorText(points.error()));
             m_view->setPoints(points ? *points : nullptr, isMilliseconds(x) && isMilliseconds(y) && x != y);
         });
 }

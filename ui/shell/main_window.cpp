@@ -232,7 +232,7 @@ void MainWindow::startRun(bool resume)
 {
     const auto options = wantedRun(resume);
     if (!options) {
-        m_workspace->addIssue(QStringLiteral("InvalidArgument"), tr("budget"), QString::fromStdString(options.error().message));
+        m_workspace->addIssue(tr("budget"), options.error());
         return;
     }
     if (!resume)

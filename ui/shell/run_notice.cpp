@@ -2,6 +2,7 @@
 
 #include "ui/bridge/desktop.h"
 #include "ui/bridge/session_bridge.h"
+#include "ui/models/core_text.h"
 #include "ui/models/notice_settings.h"
 #include "ui/models/task_model.h"
 #include "ui/models/texts.h"
@@ -34,7 +35,7 @@ void RunNotice::onEvents(const std::vector<session::Event>& events)
         const QString source = m_workspace.source();
         const QString name = source.startsWith(QStringLiteral("zoo:")) ? source.mid(4) : QFileInfo(source).completeBaseName();
         if (state->state == session::RunState::Failed)
-            m_desktop.notify(tr("Tuning %1 failed").arg(name), QString::fromStdString(state->text));
+            m_desktop.notify(tr("Tuning %1 failed").arg(name), coreText(state->text, state->about));
         else
             m_desktop.notify(tr("Tuning %1 has ended").arg(name),
                              tr("Estimated %1 after %2 and %L3 trials").arg(msText(m_workspace.tasks().estimatedMs()), minutesText(event.atSeconds)).arg(m_workspace.figures().trials));

@@ -1,4 +1,5 @@
 #include "ui/models/texts.h"
+#include "ui/models/core_text.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/view_export.h"
 
@@ -202,7 +203,7 @@ QString GraphView::toolTipAt(QPointF point) const
         if (node.task >= 0)
             text += QStringLiteral("<br>") + tr("Task %1").arg(node.task);
         else if (!node.reason.empty())
-            text += QStringLiteral("<br>") + tr("No task: %1").arg(QString::fromStdString(node.reason).toHtmlEscaped());
+            text += QStringLiteral("<br>") + tr("No task: %1").arg(coreText(node.reason, node.about).toHtmlEscaped());
     }
     if (const QString note = m_scene.note(place); !note.isEmpty())
         text += QStringLiteral("<br>") + note;

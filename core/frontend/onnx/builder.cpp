@@ -3,6 +3,7 @@
 
 #include "core/graph/node_types.h"
 #include "core/graph/operators/element.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ constexpr std::int64_t kFoldLimit = std::int64_t{1} << 20;
 Result<graph::HostTensor> contents(const graph::Value& value, std::string_view what)
 {
     if (!value.constant)
-        return makeError(Errc::Unsupported, fmt::format("{} that depends on the network's inputs", what));
+        return makeError(Errc::Unsupported, say(Msg::NeedsFromInputs, what));
     return graph::tensorOf(value);
 }
 
@@ -25,10 +26,10 @@ Result<graph::HostTensor> contents(const graph::Value& value, std::string_view w
 Result<ValueId> Builder::input(const NodeReader& node, std::int64_t index) const
 {
     if (!node.hasInput(index))
-        return makeError(Errc::BadFile, fmt::format("input {} is absent", index));
+        return makeError(Errc::BadFile, say(Msg::InputAbsent, index));
     const ValueId id = find(node.proto().input(static_cast<int>(index)));
     if (!id.valid())
-        return makeError(Errc::BadFile, fmt::format("input \"{}\" does not exist", node.proto().input(static_cast<int>(index))));
+        return makeError(Errc::BadFile, say(Msg::InputNotThere, node.proto().input(static_cast<int>(index))));
     return id;
 }
 
@@ -36,7 +37,7 @@ Result<Ints> Builder::constantInts(const NodeReader& node, std::int64_t index, s
 {
     LATHE_TRY_ASSIGN(const ValueId id, input(node, index));
     if (!isInteger(dtype(id)))
-        return makeError(Errc::BadFile, fmt::format("{} must be integers, they are {}", what, toString(dtype(id))));
+        return makeError(Errc::BadFile, say(Msg::MustBeIntegers, what, toString(dtype(id))));
     LATHE_TRY_ASSIGN(const graph::HostTensor tensor, contents(m_graph.value(id), what));
     return graph::operators::readInts(tensor);
 }
@@ -72,7 +73,7 @@ Result<> Builder::charge(std::int64_t bytes)
     // A few times what was read: weights may be widened from 8 bits to 32, and go through several hands on the way.
     constexpr std::int64_t kFree = std::int64_t{256} << 20, kTimesRead = 16;
     if (bytes > kFree + kTimesRead * (m_fileBytes + m_reader.externalBytes()) - m_charged)
-        return makeError(Errc::BadFile, "the constants that it asks for are out of proportion to the file");
+        return makeError(Errc::BadFile, say(Msg::ConstantsTooLarge));
     m_charged += bytes;
     return {};
 }
@@ -189,7 +190,7 @@ Result<ValueId> Builder::reshape(ValueId value, Ints target)
 Result<> Builder::bind(const std::string& name, ValueId value)
 {
     if (!m_values.emplace(name, value).second)
-        return makeError(Errc::BadFile, fmt::format("the value \"{}\" is defined twice", name));
+        return makeError(Errc::BadFile, say(Msg::ValueDefinedTwice, name));
     // Values that converters made carry made-up names until the file's name is known.
     graph::Value& stored = m_graph.value(value);
     if (stored.producer.valid() && stored.name.find(":out") != std::string::npos)

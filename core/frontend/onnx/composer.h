@@ -45,7 +45,9 @@ public:
 
     ValueId fail(Error error); ///< keeps the first
     ValueId unsupported(std::string what) { return fail(makeError(Errc::Unsupported, std::move(what))); }
+    ValueId unsupported(Message what) { return fail(makeError(Errc::Unsupported, std::move(what))); }
     ValueId bad(std::string what) { return fail(makeError(Errc::BadFile, std::move(what))); }
+    ValueId bad(Message what) { return fail(makeError(Errc::BadFile, std::move(what))); }
     bool failed() const { return m_error.has_value(); }
     Result<std::vector<ValueId>> finish(std::vector<ValueId> outputs) const;
 

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 ValueId splitHeads(Composer& c, ValueId x, std::int64_t heads)
 {
     if (heads < 1 || c.extent(x, 2) % heads != 0)
-        return c.bad(fmt::format("{} heads do not divide the width {}", heads, c.extent(x, 2)));
+        return c.bad(say(Msg::HeadsUnfit, heads, c.extent(x, 2)));
     const ValueId apart = c.reshape(x, {c.extent(x, 0), c.extent(x, 1), heads, c.extent(x, 2) / heads});
     return c.transpose(apart, {0, 2, 1, 3});
 }
@@ -85,7 +86,7 @@ ValueId biasOf(Builder& b, Composer& c, const Inputs& in, DType dtype, std::int6
     }
     if (causal) {
         if (queries > (std::int64_t{1} << 22) / std::max<std::int64_t>(keys, 1))
-            return c.unsupported("attribute is_causal on so long a sequence");
+            return c.unsupported(say(Msg::NeedsCausal));
         join(causalMask(b, dtype, queries, keys, in.pastKey.valid() ? c.extent(in.pastKey, 2) : 0));
     }
     if (in.lengths.valid()) {
@@ -112,7 +113,7 @@ Result<std::vector<ValueId>> convertAttention(Builder& b, NodeReader& node)
     Composer c(b);
     const std::int64_t rank = c.rank(in.q);
     if ((rank != 3 && rank != 4) || c.rank(in.k) != rank || c.rank(in.v) != rank)
-        return makeError(Errc::BadFile, "queries, keys and values must all have 3 or all have 4 dimensions");
+        return makeError(Errc::BadFile, say(Msg::QueriesKeysValues));
     if (rank == 3) {
         in.q = splitHeads(c, in.q, heads);
         in.k = splitHeads(c, in.k, keyHeads);
@@ -121,7 +122,7 @@ Result<std::vector<ValueId>> convertAttention(Builder& b, NodeReader& node)
     heads = c.extent(in.q, 1);
     keyHeads = c.extent(in.k, 1);
     if (heads % std::max<std::int64_t>(keyHeads, 1) != 0)
-        return makeError(Errc::BadFile, fmt::format("{} heads of keys do not divide {} heads of queries", keyHeads, heads));
+        return makeError(Errc::BadFile, say(Msg::KeyHeadsUnfit, keyHeads, heads));
     if (scale == 0)
         scale = 1 / std::sqrt(static_cast<double>(c.extent(in.q, 3)));
     const ValueId key = in.pastKey.valid() ? c.concat({in.pastKey, in.k}, 2) : in.k;
@@ -144,7 +145,7 @@ Result<std::vector<ValueId>> convertAttention(Builder& b, NodeReader& node)
     if (precision != 0) {
         const auto wide = dtypeOf(precision);
         if (!wide || !isFloat(*wide))
-            return makeError(Errc::Unsupported, fmt::format("attribute softmax_precision {}", dataTypeText(precision)));
+            return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "softmax_precision", dataTypeText(precision)));
         scores = c.cast(scores, *wide);
     }
     ValueId weights = c.cast(c.softmax(scores, 3), dtype);
@@ -176,7 +177,7 @@ Result<std::vector<ValueId>> convertRotary(Builder& b, NodeReader& node)
         y = c.transpose(x, {0, 2, 1, 3});
     } else {
         if (heads < 1 || whole[2] % heads != 0)
-            return makeError(Errc::BadFile, fmt::format("{} heads do not divide the width {}", heads, whole[2]));
+            return makeError(Errc::BadFile, say(Msg::HeadsUnfit, heads, whole[2]));
         y = c.reshape(x, {whole[0], whole[1], heads, whole[2] / heads});
     }
     const std::int64_t size = c.extent(y, 3);

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ Result<std::string> termOf(std::string_view text)
             term += '.';
             i += 2;
         } else {
-            return makeError(Errc::BadFile, "attribute equation is malformed");
+            return makeError(Errc::BadFile, say(Msg::EquationMalformed));
         }
     }
     return term;
@@ -105,7 +106,7 @@ Operand onDiagonals(Builder& b, Composer& c, Operand x)
             continue;
         const std::int64_t n = c.extent(x.value, static_cast<std::int64_t>(i));
         if (c.extent(x.value, static_cast<std::int64_t>(other)) != n || n > 2048) {
-            c.unsupported(fmt::format("a diagonal of {} by {}", n, c.extent(x.value, static_cast<std::int64_t>(other))));
+            c.unsupported(say(Msg::NeedsDiagonal, n, c.extent(x.value, static_cast<std::int64_t>(other))));
             return x;
         }
         std::vector<double> eye(static_cast<std::size_t>(n * n), 0.0);

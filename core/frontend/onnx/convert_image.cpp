@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMaxWindow = std::int64_t{1} << 20; ///< keeps sums of products inside of 64 bits
 
-Error unsupported(std::string what)
+Error unsupported(Message what)
 {
     return makeError(Errc::Unsupported, std::move(what));
 }
@@ -35,18 +36,18 @@ Result<WindowAttributes> windowAttributes(NodeReader& node, std::size_t dims)
     LATHE_TRY_ASSIGN(w.autoPad, node.text("auto_pad", "NOTSET"));
     for (const auto& [name, list, count] : {std::tuple{"strides", &w.strides, dims}, std::tuple{"dilations", &w.dilations, dims}, std::tuple{"pads", &w.padding, 2 * dims}}) {
         if (list->size() != count)
-            return makeError(Errc::BadFile, fmt::format("attribute {} must have {} entries, it has {}", name, count, list->size()));
+            return makeError(Errc::BadFile, say(Msg::AttributeEntries, name, count, list->size()));
         for (const std::int64_t value : *list) {
             if (value < -kMaxWindow || value > kMaxWindow)
-                return makeError(Errc::BadFile, fmt::format("attribute {} holds {}, which is out of range", name, value));
+                return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, name, value));
             if (value < 0)
-                return unsupported(fmt::format("attribute {} with the negative value {}", name, value));
+                return unsupported(say(Msg::NeedsNegative, name, value));
         }
     }
     if (w.autoPad == "VALID")
         w.padding = Ints(2 * dims, 0);
     else if (w.autoPad != "NOTSET" && w.autoPad != "SAME_UPPER" && w.autoPad != "SAME_LOWER")
-        return makeError(Errc::BadFile, fmt::format("attribute auto_pad is \"{}\"", w.autoPad.substr(0, 40)));
+        return makeError(Errc::BadFile, say(Msg::AttributeIs, "auto_pad", w.autoPad.substr(0, 40)));
     if (dims == 1) {
         w.strides.insert(w.strides.begin(), 1);
         w.dilations.insert(w.dilations.begin(), 1);
@@ -100,7 +101,7 @@ void padSame(WindowAttributes& w, const Ints& image, const Ints& kernel)
 Result<> needImage(Builder& b, ValueId data)
 {
     if (b.rank(data) < 3 || b.rank(data) > 5)
-        return unsupported(fmt::format("{} spatial dimensions (only one to three)", b.rank(data) - 2));
+        return unsupported(say(Msg::NeedsSpatial, b.rank(data) - 2));
     return {};
 }
 
@@ -124,7 +125,7 @@ Result<> checkKernelShape(NodeReader& node, const Ints& weight)
     const Ints wanted(weight.begin() + 2, weight.end());
     LATHE_TRY_ASSIGN(const Ints kernel, node.integers("kernel_shape", wanted));
     if (kernel != wanted)
-        return makeError(Errc::BadFile, "attribute kernel_shape contradicts the weight");
+        return makeError(Errc::BadFile, say(Msg::KernelShapeContradicts));
     return {};
 }
 
@@ -142,7 +143,7 @@ Result<std::vector<ValueId>> convertConv(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(ValueId weight, b.input(node, 1));
     LATHE_TRY(needImage(b, data));
     if (b.rank(weight) != b.rank(data))
-        return makeError(Errc::BadFile, "data and weight must have equal numbers of dimensions");
+        return makeError(Errc::BadFile, say(Msg::DataAndWeight));
     const bool line = b.rank(data) == 3;
     const Family family(b.rank(data));
     LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, line ? 1 : family.dims));
@@ -166,7 +167,7 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(ValueId weight, b.input(node, 1));
     LATHE_TRY(needImage(b, data));
     if (b.rank(weight) != b.rank(data))
-        return makeError(Errc::BadFile, "data and weight must have equal numbers of dimensions");
+        return makeError(Errc::BadFile, say(Msg::DataAndWeight));
     const bool line = b.rank(data) == 3;
     const Family family(b.rank(data));
     LATHE_TRY_ASSIGN(WindowAttributes w, windowAttributes(node, line ? 1 : family.dims));
@@ -193,7 +194,7 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
         if (!outputShape.empty() || isSame(w)) {
             const std::int64_t wanted = outputShape.empty() ? in * w.strides[d] : outputShape[d];
             if (wanted > full || wanted < 1)
-                return unsupported(fmt::format("attribute output_shape {} where {} is the largest", wanted, full));
+                return unsupported(say(Msg::NeedsOutputShape, wanted, full));
             const std::int64_t total = full - wanted;
             w.padding[d] = w.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
             w.padding[d + family.dims] = total - w.padding[d];
@@ -222,7 +223,7 @@ Result<PoolAttributes> poolAttributes(NodeReader& node, const Ints& image)
     PoolAttributes p;
     const std::size_t dims = image.size() < 3 ? 0 : image.size() - 2;
     if (dims < 1 || dims > 3)
-        return unsupported(fmt::format("{} spatial dimensions (only one to three)", dims));
+        return unsupported(say(Msg::NeedsSpatial, dims));
     LATHE_TRY_ASSIGN(p.window, windowAttributes(node, dims));
     LATHE_TRY_ASSIGN(p.kernel, node.integers("kernel_shape"));
     LATHE_TRY_ASSIGN(p.ceilMode, node.integer("ceil_mode", 0));
@@ -262,7 +263,7 @@ Result<std::vector<ValueId>> convertPool(Builder& b, NodeReader& node)
     } else {
         LATHE_TRY_ASSIGN(const std::int64_t order, node.integer("storage_order", 0));
         if (order != 0 && node.hasOutput(1))
-            return unsupported("attribute storage_order 1");
+            return unsupported(say(Msg::NeedsAttributeNumber, "storage_order", 1));
     }
     Composer c(b);
     return c.finish({pool(c, data, Average, p, countPadding)});
@@ -275,7 +276,7 @@ Result<std::vector<ValueId>> convertLpPool(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t power, node.integer("p", 2));
     LATHE_TRY_ASSIGN(PoolAttributes p, poolAttributes(node, b.shape(data)));
     if (power < 1)
-        return unsupported(fmt::format("attribute p {}", power));
+        return unsupported(say(Msg::NeedsAttributeNumber, "p", power));
     Composer c(b);
     const Ints shape = b.shape(data);
     const std::size_t dims = shape.size() - 2, shift = p.kernel.size() - dims; // a line's window has a first dimension of 1
@@ -309,7 +310,7 @@ Result<std::vector<ValueId>> convertGlobalPool(Builder& b, NodeReader& node)
         return std::vector{result};
     }
     if (b.rank(data) < 3)
-        return makeError(Errc::BadFile, "the input must have at least 3 dimensions");
+        return makeError(Errc::BadFile, say(Msg::InputUnder3));
     Ints axes;
     for (std::int64_t d = 2; d < b.rank(data); ++d)
         axes.push_back(d);

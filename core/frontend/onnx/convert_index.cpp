@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ Result<std::int64_t> axisOf(Builder& b, NodeReader& node, ValueId x, std::int64_
     LATHE_TRY_ASSIGN(const std::int64_t axis, node.integer("axis", fallback));
     const std::int64_t rank = b.rank(x);
     if (axis < -rank || axis >= rank)
-        return makeError(Errc::BadFile, fmt::format("attribute axis is {}, the input has {} dimensions", axis, rank));
+        return makeError(Errc::BadFile, say(Msg::AxisOutside, axis, rank));
     return axis < 0 ? axis + rank : axis;
 }
 
@@ -26,7 +27,7 @@ Result<std::int64_t> scalarInput(Builder& b, NodeReader& node, std::int64_t inde
 {
     LATHE_TRY_ASSIGN(const Ints values, b.constantInts(node, index, what));
     if (values.size() != 1)
-        return makeError(Errc::BadFile, fmt::format("{} must be one number, it has {}", what, values.size()));
+        return makeError(Errc::BadFile, say(Msg::MustBeOneNumber, what, values.size()));
     return values[0];
 }
 
@@ -75,7 +76,7 @@ Result<std::vector<ValueId>> convertScatterNd(Builder& b, NodeReader& node)
     Composer c(b);
     const Ints& picks = b.shape(indices);
     if (picks.empty() || picks.back() < 1 || picks.back() > b.rank(x))
-        return makeError(Errc::BadFile, "the indices do not name places of the input");
+        return makeError(Errc::BadFile, say(Msg::IndicesOutside));
     Ints rows{std::accumulate(picks.begin(), picks.end() - 1, std::int64_t{1}, std::multiplies<>())};
     const Ints flatIndices{rows[0], picks.back()};
     rows.insert(rows.end(), b.shape(x).begin() + picks.back(), b.shape(x).end());
@@ -90,7 +91,7 @@ Result<std::vector<ValueId>> convertTensorScatter(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t axis, axisOf(b, node, cache, -2));
     LATHE_TRY_ASSIGN(const std::string mode, node.text("mode", "linear"));
     if (mode != "linear" && mode != "circular")
-        return makeError(Errc::BadFile, fmt::format("attribute mode is \"{}\"", mode.substr(0, 40)));
+        return makeError(Errc::BadFile, say(Msg::AttributeIs, "mode", mode.substr(0, 40)));
     Composer c(b);
     const Ints shape = b.shape(update);
     if (shape.size() != b.shape(cache).size() || axis == 0)
@@ -184,10 +185,10 @@ Result<std::vector<ValueId>> convertTrilu(Builder& b, NodeReader& node)
     }
     const Ints& shape = b.shape(x);
     if (shape.size() < 2)
-        return makeError(Errc::BadFile, "the input must have at least 2 dimensions");
+        return makeError(Errc::BadFile, say(Msg::InputUnder2));
     const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
     if (rows > kMaxPositions / std::max<std::int64_t>(columns, 1))
-        return makeError(Errc::Unsupported, fmt::format("a matrix of {} by {}", rows, columns));
+        return makeError(Errc::Unsupported, say(Msg::NeedsMatrixOf, rows, columns));
     LATHE_TRY(b.charge(rows * columns));
     std::vector<double> mask;
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -207,12 +208,12 @@ Result<std::vector<ValueId>> convertEyeLike(Builder& b, NodeReader& node)
         LATHE_TRY_ASSIGN(const std::int64_t wanted, node.integer("dtype", 0));
         const auto known = dtypeOf(wanted);
         if (!known)
-            return makeError(Errc::Unsupported, fmt::format("the element type {}", dataTypeText(wanted)));
+            return makeError(Errc::Unsupported, say(Msg::NeedsElementType, dataTypeText(wanted)));
         dtype = *known;
     }
     const Ints shape = b.shape(x);
     if (shape.size() != 2 || shape[0] > kMaxPositions / std::max<std::int64_t>(shape[1], 1))
-        return makeError(Errc::Unsupported, "an input that is no matrix of moderate size");
+        return makeError(Errc::Unsupported, say(Msg::NeedsMatrix));
     LATHE_TRY(b.charge(shape[0] * shape[1] * sizeOf(dtype)));
     std::vector<double> values;
     for (std::int64_t i = 0; i < shape[0]; ++i) {
@@ -302,7 +303,7 @@ Result<std::vector<ValueId>> convertCompress(Builder& b, NodeReader& node)
             places.push_back(static_cast<std::int64_t>(i));
     }
     if (places.empty() || places.back() >= c.extent(x, axis))
-        return makeError(Errc::Unsupported, "a condition that picks nothing or more than there is");
+        return makeError(Errc::Unsupported, say(Msg::NeedsConditionThatPicks));
     return c.finish({c.take(x, places, axis)});
 }
 

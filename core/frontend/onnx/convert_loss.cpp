@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ Result<LossOptions> optionsOf(Builder& b, NodeReader& node)
     LossOptions o;
     LATHE_TRY_ASSIGN(o.reduction, node.text("reduction", "mean"));
     if (o.reduction != "mean" && o.reduction != "sum" && o.reduction != "none")
-        return makeError(Errc::BadFile, fmt::format("attribute reduction is \"{}\"", o.reduction.substr(0, 40)));
+        return makeError(Errc::BadFile, say(Msg::AttributeIs, "reduction", o.reduction.substr(0, 40)));
     if (node.has("ignore_index")) {
         LATHE_TRY_ASSIGN(o.ignored, node.integer("ignore_index", 0));
     }

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -82,7 +83,7 @@ Result<std::vector<ValueId>> convertMod(Builder& b, NodeReader& node)
     if (fmod != 0 && !isFloat(b.dtype(x))) // divisions cut towards zero, so the rest has the dividend's sign
         return c.finish({c.sub(x, c.mul(c.div(x, y), y))});
     if (fmod == 0 && isFloat(b.dtype(x)))
-        return makeError(Errc::Unsupported, fmt::format("attribute fmod 0 on {}", toString(b.dtype(x))));
+        return makeError(Errc::Unsupported, say(Msg::NeedsFmod, toString(b.dtype(x))));
     return c.finish({c.op("mod", {x, y})});
 }
 
@@ -164,7 +165,7 @@ Result<std::vector<ValueId>> convertClip(Builder& b, NodeReader& node)
             }
             LATHE_TRY_ASSIGN(const std::vector<double> values, b.constantNumbers(node, index, name));
             if (values.size() != 1)
-                return makeError(Errc::BadFile, fmt::format("{} must be a scalar, it has {} values", name, values.size()));
+                return makeError(Errc::BadFile, say(Msg::MustBeScalar, name, values.size()));
             attrs[name] = values[0];
         }
     }
@@ -185,7 +186,7 @@ Result<std::vector<ValueId>> convertCast(Builder& b, NodeReader& node)
         LATHE_TRY_ASSIGN(const std::int64_t to, node.integer("to", 0));
         dtype = dtypeOf(to);
         if (!dtype)
-            return makeError(Errc::Unsupported, fmt::format("the element type {}", dataTypeText(to)));
+            return makeError(Errc::Unsupported, say(Msg::NeedsElementType, dataTypeText(to)));
     }
     node.ignore("saturate"); // of 8-bit floats alone
     node.ignore("round_mode");
@@ -234,7 +235,7 @@ Result<std::vector<ValueId>> convertGelu(Builder& b, NodeReader& node)
     if (!approximate)
         return approximate.error();
     if (*approximate != "none" && *approximate != "tanh")
-        return makeError(Errc::Unsupported, fmt::format("attribute approximate \"{}\"", approximate->substr(0, 40)));
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeValue, "approximate", approximate->substr(0, 40)));
     LATHE_TRY_ASSIGN(const ValueId y, b.emit(*approximate == "tanh" ? "gelu_tanh" : "gelu", {}, {x}));
     return std::vector{y};
 }
@@ -266,7 +267,7 @@ Result<std::vector<ValueId>> convertDropout(Builder& b, NodeReader& node)
     if (node.hasInput(2)) {
         LATHE_TRY_ASSIGN(const ValueId training, b.input(node, 2));
         if (!b.isConstant(training) || b.graph().value(training).constant->bytes != 1 || *b.graph().value(training).constant->data != std::byte{0})
-            return makeError(Errc::Unsupported, "training_mode");
+            return makeError(Errc::Unsupported, say(Msg::NeedsTraining));
     }
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("dropout", {}, {x}));
     if (!node.hasOutput(1))

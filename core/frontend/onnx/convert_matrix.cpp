@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -82,7 +83,7 @@ Result<std::vector<ValueId>> convertReduce(Builder& b, NodeReader& node)
     Composer c(b);
     const bool needsElements = op != "Sum" && op != "SumSquare" && op != "L1" && op != "L2" && op != "LogSum" && op != "Prod";
     if (needsElements && std::ranges::find(b.shape(x), 0) != b.shape(x).end())
-        return makeError(Errc::Unsupported, "a tensor without elements");
+        return makeError(Errc::Unsupported, say(Msg::NeedsTensorWithout));
     const auto reduce = [&](std::string_view name, ValueId value) { return skip ? value : c.reduce(name, value, axes.value_or(Ints{}), keepDims != 0); };
     if (op == "LogSumExp" && !skip) {
         const ValueId largest = c.reduce("max", x, axes.value_or(Ints{}));

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -22,9 +23,9 @@ Result<std::vector<ValueId>> convertBatchNorm(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t spatial, node.integer("spatial", 1));
     node.ignore("momentum");
     if (training != 0)
-        return makeError(Errc::Unsupported, "attribute training_mode 1");
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "training_mode", 1));
     if (spatial != 1)
-        return makeError(Errc::Unsupported, "attribute spatial 0");
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "spatial", 0));
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("batch_norm", {{"axis", std::int64_t{1}}, {"epsilon", epsilon}, {"center", std::int64_t{1}}, {"scale", std::int64_t{1}}}, inputs));
     return std::vector{y};
 }
@@ -53,7 +54,7 @@ Result<Ints> lastAxes(Builder& b, NodeReader& node, ValueId x)
     const std::int64_t rank = b.rank(x);
     axis = axis < 0 ? axis + rank : axis;
     if (axis < 0 || axis >= rank)
-        return makeError(Errc::BadFile, "attribute axis is outside of the input");
+        return makeError(Errc::BadFile, say(Msg::AttributeAxisOutside));
     Ints axes(static_cast<std::size_t>(rank - axis));
     std::iota(axes.begin(), axes.end(), axis);
     return axes;
@@ -65,7 +66,7 @@ Result<DType> stashType(Builder& b, NodeReader& node, ValueId x)
     LATHE_TRY_ASSIGN(const std::int64_t stash, node.integer("stash_type", 1));
     const auto dtype = dtypeOf(stash);
     if (!dtype || !isFloat(*dtype))
-        return makeError(Errc::Unsupported, fmt::format("attribute stash_type {}", dataTypeText(stash)));
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "stash_type", dataTypeText(stash)));
     return b.dtype(x) == DType::F64 ? DType::F64 : *dtype;
 }
 
@@ -107,7 +108,7 @@ Result<std::vector<ValueId>> convertLpNormalization(Builder& b, NodeReader& node
     LATHE_TRY_ASSIGN(const std::int64_t axis, node.integer("axis", -1));
     LATHE_TRY_ASSIGN(const std::int64_t p, node.integer("p", 2));
     if (p != 1 && p != 2)
-        return makeError(Errc::Unsupported, fmt::format("attribute p {}", p));
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "p", p));
     Composer c(b);
     const ValueId norm = p == 1 ? c.reduce("sum", c.op("abs", {x}), {axis}) : c.op("sqrt", {c.reduce("sum", c.mul(x, x), {axis})});
     const ValueId none = c.op("equal", {norm, c.like(norm, 0)});
@@ -133,7 +134,7 @@ Result<std::vector<ValueId>> convertLrn(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const double bias, node.number("bias", 1));
     LATHE_TRY_ASSIGN(const std::int64_t size, node.integer("size", 1));
     if (b.rank(x) < 2 || size < 1 || size > 64)
-        return makeError(Errc::Unsupported, fmt::format("attribute size {}", size));
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "size", size));
     Composer c(b);
     Ints widths(static_cast<std::size_t>(2 * b.rank(x)), 0);
     widths[2] = (size - 1) / 2;
@@ -168,7 +169,7 @@ Result<std::vector<ValueId>> convertInstanceNorm(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
     LATHE_TRY_ASSIGN(const double epsilon, node.number("epsilon", 1e-5));
     if (b.rank(x) < 3)
-        return makeError(Errc::BadFile, "the input must have at least 3 dimensions");
+        return makeError(Errc::BadFile, say(Msg::InputUnder3));
     Ints axes(static_cast<std::size_t>(b.rank(x) - 2));
     std::iota(axes.begin(), axes.end(), 2);
     Composer c(b);
@@ -185,7 +186,7 @@ Result<std::vector<ValueId>> convertGroupNorm(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t groups, node.integer("num_groups", 0));
     LATHE_TRY_ASSIGN(const DType wide, stashType(b, node, x));
     if (b.rank(x) < 3 || groups < 1 || b.shape(x)[1] % groups != 0)
-        return makeError(Errc::BadFile, fmt::format("{} groups do not divide the channels", groups));
+        return makeError(Errc::BadFile, say(Msg::GroupsUnfit, groups));
     const Ints whole = b.shape(x);
     Composer c(b);
     const ValueId apart = c.op("reshape", {c.cast(x, wide)}, {{"newshape", Ints{whole[0], groups, -1}}});
@@ -213,7 +214,7 @@ Result<std::vector<ValueId>> convertSoftmax(Builder& b, NodeReader& node)
     const std::string_view op = node.op() == "Softmax" ? "softmax" : "log_softmax";
     const std::int64_t rank = b.rank(x);
     if (axis < -rank || axis >= rank)
-        return makeError(Errc::BadFile, fmt::format("attribute axis is {}, the input has {} dimensions", axis, rank));
+        return makeError(Errc::BadFile, say(Msg::AxisOutside, axis, rank));
     axis = axis < 0 ? axis + rank : axis;
     if (oneAxis || axis == rank - 1) {
         LATHE_TRY_ASSIGN(const ValueId y, b.emit(op, {{"axis", axis}}, {x}));

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ Result<std::vector<std::int64_t>> rangeOf(DType dtype)
     case DType::U8: return Ints{0, 255};
     case DType::I16: return Ints{-32768, 32767};
     case DType::U16: return Ints{0, 65535};
-    default: return makeError(Errc::Unsupported, fmt::format("quantization to {}", toString(dtype)));
+    default: return makeError(Errc::Unsupported, say(Msg::NeedsQuantizationTo, toString(dtype)));
     }
 }
 
@@ -29,11 +30,11 @@ ValueId spread(Composer& c, ValueId parameter, ValueId x, std::int64_t axis, std
         return c.reshape(parameter, {});
     axis = axis < 0 ? axis + c.rank(x) : axis;
     if (axis < 0 || axis >= c.rank(x))
-        return c.bad("attribute axis is outside of the input");
+        return c.bad(say(Msg::AttributeAxisOutside));
     const auto d = static_cast<std::size_t>(axis);
     if (block == 0) {
         if (shape.size() != 1 || shape[0] != c.extent(x, axis))
-            return c.bad("the scale must have one value, or one for each entry of the axis");
+            return c.bad(say(Msg::ScaleLength));
         Ints column(static_cast<std::size_t>(c.rank(x) - axis), 1);
         column[0] = shape[0];
         return c.reshape(parameter, column);
@@ -80,11 +81,11 @@ Result<std::vector<ValueId>> convertQuantize(Builder& b, NodeReader& node)
     } else if (wanted != 0) {
         const auto known = dtypeOf(wanted);
         if (!known)
-            return makeError(Errc::Unsupported, fmt::format("attribute output_dtype {}", dataTypeText(wanted)));
+            return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "output_dtype", dataTypeText(wanted)));
         dtype = *known;
     }
     if (precision != 0 && dtypeOf(precision) != DType::F32)
-        return makeError(Errc::Unsupported, fmt::format("attribute precision {}", dataTypeText(precision)));
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "precision", dataTypeText(precision)));
     const ValueId ratio = c.div(c.cast(x, DType::F32), spread(c, c.cast(scale, DType::F32), x, axis, block));
     return c.finish({toInteger(c, ratio, zero, dtype)});
 }
@@ -98,7 +99,7 @@ Result<std::vector<ValueId>> convertDequantize(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t wanted, node.integer("output_dtype", 0));
     const auto dtype = wanted == 0 ? std::optional(b.dtype(scale)) : dtypeOf(wanted);
     if (!dtype || !isFloat(*dtype))
-        return makeError(Errc::Unsupported, fmt::format("attribute output_dtype {}", dataTypeText(wanted)));
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "output_dtype", dataTypeText(wanted)));
     Composer c(b);
     ValueId y = c.cast(x, DType::F32);
     if (node.hasInput(2)) {

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ ValueId activate(Composer& c, const std::string& name, ValueId x)
         return c.op("tanh", {x});
     if (name == "Relu")
         return c.op("relu", {x});
-    return c.unsupported(fmt::format("attribute activations with \"{}\"", name.substr(0, 40)));
+    return c.unsupported(say(Msg::NeedsAttributeValue, "activations", name.substr(0, 40)));
 }
 
 Result<Layer> layerOf(Builder& b, Composer& c, NodeReader& node, std::int64_t gates, const std::vector<std::string>& defaults)
@@ -56,9 +57,9 @@ Result<Layer> layerOf(Builder& b, Composer& c, NodeReader& node, std::int64_t ga
     LATHE_TRY_ASSIGN(const std::vector<std::string> functions, node.texts("activations"));
     layer.batchFirst = layout != 0;
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-        return makeError(Errc::BadFile, fmt::format("attribute direction is \"{}\"", direction.substr(0, 40)));
+        return makeError(Errc::BadFile, say(Msg::AttributeIs, "direction", direction.substr(0, 40)));
     if (c.rank(x) != 3 || c.rank(w) != 3 || c.rank(r) != 3 || b.shape(w)[1] % gates != 0)
-        return makeError(Errc::BadFile, "input and weights must have 3 dimensions");
+        return makeError(Errc::BadFile, say(Msg::WeightsUnder3));
     if (layer.batchFirst)
         x = c.transpose(x, {1, 0, 2});
     layer.steps = c.extent(x, 0);
@@ -68,17 +69,17 @@ Result<Layer> layerOf(Builder& b, Composer& c, NodeReader& node, std::int64_t ga
     const std::int64_t count = direction == "bidirectional" ? 2 : 1;
     const std::int64_t width = gates * layer.hidden;
     if (said != layer.hidden || b.shape(w)[0] != count || b.shape(r) != Ints{count, width, layer.hidden} || b.shape(w)[2] != c.extent(x, 2))
-        return makeError(Errc::BadFile, "the weights do not fit the input, hidden_size and direction");
+        return makeError(Errc::BadFile, say(Msg::WeightsUnfit));
     if (layer.steps > kMaxSteps)
-        return makeError(Errc::Unsupported, fmt::format("a sequence of {} steps", layer.steps));
+        return makeError(Errc::Unsupported, say(Msg::NeedsSequenceOf, layer.steps));
     if (node.hasInput(4)) {
         LATHE_TRY_ASSIGN(const Ints lengths, b.constantInts(node, 4, "sequence_lens"));
         if (std::ranges::any_of(lengths, [&](std::int64_t length) { return length != layer.steps; }))
-            return makeError(Errc::Unsupported, "sequence_lens that differ from the sequence");
+            return makeError(Errc::Unsupported, say(Msg::NeedsSequenceLens));
     }
     const std::size_t perDirection = defaults.size();
     if (!functions.empty() && functions.size() != perDirection * static_cast<std::size_t>(count))
-        return makeError(Errc::BadFile, "attribute activations has the wrong length");
+        return makeError(Errc::BadFile, say(Msg::ActivationsLength));
     const auto optional = [&](std::int64_t index, std::int64_t d, Ints shape) -> Result<ValueId> {
         if (!node.hasInput(index))
             return ValueId();
@@ -212,7 +213,7 @@ Result<std::vector<ValueId>> convertLstm(Builder& b, NodeReader& node)
     Composer c(b);
     LATHE_TRY_ASSIGN(const std::int64_t coupled, node.integer("input_forget", 0));
     if (coupled != 0)
-        return makeError(Errc::Unsupported, "attribute input_forget 1");
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "input_forget", 1));
     LATHE_TRY_ASSIGN(Layer layer, layerOf(b, c, node, 4, {"Sigmoid", "Tanh", "Tanh"}));
     const auto step = [](Composer& w, const Layer& l, Direction& d, ValueId products) {
         const std::int64_t h = l.hidden;

@@ -3,6 +3,7 @@
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/resize_taps.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -115,7 +116,7 @@ Result<Request> requestOf(Builder& b, NodeReader& node, const Ints& shape)
     if (!r.sizes.empty())
         r.scales.clear(); // files written for opset 11 give both, the scales empty
     if ((r.scales.empty() ? r.sizes.size() : r.scales.size()) != r.axes.size())
-        return makeError(Errc::BadFile, "scales or sizes must be given, one for each resized dimension");
+        return makeError(Errc::BadFile, say(Msg::ScalesOrSizes));
     return r;
 }
 
@@ -144,7 +145,7 @@ Result<std::vector<ResizeAxis>> axesOf(const Request& r, const Ints& shape)
     }
     if (r.scales.empty() && r.policy != "stretch") {
         if (r.policy != "not_larger" && r.policy != "not_smaller")
-            return makeError(Errc::Unsupported, fmt::format("attribute keep_aspect_ratio_policy \"{}\"", r.policy.substr(0, 40)));
+            return makeError(Errc::Unsupported, say(Msg::NeedsAttributeValue, "keep_aspect_ratio_policy", r.policy.substr(0, 40)));
         double scale = axes.empty() ? 1 : axes[0].scale;
         for (const ResizeAxis& axis : axes)
             scale = r.policy == "not_larger" ? std::min(scale, axis.scale) : std::max(scale, axis.scale);
@@ -155,7 +156,7 @@ Result<std::vector<ResizeAxis>> axesOf(const Request& r, const Ints& shape)
     }
     for (const ResizeAxis& axis : axes) {
         if (axis.out < 1 || axis.out > kMaxExtent || !(axis.scale > 0))
-            return makeError(Errc::BadFile, fmt::format("{} entries cannot be resized to {}", axis.in, axis.out));
+            return makeError(Errc::BadFile, say(Msg::NotResizedTo, axis.in, axis.out));
     }
     return axes;
 }
@@ -182,7 +183,7 @@ Result<std::vector<ValueId>> convertResize(Builder& b, NodeReader& node)
     if (rule.mode == "bilinear") // Upsample's old name
         rule.mode = "linear";
     if (rule.mode != "nearest" && !isFloat(b.dtype(x)))
-        return makeError(Errc::Unsupported, fmt::format("attribute mode \"{}\" on {}", rule.mode.substr(0, 40), toString(b.dtype(x))));
+        return makeError(Errc::Unsupported, say(Msg::NeedsModeOn, rule.mode.substr(0, 40), toString(b.dtype(x))));
     LATHE_TRY_ASSIGN(const Request request, requestOf(b, node, b.shape(x)));
     LATHE_TRY_ASSIGN(const std::vector<ResizeAxis> axes, axesOf(request, b.shape(x)));
     Composer c(b);

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/importer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ Result<std::vector<ValueId>> convertFlatten(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(std::int64_t axis, node.integer("axis", 1));
     const std::int64_t rank = b.rank(x);
     if (axis < -rank || axis > rank)
-        return makeError(Errc::BadFile, fmt::format("attribute axis is {}, the input has {} dimensions", axis, rank));
+        return makeError(Errc::BadFile, say(Msg::AxisOutside, axis, rank));
     axis = axis < 0 ? axis + rank : axis;
     if (axis == 1 && rank >= 1) {
         LATHE_TRY_ASSIGN(const ValueId y, b.emit("batch_flatten", {}, {x}));
@@ -42,12 +43,12 @@ Result<std::vector<ValueId>> convertReshape(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(std::optional<Ints> shape, attributeOrInput(b, node, "shape", 1));
     LATHE_TRY_ASSIGN(const std::int64_t allowZero, node.integer("allowzero", 0));
     if (!shape)
-        return makeError(Errc::BadFile, "the shape is absent");
+        return makeError(Errc::BadFile, say(Msg::ShapeAbsent));
     if (shape->size() > 64)
         return makeError(Errc::BadFile, fmt::format("the shape has {} dimensions", shape->size()));
     if (allowZero != 0 && std::ranges::find(*shape, 0) != shape->end()) {
         if (*shape != b.shape(x))
-            return makeError(Errc::Unsupported, "attribute allowzero with an empty result");
+            return makeError(Errc::Unsupported, say(Msg::NeedsAllowzero));
     }
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("reshape", {{"newshape", std::move(*shape)}}, {x}));
     return std::vector{y};
@@ -71,7 +72,7 @@ Result<std::vector<ValueId>> convertSqueeze(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::optional<Ints> axes, attributeOrInput(b, node, "axes", 1));
     const bool squeeze = node.op() == "Squeeze";
     if (!squeeze && !axes)
-        return makeError(Errc::BadFile, "the axes are absent");
+        return makeError(Errc::BadFile, say(Msg::AxesAbsent));
     LATHE_TRY_ASSIGN(const ValueId y, b.emit(squeeze ? "squeeze" : "expand_dims", {{"axes", axes.value_or(Ints{})}}, {x}));
     return std::vector{y};
 }

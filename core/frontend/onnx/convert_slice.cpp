@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -33,7 +34,7 @@ Result<std::vector<ValueId>> convertSplit(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t parts, node.integer("num_outputs", node.proto().output_size()));
     const std::int64_t rank = b.rank(x);
     if (axis < -rank || axis >= rank)
-        return makeError(Errc::BadFile, fmt::format("attribute axis is {}, the input has {} dimensions", axis, rank));
+        return makeError(Errc::BadFile, say(Msg::AxisOutside, axis, rank));
     axis = axis < 0 ? axis + rank : axis;
     const std::int64_t extent = b.shape(x)[static_cast<std::size_t>(axis)];
     Ints sizes = given.value_or(Ints{});
@@ -67,7 +68,7 @@ Result<std::vector<ValueId>> convertSlice(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::optional<Ints> axes, attributeOrInput(b, node, "axes", 3));
     LATHE_TRY_ASSIGN(const std::optional<Ints> steps, attributeOrInput(b, node, "steps", 4));
     if (!begin || !end)
-        return makeError(Errc::BadFile, "starts and ends must be given");
+        return makeError(Errc::BadFile, say(Msg::StartsAndEnds));
     Attrs attrs{{"begin", *begin}, {"end", *end}};
     if (axes)
         attrs["axes"] = *axes;
@@ -94,7 +95,7 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::optional<Ints> amounts, attributeOrInput(b, node, "pads", 1));
     LATHE_TRY_ASSIGN(double value, node.number("value", 0.0));
     if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
-        return makeError(Errc::Unsupported, fmt::format("attribute mode \"{}\"", mode.substr(0, 40)));
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeValue, "mode", mode.substr(0, 40)));
     if (node.hasInput(2)) {
         LATHE_TRY_ASSIGN(const std::vector<double> values, b.constantNumbers(node, 2, "the padding value"));
         if (values.size() != 1)
@@ -126,7 +127,7 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
         for (std::int64_t d = 0; d < rank; ++d) {
             const std::int64_t before = width[static_cast<std::size_t>(2 * d)], after = width[static_cast<std::size_t>(2 * d + 1)], extent = b.shape(x)[static_cast<std::size_t>(d)];
             if (before < 0 || after < 0 || before > kMaxWrapped || after > kMaxWrapped || extent < 1 || extent > kMaxWrapped)
-                return makeError(Errc::Unsupported, fmt::format("attribute mode \"wrap\" of {} and {} around {} entries", before, after, extent));
+                return makeError(Errc::Unsupported, say(Msg::NeedsWrap, before, after, extent));
             Ints positions;
             for (std::int64_t i = -before; i < extent + after; ++i)
                 positions.push_back((i % extent + extent) % extent);

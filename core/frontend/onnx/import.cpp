@@ -5,6 +5,7 @@
 #include "core/frontend/onnx/weight_cutter.h"
 #include "core/frontend/onnx/wire_check.h"
 #include "core/graph/passes.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,11 +42,12 @@ std::string operatorOf(const NodeProto& node)
 class Missing
 {
 public:
-    void add(const std::string& what, const std::string& node)
+    void add(const Message& what, const std::string& node)
     {
-        auto found = std::ranges::find(m_entries, what, &Entry::what);
+        const std::string text = textOf(what);
+        auto found = std::ranges::find(m_entries, text, &Entry::text);
         if (found == m_entries.end())
-            found = m_entries.insert(m_entries.end(), {what, {}, 0});
+            found = m_entries.insert(m_entries.end(), {text, what, {}, 0});
         found->count += 1;
         if (found->nodes.size() < kMaxNamed)
             found->nodes.push_back(fmt::format("\"{}\"", node.substr(0, 100)));
@@ -53,20 +55,22 @@ public:
     bool empty() const { return m_entries.empty(); }
     Error error() const
     {
-        std::string text;
+        std::vector<Message> problems;
         for (const Entry& entry : m_entries) {
             const std::size_t more = entry.count - entry.nodes.size();
-            text += fmt::format("{}{} ({} {}{})", text.empty() ? "" : "; ", entry.what, entry.count == 1 ? "node" : "nodes",
-                                fmt::join(entry.nodes, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+            problems.push_back(more > 0             ? say(Msg::NeededByMoreNodes, entry.what, entry.nodes, more)
+                                   : entry.count > 1 ? say(Msg::NeededByNodes, entry.what, entry.nodes)
+                                                     : say(Msg::NeededByNode, entry.what, entry.nodes));
         }
-        return makeError(Errc::Unsupported, fmt::format("the model needs what is not supported: {}", text));
+        return makeError(Errc::Unsupported, say(Msg::ModelNeeds, std::move(problems)));
     }
 
 private:
     struct Entry
     {
-        std::string what;
-        std::vector<std::string> nodes;
+        std::string text; ///< of what is missing
+        Message what;
+        std::vector<std::string> nodes; ///< quoted
         std::size_t count;
     };
     std::vector<Entry> m_entries;
@@ -83,7 +87,7 @@ Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder
             if (output.empty())
                 continue;
             if (!producers.emplace(output, i).second || builder.find(output).valid())
-                return makeError(Errc::BadFile, fmt::format("the value \"{}\" is defined twice, the second time by node \"{}\"", output, labelOf(graph.node(i), i)));
+                return makeError(Errc::BadFile, say(Msg::ValueDefinedTwiceBy, output, labelOf(graph.node(i), i)));
         }
     }
     enum class Mark : std::uint8_t
@@ -114,10 +118,10 @@ Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder
                 continue;
             const auto producer = producers.find(name);
             if (producer == producers.end())
-                return makeError(Errc::BadFile, fmt::format("node \"{}\" reads the value \"{}\", which nothing produces", labelOf(node, index), name));
+                return makeError(Errc::BadFile, say(Msg::ValueNotProduced, labelOf(node, index), name));
             Mark& mark = marks[static_cast<std::size_t>(producer->second)];
             if (mark == Mark::Open)
-                return makeError(Errc::BadFile, fmt::format("the graph has a cycle through node \"{}\"", labelOf(node, index)));
+                return makeError(Errc::BadFile, say(Msg::GraphCycle, labelOf(node, index)));
             if (mark == Mark::Unseen) {
                 mark = Mark::Open;
                 stack.emplace_back(producer->second, 0);
@@ -164,12 +168,12 @@ private:
         for (int i = 0; i < graph.initializer_size(); ++i) {
             ::onnx::TensorProto& proto = *graph.mutable_initializer(i);
             if (proto.name().empty())
-                return makeError(Errc::BadFile, "an initializer has no name");
+                return makeError(Errc::BadFile, say(Msg::InitializerUnnamed));
             const std::string name = proto.name();
             const auto position = static_cast<std::size_t>(i);
             auto tensor = position < cut.raw.size() ? m_builder.tensors().read(proto, cut.raw[position], cut.file) : m_builder.tensors().read(proto);
             if (!tensor && tensor.error().code == Errc::Unsupported) {
-                m_missing.add(tensor.error().message, name);
+                m_missing.add(messageOf(tensor.error()), name);
                 LATHE_TRY(m_builder.bind(name, m_builder.scalar(DType::F32, 0)));
                 m_unknown.insert(name);
                 continue;
@@ -179,7 +183,7 @@ private:
             LATHE_TRY(m_builder.bind(name, m_builder.addConstant(name, *std::move(tensor))));
         }
         for (const auto& sparse : graph.sparse_initializer())
-            m_missing.add("sparse initializers", sparse.values().name());
+            m_missing.add(say(Msg::NeedsSparse), sparse.values().name());
         return {};
     }
 
@@ -189,10 +193,10 @@ private:
         for (const auto& [name, shape] : m_options.shapes) {
             const auto found = std::ranges::find_if(m_proto.input(), [&](const auto& input) { return input.name() == name; });
             if (found == m_proto.input().end() || m_builder.find(name).valid())
-                return makeError(Errc::InvalidArgument, fmt::format("the model has no input \"{}\" whose shape could be set", name));
+                return makeError(Errc::InvalidArgument, say(Msg::NoInputToShape, name));
             const auto& dims = found->type().tensor_type().shape();
             if (found->type().tensor_type().has_shape() && dims.dim_size() != static_cast<int>(shape.size()))
-                return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" has {} dimensions, the shape [{}] has {}", name, dims.dim_size(), fmt::join(shape, ", "), shape.size()));
+                return makeError(Errc::InvalidArgument, say(Msg::InputDimensions, name, dims.dim_size(), fmt::format("{}", fmt::join(shape, ", ")), shape.size()));
             for (int d = 0; d < dims.dim_size(); ++d) {
                 if (!dims.dim(d).dim_param().empty())
                     m_symbols.emplace(dims.dim(d).dim_param(), shape[static_cast<std::size_t>(d)]);
@@ -215,18 +219,18 @@ private:
     Result<> addInput(const ::onnx::ValueInfoProto& input)
     {
         if (input.name().empty())
-            return makeError(Errc::BadFile, "an input has no name");
+            return makeError(Errc::BadFile, say(Msg::InputUnnamed));
         if (!input.type().has_tensor_type())
-            return makeError(Errc::Unsupported, fmt::format("input \"{}\" is no tensor", input.name()));
+            return makeError(Errc::Unsupported, say(Msg::InputNoTensor, input.name()));
         const auto& type = input.type().tensor_type();
         const std::optional<DType> dtype = dtypeOf(type.elem_type());
         if (!dtype)
-            return makeError(Errc::Unsupported, fmt::format("input \"{}\" has the element type {}", input.name(), dataTypeText(type.elem_type())));
+            return makeError(Errc::Unsupported, say(Msg::InputOfType, input.name(), dataTypeText(type.elem_type())));
         const auto given = m_options.shapes.find(input.name());
         std::vector<std::int64_t> shape;
         if (!type.has_shape()) {
             if (given == m_options.shapes.end())
-                return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" has no shape: set one with --shape", input.name()));
+                return makeError(Errc::InvalidArgument, say(Msg::InputWithoutShape, input.name()));
             shape = given->second;
         }
         for (int d = 0; type.has_shape() && d < type.shape().dim_size(); ++d) {
@@ -236,10 +240,10 @@ private:
         }
         const bool isEmpty = type.has_shape() && std::ranges::any_of(type.shape().dim(), [](const auto& dim) { return dim.has_dim_value() && dim.dim_value() == 0; });
         if (isEmpty)
-            return makeError(Errc::Unsupported, fmt::format("input \"{}\" has the shape [{}]: tensors without elements are not supported", input.name(), fmt::join(shape, ", ")));
+            return makeError(Errc::Unsupported, say(Msg::InputOfShape, input.name(), fmt::format("{}", fmt::join(shape, ", "))));
         for (const std::int64_t extent : shape) {
             if (extent < 1 || extent > kMaxExtent)
-                return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" has the shape [{}]: each dimension must be from 1 to 2^31", input.name(), fmt::join(shape, ", ")));
+                return makeError(Errc::InvalidArgument, say(Msg::InputShapeRange, input.name(), fmt::format("{}", fmt::join(shape, ", "))));
         }
         const graph::ValueId id = m_builder.graph().addValue(input.name(), *dtype, std::move(shape));
         m_builder.graph().inputs.push_back(id);
@@ -251,9 +255,9 @@ private:
         if (dim.has_dim_value() && dim.dim_value() > 0) {
             const std::int64_t fixed = dim.dim_value();
             if (given && *given != fixed)
-                return makeError(Errc::InvalidArgument, fmt::format("dimension {} of input \"{}\" is fixed at {}, {} was asked for", position, input, fixed, *given));
+                return makeError(Errc::InvalidArgument, say(Msg::DimensionFixed, position, input, fixed, *given));
             if (!given && position == 0 && m_options.batch && *m_options.batch != fixed)
-                return makeError(Errc::InvalidArgument, fmt::format("the model has the fixed batch {} (input \"{}\"), {} was asked for", fixed, input, *m_options.batch));
+                return makeError(Errc::InvalidArgument, say(Msg::BatchFixed, fixed, input, *m_options.batch));
             return fixed;
         }
         const std::string& symbol = dim.dim_param();
@@ -262,10 +266,9 @@ private:
         if (const auto known = m_symbols.find(symbol); !symbol.empty() && known != m_symbols.end())
             return known->second;
         if (position != 0)
-            return makeError(Errc::InvalidArgument, fmt::format("dimension {}{} of input \"{}\" is open: set it with --shape", position,
-                                                                symbol.empty() ? "" : fmt::format(" ({})", symbol), input));
+            return makeError(Errc::InvalidArgument, say(Msg::DimensionOpen, symbol.empty() ? fmt::format("{}", position) : fmt::format("{} ({})", position, symbol), input));
         if (!m_options.batch)
-            m_builder.note(fmt::format("the batch of input \"{}\" is open and was set to 1", input));
+            m_builder.note(say(Msg::BatchSetToOne, input));
         const std::int64_t batch = m_options.batch.value_or(1);
         if (!symbol.empty())
             m_symbols.emplace(symbol, batch);
@@ -294,9 +297,9 @@ private:
         NodeReader reader(proto);
         const auto condition = m_builder.constantNumbers(reader, 0, "a condition");
         if (!condition && condition.error().code != Errc::Unsupported)
-            return Error(condition.error()).note(fmt::format("node \"{}\" (If)", label));
+            return Error(condition.error()).note(say(Msg::NodeAt, label, "If"));
         if (!condition || condition->size() != 1) {
-            m_missing.add(condition ? "a condition of several values of If" : condition.error().message + " of If", label);
+            m_missing.add(say(Msg::NeedsOfOperator, condition ? say(Msg::NeedsConditionOfSeveral) : messageOf(condition.error()), "If"), label);
             m_unknown.insert(proto.output().begin(), proto.output().end());
             return {};
         }
@@ -328,7 +331,7 @@ private:
 
     Result<> addNode(NodeProto& proto, const std::string& label)
     {
-        const auto lacks = [&](const std::string& what) {
+        const auto lacks = [&](const Message& what) {
             m_missing.add(what, label);
             for (const std::string& output : proto.output())
                 m_unknown.insert(output);
@@ -336,7 +339,7 @@ private:
         const bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
         const Converter convert = standard ? findConverter(proto.op_type()) : nullptr;
         if (!convert) {
-            lacks(fmt::format("operator {}", operatorOf(proto)));
+            lacks(say(Msg::NeedsOperator, operatorOf(proto)));
             return {};
         }
         const bool unknown = std::ranges::any_of(proto.input(), [&](const std::string& name) { return m_unknown.contains(name); });
@@ -353,18 +356,18 @@ private:
             } else if (static_cast<std::int64_t>(values->size()) < reader.outputCount()) {
                 for (std::int64_t i = static_cast<std::int64_t>(values->size()); i < reader.outputCount(); ++i) {
                     if (reader.hasOutput(i))
-                        values = makeError(Errc::Unsupported, fmt::format("output {}", i));
+                        values = makeError(Errc::Unsupported, say(Msg::NeedsOutput, i));
                     if (!values)
                         break;
                 }
             }
         }
         if (!values && values.error().code == Errc::Unsupported) {
-            lacks(fmt::format("{} of {}", values.error().message, operatorOf(proto)));
+            lacks(say(Msg::NeedsOfOperator, values.error(), operatorOf(proto)));
             return {};
         }
         if (!values)
-            return std::move(values).error().note(fmt::format("node \"{}\" ({})", label, operatorOf(proto)));
+            return std::move(values).error().note(say(Msg::NodeAt, label, operatorOf(proto)));
         for (std::int64_t i = 0; i < reader.outputCount() && i < static_cast<std::int64_t>(values->size()); ++i) {
             if (reader.hasOutput(i))
                 LATHE_TRY(m_builder.bind(proto.output(static_cast<int>(i)), (*values)[static_cast<std::size_t>(i)]));
@@ -383,19 +386,19 @@ private:
         for (const auto& output : m_proto.output()) {
             const graph::ValueId id = m_builder.find(output.name());
             if (!id.valid())
-                return makeError(Errc::BadFile, fmt::format("the output \"{}\" is not computed", output.name()));
+                return makeError(Errc::BadFile, say(Msg::OutputNotComputed, output.name()));
             if (hasNoElements(id))
-                return makeError(Errc::Unsupported, fmt::format("the output \"{}\" has no elements", output.name()));
+                return makeError(Errc::Unsupported, say(Msg::OutputEmpty, output.name()));
             m_builder.graph().outputs.push_back(id);
         }
         for (const graph::Node& node : m_builder.graph().nodes) {
             const bool empty = std::ranges::any_of(node.inputs, [this](graph::ValueId id) { return hasNoElements(id); })
                 || std::ranges::any_of(node.outputs, [this](graph::ValueId id) { return hasNoElements(id); });
             if (empty)
-                return makeError(Errc::Unsupported, fmt::format("node \"{}\" ({}) works on a tensor without elements", node.origin, node.op));
+                return makeError(Errc::Unsupported, say(Msg::NodeOnEmptyTensor, node.origin, node.op));
         }
         if (m_builder.graph().outputs.empty())
-            return makeError(Errc::BadFile, "the model has no outputs");
+            return makeError(Errc::BadFile, say(Msg::NoOutputs));
         return {};
     }
 
@@ -444,7 +447,7 @@ private:
     std::map<std::string, std::int64_t> m_symbols;
 };
 
-Result<std::int64_t> opsetOf(const ModelProto& model, std::vector<std::string>* notes)
+Result<std::int64_t> opsetOf(const ModelProto& model, std::vector<Message>* notes)
 {
     std::int64_t version = 0;
     for (const auto& import : model.opset_import()) {
@@ -452,11 +455,11 @@ Result<std::int64_t> opsetOf(const ModelProto& model, std::vector<std::string>* 
             version = std::max(version, import.version());
     }
     if (version == 0)
-        return makeError(Errc::BadFile, "the model does not say which ONNX opset it uses");
+        return makeError(Errc::BadFile, say(Msg::NoOpset));
     if (version < kOldestOpset)
-        return makeError(Errc::Unsupported, fmt::format("the model uses ONNX opset {}, the oldest that is read is {}", version, kOldestOpset));
+        return makeError(Errc::Unsupported, say(Msg::OpsetTooOld, version, kOldestOpset));
     if (version > kNewestOpset && notes)
-        notes->push_back(fmt::format("the model uses ONNX opset {}; operators are read by their definitions of opset {}", version, kNewestOpset));
+        notes->push_back(say(Msg::OpsetNewer, version, kNewestOpset));
     return version;
 }
 
@@ -465,11 +468,11 @@ Result<graph::Graph> importModel(std::span<const std::byte> bytes, const ImportO
                                  std::shared_ptr<const MappedFile> file)
 {
     if (bytes.empty())
-        return makeError(Errc::BadFile, "the file is empty");
+        return makeError(Errc::BadFile, say(Msg::FileEmpty));
     if (!file && bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-        return makeError(Errc::BadFile, "the file is larger than 2 GiB: keep the weights in external files");
+        return makeError(Errc::BadFile, say(Msg::FileOver2GiB));
     if (options.batch && (*options.batch < 1 || *options.batch > kMaxExtent))
-        return makeError(Errc::InvalidArgument, fmt::format("the batch must be at least 1, it is {}", *options.batch));
+        return makeError(Errc::InvalidArgument, say(Msg::BatchBelowOne, *options.batch));
     LATHE_TRY(checkWire(bytes));
     CutWeights cut;
     CutModel slim;
@@ -480,8 +483,8 @@ Result<graph::Graph> importModel(std::span<const std::byte> bytes, const ImportO
     const std::span<const std::byte> message = cut.file ? std::as_bytes(std::span(slim.rest)) : bytes;
     ModelProto model;
     if (!model.ParseFromArray(message.data(), static_cast<int>(message.size())) || !model.has_graph())
-        return makeError(Errc::BadFile, "this is no valid ONNX file: its fields do not make a model");
-    std::vector<std::string> notes;
+        return makeError(Errc::BadFile, say(Msg::OnnxNoModel));
+    std::vector<Message> notes;
     LATHE_TRY_ASSIGN(const std::int64_t opset, opsetOf(model, &notes));
     auto result = Importer(model, options, folder, opset, static_cast<std::int64_t>(bytes.size()), std::move(cut)).run();
     if (result && options.notes)
@@ -495,9 +498,9 @@ Result<graph::Graph> importGuarded(std::span<const std::byte> bytes, const Impor
     try {
         return importModel(bytes, options, folder, std::move(file));
     } catch (const std::bad_alloc&) {
-        return makeError(Errc::BadFile, "the model does not fit into memory");
+        return makeError(Errc::BadFile, say(Msg::ModelOverMemory));
     } catch (const std::exception& exception) { // protobuf and the file system throw
-        return makeError(Errc::Internal, fmt::format("reading the model failed: {}", exception.what()));
+        return makeError(Errc::Internal, say(Msg::ModelReadingFailed, exception.what()));
     }
 }
 

@@ -65,8 +65,8 @@ public:
 
     /// Origin and base name of the nodes that follow.
     void begin(std::string name);
-    void note(std::string text) { m_notes.push_back(std::move(text)); }
-    std::vector<std::string>& notes() { return m_notes; }
+    void note(Message note) { m_notes.push_back(std::move(note)); }
+    std::vector<Message>& notes() { return m_notes; }
 
 private:
     std::string uniqueName(const std::string& base);
@@ -80,7 +80,7 @@ private:
     std::unordered_set<std::string> m_names;
     std::unordered_map<std::string, std::int64_t> m_suffixes;
     std::string m_current;
-    std::vector<std::string> m_notes;
+    std::vector<Message> m_notes;
 };
 
 /// Converts one node; returns a value for each output that it was asked for (fewer than the node names: not supported).

@@ -1,6 +1,7 @@
 #include "core/frontend/onnx/node_reader.h"
 
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -47,17 +48,17 @@ Result<AttributeProto*> NodeReader::find(std::string_view name, int type, std::s
         if (attribute.name() != name)
             continue;
         if (found)
-            return makeError(Errc::BadFile, fmt::format("attribute {} is given twice", name));
+            return makeError(Errc::BadFile, say(Msg::AttributeTwice, name));
         found = &attribute;
     }
     if (!found)
         return found;
     if (!found->ref_attr_name().empty())
-        return makeError(Errc::BadFile, fmt::format("attribute {} refers to a function's attribute outside of a function", name));
+        return makeError(Errc::BadFile, say(Msg::AttributeOfFunction, name));
     // Files of the first format versions leave the type out: then the value that is there decides.
     const bool untyped = found->type() == AttributeProto::UNDEFINED;
     if (!untyped && found->type() != type)
-        return makeError(Errc::BadFile, fmt::format("attribute {} must be {}", name, kind));
+        return makeError(Errc::BadFile, say(Msg::AttributeMustBe, name, kind));
     return found;
 }
 
@@ -121,7 +122,7 @@ Result<> NodeReader::finish() const
             unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", attribute.name().substr(0, 60));
     }
     if (!unknown.empty())
-        return makeError(Errc::Unsupported, fmt::format("attribute {}", unknown));
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttribute, unknown));
     return {};
 }
 

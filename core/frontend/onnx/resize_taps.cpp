@@ -1,5 +1,7 @@
 #include "core/frontend/onnx/resize_taps.h"
 
+#include "core/support/message.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +30,7 @@ Result<double> sourceOf(const ResizeRule& rule, const ResizeAxis& axis, double o
         const double reach = (axis.roiEnd - axis.roiBegin) * (in - 1);
         return axis.roiBegin * (in - 1) + (length == 1 ? reach / 2 : o * reach / (length - 1));
     }
-    return makeError(Errc::Unsupported, fmt::format("attribute coordinate_transformation_mode \"{}\"", rule.coordinates.substr(0, 40)));
+    return makeError(Errc::Unsupported, say(Msg::NeedsAttributeValue, "coordinate_transformation_mode", rule.coordinates.substr(0, 40)));
 }
 
 double cubicWeight(double distance, double a)
@@ -52,7 +54,7 @@ Result<std::int64_t> nearestSide(const std::string& rounding, double fraction)
         return 0;
     if (rounding == "ceil")
         return 1;
-    return makeError(Errc::Unsupported, fmt::format("attribute nearest_mode \"{}\"", rounding.substr(0, 40)));
+    return makeError(Errc::Unsupported, say(Msg::NeedsAttributeValue, "nearest_mode", rounding.substr(0, 40)));
 }
 
 } // namespace
@@ -61,9 +63,9 @@ Result<ResizeTaps> resizeTaps(const ResizeRule& rule, const ResizeAxis& axis)
 {
     const bool nearest = rule.mode == "nearest";
     if (!nearest && rule.mode != "linear" && rule.mode != "cubic")
-        return makeError(Errc::Unsupported, fmt::format("attribute mode \"{}\"", rule.mode.substr(0, 40)));
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeValue, "mode", rule.mode.substr(0, 40)));
     if (nearest && rule.antialias)
-        return makeError(Errc::Unsupported, "attribute antialias with mode nearest");
+        return makeError(Errc::Unsupported, say(Msg::NeedsAntialias));
     // Filters are as wide as the pixels that they gather where antialiasing shrinks.
     const double shrink = rule.antialias ? std::min(axis.scale, 1.0) : 1.0;
     const double reach = (rule.mode == "cubic" ? 2.0 : 1.0) / shrink;

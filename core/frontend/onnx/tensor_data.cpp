@@ -1,6 +1,7 @@
 #include "core/frontend/onnx/tensor_data.h"
 
 #include "core/frontend/onnx/schema.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@ std::string nameOf(const TensorProto& proto)
 
 Error bad(const TensorProto& proto, std::string_view what)
 {
-    return makeError(Errc::BadFile, fmt::format("{} {}", nameOf(proto), what));
+    return makeError(Errc::BadFile, say(Msg::TensorBroken, nameOf(proto), what));
 }
 
 /// Stores typed values of the schema's repeated fields; each is kept in the width of T.
@@ -123,7 +124,7 @@ Result<std::shared_ptr<const MappedFile>> TensorReader::opened(const std::string
     if (const auto found = m_files.find(location); found != m_files.end())
         return found->second;
     const auto refuse = [&](std::string_view why) {
-        return makeError(Errc::BadFile, fmt::format("the external data file \"{}\" {}", location.substr(0, 200), why));
+        return makeError(Errc::BadFile, say(Msg::ExternalData, location.substr(0, 200), why));
     };
     if (m_folder.empty())
         return refuse("cannot be opened: the model was not read from a folder");
@@ -139,7 +140,7 @@ Result<std::shared_ptr<const MappedFile>> TensorReader::opened(const std::string
     const fs::path folder = fs::canonical(m_folder, error);
     const fs::path file = error ? fs::path() : fs::canonical(folder / relative, error);
     if (error)
-        return makeError(Errc::NotFound, fmt::format("the external data file \"{}\" is missing beside the model", location.substr(0, 200)));
+        return makeError(Errc::NotFound, say(Msg::ExternalDataMissing, location.substr(0, 200)));
     const fs::path inside = file.lexically_relative(folder);
     if (inside.empty() || *inside.begin() == "..")
         return refuse("lies outside of the model's folder");
@@ -183,9 +184,9 @@ Result<ConstTensor> TensorReader::read(TensorProto& proto, std::span<const std::
     ConstTensor tensor;
     const std::optional<DType> dtype = dtypeOf(proto.data_type());
     if (!dtype)
-        return makeError(Errc::Unsupported, fmt::format("the element type {} of {}", dataTypeText(proto.data_type()), nameOf(proto)));
+        return makeError(Errc::Unsupported, say(Msg::NeedsElementTypeOf, dataTypeText(proto.data_type()), nameOf(proto)));
     if (proto.has_segment())
-        return makeError(Errc::Unsupported, fmt::format("the storage in segments of {}", nameOf(proto)));
+        return makeError(Errc::Unsupported, say(Msg::NeedsSegments, nameOf(proto)));
     tensor.dtype = *dtype;
     // Sizes are checked against what is there before any memory is asked for.
     std::int64_t elements = 1;

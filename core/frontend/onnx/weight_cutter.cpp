@@ -1,5 +1,7 @@
 #include "core/frontend/onnx/weight_cutter.h"
 
+#include "core/support/message.h"
+
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -97,7 +99,7 @@ public:
         for (std::size_t at = 0; at < m_file.size();) {
             const auto field = nextField(m_file, at);
             if (!field)
-                return makeError(Errc::BadFile, "this is no valid ONNX file: its fields do not make a model");
+                return makeError(Errc::BadFile, say(Msg::OnnxNoModel));
             if (!field->is(kModelGraph)) {
                 LATHE_TRY(keep(m_result.rest, field->whole));
                 continue;
@@ -114,7 +116,7 @@ private:
     {
         constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<int>::max()) - 64;
         if (bytes > kMost || m_result.rest.size() > kMost - bytes)
-            return makeError(Errc::BadFile, "the file holds more than 2 GiB beside the raw data of its weights: keep the weights in external files");
+            return makeError(Errc::BadFile, say(Msg::FileOver2GiBBeside));
         return {};
     }
 
@@ -131,7 +133,7 @@ private:
         for (std::size_t at = 0; at < graph.size();) {
             const auto field = nextField(graph, at);
             if (!field)
-                return makeError(Errc::BadFile, "this is no valid ONNX file: its graph's fields do not end with it");
+                return makeError(Errc::BadFile, say(Msg::OnnxGraphCut));
             if (!field->is(kGraphInitializer)) {
                 LATHE_TRY(keep(out, field->whole));
                 continue;
@@ -154,7 +156,7 @@ private:
         for (std::size_t at = 0; at < tensor.size();) {
             const auto field = nextField(tensor, at);
             if (!field)
-                return makeError(Errc::BadFile, "this is no valid ONNX file: a tensor's fields do not end with it");
+                return makeError(Errc::BadFile, say(Msg::OnnxTensorCut));
             if (field->is(kTensorRawData))
                 raw = field->contents;
         }

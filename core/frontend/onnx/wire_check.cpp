@@ -1,5 +1,7 @@
 #include "core/frontend/onnx/wire_check.h"
 
+#include "core/support/message.h"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -198,7 +200,7 @@ private:
 
     static Error broken(std::size_t offset, std::string_view what)
     {
-        return makeError(Errc::BadFile, fmt::format("this is no valid ONNX file: at byte {} {}", offset, what));
+        return makeError(Errc::BadFile, say(Msg::OnnxBroken, offset, what));
     }
 
     std::span<const std::byte> m_bytes;

@@ -12,6 +12,7 @@
 #include "core/graph/operator.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -421,7 +422,7 @@ private:
 Result<Graph> convertLayout(Graph graph, std::string_view layout)
 {
     if (layout != "NCHW" && layout != "NHWC")
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' is no layout; NCHW and NHWC are", layout));
+        return makeError(Errc::InvalidArgument, say(Msg::NoLayout, layout));
     LATHE_TRY_ASSIGN(Graph converted, Converter(graph, layout).run());
     return inferTypes(std::move(converted));
 }

@@ -4,6 +4,7 @@
 #include "core/search/lathe/rows_part.h"
 #include "core/search/lathe/winograd_part.h"
 #include "core/support/check.h"
+#include "core/support/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,10 +67,10 @@ Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlter
     LATHE_CHECK(alternative.dag != nullptr) << alternative.name;
     for (const compute::Op& op : alternative.dag->ops) {
         if (op.bodies.size() > 1)
-            return makeError(Errc::Unsupported, "'" + op.name + "' has several outputs");
+            return makeError(Errc::Unsupported, say(Msg::SeveralOutputs, op.name));
         for (const std::int64_t extent : op.shape)
             if (extent < 1)
-                return makeError(Errc::Unsupported, "'" + op.name + "' has an empty dimension");
+                return makeError(Errc::Unsupported, say(Msg::EmptyDimension, op.name));
     }
     std::shared_ptr<LatheSketch> sketch(new LatheSketch(std::string(kVersion) + alternative.name + suffixOf(form), alternative, hardware));
     const NestContext context{sketch->m_analysis, sketch->m_machine, sketch->m_constantOps};
@@ -214,13 +215,13 @@ Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
 Result<std::vector<std::shared_ptr<const LatheSketch>>> latheCpuSketches(const SearchTask& task)
 {
     std::vector<std::shared_ptr<const LatheSketch>> sketches;
-    std::string reason = "it has no alternative";
+    Message reason = say(Msg::NoAlternative);
     for (const SearchAlternative& alternative : task.alternatives) {
         auto sketch = LatheSketch::create(alternative, task.hardware);
         if (sketch)
             sketches.push_back(*std::move(sketch));
         else
-            reason = sketch.error().message;
+            reason = messageOf(sketch.error());
         if (tileOf(alternative.name) > 0)
             if (auto blocks = LatheSketch::create(alternative, task.hardware, LatheForm::Blocks))
                 sketches.push_back(*std::move(blocks));
@@ -228,7 +229,7 @@ Result<std::vector<std::shared_ptr<const LatheSketch>>> latheCpuSketches(const S
             sketches.push_back(*std::move(rows));
     }
     if (sketches.empty())
-        return makeError(Errc::Unsupported, "task " + task.name + " cannot be scheduled: " + reason);
+        return makeError(Errc::Unsupported, say(Msg::TaskNotSchedulable, task.name, reason));
     return sketches;
 }
 

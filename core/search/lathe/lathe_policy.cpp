@@ -1,5 +1,7 @@
 #include "core/search/lathe/lathe_policy.h"
 
+#include "core/support/message.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -31,8 +33,7 @@ Result<std::unique_ptr<LathePolicy>> LathePolicy::create(const SearchTask& task,
                                                          std::shared_ptr<SharedModel> model, const PolicyOptions& options)
 {
     if (task.target.traits().form != KernelForm::Phases)
-        return makeError(Errc::Unsupported, "Lathe's own schedules are for CPUs; for target '" + task.target.text()
-                                                + "' there is the policy reference");
+        return makeError(Errc::Unsupported, say(Msg::LatheSchedulesCpuOnly, task.target.text()));
     std::unique_ptr<LathePolicy> policy(new LathePolicy(task, guidance, std::move(model), options));
     LATHE_TRY_ASSIGN(policy->m_sketches, latheCpuSketches(task));
     if (options.pool) {
@@ -277,7 +278,7 @@ Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_
     const std::size_t keep = static_cast<std::size_t>(wanted) * 4 + 64;
     for (int generation = 0;; ++generation) {
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "the search was stopped");
+            return makeError(Errc::Cancelled, say(Msg::SearchStopped));
         LATHE_TRY(score(population));
         for (const Individual& individual : population)
             if (!m_proposed.contains(individual.identity))
@@ -366,7 +367,7 @@ Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::in
     const std::size_t draws = static_cast<std::size_t>(count) * (blind ? 4 : 1) + 16;
     const std::vector<Individual> randoms = sampleMany(round, 99'000'000'000ULL, draws, -1, executor, stop);
     if (stop.stop_requested())
-        return makeError(Errc::Cancelled, "the search was stopped");
+        return makeError(Errc::Cancelled, say(Msg::SearchStopped));
     std::vector<Individual> chosen = pick(ranked, randoms, static_cast<std::size_t>(count), first);
 
     LATHE_TRY_ASSIGN(const std::vector<double> predictions, predictSeconds(chosen));

@@ -3,6 +3,8 @@
 
 #include "core/search/lathe/tile_part.h"
 
+#include "core/support/message.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -41,8 +43,7 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     f.accumulators = f.vectors * f.tileA * f.tileB;
     f.registers = f.accumulators + f.vectors;
     if (f.registers > static_cast<double>(m_machine.registers))
-        return illegalTile("a tile of " + std::to_string(static_cast<int>(f.accumulators)) + " sums and "
-                       + std::to_string(c.vectors) + " operands does not fit " + std::to_string(m_machine.registers) + " registers");
+        return makeError(Errc::IllegalSchedule, say(Msg::TileOverRegisters, static_cast<int>(f.accumulators), c.vectors, m_machine.registers, "vector_registers"));
     f.unroll = static_cast<double>(c.unroll);
     f.chunk = static_cast<double>(chunk);
     f.order = static_cast<double>(c.order);

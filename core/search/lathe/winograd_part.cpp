@@ -2,6 +2,7 @@
 
 #include "core/ir/bounds.h"
 #include "core/search/lathe/access.h"
+#include "core/support/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -152,7 +153,7 @@ Result<NestFacts> WinogradPart::facts(std::span<const std::int32_t> genes) const
     f.accumulators = f.vectors * f.tileA;
     f.registers = f.accumulators + f.vectors;
     if (f.registers > static_cast<double>(m_machine.registers))
-        return illegalBlock("a tile of the product does not fit the registers");
+        return makeError(Errc::IllegalSchedule, say(Msg::ProductOverRegisters, "vector_registers"));
     f.unroll = static_cast<double>(c.unroll);
     f.bodySize = f.accumulators * f.unroll;
     if (f.bodySize > kMaxBody)

@@ -1,5 +1,7 @@
 #include "core/search/reference/annotate.h"
 
+#include "core/support/message.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -281,12 +283,12 @@ private:
         LATHE_TRY(bindLevel(i, 0, axes, ".0", Annotation::BlockX));
         LATHE_TRY_ASSIGN(const std::int64_t vthreads, bindLevel(i, 1, axes, ".1", Annotation::VThread));
         if (vthreads > m_context.maxVThread)
-            return illegalAnnotation(std::to_string(vthreads) + " virtual threads are more than " + std::to_string(m_context.maxVThread));
+            return makeError(Errc::IllegalSchedule, say(Msg::VirtualThreadsOver, vthreads, m_context.maxVThread, "max_vthread_extent"));
         LATHE_TRY_ASSIGN(const std::int64_t threads, bindLevel(i, 2, axes, ".2", Annotation::ThreadX));
         if (!small && threads < m_context.warpSize)
-            return illegalAnnotation(std::to_string(threads) + " threads do not fill a warp of " + std::to_string(m_context.warpSize));
+            return makeError(Errc::IllegalSchedule, say(Msg::ThreadsUnderWarp, threads, m_context.warpSize, "warp_size"));
         if (m_context.maxThreads > 0 && threads > m_context.maxThreads)
-            return illegalAnnotation(std::to_string(threads) + " threads are more than " + std::to_string(m_context.maxThreads) + " in a block");
+            return makeError(Errc::IllegalSchedule, say(Msg::ThreadsOverBlock, threads, m_context.maxThreads, "max_threads_per_block"));
         return {};
     }
 

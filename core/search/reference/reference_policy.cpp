@@ -1,6 +1,7 @@
 #include "core/search/reference/reference_policy.h"
 
 #include "core/search/features.h"
+#include "core/support/message.h"
 
 #include <nlohmann/json.hpp>
 
@@ -62,7 +63,7 @@ Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::sampleInitial(std
     double failures = 0;
     for (std::uint64_t iteration = 0; population.size() < static_cast<std::size_t>(m_minPopulation); ++iteration) {
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "the search was stopped");
+            return makeError(Errc::Cancelled, say(Msg::SearchStopped));
         std::vector<Program> drawn(size);
         executor.parallelFor(size, [&](std::size_t i) {
             Random r = random(round, iteration * 1'000'000ULL + i);
@@ -99,7 +100,7 @@ Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::evolve(std::vecto
     const int generations = m_model->ready() ? m_parameters.iterations : 1;
     for (int generation = 0;; ++generation) {
         if (stop.stop_requested())
-            return makeError(Errc::Cancelled, "the search was stopped");
+            return makeError(Errc::Cancelled, say(Msg::SearchStopped));
         LATHE_TRY(score(population, static_cast<std::uint64_t>(generation)));
         for (const Program& p : population)
             if (!m_proposed.contains(p.identity) && inBest.insert(p.identity).second)

@@ -1,6 +1,7 @@
 #include "plugins/cpu/codegen/compile.h"
 
 #include "core/support/checks.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <llvm/ADT/SmallVector.h>
@@ -112,8 +113,7 @@ Result<> optimize(llvm::Module& module, const CpuTarget& target)
         std::string problems;
         llvm::raw_string_ostream stream(problems);
         if (llvm::verifyModule(module, &stream))
-            return makeError(Errc::Internal,
-                             fmt::format("the emitted code is malformed: {}", stream.str().substr(0, 400)));
+            return makeError(Errc::Internal, say(Msg::CodeMalformed, stream.str().substr(0, 400)));
     }
 
     llvm::LoopAnalysisManager loops;
@@ -164,7 +164,7 @@ Result<MachineCode> generate(llvm::Module& module, const CpuTarget& target, Code
         passes.add(config);
         passes.add(info);
         if (config->addISelPasses())
-            return makeError(Errc::Unsupported, fmt::format("LLVM cannot select instructions for '{}'", target.triple));
+            return makeError(Errc::Unsupported, say(Msg::NoInstructions, target.triple));
         config->addMachinePasses();
         config->setInitialized();
         passes.add(new StackReferenceCounter(code.functions));

@@ -1,5 +1,6 @@
 #include "plugins/cpu/codegen/cpu_target.h"
 
+#include "core/support/message.h"
 #include "plugins/cpu/codegen/llvm_options.h"
 
 #include <fmt/format.h>
@@ -92,16 +93,16 @@ Result<CpuTarget> CpuTarget::create(const Target& target)
     std::string error;
     const llvm::Target* registered = llvm::TargetRegistry::lookupTarget(out.triple, error);
     if (registered == nullptr)
-        return makeError(Errc::InvalidArgument, fmt::format("LLVM does not know the triple '{}'", out.triple));
+        return makeError(Errc::InvalidArgument, say(Msg::TripleUnknown, out.triple));
     const std::unique_ptr<llvm::MCSubtargetInfo> plain(registered->createMCSubtargetInfo(out.triple, "", ""));
     if (plain && !out.cpu.empty() && !plain->isCPUStringValid(out.cpu))
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' is not a processor that LLVM knows for {}", out.cpu, out.triple));
+        return makeError(Errc::InvalidArgument, say(Msg::ProcessorUnknown, out.cpu, out.triple));
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
     out.machine.reset(registered->createTargetMachine(out.triple, out.cpu, out.features, options, llvm::Reloc::PIC_,
                                                       std::nullopt, llvm::CodeGenOptLevel::Default));
     if (!out.machine)
-        return makeError(Errc::InvalidArgument, fmt::format("LLVM has no code generator for '{}'", out.triple));
+        return makeError(Errc::InvalidArgument, say(Msg::NoCodeForTriple, out.triple));
     setVectorFacts(out, triple);
     return out;
 }

@@ -1,3 +1,4 @@
+#include "core/support/message.h"
 #include "plugins/cpu/codegen/emitter.h"
 
 #include <fmt/format.h>
@@ -79,7 +80,7 @@ PhaseEmitter::PhaseEmitter(llvm::Module& module, const ir::LoopNest& nest, const
 llvm::Value* PhaseEmitter::fail(Errc code, std::string message)
 {
     if (!m_error)
-        m_error = makeError(code, fmt::format("kernel '{}': {}", m_nest.name, std::move(message)));
+        m_error = makeError(code, say(Msg::KernelNoted, m_nest.name, std::move(message)));
     return llvm::PoisonValue::get(m_builder.getInt64Ty());
 }
 

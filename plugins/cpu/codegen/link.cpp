@@ -1,4 +1,5 @@
 #include "plugins/cpu/codegen/link.h"
+#include "core/support/message.h"
 #include "plugins/cpu/codegen/linker.h"
 
 #include <fcntl.h>
@@ -78,7 +79,7 @@ Result<Bytes> linkInMemory(std::span<const Bytes> objects, std::vector<std::stri
     LATHE_TRY(runLinker(arguments));
     Bytes linked = output->take();
     if (linked.empty())
-        return makeError(Errc::BuildFailed, "the linker wrote no output");
+        return makeError(Errc::BuildFailed, say(Msg::LinkedNothing));
     return linked;
 }
 

@@ -1,3 +1,4 @@
+#include "core/support/message.h"
 #include "plugins/cpu/codegen/link.h"
 #include "plugins/cpu/codegen/linker.h"
 #include "plugins/cpu/codegen/section_object.h"
@@ -27,9 +28,9 @@ Result<std::filesystem::path> findLibrary(const llvm::Triple& triple, const std:
         if (std::filesystem::exists(directory / file, ignored))
             return directory / file;
     }
-    const char* const cure = triple.isAArch64() && !isNative ? ": install the package libc6-arm64-cross" : "";
-    return makeError(Errc::NotFound, fmt::format("the library {} for '{}' is neither in {} nor in {}{}", file, triple.str(), directories[0].string(),
-                                                 directories[2].string(), cure));
+    if (triple.isAArch64() && !isNative)
+        return makeError(Errc::NotFound, say(Msg::NoCrossLibrary, file, triple.str(), directories[0].string(), directories[2].string(), "libc6-arm64-cross"));
+    return makeError(Errc::NotFound, say(Msg::NoTargetLibrary, file, triple.str(), directories[0].string(), directories[2].string(), isNative ? "libc6" : ""));
 }
 
 /// LLD writes to its output as to memory: where the disk is full, that ends the process. What goes in tells what comes out.
@@ -47,7 +48,7 @@ Result<> checkRoom(const backend::LibraryRequest& request)
     }
     const std::filesystem::space_info room = std::filesystem::space(request.output.parent_path(), unknown);
     if (!unknown && room.available < needed)
-        return makeError(Errc::StoreFailed, fmt::format("writing {}: the disk is full: {:.3g} MB are needed, {:.3g} are free", request.output.string(),
+        return makeError(Errc::StoreFailed, say(Msg::DiskFull, request.output.string(),
                                                         static_cast<double>(needed) / 1e6, static_cast<double>(room.available) / 1e6));
     return {};
 }
@@ -59,7 +60,7 @@ Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::st
     const llvm::Triple triple(tripleText);
     std::error_code ignored;
     if (!std::filesystem::exists(request.runtimeArchive, ignored))
-        return makeError(Errc::NotFound, fmt::format("the runtime archive {} does not exist", request.runtimeArchive.string()));
+        return makeError(Errc::NotFound, say(Msg::NoRuntimeFile, request.runtimeArchive.string()));
 
     std::vector<std::string> arguments = sharedObjectArguments();
     const std::string script = versionScript(request.exports);

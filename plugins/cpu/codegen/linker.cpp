@@ -1,5 +1,6 @@
 #include "plugins/cpu/codegen/linker.h"
 
+#include "core/support/message.h"
 #include "plugins/cpu/codegen/llvm_options.h"
 
 #include <fmt/format.h>
@@ -61,7 +62,7 @@ Result<> runLinker(const std::vector<std::string>& arguments)
     static bool usable = true;
     const std::scoped_lock lock(mutex);
     if (!usable)
-        return makeError(Errc::Internal, "the linker failed earlier and cannot run again in this process");
+        return makeError(Errc::Internal, say(Msg::LinkerBroken));
     std::vector<const char*> list;
     for (const std::string& argument : arguments)
         list.push_back(argument.c_str());
@@ -75,7 +76,7 @@ Result<> runLinker(const std::vector<std::string>& arguments)
     usable = result.canRunAgain;
     if (result.retCode != 0) {
         constexpr std::size_t kEnough = 600;
-        return makeError(Errc::BuildFailed, fmt::format("linking failed: {}", output.str().substr(0, kEnough)));
+        return makeError(Errc::BuildFailed, say(Msg::LinkingFailed, output.str().substr(0, kEnough)));
     }
     return {};
 }

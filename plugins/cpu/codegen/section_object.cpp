@@ -1,5 +1,7 @@
 #include "plugins/cpu/codegen/section_object.h"
 
+#include "core/support/message.h"
+
 #include <fmt/format.h>
 #include <llvm/BinaryFormat/ELF.h>
 #include <llvm/TargetParser/Triple.h>
@@ -222,13 +224,13 @@ Result<> completeSectionFile(const backend::BinarySection& section, const std::s
     // Code reaches 4 GiB to either side there, and there is no such thing as a section for data that is farther away.
     constexpr std::uint64_t kMostBesideCode = std::uint64_t{3} << 30;
     if (triple.getArch() == llvm::Triple::aarch64 && size > kMostBesideCode)
-        return makeError(Errc::Unsupported, fmt::format("the network's weights take {:.1f} GB: a library for aarch64 holds at most {:.1f}", static_cast<double>(size) / 1e9,
+        return makeError(Errc::Unsupported, say(Msg::WeightsTooLarge, static_cast<double>(size) / 1e9,
                                                         static_cast<double>(kMostBesideCode) / 1e9));
     const Placed placed{section.symbol, backend::kSectionFileStart, size, section.alignment, true};
     LATHE_TRY_ASSIGN(const Frame frame, frameOf({&placed, 1}, end, triple));
     const Descriptor file(section.file);
     if (!file.write(0, &frame.head, sizeof frame.head) || !file.write(frame.tailAt, frame.tail.data(), frame.tail.size()))
-        return makeError(Errc::StoreFailed, fmt::format("'{}' cannot be written: {}", section.file.string(), std::strerror(errno)));
+        return makeError(Errc::StoreFailed, say(Msg::NotWritten, section.file.string(), std::strerror(errno)));
     return {};
 }
 

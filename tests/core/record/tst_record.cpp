@@ -1,4 +1,5 @@
 #include "core/record/record_json.h"
+#include "core/support/message.h"
 #include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
@@ -32,6 +33,7 @@ Record sample()
     edge.map.axes[1] = {1, 1, 16, 1};
     edge.split = "rows";
     record.candidate = {"task", "winograd:4", {edge}, "sketch", "lathe-cpu/1:x", {1, -2, 3}, R"([["CI", 2]])"};
+    record.result.about = about(say(Msg::RunTookLong, 2.5, say(Msg::WhileTiming)));
     record.result.costsNs = {1000.25, 3000.5};
     record.result.verified = true;
     record.result.durationsMs = {{"build", 12.5}};
@@ -57,6 +59,23 @@ private slots:
         QVERIFY(back->candidate.edges == record.candidate.edges);
         QVERIFY(back->candidate.hash() == record.candidate.hash());
         QCOMPARE(back->result.costsNs, record.result.costsNs);
+        QCOMPARE(back->result.about->number("seconds"), 2.5);
+    }
+
+    void whatATextIsAboutMayBeAbsentOrUnknown()
+    {
+        Record record = sample();
+        record.result.about = {}; // as older versions wrote it
+        const json old = toJson(record);
+        QVERIFY(!old["result"].contains("about"));
+        QVERIFY(!recordFromJson(old)->result.about);
+        json newer = old;
+        newer["result"]["text"] = "melted";
+        newer["result"]["about"] = {{"id", "WarpsMelted"}, {"with", {{"warps", 3}}}};
+        const auto read = recordFromJson(newer);
+        QVERIFY(read);
+        QVERIFY(!read->result.about);
+        QCOMPARE(read->result.text, std::string("melted"));
     }
 
     void equalDevicesHaveOneKeyWhereverTheyArePluggedIn()

@@ -1,4 +1,5 @@
 #include "core/backend/kernel_name.h"
+#include "core/support/message.h"
 #include "plugins/sim/fault_script.h"
 #include "tests/support/processes.h"
 #include "tests/support/runs.h"
@@ -106,6 +107,12 @@ private slots:
             QVERIFY2(result.stage == expected->second.stage && result.code == expected->second.code, said.c_str());
             QVERIFY2(result.text.find(expected->second.says) != std::string::npos, said.c_str());
             QVERIFY2(result.costsNs.empty() && !result.verified, said.c_str());
+            // What it is about came from builder or runner, through the wire, into the database.
+            QVERIFY2(result.about && result.about->id != Msg::Plain && textOf(*result.about) == result.text, said.c_str());
+            if (result.code == Errc::RunTimeout || result.code == Errc::BuildTimeout)
+                QVERIFY2(result.about->number("seconds") == (result.code == Errc::RunTimeout ? 1 : 15), said.c_str());
+            if (result.code == Errc::WorkerCrashed)
+                QVERIFY2(result.about->number("signal") == 11, said.c_str());
         }
         QCOMPARE(seen.size(), std::size_t(9)); // all kinds, and none
         QVERIFY2(failed > kTrials / 5, qPrintable(QString::number(failed)));

@@ -1,6 +1,7 @@
 #include "core/store/record_reader.h"
 #include "core/store/record_range.h"
 #include "core/store/schema.h"
+#include "core/support/message.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
@@ -400,6 +401,36 @@ private slots:
         must(writer.addRecords(std::vector<Record>{final}));
         QCOMPARE(must(writer.best())[0].record.trial, std::string("t9"));
         QCOMPARE(must(writer.best()).size(), std::size_t{2});
+    }
+
+    void failuresOfTheFifthSchemaKeepTheirText()
+    {
+        {
+            auto db = must(store::Database::open(file("fifth.lathe"), store::Database::Mode::ReadWrite));
+            for (int step = 0; step < 5; ++step)
+                must(db.execute(store::kSchemaSteps[static_cast<std::size_t>(step)]));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=5"));
+            must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                            "verified, durations_ms, conditions, device, time_ms, predicted_ns, target) VALUES('old', 1, 0, 0, 'conv', 'direct', '[]', 'sketch', 's', '[]', '[]', 'h', 'run', "
+                            "'RunTimeout', 'the run took longer than 10 s', NULL, '[]', 0, '{}', '{}', 'here', 5, 60, 'sim')"));
+            QVERIFY(!db.execute("SELECT about FROM records")); // it is the fifth indeed
+        }
+        Project writer = must(Project::open(file("fifth.lathe"), Project::Access::Write));
+        Record fresh = must(writer.record("old"));
+        QCOMPARE(fresh.result.text, std::string("the run took longer than 10 s"));
+        QVERIFY(!fresh.result.about);
+        fresh.trial = "new";
+        fresh.result.about = about(say(Msg::RunTookLong, 12, say(Msg::WhileTiming)));
+        fresh.result.text = textOf(*fresh.result.about);
+        must(writer.addRecords(std::vector<Record>{fresh}));
+        QCOMPARE(must(writer.record("new")).result.about->number("seconds"), 12.0);
+        const RecordReader reader = must(RecordReader::open(file("fifth.lathe")));
+        const std::vector<std::int64_t> both = {1, 2};
+        const auto rows = must(reader.rows(both));
+        QVERIFY(!rows.at(0).about);
+        QCOMPARE(rows.at(1).about->id, Msg::RunTookLong);
+        const auto played = must(reader.round(1, 0));
+        QCOMPARE(played.at(1).about->number("seconds"), 12.0);
     }
 
     void budgetsAreKept()
