@@ -34,15 +34,33 @@ function(lathe_join_sources target count)
     endif()
 endfunction()
 
+# lathe_link_rooms(lathe-cli session support): links folders of core, and notes the arrow for the test that holds them against the
+# includes (tests/core/tst_arrows): what a folder links is what its files include, no more and no less.
+function(lathe_link_rooms target)
+    foreach(room ${ARGN})
+        target_link_libraries(${target} PUBLIC lathe_${room})
+    endforeach()
+    file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+    string(REPLACE ";" " " rooms "${ARGN}")
+    set_property(GLOBAL APPEND PROPERTY LATHE_ARROWS "${folder}: ${rooms}")
+endfunction()
+
+# lathe_write_arrows(): build/arrows.txt, a line per target.
+function(lathe_write_arrows)
+    get_property(arrows GLOBAL PROPERTY LATHE_ARROWS)
+    list(JOIN arrows "\n" text)
+    file(WRITE "${CMAKE_BINARY_DIR}/arrows.txt" "${text}\n")
+endfunction()
+
 # lathe_add_library(runtime SOURCES a.cpp ... DEPS support ... LIBS fmt::fmt ...)
-# One target per folder of core: the static archive lathe_<name>; liblathe is made of them (core/CMakeLists.txt).
+# One target per folder of core: the static archive lathe_<name>.
 # APART: never joined, since programs take single files out of the archive.
 # DEPS are folders of core, LIBS third-party targets used privately, PUBLIC_LIBS those seen in headers.
 function(lathe_add_library name)
     cmake_parse_arguments(ARG "APART" "" "SOURCES;DEPS;LIBS;PUBLIC_LIBS" ${ARGN})
     add_library(lathe_${name} STATIC ${ARG_SOURCES})
-    list(TRANSFORM ARG_DEPS PREPEND lathe_)
-    target_link_libraries(lathe_${name} PUBLIC lathe_options ${ARG_DEPS} ${ARG_PUBLIC_LIBS} PRIVATE ${ARG_LIBS})
+    target_link_libraries(lathe_${name} PUBLIC lathe_options ${ARG_PUBLIC_LIBS} PRIVATE ${ARG_LIBS})
+    lathe_link_rooms(lathe_${name} ${ARG_DEPS})
     if(NOT ARG_APART)
         lathe_join_sources(lathe_${name} 12)
     endif()

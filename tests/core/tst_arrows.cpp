@@ -22,6 +22,15 @@ class TestArrows : public QObject
     const QStringList m_core = {"runtime", "support", "wire", "serve", "ir", "target", "compute", "graph", "frontend", "schedule", "record",
                                 "search", "templates", "policy", "backend", "measure", "store", "deploy", "session"};
 
+    QMap<QString, QSet<QString>> m_edges; ///< as CMake links the folders: "core/ir" to "core/support"
+
+    /// core/<folder> and app/<folder> of a file in it, else the folder at the top.
+    static QString roomOf(const QString& file)
+    {
+        const bool deep = file.startsWith("core/") || file.startsWith("app/");
+        return file.section('/', 0, deep ? 1 : 0);
+    }
+
     /// Rank of core/<folder>/..., -1: not in core.
     int rank(const QString& path) const { return path.startsWith("core/") ? static_cast<int>(m_core.indexOf(path.section('/', 1, 1))) : -1; }
 
@@ -54,6 +63,17 @@ private slots:
             }
         }
         QVERIFY2(m_includes.size() > 500, "the walk must find the tree");
+        QFile arrows(QStringLiteral(LATHE_ARROWS));
+        QVERIFY(arrows.open(QIODevice::ReadOnly));
+        const QStringList lines = QString::fromUtf8(arrows.readAll()).split('\n', Qt::SkipEmptyParts);
+        for (const QString& edge : lines) {
+            const QString room = edge.section(':', 0, 0);
+            if (roomOf(room) != room && !room.startsWith("ui"))
+                continue; // halves of plugins and helpers of tests: below
+            for (const QString& to : edge.section(':', 1).split(' ', Qt::SkipEmptyParts))
+                m_edges[room] << (to == "ui" ? to : "core/" + to);
+        }
+        QVERIFY2(m_edges.size() > 20, "the edges must be found");
     }
 
     void ourHeadersAreIncludedByFullPath()
@@ -63,16 +83,53 @@ private slots:
         });
     }
 
-    void coreIncludesOnlyFoldersAboveInTheList()
+    void coreIsMadeOfTheFoldersInTheList()
     {
         for (const Include& i : m_includes)
             QVERIFY2(!i.file.startsWith("core/") || rank(i.file) >= 0, qPrintable(i.file + " is in no folder of the list"));
-        check([this](const Include& i) { return rank(i.file) < 0 || rank(i.what) < 0 || rank(i.what) <= rank(i.file); });
     }
 
-    void runtimeDependsOnNothing()
+    /// What the targets link is what their files include, no more and no less.
+    void includesAreTheEdgesOfTheTargets()
     {
-        check([](const Include& i) { return !i.file.startsWith("core/runtime/") || !i.what.startsWith("core/") || i.what.startsWith("core/runtime/"); });
+        QMap<QString, QSet<QString>> included;
+        for (const Include& i : m_includes) {
+            const QString from = roomOf(i.file), to = roomOf(i.what);
+            if (m_edges.contains(from) && to.startsWith("core/") && from != to)
+                included[from] << to;
+        }
+        QStringList wrong;
+        for (auto room = m_edges.begin(); room != m_edges.end(); ++room) {
+            for (const QString& to : *room - included.value(room.key()))
+                if (to.startsWith("core/"))
+                    wrong << room.key() + " links " + to + " and includes nothing of it";
+            for (const QString& to : included.value(room.key()) - *room)
+                wrong << room.key() + " includes files of " + to + " and does not link it";
+        }
+        QVERIFY2(wrong.isEmpty(), qPrintable("\n" + wrong.join('\n')));
+    }
+
+    void edgesOfCoreRunUpTheList()
+    {
+        for (auto room = m_edges.begin(); room != m_edges.end(); ++room)
+            for (const QString& to : *room)
+                QVERIFY2(rank(room.key()) < 0 || (rank(to) >= 0 && rank(to) < rank(room.key())), qPrintable(room.key() + " links " + to));
+    }
+
+    /// What programs and the window may link of core.
+    void edgesOfProgramsAreThoseOfTheDesign()
+    {
+        const int last = static_cast<int>(m_core.size()) - 1;
+        const QMap<QString, int> lowest = {{"app/builder", static_cast<int>(m_core.indexOf("backend"))},
+                                           {"app/runner", static_cast<int>(m_core.indexOf("serve"))}, {"app/cli", last}, {"app/workbench", last}};
+        for (auto room = lowest.begin(); room != lowest.end(); ++room) {
+            QVERIFY2(m_edges.contains(room.key()), qPrintable(room.key()));
+            for (const QString& to : m_edges[room.key()])
+                QVERIFY2(to == "ui" || rank(to) <= *room, qPrintable(room.key() + " links " + to));
+        }
+        QVERIFY(m_edges.contains("ui"));
+        for (const QString& to : m_edges["ui"])
+            QVERIFY2(to == "core/session" || to == "core/record", qPrintable("ui links " + to));
     }
 
     void nothingIncludesTheWindowProgramsOrPlugins()
@@ -167,10 +224,6 @@ private slots:
         });
     }
 
-    void theRunnerSeesServeAndAbove()
-    {
-        check([this](const Include& i) { return !i.file.startsWith("app/runner/") || rank(i.what) <= m_core.indexOf("serve"); });
-    }
 };
 
 LATHE_TEST(TestArrows)
