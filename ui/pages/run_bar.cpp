@@ -2,6 +2,7 @@
 
 #include "core/session/back_ends.h"
 #include "core/session/budget_text.h"
+#include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
 #include "ui/views/elided_label.h"
@@ -189,7 +190,7 @@ void RunBar::offerDevices()
         const QString full = name.isEmpty() ? key : unique ? name : QStringLiteral("%1 (%2)").arg(name, key);
         m_device->addItem(device.ready() ? m_device->fontMetrics().elidedText(full, Qt::ElideRight, kDeviceWidth) : tr("none"), device.ready() ? key : QString());
         const int row = m_device->count() - 1;
-        m_device->setItemData(row, device.ready() ? QStringLiteral("%1 (%2)").arg(name, key) : QString::fromStdString(device.reason()), Qt::ToolTipRole);
+        m_device->setItemData(row, device.ready() ? QStringLiteral("%1 (%2)").arg(name, key) : coreText(device.reason(), device.about), Qt::ToolTipRole);
         if (!device.ready() && devices.size() > 1)
             if (auto* items = qobject_cast<QStandardItemModel*>(m_device->model()))
                 items->item(row)->setEnabled(false);
