@@ -1,8 +1,10 @@
 #include "core/session/measure_plan.h"
 
 #include "core/measure/task_data.h"
+#include "core/session/condition_texts.h"
 #include "core/session/device_directory.h"
 #include "core/session/tune_options.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -70,8 +72,9 @@ Result<std::string> classOf(std::span<const DeviceIdentity> devices)
         return makeError(Errc::NotFound, "there is no device to measure on");
     for (const DeviceIdentity& device : devices)
         if (device.key != devices.front().key)
-            return makeError(Errc::InvalidArgument, fmt::format("costs of {} and {} do not compare: a run measures on equal devices",
-                                                                devices.front().key, device.key));
+            return makeError(Errc::InvalidArgument,
+                             say(Msg::DevicesDiffer, deviceNameOf(devices.front().fingerprint), devices.front().key,
+                                 deviceNameOf(device.fingerprint), device.key));
     return devices.front().key;
 }
 

@@ -1,8 +1,8 @@
 #include "core/session/run_devices.h"
 
+#include "core/session/condition_texts.h"
 #include "core/session/measure_plan.h"
-
-#include <fmt/format.h>
+#include "core/support/message.h"
 
 namespace lathe::session {
 
@@ -11,9 +11,9 @@ Result<> RunDevices::open(measure::MeasurerOptions options)
     LATHE_TRY_ASSIGN(auto measurer, measure::Measurer::create(std::move(options)));
     LATHE_TRY_ASSIGN(std::string key, classOf(measurer->devices()));
     if (m_measurer && key != m_deviceKey)
-        return makeError(
-            Errc::InvalidArgument,
-            fmt::format("costs of {} and {} do not compare: a run measures on equal devices", m_deviceKey, key));
+        return makeError(Errc::InvalidArgument,
+                         say(Msg::DevicesDiffer, deviceNameOf(opened().back().fingerprint), m_deviceKey,
+                             deviceNameOf(measurer->devices().back().fingerprint), key));
     if (m_measurer)
         m_before += m_measurer->times();
     m_measurer = std::move(measurer);
