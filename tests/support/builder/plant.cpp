@@ -62,8 +62,7 @@ void plantFault(schedule::LoweredKernel& kernel, Fault fault)
 
 void plantMalformed(schedule::LoweredKernel& kernel)
 {
-    const std::int32_t output = kernel.nest.parameters.back();
-    kernel.nest.buffers[static_cast<std::size_t>(output)].strides.push_back(1);
+    kernel.nest.buffers.push_back({"planted", DType::F32, Scope::Parameter, {1}, {1}});
 }
 
 } // namespace lathe::test
