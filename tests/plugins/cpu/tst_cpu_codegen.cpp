@@ -9,12 +9,14 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#ifndef Q_MOC_RUN // which cannot read them
 #include <llvm/IR/BasicBlock.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
+#endif
 
 #include <dlfcn.h>
 #include <elf.h>
