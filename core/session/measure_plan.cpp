@@ -6,8 +6,6 @@
 #include "core/session/tune_options.h"
 #include "core/support/message.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 

@@ -1,7 +1,6 @@
 #include "core/session/roofline.h"
 
 #include "core/measure/measurer.h"
-#include "core/record/json_fields.h"
 #include "core/session/back_ends.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
