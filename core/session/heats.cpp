@@ -27,9 +27,15 @@ void takeLook(FinalsGroup::Finalist& finalist, TrialResult result)
         durations[name] += ms;
     if (result.ok() && std::isfinite(result.meanNs()) && result.meanNs() > 0)
         finalist.costsNs.push_back(result.meanNs());
-    else if (result.ok())
-        result = {TrialStage::Run, Errc::Internal, "a run took no time that could be measured", {}, false, {}, "{}",
-                  result.device};
+    else if (result.ok()) {
+        TrialResult failed;
+        failed.stage = TrialStage::Run;
+        failed.code = Errc::Internal;
+        failed.text = "a run took no time that could be measured";
+        failed.conditions = "{}";
+        failed.device = result.device;
+        result = std::move(failed);
+    }
     if (finalist.costsNs.size() <= 1 || !result.ok())
         finalist.result = std::move(result);
     finalist.result.durationsMs = std::move(durations);
