@@ -197,7 +197,7 @@ private slots:
             r.candidate.steps = "[]";
             r.candidate.predictedNs = 10.25 + i;
             if (i == 2)
-                r.result = {TrialStage::Run, Errc::RunTimeout, "too\nlong", {}, false, {{"measure", 3.5}}, "{\"load\": 2}", {}};
+                r.result = {TrialStage::Run, Errc::RunTimeout, "too\nlong", {}, {}, false, {{"measure", 3.5}}, "{\"load\": 2}", {}};
             else
                 r.result.costsNs = {100.125 + i, 1e6 / 3};
             r.result.verified = i == 0;
