@@ -101,7 +101,7 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
     model->passes = passes.runs();
     if (spec.passLog) {
         for (const graph::PassRun& run : model->passes)
-            model->notices.push_back("pass " + graph::describe(run));
+            model->notices.push_back(say(Msg::PassTold, graph::describe(run)));
     }
     return std::shared_ptr<const LoadedModel>(std::move(model));
 }

@@ -286,11 +286,6 @@ Result<TrialDetail> ProjectHistory::detail(std::int64_t row)
     return detail;
 }
 
-std::string causeOf(const std::string& text)
-{
-    return store::failureCause(text);
-}
-
 Result<std::string> ProjectHistory::listing(std::int64_t row, Listing what)
 {
     LATHE_TRY_ASSIGN(const Record record, m_reader.record(row));
@@ -508,6 +503,11 @@ Result<std::unique_ptr<History>> readProjectHistory(const HistorySource& source)
 {
     LATHE_TRY_ASSIGN(store::RecordReader reader, store::RecordReader::open(source.project));
     return std::unique_ptr<History>(std::make_unique<ProjectHistory>(std::move(reader), source));
+}
+
+std::string causeOf(const std::string& text)
+{
+    return store::failureCause(text);
 }
 
 } // namespace lathe::session

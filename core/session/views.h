@@ -169,6 +169,7 @@ struct RemeasuredTrial
     std::string alternative;
     double beforeMs = kUnknown, costMs = kUnknown;
     std::string code, stage, text;
+    About about = {}; ///< the text
 };
 
 /// What the best record of a task is made of.

@@ -2068,6 +2068,10 @@
             <translation>策略 {policy} 没有目标 {target} 的规则；有 {policies}</translation>
         </message>
         <message>
+            <source>pass {pass}</source>
+            <translation>遍 {pass}</translation>
+        </message>
+        <message>
             <source>the project&apos;s {part} cannot be read: {reason}</source>
             <translation>无法读取项目的 {part}：{reason}</translation>
         </message>
