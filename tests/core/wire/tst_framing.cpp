@@ -82,7 +82,7 @@ private slots:
         qInfo("seed %d", seed);
         Random random(static_cast<std::uint64_t>(seed));
         for (int round = 0; round < 2000; ++round) {
-            Message message;
+            wire::Message message;
             message.mutable_run_job()->set_id(random.next());
             message.mutable_run_job()->add_launches()->add_buffers(static_cast<std::uint32_t>(random.next()));
             std::string stream;
@@ -107,7 +107,7 @@ private slots:
         QCOMPARE(::pipe(fds), 0);
         Connection writer(-1, fds[1]);
         Connection reader(fds[0], -1);
-        Message message;
+        wire::Message message;
         message.mutable_hello()->set_version("x");
         QVERIFY(writer.send(message, Deadline::inSeconds(10)));
         const auto got = reader.receive(Deadline::inSeconds(10));
