@@ -5,6 +5,8 @@
 #include "core/graph/pass_runner.h"
 #include "tests/support/test_program.h"
 
+#include <algorithm>
+
 namespace tst_pass_runner {
 
 using namespace lathe;
@@ -124,7 +126,7 @@ void TestPassRunner::withoutAPassTheNetworkComputesTheSame()
     const Graph g = busyNetwork();
     Graph whole, prepared;
     PassRunner all;
-    const graph::Partition usual = partitioned(g, all, "NHWC", whole);
+    partitioned(g, all, "NHWC", whole);
     auto some = PassRunner::without({pass.toStdString()});
     QVERIFY(some);
     const graph::Partition p = partitioned(g, *some, "NHWC", prepared);
@@ -133,8 +135,10 @@ void TestPassRunner::withoutAPassTheNetworkComputesTheSame()
     QCOMPARE(left->before, left->after);
     QCOMPARE(graph::describe(*left), pass.toStdString() + ": left out");
     QVERIFY(difference(g, prepared) < 1e-5);
-    QVERIFY(graph::print(prepared) != graph::print(whole)
-            || p.subgraphs.size() != usual.subgraphs.size()); // it was there for something
+    // It was there for something.
+    QVERIFY(std::ranges::any_of(all.runs(), [&](const PassRun& one) {
+        return one.pass == pass.toStdString() && (!one.changes.empty() || one.before != one.after);
+    }));
     if (std::ranges::all_of(p.subgraphs, [](const graph::Subgraph& s) { return s.task >= 0 || s.noop || s.untuned; }))
         QVERIFY(worst(run(g), DagExecutor(prepared, p, "direct").run()) < 1e-4);
 }
@@ -144,7 +148,8 @@ void TestPassRunner::withoutFusionEveryNodeIsAFunction()
     auto passes = PassRunner::without({"fuse", "fuse-rows", "fuse-inputs"});
     QVERIFY(passes);
     Graph prepared;
-    QCOMPARE(partitioned(busyNetwork(), *passes, "", prepared).subgraphs.size(), prepared.nodes.size());
+    const graph::Partition p = partitioned(busyNetwork(), *passes, "", prepared);
+    QCOMPARE(p.subgraphs.size(), prepared.nodes.size());
 }
 
 void TestPassRunner::aNameThatIsNoPassIsRefused()
