@@ -39,6 +39,13 @@ std::vector<std::pair<const char*, const void*>> fieldsOf(const ModelSpec& s)
             {"withoutPasses", &withoutPasses}, {"passLog", &passLog}};
 }
 
+std::vector<std::pair<const char*, const void*>> fieldsOf(const CompileOptions& o)
+{
+    const auto& [output, name, allowDefault, strict, verify, benchmark, threads] = o;
+    return {{"output", &output}, {"name", &name}, {"allowDefault", &allowDefault}, {"strict", &strict}, {"verify", &verify},
+            {"benchmark", &benchmark}, {"threads", &threads}};
+}
+
 template<typename Options>
 void everyFieldHasARow()
 {
@@ -60,6 +67,7 @@ class TestOptions : public QObject
 private slots:
     void everyTuneOptionStandsInTheTable() { everyFieldHasARow<TuneOptions>(); }
     void everyModelOptionStandsInTheTable() { everyFieldHasARow<ModelSpec>(); }
+    void everyOptionOfAnExportStandsInTheTable() { everyFieldHasARow<CompileOptions>(); }
 
     void rowsSayWhatTheyMustSay()
     {
