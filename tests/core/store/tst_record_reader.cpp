@@ -406,7 +406,7 @@ private slots:
     void failuresOfTheFifthSchemaKeepTheirText()
     {
         {
-            auto db = must(store::Database::open(file("fifth.lathe"), store::Database::Mode::ReadWrite));
+            auto db = must(store::Database::open(file("texts.lathe"), store::Database::Mode::ReadWrite));
             for (int step = 0; step < 5; ++step)
                 must(db.execute(store::kSchemaSteps[static_cast<std::size_t>(step)]));
             must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=5"));
@@ -415,7 +415,7 @@ private slots:
                             "'RunTimeout', 'the run took longer than 10 s', NULL, '[]', 0, '{}', '{}', 'here', 5, 60, 'sim')"));
             QVERIFY(!db.execute("SELECT about FROM records")); // it is the fifth indeed
         }
-        Project writer = must(Project::open(file("fifth.lathe"), Project::Access::Write));
+        Project writer = must(Project::open(file("texts.lathe"), Project::Access::Write));
         Record fresh = must(writer.record("old"));
         QCOMPARE(fresh.result.text, std::string("the run took longer than 10 s"));
         QVERIFY(!fresh.result.about);
@@ -424,7 +424,7 @@ private slots:
         fresh.result.text = textOf(*fresh.result.about);
         must(writer.addRecords(std::vector<Record>{fresh}));
         QCOMPARE(must(writer.record("new")).result.about->number("seconds"), 12.0);
-        const RecordReader reader = must(RecordReader::open(file("fifth.lathe")));
+        const RecordReader reader = must(RecordReader::open(file("texts.lathe")));
         const std::vector<std::int64_t> both = {1, 2};
         const auto rows = must(reader.rows(both));
         QVERIFY(!rows.at(0).about);
