@@ -159,7 +159,7 @@ private slots:
                 const QString text = model.index(row, column).data().toString();
                 QVERIFY2(!QRegularExpression(QStringLiteral("[a-z]{3,}")).match(QString(text).remove("sim").remove("cpu")).hasMatch(), qPrintable(text));
             }
-        const auto refused = m_workspace->session()->setHardware("num_cores", 100000);
+        const auto refused = m_workspace->session()->project()->setHardware("num_cores", 100000);
         QVERIFY(!refused);
         QVERIFY2(untranslated(ui::errorText(refused.error())).isEmpty(), qPrintable(ui::errorText(refused.error())));
     }
