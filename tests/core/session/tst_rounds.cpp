@@ -75,7 +75,7 @@ private slots:
             return ++asked <= 3 ? FakeDevices::failed(Errc::WrongAnswer)
                                 : FakeDevices::took(FakeDevices::costNs(request.candidate));
         };
-        must(rounds.hold(0, {}));
+        must(rounds.hold(1, {}));
         QCOMPARE(rounds.errors(), (std::map<std::string, std::int64_t>{{"WrongAnswer", 3}}));
         QCOMPARE(run.clock.trials(), std::int64_t{8});
     }
@@ -84,10 +84,10 @@ private slots:
     {
         FakeRun run(few(100));
         Rounds rounds(*run.parts);
-        must(rounds.hold(0, {}));
-        must(rounds.hold(0, {}));
+        must(rounds.hold(1, {}));
+        must(rounds.hold(1, {}));
         QVERIFY(std::isinf(run.devices.asked[0][0].bestNs));
-        QCOMPARE(run.devices.asked[1][0].bestNs, run.scheduler->progress(0).history[0] * 1e9);
+        QCOMPARE(run.devices.asked[1][0].bestNs, run.scheduler->progress(1).history[0] * 1e9);
         QCOMPARE(run.devices.asked[1][0].ordinal, std::int64_t{8});
         QCOMPARE(run.watcher.all<RoundEvent>()[1].index, 1);
     }
@@ -100,11 +100,11 @@ private slots:
         FakeRun run(options, &project);
         Rounds rounds(*run.parts);
         run.devices.most = 3; // then the devices work until they are stopped
-        must(rounds.hold(0, {}));
+        must(rounds.hold(1, {}));
         QCOMPARE(rounds.held(), 1);
         QCOMPARE(searched(project).size(), std::size_t{3});
-        QCOMPARE(run.scheduler->progress(0).trials, std::int64_t{3});
-        QVERIFY(!run.scheduler->progress(0).exhausted);
+        QCOMPARE(run.scheduler->progress(1).trials, std::int64_t{3});
+        QVERIFY(!run.scheduler->progress(1).exhausted);
         QCOMPARE(run.watcher.all<RoundDoneEvent>()[0].trials, 3);
     }
 
@@ -116,9 +116,9 @@ private slots:
         FakeRun run(options, &project);
         Rounds rounds(*run.parts);
         run.devices.most = 0;
-        must(rounds.hold(0, {}));
+        must(rounds.hold(1, {}));
         QCOMPARE(rounds.held(), 0);
-        QCOMPARE(run.scheduler->progress(0).rounds, std::int64_t{0});
+        QCOMPARE(run.scheduler->progress(1).rounds, std::int64_t{0});
         QVERIFY(must(project.rounds(run.journal.session())).empty());
     }
 
@@ -133,7 +133,7 @@ private slots:
                 stop.request_stop();
             return FakeDevices::took(FakeDevices::costNs(request.candidate));
         };
-        const auto held = rounds.hold(0, stop.get_token());
+        const auto held = rounds.hold(1, stop.get_token());
         QVERIFY(!held && held.error().code == Errc::Cancelled);
         QCOMPARE(searched(project).size(), std::size_t{5});
         QVERIFY(must(project.rounds(run.journal.session())).empty());
@@ -153,7 +153,7 @@ private slots:
                     stop.request_stop();
                 return FakeDevices::took(FakeDevices::costNs(request.candidate));
             };
-            QVERIFY(!rounds.hold(0, stop.get_token()));
+            QVERIFY(!rounds.hold(1, stop.get_token()));
             before = hashes(run.devices.asked[1]);
         }
         FakeRun run(few(100));
@@ -165,10 +165,10 @@ private slots:
         Rounds rounds(parts);
         must(rounds.restore({}));
         QCOMPARE(rounds.held(), 1);
-        QCOMPARE(rounds.cutShort(), 0);
+        QCOMPARE(rounds.cutShort(), 1);
         QCOMPARE(run.clock.trials(), std::int64_t{8});
         QCOMPARE(run.scheduler->progress(1).trials, std::int64_t{8});
-        must(rounds.hold(0, {}));
+        must(rounds.hold(1, {}));
         QCOMPARE(rounds.cutShort(), -1);
         QCOMPARE(hashes(run.devices.asked[0]),
                  (std::vector<std::string>(before.begin() + 5, before.end()))); // the missing ones alone
@@ -191,14 +191,14 @@ private slots:
     {
         FakeRun run(few(100), nullptr, true);
         Rounds rounds(*run.parts);
-        must(rounds.hold(0, {}));
+        must(rounds.hold(1, {}));
         // Twice as slow as it seemed: what the runoff said stands.
         run.devices.answer = [](const measure::MeasureRequest& request) {
             return FakeDevices::took(2 * FakeDevices::costNs(request.candidate));
         };
-        must(rounds.hold(0, {}));
+        must(rounds.hold(1, {}));
         QVERIFY(run.watcher.all<BestEvent>().size() >= 2);
-        QCOMPARE(run.watcher.all<BestEvent>().back().costMs, run.tasks[0].bestNs() * 1e-6);
+        QCOMPARE(run.watcher.all<BestEvent>().back().costMs, run.tasks[1].bestNs() * 1e-6);
         QVERIFY(run.watcher.all<BestEvent>().back().final);
         QVERIFY(run.devices.asked.size() > 3); // passes besides the two rounds
     }
