@@ -215,11 +215,11 @@ private slots:
         shaped.candidate.sketch = "conv2d_nchwc.x86";
         for (Record* each : {&own, &reference, &shaped}) {
             must(p.addRecords(std::vector{*each}));
-            QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {})), task).record, each->trial);
+            QCOMPARE(must(chooseRecords(network(), p, {})).at(task.key).record.trial, each->trial);
         }
         must(p.addRecords(std::vector{record("slow", task, "direct", 900, m_here)}));
         QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {})), task).record, std::string("shaped"));
-        QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {{}, true})), task).record, std::string("reference"));
+        QCOMPARE(must(chooseRecords(network(), p, {{}, true})).at(task.key).record.trial, std::string("reference"));
     }
 
     void everyFunctionHasADefaultOnATargetOfLaunches_data()
