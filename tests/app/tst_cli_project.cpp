@@ -80,7 +80,7 @@ private slots:
                 QVERIFY(event["terms"].toObject().contains("rounds")); // what this scheduler decides by
             }
         const auto count = *std::max_element(tasks.begin(), tasks.end()) + 1;
-        QVERIFY(count >= 2 && tasks.size() == 6);
+        QVERIFY(count >= 2 && tasks.size() >= 2 * count); // first rounds are short
         for (qsizetype i = 0; i < tasks.size(); ++i)
             QCOMPARE(tasks[i], static_cast<int>(i) % count);
         const Output refused = cli({"tune", "zoo:mlp", "--target", "sim", "--trials", "8", "--scheduler", "lottery"});

@@ -7,10 +7,13 @@
 #include "core/target/target.h"
 #include "plugins/sim/fault_script.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 using namespace lathe;
 
@@ -28,8 +31,14 @@ void target(std::string_view text)
 
 void shape(std::string_view text)
 {
+    CLI::App app;
     cli::ModelArguments arguments;
-    arguments.shapes = {std::string(text)};
+    arguments.addTo(*app.add_subcommand("tasks"), false);
+    try {
+        app.parse(std::vector<std::string>{"--shape=" + std::string(text), "tasks"}); // the last word first
+    } catch (const CLI::Error&) {
+        return;
+    }
     const auto options = arguments.openOptions();
     if (options)
         LATHE_CHECK(options->model.shapes.size() == 1 && !options->model.shapes[0].second.empty());
