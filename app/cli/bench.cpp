@@ -1,8 +1,8 @@
 #include "app/cli/library_source.h"
 #include "core/deploy/estimate_parts.h"
 #include "core/deploy/library_client.h"
-#include "core/support/json_fields.h"
 #include "core/runtime/clock.h"
+#include "core/support/json_fields.h"
 #include "core/target/target.h"
 
 #include <fmt/format.h>
@@ -45,8 +45,11 @@ Result<> bench(const BenchArguments& a)
         nlohmann::json rows = nlohmann::json::array();
         for (const wire::FunctionTime& row : times.functions)
             rows.push_back({{"name", row.name}, {"kind", row.kind}, {"ms", row.ms}, {"min_ms", row.minMs}});
-        nlohmann::json out = {{"latency_ms", {{"median", f.median}, {"mean", f.mean}, {"std", f.std}, {"min", f.min}, {"p95", f.p95}}},
-                              {"threads", times.threads}, {"device", kDefaultTarget}, {"functions", rows}};
+        nlohmann::json out = {
+            {"latency_ms", {{"median", f.median}, {"mean", f.mean}, {"std", f.std}, {"min", f.min}, {"p95", f.p95}}},
+            {"threads", times.threads},
+            {"device", kDefaultTarget},
+            {"functions", rows}};
         if (std::isfinite(times.callMs)) {
             out["call_ms"] = times.callMs;
             out["sum_ms"] = times.sumMs();
@@ -65,8 +68,8 @@ Result<> bench(const BenchArguments& a)
     print("functions, each timed behind the one before it, and one call ({:.4f} ms): {:.3f} ms\n", times.callMs, sum);
     if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
         print("when it was exported: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));
-    print("measured: median {:.3f} ms, mean {:.3f} ± {:.3f}, min {:.3f}, p95 {:.3f} ({} threads, {} runs)\n", f.median, f.mean, f.std, f.min, f.p95,
-               times.threads, times.runsNs.size());
+    print("measured: median {:.3f} ms, mean {:.3f} ± {:.3f}, min {:.3f}, p95 {:.3f} ({} threads, {} runs)\n", f.median,
+          f.mean, f.std, f.min, f.p95, times.threads, times.runsNs.size());
     return {};
 }
 
@@ -77,10 +80,24 @@ void addBench(CLI::App& app, Action& run)
     auto a = std::make_shared<BenchArguments>();
     CLI::App* command = app.add_subcommand("bench", "Time a library or a model");
     a->model.addTo(*command, true);
-    command->add_option("--number", a->plan.number, "Runs per repeat")->check(CLI::Range(1U, 1000000U))->capture_default_str();
-    command->add_option("--repeat", a->plan.repeat, "Times that are taken, from which the figures come (default: as many as take 0.4 s, 30 to 200)")->check(CLI::Range(1U, 100000U));
-    command->add_option("--max-seconds", a->plan.maxSeconds, "Longest time in seconds: fewer times are taken, at least three, where all would need longer; 0: no limit")->check(CLI::Range(0.0, 86400.0))->capture_default_str();
-    command->add_option("--min-repeat-ms", a->plan.minRepeatMs, "Shortest time of one repeat in ms; more runs are added to reach it")->check(CLI::Range(0.0, 600000.0))->capture_default_str();
+    command->add_option("--number", a->plan.number, "Runs per repeat")
+        ->check(CLI::Range(1U, 1000000U))
+        ->capture_default_str();
+    command
+        ->add_option("--repeat", a->plan.repeat,
+                     "Times that are taken, from which the figures come (default: as many as take 0.4 s, 30 to 200)")
+        ->check(CLI::Range(1U, 100000U));
+    command
+        ->add_option(
+            "--max-seconds", a->plan.maxSeconds,
+            "Longest time in seconds: fewer times are taken, at least three, where all would need longer; 0: no limit")
+        ->check(CLI::Range(0.0, 86400.0))
+        ->capture_default_str();
+    command
+        ->add_option("--min-repeat-ms", a->plan.minRepeatMs,
+                     "Shortest time of one repeat in ms; more runs are added to reach it")
+        ->check(CLI::Range(0.0, 600000.0))
+        ->capture_default_str();
     command->add_option("--threads", a->threads, "Threads to use; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return bench(*a); }; });

@@ -26,12 +26,14 @@ Result<std::int32_t> findTask(const std::vector<session::TaskView>& tasks, const
             return task.id;
         if (task.name == arguments.task) {
             if (found >= 0)
-                return makeError(Errc::InvalidArgument, fmt::format("{} has several tasks '{}': give its number", arguments.project, arguments.task));
+                return makeError(Errc::InvalidArgument, fmt::format("{} has several tasks '{}': give its number",
+                                                                    arguments.project, arguments.task));
             found = task.id;
         }
     }
     if (found < 0)
-        return makeError(Errc::NotFound, fmt::format("{} has no task '{}': lathe-cli budget {} lists them", arguments.project, arguments.task, arguments.project));
+        return makeError(Errc::NotFound, fmt::format("{} has no task '{}': lathe-cli budget {} lists them",
+                                                     arguments.project, arguments.task, arguments.project));
     return found;
 }
 
@@ -59,7 +61,9 @@ Result<> budget(const BudgetArguments& arguments)
         if (arguments.mute)
             wanted.muted = *arguments.mute == "on";
         if (wanted.pinned && wanted.muted) // who is first cannot be left out: the latest wish counts
-            (arguments.pin && *arguments.pin == "on" && !(arguments.mute && *arguments.mute == "on") ? wanted.muted : wanted.pinned) = false;
+            (arguments.pin && *arguments.pin == "on" && !(arguments.mute && *arguments.mute == "on")
+                 ? wanted.muted
+                 : wanted.pinned) = false;
         wanted.boost = arguments.boost.value_or(wanted.boost);
         wanted.trialCap = arguments.cap.value_or(wanted.trialCap);
         LATHE_TRY(session->project()->setBudget(only, wanted));
@@ -73,10 +77,18 @@ Result<> budget(const BudgetArguments& arguments)
             continue;
         const session::TaskBudget& b = budgets[static_cast<std::size_t>(task.id)];
         if (arguments.json)
-            rows.push_back({{"id", task.id}, {"task", task.name}, {"key", task.key}, {"pinned", b.pinned}, {"muted", b.muted}, {"boost", b.boost}, {"trial_cap", b.trialCap}, {"trials", task.trials}});
+            rows.push_back({{"id", task.id},
+                            {"task", task.name},
+                            {"key", task.key},
+                            {"pinned", b.pinned},
+                            {"muted", b.muted},
+                            {"boost", b.boost},
+                            {"trial_cap", b.trialCap},
+                            {"trials", task.trials}});
         else
-            print("{:>4} {:>6} {:>5} {:>6} {:>8} {:>8}  {}\n", task.id, b.pinned ? "yes" : "-", b.muted ? "yes" : "-", fmt::format("x{:g}", b.boost), b.trialCap > 0 ? std::to_string(b.trialCap) : "-",
-                  task.trials, task.name);
+            print("{:>4} {:>6} {:>5} {:>6} {:>8} {:>8}  {}\n", task.id, b.pinned ? "yes" : "-", b.muted ? "yes" : "-",
+                  fmt::format("x{:g}", b.boost), b.trialCap > 0 ? std::to_string(b.trialCap) : "-", task.trials,
+                  task.name);
     }
     if (arguments.json)
         print("{}\n", rows.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -88,7 +100,8 @@ Result<> budget(const BudgetArguments& arguments)
 void addBudget(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<BudgetArguments>();
-    CLI::App* command = app.add_subcommand("budget", "List what the scheduler is asked for each task, or change it for one task");
+    CLI::App* command = app.add_subcommand("budget",
+                                           "List what the scheduler is asked for each task, or change it for one task");
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     command->add_option("TASK", arguments->task, "Number, name or key of a task");
     command->add_option("--pin", arguments->pin, "Whether its trials come first")->check(CLI::IsMember({"on", "off"}));

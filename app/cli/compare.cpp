@@ -29,7 +29,8 @@ std::string ms(double value)
 std::string change(double ratio)
 {
     const session::Grade grade = session::gradeOf(ratio);
-    return grade == session::Grade::Unknown ? std::string("-") : fmt::format("{:+.1f}% {}", 100 * (ratio - 1), toString(grade));
+    return grade == session::Grade::Unknown ? std::string("-")
+                                            : fmt::format("{:+.1f}% {}", 100 * (ratio - 1), toString(grade));
 }
 
 nlohmann::json number(double value)
@@ -52,7 +53,8 @@ std::vector<Row> rowsOf(const std::vector<Standing>& standings)
         for (const Standing::Task& task : standings[i].tasks) {
             auto row = std::find_if(rows.begin(), rows.end(), [&task](const Row& r) { return r.key == task.key; });
             if (row == rows.end())
-                row = rows.insert(rows.end(), {task.key, task.name, task.weight, std::vector<double>(standings.size(), session::kUnknown)});
+                row = rows.insert(rows.end(), {task.key, task.name, task.weight,
+                                               std::vector<double>(standings.size(), session::kUnknown)});
             row->ms[i] = task.bestMs;
         }
     return rows;
@@ -75,7 +77,8 @@ Result<std::vector<Standing>> read(const CompareArguments& a)
             }
     }
     if (baselines.size() < 2)
-        return makeError(Errc::InvalidArgument, "there is one thing only: name two projects, or one with several runs and --runs");
+        return makeError(Errc::InvalidArgument,
+                         "there is one thing only: name two projects, or one with several runs and --runs");
     std::vector<Standing> standings;
     for (const session::Baseline& baseline : baselines) {
         LATHE_TRY_ASSIGN(Standing standing, session::standing(baseline));
@@ -89,11 +92,20 @@ void printJson(const std::vector<Standing>& standings)
     nlohmann::json out;
     out["compared"] = nlohmann::json::array();
     for (const Standing& s : standings)
-        out["compared"].push_back({{"name", toString(s.what)}, {"model", s.model}, {"target", s.target}, {"device", s.deviceName}, {"estimated_ms", number(s.estimatedMs)}, {"measured_ms", number(s.measuredMs)},
-                                   {"untuned_ms", number(s.untunedMs)}, {"trials", s.trials}, {"failed", s.errors}, {"seconds", s.activeSeconds}});
+        out["compared"].push_back({{"name", toString(s.what)},
+                                   {"model", s.model},
+                                   {"target", s.target},
+                                   {"device", s.deviceName},
+                                   {"estimated_ms", number(s.estimatedMs)},
+                                   {"measured_ms", number(s.measuredMs)},
+                                   {"untuned_ms", number(s.untunedMs)},
+                                   {"trials", s.trials},
+                                   {"failed", s.errors},
+                                   {"seconds", s.activeSeconds}});
     out["conditions"] = nlohmann::json::array();
     for (const session::ConditionRow& row : session::conditionTable(standings))
-        out["conditions"].push_back({{"name", row.name}, {"values", row.values}, {"differs", row.differs}, {"serious", row.serious}});
+        out["conditions"].push_back(
+            {{"name", row.name}, {"values", row.values}, {"differs", row.differs}, {"serious", row.serious}});
     // With two, their tasks by harm, as the gate sees them; else in the network's order.
     out["tasks"] = nlohmann::json::array();
     std::map<std::string, nlohmann::json> byKey;
@@ -131,7 +143,8 @@ void printJson(const std::vector<Standing>& standings)
 void printTables(const std::vector<Standing>& standings)
 {
     for (std::size_t i = 0; i < standings.size(); ++i)
-        print("[{}] {}: {} for {}\n", static_cast<char>('A' + i % 26), toString(standings[i].what), standings[i].model, standings[i].target);
+        print("[{}] {}: {} for {}\n", static_cast<char>('A' + i % 26), toString(standings[i].what), standings[i].model,
+              standings[i].target);
     const auto line = [&](const std::string& name, const std::string& weight, const std::vector<double>& values) {
         std::string text = fmt::format("{:<44} {:>6} {:>11}", name.substr(0, 44), weight, ms(values[0]));
         for (std::size_t i = 1; i < values.size(); ++i)
@@ -179,14 +192,17 @@ Result<> printPrograms(const CompareArguments& a, const std::vector<Standing>& s
 {
     LATHE_TRY_ASSIGN(const session::ProgramText what, session::programTextFromString(a.program));
     const std::vector<Row> rows = rowsOf(standings);
-    const auto row = std::find_if(rows.begin(), rows.end(), [&a](const Row& r) { return r.name == a.task || r.key == a.task; });
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&a](const Row& r) { return r.name == a.task || r.key == a.task; });
     if (row == rows.end())
-        return makeError(Errc::NotFound, fmt::format("there is no task named '{}': the first column of the table names them", a.task));
+        return makeError(Errc::NotFound,
+                         fmt::format("there is no task named '{}': the first column of the table names them", a.task));
     session::ProgramReader reader;
     LATHE_TRY_ASSIGN(const std::string first, reader.text(standings[0], row->key, what));
     for (std::size_t i = 1; i < standings.size(); ++i) {
         LATHE_TRY_ASSIGN(const std::string other, reader.text(standings[i], row->key, what));
-        print("--- {}\n+++ {}\n{}", toString(standings[0].what), toString(standings[i].what), session::unifiedDiff(session::diffLines(first, other)));
+        print("--- {}\n+++ {}\n{}", toString(standings[0].what), toString(standings[i].what),
+              session::unifiedDiff(session::diffLines(first, other)));
     }
     return {};
 }
@@ -205,11 +221,19 @@ Result<> compare(const CompareArguments& a)
 void addCompare(CLI::App& app, Action& run)
 {
     auto a = std::make_shared<CompareArguments>();
-    CLI::App* command = app.add_subcommand("compare", "Show what changed between projects, runs or dates, task by task");
-    command->add_option("WHAT", a->words, "P.lathe[,run=N][,until=2026-01-31[T18:00]][,model=N]; the first is what the others are held against")->required();
+    CLI::App* command = app.add_subcommand("compare",
+                                           "Show what changed between projects, runs or dates, task by task");
+    command
+        ->add_option(
+            "WHAT", a->words,
+            "P.lathe[,run=N][,until=2026-01-31[T18:00]][,model=N]; the first is what the others are held against")
+        ->required();
     command->add_flag("--runs", a->runs, "Compare all runs of each project, one by one");
     command->add_option("--task", a->task, "Show how the program of this task differs (a name of the table)");
-    command->add_option("--program", a->program, "The form in which programs are shown: steps, loops, nest, ir, assembly or source")->capture_default_str();
+    command
+        ->add_option("--program", a->program,
+                     "The form in which programs are shown: steps, loops, nest, ir, assembly or source")
+        ->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return compare(*a); }; });
 }

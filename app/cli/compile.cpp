@@ -29,10 +29,13 @@ std::string percent(double share)
 
 void printFunctions(const std::vector<session::SubgraphReport>& subgraphs)
 {
-    print("{:<52} {:<10} {:<9} {:<18} {:>6} {:>6} {:>11} {:>11}\n", "function", "runs", "record", "algorithm", "share", "flop", "estimated", "measured");
+    print("{:<52} {:<10} {:<9} {:<18} {:>6} {:>6} {:>11} {:>11}\n", "function", "runs", "record", "algorithm", "share",
+          "flop", "estimated", "measured");
     for (const auto& s : subgraphs)
-        print("{:<52} {:<10} {:<9} {:<18} {:>6} {:>6} {:>11} {:>11}{}\n", s.name.substr(0, 52), toString(s.cover), s.record.empty() ? std::string("-") : s.record.substr(0, 8), s.alternative.substr(0, 18),
-              percent(s.share), percent(s.flopShare), msWithUnit(s.estimatedMs), msWithUnit(s.measuredMs), s.reason.empty() ? "" : "  " + s.reason);
+        print("{:<52} {:<10} {:<9} {:<18} {:>6} {:>6} {:>11} {:>11}{}\n", s.name.substr(0, 52), toString(s.cover),
+              s.record.empty() ? std::string("-") : s.record.substr(0, 8), s.alternative.substr(0, 18),
+              percent(s.share), percent(s.flopShare), msWithUnit(s.estimatedMs), msWithUnit(s.measuredMs),
+              s.reason.empty() ? "" : "  " + s.reason);
 }
 
 void printReport(const session::CompileReport& report)
@@ -42,13 +45,15 @@ void printReport(const session::CompileReport& report)
         records += subgraph.record.empty() ? 0 : 1;
     printFunctions(report.subgraphs);
     print("{} functions, {} with a record\n", report.subgraphs.size(), records);
-    print("library      {}\nheader       {}\ndescription  {}\n", report.library.string(), report.header.string(), report.description.string());
+    print("library      {}\nheader       {}\ndescription  {}\n", report.library.string(), report.header.string(),
+          report.description.string());
     if (std::isfinite(report.maxRelError))
         print("verified     max relative error {:.2e}\n", report.maxRelError);
     else
         print("not verified\n");
     if (std::isfinite(report.latencyMs.median))
-        print("estimated {}; measured {} (median, {} threads)\n", toText(report.estimated), msWithUnit(report.latencyMs.median), report.threads);
+        print("estimated {}; measured {} (median, {} threads)\n", toText(report.estimated),
+              msWithUnit(report.latencyMs.median), report.threads);
 }
 
 void putNumber(nlohmann::json& out, const char* key, double value)
@@ -78,15 +83,23 @@ nlohmann::json functions(const std::vector<session::SubgraphReport>& subgraphs)
 Result<> dryRun(const session::TuningSession& session, const CompileArguments& a)
 {
     LATHE_TRY_ASSIGN(const session::Coverage coverage, session.exports()->coverage(a.options.values.strict));
-    const std::string refusal = !coverage.unsupported.empty() ? coverage.unsupported : a.options.values.allowDefault ? std::string() : coverage.refusal;
+    const std::string refusal = !coverage.unsupported.empty()   ? coverage.unsupported
+                                : a.options.values.allowDefault ? std::string()
+                                                                : coverage.refusal;
     if (a.json) {
-        nlohmann::json out = {{"subgraphs", functions(coverage.subgraphs)}, {"tasks", coverage.tasks}, {"records", coverage.records},
-                              {"near", coverage.near}, {"defaults", coverage.defaults}, {"refused", refusal.empty() ? nlohmann::json(nullptr) : nlohmann::json(refusal)}};
+        nlohmann::json out = {{"subgraphs", functions(coverage.subgraphs)},
+                              {"tasks", coverage.tasks},
+                              {"records", coverage.records},
+                              {"near", coverage.near},
+                              {"defaults", coverage.defaults},
+                              {"refused", refusal.empty() ? nlohmann::json(nullptr) : nlohmann::json(refusal)}};
         putNumber(out, "estimated_ms", coverage.estimatedTasksMs);
         print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     } else {
         printFunctions(coverage.subgraphs);
-        print("{} tasks: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n", coverage.tasks, coverage.records, coverage.near, coverage.defaults, msWithUnit(coverage.estimatedTasksMs));
+        print("{} tasks: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n",
+              coverage.tasks, coverage.records, coverage.near, coverage.defaults,
+              msWithUnit(coverage.estimatedTasksMs));
     }
     if (!refusal.empty())
         return makeError(coverage.unsupported.empty() ? Errc::Incompatible : Errc::Unsupported, refusal);
@@ -95,8 +108,11 @@ Result<> dryRun(const session::TuningSession& session, const CompileArguments& a
 
 void printJson(const session::CompileReport& report)
 {
-    nlohmann::json out = {{"library", report.library.string()}, {"header", report.header.string()}, {"description", report.description.string()},
-                          {"subgraphs", functions(report.subgraphs)}, {"threads", report.threads}};
+    nlohmann::json out = {{"library", report.library.string()},
+                          {"header", report.header.string()},
+                          {"description", report.description.string()},
+                          {"subgraphs", functions(report.subgraphs)},
+                          {"threads", report.threads}};
     putNumber(out, "max_rel_error", report.maxRelError);
     putNumber(out, "latency_ms", report.latencyMs.median);
     out["estimated_ms"] = toJson(report.estimated);

@@ -16,14 +16,20 @@ void addDevices(CLI::App& app, Action& run)
     command->callback([json, target, &run] {
         run = [json, target]() -> Result<> {
             const auto directory = session::DeviceDirectory::ask();
-            const auto devices = target->empty() ? std::vector(directory.all().begin(), directory.all().end()) : directory.forTarget(*target);
+            const auto devices = target->empty() ? std::vector(directory.all().begin(), directory.all().end())
+                                                 : directory.forTarget(*target);
             nlohmann::json rows = nlohmann::json::array();
             for (const auto& device : devices) {
                 nlohmann::json hardware = nlohmann::json::object();
                 for (const auto& limit : device.hardware)
                     hardware[limit.name] = {{"value", limit.value}, {"origin", limit.origin}};
                 if (*json) {
-                    rows.push_back({{"key", device.key}, {"kind", device.kind}, {"name", device.name}, {"state", device.state}, {"device_key", device.deviceKey}, {"hardware", hardware}});
+                    rows.push_back({{"key", device.key},
+                                    {"kind", device.kind},
+                                    {"name", device.name},
+                                    {"state", device.state},
+                                    {"device_key", device.deviceKey},
+                                    {"hardware", hardware}});
                     continue;
                 }
                 print("{:<12} {:<6} {:<10} {}\n", device.key, device.kind, device.state, device.name);

@@ -33,7 +33,13 @@ struct Writer
     void operator()(const TrialEvent& e) const
     {
         const TrialView& t = e.trial;
-        out.update({{"event", "trial"}, {"id", t.id}, {"round", t.round}, {"index", t.index}, {"task", t.task}, {"candidate", t.candidate}, {"sketch", t.sketch}});
+        out.update({{"event", "trial"},
+                    {"id", t.id},
+                    {"round", t.round},
+                    {"index", t.index},
+                    {"task", t.task},
+                    {"candidate", t.candidate},
+                    {"sketch", t.sketch}});
         if (t.code == "Ok")
             putFinite(out, "cost_ms", t.costMs);
         else
@@ -81,9 +87,15 @@ struct Writer
             levels.push_back({{"name", level.name}, {"bytes", level.bytes}, {"gbytes_per_s", level.gbytesPerS}});
         out.update({{"event", "limits"}, {"gflops", e.limits.gflops}, {"levels", levels}});
     }
-    void operator()(const ErrorEvent& e) const { out.update({{"event", "error"}, {"code", toString(e.code)}, {"text", e.text}}); }
+    void operator()(const ErrorEvent& e) const
+    {
+        out.update({{"event", "error"}, {"code", toString(e.code)}, {"text", e.text}});
+    }
     void operator()(const LogEvent& e) const { out.update({{"event", "log"}, {"text", e.text}}); }
-    void operator()(const StateEvent& e) const { out.update({{"event", "state"}, {"state", toString(e.state)}, {"text", e.text}}); }
+    void operator()(const StateEvent& e) const
+    {
+        out.update({{"event", "state"}, {"state", toString(e.state)}, {"text", e.text}});
+    }
     void operator()(const RoundDoneEvent& e) const
     {
         out.update({{"event", "round_done"}, {"index", e.index}, {"task", e.task}, {"trials", e.trials}});
@@ -92,11 +104,20 @@ struct Writer
     }
     void operator()(const BudgetEvent& e) const
     {
-        out.update({{"event", "budget"}, {"task", e.task}, {"pinned", e.budget.pinned}, {"muted", e.budget.muted}, {"boost", e.budget.boost}, {"trial_cap", e.budget.trialCap}});
+        out.update({{"event", "budget"},
+                    {"task", e.task},
+                    {"pinned", e.budget.pinned},
+                    {"muted", e.budget.muted},
+                    {"boost", e.budget.boost},
+                    {"trial_cap", e.budget.trialCap}});
     }
     void operator()(const FinalsEvent& e) const
     {
-        out.update({{"event", "finals"}, {"tasks", e.tasks}, {"finalists", e.finalists}, {"passes", e.passes}, {"changed", e.changed}});
+        out.update({{"event", "finals"},
+                    {"tasks", e.tasks},
+                    {"finalists", e.finalists},
+                    {"passes", e.passes},
+                    {"changed", e.changed}});
         putFinite(out, "before_ms", e.beforeMs);
         putFinite(out, "after_ms", e.afterMs);
         putFinite(out, "seconds", e.seconds);

@@ -24,7 +24,8 @@ struct GateArguments
 /// "3%", "0.5 %", or the fraction 0.03, in percent.
 Result<double> parsePercent(const std::string& text)
 {
-    const Error bad = makeError(Errc::InvalidArgument, fmt::format("'{}' is no allowed slowdown: write 3% or 0.03", text));
+    const Error bad = makeError(Errc::InvalidArgument,
+                                fmt::format("'{}' is no allowed slowdown: write 3% or 0.03", text));
     std::string number = text;
     const bool percent = number.ends_with('%');
     if (percent)
@@ -55,15 +56,24 @@ struct Verdict
 Verdict judge(const GateArguments& a, double limit, const Comparison& c)
 {
     if (!(c.beforeMs > 0))
-        return {"incomparable", fmt::format("{} and {} have no task in common that both have valid records for: tune both for the same network and target", a.against, a.project)};
+        return {"incomparable", fmt::format("{} and {} have no task in common that both have valid records for: tune "
+                                            "both for the same network and target",
+                                            a.against, a.project)};
     // A figure from elsewhere would pass or fail for no reason of this build's.
     if (!c.unlike.empty())
         return {"incomparable", fmt::format("the projects do not compare: {}", fmt::join(c.unlike, "; "))};
     if (!c.lost.empty())
-        return {"lost", fmt::format("{} of {} tasks had a valid record and have none now ({}): tune them, or look at their failures", c.lost.size(), c.tasks.size(), fmt::join(c.lost, "; "))};
+        return {"lost",
+                fmt::format(
+                    "{} of {} tasks had a valid record and have none now ({}): tune them, or look at their failures",
+                    c.lost.size(), c.tasks.size(), fmt::join(c.lost, "; "))};
     const double change = 100 * (c.afterMs / c.beforeMs - 1);
     if (change > limit)
-        return {"slower", fmt::format("the network got {:.1f}% slower ({:.4f} ms before, {:.4f} ms now), {:g}% are allowed; most of it in {}", change, c.beforeMs, c.afterMs, limit, c.tasks.front().name)};
+        return {
+            "slower",
+            fmt::format(
+                "the network got {:.1f}% slower ({:.4f} ms before, {:.4f} ms now), {:g}% are allowed; most of it in {}",
+                change, c.beforeMs, c.afterMs, limit, c.tasks.front().name)};
     return {};
 }
 
@@ -75,7 +85,9 @@ std::string gateChange(double ratio)
 void printTable(const Standing& before, const Standing& after, const Comparison& c)
 {
     cli::print("{:<44} {:>6} {:>11} {:>11} {:>8}\n", "task", "weight", "before ms", "now ms", "change");
-    const auto line = [](const std::string& name, const std::string& weight, double a, double b) { cli::print("{:<44} {:>6} {:>11} {:>11} {:>8}\n", name, weight, gateMs(a), gateMs(b), gateChange(b / a)); };
+    const auto line = [](const std::string& name, const std::string& weight, double a, double b) {
+        cli::print("{:<44} {:>6} {:>11} {:>11} {:>8}\n", name, weight, gateMs(a), gateMs(b), gateChange(b / a));
+    };
     for (const auto& task : c.tasks)
         line(task.name, std::to_string(task.weight), task.beforeMs, task.afterMs);
     line("tasks that both have, weighted", "", c.beforeMs, c.afterMs);
@@ -83,7 +95,8 @@ void printTable(const Standing& before, const Standing& after, const Comparison&
         line("whole network, measured", "", before.measuredMs, after.measuredMs);
     for (const session::ConditionRow& row : session::conditionTable(std::vector<Standing>{before, after}))
         if (row.differs)
-            cli::print("{}: {} differs: {} before, {} now\n", row.serious ? "warning" : "note", row.name, row.values[0].empty() ? "-" : row.values[0], row.values[1].empty() ? "-" : row.values[1]);
+            cli::print("{}: {} differs: {} before, {} now\n", row.serious ? "warning" : "note", row.name,
+                       row.values[0].empty() ? "-" : row.values[0], row.values[1].empty() ? "-" : row.values[1]);
 }
 
 Result<> gate(const GateArguments& a)
@@ -96,7 +109,9 @@ Result<> gate(const GateArguments& a)
     const Comparison c = session::compare(before, after);
     const Verdict verdict = judge(a, limit, c);
     if (a.json) {
-        nlohmann::json out = {{"before", a.against}, {"after", a.project}, {"before_ms", c.beforeMs}, {"after_ms", c.afterMs}, {"allowed_percent", limit}, {"verdict", verdict.word}, {"unlike", c.unlike}, {"lost", c.lost}};
+        nlohmann::json out = {
+            {"before", a.against},      {"after", a.project},      {"before_ms", c.beforeMs}, {"after_ms", c.afterMs},
+            {"allowed_percent", limit}, {"verdict", verdict.word}, {"unlike", c.unlike},      {"lost", c.lost}};
         if (!verdict.sentence.empty())
             out["text"] = verdict.sentence;
         if (c.beforeMs > 0)
@@ -119,8 +134,14 @@ void addGate(CLI::App& app, Action& run)
     auto arguments = std::make_shared<GateArguments>();
     CLI::App* gating = app.add_subcommand("gate", "Fail when a network got slower than in another project");
     gating->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
-    gating->add_option("--against", arguments->against, "The project to compare with; ,run=N and ,until=DATE as of compare")->required();
-    gating->add_option("--max-regression", arguments->limit, "Largest slowdown of the weighted sum that passes: 3% or 0.03")->capture_default_str();
+    gating
+        ->add_option("--against", arguments->against,
+                     "The project to compare with; ,run=N and ,until=DATE as of compare")
+        ->required();
+    gating
+        ->add_option("--max-regression", arguments->limit,
+                     "Largest slowdown of the weighted sum that passes: 3% or 0.03")
+        ->capture_default_str();
     gating->add_flag("--json", arguments->json, "Print one JSON object");
     gating->callback([arguments, &run] { run = [arguments] { return gate(*arguments); }; });
 }

@@ -1,6 +1,7 @@
+#include "core/session/head_start.h"
+
 #include "app/cli/command.h"
 #include "core/search/head_start_file.h"
-#include "core/session/head_start.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,8 +19,11 @@ struct HeadStartArguments
 
 Result<> make(const HeadStartArguments& a)
 {
-    LATHE_TRY_ASSIGN(const auto report, session::makeHeadStart(a.make, a.output, [](std::string_view step) { fmt::print(stderr, "{}\n", step); }, {}));
-    print("{}: {} tasks, {} candidates, {} trials as training data, {} bytes\n", a.output, report.tasks, report.candidates, report.rows, report.bytes);
+    LATHE_TRY_ASSIGN(
+        const auto report,
+        session::makeHeadStart(a.make, a.output, [](std::string_view step) { fmt::print(stderr, "{}\n", step); }, {}));
+    print("{}: {} tasks, {} candidates, {} trials as training data, {} bytes\n", a.output, report.tasks,
+          report.candidates, report.rows, report.bytes);
     for (const std::string& task : report.leftOut)
         print("left out: {}\n", task);
     for (const auto& [reason, count] : report.skipped)
@@ -38,17 +42,33 @@ Result<> show(const HeadStartArguments& a)
     if (a.json) {
         nlohmann::json tasks = nlohmann::json::array();
         for (const auto& task : headStart.tasks)
-            tasks.push_back({{"key", task.key}, {"name", task.name}, {"network", task.network}, {"target", task.target}, {"device", task.device},
-                             {"candidates", task.seeds.size()}, {"rows", task.costs.size()}, {"best_ms", task.seeds.empty() ? nlohmann::json() : nlohmann::json(task.seeds.front().ns * 1e-6)}});
-        const nlohmann::json object = {{"file", a.file}, {"hash", read.hash}, {"bytes", read.bytes.size()}, {"features", headStart.features}, {"usable", usable.has_value()},
-                                       {"without", headStart.without}, {"candidates", headStart.seeds()}, {"rows", headStart.rows()}, {"tasks", tasks}};
+            tasks.push_back(
+                {{"key", task.key},
+                 {"name", task.name},
+                 {"network", task.network},
+                 {"target", task.target},
+                 {"device", task.device},
+                 {"candidates", task.seeds.size()},
+                 {"rows", task.costs.size()},
+                 {"best_ms", task.seeds.empty() ? nlohmann::json() : nlohmann::json(task.seeds.front().ns * 1e-6)}});
+        const nlohmann::json object = {{"file", a.file},
+                                       {"hash", read.hash},
+                                       {"bytes", read.bytes.size()},
+                                       {"features", headStart.features},
+                                       {"usable", usable.has_value()},
+                                       {"without", headStart.without},
+                                       {"candidates", headStart.seeds()},
+                                       {"rows", headStart.rows()},
+                                       {"tasks", tasks}};
         print("{}\n", object.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
         return {};
     }
-    print("{}: {} tasks, {} candidates, {} trials as training data, {} bytes, {}\n", a.file, headStart.tasks.size(), headStart.seeds(), headStart.rows(), read.bytes.size(), read.hash);
+    print("{}: {} tasks, {} candidates, {} trials as training data, {} bytes, {}\n", a.file, headStart.tasks.size(),
+          headStart.seeds(), headStart.rows(), read.bytes.size(), read.hash);
     for (const auto& task : headStart.tasks)
-        print("{:<24} {:<44} {:>10} {:>4} candidates {:>4} trials  {}, {}\n", task.network, task.name, task.seeds.empty() ? "" : fmt::format("{:.4f} ms", task.seeds.front().ns * 1e-6),
-              task.seeds.size(), task.costs.size(), task.target, task.device);
+        print("{:<24} {:<44} {:>10} {:>4} candidates {:>4} trials  {}, {}\n", task.network, task.name,
+              task.seeds.empty() ? "" : fmt::format("{:.4f} ms", task.seeds.front().ns * 1e-6), task.seeds.size(),
+              task.costs.size(), task.target, task.device);
     for (const std::string& network : headStart.without)
         print("holds no task of {}\n", network);
     if (!usable)
@@ -61,14 +81,22 @@ Result<> show(const HeadStartArguments& a)
 void addHeadStart(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<HeadStartArguments>();
-    CLI::App* headStart = app.add_subcommand("head-start", "What was found for other networks, for new ones to begin with");
+    CLI::App* headStart = app.add_subcommand("head-start",
+                                             "What was found for other networks, for new ones to begin with");
     headStart->require_subcommand(1);
     CLI::App* making = headStart->add_subcommand("make", "Make a head start of what projects hold");
     making->add_option("PROJECT", arguments->make.projects, "Project file, P.lathe")->required();
     making->add_option("-o,--output", arguments->output, "Head start, FILE.headstart")->required();
-    making->add_option("--without", arguments->make.without, "Leave out all tasks of these models (zoo:NAME, FILE.onnx) or projects");
-    making->add_option("--candidates", arguments->make.candidates, "Most candidates of one task, beside the best of each further algorithm")->check(CLI::Range(1, 16))->capture_default_str();
-    making->add_option("--rows", arguments->make.rows, "Most trials of one task that are kept as training data")->check(CLI::Range(0, 4096))->capture_default_str();
+    making->add_option("--without", arguments->make.without,
+                       "Leave out all tasks of these models (zoo:NAME, FILE.onnx) or projects");
+    making
+        ->add_option("--candidates", arguments->make.candidates,
+                     "Most candidates of one task, beside the best of each further algorithm")
+        ->check(CLI::Range(1, 16))
+        ->capture_default_str();
+    making->add_option("--rows", arguments->make.rows, "Most trials of one task that are kept as training data")
+        ->check(CLI::Range(0, 4096))
+        ->capture_default_str();
     making->callback([arguments, &run] { run = [arguments] { return make(*arguments); }; });
     CLI::App* showing = headStart->add_subcommand("show", "Show what is in a head start");
     showing->add_option("FILE", arguments->file, "Head start, FILE.headstart")->required();

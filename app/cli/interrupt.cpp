@@ -10,7 +10,8 @@ namespace lathe::cli {
 
 namespace {
 
-std::atomic<int> g_interrupts{0}; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has no other place
+std::atomic<int> g_interrupts{
+    0}; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has no other place
 
 void onInterrupt(int)
 {
@@ -21,7 +22,9 @@ void onInterrupt(int)
 
 void installInterrupt()
 {
-    struct sigaction action{};
+    struct sigaction action
+    {
+    };
     action.sa_handler = onInterrupt;
     action.sa_flags = SA_RESETHAND | SA_RESTART;
     sigaction(SIGINT, &action, nullptr);

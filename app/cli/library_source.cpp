@@ -1,7 +1,7 @@
 #include "app/cli/library_source.h"
 
-#include "core/support/json_fields.h"
 #include "core/session/options_json.h"
+#include "core/support/json_fields.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +17,8 @@ nlohmann::json libraryDescription(const std::filesystem::path& library)
         if (!text)
             continue;
         nlohmann::json description = nlohmann::json::parse(*text, nullptr, false);
-        if (description.is_object() && description.contains("library") && description["library"] == library.filename().string())
+        if (description.is_object() && description.contains("library")
+            && description["library"] == library.filename().string())
             return description;
     }
     return nullptr;

@@ -16,7 +16,8 @@ struct LibrarySource
     std::string target; ///< that it was compiled for
 };
 
-/// The JSON description that was exported beside a library (NAME.json, found by the file that it names); null if none is there.
+/// The JSON description that was exported beside a library (NAME.json, found by the file that it names); null if none
+/// is there.
 nlohmann::json libraryDescription(const std::filesystem::path& library);
 
 /// Errors: NotFound, those of open and compile.

@@ -25,7 +25,8 @@ int main(int argc, char** argv)
 {
     using namespace lathe;
     std::signal(SIGPIPE, SIG_IGN); // a reader that goes away shows where we write
-    std::signal(SIGXFSZ, SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
+    std::signal(SIGXFSZ,
+                SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
     MappedFile::sayWhichWasCutShort("lathe-cli");
     CLI::App app("Lathe tunes neural networks for the device they will run on.", "lathe-cli");
     cli::Action run;
@@ -34,7 +35,8 @@ int main(int argc, char** argv)
 
     auto result = run();
     if (!result && wantsJson(app) && !cli::outputUsed())
-        cli::print("{}\n", nlohmann::json({{"code", toString(result.error().code)}, {"text", result.error().message}}).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        cli::print("{}\n", nlohmann::json({{"code", toString(result.error().code)}, {"text", result.error().message}})
+                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (auto flushed = cli::flushOutput(); result)
         result = std::move(flushed);
     if (!result) {

@@ -22,8 +22,9 @@ struct Descr
 
 constexpr std::size_t kMaxRank = 64; ///< as in NumPy
 
-constexpr Descr kTypes[] = {{DType::Bool, "|b1"}, {DType::I8, "|i1"},  {DType::U8, "|u1"},  {DType::I16, "<i2"}, {DType::U16, "<u2"}, {DType::I32, "<i4"},
-                            {DType::U32, "<u4"},  {DType::I64, "<i8"}, {DType::U64, "<u8"}, {DType::F16, "<f2"}, {DType::F32, "<f4"}, {DType::F64, "<f8"}};
+constexpr Descr kTypes[] = {{DType::Bool, "|b1"}, {DType::I8, "|i1"},  {DType::U8, "|u1"},  {DType::I16, "<i2"},
+                            {DType::U16, "<u2"},  {DType::I32, "<i4"}, {DType::U32, "<u4"}, {DType::I64, "<i8"},
+                            {DType::U64, "<u8"},  {DType::F16, "<f2"}, {DType::F32, "<f4"}, {DType::F64, "<f8"}};
 
 /// The text after 'key': in the header's dictionary.
 std::string_view valueOf(std::string_view header, std::string_view key)
@@ -46,7 +47,9 @@ Result<graph::HostTensor> readNpy(const std::filesystem::path& file)
 
 Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name)
 {
-    const auto bad = [name](std::string_view why) { return makeError(Errc::BadFile, fmt::format("{} is no .npy file that can be read: {}", name, why)); };
+    const auto bad = [name](std::string_view why) {
+        return makeError(Errc::BadFile, fmt::format("{} is no .npy file that can be read: {}", name, why));
+    };
     if (bytes.size() < 12 || bytes.compare(0, 6, "\x93NUMPY") != 0)
         return bad("it has another beginning");
     const int major = bytes[6];
@@ -103,7 +106,8 @@ Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name
     if (static_cast<std::uint64_t>(count * sizeOf(type.dtype)) != bytes.size() - start - headerBytes)
         return bad("its size does not fit its shape");
     graph::HostTensor tensor = graph::HostTensor::zeros(type);
-    std::ranges::copy(std::as_bytes(std::span(bytes)).subspan(start + headerBytes), tensor.bytes.begin()); // of either, none may be there
+    std::ranges::copy(std::as_bytes(std::span(bytes)).subspan(start + headerBytes),
+                      tensor.bytes.begin()); // of either, none may be there
     return tensor;
 }
 
@@ -121,8 +125,8 @@ Result<std::string> formatNpy(const graph::HostTensor& tensor)
             descr = d.text;
     if (descr.empty())
         return makeError(Errc::Unsupported, fmt::format(".npy files have no {}", toString(tensor.type.dtype)));
-    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr, fmt::join(tensor.type.shape, ", "),
-                                     tensor.type.shape.size() == 1 ? "," : "");
+    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
+                                     fmt::join(tensor.type.shape, ", "), tensor.type.shape.size() == 1 ? "," : "");
     header.append(63 - (header.size() + 10) % 64, ' ');
     header += '\n';
     std::string bytes("\x93NUMPY\x01\x00", 8);

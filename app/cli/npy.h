@@ -10,8 +10,8 @@
 
 namespace lathe::cli {
 
-/// NumPy's .npy files, versions 1 to 3, C order, little endian. Errors: NotFound, BadFile, Unsupported (Fortran order, other
-/// element types).
+/// NumPy's .npy files, versions 1 to 3, C order, little endian. Errors: NotFound, BadFile, Unsupported (Fortran order,
+/// other element types).
 Result<graph::HostTensor> readNpy(const std::filesystem::path& file);
 Result<> writeNpy(const std::filesystem::path& file, const graph::HostTensor& tensor);
 

@@ -32,8 +32,8 @@ public:
                           [this, row = static_cast<const session::Option<Options>*>(option.info)](
                               Result<session::OptionValue> value) {
                               if (value && !row->set(values, *value))
-                                  value =
-                                      makeError(Errc::InvalidArgument, row->flag + " has a value that is out of range");
+                                  value = makeError(Errc::InvalidArgument,
+                                                    row->flag + " has a value that is out of range");
                               if (!value && problem)
                                   problem = std::move(value).error();
                           });

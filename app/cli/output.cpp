@@ -43,7 +43,8 @@ Result<> flushOutput()
     if (!outputClosed() && std::fflush(stdout) != 0)
         noteFailure();
     if (const int failure = state().failure; failure != 0)
-        return makeError(Errc::StoreFailed, fmt::format("standard output cannot be written: {}", std::strerror(failure)));
+        return makeError(Errc::StoreFailed,
+                         fmt::format("standard output cannot be written: {}", std::strerror(failure)));
     return {};
 }
 

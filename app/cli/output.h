@@ -9,8 +9,8 @@
 
 namespace lathe::cli {
 
-// Standard output, for any thread. When its reader goes away (| head) what follows is dropped without a word: the command ends
-// as other tools of a pipe do.
+// Standard output, for any thread. When its reader goes away (| head) what follows is dropped without a word: the
+// command ends as other tools of a pipe do.
 
 void put(std::string_view text);
 

@@ -1,4 +1,5 @@
 #include "app/cli/records.h"
+
 #include "core/store/log_line.h"
 
 #include <fmt/format.h>
@@ -39,14 +40,16 @@ Result<std::string> wholeTrial(const Project& project, const std::string& prefix
 {
     LATHE_TRY_ASSIGN(const auto found, project.trialsLike(prefix, 2));
     if (found.empty())
-        return makeError(Errc::NotFound, fmt::format("{} has no trial '{}': lathe-cli records list shows them", project.file().string(), prefix));
+        return makeError(Errc::NotFound, fmt::format("{} has no trial '{}': lathe-cli records list shows them",
+                                                     project.file().string(), prefix));
     if (found.size() > 1 && found.front() != prefix)
-        return makeError(Errc::InvalidArgument, fmt::format("several trials begin with '{}': {}, {}, ...; give more of its digits", prefix, found[0], found[1]));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("several trials begin with '{}': {}, {}, ...; give more of its digits", prefix,
+                                     found[0], found[1]));
     return found.front();
 }
 
 namespace {
-
 
 struct RecordsArguments
 {
@@ -59,10 +62,21 @@ using Notes = std::map<std::string, std::string>;
 
 nlohmann::json rowJson(const Record& record, const std::string& name, const Notes& notes)
 {
-    nlohmann::json row = {{"trial", record.trial}, {"task", name.empty() ? record.candidate.task : name}, {"key", record.candidate.task},
-                          {"alternative", record.candidate.alternative}, {"sketch", record.candidate.sketch}, {"candidate", record.candidate.hash().hex()}, {"status", toString(record.result.code)},
-                          {"stage", toString(record.result.stage)}, {"round", record.round}, {"index", record.index}, {"verified", record.result.verified}, {"target", record.target},
-                          {"device", nlohmann::json::parse(record.result.device.fingerprint, nullptr, false)}, {"device_key", record.result.device.key}, {"time", timeText(record.timeMs)}};
+    nlohmann::json row = {{"trial", record.trial},
+                          {"task", name.empty() ? record.candidate.task : name},
+                          {"key", record.candidate.task},
+                          {"alternative", record.candidate.alternative},
+                          {"sketch", record.candidate.sketch},
+                          {"candidate", record.candidate.hash().hex()},
+                          {"status", toString(record.result.code)},
+                          {"stage", toString(record.result.stage)},
+                          {"round", record.round},
+                          {"index", record.index},
+                          {"verified", record.result.verified},
+                          {"target", record.target},
+                          {"device", nlohmann::json::parse(record.result.device.fingerprint, nullptr, false)},
+                          {"device_key", record.result.device.key},
+                          {"time", timeText(record.timeMs)}};
     if (row["device"].is_discarded())
         row["device"] = nullptr;
     if (record.result.ok())
@@ -79,12 +93,16 @@ nlohmann::json rowJson(const Record& record, const std::string& name, const Note
 void printRow(const Record& record, const std::string& name, const Notes& notes)
 {
     const std::string outcome = record.result.ok() ? fmt::format("{:.5f} ms", record.result.meanNs() * 1e-6)
-                                                   : fmt::format("{} {}: {}", toString(record.result.stage), toString(record.result.code), record.result.text);
-    const std::string again = record.repeats.empty() ? std::string() : fmt::format("  (repeats {})", record.repeats.substr(0, 8));
-    const std::string origin = store::isImported(record) ? fmt::format("  ({})", store::quoted(record.target, 60)) : std::string();
+                                                   : fmt::format("{} {}: {}", toString(record.result.stage),
+                                                                 toString(record.result.code), record.result.text);
+    const std::string again = record.repeats.empty() ? std::string()
+                                                     : fmt::format("  (repeats {})", record.repeats.substr(0, 8));
+    const std::string origin = store::isImported(record) ? fmt::format("  ({})", store::quoted(record.target, 60))
+                                                         : std::string();
     const auto note = notes.find(store::noteOf(record.trial));
-    print("{}  {}  {:<44} {:<11} {}{}{}{}\n", timeText(record.timeMs), record.trial.substr(0, 8), name.empty() ? record.candidate.task : name,
-               record.candidate.alternative, outcome, again, origin, note == notes.end() ? std::string() : "  # " + note->second);
+    print("{}  {}  {:<44} {:<11} {}{}{}{}\n", timeText(record.timeMs), record.trial.substr(0, 8),
+          name.empty() ? record.candidate.task : name, record.candidate.alternative, outcome, again, origin,
+          note == notes.end() ? std::string() : "  # " + note->second);
 }
 
 Result<> list(const RecordsArguments& a)
@@ -98,7 +116,8 @@ Result<> list(const RecordsArguments& a)
         if (key == a.task || name == a.task)
             filter.task = key;
     if (!a.task.empty() && filter.task.empty())
-        return makeError(Errc::NotFound, fmt::format("{} has no task '{}': lathe-cli records best lists them", a.project, a.task));
+        return makeError(Errc::NotFound,
+                         fmt::format("{} has no task '{}': lathe-cli records best lists them", a.project, a.task));
     if (a.failed)
         filter.ok = false;
     nlohmann::json rows = nlohmann::json::array();
@@ -159,7 +178,8 @@ void addRecordLists(CLI::App& records, Action& run)
     listing->add_option("--limit", arguments->limit, "Largest number of trials");
     listing->add_flag("--failed", arguments->failed, "Only failed trials");
     listing->add_flag("--json", arguments->json, "Print one JSON array");
-    sub("best", "List the best valid trial of each task", best)->add_flag("--json", arguments->json, "Print one JSON array");
+    sub("best", "List the best valid trial of each task", best)
+        ->add_flag("--json", arguments->json, "Print one JSON array");
 }
 
 void addRecords(CLI::App& app, Action& run)

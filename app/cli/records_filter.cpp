@@ -7,10 +7,18 @@ namespace lathe::cli {
 namespace {
 
 const std::map<std::string, session::TrialQuery::Order> kOrders = {
-    {"time", session::TrialQuery::Order::Time},           {"task", session::TrialQuery::Order::Task},           {"algorithm", session::TrialQuery::Order::Alternative},
-    {"sketch", session::TrialQuery::Order::Sketch},       {"latency", session::TrialQuery::Order::Latency},     {"predicted", session::TrialQuery::Order::Predicted},
-    {"state", session::TrialQuery::Order::State},         {"round", session::TrialQuery::Order::Round},         {"verified", session::TrialQuery::Order::Verified},
-    {"trial", session::TrialQuery::Order::Trial},         {"text", session::TrialQuery::Order::Text},           {"note", session::TrialQuery::Order::Note},
+    {"time", session::TrialQuery::Order::Time},
+    {"task", session::TrialQuery::Order::Task},
+    {"algorithm", session::TrialQuery::Order::Alternative},
+    {"sketch", session::TrialQuery::Order::Sketch},
+    {"latency", session::TrialQuery::Order::Latency},
+    {"predicted", session::TrialQuery::Order::Predicted},
+    {"state", session::TrialQuery::Order::State},
+    {"round", session::TrialQuery::Order::Round},
+    {"verified", session::TrialQuery::Order::Verified},
+    {"trial", session::TrialQuery::Order::Trial},
+    {"text", session::TrialQuery::Order::Text},
+    {"note", session::TrialQuery::Order::Note},
     {"repeats", session::TrialQuery::Order::Repeats},
 };
 
@@ -19,16 +27,25 @@ const std::map<std::string, session::TrialQuery::Order> kOrders = {
 void TrialFilterArguments::addTo(CLI::App& command)
 {
     command.add_option("--task", task, "Only this task (its name or key)");
-    command.add_option("--state", state, "Only trials in this state: Ok, failed, or an error's code as RunTimeout")->check([](const std::string& word) {
-        return word == "failed" || errcFromString(word) ? std::string() : fmt::format("'{}' is no state: Ok, failed, RunTimeout, WrongAnswer, ...", word);
-    });
-    command.add_option("--stage", stage, "Only trials that failed at this stage")->check(CLI::IsMember({"lower", "build", "load", "run", "verify", "transport"}));
+    command.add_option("--state", state, "Only trials in this state: Ok, failed, or an error's code as RunTimeout")
+        ->check([](const std::string& word) {
+            return word == "failed" || errcFromString(word)
+                       ? std::string()
+                       : fmt::format("'{}' is no state: Ok, failed, RunTimeout, WrongAnswer, ...", word);
+        });
+    command.add_option("--stage", stage, "Only trials that failed at this stage")
+        ->check(CLI::IsMember({"lower", "build", "load", "run", "verify", "transport"}));
     command.add_option("--cause", cause, "Only failures of this cause, as the window shows it");
-    command.add_option("--text", text, "Only trials with this in algorithm, sketch, note or failure, or whose id begins so");
+    command.add_option("--text", text,
+                       "Only trials with this in algorithm, sketch, note or failure, or whose id begins so");
     command.add_option("--min-ms", minMs, "Only trials of at least this latency in ms");
     command.add_option("--max-ms", maxMs, "Only trials of at most this latency in ms");
     command.add_flag("--noted", noted, "Only trials with a note");
-    command.add_option("--order", order, "Sort by time, task, algorithm, sketch, latency, predicted, state, round, verified, trial, text, note or repeats (default: time)")->check(CLI::IsMember(kOrders));
+    command
+        .add_option("--order", order,
+                    "Sort by time, task, algorithm, sketch, latency, predicted, state, round, verified, trial, text, "
+                    "note or repeats (default: time)")
+        ->check(CLI::IsMember(kOrders));
     command.add_flag("--descending", descending, "Sort the largest first");
 }
 
@@ -40,7 +57,8 @@ Result<session::TrialQuery> TrialFilterArguments::query(const session::TuningSes
             if (view.name == task || view.key == task)
                 query.task = view.id;
         if (query.task < 0)
-            return makeError(Errc::NotFound, fmt::format("the network has no task '{}': lathe-cli tasks lists them", task));
+            return makeError(Errc::NotFound,
+                             fmt::format("the network has no task '{}': lathe-cli tasks lists them", task));
     }
     query.code = state;
     query.stage = stage;

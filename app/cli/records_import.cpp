@@ -18,15 +18,19 @@ nlohmann::json toJson(const session::LogImport& done)
 {
     nlohmann::json skipped = nlohmann::json::array();
     for (const session::SkippedLines& lines : done.skipped)
-        skipped.push_back({{"reason", lines.reason}, {"count", lines.count}, {"file", lines.file}, {"line", lines.line}});
-    return {{"lines", done.lines}, {"taken", done.taken}, {"known", done.known}, {"foreign", done.foreign}, {"tasks", done.tasks}, {"skipped", std::move(skipped)}};
+        skipped.push_back(
+            {{"reason", lines.reason}, {"count", lines.count}, {"file", lines.file}, {"line", lines.line}});
+    return {{"lines", done.lines},     {"taken", done.taken}, {"known", done.known},
+            {"foreign", done.foreign}, {"tasks", done.tasks}, {"skipped", std::move(skipped)}};
 }
 
 Result<> import(const RecordsImportArguments& a)
 {
     // Opening for writing would make one.
     if (std::error_code ignored; !std::filesystem::exists(a.project, ignored))
-        return makeError(Errc::NotFound, fmt::format("there is no project {}: lathe-cli tune MODEL --project {} makes one", a.project, a.project));
+        return makeError(
+            Errc::NotFound,
+            fmt::format("there is no project {}: lathe-cli tune MODEL --project {} makes one", a.project, a.project));
     session::OpenOptions open;
     open.project = a.project;
     open.target = a.target;
@@ -36,14 +40,18 @@ Result<> import(const RecordsImportArguments& a)
     if (a.json) {
         print("{}\n", toJson(done).dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
     } else {
-        print("{} lines read: {} records taken for {} tasks, {} already there, {} lines skipped\n", done.lines, done.taken, done.tasks, done.known, done.skippedLines());
+        print("{} lines read: {} records taken for {} tasks, {} already there, {} lines skipped\n", done.lines,
+              done.taken, done.tasks, done.known, done.skippedLines());
         for (const session::SkippedLines& lines : done.skipped)
             print("{} skipped: {} (first: {}:{})\n", lines.count, lines.reason, lines.file, lines.line);
         if (done.foreign > 0)
-            print("{} were measured elsewhere: no export uses them before lathe-cli records remeasure {} --imported measured them here\n", done.foreign, a.project);
+            print("{} were measured elsewhere: no export uses them before lathe-cli records remeasure {} --imported "
+                  "measured them here\n",
+                  done.foreign, a.project);
     }
     if (done.taken + done.known == 0)
-        return makeError(Errc::BadFile, done.lines == 0 ? "there is no line of a log to read" : "no line could be taken");
+        return makeError(Errc::BadFile,
+                         done.lines == 0 ? "there is no line of a log to read" : "no line could be taken");
     return {};
 }
 
@@ -52,10 +60,12 @@ Result<> import(const RecordsImportArguments& a)
 void addRecordImport(CLI::App& records, Action& run)
 {
     auto arguments = std::make_shared<RecordsImportArguments>();
-    CLI::App* command = records.add_subcommand("import", "Take records from tuning logs: those that `records export --format lathe` wrote, and the reference's auto-scheduler's");
+    CLI::App* command = records.add_subcommand("import", "Take records from tuning logs: those that `records export "
+                                                         "--format lathe` wrote, and the reference's auto-scheduler's");
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     command->add_option("FILE", arguments->files, "Logs with one record a line")->required()->expected(1, 1000);
-    command->add_option("--target", arguments->target, "The target whose tasks are meant (default: the project's latest)");
+    command->add_option("--target", arguments->target,
+                        "The target whose tasks are meant (default: the project's latest)");
     command->add_flag("--json", arguments->json, "Print one JSON object");
     command->callback([arguments, &run] { run = [arguments] { return import(*arguments); }; });
 }

@@ -13,7 +13,8 @@ namespace lathe::cli {
 
 namespace {
 
-volatile std::sig_atomic_t g_stop = 0; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has no other place
+volatile std::sig_atomic_t g_stop =
+    0; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a signal handler has no other place
 
 void onInterrupt(int)
 {
@@ -51,10 +52,13 @@ std::string cost(double ms)
     return std::isfinite(ms) ? fmt::format("{:.5f} ms", ms) : std::string("failed");
 }
 
-Result<> measure(const RecordsMeasureArguments& a, session::TuningSession& session, const std::vector<std::string>& trials)
+Result<> measure(const RecordsMeasureArguments& a, session::TuningSession& session,
+                 const std::vector<std::string>& trials)
 {
     // The first Ctrl+C ends it in order: what was measured is kept.
-    struct sigaction action{};
+    struct sigaction action
+    {
+    };
     action.sa_handler = onInterrupt;
     action.sa_flags = SA_RESETHAND | SA_RESTART;
     sigaction(SIGINT, &action, nullptr);
@@ -77,8 +81,11 @@ Result<> measure(const RecordsMeasureArguments& a, session::TuningSession& sessi
             continue;
         }
         const std::string task = trial.task >= 0 ? tasks[static_cast<std::size_t>(trial.task)].name : std::string("-");
-        const std::string after = trial.code == "Ok" ? cost(trial.costMs) : fmt::format("{}: {}", trial.code, trial.text.substr(0, trial.text.find('\n')));
-        print("{}  {:<44} {:>13} -> {}{}\n", trial.repeats.substr(0, 8), task, cost(trial.beforeMs), after, trial.trial.empty() ? std::string() : "  (trial " + trial.trial.substr(0, 8) + ")");
+        const std::string after = trial.code == "Ok"
+                                      ? cost(trial.costMs)
+                                      : fmt::format("{}: {}", trial.code, trial.text.substr(0, trial.text.find('\n')));
+        print("{}  {:<44} {:>13} -> {}{}\n", trial.repeats.substr(0, 8), task, cost(trial.beforeMs), after,
+              trial.trial.empty() ? std::string() : "  (trial " + trial.trial.substr(0, 8) + ")");
     }
     if (a.json)
         print("{}\n", rows.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -98,7 +105,8 @@ Result<std::unique_ptr<session::TuningSession>> open(const RecordsMeasureArgumen
 Result<> remeasure(const RecordsMeasureArguments& a)
 {
     if (a.trials.empty() && !a.best && !a.imported)
-        return makeError(Errc::InvalidArgument, "say which trials: the first digits of their ids, --best, or --imported");
+        return makeError(Errc::InvalidArgument,
+                         "say which trials: the first digits of their ids, --best, or --imported");
     std::vector<std::string> trials;
     LATHE_TRY_ASSIGN(const auto session, open(a));
     {
@@ -110,7 +118,8 @@ Result<> remeasure(const RecordsMeasureArguments& a)
             LATHE_TRY_ASSIGN(const auto rows, project.best({{}, session->options().target, {}}));
             std::string task; // by task, then cost
             for (const store::BestRow& row : rows)
-                if (std::exchange(task, row.task) != row.task && std::find(trials.begin(), trials.end(), row.record.trial) == trials.end())
+                if (std::exchange(task, row.task) != row.task
+                    && std::find(trials.begin(), trials.end(), row.record.trial) == trials.end())
                     trials.push_back(row.record.trial);
         }
         if (a.imported) {
@@ -118,7 +127,8 @@ Result<> remeasure(const RecordsMeasureArguments& a)
             std::string task;
             const std::size_t before = trials.size();
             for (const store::BestRow& row : rows)
-                if (store::isImported(row.record) && std::exchange(task, row.task) != row.task && std::find(trials.begin(), trials.end(), row.record.trial) == trials.end())
+                if (store::isImported(row.record) && std::exchange(task, row.task) != row.task
+                    && std::find(trials.begin(), trials.end(), row.record.trial) == trials.end())
                     trials.push_back(row.record.trial);
             if (trials.size() == before && !a.best && a.trials.empty())
                 return makeError(Errc::NotFound, fmt::format("{} has no valid record of an imported log", a.project));
@@ -137,7 +147,9 @@ Result<> retry(const RecordsMeasureArguments& a)
             LATHE_TRY_ASSIGN(trials.emplace_back(), wholeTrial(project, prefix));
             LATHE_TRY_ASSIGN(const Record record, project.record(trials.back()));
             if (record.result.ok())
-                return makeError(Errc::InvalidArgument, fmt::format("trial {} did not fail: lathe-cli records remeasure measures it again", prefix));
+                return makeError(
+                    Errc::InvalidArgument,
+                    fmt::format("trial {} did not fail: lathe-cli records remeasure measures it again", prefix));
         }
     }
     if (a.trials.empty()) {
@@ -145,7 +157,8 @@ Result<> retry(const RecordsMeasureArguments& a)
         if (query.code.empty())
             query.code = "failed";
         if (query.code == "Ok")
-            return makeError(Errc::InvalidArgument, "only failed trials are tried again: lathe-cli records remeasure measures valid ones");
+            return makeError(Errc::InvalidArgument,
+                             "only failed trials are tried again: lathe-cli records remeasure measures valid ones");
         query.descending = query.order != session::TrialQuery::Order::Time || a.filter.descending;
         LATHE_TRY_ASSIGN(const auto history, session->history());
         LATHE_TRY_ASSIGN(auto rows, history->find(query, {}));
@@ -168,18 +181,31 @@ void addRecordMeasurements(CLI::App& records, Action& run)
         CLI::App* command = records.add_subcommand(name, text);
         command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
         command->add_option("TRIAL", arguments->trials, "Trials, by the first digits of their ids");
-        command->add_option("--target", arguments->target, "The target whose trials are meant (default: the project's latest)");
-        command->add_option("--repeat", arguments->options.repeat, "Costs taken of each candidate, at least")->check(CLI::Range(1, 1000))->capture_default_str();
-        command->add_option("--timeout", arguments->options.timeoutSeconds, "The longest that one candidate may run, in seconds (default: 10)")->check(CLI::Range(0.001, 86400.0));
+        command->add_option("--target", arguments->target,
+                            "The target whose trials are meant (default: the project's latest)");
+        command->add_option("--repeat", arguments->options.repeat, "Costs taken of each candidate, at least")
+            ->check(CLI::Range(1, 1000))
+            ->capture_default_str();
+        command
+            ->add_option("--timeout", arguments->options.timeoutSeconds,
+                         "The longest that one candidate may run, in seconds (default: 10)")
+            ->check(CLI::Range(0.001, 86400.0));
         command->add_flag("--json", arguments->json, "Print one JSON array");
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    CLI::App* measuring = sub("remeasure", "Build and measure candidates of trials again; the results are new trials that name the ones they repeat", remeasure);
+    CLI::App* measuring = sub(
+        "remeasure",
+        "Build and measure candidates of trials again; the results are new trials that name the ones they repeat",
+        remeasure);
     measuring->add_flag("--best", arguments->best, "The best valid trial of each task");
-    measuring->add_flag("--imported", arguments->imported, "The best of each task that another tuner measured elsewhere (records import)");
-    CLI::App* again = sub("retry", "Try failed trials again: those that are named, or all that the options choose", retry);
-    again->add_option("--limit", arguments->limit, "Largest number of trials")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))->capture_default_str();
+    measuring->add_flag("--imported", arguments->imported,
+                        "The best of each task that another tuner measured elsewhere (records import)");
+    CLI::App* again = sub("retry", "Try failed trials again: those that are named, or all that the options choose",
+                          retry);
+    again->add_option("--limit", arguments->limit, "Largest number of trials")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+        ->capture_default_str();
     arguments->filter.addTo(*again);
 }
 

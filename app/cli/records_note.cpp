@@ -63,7 +63,8 @@ void addRecordNotes(CLI::App& records, Action& run)
     auto arguments = std::make_shared<RecordsNoteArguments>();
     CLI::App* command = records.add_subcommand("note", "Read or write the note on a trial, or on the project");
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
-    command->add_option("SUBJECT", arguments->subject, "A trial (the first digits of its id), or 'project'; without one all notes are shown");
+    command->add_option("SUBJECT", arguments->subject,
+                        "A trial (the first digits of its id), or 'project'; without one all notes are shown");
     command->add_option("TEXT", arguments->text, "The note; without one it is shown");
     command->add_flag("--clear", arguments->clear, "Take the note away");
     command->add_flag("--json", arguments->json, "Print all notes as one JSON object");

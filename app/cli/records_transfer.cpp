@@ -31,8 +31,10 @@ void report(const store::TransferCount& count)
 Result<> combine(const RecordsTransferArguments& a, bool bestOnly)
 {
     for (const std::string& name : a.projects)
-        if (std::filesystem::exists(a.output) && std::filesystem::exists(name) && std::filesystem::equivalent(a.output, name))
-            return makeError(Errc::InvalidArgument, fmt::format("{} is both read and written: name another output", name));
+        if (std::filesystem::exists(a.output) && std::filesystem::exists(name)
+            && std::filesystem::equivalent(a.output, name))
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("{} is both read and written: name another output", name));
     std::vector<Project> sources;
     for (const std::string& name : a.projects) {
         LATHE_TRY_ASSIGN(Project source, Project::open(name, Project::Access::Read));
@@ -63,7 +65,8 @@ Result<> exportList(const RecordsTransferArguments& a)
     LATHE_TRY_ASSIGN(const session::TrialQuery query, a.filter.query(*session));
     LATHE_TRY_ASSIGN(const auto history, session->history());
     LATHE_TRY_ASSIGN(const auto rows, history->find(query, {}));
-    LATHE_TRY(history->write(rows, a.output, a.format == "csv" ? session::TrialFile::Csv : session::TrialFile::JsonLines, {}));
+    LATHE_TRY(history->write(rows, a.output,
+                             a.format == "csv" ? session::TrialFile::Csv : session::TrialFile::JsonLines, {}));
     print("{} records written\n", rows.size());
     return {};
 }
@@ -85,8 +88,9 @@ Result<> exportRecords(const RecordsTransferArguments& a)
         if (targets.empty())
             return makeError(Errc::NotFound, fmt::format("{} holds no valid record", a.projects[0]));
         if (targets.size() > 1)
-            return makeError(Errc::InvalidArgument, fmt::format("{} holds records for {} targets ({}): choose one with --target", a.projects[0], targets.size(),
-                                                                fmt::join(targets, "; ")));
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("{} holds records for {} targets ({}): choose one with --target",
+                                         a.projects[0], targets.size(), fmt::join(targets, "; ")));
         wanted = targets.front();
     }
     LATHE_TRY_ASSIGN(const Target target, session::parseTarget(wanted));
@@ -95,7 +99,8 @@ Result<> exportRecords(const RecordsTransferArguments& a)
         // What the target leaves open is as the device was, wherever this program runs.
         const auto json = nlohmann::json::parse(device, nullptr, false);
         for (const char* name : {"num_cores", "vector_unit_bytes", "cache_line_bytes"}) {
-            if (!target.traits().sharesCores || target.attribute(std::string_view(name) == "num_cores" ? "threads" : "mcpu") || !json.is_object())
+            if (!target.traits().sharesCores
+                || target.attribute(std::string_view(name) == "num_cores" ? "threads" : "mcpu") || !json.is_object())
                 continue;
             const nlohmann::json::json_pointer place(fmt::format("/hardware/{}/value", name));
             if (json.contains(place) && json[place].is_number_integer())
@@ -115,22 +120,30 @@ void addRecordTransfers(CLI::App& records, Action& run)
     auto arguments = std::make_shared<RecordsTransferArguments>();
     const auto sub = [&](const char* name, const char* text, bool several, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
-        command->add_option("PROJECT", arguments->projects, "Project file, P.lathe")->required()->expected(1, several ? 100 : 1);
+        command->add_option("PROJECT", arguments->projects, "Project file, P.lathe")
+            ->required()
+            ->expected(1, several ? 100 : 1);
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    sub("merge", "Put all records of several projects into one", true, [](const RecordsTransferArguments& a) { return combine(a, false); })
+    sub("merge", "Put all records of several projects into one", true,
+        [](const RecordsTransferArguments& a) { return combine(a, false); })
         ->add_option("-o,--output", arguments->output, "P.lathe")
         ->required();
-    sub("distill", "Keep the best records alone", false, [](const RecordsTransferArguments& a) { return combine(a, true); })
+    sub("distill", "Keep the best records alone", false,
+        [](const RecordsTransferArguments& a) { return combine(a, true); })
         ->add_option("-o,--output", arguments->output, "P.lathe")
         ->required();
     CLI::App* exporting = sub("export", "Write records as lines of JSON, or as CSV", false, exportRecords);
     exporting->add_option("-o,--output", arguments->output, "File to write")->required();
-    exporting->add_option("--format", arguments->format, "reference: the auto-scheduler's log; lathe: everything; csv, jsonl: the trials that the options below choose")
+    exporting
+        ->add_option("--format", arguments->format,
+                     "reference: the auto-scheduler's log; lathe: everything; csv, jsonl: the trials that the options "
+                     "below choose")
         ->check(CLI::IsMember({"reference", "lathe", "csv", "jsonl"}))
         ->capture_default_str();
-    exporting->add_option("--target", arguments->target, "The target whose records go into the reference's log; needed where a project has several");
+    exporting->add_option("--target", arguments->target,
+                          "The target whose records go into the reference's log; needed where a project has several");
     arguments->filter.addTo(*exporting);
 }
 

@@ -1,5 +1,6 @@
-#include "app/cli/command.h"
 #include "core/session/report.h"
+
+#include "app/cli/command.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,8 @@ void addReport(CLI::App& app, Action& run)
         std::string project, output;
     };
     auto arguments = std::make_shared<ReportArguments>();
-    CLI::App* command = app.add_subcommand("report", "Write one HTML file with settings, device, curves, tasks and failures");
+    CLI::App* command = app.add_subcommand("report",
+                                           "Write one HTML file with settings, device, curves, tasks and failures");
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     command->add_option("-o,--output", arguments->output, "FILE.html to write")->required();
     command->callback([arguments, &run] {

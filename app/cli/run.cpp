@@ -62,12 +62,17 @@ Result<> runLibrary(const RunArguments& a)
         const auto& port = library->outputs()[i];
         const auto file = std::filesystem::path(a.output) / names[i];
         LATHE_TRY(writeNpy(file, tensor));
-        outputs.push_back({{"name", port.name}, {"shape", tensor.type.shape}, {"dtype", toString(tensor.type.dtype)}, {"file", file.string()}});
+        outputs.push_back({{"name", port.name},
+                           {"shape", tensor.type.shape},
+                           {"dtype", toString(tensor.type.dtype)},
+                           {"file", file.string()}});
         if (!a.json)
-            cli::print("{} {} [{}] -> {}\n", port.name, toString(tensor.type.dtype), fmt::join(tensor.type.shape, ", "), file.string());
+            cli::print("{} {} [{}] -> {}\n", port.name, toString(tensor.type.dtype), fmt::join(tensor.type.shape, ", "),
+                       file.string());
     }
     if (a.json)
-        print("{}\n", nlohmann::json({{"outputs", outputs}}).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print("{}\n",
+              nlohmann::json({{"outputs", outputs}}).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return {};
 }
 
@@ -78,7 +83,10 @@ void addRun(CLI::App& app, Action& run)
     auto a = std::make_shared<RunArguments>();
     CLI::App* command = app.add_subcommand("run", "Run a library or a model on inputs from files");
     a->model.addTo(*command, true);
-    command->add_option("--input", a->inputs, "NAME=FILE.npy: read an input from a file; needed for every input of the network")->allow_extra_args(false);
+    command
+        ->add_option("--input", a->inputs,
+                     "NAME=FILE.npy: read an input from a file; needed for every input of the network")
+        ->allow_extra_args(false);
     command->add_option("--output", a->output, "Folder to write OUTPUT.npy to")->required();
     command->add_option("--threads", a->threads, "Threads to use; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");

@@ -50,14 +50,25 @@ void printJson(const session::TuningSession& session)
         std::vector<std::string> nodes;
         for (const int node : task.nodes)
             nodes.push_back(session.graph()->nodes[static_cast<std::size_t>(node)].name);
-        tasks.push_back({{"id", task.id}, {"name", task.name}, {"description", task.description}, {"weight", task.weight}, {"flop", task.flop},
-                         {"key", task.key}, {"workloads", workloads}, {"alternatives", task.alternatives}, {"nodes", nodes},
-                         {"inputs", inputs}, {"outputs", outputs}});
+        tasks.push_back({{"id", task.id},
+                         {"name", task.name},
+                         {"description", task.description},
+                         {"weight", task.weight},
+                         {"flop", task.flop},
+                         {"key", task.key},
+                         {"workloads", workloads},
+                         {"alternatives", task.alternatives},
+                         {"nodes", nodes},
+                         {"inputs", inputs},
+                         {"outputs", outputs}});
     }
     json untuned = json::array();
     for (const auto& function : session.untuned())
         untuned.push_back({{"name", function.name}, {"reason", function.reason}});
-    const json out = {{"model", session.options().model.source}, {"target", session.options().target}, {"tasks", tasks}, {"untuned", untuned}};
+    const json out = {{"model", session.options().model.source},
+                      {"target", session.options().target},
+                      {"tasks", tasks},
+                      {"untuned", untuned}};
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -74,7 +85,9 @@ void addTasks(CLI::App& app, Action& run)
     auto arguments = std::make_shared<TasksArguments>();
     CLI::App* command = app.add_subcommand("tasks", "List the network's tasks with their weights");
     arguments->model.addTo(*command, true);
-    command->add_option("--print-dag", arguments->dag, "Print each task's compute DAG and workload key: flat, nested or hash")
+    command
+        ->add_option("--print-dag", arguments->dag,
+                     "Print each task's compute DAG and workload key: flat, nested or hash")
         ->expected(0, 1)
         ->default_str("nested")
         ->check(CLI::IsMember({"flat", "nested", "hash"}));

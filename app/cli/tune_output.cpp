@@ -72,7 +72,8 @@ void TuneOutput::onEvents(std::span<const Event> events)
             }
         } else if (const auto* best = std::get_if<BestEvent>(&event.what)) {
             auto& task = m_tasks[static_cast<std::size_t>(best->task)];
-            if (best->final || !(best->costMs >= task.bestMs)) { // else the best of this run, but an earlier one had better
+            if (best->final
+                || !(best->costMs >= task.bestMs)) { // else the best of this run, but an earlier one had better
                 task.bestMs = best->costMs;
                 task.bestAlternative = best->alternative;
                 task.gflops = task.flop / best->costMs / 1e6;
@@ -104,7 +105,7 @@ void TuneOutput::printText(const Event& event)
         if (m_verbose) {
             const TrialView& t = trial->trial;
             print("{} task {} {} {}\n", clock(event.atSeconds), t.task, t.candidate.substr(0, 8),
-                       t.code == "Ok" ? number(t.costMs, 4) + " ms" : t.stage + " " + t.code + ": " + t.text);
+                  t.code == "Ok" ? number(t.costMs, 4) + " ms" : t.stage + " " + t.code + ": " + t.text);
             m_drawnLines = 0;
         }
     } else if (const auto* round = std::get_if<RoundEvent>(&event.what)) {
@@ -112,16 +113,21 @@ void TuneOutput::printText(const Event& event)
             printTable();
         } else {
             const auto& task = m_tasks[static_cast<std::size_t>(round->task)];
-            print("{}  round {:3}  task {:2} {}  {} trials, best {} ms | estimated {} ms, measured {} ms, {:.1f} trials/s, {} failed\n",
-                       clock(event.atSeconds), round->index, round->task, task.name, round->trials, number(task.bestMs, 4),
-                       number(estimatedMs(), 3), number(m_measuredMs, 3), trialsPerSecond(), m_errors);
+            print("{}  round {:3}  task {:2} {}  {} trials, best {} ms | estimated {} ms, measured {} ms, {:.1f} "
+                  "trials/s, {} failed\n",
+                  clock(event.atSeconds), round->index, round->task, task.name, round->trials, number(task.bestMs, 4),
+                  number(estimatedMs(), 3), number(m_measuredMs, 3), trialsPerSecond(), m_errors);
         }
     } else if (const auto* measured = std::get_if<MeasuredEvent>(&event.what)) {
-        print("{}  whole network{}: {} ms; estimated {}\n", clock(event.atSeconds), measured->untuned ? ", untuned" : "", number(measured->ms, 3), toText(measured->estimated));
+        print("{}  whole network{}: {} ms; estimated {}\n", clock(event.atSeconds),
+              measured->untuned ? ", untuned" : "", number(measured->ms, 3), toText(measured->estimated));
         m_drawnLines = 0;
     } else if (const auto* finals = std::get_if<FinalsEvent>(&event.what)) {
-        print("{}  finals: {} finalists of {} tasks, {} passes in {:.1f} s; another one is best of {} task{}; estimate {} -> {} ms\n", clock(event.atSeconds), finals->finalists,
-              finals->tasks, finals->passes, finals->seconds, finals->changed, finals->changed == 1 ? "" : "s", number(finals->beforeMs, 3), number(finals->afterMs, 3));
+        print("{}  finals: {} finalists of {} tasks, {} passes in {:.1f} s; another one is best of {} task{}; estimate "
+              "{} -> {} ms\n",
+              clock(event.atSeconds), finals->finalists, finals->tasks, finals->passes, finals->seconds,
+              finals->changed, finals->changed == 1 ? "" : "s", number(finals->beforeMs, 3),
+              number(finals->afterMs, 3));
         m_drawnLines = 0;
     } else if (const auto* log = std::get_if<LogEvent>(&event.what)) {
         print("{}\n", log->text);
@@ -137,7 +143,8 @@ void TuneOutput::printText(const Event& event)
             errors += fmt::format(", {} {}", count, code);
         print("{} trials in {:.0f} s ({:.1f}/s){}\n", done->trials, done->seconds, trialsPerSecond(), errors);
         printTime(done->time);
-        print("estimated {} ms, measured {} ms, untuned {} ms\n", number(estimatedMs(), 3), number(done->measuredMs, 3), number(m_untunedMs, 3));
+        print("estimated {} ms, measured {} ms, untuned {} ms\n", number(estimatedMs(), 3), number(done->measuredMs, 3),
+              number(m_untunedMs, 3));
     }
 }
 
@@ -152,7 +159,8 @@ void TuneOutput::printTime(const TimeSpent& time)
     if (!workers.empty())
         print("what builders and runners did meanwhile, all processes together (share; of a processor)\n");
     for (const TimeRow& row : workers)
-        print("  {:<14} {:>8.1f} s {:>5.1f} % {:>8.1f} s  {}\n", row.name, row.seconds, 100 * row.share, row.processor, row.meaning);
+        print("  {:<14} {:>8.1f} s {:>5.1f} % {:>8.1f} s  {}\n", row.name, row.seconds, 100 * row.share, row.processor,
+              row.meaning);
 }
 
 double TuneOutput::estimatedMs() const
@@ -175,16 +183,20 @@ void TuneOutput::printTable()
     double total = 0;
     for (const auto& task : m_tasks)
         total += std::isfinite(task.bestMs) ? task.bestMs * task.weight : 0;
-    print("{:>4} {:>3} {:>10} {:>8} {:>6} {:>7} {:>6}  {}\n", "ID", "x", "ms", "GFLOP/s", "share", "trials", "failed", "task");
+    print("{:>4} {:>3} {:>10} {:>8} {:>6} {:>7} {:>6}  {}\n", "ID", "x", "ms", "GFLOP/s", "share", "trials", "failed",
+          "task");
     for (const auto& task : m_tasks)
-        print("{}{:>3} {:>3} {:>10} {:>8} {:>5}% {:>7} {:>6}  {}{}\n", task.id == m_next ? ">" : " ", task.id, task.weight, number(task.bestMs, 4),
-                   number(task.gflops, 1), number(100 * task.bestMs * task.weight / total, 1), task.trials, task.errors, task.name,
-                   task.bestAlternative.empty() || task.bestAlternative == "direct" ? "" : " (" + task.bestAlternative + ")");
-    print("{}  estimated {} ms  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds), number(estimatedMs(), 3),
-               number(m_measuredMs, 3), number(m_untunedMs, 3), m_trials, trialsPerSecond(), m_errors,
-               std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");
+        print("{}{:>3} {:>3} {:>10} {:>8} {:>5}% {:>7} {:>6}  {}{}\n", task.id == m_next ? ">" : " ", task.id,
+              task.weight, number(task.bestMs, 4), number(task.gflops, 1),
+              number(100 * task.bestMs * task.weight / total, 1), task.trials, task.errors, task.name,
+              task.bestAlternative.empty() || task.bestAlternative == "direct" ? ""
+                                                                               : " (" + task.bestAlternative + ")");
+    print("{}  estimated {} ms  measured {} ms  untuned {} ms  {} trials, {:.1f}/s, {} failed{}\n", clock(m_atSeconds),
+          number(estimatedMs(), 3), number(m_measuredMs, 3), number(m_untunedMs, 3), m_trials, trialsPerSecond(),
+          m_errors, std::isfinite(m_estimate.etaSeconds) ? "  " + clock(m_estimate.etaSeconds) + " left" : "");
     if (std::isfinite(m_estimate.forecastMs))
-        print("likely {} ms at the end ({} to {})\n", number(m_estimate.forecastMs, 3), number(m_estimate.forecastLow, 3), number(m_estimate.forecastHigh, 3));
+        print("likely {} ms at the end ({} to {})\n", number(m_estimate.forecastMs, 3),
+              number(m_estimate.forecastLow, 3), number(m_estimate.forecastHigh, 3));
     m_drawnLines = m_terminal ? static_cast<int>(m_tasks.size()) + (std::isfinite(m_estimate.forecastMs) ? 3 : 2) : 0;
 }
 

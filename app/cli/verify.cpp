@@ -1,7 +1,8 @@
+#include "core/deploy/verify.h"
+
 #include "app/cli/library_source.h"
 #include "app/cli/npy.h"
 #include "core/deploy/library_client.h"
-#include "core/deploy/verify.h"
 #include "core/session/loaded_model.h"
 
 #include <fmt/format.h>
@@ -22,9 +23,11 @@ struct VerifyArguments
 };
 
 /// DIR/INPUT.npy and DIR/OUTPUT.npy, as `run` names them.
-Result<> readReference(const std::filesystem::path& folder, const deploy::LibraryHost& library, deploy::VerifyOptions& options)
+Result<> readReference(const std::filesystem::path& folder, const deploy::LibraryHost& library,
+                       deploy::VerifyOptions& options)
 {
-    const auto read = [&folder](const std::vector<deploy::PortInfo>& ports, std::vector<graph::HostTensor>& tensors) -> Result<> {
+    const auto read = [&folder](const std::vector<deploy::PortInfo>& ports,
+                                std::vector<graph::HostTensor>& tensors) -> Result<> {
         for (const std::string& file : npyFileNames(ports)) {
             LATHE_TRY_ASSIGN(auto tensor, readNpy(folder / file));
             tensors.push_back(std::move(tensor));
@@ -42,7 +45,9 @@ Result<> verify(VerifyArguments& a)
     session::OpenOptions open;
     if (!a.network.empty() || !source.model) {
         if (a.network.empty())
-            return makeError(Errc::InvalidArgument, fmt::format("no description beside {} names its network: say --model MODEL", source.file.string()));
+            return makeError(
+                Errc::InvalidArgument,
+                fmt::format("no description beside {} names its network: say --model MODEL", source.file.string()));
         a.model.setSource(a.network);
         LATHE_TRY_ASSIGN(open, a.model.openOptions());
     } else {
@@ -59,9 +64,15 @@ Result<> verify(VerifyArguments& a)
     options.tolerance = a.tolerance;
     if (!a.reference.empty())
         LATHE_TRY(readReference(a.reference, *library, options));
-    LATHE_TRY_ASSIGN(const auto report, deploy::verifyByBuilder(*library, model->imported, &model->graph, options, std::numeric_limits<double>::infinity()));
+    LATHE_TRY_ASSIGN(const auto report, deploy::verifyByBuilder(*library, model->imported, &model->graph, options,
+                                                                std::numeric_limits<double>::infinity()));
     if (a.json)
-        print("{}\n", nlohmann::json({{"max_rel_error", report.maxRelError}, {"passed", report.passed}, {"not_compared", report.notCompared}, {"first_different", report.firstDifferent}, {"text", report.text}}).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print("{}\n", nlohmann::json({{"max_rel_error", report.maxRelError},
+                                      {"passed", report.passed},
+                                      {"not_compared", report.notCompared},
+                                      {"first_different", report.firstDifferent},
+                                      {"text", report.text}})
+                          .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     else if (report.passed)
         print("{}\n", report.text);
     if (!report.passed)
@@ -76,9 +87,11 @@ void addVerify(CLI::App& app, Action& run)
     auto a = std::make_shared<VerifyArguments>();
     CLI::App* command = app.add_subcommand("verify", "Compare every output with the reference executor");
     a->model.addTo(*command, true);
-    command->add_option("--model", a->network, "The network that a library was made of, if its description does not say");
+    command->add_option("--model", a->network,
+                        "The network that a library was made of, if its description does not say");
     command->add_option("--reference", a->reference, "Folder with INPUT.npy and OUTPUT.npy to compare with instead");
-    command->add_option("--tolerance", a->tolerance, "Largest relative error that passes: max |y - r| / max |r|")->capture_default_str();
+    command->add_option("--tolerance", a->tolerance, "Largest relative error that passes: max |y - r| / max |r|")
+        ->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return verify(*a); }; });
 }

@@ -1,6 +1,7 @@
+#include "core/frontend/zoo.h"
+
 #include "app/cli/command.h"
 #include "core/frontend/onnx_export.h"
-#include "core/frontend/zoo.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,9 +15,11 @@ Result<> list(bool json)
     nlohmann::json rows = nlohmann::json::array();
     for (const auto& network : session::listZoo()) {
         if (json)
-            rows.push_back({{"name", network.name}, {"description", network.description}, {"layouts", network.layouts}});
+            rows.push_back(
+                {{"name", network.name}, {"description", network.description}, {"layouts", network.layouts}});
         else
-            print("{:<18} {:<10} {}\n", network.name, fmt::format("{}", fmt::join(network.layouts, ",")), network.description);
+            print("{:<18} {:<10} {}\n", network.name, fmt::format("{}", fmt::join(network.layouts, ",")),
+                  network.description);
     }
     if (json)
         print("{}\n", rows.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -43,8 +46,11 @@ void addZoo(CLI::App& app, Action& run)
     CLI::App* exporting = zoo->add_subcommand("export", "Write a network as ONNX");
     exporting->add_option("NAME", arguments->name, "The network, as lathe-cli zoo list names it")->required();
     exporting->add_option("-o,--output", arguments->output, "FILE.onnx to write")->required();
-    exporting->add_option("--batch", arguments->batch, "Leading dimension of all inputs")->check(CLI::PositiveNumber)->capture_default_str();
-    exporting->add_option("--layout", arguments->layout, "Order of the dimensions of images")->check(CLI::IsMember({"NHWC", "NCHW"}));
+    exporting->add_option("--batch", arguments->batch, "Leading dimension of all inputs")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    exporting->add_option("--layout", arguments->layout, "Order of the dimensions of images")
+        ->check(CLI::IsMember({"NHWC", "NCHW"}));
     exporting->add_option("--seed", arguments->seed, "Seed of the weights")->capture_default_str();
     exporting->callback([arguments, &run] {
         run = [arguments]() -> Result<> {

@@ -51,7 +51,8 @@ std::string readGraph(std::istream& in, GraphText& graph)
         if (line == "end")
             return {};
         if (!parse(line, graph))
-            return "line " + std::to_string(number) + " is no item, edge or frame that fits what was before it: " + line.substr(0, 80);
+            return "line " + std::to_string(number)
+                   + " is no item, edge or frame that fits what was before it: " + line.substr(0, 80);
     }
     return "the graph stops before its 'end'";
 }

@@ -32,7 +32,8 @@ void set(void* object, const char* name, const char* value)
 }
 
 /// An item stands in the innermost frame around it.
-Agraph_t* innermost(Agraph_t* root, const GraphText& graph, const std::vector<Agraph_t*>& frames, int first, int last, std::size_t before)
+Agraph_t* innermost(Agraph_t* root, const GraphText& graph, const std::vector<Agraph_t*>& frames, int first, int last,
+                    std::size_t before)
 {
     for (std::size_t f = before; f-- > 0;)
         if (graph.frames[f].first <= first && last <= graph.frames[f].last)
@@ -70,7 +71,9 @@ std::string layOut(const GraphText& graph, std::ostream& out)
     }
     std::vector<Agedge_t*> edges;
     for (const GraphText::Edge& edge : graph.edges) {
-        edges.push_back(edge.from == edge.to ? nullptr : agedge(root, nodes[static_cast<std::size_t>(edge.from)], nodes[static_cast<std::size_t>(edge.to)], nullptr, 1));
+        edges.push_back(edge.from == edge.to ? nullptr
+                                             : agedge(root, nodes[static_cast<std::size_t>(edge.from)],
+                                                      nodes[static_cast<std::size_t>(edge.to)], nullptr, 1));
         if (edges.back() == nullptr)
             continue;
         set(edges.back(), "dir", "none");
@@ -78,7 +81,8 @@ std::string layOut(const GraphText& graph, std::ostream& out)
         set(edges.back(), "headport", "n");
     }
     if (gvLayout(context, root, "dot") != 0)
-        return std::string("Graphviz could not lay the graph out: ") + (aglasterr() != nullptr ? aglasterr() : "it does not say why");
+        return std::string("Graphviz could not lay the graph out: ")
+               + (aglasterr() != nullptr ? aglasterr() : "it does not say why");
     const boxf all = GD_bb(root);
     out << std::fixed << std::setprecision(1);
     const auto point = [&](double x, double y) { out << ' ' << x - all.LL.x << ' ' << all.UR.y - y; };

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <sstream>
 
-/// Lays one graph out for the workbench, from standard input to standard output. A process of its own, so that a layout that takes
-/// too long or crashes can be ended without harm.
+/// Lays one graph out for the workbench, from standard input to standard output. A process of its own, so that a layout
+/// that takes too long or crashes can be ended without harm.
 int main(int argc, char**)
 {
     if (argc > 1) {

@@ -13,7 +13,8 @@
 
 int main(int argc, char** argv)
 {
-    std::signal(SIGXFSZ, SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
+    std::signal(SIGXFSZ,
+                SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
     lathe::MappedFile::sayWhichWasCutShort("lathe");
     QApplication app(argc, argv);
     QApplication::setOrganizationName(QStringLiteral("Lathe"));
@@ -25,14 +26,16 @@ int main(int argc, char** argv)
     parser.setApplicationDescription(QStringLiteral("Tunes neural networks for the device they will run on."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("PROJECT|MODEL"), QStringLiteral("A project (NAME.lathe), an ONNX file, or zoo:NAME"));
+    parser.addPositionalArgument(QStringLiteral("PROJECT|MODEL"),
+                                 QStringLiteral("A project (NAME.lathe), an ONNX file, or zoo:NAME"));
     parser.process(app);
 
     lathe::ui::Language::instance().set(lathe::ui::Language::stored());
     lathe::ui::applyAppearance(lathe::ui::storedAppearance());
     lathe::ui::MainWindow window;
     // Where the frame would reach past a small screen, the window fills it.
-    if (const QSize room = window.screen()->availableSize() - QSize(20, 60); !window.isMaximized() && (window.width() > room.width() || window.height() > room.height()))
+    if (const QSize room = window.screen()->availableSize() - QSize(20, 60);
+        !window.isMaximized() && (window.width() > room.width() || window.height() > room.height()))
         window.setWindowState(window.windowState() | Qt::WindowMaximized);
     window.show();
     window.desktop().connectToBus();

@@ -78,7 +78,8 @@ struct JobBuilder::Lowered
 };
 
 JobBuilder::JobBuilder(std::filesystem::path pluginDir, AfterLowering afterLowering)
-    : m_pluginDir(std::move(pluginDir)), m_afterLowering(std::move(afterLowering))
+    : m_pluginDir(std::move(pluginDir))
+    , m_afterLowering(std::move(afterLowering))
 {
 }
 
@@ -115,8 +116,8 @@ Result<Codegen*> JobBuilder::codegen(const std::string& target)
 
 Result<compute::DagPtr> JobBuilder::dag(const Hash128& hash, wire::BlobStore& blobs)
 {
-    const auto known =
-        std::find_if(m_dags.begin(), m_dags.end(), [&](const auto& entry) { return entry.first == hash; });
+    const auto known = std::find_if(m_dags.begin(), m_dags.end(),
+                                    [&](const auto& entry) { return entry.first == hash; });
     if (known != m_dags.end()) {
         m_dags.splice(m_dags.begin(), m_dags, known);
         return m_dags.front().second;
@@ -190,9 +191,9 @@ Result<> JobBuilder::generate(const wire::BuildJob& job, Codegen& generator, Low
         LATHE_TRY_ASSIGN(const std::vector<std::byte> object, generator.compileObject(lowered.kernels));
         product = toText(object);
     } else {
-        const Listing kind = job.product() == wire::BuildJob::LLVM_IR ? Listing::LlvmIr
-            : job.product() == wire::BuildJob::ASSEMBLY               ? Listing::Assembly
-                                                                      : Listing::Source;
+        const Listing kind = job.product() == wire::BuildJob::LLVM_IR    ? Listing::LlvmIr
+                             : job.product() == wire::BuildJob::ASSEMBLY ? Listing::Assembly
+                                                                         : Listing::Source;
         for (const schedule::LoweredKernel& kernel : lowered.kernels) {
             LATHE_TRY_ASSIGN(const std::string text, generator.listing(kernel, kind));
             product += text;

@@ -23,7 +23,8 @@ class Builder
 {
 public:
     explicit Builder(const BuilderOptions& options)
-        : m_connection(options.input, options.output), m_builder(options.pluginDir, options.afterLowering)
+        : m_connection(options.input, options.output)
+        , m_builder(options.pluginDir, options.afterLowering)
     {
     }
 
@@ -95,7 +96,8 @@ private:
         *answer.mutable_build_result() = m_builder.build(job, m_blobs, progress, product);
         LATHE_TRY(std::move(sent));
         const double processor = processorSeconds();
-        answer.mutable_build_result()->set_processor_ms(1e3 * (processor - std::exchange(m_processorSeconds, processor)));
+        answer.mutable_build_result()->set_processor_ms(1e3
+                                                        * (processor - std::exchange(m_processorSeconds, processor)));
         if (!product.empty())
             m_connection.queueBlob(wire::fromWire(answer.build_result().product()), product);
         return reply(answer);

@@ -11,7 +11,8 @@ struct BuilderOptions
     std::filesystem::path pluginDir;
     int input = 0;
     int output = 1;
-    AfterLowering afterLowering; ///< empty in what is installed; tests have a builder of their own that plants faults here
+    AfterLowering
+        afterLowering; ///< empty in what is installed; tests have a builder of their own that plants faults here
 };
 
 /// Serves build and link jobs until the other side closes the stream. Returns the process's exit status.

@@ -7,8 +7,8 @@
 
 namespace lathe::backend {
 
-/// The names that measure gives to kernels: "k<ordinal>_<16 hex digits of the candidate's hash>", so that generators can tell
-/// which trial they see. A negative ordinal is left out.
+/// The names that measure gives to kernels: "k<ordinal>_<16 hex digits of the candidate's hash>", so that generators
+/// can tell which trial they see. A negative ordinal is left out.
 std::string kernelName(std::int64_t ordinal, std::uint64_t candidateHash);
 struct KernelIdentity
 {

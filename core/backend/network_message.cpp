@@ -4,14 +4,13 @@
 #include "core/support/open_file.h"
 #include "core/wire/messages.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <map>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace lathe::backend {
 
@@ -53,7 +52,8 @@ public:
 private:
     Error failed(int code) const
     {
-        return makeError(Errc::StoreFailed, fmt::format("cannot write the network's constants to {}: {}", m_path, std::strerror(code)));
+        return makeError(Errc::StoreFailed,
+                         fmt::format("cannot write the network's constants to {}: {}", m_path, std::strerror(code)));
     }
 
     OpenFile m_file{-1};
@@ -69,8 +69,14 @@ void setAttribute(const graph::Attr& value, wire::NetworkAttribute& out)
         void operator()(std::int64_t v) const { out.set_whole(v); }
         void operator()(double v) const { out.set_real(v); }
         void operator()(const std::string& v) const { out.set_text(v); }
-        void operator()(const std::vector<std::int64_t>& v) const { out.mutable_wholes()->mutable_values()->Assign(v.begin(), v.end()); }
-        void operator()(const std::vector<double>& v) const { out.mutable_reals()->mutable_values()->Assign(v.begin(), v.end()); }
+        void operator()(const std::vector<std::int64_t>& v) const
+        {
+            out.mutable_wholes()->mutable_values()->Assign(v.begin(), v.end());
+        }
+        void operator()(const std::vector<double>& v) const
+        {
+            out.mutable_reals()->mutable_values()->Assign(v.begin(), v.end());
+        }
         void operator()(const std::vector<std::string>& v) const
         {
             out.mutable_texts();
@@ -87,9 +93,12 @@ Result<graph::Attr> attributeOf(const wire::NetworkAttribute& in)
     case wire::NetworkAttribute::kWhole: return graph::Attr(std::int64_t{in.whole()});
     case wire::NetworkAttribute::kReal: return graph::Attr(in.real());
     case wire::NetworkAttribute::kText: return graph::Attr(std::string(in.text()));
-    case wire::NetworkAttribute::kWholes: return graph::Attr(std::vector<std::int64_t>(in.wholes().values().begin(), in.wholes().values().end()));
-    case wire::NetworkAttribute::kReals: return graph::Attr(std::vector<double>(in.reals().values().begin(), in.reals().values().end()));
-    case wire::NetworkAttribute::kTexts: return graph::Attr(std::vector<std::string>(in.texts().values().begin(), in.texts().values().end()));
+    case wire::NetworkAttribute::kWholes:
+        return graph::Attr(std::vector<std::int64_t>(in.wholes().values().begin(), in.wholes().values().end()));
+    case wire::NetworkAttribute::kReals:
+        return graph::Attr(std::vector<double>(in.reals().values().begin(), in.reals().values().end()));
+    case wire::NetworkAttribute::kTexts:
+        return graph::Attr(std::vector<std::string>(in.texts().values().begin(), in.texts().values().end()));
     default: return makeError(Errc::BadFile, fmt::format("a network's attribute '{}' has no value", in.name()));
     }
 }
@@ -159,14 +168,16 @@ Result<graph::Graph> readNetwork(const wire::Network& message)
         graph::Value value;
         value.name = in.name();
         if (in.dtype() > static_cast<std::uint32_t>(DType::F64))
-            return makeError(Errc::BadFile, fmt::format("value '{}' of a network has no type that is known", value.name));
+            return makeError(Errc::BadFile,
+                             fmt::format("value '{}' of a network has no type that is known", value.name));
         value.dtype = static_cast<DType>(in.dtype());
         value.shape.assign(in.shape().begin(), in.shape().end());
         value.producer = graph::NodeId{in.producer()};
         if (in.constant()) {
             const auto bytes = file->bytes();
             if (in.offset() > bytes.size() || in.size() > bytes.size() - in.offset())
-                return makeError(Errc::BadFile, fmt::format("constant '{}' of a network is not in its file", value.name));
+                return makeError(Errc::BadFile,
+                                 fmt::format("constant '{}' of a network is not in its file", value.name));
             graph::ConstData data;
             data.data = bytes.data() + in.offset();
             data.bytes = in.size();

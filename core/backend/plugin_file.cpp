@@ -3,11 +3,10 @@
 #include "core/backend/codegen.h"
 #include "core/support/packages.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <string_view>
-
-#include <dlfcn.h>
 
 namespace lathe::backend {
 

@@ -16,9 +16,7 @@ Result<const CodegenPlugin*> loadPlugin(const std::filesystem::path& path, std::
 {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored))
-        return makeError(
-            Errc::NotFound,
-            say(Msg::NoGenerator, kind, path.string()));
+        return makeError(Errc::NotFound, say(Msg::NoGenerator, kind, path.string()));
     LATHE_TRY_ASSIGN(void* entry, openPlugin(path, "lathe_codegen_create"));
     const CodegenPlugin* plugin = reinterpret_cast<CodegenPluginFn>(entry)();
     if (!plugin || !plugin->buildId || !plugin->kind || !plugin->create)

@@ -20,7 +20,8 @@ Result<std::vector<graph::HostTensor>> evaluateReference(const wire::ReferenceJo
         const wire::Blob blob = blobs.find(wire::fromWire(job.inputs(i)));
         graph::HostTensor tensor = graph::HostTensor::zeros({port.dtype, port.shape});
         if (!blob || blob->size() != tensor.bytes.size())
-            return makeError(Errc::InvalidArgument, "input '" + port.name + "' of the network was given in another size");
+            return makeError(Errc::InvalidArgument,
+                             "input '" + port.name + "' of the network was given in another size");
         std::memcpy(tensor.bytes.data(), blob->data(), blob->size());
         inputs.push_back(std::move(tensor));
     }

@@ -14,13 +14,15 @@
 
 namespace lathe::backend {
 
-/// A schedule made without measuring, for the DAG of one alternative; `constantInputs` has one entry per Dag::inputs (weights, which
-/// may be packed ahead of time). Errors: Unsupported or IllegalSchedule, it has none for this DAG: then plain loops serve.
+/// A schedule made without measuring, for the DAG of one alternative; `constantInputs` has one entry per Dag::inputs
+/// (weights, which may be packed ahead of time). Errors: Unsupported or IllegalSchedule, it has none for this DAG: then
+/// plain loops serve.
 using DefaultSchedule = std::function<Result<std::vector<schedule::Step>>(
-    const compute::DagPtr& dag, const std::vector<bool>& constantInputs, const Target& target, const Hardware& hardware)>;
+    const compute::DagPtr& dag, const std::vector<bool>& constantInputs, const Target& target,
+    const Hardware& hardware)>;
 
-/// How a back end describes itself: the `rules` half of its plugin. No compiler in it, no driver; what the kernels of its targets are
-/// (BackendTraits) decides about everything that is left out here.
+/// How a back end describes itself: the `rules` half of its plugin. No compiler in it, no driver; what the kernels of
+/// its targets are (BackendTraits) decides about everything that is left out here.
 struct BackendRules
 {
     TargetKind kind;
@@ -54,8 +56,8 @@ struct RefusedRules
     Error error;
 };
 
-/// Loads every PLUGINDIR/*_rules.so and adds what it says, in alphabetical order. They are never unloaded. A folder that is not there
-/// has none.
+/// Loads every PLUGINDIR/*_rules.so and adds what it says, in alphabetical order. They are never unloaded. A folder
+/// that is not there has none.
 std::vector<RefusedRules> loadRules(const std::filesystem::path& pluginDir);
 
 } // namespace lathe::backend

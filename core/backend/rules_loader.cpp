@@ -21,7 +21,8 @@ Result<BackendRules> readRules(const std::filesystem::path& path, const std::str
     BackendRules rules;
     plugin->describe(rules);
     if (plugin->kind != kind || rules.kind.name != kind)
-        return makeError(Errc::Incompatible, fmt::format("{} describes targets of kind \"{}\"", path.string(), rules.kind.name));
+        return makeError(Errc::Incompatible,
+                         fmt::format("{} describes targets of kind \"{}\"", path.string(), rules.kind.name));
     return rules;
 }
 

@@ -54,7 +54,8 @@ void classify(const Op& op, OpAccess& access)
             duplicated |= read.axisDuplicated;
         }
     access.strictlyInlineable = access.reads.empty()
-        || (access.simpleAccess && ordered && !duplicated && !access.hasExpensiveOp && !access.hasBranch);
+                                || (access.simpleAccess && ordered && !duplicated && !access.hasExpensiveOp
+                                    && !access.hasBranch);
 
     if (op.attrs.contains("auto_scheduler_simplify_const_tensor_indices"))
         return;
@@ -131,7 +132,9 @@ SimpleRead classifyRead(const Op& op, const std::vector<ir::Expr>& indices)
     return result;
 }
 
-Analysis::Analysis(DagPtr dag) : m_dag(std::move(dag)), m_ops(m_dag->ops.size())
+Analysis::Analysis(DagPtr dag)
+    : m_dag(std::move(dag))
+    , m_ops(m_dag->ops.size())
 {
     for (std::size_t i = 0; i < m_ops.size(); ++i) {
         collectBody(m_dag->ops[i], m_ops[i]);
@@ -156,7 +159,8 @@ std::int32_t Analysis::commonOuterIterators(std::int32_t producer, std::int32_t 
     // Operations are in topological order: best[i] = the minimum over all paths from the producer to i.
     constexpr std::int32_t kUnreached = -1;
     std::vector<std::int32_t> best(m_ops.size(), kUnreached);
-    best[static_cast<std::size_t>(producer)] = static_cast<std::int32_t>(m_dag->ops[static_cast<std::size_t>(producer)].shape.size());
+    best[static_cast<std::size_t>(producer)] = static_cast<std::int32_t>(
+        m_dag->ops[static_cast<std::size_t>(producer)].shape.size());
     for (std::int32_t i = producer + 1; i <= consumer; ++i)
         for (const Reads& reads : op(i).reads) {
             const std::int32_t above = best[static_cast<std::size_t>(reads.producer)];

@@ -55,11 +55,13 @@ public:
     std::vector<std::int32_t> producers(std::int32_t index) const;
     const std::vector<std::int32_t>& consumers(std::int32_t index) const { return op(index).consumers; }
 
-    /// Number of outer dimensions in which `producer` and `consumer` (reachable from it) walk together; 0 if unreachable.
+    /// Number of outer dimensions in which `producer` and `consumer` (reachable from it) walk together; 0 if
+    /// unreachable.
     std::int32_t commonOuterIterators(std::int32_t producer, std::int32_t consumer) const;
     /// True when following single-consumer edges from `op` reaches `target` and every hop is elementwise.
     bool elementwiseMatch(std::int32_t op, std::int32_t target) const;
-    /// Placeholders read by `op` whose memory layout the schedule may choose: constants of its own (auto-scheduler.md 11).
+    /// Placeholders read by `op` whose memory layout the schedule may choose: constants of its own (auto-scheduler.md
+    /// 11).
     std::vector<std::int32_t> layoutFreePlaceholders(std::int32_t op) const;
 
 private:
@@ -74,7 +76,8 @@ std::int64_t attrInteger(const Op& op, const std::string& key, std::int64_t fall
 /// Product of the spatial extents, of the reduce extents (1 if none).
 std::int64_t spatialSize(const Op& op);
 std::int64_t reduceSize(const Op& op);
-/// The dimensions of a shape of more than one element: equal for shapes that reshapes lead to by adding or dropping ones.
+/// The dimensions of a shape of more than one element: equal for shapes that reshapes lead to by adding or dropping
+/// ones.
 std::vector<std::int64_t> realDimensions(std::span<const std::int64_t> shape);
 
 } // namespace lathe::compute

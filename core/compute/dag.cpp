@@ -93,7 +93,10 @@ std::vector<std::int32_t> readsOf(const Op& op)
 class Renumber
 {
 public:
-    explicit Renumber(const std::vector<std::int32_t>& newIndex) : m_newIndex(newIndex) { }
+    explicit Renumber(const std::vector<std::int32_t>& newIndex)
+        : m_newIndex(newIndex)
+    {
+    }
 
     ir::Expr operator()(const ir::Expr& e)
     {
@@ -134,8 +137,8 @@ Tensor DagBuilder::placeholder(std::string name, std::vector<std::int64_t> shape
     return Tensor{static_cast<std::int32_t>(m_ops.size()) - 1};
 }
 
-Tensor DagBuilder::compute(std::string name, std::vector<std::int64_t> shape, std::vector<std::string> axisNames, std::string tag,
-                           const std::function<ir::Expr(const std::vector<ir::Expr>&)>& body)
+Tensor DagBuilder::compute(std::string name, std::vector<std::int64_t> shape, std::vector<std::string> axisNames,
+                           std::string tag, const std::function<ir::Expr(const std::vector<ir::Expr>&)>& body)
 {
     Op op;
     op.name = std::move(name);
@@ -149,9 +152,10 @@ Tensor DagBuilder::compute(std::string name, std::vector<std::int64_t> shape, st
     return Tensor{static_cast<std::int32_t>(m_ops.size()) - 1};
 }
 
-Tensor DagBuilder::reduce(std::string name, std::vector<std::int64_t> shape, std::vector<std::string> axisNames, std::string tag,
-                          ir::Combiner combiner, std::vector<std::pair<std::string, std::int64_t>> reduceAxes,
-                          const std::function<ir::Expr(const std::vector<ir::Expr>&, const std::vector<ir::Expr>&)>& body)
+Tensor DagBuilder::reduce(
+    std::string name, std::vector<std::int64_t> shape, std::vector<std::string> axisNames, std::string tag,
+    ir::Combiner combiner, std::vector<std::pair<std::string, std::int64_t>> reduceAxes,
+    const std::function<ir::Expr(const std::vector<ir::Expr>&, const std::vector<ir::Expr>&)>& body)
 {
     Op op;
     op.name = std::move(name);

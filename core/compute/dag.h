@@ -38,8 +38,8 @@ struct Op
     std::vector<ir::Expr> bodies; ///< one per output, almost always one; a Reduce only at the root
 };
 
-/// A compute DAG: immutable once built. `ops` is in stage order = print order (auto-scheduler.md 1.1): post-order from the
-/// outputs, so every producer stands before its first consumer.
+/// A compute DAG: immutable once built. `ops` is in stage order = print order (auto-scheduler.md 1.1): post-order from
+/// the outputs, so every producer stands before its first consumer.
 struct Dag
 {
     std::vector<Op> ops;
@@ -61,12 +61,13 @@ class DagBuilder
 public:
     Tensor placeholder(std::string name, std::vector<std::int64_t> shape, DType dtype);
     /// body(axes) is called once with the new spatial variables (named axisNames, or i0.. if empty).
-    Tensor compute(std::string name, std::vector<std::int64_t> shape, std::vector<std::string> axisNames, std::string tag,
-                   const std::function<ir::Expr(const std::vector<ir::Expr>& axes)>& body);
+    Tensor compute(std::string name, std::vector<std::int64_t> shape, std::vector<std::string> axisNames,
+                   std::string tag, const std::function<ir::Expr(const std::vector<ir::Expr>& axes)>& body);
     /// A reduction: body(axes, reduceAxes) gives the source value; the identity follows from combiner and dtype.
-    Tensor reduce(std::string name, std::vector<std::int64_t> shape, std::vector<std::string> axisNames, std::string tag,
-                  ir::Combiner combiner, std::vector<std::pair<std::string, std::int64_t>> reduceAxes,
-                  const std::function<ir::Expr(const std::vector<ir::Expr>& axes, const std::vector<ir::Expr>& r)>& body);
+    Tensor reduce(
+        std::string name, std::vector<std::int64_t> shape, std::vector<std::string> axisNames, std::string tag,
+        ir::Combiner combiner, std::vector<std::pair<std::string, std::int64_t>> reduceAxes,
+        const std::function<ir::Expr(const std::vector<ir::Expr>& axes, const std::vector<ir::Expr>& r)>& body);
     ir::Expr at(Tensor t, std::vector<ir::Expr> indices) const;
     const std::vector<std::int64_t>& shape(Tensor t) const;
     DType dtype(Tensor t) const;
@@ -74,8 +75,9 @@ public:
     bool isPlaceholder(Tensor t) const;
     void setAttr(Tensor t, std::string key, AttrValue value);
 
-    /// Orders the operations, drops unreachable ones, checks index counts and names. Errors: Internal, with the operation.
-    /// `inputs` receives the placeholders in the order of Dag::inputs (they share names, and unused ones are dropped).
+    /// Orders the operations, drops unreachable ones, checks index counts and names. Errors: Internal, with the
+    /// operation. `inputs` receives the placeholders in the order of Dag::inputs (they share names, and unused ones are
+    /// dropped).
     Result<DagPtr> finish(const std::vector<Tensor>& outputs, std::vector<Tensor>* inputs = nullptr) &&;
 
 private:

@@ -35,7 +35,7 @@ double cost(const ir::Expr& e, TypeClass counted, const Op& op)
     case ir::ExprKind::Load: return 0; // indices are address arithmetic
     case ir::ExprKind::Select:
         return cost(e->operands[0], counted, op)
-            + std::max(cost(e->operands[1], counted, op), cost(e->operands[2], counted, op));
+               + std::max(cost(e->operands[1], counted, op), cost(e->operands[2], counted, op));
     case ir::ExprKind::Reduce:
         // The combiner's result is one operation on the accumulated type.
         return static_cast<double>(reduceSize(op)) * (1 + cost(e->operands[0], counted, op));

@@ -29,17 +29,25 @@ constexpr std::size_t kBlocksPerThread = 512;
 class Machine
 {
 public:
-    Machine(const Dag& dag, const std::vector<Program>& programs) : m_dag(dag), m_programs(programs), m_sources(dag.ops.size()), m_frames(dag.ops.size()) { }
+    Machine(const Dag& dag, const std::vector<Program>& programs)
+        : m_dag(dag)
+        , m_programs(programs)
+        , m_sources(dag.ops.size())
+        , m_frames(dag.ops.size())
+    {
+    }
 
     Result<> bind(std::span<const std::span<const std::byte>> inputs)
     {
         if (inputs.size() != m_dag.inputs.size())
-            return makeError(Errc::InvalidArgument, fmt::format("{} inputs for {} placeholders", inputs.size(), m_dag.inputs.size()));
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("{} inputs for {} placeholders", inputs.size(), m_dag.inputs.size()));
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const Op& op = opAt(m_dag.inputs[i]);
             const auto expected = static_cast<std::size_t>(spatialSize(op) * sizeOf(op.dtype));
             if (inputs[i].size() != expected)
-                return makeError(Errc::InvalidArgument, fmt::format("input {} ({}) has {} bytes, {} are expected", i, op.name, inputs[i].size(), expected));
+                return makeError(Errc::InvalidArgument, fmt::format("input {} ({}) has {} bytes, {} are expected", i,
+                                                                    op.name, inputs[i].size(), expected));
             Source& source = m_sources[static_cast<std::size_t>(m_dag.inputs[i])];
             source.data = inputs[i].data();
             source.stored = op.dtype;
@@ -55,14 +63,18 @@ public:
         const auto size = static_cast<std::size_t>(spatialSize(op));
         source.wide.resize((size + kLanes - 1) / kLanes);
         const std::size_t blocks = source.wide.size();
-        const std::size_t shares = std::clamp<std::size_t>(blocks / kBlocksPerThread, 1, std::max(1u, std::thread::hardware_concurrency()));
+        const std::size_t shares = std::clamp<std::size_t>(blocks / kBlocksPerThread, 1,
+                                                           std::max(1u, std::thread::hardware_concurrency()));
         std::vector<Machine> machines;
         for (std::size_t share = 1; share < shares; ++share)
             machines.push_back(beside());
         {
             std::vector<std::jthread> threads;
             for (std::size_t share = 1; share < shares; ++share)
-                threads.emplace_back([&, share] { machines[share - 1].evaluateBlocks(index, source.wide, share * blocks / shares, (share + 1) * blocks / shares); });
+                threads.emplace_back([&, share] {
+                    machines[share - 1].evaluateBlocks(index, source.wide, share * blocks / shares,
+                                                       (share + 1) * blocks / shares);
+                });
             evaluateBlocks(index, source.wide, 0, blocks / shares);
         }
         for (std::size_t share = 1; share < shares && m_problem.empty(); ++share)
@@ -81,8 +93,14 @@ public:
         return m_problem.empty() ? Result<>() : Result<>(makeError(Errc::Internal, m_problem));
     }
 
-    double wideFloat(std::int32_t index, std::int64_t element) const { return blockOf(index, element).f[static_cast<std::size_t>(element) % kLanes]; }
-    std::int64_t wideInt(std::int32_t index, std::int64_t element) const { return blockOf(index, element).i[static_cast<std::size_t>(element) % kLanes]; }
+    double wideFloat(std::int32_t index, std::int64_t element) const
+    {
+        return blockOf(index, element).f[static_cast<std::size_t>(element) % kLanes];
+    }
+    std::int64_t wideInt(std::int32_t index, std::int64_t element) const
+    {
+        return blockOf(index, element).i[static_cast<std::size_t>(element) % kLanes];
+    }
 
 private:
     /// Another one that reads what this one has computed so far.
@@ -176,7 +194,8 @@ private:
     void fail(const Op& op, std::size_t dimension, std::int64_t at)
     {
         if (m_problem.empty())
-            m_problem = fmt::format("a load of {} at {} in dimension {} is outside of its extent {}", op.name, at, dimension, op.shape[dimension]);
+            m_problem = fmt::format("a load of {} at {} in dimension {} is outside of its extent {}", op.name, at,
+                                    dimension, op.shape[dimension]);
     }
 
     struct Frame
@@ -262,7 +281,8 @@ private:
         }
     }
 
-    static void combine(const Program& program, const LaneBlock& value, std::int64_t step, std::size_t lanes, LaneBlock& accumulator, LaneBlock& out)
+    static void combine(const Program& program, const LaneBlock& value, std::int64_t step, std::size_t lanes,
+                        LaneBlock& accumulator, LaneBlock& out)
     {
         const auto each = [&](auto apply) {
             for (std::size_t l = 0; l < lanes; ++l)
@@ -274,13 +294,19 @@ private:
             if (isF)
                 each([&](std::size_t l) { accumulator.f[l] += value.f[l]; });
             else
-                each([&](std::size_t l) { accumulator.i[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(accumulator.i[l]) + static_cast<std::uint64_t>(value.i[l])); });
+                each([&](std::size_t l) {
+                    accumulator.i[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(accumulator.i[l])
+                                                                 + static_cast<std::uint64_t>(value.i[l]));
+                });
             break;
         case ir::Combiner::Prod:
             if (isF)
                 each([&](std::size_t l) { accumulator.f[l] *= value.f[l]; });
             else
-                each([&](std::size_t l) { accumulator.i[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(accumulator.i[l]) * static_cast<std::uint64_t>(value.i[l])); });
+                each([&](std::size_t l) {
+                    accumulator.i[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(accumulator.i[l])
+                                                                 * static_cast<std::uint64_t>(value.i[l]));
+                });
             break;
         case ir::Combiner::Max:
             if (isF)
@@ -325,13 +351,15 @@ private:
                 read(site.source, frame.indices.data(), instruction.a < 0 ? nullptr : &r[instruction.a], lanes, t);
             } else {
                 static const LaneBlock kNone{};
-                arithmetic(instruction, instruction.a < 0 ? kNone : r[instruction.a], instruction.b < 0 ? kNone : r[instruction.b],
-                           instruction.c < 0 ? kNone : r[instruction.c], lanes, t);
+                arithmetic(instruction, instruction.a < 0 ? kNone : r[instruction.a],
+                           instruction.b < 0 ? kNone : r[instruction.b], instruction.c < 0 ? kNone : r[instruction.c],
+                           lanes, t);
             }
         }
     }
 
-    static void arithmetic(const Instruction& instruction, const LaneBlock& a, const LaneBlock& b, const LaneBlock& c, std::size_t lanes, LaneBlock& t)
+    static void arithmetic(const Instruction& instruction, const LaneBlock& a, const LaneBlock& b, const LaneBlock& c,
+                           std::size_t lanes, LaneBlock& t)
     {
         const auto floats = [&](auto value) {
             for (std::size_t l = 0; l < lanes; ++l)
@@ -392,9 +420,10 @@ private:
     std::string m_problem;
 };
 
-/// Which operations to compute whole, when `points` of `output` are asked for: those of which at least as many points are
-/// needed as they have.
-std::vector<bool> worthMaterializing(const Dag& dag, const std::vector<Program>& programs, std::int32_t output, double points)
+/// Which operations to compute whole, when `points` of `output` are asked for: those of which at least as many points
+/// are needed as they have.
+std::vector<bool> worthMaterializing(const Dag& dag, const std::vector<Program>& programs, std::int32_t output,
+                                     double points)
 {
     std::vector<double> needed(dag.ops.size(), 0);
     std::vector<bool> whole(dag.ops.size(), false);
@@ -443,12 +472,13 @@ Result<std::vector<std::vector<std::byte>>> Interpreter::run(std::span<const std
     for (const std::int32_t output : dag.outputs) {
         const Op& op = dag.ops[static_cast<std::size_t>(output)];
         if (op.kind == OpKind::Placeholder)
-            return makeError(Errc::Unsupported, fmt::format("output {} of the compute DAG is one of its inputs", op.name));
+            return makeError(Errc::Unsupported,
+                             fmt::format("output {} of the compute DAG is one of its inputs", op.name));
         const std::int64_t size = spatialSize(op);
         std::vector<std::byte> bytes(static_cast<std::size_t>(size * sizeOf(op.dtype)));
         for (std::int64_t e = 0; e < size; ++e)
-            store(op.dtype, isFloat(op.dtype) ? machine.wideFloat(output, e) : 0, isFloat(op.dtype) ? 0 : machine.wideInt(output, e),
-                  bytes.data() + e * sizeOf(op.dtype));
+            store(op.dtype, isFloat(op.dtype) ? machine.wideFloat(output, e) : 0,
+                  isFloat(op.dtype) ? 0 : machine.wideInt(output, e), bytes.data() + e * sizeOf(op.dtype));
         results.push_back(std::move(bytes));
     }
     return results;
@@ -464,14 +494,17 @@ Result<std::vector<double>> Interpreter::sample(std::span<const std::span<const 
     const Op& op = dag.ops[static_cast<std::size_t>(index)];
     for (const auto& point : points) {
         if (point.size() != op.shape.size())
-            return makeError(Errc::InvalidArgument, fmt::format("a point with {} indices in a tensor of rank {}", point.size(), op.shape.size()));
+            return makeError(Errc::InvalidArgument, fmt::format("a point with {} indices in a tensor of rank {}",
+                                                                point.size(), op.shape.size()));
         for (std::size_t d = 0; d < point.size(); ++d)
             if (point[d] < 0 || point[d] >= op.shape[d])
-                return makeError(Errc::InvalidArgument, fmt::format("index {} in dimension {} of extent {}", point[d], d, op.shape[d]));
+                return makeError(Errc::InvalidArgument,
+                                 fmt::format("index {} in dimension {} of extent {}", point[d], d, op.shape[d]));
     }
     Machine machine(dag, m_impl->programs);
     LATHE_TRY(machine.bind(inputs));
-    const std::vector<bool> whole = worthMaterializing(dag, m_impl->programs, index, static_cast<double>(points.size()));
+    const std::vector<bool> whole = worthMaterializing(dag, m_impl->programs, index,
+                                                       static_cast<double>(points.size()));
     for (std::size_t i = 0; i < whole.size(); ++i)
         if (whole[i])
             LATHE_TRY(machine.materialize(static_cast<std::int32_t>(i)));

@@ -11,16 +11,17 @@
 namespace lathe::compute {
 
 /// Runs a compute DAG by interpreting flat programs over blocks of points. Floating point values are doubles throughout
-/// (casts to narrower types round), integers are 64 bits wide and wrap at stores; so results are a reference for kernels.
-/// Thread-safe: one Interpreter may be used from several threads.
+/// (casts to narrower types round), integers are 64 bits wide and wrap at stores; so results are a reference for
+/// kernels. Thread-safe: one Interpreter may be used from several threads.
 class Interpreter
 {
 public:
     /// Errors: Unsupported naming an intrinsic that is not known.
     static Result<Interpreter> compile(DagPtr dag);
 
-    /// Dense row-major buffers, one per Dag::inputs, with exactly the size of the placeholder. Returns one per Dag::outputs,
-    /// in the output's dtype. Errors: InvalidArgument (count or size of the inputs), Internal (a load out of bounds).
+    /// Dense row-major buffers, one per Dag::inputs, with exactly the size of the placeholder. Returns one per
+    /// Dag::outputs, in the output's dtype. Errors: InvalidArgument (count or size of the inputs), Internal (a load out
+    /// of bounds).
     Result<std::vector<std::vector<std::byte>>> run(std::span<const std::span<const std::byte>> inputs) const;
 
     /// Values of output number `output` at `points` (each one index per dimension), computing no more than they need.
@@ -33,7 +34,10 @@ public:
     struct Impl;
 
 private:
-    explicit Interpreter(std::shared_ptr<const Impl> impl) : m_impl(std::move(impl)) { }
+    explicit Interpreter(std::shared_ptr<const Impl> impl)
+        : m_impl(std::move(impl))
+    {
+    }
     std::shared_ptr<const Impl> m_impl;
 };
 

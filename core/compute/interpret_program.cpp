@@ -20,42 +20,39 @@ struct Function1
 };
 
 constexpr Function1 kFunctions1[] = {
-    {"exp", [](double x) { return std::exp(x); }},
-    {"exp2", [](double x) { return std::exp2(x); }},
-    {"expm1", [](double x) { return std::expm1(x); }},
-    {"log", [](double x) { return std::log(x); }},
-    {"log2", [](double x) { return std::log2(x); }},
-    {"log10", [](double x) { return std::log10(x); }},
-    {"log1p", [](double x) { return std::log1p(x); }},
-    {"sqrt", [](double x) { return std::sqrt(x); }},
-    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
-    {"tanh", [](double x) { return std::tanh(x); }},
-    {"sinh", [](double x) { return std::sinh(x); }},
-    {"cosh", [](double x) { return std::cosh(x); }},
-    {"erf", [](double x) { return std::erf(x); }},
-    {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
-    {"sin", [](double x) { return std::sin(x); }},
-    {"cos", [](double x) { return std::cos(x); }},
-    {"tan", [](double x) { return std::tan(x); }},
-    {"asin", [](double x) { return std::asin(x); }},
-    {"acos", [](double x) { return std::acos(x); }},
-    {"atan", [](double x) { return std::atan(x); }},
-    {"floor", [](double x) { return std::floor(x); }},
-    {"ceil", [](double x) { return std::ceil(x); }},
-    {"trunc", [](double x) { return std::trunc(x); }},
-    {"round", [](double x) { return std::nearbyint(x); }},
-    {"abs", [](double x) { return std::fabs(x); }},
-    {"fabs", [](double x) { return std::fabs(x); }},
+    {"exp", [](double x) { return std::exp(x); }},        {"exp2", [](double x) { return std::exp2(x); }},
+    {"expm1", [](double x) { return std::expm1(x); }},    {"log", [](double x) { return std::log(x); }},
+    {"log2", [](double x) { return std::log2(x); }},      {"log10", [](double x) { return std::log10(x); }},
+    {"log1p", [](double x) { return std::log1p(x); }},    {"sqrt", [](double x) { return std::sqrt(x); }},
+    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }}, {"tanh", [](double x) { return std::tanh(x); }},
+    {"sinh", [](double x) { return std::sinh(x); }},      {"cosh", [](double x) { return std::cosh(x); }},
+    {"erf", [](double x) { return std::erf(x); }},        {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
+    {"sin", [](double x) { return std::sin(x); }},        {"cos", [](double x) { return std::cos(x); }},
+    {"tan", [](double x) { return std::tan(x); }},        {"asin", [](double x) { return std::asin(x); }},
+    {"acos", [](double x) { return std::acos(x); }},      {"atan", [](double x) { return std::atan(x); }},
+    {"floor", [](double x) { return std::floor(x); }},    {"ceil", [](double x) { return std::ceil(x); }},
+    {"trunc", [](double x) { return std::trunc(x); }},    {"round", [](double x) { return std::nearbyint(x); }},
+    {"abs", [](double x) { return std::fabs(x); }},       {"fabs", [](double x) { return std::fabs(x); }},
 };
 
-double power(double x, double y) { return std::pow(x, y); }
-double remainder(double x, double y) { return std::fmod(x, y); }
-double fusedMultiplyAdd(double x, double y, double z) { return std::fma(x, y, z); }
+double power(double x, double y)
+{
+    return std::pow(x, y);
+}
+double remainder(double x, double y)
+{
+    return std::fmod(x, y);
+}
+double fusedMultiplyAdd(double x, double y, double z)
+{
+    return std::fma(x, y, z);
+}
 
 class Compiler
 {
 public:
-    explicit Compiler(const Op& op) : m_op(op)
+    explicit Compiler(const Op& op)
+        : m_op(op)
     {
         m_program.code.resize(op.reduceAxes.size() + 1);
         for (std::size_t i = 0; i < op.axes.size(); ++i)
@@ -73,7 +70,8 @@ public:
             m_program.combiner = body->combiner;
             const ir::Expr identity = body->operands[1];
             if (identity->kind != ir::ExprKind::FloatImm && identity->kind != ir::ExprKind::IntImm)
-                return makeError(Errc::Unsupported, fmt::format("operation {}: the identity of its reduction is no constant", m_op.name));
+                return makeError(Errc::Unsupported,
+                                 fmt::format("operation {}: the identity of its reduction is no constant", m_op.name));
             m_program.identityF = identity->floatValue;
             m_program.identityI = identity->intValue;
             body = body->operands[0];
@@ -118,7 +116,8 @@ private:
     {
         for (const ConstantRegister& known : m_program.constants)
             if (known.isFloat == isFloat(e.dtype)
-                && (known.isFloat ? known.f == e.floatValue && std::signbit(known.f) == std::signbit(e.floatValue) : known.i == e.intValue))
+                && (known.isFloat ? known.f == e.floatValue && std::signbit(known.f) == std::signbit(e.floatValue)
+                                  : known.i == e.intValue))
                 return known.target;
         m_program.constants.push_back({newRegister(0), isFloat(e.dtype), e.floatValue, e.intValue});
         return m_program.constants.back().target;
@@ -155,7 +154,8 @@ private:
         case ir::ExprKind::FloatImm: return constantRegister(e);
         case ir::ExprKind::Var: {
             const auto found = m_variables.find(expr.get());
-            return found != m_variables.end() ? found->second : fail(fmt::format("variable {} is none of its iterators", e.name));
+            return found != m_variables.end() ? found->second
+                                              : fail(fmt::format("variable {} is none of its iterators", e.name));
         }
         case ir::ExprKind::Add: return compileBinary(e, OpCode::AddF, OpCode::AddI, guard);
         case ir::ExprKind::Sub: return compileBinary(e, OpCode::SubF, OpCode::SubI, guard);
@@ -163,7 +163,8 @@ private:
         case ir::ExprKind::Div: return compileBinary(e, OpCode::DivF, OpCode::FloorDivI, guard);
         case ir::ExprKind::FloorDiv: return compileBinary(e, OpCode::DivF, OpCode::FloorDivI, guard);
         case ir::ExprKind::FloorMod:
-            return isFloat(e.dtype) ? fail("floormod of floating point values") : compileBinary(e, OpCode::SubF, OpCode::FloorModI, guard);
+            return isFloat(e.dtype) ? fail("floormod of floating point values")
+                                    : compileBinary(e, OpCode::SubF, OpCode::FloorModI, guard);
         case ir::ExprKind::Min: return compileBinary(e, OpCode::MinF, OpCode::MinI, guard);
         case ir::ExprKind::Max: return compileBinary(e, OpCode::MaxF, OpCode::MaxI, guard);
         case ir::ExprKind::Eq: return compileBinary(e, OpCode::EqF, OpCode::EqI, guard);

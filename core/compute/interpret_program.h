@@ -92,7 +92,8 @@ struct ConstantRegister
 /// The body of one operation. Registers 0.. hold the spatial axes, then the reduce axes, then constants and values.
 struct Program
 {
-    /// code[0] depends on no reduce axis, code[k] on reduce axis k-1 and ones outside of it: each runs where its loop is.
+    /// code[0] depends on no reduce axis, code[k] on reduce axis k-1 and ones outside of it: each runs where its loop
+    /// is.
     std::vector<std::vector<Instruction>> code;
     std::vector<LoadSite> loads;
     std::vector<ConstantRegister> constants;

@@ -9,7 +9,8 @@
 #include <limits>
 #include <vector>
 
-/// What the interpreter's values are: how they divide, wrap, round, and go from a buffer of any type into wide lanes and back.
+/// What the interpreter's values are: how they divide, wrap, round, and go from a buffer of any type into wide lanes
+/// and back.
 namespace lathe::compute {
 
 inline std::int64_t floorDivide(std::int64_t a, std::int64_t b)
@@ -86,14 +87,19 @@ struct Source
     std::vector<LaneBlock> wide;
 };
 
-inline void gather(const Source& source, const std::int64_t* offsets, const bool* active, std::size_t lanes, LaneBlock& out)
+inline void gather(const Source& source, const std::int64_t* offsets, const bool* active, std::size_t lanes,
+                   LaneBlock& out)
 {
     const auto each = [&](auto read) {
         for (std::size_t l = 0; l < lanes; ++l)
             read(l, offsets[l]);
     };
-    const auto floats = [&](auto value) { each([&](std::size_t l, std::int64_t o) { out.f[l] = active[l] ? static_cast<double>(value(o)) : 0.0; }); };
-    const auto ints = [&](auto value) { each([&](std::size_t l, std::int64_t o) { out.i[l] = active[l] ? static_cast<std::int64_t>(value(o)) : 0; }); };
+    const auto floats = [&](auto value) {
+        each([&](std::size_t l, std::int64_t o) { out.f[l] = active[l] ? static_cast<double>(value(o)) : 0.0; });
+    };
+    const auto ints = [&](auto value) {
+        each([&](std::size_t l, std::int64_t o) { out.i[l] = active[l] ? static_cast<std::int64_t>(value(o)) : 0; });
+    };
     const std::byte* d = source.data;
     switch (source.stored) {
     case DType::Bool: ints([&](std::int64_t o) { return readAs<std::uint8_t>(d, o) != 0 ? 1 : 0; }); break;

@@ -28,12 +28,26 @@ struct KindName
 
 /// Kinds that are written as [name, dtype, operands...].
 constexpr std::array kPlainKinds{
-    KindName{ExprKind::Add, "+", 2}, KindName{ExprKind::Sub, "-", 2}, KindName{ExprKind::Mul, "*", 2}, KindName{ExprKind::Div, "/", 2},
-    KindName{ExprKind::FloorDiv, "floordiv", 2}, KindName{ExprKind::FloorMod, "floormod", 2}, KindName{ExprKind::Min, "min", 2},
-    KindName{ExprKind::Max, "max", 2}, KindName{ExprKind::Eq, "==", 2}, KindName{ExprKind::Ne, "!=", 2}, KindName{ExprKind::Lt, "<", 2},
-    KindName{ExprKind::Le, "<=", 2}, KindName{ExprKind::Gt, ">", 2}, KindName{ExprKind::Ge, ">=", 2}, KindName{ExprKind::And, "&&", 2},
-    KindName{ExprKind::Or, "||", 2}, KindName{ExprKind::Not, "!", 1}, KindName{ExprKind::Select, "select", 3},
-    KindName{ExprKind::IfThenElse, "if", 3}, KindName{ExprKind::Cast, "cast", 1},
+    KindName{ExprKind::Add, "+", 2},
+    KindName{ExprKind::Sub, "-", 2},
+    KindName{ExprKind::Mul, "*", 2},
+    KindName{ExprKind::Div, "/", 2},
+    KindName{ExprKind::FloorDiv, "floordiv", 2},
+    KindName{ExprKind::FloorMod, "floormod", 2},
+    KindName{ExprKind::Min, "min", 2},
+    KindName{ExprKind::Max, "max", 2},
+    KindName{ExprKind::Eq, "==", 2},
+    KindName{ExprKind::Ne, "!=", 2},
+    KindName{ExprKind::Lt, "<", 2},
+    KindName{ExprKind::Le, "<=", 2},
+    KindName{ExprKind::Gt, ">", 2},
+    KindName{ExprKind::Ge, ">=", 2},
+    KindName{ExprKind::And, "&&", 2},
+    KindName{ExprKind::Or, "||", 2},
+    KindName{ExprKind::Not, "!", 1},
+    KindName{ExprKind::Select, "select", 3},
+    KindName{ExprKind::IfThenElse, "if", 3},
+    KindName{ExprKind::Cast, "cast", 1},
 };
 
 constexpr std::array<std::string_view, 6> kCombiners{"sum", "prod", "max", "min", "argmax", "argmin"};
@@ -94,7 +108,8 @@ Json opToJson(const Op& op)
     Json reduceAxes = Json::array();
     for (std::size_t i = 0; i < op.reduceAxes.size(); ++i) {
         variables.emplace(op.reduceAxes[i].get(), variables.size());
-        reduceAxes.push_back(Json::array({op.reduceAxes[i]->name, toString(op.reduceAxes[i]->dtype), op.reduceExtents[i]}));
+        reduceAxes.push_back(
+            Json::array({op.reduceAxes[i]->name, toString(op.reduceAxes[i]->dtype), op.reduceExtents[i]}));
     }
     json["axes"] = std::move(axes);
     json["reduce_axes"] = std::move(reduceAxes);
@@ -134,13 +149,17 @@ public:
         for (std::size_t i = 0; i < m_dag.ops.size(); ++i)
             if (m_dag.ops[i].kind == OpKind::Placeholder)
                 placeholders.insert(static_cast<std::int32_t>(i));
-        if (m_dag.inputs.size() != placeholders.size() || std::set(m_dag.inputs.begin(), m_dag.inputs.end()) != placeholders)
+        if (m_dag.inputs.size() != placeholders.size()
+            || std::set(m_dag.inputs.begin(), m_dag.inputs.end()) != placeholders)
             return bad("inputs are not its placeholders");
         return DagPtr(std::make_shared<const Dag>(std::move(m_dag)));
     }
 
 private:
-    Error bad(std::string_view what) const { return makeError(Errc::BadFile, fmt::format("compute DAG, {}: {}", m_place, what)); }
+    Error bad(std::string_view what) const
+    {
+        return makeError(Errc::BadFile, fmt::format("compute DAG, {}: {}", m_place, what));
+    }
 
     Result<> members(const Json& json, std::initializer_list<std::string_view> names) const
     {
@@ -160,7 +179,8 @@ private:
         if (!json.is_array())
             return bad("a list of positions is expected");
         for (const Json& item : json) {
-            if (!item.is_number_integer() || item.get<std::int64_t>() < 0 || item.get<std::int64_t>() >= static_cast<std::int64_t>(m_dag.ops.size()))
+            if (!item.is_number_integer() || item.get<std::int64_t>() < 0
+                || item.get<std::int64_t>() >= static_cast<std::int64_t>(m_dag.ops.size()))
                 return bad(fmt::format("{} is no position of an operation", item.dump()));
             result.push_back(item.get<std::int32_t>());
         }
@@ -169,7 +189,8 @@ private:
 
     Result<std::string> text(const Json& json, std::string_view what) const
     {
-        return json.is_string() ? Result<std::string>(json.get<std::string>()) : Result<std::string>(bad(fmt::format("{} is no text", what)));
+        return json.is_string() ? Result<std::string>(json.get<std::string>())
+                                : Result<std::string>(bad(fmt::format("{} is no text", what)));
     }
 
     Result<DType> dtype(const Json& json) const
@@ -190,7 +211,8 @@ private:
         m_place = fmt::format("operation {}", m_dag.ops.size());
         const bool isCompute = json.is_object() && json.contains("kind") && json["kind"] == "compute";
         if (isCompute)
-            LATHE_TRY(members(json, {"kind", "name", "tag", "dtype", "shape", "attrs", "axes", "reduce_axes", "bodies"}));
+            LATHE_TRY(
+                members(json, {"kind", "name", "tag", "dtype", "shape", "attrs", "axes", "reduce_axes", "bodies"}));
         else
             LATHE_TRY(members(json, {"kind", "name", "tag", "dtype", "shape", "attrs"}));
         if (!isCompute && json["kind"] != "placeholder")
@@ -354,7 +376,9 @@ private:
     /// The typing rules that the builders of ir enforce for our own code.
     [[gnu::noinline]] Result<> checkTypes(const ir::Node& node) const
     {
-        const auto same = [&](std::size_t a, std::size_t b) { return node.operands[a]->dtype == node.operands[b]->dtype; };
+        const auto same = [&](std::size_t a, std::size_t b) {
+            return node.operands[a]->dtype == node.operands[b]->dtype;
+        };
         bool good = true;
         switch (node.kind) {
         case ExprKind::Add:
@@ -364,7 +388,9 @@ private:
         case ExprKind::Max: good = same(0, 1) && node.operands[0]->dtype == node.dtype; break;
         case ExprKind::Div: good = same(0, 1) && node.operands[0]->dtype == node.dtype && isFloat(node.dtype); break;
         case ExprKind::FloorDiv:
-        case ExprKind::FloorMod: good = same(0, 1) && node.operands[0]->dtype == node.dtype && !isFloat(node.dtype); break;
+        case ExprKind::FloorMod:
+            good = same(0, 1) && node.operands[0]->dtype == node.dtype && !isFloat(node.dtype);
+            break;
         case ExprKind::Eq:
         case ExprKind::Ne:
         case ExprKind::Lt:
@@ -372,10 +398,14 @@ private:
         case ExprKind::Gt:
         case ExprKind::Ge: good = same(0, 1) && node.dtype == DType::Bool; break;
         case ExprKind::And:
-        case ExprKind::Or: good = same(0, 1) && node.operands[0]->dtype == DType::Bool && node.dtype == DType::Bool; break;
+        case ExprKind::Or:
+            good = same(0, 1) && node.operands[0]->dtype == DType::Bool && node.dtype == DType::Bool;
+            break;
         case ExprKind::Not: good = node.operands[0]->dtype == DType::Bool && node.dtype == DType::Bool; break;
         case ExprKind::Select:
-        case ExprKind::IfThenElse: good = node.operands[0]->dtype == DType::Bool && same(1, 2) && node.operands[1]->dtype == node.dtype; break;
+        case ExprKind::IfThenElse:
+            good = node.operands[0]->dtype == DType::Bool && same(1, 2) && node.operands[1]->dtype == node.dtype;
+            break;
         case ExprKind::Load:
             for (const ir::Expr& index : node.operands)
                 good &= isInteger(index->dtype);
@@ -392,7 +422,8 @@ private:
 
     Result<ir::Expr> literal(const Json& json, bool isF, ir::Node node) const
     {
-        if (json.size() != 3 || !json[2].is_number_integer() || isFloat(node.dtype) != isF || (isF && !json[2].is_number_unsigned()))
+        if (json.size() != 3 || !json[2].is_number_integer() || isFloat(node.dtype) != isF
+            || (isF && !json[2].is_number_unsigned()))
             return bad("a literal is malformed");
         node.kind = isF ? ExprKind::FloatImm : ExprKind::IntImm;
         if (isF)
@@ -442,7 +473,8 @@ private:
 
     Result<std::size_t> variable(const Json& json, std::size_t first) const
     {
-        if (!json.is_number_unsigned() || json.get<std::uint64_t>() < first || json.get<std::uint64_t>() >= m_variables.size())
+        if (!json.is_number_unsigned() || json.get<std::uint64_t>() < first
+            || json.get<std::uint64_t>() >= m_variables.size())
             return bad(fmt::format("{} is no variable", json.dump()));
         return static_cast<std::size_t>(json.get<std::uint64_t>());
     }

@@ -42,9 +42,10 @@ std::string reduceText(const Dag& dag, const Op& op, const ir::Expr& body)
         const std::string extent = i < texts.size() ? texts[i] : std::to_string(op.reduceExtents[i]);
         axes += fmt::format("{}iter_var({}, range(min=0, ext={}))", i ? ", " : "", op.reduceAxes[i]->name, extent);
     }
-    return fmt::format("reduce(combiner=comm_reducer(result=[{}], lhs=[x], rhs=[y], identity_element=[{}]), source=[{}], init=[], "
-                       "axis=[{}], where=(bool)1, value_index=0)",
-                       combinerText(body->combiner), printExpr(dag, body->operands[1]), printExpr(dag, body->operands[0]), axes);
+    return fmt::format(
+        "reduce(combiner=comm_reducer(result=[{}], lhs=[x], rhs=[y], identity_element=[{}]), source=[{}], init=[], "
+        "axis=[{}], where=(bool)1, value_index=0)",
+        combinerText(body->combiner), printExpr(dag, body->operands[1]), printExpr(dag, body->operands[0]), axes);
 }
 
 std::string hashFormText(const Dag& dag)
@@ -119,19 +120,24 @@ bool flatten(const nlohmann::json& value, std::vector<nlohmann::json>& out, int 
         out.push_back(value);
         return true;
     }
-    return value.is_array() && depth < kDeepest && std::all_of(value.begin(), value.end(), [&](const nlohmann::json& item) { return flatten(item, out, depth + 1); });
+    return value.is_array() && depth < kDeepest
+           && std::all_of(value.begin(), value.end(),
+                          [&](const nlohmann::json& item) { return flatten(item, out, depth + 1); });
 }
 
 Result<ParsedKey> parseKey(std::string_view text)
 {
     const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
     if (!json.is_array() || json.empty() || !json[0].is_string())
-        return makeError(Errc::BadFile, fmt::format("{} is no workload key: a JSON array that begins with a string is expected",
-                                                    text.substr(0, 80)));
+        return makeError(Errc::BadFile,
+                         fmt::format("{} is no workload key: a JSON array that begins with a string is expected",
+                                     text.substr(0, 80)));
     ParsedKey key{json[0].get<std::string>(), {}};
     for (std::size_t i = 1; i < json.size(); ++i)
         if (!flatten(json[i], key.arguments))
-            return makeError(Errc::BadFile, fmt::format("{} is no workload key: it has more than lists of numbers and texts", text.substr(0, 80)));
+            return makeError(
+                Errc::BadFile,
+                fmt::format("{} is no workload key: it has more than lists of numbers and texts", text.substr(0, 80)));
     return key;
 }
 
@@ -208,7 +214,9 @@ Result<double> distanceFactor(std::string_view target, std::string_view candidat
         const nlohmann::json& w = wanted.arguments[i];
         const nlohmann::json& h = had.arguments[i];
         // Extents: what is negative has no multiples.
-        const auto extent = [](const nlohmann::json& value) { return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0; };
+        const auto extent = [](const nlohmann::json& value) {
+            return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+        };
         if (extent(w) != 0 && extent(h) != 0) {
             if (extent(w) % extent(h) != 0)
                 return kInfinite;

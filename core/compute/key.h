@@ -21,8 +21,8 @@ std::string md5Hex(std::string_view text);
 /// dtypes, shapes, attributes and full bodies, operations by position.
 std::string strongText(const Dag& dag);
 
-/// Factor by which a time measured for `candidate` is scaled to estimate `target` ("compatible" reuse): infinite when the
-/// keys do not match, 1 when they are equal after flattening. Errors: BadFile for text that is no workload key.
+/// Factor by which a time measured for `candidate` is scaled to estimate `target` ("compatible" reuse): infinite when
+/// the keys do not match, 1 when they are equal after flattening. Errors: BadFile for text that is no workload key.
 Result<double> distanceFactor(std::string_view target, std::string_view candidate);
 
 } // namespace lathe::compute

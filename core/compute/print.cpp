@@ -57,7 +57,8 @@ void write(const Dag& dag, const ir::Expr& expr, std::string& out)
     const ir::Node& e = *expr;
     switch (e.kind) {
     case ir::ExprKind::IntImm:
-        out += e.dtype == DType::I32 ? std::to_string(e.intValue) : fmt::format("({}){}", toString(e.dtype), e.intValue);
+        out += e.dtype == DType::I32 ? std::to_string(e.intValue)
+                                     : fmt::format("({}){}", toString(e.dtype), e.intValue);
         break;
     case ir::ExprKind::FloatImm: out += fmt::format("{:g}{}", e.floatValue, floatSuffix(e.dtype)); break;
     case ir::ExprKind::Var: out += e.name; break;

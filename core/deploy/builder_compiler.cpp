@@ -18,7 +18,8 @@ class BuilderCompiler : public Compiler
 {
 public:
     BuilderCompiler(std::vector<std::unique_ptr<measure::BuilderClient>> clients, std::chrono::nanoseconds timeout)
-        : m_clients(std::move(clients)), m_timeout(timeout)
+        : m_clients(std::move(clients))
+        , m_timeout(timeout)
     {
     }
 
@@ -28,11 +29,14 @@ public:
         const std::size_t shares = std::clamp<std::size_t>(kernels.size(), 1, m_clients.size());
         std::vector<std::vector<measure::KernelJob>> jobs(shares);
         for (std::size_t i = 0; i < kernels.size(); ++i)
-            jobs[i % shares].push_back({kernels[i].name, compute::toJson(*kernels[i].dag).dump(), kernels[i].steps, kernels[i].constantInputs});
+            jobs[i % shares].push_back({kernels[i].name, compute::toJson(*kernels[i].dag).dump(), kernels[i].steps,
+                                        kernels[i].constantInputs});
         std::vector<Result<measure::BuiltProduct>> products(shares);
         {
             const Deadline deadline = Deadline::in(m_timeout);
-            const auto build = [&](std::size_t share) { products[share] = m_clients[share]->build(jobs[share], measure::Product::Object, deadline); };
+            const auto build = [&](std::size_t share) {
+                products[share] = m_clients[share]->build(jobs[share], measure::Product::Object, deadline);
+            };
             std::vector<std::jthread> threads;
             for (std::size_t share = 1; share < shares; ++share)
                 threads.emplace_back(build, share);
@@ -42,7 +46,8 @@ public:
         for (std::size_t share = 0; share < shares; ++share) {
             LATHE_TRY_ASSIGN(const measure::BuiltProduct& product, std::move(products[share]));
             if (product.kernels.size() != jobs[share].size())
-                return makeError(Errc::Internal, fmt::format("{} kernels were asked for, the builder answered for {}", jobs[share].size(), product.kernels.size()));
+                return makeError(Errc::Internal, fmt::format("{} kernels were asked for, the builder answered for {}",
+                                                             jobs[share].size(), product.kernels.size()));
             const auto bytes = std::as_bytes(std::span(product.bytes));
             compiled.objects.emplace_back(bytes.begin(), bytes.end());
             compiled.kernels.resize(kernels.size());
@@ -51,14 +56,18 @@ public:
                 if (status.code != Errc::Ok)
                     return makeError(status.code, say(Msg::KernelNoted, kernels[i].name, status.text));
                 if (status.kernel < 0 || static_cast<std::size_t>(status.kernel) >= product.descriptor.kernels.size())
-                    return makeError(Errc::Internal, fmt::format("kernel '{}' was built but is not described", kernels[i].name));
+                    return makeError(Errc::Internal,
+                                     fmt::format("kernel '{}' was built but is not described", kernels[i].name));
                 compiled.kernels[i] = product.descriptor.kernels[static_cast<std::size_t>(status.kernel)];
             }
         }
         return compiled;
     }
 
-    Result<> link(const backend::LibraryRequest& request) override { return m_clients.front()->link(request, Deadline::in(m_timeout)); }
+    Result<> link(const backend::LibraryRequest& request) override
+    {
+        return m_clients.front()->link(request, Deadline::in(m_timeout));
+    }
 
 private:
     std::vector<std::unique_ptr<measure::BuilderClient>> m_clients;
@@ -67,8 +76,8 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders, std::chrono::nanoseconds timeout,
-                                                      std::stop_token stop)
+Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders,
+                                                      std::chrono::nanoseconds timeout, std::stop_token stop)
 {
     std::vector<std::unique_ptr<measure::BuilderClient>> clients;
     for (std::size_t i = 0; i < std::max<std::size_t>(1, builders); ++i) {

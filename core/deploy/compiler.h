@@ -39,9 +39,9 @@ public:
     virtual Result<> link(const backend::LibraryRequest& request) = 0;
 };
 
-/// Over so many lathe-builders, which share the kernels among them; the first one links. `timeout` is for each of the two
-/// calls, a stop ends them with Cancelled. Errors: those of BuilderClient::start().
-Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders, std::chrono::nanoseconds timeout,
-                                                      std::stop_token stop = {});
+/// Over so many lathe-builders, which share the kernels among them; the first one links. `timeout` is for each of the
+/// two calls, a stop ends them with Cancelled. Errors: those of BuilderClient::start().
+Result<std::unique_ptr<Compiler>> makeBuilderCompiler(const std::string& target, std::size_t builders,
+                                                      std::chrono::nanoseconds timeout, std::stop_token stop = {});
 
 } // namespace lathe::deploy

@@ -24,13 +24,15 @@ std::size_t plainBytes(std::span<const std::int64_t> shape, DType dtype)
 
 } // namespace
 
-Result<std::uint64_t> ConstantPool::add(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map, DType dtype)
+Result<std::uint64_t> ConstantPool::add(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map,
+                                        DType dtype)
 {
     if (!value.constant)
-        return makeError(Errc::Internal, fmt::format("'{}' is no constant and cannot be packed ahead of time", value.name));
+        return makeError(Errc::Internal,
+                         fmt::format("'{}' is no constant and cannot be packed ahead of time", value.name));
     if (value.constant->bytes != plainBytes(value.shape, value.dtype))
-        return makeError(Errc::Internal, fmt::format("constant '{}' has {} bytes, its shape asks for {}", value.name, value.constant->bytes,
-                                                     plainBytes(value.shape, value.dtype)));
+        return makeError(Errc::Internal, fmt::format("constant '{}' has {} bytes, its shape asks for {}", value.name,
+                                                     value.constant->bytes, plainBytes(value.shape, value.dtype)));
     graph::ConstBytes held;
     DerivedConstants::Bytes derived;
     std::span<const std::byte> source;
@@ -44,10 +46,12 @@ Result<std::uint64_t> ConstantPool::add(const graph::Value& value, const compute
         source = held.bytes;
     }
     const IndexMap plain = IndexMap::plain(map.logicalShape, map.logicalRank);
-    if (!isWellFormed(map) || sourceType != dtype || source.size() != static_cast<std::size_t>(plain.elementCount() * sizeOf(dtype)))
-        return makeError(Errc::Internal, fmt::format("constant '{}' ({} {}) does not fit the kernel's parameter ({} {})", value.name,
-                                                     toString(sourceType), value.shape, toString(dtype),
-                                                     std::span(map.logicalShape, static_cast<std::size_t>(map.logicalRank))));
+    if (!isWellFormed(map) || sourceType != dtype
+        || source.size() != static_cast<std::size_t>(plain.elementCount() * sizeOf(dtype)))
+        return makeError(Errc::Internal,
+                         fmt::format("constant '{}' ({} {}) does not fit the kernel's parameter ({} {})", value.name,
+                                     toString(sourceType), value.shape, toString(dtype),
+                                     std::span(map.logicalShape, static_cast<std::size_t>(map.logicalRank))));
     std::vector<std::byte> aligned; // constants may be views into a file, at any address
     if (reinterpret_cast<std::uintptr_t>(source.data()) % static_cast<std::uintptr_t>(sizeOf(dtype)) != 0) {
         aligned.assign(source.begin(), source.end());

@@ -21,16 +21,19 @@ namespace lathe::deploy {
 class ConstantPool
 {
 public:
-    /// What outgrows `mostInMemory` bytes goes to the file `spill`; an empty path: everything stays in memory. `derived` is kept by
-    /// who makes several libraries; null: none is.
+    /// What outgrows `mostInMemory` bytes goes to the file `spill`; an empty path: everything stays in memory.
+    /// `derived` is kept by who makes several libraries; null: none is.
     ConstantPool(std::filesystem::path spill, std::uint64_t mostInMemory, std::shared_ptr<DerivedConstants> derived)
-        : m_spill(std::move(spill)), m_mostInMemory(mostInMemory), m_derived(derived ? std::move(derived) : std::make_shared<DerivedConstants>())
+        : m_spill(std::move(spill))
+        , m_mostInMemory(mostInMemory)
+        , m_derived(derived ? std::move(derived) : std::make_shared<DerivedConstants>())
     {
     }
 
     /// Offset of `value` (a constant) after `recipe` (null: none), packed by `map`.
     /// Errors: Internal if shapes do not fit, those of the recipe's interpreter, StoreFailed.
-    Result<std::uint64_t> add(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map, DType dtype);
+    Result<std::uint64_t> add(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map,
+                              DType dtype);
 
     /// The section, unless it is in the file.
     std::vector<std::byte> take() && { return std::move(m_bytes); }

@@ -22,7 +22,8 @@ Result<DerivedConstants::Bytes> DerivedConstants::of(const graph::Value& value, 
     const std::span<const std::byte> inputs[] = {held.bytes};
     LATHE_TRY_ASSIGN(std::vector<std::vector<std::byte>> outputs, interpreter.run(inputs));
     if (outputs.size() != 1)
-        return makeError(Errc::Internal, fmt::format("the recipe for constant '{}' has {} outputs", value.name, outputs.size()));
+        return makeError(Errc::Internal,
+                         fmt::format("the recipe for constant '{}' has {} outputs", value.name, outputs.size()));
     auto bytes = std::make_shared<const std::vector<std::byte>>(std::move(outputs[0]));
     if (m_size + bytes->size() > kMostBytes) {
         m_known.clear();

@@ -10,14 +10,15 @@
 
 namespace lathe::deploy {
 
-/// What recipes make of constants, winograd's transformed weights above all: interpreted, which takes seconds for a network, so
-/// that one library after another may share them. Holds at most 256 MiB. Threads: one at a time.
+/// What recipes make of constants, winograd's transformed weights above all: interpreted, which takes seconds for a
+/// network, so that one library after another may share them. Holds at most 256 MiB. Threads: one at a time.
 class DerivedConstants
 {
 public:
     using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
-    /// Errors: those of the constant's file and of the interpreter, Internal if the recipe makes not exactly one tensor.
+    /// Errors: those of the constant's file and of the interpreter, Internal if the recipe makes not exactly one
+    /// tensor.
     Result<Bytes> of(const graph::Value& value, const compute::DagPtr& recipe);
 
 private:

@@ -7,15 +7,17 @@
 
 namespace lathe::deploy {
 
-/// What one run of a network should take, ms, in parts that are measured one by one and add up. No time of the whole network is
-/// in them, and nothing is fitted.
+/// What one run of a network should take, ms, in parts that are measured one by one and add up. No time of the whole
+/// network is in them, and nothing is fitted.
 struct EstimateParts
 {
     static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
     double tasksMs = kUnknown; ///< functions with a record: each program alone, as its trials or finals measured it
-    double chainMs = kUnknown; ///< what the same functions took more, or less, behind the one before them (LoadedLibrary::timeChain)
-    double untunedMs = kUnknown; ///< behind the one before them: functions without a record, layouts that are changed, copies
+    double chainMs =
+        kUnknown; ///< what the same functions took more, or less, behind the one before them (LoadedLibrary::timeChain)
+    double untunedMs =
+        kUnknown; ///< behind the one before them: functions without a record, layouts that are changed, copies
     double callMs = kUnknown; ///< waking the threads at a run's start and joining them at its end
 
     double totalMs() const { return tasksMs + chainMs + untunedMs + callMs; } ///< NaN while a part is unknown

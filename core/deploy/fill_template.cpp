@@ -27,7 +27,8 @@ std::vector<std::string> interfaceFunctions()
         text.remove_prefix(at + kPrefix.size());
         const std::size_t end = text.find('(');
         const std::string_view name = text.substr(0, end);
-        if (end != std::string_view::npos && std::all_of(name.begin(), name.end(), [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); })
+        if (end != std::string_view::npos
+            && std::all_of(name.begin(), name.end(), [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); })
             && std::find(names.begin(), names.end(), name) == names.end())
             names.emplace_back(name);
     }

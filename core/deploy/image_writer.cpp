@@ -55,8 +55,9 @@ std::uint32_t ImageWriter::addTensor(const Tensor& tensor)
     return static_cast<std::uint32_t>(m_tensors.size() - 1);
 }
 
-void ImageWriter::addInstruction(runtime::InstructionKind kind, std::string_view name, std::span<const std::uint32_t> arguments,
-                                 std::uint32_t outputCount, std::uint32_t firstPhase, std::uint32_t phaseCount)
+void ImageWriter::addInstruction(runtime::InstructionKind kind, std::string_view name,
+                                 std::span<const std::uint32_t> arguments, std::uint32_t outputCount,
+                                 std::uint32_t firstPhase, std::uint32_t phaseCount)
 {
     runtime::ImageInstruction record{};
     record.kind = static_cast<std::uint32_t>(kind);
@@ -107,7 +108,8 @@ std::vector<std::byte> ImageWriter::finish(const Sizes& sizes) const
     header.arenaBytes = sizes.arena;
     header.weightsBytes = sizes.weights;
     header.teamScratchBytes = sizes.teamScratch;
-    header.partScratchBytes = (sizes.partScratch + runtime::kTensorAlignment - 1) / runtime::kTensorAlignment * runtime::kTensorAlignment;
+    header.partScratchBytes = (sizes.partScratch + runtime::kTensorAlignment - 1) / runtime::kTensorAlignment
+                              * runtime::kTensorAlignment;
     header.phaseCount = sizes.phases;
     header.name = m_name;
     std::vector<std::byte> out(sizeof header);

@@ -28,8 +28,8 @@ public:
     };
     std::uint32_t addTensor(const Tensor& tensor); ///< returns its index
     /// Phases are taken from the library's table in the order of the calls unless firstPhase says otherwise.
-    void addKernel(std::string_view name, std::span<const std::uint32_t> arguments, std::uint32_t outputCount, std::uint32_t firstPhase,
-                   std::uint32_t phaseCount);
+    void addKernel(std::string_view name, std::span<const std::uint32_t> arguments, std::uint32_t outputCount,
+                   std::uint32_t firstPhase, std::uint32_t phaseCount);
     void addCopy(std::string_view name, std::uint32_t from, std::uint32_t to);
     void addTransform(std::string_view name, std::uint32_t from, std::uint32_t to);
     void addInput(std::uint32_t tensor, std::string_view layout);

@@ -28,8 +28,8 @@ std::vector<bool> overwritableInputs(const compute::Dag& dag)
         return result;
     const auto& shape = dag.ops[static_cast<std::size_t>(dag.outputs[0])].shape;
     const DType dtype = dag.ops[static_cast<std::size_t>(dag.outputs[0])].dtype;
-    // aligned[i]: every way from the output to operation i goes by identity reads of the output's shape. Producers stand
-    // before consumers, so a walk from the back sees all readers of an operation before the operation.
+    // aligned[i]: every way from the output to operation i goes by identity reads of the output's shape. Producers
+    // stand before consumers, so a walk from the back sees all readers of an operation before the operation.
     std::vector<bool> aligned(dag.ops.size(), true);
     for (std::size_t i = dag.ops.size(); i > 0; --i) {
         const compute::Op& op = dag.ops[i - 1];
@@ -53,7 +53,8 @@ std::vector<bool> overwritableInputs(const compute::Dag& dag)
 
 bool recomputes(const std::string& steps)
 {
-    const Result<std::vector<schedule::Step>> parsed = schedule::stepsFromJson(nlohmann::json::parse(steps, nullptr, false));
+    const Result<std::vector<schedule::Step>> parsed = schedule::stepsFromJson(
+        nlohmann::json::parse(steps, nullptr, false));
     return !parsed || schedule::storesTwice(*parsed);
 }
 

@@ -20,7 +20,8 @@ namespace lathe::deploy {
 
 namespace {
 
-std::vector<PortInfo> portsOf(const graph::Graph& graph, const std::vector<graph::ValueId>& ids, const std::vector<std::string>& layouts)
+std::vector<PortInfo> portsOf(const graph::Graph& graph, const std::vector<graph::ValueId>& ids,
+                              const std::vector<std::string>& layouts)
 {
     std::vector<PortInfo> ports;
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -38,7 +39,8 @@ namespace {
 void removeStaged(const std::filesystem::path& staged)
 {
     std::error_code ignored;
-    for (std::filesystem::directory_iterator entry(staged.parent_path(), ignored), end; entry != end; entry.increment(ignored))
+    for (std::filesystem::directory_iterator entry(staged.parent_path(), ignored), end; entry != end;
+         entry.increment(ignored))
         if (entry->path().filename().string().starts_with(staged.filename().string()))
             std::filesystem::remove(entry->path(), ignored);
 }
@@ -60,7 +62,8 @@ void removeAbandoned(const std::filesystem::path& folder, const std::string& nam
             continue;
         char* rest = nullptr;
         const long process = std::strtol(file.c_str() + start.size(), &rest, 10);
-        if (process > 0 && std::string_view(rest).starts_with(".so") && ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH)
+        if (process > 0 && std::string_view(rest).starts_with(".so") && ::kill(static_cast<pid_t>(process), 0) != 0
+            && errno == ESRCH)
             gone.push_back(process);
     }
     for (const long process : gone)
@@ -92,8 +95,9 @@ StagedLibrary& StagedLibrary::operator=(StagedLibrary&& other) noexcept
     return *this;
 }
 
-Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
-                                   Compiler& compiler, const LibraryOptions& options)
+Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition,
+                                   std::span<const KernelChoice> choices, Compiler& compiler,
+                                   const LibraryOptions& options)
 {
     if (options.output.filename().empty())
         return makeError(Errc::InvalidArgument, say(Msg::NoLibraryFile, options.output.string()));
@@ -140,7 +144,8 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     request.sections.push_back({"lathe_0_description", std::exchange(staged.image.description, {}), {}, 64});
     const bool large = staged.image.weights.empty() && staged.image.weightsBytes > 0;
     const std::filesystem::path weightsFile = large ? planOptions.weightsFile : std::filesystem::path();
-    request.sections.push_back({"lathe_0_weights", std::exchange(staged.image.weights, {}), weightsFile, 4096}); // may be used as mapped
+    request.sections.push_back(
+        {"lathe_0_weights", std::exchange(staged.image.weights, {}), weightsFile, 4096}); // may be used as mapped
     request.runtimeArchive = std::move(runtime);
     request.output = staged.file;
     LATHE_TRY(compiler.link(request));

@@ -43,10 +43,11 @@ public:
     KernelSet kernels;
 };
 
-/// Collects, compiles, plans, links. Errors: InvalidArgument (a folder that cannot be written), those of the compiler and
-/// of the planner.
-Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
-                                   Compiler& compiler, const LibraryOptions& options);
+/// Collects, compiles, plans, links. Errors: InvalidArgument (a folder that cannot be written), those of the compiler
+/// and of the planner.
+Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition,
+                                   std::span<const KernelChoice> choices, Compiler& compiler,
+                                   const LibraryOptions& options);
 
 inline constexpr double kUnknownFigure = std::numeric_limits<double>::quiet_NaN();
 
@@ -69,7 +70,8 @@ struct LibraryFacts
     std::vector<SubgraphFacts> subgraphs;
     unsigned threads = 0;
     double maxRelError = kUnknownFigure;
-    double medianMs = kUnknownFigure, meanMs = kUnknownFigure, stdMs = kUnknownFigure, minMs = kUnknownFigure, p95Ms = kUnknownFigure;
+    double medianMs = kUnknownFigure, meanMs = kUnknownFigure, stdMs = kUnknownFigure, minMs = kUnknownFigure,
+           p95Ms = kUnknownFigure;
     EstimateParts estimated;
 };
 
@@ -79,8 +81,8 @@ struct ExportedFiles
     std::vector<std::filesystem::path> examples; ///< C, C++, Python
 };
 
-/// Moves the library to its place and writes header (NAME.h), description (NAME.json) and examples (NAME_example.c, .cpp,
-/// .py) beside it, each file whole or not at all; the library last. Errors: InvalidArgument, StoreFailed.
+/// Moves the library to its place and writes header (NAME.h), description (NAME.json) and examples (NAME_example.c,
+/// .cpp, .py) beside it, each file whole or not at all; the library last. Errors: InvalidArgument, StoreFailed.
 Result<ExportedFiles> publishLibrary(StagedLibrary& staged, const LibraryFacts& facts);
 
 } // namespace lathe::deploy

@@ -57,7 +57,8 @@ Result<std::vector<PortInfo>> readPorts(const Ports& in)
 }
 
 template<typename Hashes>
-Result<std::vector<graph::HostTensor>> readTensors(const std::vector<PortInfo>& ports, const Hashes& values, wire::BlobStore& blobs)
+Result<std::vector<graph::HostTensor>> readTensors(const std::vector<PortInfo>& ports, const Hashes& values,
+                                                   wire::BlobStore& blobs)
 {
     if (static_cast<std::size_t>(values.size()) != ports.size())
         return makeError(Errc::Internal, "the runner lost count of the network's tensors");
@@ -82,8 +83,9 @@ struct LibraryClient::Impl
     pid_t place = -1; ///< the process that has it loaded
 
     Impl(std::filesystem::path path, Options wanted, std::stop_token stop)
-        : file(std::move(path)), options(std::move(wanted)),
-          worker(measure::Worker::Kind::Runner, options.programs, std::move(stop))
+        : file(std::move(path))
+        , options(std::move(wanted))
+        , worker(measure::Worker::Kind::Runner, options.programs, std::move(stop))
     {
     }
 
@@ -98,7 +100,8 @@ struct LibraryClient::Impl
         case Errc::Cancelled:
             return makeError(Errc::Cancelled, fmt::format("{} '{}' was stopped", doing, file.string()));
         case Errc::RunTimeout:
-            return makeError(Errc::RunTimeout, fmt::format("{} '{}' took longer than {:.0f} s and was stopped", doing, file.string(), seconds));
+            return makeError(Errc::RunTimeout, fmt::format("{} '{}' took longer than {:.0f} s and was stopped", doing,
+                                                           file.string(), seconds));
         case Errc::WorkerCrashed: return std::move(answer).error().note(fmt::format("{} '{}'", doing, file.string()));
         default: return answer;
         }
@@ -215,7 +218,10 @@ struct LibraryClient::Impl
     }
 };
 
-LibraryClient::LibraryClient(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
+LibraryClient::LibraryClient(std::unique_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{
+}
 LibraryClient::~LibraryClient() = default;
 
 Result<std::unique_ptr<LibraryClient>> LibraryClient::open(const std::filesystem::path& file, const Options& options,
@@ -227,8 +233,9 @@ Result<std::unique_ptr<LibraryClient>> LibraryClient::open(const std::filesystem
     LATHE_TRY_ASSIGN(impl->name, findLibraryName(file));
     LATHE_TRY_ASSIGN(const SharedObjectFacts facts, readSharedObject(file));
     if (facts.machine != thisMachine()) // the loader would say that there is no such file
-        return makeError(Errc::Incompatible, say(Msg::LibraryOfMachine, file.string(),
-                                                         facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
+        return makeError(Errc::Incompatible,
+                         say(Msg::LibraryOfMachine, file.string(),
+                             facts.machine.empty() ? "another processor" : facts.machine, thisMachine()));
     LATHE_TRY(impl->twice<std::monostate>([&] { return impl->load(); }));
     return std::unique_ptr<LibraryClient>(new LibraryClient(std::move(impl)));
 }

@@ -10,9 +10,8 @@
 
 namespace lathe::deploy {
 
-/// An exported network, loaded into a lathe-runner: nothing that is in the library runs in this process. One that crashes or
-/// hangs costs its runner and one sentence.
-/// Threads: one at a time.
+/// An exported network, loaded into a lathe-runner: nothing that is in the library runs in this process. One that
+/// crashes or hangs costs its runner and one sentence. Threads: one at a time.
 class LibraryClient : public LibraryHost
 {
 public:
@@ -24,8 +23,8 @@ public:
         measure::WorkerPrograms programs;
     };
     /// A stop ends the runner in the middle of its work: calls give Cancelled.
-    /// Errors: NotFound, BadFile (no exported network), Incompatible (another version of the interface, another machine), Internal
-    /// (the library refuses, with its words), RunTimeout, WorkerCrashed, Cancelled.
+    /// Errors: NotFound, BadFile (no exported network), Incompatible (another version of the interface, another
+    /// machine), Internal (the library refuses, with its words), RunTimeout, WorkerCrashed, Cancelled.
     static Result<std::unique_ptr<LibraryClient>> open(const std::filesystem::path& file, const Options& options,
                                                        std::stop_token stop = {});
     ~LibraryClient() override;

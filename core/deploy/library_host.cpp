@@ -8,14 +8,15 @@ namespace lathe::deploy {
 Result<LibraryRun> LibraryHost::run(const LibraryRunRequest& request)
 {
     if (!request.inputs.empty() && request.inputs.size() != inputs().size())
-        return makeError(Errc::InvalidArgument, fmt::format("{} inputs were given, the network has {}", request.inputs.size(), inputs().size()));
+        return makeError(Errc::InvalidArgument, fmt::format("{} inputs were given, the network has {}",
+                                                            request.inputs.size(), inputs().size()));
     for (std::size_t i = 0; i < request.inputs.size(); ++i) {
         const PortInfo& port = inputs()[i];
         const graph::TensorType& given = request.inputs[i].type;
         if (!(given == port.type))
-            return makeError(Errc::InvalidArgument,
-                             fmt::format("input '{}' is {} {}, what was given is {} {}", port.name, toString(port.type.dtype),
-                                         port.type.shape, toString(given.dtype), given.shape));
+            return makeError(Errc::InvalidArgument, fmt::format("input '{}' is {} {}, what was given is {} {}",
+                                                                port.name, toString(port.type.dtype), port.type.shape,
+                                                                toString(given.dtype), given.shape));
     }
     return runChecked(request);
 }

@@ -37,8 +37,8 @@ public:
 
     virtual const std::vector<PortInfo>& inputs() const = 0;
     virtual const std::vector<PortInfo>& outputs() const = 0;
-    /// Errors: InvalidArgument naming the input and what is off; Internal with the library's words; those of the place where it
-    /// is loaded.
+    /// Errors: InvalidArgument naming the input and what is off; Internal with the library's words; those of the place
+    /// where it is loaded.
     Result<LibraryRun> run(const LibraryRunRequest& request);
 
 private:

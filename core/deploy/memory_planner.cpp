@@ -10,14 +10,16 @@ MemoryPlan planMemory(std::span<const LiveBlock> blocks, std::uint64_t alignment
     const auto aligned = [alignment](std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
     std::vector<std::size_t> order(blocks.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return blocks[a].bytes > blocks[b].bytes; });
 
     MemoryPlan plan;
     plan.offsets.assign(blocks.size(), 0);
     std::vector<std::size_t> placed; // by ascending offset
     for (const std::size_t i : order) {
         const std::uint64_t need = aligned(blocks[i].bytes);
-        std::uint64_t end = 0, best = UINT64_MAX, bestGap = UINT64_MAX; // end: of all placed blocks seen that are alive with i
+        std::uint64_t end = 0, best = UINT64_MAX,
+                      bestGap = UINT64_MAX; // end: of all placed blocks seen that are alive with i
         for (const std::size_t other : placed) {
             if (blocks[other].last < blocks[i].first || blocks[i].last < blocks[other].first)
                 continue;

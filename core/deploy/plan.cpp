@@ -1,16 +1,17 @@
-// Values live in tensors, tensors are views of buffers. Every value has a home tensor, in the layout in which its producer
-// writes it; a consumer that wants another layout gets a transform in front, made once per value and layout. Reshapes
-// (noops) are further views of a plain tensor's buffer. When all instructions stand, buffers of graph outputs become the
-// caller's, kernels take over buffers that die under them, and the rest is packed into one arena by liveness.
+// Values live in tensors, tensors are views of buffers. Every value has a home tensor, in the layout in which its
+// producer writes it; a consumer that wants another layout gets a transform in front, made once per value and layout.
+// Reshapes (noops) are further views of a plain tensor's buffer. When all instructions stand, buffers of graph outputs
+// become the caller's, kernels take over buffers that die under them, and the rest is packed into one arena by
+// liveness.
 
 #include "core/deploy/plan.h"
 
+#include "core/compute/json.h"
 #include "core/deploy/constants.h"
 #include "core/deploy/image_writer.h"
 #include "core/deploy/in_place.h"
 #include "core/deploy/memory_planner.h"
 #include "core/deploy/names.h"
-#include "core/compute/json.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -67,10 +68,17 @@ bool equalShape(const IndexMap& a, const IndexMap& b)
 class Planner
 {
 public:
-    Planner(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices, const KernelSet& set,
-            std::span<const KernelInfo> kernels, const PlanOptions& options)
-        : m_graph(graph), m_partition(partition), m_choices(choices), m_set(set), m_kernels(kernels), m_options(options),
-          m_homes(graph.values.size(), kNone), m_variants(graph.values.size()), m_constants(options.weightsFile, options.weightsInMemory, options.derived)
+    Planner(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
+            const KernelSet& set, std::span<const KernelInfo> kernels, const PlanOptions& options)
+        : m_graph(graph)
+        , m_partition(partition)
+        , m_choices(choices)
+        , m_set(set)
+        , m_kernels(kernels)
+        , m_options(options)
+        , m_homes(graph.values.size(), kNone)
+        , m_variants(graph.values.size())
+        , m_constants(options.weightsFile, options.weightsInMemory, options.derived)
     {
     }
 
@@ -79,7 +87,8 @@ public:
         LATHE_TRY(addInputs());
         for (std::size_t i = 0; i < m_partition.subgraphs.size(); ++i) {
             const graph::Subgraph& subgraph = m_partition.subgraphs[i];
-            if (auto added = subgraph.noop ? addNoop(subgraph) : addKernel(subgraph, static_cast<std::int32_t>(i)); !added)
+            if (auto added = subgraph.noop ? addNoop(subgraph) : addKernel(subgraph, static_cast<std::int32_t>(i));
+                !added)
                 return std::move(added).error().note("planning '" + subgraph.name + "'");
         }
         LATHE_TRY(addOutputs());
@@ -105,8 +114,7 @@ private:
     Result<IndexMap> plainMap(const graph::Value& value) const
     {
         if (value.shape.size() > static_cast<std::size_t>(kMaxRank))
-            return makeError(Errc::Unsupported, say(Msg::TooManyDimensions, value.name,
-                                                            value.shape.size(), kMaxRank));
+            return makeError(Errc::Unsupported, say(Msg::TooManyDimensions, value.name, value.shape.size(), kMaxRank));
         return IndexMap::plain(value.shape.data(), static_cast<int>(value.shape.size()));
     }
 
@@ -124,7 +132,8 @@ private:
 
     std::size_t& home(graph::ValueId id) { return m_homes[static_cast<std::size_t>(id.value)]; }
 
-    Result<std::size_t> constantTensor(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map, DType dtype)
+    Result<std::size_t> constantTensor(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map,
+                                       DType dtype)
     {
         LATHE_TRY_ASSIGN(const std::uint64_t offset, m_constants.add(value, recipe, map, dtype));
         const auto [place, isNew] = m_constantBuffers.try_emplace({offset, bytesOf(map, dtype)}, m_buffers.size());
@@ -145,7 +154,8 @@ private:
             return makeError(Errc::Internal, fmt::format("tensor '{}' is {}, its reader wants {}", value.name,
                                                          toString(m_tensors[home(id)].dtype), toString(dtype)));
         if (m_tensors[home(id)].map.logicalCount() != map.logicalCount())
-            return makeError(Errc::Internal, fmt::format("tensor '{}' of shape {} does not fit its reader", value.name, value.shape));
+            return makeError(Errc::Internal,
+                             fmt::format("tensor '{}' of shape {} does not fit its reader", value.name, value.shape));
         return convert(id, home(id), map);
     }
 
@@ -211,14 +221,16 @@ private:
             const ArgSpec& spec = kernel.parameters[k];
             const graph::InputBinding& binding = alternative.bindings[k];
             if (binding.taskInput < 0 || static_cast<std::size_t>(binding.taskInput) >= subgraph.inputs.size())
-                return makeError(Errc::Internal, fmt::format("parameter '{}' is bound to input {} of {}", spec.name, binding.taskInput,
-                                                             subgraph.inputs.size()));
+                return makeError(Errc::Internal, fmt::format("parameter '{}' is bound to input {} of {}", spec.name,
+                                                             binding.taskInput, subgraph.inputs.size()));
             const graph::ValueId id = subgraph.inputs[static_cast<std::size_t>(binding.taskInput)];
             const graph::Value& value = m_graph.value(id);
             if (binding.recipe && !value.constant)
-                return makeError(Errc::Unsupported, fmt::format("'{}' has to be known ahead of time for '{}'", value.name, alternative.name));
-            LATHE_TRY_ASSIGN(const std::size_t tensor, value.constant ? constantTensor(value, binding.recipe, spec.map, spec.dtype)
-                                                                      : tensorIn(id, spec.map, spec.dtype));
+                return makeError(Errc::Unsupported, fmt::format("'{}' has to be known ahead of time for '{}'",
+                                                                value.name, alternative.name));
+            LATHE_TRY_ASSIGN(const std::size_t tensor, value.constant
+                                                           ? constantTensor(value, binding.recipe, spec.map, spec.dtype)
+                                                           : tensorIn(id, spec.map, spec.dtype));
             instruction.arguments.push_back(tensor);
         }
         for (std::size_t j = 0; j < outputs; ++j) {
@@ -226,8 +238,10 @@ private:
             const graph::Value& value = m_graph.value(subgraph.outputs[j]);
             LATHE_TRY_ASSIGN(const IndexMap plain, plainMap(value));
             if (spec.dtype != value.dtype || spec.map.logicalCount() != plain.logicalCount())
-                return makeError(Errc::Internal, fmt::format("output '{}' of shape {} does not fit the kernel's", value.name, value.shape));
-            const std::size_t tensor = addTensor(addBuffer(bytesOf(spec.map, spec.dtype)), spec.map, spec.dtype, value.name);
+                return makeError(Errc::Internal, fmt::format("output '{}' of shape {} does not fit the kernel's",
+                                                             value.name, value.shape));
+            const std::size_t tensor = addTensor(addBuffer(bytesOf(spec.map, spec.dtype)), spec.map, spec.dtype,
+                                                 value.name);
             home(subgraph.outputs[j]) = tensor;
             instruction.arguments.push_back(tensor);
         }
@@ -249,7 +263,8 @@ private:
                 m_outputs.push_back(addTensor(m_tensors[tensor].buffer, map, value.dtype, value.name));
                 continue;
             }
-            const std::size_t own = addTensor(addBuffer(bytesOf(map, value.dtype), Storage::Output, i), map, value.dtype, value.name);
+            const std::size_t own = addTensor(addBuffer(bytesOf(map, value.dtype), Storage::Output, i), map,
+                                              value.dtype, value.name);
             m_instructions.push_back({InstructionKind::Copy, "output " + value.name, {tensor, own}});
             m_outputs.push_back(own);
         }
@@ -275,7 +290,8 @@ private:
     {
         for (std::size_t i = 0; i < m_instructions.size(); ++i) {
             const Instruction& in = m_instructions[i];
-            if (in.kind != InstructionKind::Kernel || in.outputCount != 1 || m_kernels[static_cast<std::size_t>(in.source)].phases.size() != 1)
+            if (in.kind != InstructionKind::Kernel || in.outputCount != 1
+                || m_kernels[static_cast<std::size_t>(in.source)].phases.size() != 1)
                 continue;
             const KernelSource& source = m_set.sources[static_cast<std::size_t>(in.source)];
             if (recomputes(source.steps))
@@ -290,8 +306,10 @@ private:
                 const std::size_t buffer = tensor.buffer;
                 const auto readers = std::count_if(in.arguments.begin(), in.arguments.end(),
                                                    [&](std::size_t t) { return m_tensors[t].buffer == buffer; });
-                if (!allowed[k] || m_buffers[buffer].storage != Storage::Arena || m_buffers[buffer].last != static_cast<std::int32_t>(i)
-                    || readers != 1 || tensor.dtype != out.dtype || !(tensor.map == out.map) || m_buffers[buffer].bytes != m_buffers[outBuffer].bytes)
+                if (!allowed[k] || m_buffers[buffer].storage != Storage::Arena
+                    || m_buffers[buffer].last != static_cast<std::int32_t>(i) || readers != 1
+                    || tensor.dtype != out.dtype || !(tensor.map == out.map)
+                    || m_buffers[buffer].bytes != m_buffers[outBuffer].bytes)
                     continue;
                 m_buffers[buffer].last = m_buffers[outBuffer].last;
                 m_buffers[outBuffer].last = -1;
@@ -325,7 +343,8 @@ private:
             if (written[t] == UINT32_MAX) {
                 const Tensor& tensor = m_tensors[t];
                 const Buffer& buffer = m_buffers[tensor.buffer];
-                const std::uint64_t place = buffer.storage == Storage::Arena ? memory.offsets[blockOf[tensor.buffer]] : buffer.place;
+                const std::uint64_t place = buffer.storage == Storage::Arena ? memory.offsets[blockOf[tensor.buffer]]
+                                                                             : buffer.place;
                 written[t] = writer.addTensor({tensor.name, tensor.dtype, buffer.storage, place, tensor.map});
             }
             return written[t];
@@ -346,8 +365,10 @@ private:
                 arguments.push_back(tensorIndex(t));
             switch (in.kind) {
             case InstructionKind::Kernel:
-                writer.addKernel(in.name, arguments, static_cast<std::uint32_t>(in.outputCount), firstPhase[static_cast<std::size_t>(in.source)],
-                                 static_cast<std::uint32_t>(m_kernels[static_cast<std::size_t>(in.source)].phases.size()));
+                writer.addKernel(
+                    in.name, arguments, static_cast<std::uint32_t>(in.outputCount),
+                    firstPhase[static_cast<std::size_t>(in.source)],
+                    static_cast<std::uint32_t>(m_kernels[static_cast<std::size_t>(in.source)].phases.size()));
                 break;
             case InstructionKind::Copy: writer.addCopy(in.name, arguments[0], arguments[1]); break;
             case InstructionKind::Transform: writer.addTransform(in.name, arguments[0], arguments[1]); break;
@@ -356,9 +377,11 @@ private:
             image.instructions.push_back({in.name, kKinds[static_cast<int>(in.kind)], in.subgraph});
         }
         for (std::size_t i = 0; i < m_inputs.size(); ++i)
-            writer.addInput(tensorIndex(m_inputs[i]), i < m_options.inputLayouts.size() ? m_options.inputLayouts[i] : "");
+            writer.addInput(tensorIndex(m_inputs[i]),
+                            i < m_options.inputLayouts.size() ? m_options.inputLayouts[i] : "");
         for (std::size_t i = 0; i < m_outputs.size(); ++i)
-            writer.addOutput(tensorIndex(m_outputs[i]), i < m_options.outputLayouts.size() ? m_options.outputLayouts[i] : "");
+            writer.addOutput(tensorIndex(m_outputs[i]),
+                             i < m_options.outputLayouts.size() ? m_options.outputLayouts[i] : "");
         sizes.arena = memory.bytes;
         sizes.weights = m_constants.bytes();
         image.weightsBytes = m_constants.bytes();
@@ -391,10 +414,12 @@ private:
 
 } // namespace
 
-Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices)
+Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partition& partition,
+                                 std::span<const KernelChoice> choices)
 {
     if (choices.size() != partition.subgraphs.size())
-        return makeError(Errc::InvalidArgument, fmt::format("{} schedules were chosen for {} subgraphs", choices.size(), partition.subgraphs.size()));
+        return makeError(Errc::InvalidArgument, fmt::format("{} schedules were chosen for {} subgraphs", choices.size(),
+                                                            partition.subgraphs.size()));
     KernelSet set;
     std::map<const compute::Dag*, std::string> texts; // equal DAGs of two subgraphs may be two objects
     std::map<std::pair<std::string, std::string>, std::int32_t> known;
@@ -410,8 +435,10 @@ Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partiti
         KernelSource source{{}, alternative->dag, choices[i].steps, {}};
         for (const graph::InputBinding& binding : alternative->bindings) {
             if (binding.taskInput < 0 || static_cast<std::size_t>(binding.taskInput) >= subgraph.inputs.size())
-                return makeError(Errc::Internal, fmt::format("'{}' binds input {} of {}", subgraph.name, binding.taskInput, subgraph.inputs.size()));
-            source.constantInputs.push_back(graph.value(subgraph.inputs[static_cast<std::size_t>(binding.taskInput)]).constant != nullptr);
+                return makeError(Errc::Internal, fmt::format("'{}' binds input {} of {}", subgraph.name,
+                                                             binding.taskInput, subgraph.inputs.size()));
+            source.constantInputs.push_back(
+                graph.value(subgraph.inputs[static_cast<std::size_t>(binding.taskInput)]).constant != nullptr);
         }
         std::string& text = texts[alternative->dag.get()];
         if (text.empty())
@@ -429,10 +456,12 @@ Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partiti
     return set;
 }
 
-Result<ModelImage> planModel(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
-                             const KernelSet& set, std::span<const KernelInfo> kernels, const PlanOptions& options)
+Result<ModelImage> planModel(const graph::Graph& graph, const graph::Partition& partition,
+                             std::span<const KernelChoice> choices, const KernelSet& set,
+                             std::span<const KernelInfo> kernels, const PlanOptions& options)
 {
-    if (set.ofSubgraph.size() != partition.subgraphs.size() || choices.size() != partition.subgraphs.size() || kernels.size() != set.sources.size())
+    if (set.ofSubgraph.size() != partition.subgraphs.size() || choices.size() != partition.subgraphs.size()
+        || kernels.size() != set.sources.size())
         return makeError(Errc::InvalidArgument, "kernels, schedules and subgraphs do not belong together");
     return Planner(graph, partition, choices, set, kernels, options).run();
 }

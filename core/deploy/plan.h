@@ -31,7 +31,8 @@ struct KernelSet
 };
 
 /// `choices` has one entry per subgraph. Errors: InvalidArgument naming a subgraph without an alternative.
-Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices);
+Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partition& partition,
+                                 std::span<const KernelChoice> choices);
 
 /// One instruction, for reports.
 struct InstructionReport
@@ -59,7 +60,8 @@ struct PlanOptions
     std::vector<std::string> inputLayouts; ///< "NCHW" ..., one per graph input, or empty
     std::vector<std::string> outputLayouts;
     bool inPlace = true; ///< let kernels overwrite inputs that nobody reads later
-    std::filesystem::path weightsFile; ///< takes the weights if they are large (backend::BinarySection); empty: they stay in memory
+    std::filesystem::path
+        weightsFile; ///< takes the weights if they are large (backend::BinarySection); empty: they stay in memory
     std::uint64_t weightsInMemory = std::uint64_t{32} << 20; ///< before they are large
     std::shared_ptr<DerivedConstants> derived; ///< shared by libraries of one network; null: made anew
 };
@@ -67,7 +69,8 @@ struct PlanOptions
 /// Turns a partitioned graph into instructions over tensors with storage: liveness and best fit for activations, packed
 /// constants, layout transforms where a producer's layout is not its consumer's, kernels that write outputs in place.
 /// `kernels[i]` describes source i of `set`. Errors: Unsupported or Internal, naming subgraph and parameter.
-Result<ModelImage> planModel(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
-                             const KernelSet& set, std::span<const KernelInfo> kernels, const PlanOptions& options);
+Result<ModelImage> planModel(const graph::Graph& graph, const graph::Partition& partition,
+                             std::span<const KernelChoice> choices, const KernelSet& set,
+                             std::span<const KernelInfo> kernels, const PlanOptions& options);
 
 } // namespace lathe::deploy

@@ -23,8 +23,11 @@ ordered_json ports(const std::vector<PortInfo>& list)
 {
     ordered_json out = ordered_json::array();
     for (const PortInfo& port : list)
-        out.push_back({{"name", port.name}, {"dtype", toString(port.type.dtype)}, {"shape", port.type.shape},
-                       {"layout", port.layout}, {"order", "row-major"}});
+        out.push_back({{"name", port.name},
+                       {"dtype", toString(port.type.dtype)},
+                       {"shape", port.type.shape},
+                       {"layout", port.layout},
+                       {"order", "row-major"}});
     return out;
 }
 
@@ -44,18 +47,23 @@ std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
     const ordered_json json = {
         {"name", staged.name},
         {"network", facts.network},
-        {"model", facts.modelJson.empty() ? ordered_json(nullptr) : ordered_json::parse(facts.modelJson, nullptr, false)},
+        {"model",
+         facts.modelJson.empty() ? ordered_json(nullptr) : ordered_json::parse(facts.modelJson, nullptr, false)},
         {"library", staged.output.filename().string()},
         {"target", facts.target},
         {"inputs", ports(staged.inputs)},
         {"outputs", ports(staged.outputs)},
-        {"memory", {{"activations_bytes", staged.image.arenaBytes}, {"activations_unshared_bytes", staged.image.unsharedBytes}}},
+        {"memory",
+         {{"activations_bytes", staged.image.arenaBytes}, {"activations_unshared_bytes", staged.image.unsharedBytes}}},
         {"verification", {{"max_rel_error", number(facts.maxRelError)}}},
         {"benchmark",
          {{"device", facts.device},
           {"threads", facts.threads},
           {"latency_ms",
-           {{"median", number(facts.medianMs)}, {"mean", number(facts.meanMs)}, {"std", number(facts.stdMs)}, {"min", number(facts.minMs)},
+           {{"median", number(facts.medianMs)},
+            {"mean", number(facts.meanMs)},
+            {"std", number(facts.stdMs)},
+            {"min", number(facts.minMs)},
             {"p95", number(facts.p95Ms)}}},
           {"estimated_ms", toJson(facts.estimated)}}},
         {"subgraphs", std::move(subgraphs)},
@@ -74,7 +82,8 @@ Result<ExportedFiles> publishLibrary(StagedLibrary& staged, const LibraryFacts& 
     files.description = folder / (staged.name + ".json");
     LATHE_TRY(writeFileAtomically(files.header, fillTemplate(kHeaderTemplate, staged.name)));
     LATHE_TRY(writeFileAtomically(files.description, describe(staged, facts)));
-    const std::pair<const char*, std::string_view> examples[] = {{".c", kExampleC}, {".cpp", kExampleCpp}, {".py", kExamplePython}};
+    const std::pair<const char*, std::string_view> examples[] = {
+        {".c", kExampleC}, {".cpp", kExampleCpp}, {".py", kExamplePython}};
     for (const auto& [suffix, text] : examples) {
         files.examples.push_back(folder / (staged.name + "_example" + suffix));
         std::string filled = fillTemplate(text, staged.name);

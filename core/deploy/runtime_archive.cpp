@@ -34,7 +34,8 @@ Result<std::filesystem::path> findRuntimeArchive(const std::string& machine)
             known = &candidate;
     if (known == nullptr)
         return makeError(Errc::Unsupported, say(Msg::ExportOtherMachine, machine));
-    const std::filesystem::path archive = installPrefix() / "lib" / "lathe" / "runtime" / (machine + "-linux-gnu") / "liblathe_runtime.a";
+    const std::filesystem::path archive = installPrefix() / "lib" / "lathe" / "runtime" / (machine + "-linux-gnu")
+                                          / "liblathe_runtime.a";
     std::error_code error;
     if (std::filesystem::exists(archive, error))
         return archive;

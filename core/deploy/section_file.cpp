@@ -3,9 +3,8 @@
 #include "core/backend/codegen.h"
 #include "core/support/message.h"
 
-#include <fmt/format.h>
-
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,7 +51,8 @@ Result<> SectionFile::write(std::uint64_t at, std::span<const std::byte> bytes)
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return makeError(Errc::StoreFailed, say(Msg::NotWritten, m_path.string(), std::strerror(done < 0 ? errno : ENOSPC)));
+            return makeError(Errc::StoreFailed,
+                             say(Msg::NotWritten, m_path.string(), std::strerror(done < 0 ? errno : ENOSPC)));
         place += static_cast<std::uint64_t>(done);
         bytes = bytes.subspan(static_cast<std::size_t>(done));
     }

@@ -19,7 +19,10 @@ namespace {
 class Reader
 {
 public:
-    explicit Reader(std::span<const std::byte> file) : m_file(file) { }
+    explicit Reader(std::span<const std::byte> file)
+        : m_file(file)
+    {
+    }
 
     template<typename T>
     std::optional<T> at(std::uint64_t offset) const
@@ -49,7 +52,8 @@ std::optional<SharedObjectFacts> parse(const Reader& file)
 {
     const auto header = file.at<Elf64_Ehdr>(0);
     if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64
-        || header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_type != ET_DYN || header->e_shentsize != sizeof(Elf64_Shdr))
+        || header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_type != ET_DYN
+        || header->e_shentsize != sizeof(Elf64_Shdr))
         return std::nullopt;
     std::vector<Elf64_Shdr> sections;
     for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
@@ -66,7 +70,8 @@ std::optional<SharedObjectFacts> parse(const Reader& file)
     };
     const Elf64_Shdr* const dynamic = find(SHT_DYNAMIC);
     const Elf64_Shdr* const symbols = find(SHT_DYNSYM);
-    if (dynamic == nullptr || symbols == nullptr || dynamic->sh_link >= sections.size() || symbols->sh_link >= sections.size())
+    if (dynamic == nullptr || symbols == nullptr || dynamic->sh_link >= sections.size()
+        || symbols->sh_link >= sections.size())
         return std::nullopt;
     SharedObjectFacts facts;
     facts.machine = header->e_machine == EM_X86_64 ? "x86_64" : header->e_machine == EM_AARCH64 ? "aarch64" : "";

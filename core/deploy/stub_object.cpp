@@ -54,7 +54,11 @@ enum SectionIndex : std::uint16_t
 class Writer
 {
 public:
-    explicit Writer(const StubMachine& machine) : m_machine(machine) { m_symbols.push_back(Elf64_Sym{}); }
+    explicit Writer(const StubMachine& machine)
+        : m_machine(machine)
+    {
+        m_symbols.push_back(Elf64_Sym{});
+    }
 
     void addFunction(const std::string& name, const std::string& target)
     {
@@ -65,7 +69,8 @@ public:
         for (const std::uint8_t byte : m_machine.jump)
             text.push_back(static_cast<std::byte>(byte));
         define(name, kText, at, m_machine.jump.size(), STT_FUNC, STV_DEFAULT);
-        relocate(kRelaText, at + m_machine.jumpField, reference(target), m_machine.jumpRelocation, m_machine.jumpAddend);
+        relocate(kRelaText, at + m_machine.jumpField, reference(target), m_machine.jumpRelocation,
+                 m_machine.jumpAddend);
     }
 
     void addPhases(const std::vector<std::string>& phases)
@@ -85,8 +90,9 @@ public:
         append(m_contents[kSymbols], m_symbols.data(), m_symbols.size() * sizeof(Elf64_Sym));
         append(m_contents[kStrings], m_strings.data(), m_strings.size());
         Elf64_Shdr headers[kSections] = {};
-        const auto section = [&](SectionIndex i, const char* name, std::uint32_t type, std::uint64_t flags, std::uint64_t align,
-                                 std::uint64_t entry = 0, std::uint32_t link = 0, std::uint32_t info = 0) {
+        const auto section = [&](SectionIndex i, const char* name, std::uint32_t type, std::uint64_t flags,
+                                 std::uint64_t align, std::uint64_t entry = 0, std::uint32_t link = 0,
+                                 std::uint32_t info = 0) {
             headers[i].sh_name = static_cast<std::uint32_t>(m_names.size());
             m_names.append(name).push_back('\0');
             headers[i].sh_type = type;
@@ -99,10 +105,12 @@ public:
         section(kText, ".text.lathe_stubs", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 16);
         section(kRelaText, ".rela.text.lathe_stubs", SHT_RELA, SHF_INFO_LINK, 8, sizeof(Elf64_Rela), kSymbols, kText);
         section(kTable, ".data.rel.ro.lathe_phases", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 8);
-        section(kRelaTable, ".rela.data.rel.ro.lathe_phases", SHT_RELA, SHF_INFO_LINK, 8, sizeof(Elf64_Rela), kSymbols, kTable);
+        section(kRelaTable, ".rela.data.rel.ro.lathe_phases", SHT_RELA, SHF_INFO_LINK, 8, sizeof(Elf64_Rela), kSymbols,
+                kTable);
         section(kCount, ".rodata.lathe_phase_count", SHT_PROGBITS, SHF_ALLOC, 8);
         section(kStack, ".note.GNU-stack", SHT_PROGBITS, 0, 1);
-        section(kSymbols, ".symtab", SHT_SYMTAB, 0, 8, sizeof(Elf64_Sym), kStrings, 1); // info: the first that is not local
+        section(kSymbols, ".symtab", SHT_SYMTAB, 0, 8, sizeof(Elf64_Sym), kStrings,
+                1); // info: the first that is not local
         section(kStrings, ".strtab", SHT_STRTAB, 0, 1);
         section(kNames, ".shstrtab", SHT_STRTAB, 0, 1);
         append(m_contents[kNames], m_names.data(), m_names.size());
@@ -139,8 +147,8 @@ private:
         const auto* const first = static_cast<const std::byte*>(data);
         out.insert(out.end(), first, first + bytes);
     }
-    std::uint32_t addSymbol(const std::string& name, std::uint16_t section, std::uint64_t value, std::uint64_t size, unsigned char type,
-                            unsigned char visibility)
+    std::uint32_t addSymbol(const std::string& name, std::uint16_t section, std::uint64_t value, std::uint64_t size,
+                            unsigned char type, unsigned char visibility)
     {
         Elf64_Sym symbol{};
         symbol.st_name = static_cast<std::uint32_t>(m_strings.size());
@@ -153,7 +161,8 @@ private:
         m_symbols.push_back(symbol);
         return static_cast<std::uint32_t>(m_symbols.size() - 1);
     }
-    void define(const std::string& name, SectionIndex section, std::uint64_t value, std::uint64_t size, unsigned char type, unsigned char visibility)
+    void define(const std::string& name, SectionIndex section, std::uint64_t value, std::uint64_t size,
+                unsigned char type, unsigned char visibility)
     {
         addSymbol(name, section, value, size, type, visibility);
     }

@@ -46,7 +46,8 @@ std::vector<graph::ValueId> beforeFinalSoftmax(const graph::Graph& graph)
 }
 
 /// Runs the library once more, on what it was given last, and keeps the tensors of these names.
-Result<LibraryRun> observeTensors(LibraryHost& library, const std::vector<graph::HostTensor>& inputs, const std::map<std::string, graph::ValueId>& wanted)
+Result<LibraryRun> observeTensors(LibraryHost& library, const std::vector<graph::HostTensor>& inputs,
+                                  const std::map<std::string, graph::ValueId>& wanted)
 {
     LibraryRunRequest request;
     request.inputs = inputs;
@@ -57,7 +58,8 @@ Result<LibraryRun> observeTensors(LibraryHost& library, const std::vector<graph:
 }
 
 /// The first tensor inside the network that is off, by a second look at everything. Empty if none inside can be blamed.
-Result<std::string> findFirstDifferent(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& executed, const std::vector<graph::HostTensor>& inputs, double tolerance)
+Result<std::string> findFirstDifferent(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& executed,
+                                       const std::vector<graph::HostTensor>& inputs, double tolerance)
 {
     const std::map<std::string, graph::ValueId> produced = producedValues(executed);
     LATHE_TRY_ASSIGN(LibraryRun seen, observeTensors(library, inputs, produced));
@@ -79,11 +81,13 @@ Result<std::string> findFirstDifferent(LibraryHost& library, const Evaluate& eva
 
 } // namespace
 
-Result<TensorComparison> compareTensors(std::string name, const graph::HostTensor& tensor, const graph::HostTensor& reference)
+Result<TensorComparison> compareTensors(std::string name, const graph::HostTensor& tensor,
+                                        const graph::HostTensor& reference)
 {
     if (!(tensor.type == reference.type))
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' is {} {}, its reference {} {}", name, toString(tensor.type.dtype), tensor.type.shape,
-                                                            toString(reference.type.dtype), reference.type.shape));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("'{}' is {} {}, its reference {} {}", name, toString(tensor.type.dtype),
+                                     tensor.type.shape, toString(reference.type.dtype), reference.type.shape));
     TensorComparison c;
     c.name = std::move(name);
     double largest = 0, difference = 0;
@@ -94,7 +98,9 @@ Result<TensorComparison> compareTensors(std::string name, const graph::HostTenso
         if (std::isfinite(r))
             largest = std::max(largest, std::abs(r));
         const bool same = y == r || (std::isnan(y) && std::isnan(r));
-        const double d = same ? 0 : std::isfinite(y) && std::isfinite(r) ? std::abs(y - r) : std::numeric_limits<double>::infinity();
+        const double d = same                                   ? 0
+                         : std::isfinite(y) && std::isfinite(r) ? std::abs(y - r)
+                                                                : std::numeric_limits<double>::infinity();
         if (d > difference) {
             difference = d;
             c.worst = i;
@@ -111,8 +117,10 @@ Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluat
                                    const graph::Graph* executed, const VerifyOptions& options)
 {
     if (library.inputs().size() != reference.inputs.size() || library.outputs().size() != reference.outputs.size())
-        return makeError(Errc::InvalidArgument, fmt::format("the library has {} inputs and {} outputs, the network {} and {}", library.inputs().size(),
-                                                            library.outputs().size(), reference.inputs.size(), reference.outputs.size()));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("the library has {} inputs and {} outputs, the network {} and {}",
+                                     library.inputs().size(), library.outputs().size(), reference.inputs.size(),
+                                     reference.outputs.size()));
     LibraryRunRequest request;
     request.inputs = options.inputs;
     request.seed = options.seed;
@@ -134,9 +142,11 @@ Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluat
         LATHE_TRY_ASSIGN(expected, evaluate(watched, inputs));
     }
     if (expected.size() < reference.outputs.size())
-        return makeError(Errc::InvalidArgument, fmt::format("{} reference outputs were given, the network has {}", expected.size(), reference.outputs.size()));
+        return makeError(Errc::InvalidArgument, fmt::format("{} reference outputs were given, the network has {}",
+                                                            expected.size(), reference.outputs.size()));
     for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
-        LATHE_TRY_ASSIGN(TensorComparison comparison, compareTensors(library.outputs()[i].name, run.outputs[i], expected[i]));
+        LATHE_TRY_ASSIGN(TensorComparison comparison,
+                         compareTensors(library.outputs()[i].name, run.outputs[i], expected[i]));
         report.outputs.push_back(std::move(comparison));
     }
     std::vector<TensorComparison> inside;
@@ -164,21 +174,26 @@ Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluat
         }
     report.passed = bad == nullptr;
     if (report.passed) {
-        report.text = fmt::format("{} outputs agree with the reference, largest relative error {:.2g}", report.outputs.size(), report.maxRelError);
+        report.text = fmt::format("{} outputs agree with the reference, largest relative error {:.2g}",
+                                  report.outputs.size(), report.maxRelError);
         if (!report.notCompared.empty())
-            report.text += fmt::format("; what goes into the softmax at the end was not compared, since the library does not show it ({})",
-                                       fmt::join(report.notCompared, ", "));
+            report.text += fmt::format(
+                "; what goes into the softmax at the end was not compared, since the library does not show it ({})",
+                fmt::join(report.notCompared, ", "));
         return report;
     }
     report.firstDifferent = bad->name;
     if (executed != nullptr) {
-        LATHE_TRY_ASSIGN(const std::string first, findFirstDifferent(library, evaluate, *executed, inputs, options.tolerance));
+        LATHE_TRY_ASSIGN(const std::string first,
+                         findFirstDifferent(library, evaluate, *executed, inputs, options.tolerance));
         if (!first.empty())
             report.firstDifferent = first;
     }
-    report.text = fmt::format("'{}' differs from the reference: element {} is {:.7g}, expected {:.7g} (relative error {:.2g}, allowed {:.2g}); "
+    report.text = fmt::format("'{}' differs from the reference: element {} is {:.7g}, expected {:.7g} (relative error "
+                              "{:.2g}, allowed {:.2g}); "
                               "the first tensor that differs is '{}'",
-                              bad->name, bad->worst, bad->value, bad->reference, bad->maxRelError, options.tolerance, report.firstDifferent);
+                              bad->name, bad->worst, bad->value, bad->reference, bad->maxRelError, options.tolerance,
+                              report.firstDifferent);
     return report;
 }
 
@@ -186,7 +201,8 @@ Result<VerifyReport> verifyByBuilder(LibraryHost& library, const graph::Graph& r
                                      const VerifyOptions& options, double seconds, std::stop_token stop)
 {
     std::unique_ptr<measure::BuilderClient> builder; // not needed where outputs are given and right
-    const auto evaluate = [&](const graph::Graph& network, const std::vector<graph::HostTensor>& inputs) -> Result<std::vector<graph::HostTensor>> {
+    const auto evaluate = [&](const graph::Graph& network,
+                              const std::vector<graph::HostTensor>& inputs) -> Result<std::vector<graph::HostTensor>> {
         if (!builder) {
             LATHE_TRY_ASSIGN(builder, measure::BuilderClient::start({}, {}, stop));
         }

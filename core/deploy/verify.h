@@ -22,14 +22,16 @@ struct TensorComparison
 };
 
 /// Errors: InvalidArgument if types differ.
-Result<TensorComparison> compareTensors(std::string name, const graph::HostTensor& tensor, const graph::HostTensor& reference);
+Result<TensorComparison> compareTensors(std::string name, const graph::HostTensor& tensor,
+                                        const graph::HostTensor& reference);
 
 struct VerifyReport
 {
     double maxRelError = 0; ///< over outputs, and over what goes into a softmax that gives an output
     std::vector<TensorComparison> outputs;
     std::vector<std::string> notCompared; ///< inputs of a final softmax that the library does not show
-    std::string firstDifferent; ///< name of the first tensor beyond the tolerance, in the order of execution; empty: none
+    std::string
+        firstDifferent; ///< name of the first tensor beyond the tolerance, in the order of execution; empty: none
     std::string text; ///< one sentence for people
     bool passed = false;
 };
@@ -43,13 +45,14 @@ struct VerifyOptions
 };
 
 /// graph::interpret, wherever it runs: outputs of a network on these inputs.
-using Evaluate = std::function<Result<std::vector<graph::HostTensor>>(const graph::Graph& network, const std::vector<graph::HostTensor>& inputs)>;
+using Evaluate = std::function<Result<std::vector<graph::HostTensor>>(const graph::Graph& network,
+                                                                      const std::vector<graph::HostTensor>& inputs)>;
 
 /// Runs the library and the reference executor on the same inputs.
 /// @param reference  the network as imported.
 /// @param executed   the network as partitioned, to find the first tensor inside that differs; null: outputs only.
-/// Errors: InvalidArgument if library and network have other inputs or outputs; those of library and executor. A wrong result is
-/// no error: passed is false.
+/// Errors: InvalidArgument if library and network have other inputs or outputs; those of library and executor. A wrong
+/// result is no error: passed is false.
 Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& reference,
                                    const graph::Graph* executed, const VerifyOptions& options);
 

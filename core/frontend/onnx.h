@@ -22,23 +22,24 @@ struct ImportOptions
     std::map<std::string, std::vector<std::int64_t>> shapes;
     /// Remarks for people, such as a batch that was chosen. May be null.
     std::vector<Message>* notes = nullptr;
-    /// Files from this size on stay mapped, and the weights of at least `leastMapped` bytes in them are not copied. Smaller ones
-    /// are read, so that they may be written anew while the network is open. Files with external weights likewise, by the sum of
-    /// their sizes.
+    /// Files from this size on stay mapped, and the weights of at least `leastMapped` bytes in them are not copied.
+    /// Smaller ones are read, so that they may be written anew while the network is open. Files with external weights
+    /// likewise, by the sum of their sizes.
     std::size_t mapFrom = std::size_t{512} << 20;
     std::size_t leastMapped = std::size_t{64} << 10;
 };
 
 /// Reads an ONNX model: opsets 7 and later, weights inside the file or in external files of the same folder. The graph
-/// has all types set, holds Lathe's own operators, and arithmetic on shapes is folded into constants. Weights in large files
-/// stay where they are: they are mapped.
+/// has all types set, holds Lathe's own operators, and arithmetic on shapes is folded into constants. Weights in large
+/// files stay where they are: they are mapped.
 ///
-/// Errors: NotFound, BadFile (truncated, hostile, inconsistent: one sentence naming the place), Unsupported (one error that
-/// names every operator and attribute that Lathe lacks, with the nodes), InvalidArgument (an input's shape is open or
-/// contradicts the options; a node breaks a shape rule). Memory is bounded by the sizes of the files.
+/// Errors: NotFound, BadFile (truncated, hostile, inconsistent: one sentence naming the place), Unsupported (one error
+/// that names every operator and attribute that Lathe lacks, with the nodes), InvalidArgument (an input's shape is open
+/// or contradicts the options; a node breaks a shape rule). Memory is bounded by the sizes of the files.
 Result<graph::Graph> importOnnx(const std::filesystem::path& path, const ImportOptions& options = {});
 
 /// The same from memory. `folder` is where external weights are looked for; empty: a model that has some is refused.
-Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOptions& options = {}, const std::filesystem::path& folder = {});
+Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOptions& options = {},
+                                const std::filesystem::path& folder = {});
 
 } // namespace lathe::frontend

@@ -34,11 +34,11 @@ struct ZooOptions
     bool weights = true;
 };
 
-/// Builds a network of the zoo, weights included, with all types set; nothing is rewritten yet (batch norms, bias_adds and
-/// dropouts stand as written). Graph input: "data"; text encoders read "input_ids" and "attention_mask".
+/// Builds a network of the zoo, weights included, with all types set; nothing is rewritten yet (batch norms, bias_adds
+/// and dropouts stand as written). Graph input: "data"; text encoders read "input_ids" and "attention_mask".
 ///
-/// Errors: NotFound for a name the zoo has not, with the names it has; Unsupported for a layout in which the network is not
-/// written; InvalidArgument for a batch, an image size or a number of classes that does not work.
+/// Errors: NotFound for a name the zoo has not, with the names it has; Unsupported for a layout in which the network is
+/// not written; InvalidArgument for a batch, an image size or a number of classes that does not work.
 Result<graph::Graph> buildZoo(std::string_view name, const ZooOptions& options = {});
 
 } // namespace lathe::frontend

@@ -20,8 +20,9 @@ Result<> checkSize(const graph::Graph& graph)
     constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
     for (const graph::Value& value : graph.values) {
         if (!value.producer.valid() && graph::elementCount(value.shape) > kMostElements)
-            return makeError(Errc::InvalidArgument, fmt::format("{}: '{}' would have {} elements; the image is too large", graph.name, value.name,
-                                                                graph::elementCount(value.shape)));
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("{}: '{}' would have {} elements; the image is too large", graph.name,
+                                         value.name, graph::elementCount(value.shape)));
     }
     return {};
 }
@@ -45,7 +46,8 @@ Ints ZooBuilder::imageShape(std::int64_t n, std::int64_t c, std::int64_t h, std:
     return m_nhwc ? Ints{n, h, w, c} : Ints{n, c, h, w};
 }
 
-ValueId ZooBuilder::node(const std::string& name, std::string op, std::vector<ValueId> inputs, Attrs attrs, Ints outputShape)
+ValueId ZooBuilder::node(const std::string& name, std::string op, std::vector<ValueId> inputs, Attrs attrs,
+                         Ints outputShape)
 {
     graph::Node n;
     n.name = name;
@@ -64,11 +66,13 @@ ValueId ZooBuilder::parameter(const std::string& name, Ints parameterShape)
     return m_graph.addValue(name, DType::F32, std::move(parameterShape));
 }
 
-std::int64_t ZooBuilder::windowed(const std::string& name, std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t pad)
+std::int64_t ZooBuilder::windowed(const std::string& name, std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                                  std::int64_t pad)
 {
     if (size + 2 * pad < kernel) {
         if (m_problem.empty())
-            m_problem = fmt::format("the image is too small for {}: {} rows and columns are left where {} are needed", name, size + 2 * pad, kernel);
+            m_problem = fmt::format("the image is too small for {}: {} rows and columns are left where {} are needed",
+                                    name, size + 2 * pad, kernel);
         return 1; // keeps the remaining sizes positive; finish() reports
     }
     return (size + 2 * pad - kernel) / stride + 1;
@@ -84,7 +88,9 @@ ValueId ZooBuilder::image(std::int64_t channelCount, std::int64_t size)
 ValueId ZooBuilder::volume(std::int64_t channelCount, std::int64_t depth, std::int64_t size)
 {
     const std::int64_t n = m_options.batch;
-    const ValueId id = m_graph.addValue("data", DType::F32, m_nhwc ? Ints{n, depth, size, size, channelCount} : Ints{n, channelCount, depth, size, size});
+    const ValueId id = m_graph.addValue("data", DType::F32,
+                                        m_nhwc ? Ints{n, depth, size, size, channelCount}
+                                               : Ints{n, channelCount, depth, size, size});
     m_graph.inputs.push_back(id);
     return id;
 }
@@ -134,7 +140,8 @@ ValueId ZooBuilder::op(const std::string& name, std::string_view kind, std::vect
 
 ValueId ZooBuilder::slice(ValueId x, const std::string& name, std::int64_t axis, std::int64_t begin, std::int64_t end)
 {
-    return op(name, "strided_slice", {x}, {{"begin", Ints{begin}}, {"end", Ints{end}}, {"axes", Ints{axis}}, {"strides", Ints{1}}});
+    return op(name, "strided_slice", {x},
+              {{"begin", Ints{begin}}, {"end", Ints{end}}, {"axes", Ints{axis}}, {"strides", Ints{1}}});
 }
 
 ValueId ZooBuilder::layerNorm(ValueId x, const std::string& name, double epsilon)
@@ -198,8 +205,10 @@ ValueId ZooBuilder::batchNorm(ValueId x, const std::string& name, const ZooNorm&
     std::vector<ValueId> inputs{x};
     for (const char* suffix : {"_gamma", "_beta", "_moving_mean", "_moving_var"})
         inputs.push_back(parameter(name + suffix, {length}));
-    return node(name, "batch_norm", std::move(inputs),
-                {{"axis", axis}, {"epsilon", norm.epsilon}, {"center", std::int64_t{1}}, {"scale", std::int64_t{norm.scale}}}, shape(x));
+    return node(
+        name, "batch_norm", std::move(inputs),
+        {{"axis", axis}, {"epsilon", norm.epsilon}, {"center", std::int64_t{1}}, {"scale", std::int64_t{norm.scale}}},
+        shape(x));
 }
 
 ValueId ZooBuilder::biasAdd(ValueId x, const std::string& biasName, std::int64_t axis)
@@ -231,7 +240,8 @@ ValueId ZooBuilder::concat(const std::vector<ValueId>& parts, const std::string&
     return node(name, "concatenate", parts, {{"axis", channelAxis()}}, std::move(result));
 }
 
-ValueId ZooBuilder::avgPool(ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad)
+ValueId ZooBuilder::avgPool(ValueId x, const std::string& name, std::int64_t size, std::int64_t stride,
+                            std::int64_t pad)
 {
     const std::int64_t h = windowed(name, height(x), size, stride, pad);
     const std::int64_t w = windowed(name, width(x), size, stride, pad);
@@ -271,7 +281,8 @@ ValueId ZooBuilder::reshape(ValueId x, const std::string& name, Ints newShape)
     return output;
 }
 
-ValueId ZooBuilder::maxPool(ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad)
+ValueId ZooBuilder::maxPool(ValueId x, const std::string& name, std::int64_t size, std::int64_t stride,
+                            std::int64_t pad)
 {
     const std::int64_t h = windowed(name, height(x), size, stride, pad);
     const std::int64_t w = windowed(name, width(x), size, stride, pad);
@@ -286,7 +297,8 @@ ValueId ZooBuilder::maxPool(ValueId x, const std::string& name, std::int64_t siz
 
 ValueId ZooBuilder::globalAvgPool(ValueId x, const std::string& name)
 {
-    return node(name, "global_avg_pool2d", {x}, {{"layout", std::string(m_nhwc ? "NHWC" : "NCHW")}}, imageShape(shape(x)[0], channels(x), 1, 1));
+    return node(name, "global_avg_pool2d", {x}, {{"layout", std::string(m_nhwc ? "NHWC" : "NCHW")}},
+                imageShape(shape(x)[0], channels(x), 1, 1));
 }
 
 ValueId ZooBuilder::globalAvgPool3d(ValueId x, const std::string& name)
@@ -326,7 +338,8 @@ Result<graph::Graph> ZooBuilder::finish(const std::vector<ValueId>& outputs) &&
     if (!m_problem.empty())
         return makeError(Errc::InvalidArgument, fmt::format("{}: {}", m_graph.name, m_problem));
     m_graph.outputs = outputs;
-    // Orders the parameters by their first appearance from the output, which is the order in which they draw their weights.
+    // Orders the parameters by their first appearance from the output, which is the order in which they draw their
+    // weights.
     LATHE_TRY_ASSIGN(graph::Graph result, graph::compact(m_graph));
     LATHE_TRY(checkSize(result));
     initialiseParameters(result, m_options);

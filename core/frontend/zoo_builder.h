@@ -49,8 +49,12 @@ public:
     graph::ValueId image(std::int64_t channelCount, std::int64_t size); ///< the graph's input
     graph::ValueId volume(std::int64_t channelCount, std::int64_t depth, std::int64_t size); ///< the graph's input
     graph::ValueId vector(std::int64_t length); ///< the graph's input, of networks that read none
-    graph::ValueId integers(const std::string& name, std::int64_t length); ///< an input of the graph: [batch, length], int64
-    graph::ValueId conv(graph::ValueId x, const std::string& name, const ZooConv& c) { return conv(x, name, name + "_weight", c); }
+    graph::ValueId integers(const std::string& name,
+                            std::int64_t length); ///< an input of the graph: [batch, length], int64
+    graph::ValueId conv(graph::ValueId x, const std::string& name, const ZooConv& c)
+    {
+        return conv(x, name, name + "_weight", c);
+    }
     graph::ValueId conv(graph::ValueId x, const std::string& name, const std::string& weightName, const ZooConv& c);
     graph::ValueId conv3d(graph::ValueId x, const std::string& name, const ZooConv3d& c);
     graph::ValueId batchNorm(graph::ValueId x, const std::string& name, const ZooNorm& norm = {});
@@ -60,8 +64,10 @@ public:
     graph::ValueId add(graph::ValueId a, graph::ValueId b, const std::string& name);
     graph::ValueId concat(graph::ValueId a, graph::ValueId b, const std::string& name) { return concat({a, b}, name); }
     graph::ValueId concat(const std::vector<graph::ValueId>& parts, const std::string& name); ///< along channels
-    graph::ValueId maxPool(graph::ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad);
-    graph::ValueId avgPool(graph::ValueId x, const std::string& name, std::int64_t size, std::int64_t stride, std::int64_t pad); ///< counts padding
+    graph::ValueId maxPool(graph::ValueId x, const std::string& name, std::int64_t size, std::int64_t stride,
+                           std::int64_t pad);
+    graph::ValueId avgPool(graph::ValueId x, const std::string& name, std::int64_t size, std::int64_t stride,
+                           std::int64_t pad); ///< counts padding
     /// Twice the size, by a transposed convolution 4x4 with stride 2 (NCHW alone).
     graph::ValueId widen(graph::ValueId x, const std::string& name, std::int64_t channelCount);
     graph::ValueId tanh(graph::ValueId x, const std::string& name);
@@ -70,15 +76,18 @@ public:
     graph::ValueId globalAvgPool3d(graph::ValueId x, const std::string& name);
     graph::ValueId flatten(graph::ValueId x, const std::string& name);
     graph::ValueId dropout(graph::ValueId x, const std::string& name, double rate);
-    graph::ValueId dense(graph::ValueId x, const std::string& name, std::int64_t units); ///< name_weight, then + name_bias
+    graph::ValueId dense(graph::ValueId x, const std::string& name,
+                         std::int64_t units); ///< name_weight, then + name_bias
     graph::ValueId product(graph::ValueId x, const std::string& name, std::int64_t units); ///< dense without bias
     graph::ValueId softmax(graph::ValueId x, const std::string& name);
     /// Over the last dimension, in primitive arithmetic: name_gamma, then name_beta.
     graph::ValueId layerNorm(graph::ValueId x, const std::string& name, double epsilon);
 
     /// Any operator with one output, whose type follows from its inputs.
-    graph::ValueId op(const std::string& name, std::string_view kind, std::vector<graph::ValueId> inputs, graph::Attrs attrs = {});
-    graph::ValueId slice(graph::ValueId x, const std::string& name, std::int64_t axis, std::int64_t begin, std::int64_t end);
+    graph::ValueId op(const std::string& name, std::string_view kind, std::vector<graph::ValueId> inputs,
+                      graph::Attrs attrs = {});
+    graph::ValueId slice(graph::ValueId x, const std::string& name, std::int64_t axis, std::int64_t begin,
+                         std::int64_t end);
     graph::ValueId parameter(const std::string& name, std::vector<std::int64_t> parameterShape);
     graph::ValueId scalar(const std::string& name, double value); ///< a number of a formula, no parameter
 
@@ -91,7 +100,8 @@ public:
 private:
     graph::ValueId node(const std::string& name, std::string op, std::vector<graph::ValueId> inputs, graph::Attrs attrs,
                         std::vector<std::int64_t> outputShape);
-    std::int64_t windowed(const std::string& name, std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t pad);
+    std::int64_t windowed(const std::string& name, std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                          std::int64_t pad);
     std::vector<std::int64_t> imageShape(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const;
     std::int64_t height(graph::ValueId x) const { return shape(x)[m_nhwc ? 1 : 2]; }
     std::int64_t width(graph::ValueId x) const { return shape(x)[m_nhwc ? 2 : 3]; }
@@ -102,8 +112,9 @@ private:
     std::string m_problem;
 };
 
-/// Gives the declared parameters (values without producer, contents or place among the inputs) their contents, in the order
-/// of graph.values: Xavier for names that end in "weight", constants for bias, gamma, beta, mean and var (model-zoo.md 1.1).
+/// Gives the declared parameters (values without producer, contents or place among the inputs) their contents, in the
+/// order of graph.values: Xavier for names that end in "weight", constants for bias, gamma, beta, mean and var
+/// (model-zoo.md 1.1).
 void initialiseParameters(graph::Graph& graph, const ZooOptions& options);
 
 // The families. `name` is canonical.

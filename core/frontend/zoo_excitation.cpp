@@ -19,7 +19,8 @@ ValueId activate(ZooBuilder& b, ValueId x, const std::string& name, std::string_
     return activation.empty() ? x : b.op(fmt::format("{}_{}", name, activation), activation, {x});
 }
 
-ValueId unit(ZooBuilder& b, ValueId x, const std::string& name, const ZooConv& c, std::string_view activation, double epsilon)
+ValueId unit(ZooBuilder& b, ValueId x, const std::string& name, const ZooConv& c, std::string_view activation,
+             double epsilon)
 {
     x = b.batchNorm(b.conv(x, name + "_conv", c), name + "_bn", {.epsilon = epsilon});
     return activate(b, x, name, activation);
@@ -66,7 +67,8 @@ ValueId invertedResidual(ZooBuilder& b, ValueId x, const std::string& name, cons
     ValueId y = x;
     if (block.expanded != in)
         y = unit(b, y, name + "_expand", {.channels = block.expanded}, block.activation, block.epsilon);
-    const ZooConv depthwise{.kernel = {block.kernel, block.kernel}, .stride = block.stride, .pad = {half, half}, .depthwise = true};
+    const ZooConv depthwise{
+        .kernel = {block.kernel, block.kernel}, .stride = block.stride, .pad = {half, half}, .depthwise = true};
     y = unit(b, y, name + "_depthwise", depthwise, block.activation, block.epsilon);
     if (block.excitation.squeezed > 0)
         y = excite(b, y, name + "_excite", block.excitation);
@@ -102,7 +104,8 @@ struct Stage
     int repeats;
 };
 
-constexpr Stage kB0[] = {{1, 3, 1, 16, 1}, {6, 3, 2, 24, 2}, {6, 5, 2, 40, 2}, {6, 3, 2, 80, 3}, {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4}, {6, 3, 1, 320, 1}};
+constexpr Stage kB0[] = {{1, 3, 1, 16, 1},  {6, 3, 2, 24, 2},  {6, 5, 2, 40, 2}, {6, 3, 2, 80, 3},
+                         {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4}, {6, 3, 1, 320, 1}};
 
 } // namespace
 
@@ -115,9 +118,11 @@ Result<graph::Graph> buildMobilenetV3(const std::string& name, const ZooOptions&
     x = unit(b, x, "stem", {.channels = 16, .kernel = {3, 3}, .stride = 2, .pad = {1, 1}}, kHardSwish, kEpsilon);
     int index = 1;
     for (const V3Row& row : kV3Large) {
-        const Excitation excitation{.squeezed = row.excited ? wholeWidth(row.expanded / 4) : 0, .activation = kRelu, .hard = true};
-        x = invertedResidual(b, x, fmt::format("block_{}", index++),
-                             {row.kernel, row.expanded, row.channels, row.stride, row.activation, excitation, kEpsilon});
+        const Excitation excitation{
+            .squeezed = row.excited ? wholeWidth(row.expanded / 4) : 0, .activation = kRelu, .hard = true};
+        x = invertedResidual(
+            b, x, fmt::format("block_{}", index++),
+            {row.kernel, row.expanded, row.channels, row.stride, row.activation, excitation, kEpsilon});
     }
     x = unit(b, x, "head", {.channels = 960}, kHardSwish, kEpsilon);
     x = b.flatten(b.globalAvgPool(x, "pool"), "flatten");
@@ -139,7 +144,8 @@ Result<graph::Graph> buildEfficientnet(const std::string& name, const ZooOptions
             const std::int64_t in = b.channels(x);
             const Excitation excitation{.squeezed = in / 4, .activation = kSilu};
             x = invertedResidual(b, x, fmt::format("block_{}", index++),
-                                 {stage.kernel, in * stage.expansion, stage.channels, i == 0 ? stage.stride : 1, kSilu, excitation, kEpsilon});
+                                 {stage.kernel, in * stage.expansion, stage.channels, i == 0 ? stage.stride : 1, kSilu,
+                                  excitation, kEpsilon});
         }
     }
     x = unit(b, x, "head", {.channels = 1280}, kSilu, kEpsilon);

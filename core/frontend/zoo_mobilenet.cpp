@@ -14,13 +14,13 @@ struct Separable
     std::int64_t stride = 1;
 };
 
-constexpr Separable kBlocks[] = {{64, 1}, {128, 2}, {128, 1}, {256, 2}, {256, 1}, {512, 2}, {512, 1},
+constexpr Separable kBlocks[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},
                                  {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}};
 
 } // namespace
 
-/// Version 1, width 1. The reference forgets to tell the first batch norm the layout, so in NHWC it normalises rows; `fixed`
-/// corrects that (model-zoo.md 3.1).
+/// Version 1, width 1. The reference forgets to tell the first batch norm the layout, so in NHWC it normalises rows;
+/// `fixed` corrects that (model-zoo.md 3.1).
 Result<graph::Graph> buildMobilenet(const std::string& name, bool fixed, const ZooOptions& options)
 {
     ZooBuilder b(name, options);
@@ -30,7 +30,8 @@ Result<graph::Graph> buildMobilenet(const std::string& name, bool fixed, const Z
     int index = 1;
     for (const Separable& block : kBlocks) {
         const std::string prefix = fmt::format("separable_conv_block_{}", index++);
-        x = b.conv(x, prefix + "_depthwise", prefix + "_weight", {.kernel = {3, 3}, .stride = block.stride, .pad = {1, 1}, .depthwise = true});
+        x = b.conv(x, prefix + "_depthwise", prefix + "_weight",
+                   {.kernel = {3, 3}, .stride = block.stride, .pad = {1, 1}, .depthwise = true});
         x = b.relu(b.batchNorm(x, prefix + "_bn1"), prefix + "_relu1");
         x = b.conv(x, prefix + "_conv2", {.channels = block.channels});
         x = b.relu(b.batchNorm(x, prefix + "_bn2"), prefix + "_relu2");
@@ -50,7 +51,8 @@ struct InvertedStage
     std::int64_t stride = 1; ///< of the first block
 };
 
-constexpr InvertedStage kInverted[] = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+constexpr InvertedStage kInverted[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                                       {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
 
 ValueId convNormClip(ZooBuilder& b, ValueId x, const std::string& name, const ZooConv& c)
 {
@@ -75,7 +77,8 @@ Result<graph::Graph> buildMobilenetV2(const std::string& name, const ZooOptions&
             ValueId y = x;
             if (stage.expansion != 1)
                 y = convNormClip(b, y, block + "_expand", {.channels = in * stage.expansion});
-            y = convNormClip(b, y, block + "_depthwise", {.kernel = {3, 3}, .stride = stride, .pad = {1, 1}, .depthwise = true});
+            y = convNormClip(b, y, block + "_depthwise",
+                             {.kernel = {3, 3}, .stride = stride, .pad = {1, 1}, .depthwise = true});
             y = b.batchNorm(b.conv(y, block + "_project_conv", {.channels = stage.channels}), block + "_project_bn");
             x = stride == 1 && in == stage.channels ? b.add(x, y, block + "_add") : y;
         }

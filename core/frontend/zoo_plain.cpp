@@ -20,7 +20,8 @@ ValueId fire(ZooBuilder& b, ValueId x, int index, std::int64_t squeeze, std::int
     const auto part = [index](const char* which) { return fmt::format("fire{}_{}_conv", index, which); };
     x = convBiasRelu(b, x, part("input"), part("input"), {.channels = squeeze});
     const ValueId left = convBiasRelu(b, x, part("left"), part("left"), {.channels = expand});
-    const ValueId right = convBiasRelu(b, x, part("right"), part("right"), {.channels = expand, .kernel = {3, 3}, .pad = {1, 1}});
+    const ValueId right = convBiasRelu(b, x, part("right"), part("right"),
+                                       {.channels = expand, .kernel = {3, 3}, .pad = {1, 1}});
     return b.concat(left, right, fmt::format("fire{}_concat", index));
 }
 

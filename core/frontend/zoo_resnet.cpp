@@ -18,18 +18,25 @@ struct Variant
 };
 
 /// A convolution with a kernel of 1 or 3 in all dimensions, padded so that the stride alone makes the result smaller.
-using Convolve = ValueId (*)(ZooBuilder& b, ValueId x, const std::string& name, std::int64_t channels, std::int64_t kernel, std::int64_t stride);
+using Convolve = ValueId (*)(ZooBuilder& b, ValueId x, const std::string& name, std::int64_t channels,
+                             std::int64_t kernel, std::int64_t stride);
 
-ValueId convolve2d(ZooBuilder& b, ValueId x, const std::string& name, std::int64_t channels, std::int64_t kernel, std::int64_t stride)
+ValueId convolve2d(ZooBuilder& b, ValueId x, const std::string& name, std::int64_t channels, std::int64_t kernel,
+                   std::int64_t stride)
 {
     const std::int64_t pad = kernel / 2;
     return b.conv(x, name, {.channels = channels, .kernel = {kernel, kernel}, .stride = stride, .pad = {pad, pad}});
 }
 
-ValueId convolve3d(ZooBuilder& b, ValueId x, const std::string& name, std::int64_t channels, std::int64_t kernel, std::int64_t stride)
+ValueId convolve3d(ZooBuilder& b, ValueId x, const std::string& name, std::int64_t channels, std::int64_t kernel,
+                   std::int64_t stride)
 {
     const std::int64_t pad = kernel / 2;
-    return b.conv3d(x, name, {.channels = channels, .kernel = {kernel, kernel, kernel}, .stride = {stride, stride, stride}, .pad = {pad, pad, pad}});
+    return b.conv3d(x, name,
+                    {.channels = channels,
+                     .kernel = {kernel, kernel, kernel},
+                     .stride = {stride, stride, stride},
+                     .pad = {pad, pad, pad}});
 }
 
 struct Unit
@@ -42,7 +49,8 @@ struct Unit
 
 ValueId activated(ZooBuilder& b, ValueId x, const Unit& unit, int index)
 {
-    return b.relu(b.batchNorm(x, fmt::format("{}_bn{}", unit.name, index), kNorm), fmt::format("{}_relu{}", unit.name, index));
+    return b.relu(b.batchNorm(x, fmt::format("{}_bn{}", unit.name, index), kNorm),
+                  fmt::format("{}_relu{}", unit.name, index));
 }
 
 ValueId unitOf(ZooBuilder& b, Convolve convolve, ValueId x, const Unit& unit, bool bottleneck)
@@ -92,11 +100,13 @@ Result<Variant> variantOf(std::int64_t layers, std::int64_t height)
             return Variant{std::vector<std::int64_t>(3, (layers - 2) / 9), {16, 64, 128, 256}, true};
         if ((layers - 2) % 6 == 0 && layers < 164 && layers > 2)
             return Variant{std::vector<std::int64_t>(3, (layers - 2) / 6), {16, 16, 32, 64}, false};
-        return makeError(Errc::InvalidArgument, fmt::format("resnet-{} does not exist for images of {} rows", layers, height));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("resnet-{} does not exist for images of {} rows", layers, height));
     }
     Variant v;
     v.bottleneck = layers >= 50;
-    v.widths = v.bottleneck ? std::vector<std::int64_t>{64, 256, 512, 1024, 2048} : std::vector<std::int64_t>{64, 64, 128, 256, 512};
+    v.widths = v.bottleneck ? std::vector<std::int64_t>{64, 256, 512, 1024, 2048}
+                            : std::vector<std::int64_t>{64, 64, 128, 256, 512};
     switch (layers) {
     case 18: v.units = {2, 2, 2, 2}; break;
     case 34: v.units = {3, 4, 6, 3}; break;
@@ -105,7 +115,9 @@ Result<Variant> variantOf(std::int64_t layers, std::int64_t height)
     case 152: v.units = {3, 8, 36, 3}; break;
     case 200: v.units = {3, 24, 36, 3}; break;
     case 269: v.units = {3, 30, 48, 8}; break;
-    default: return makeError(Errc::InvalidArgument, fmt::format("resnet-{} does not exist for images of {} rows", layers, height));
+    default:
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("resnet-{} does not exist for images of {} rows", layers, height));
     }
     return v;
 }
@@ -141,15 +153,16 @@ Result<graph::Graph> buildResnet3d(const std::string& name, std::int64_t layers,
     if (size <= 32) {
         x = convolve3d(b, x, "conv0", variant.widths[0], 3, 1);
     } else {
-        x = b.conv3d(x, "conv0", {.channels = variant.widths[0], .kernel = {3, 7, 7}, .stride = {1, 2, 2}, .pad = {1, 3, 3}});
+        x = b.conv3d(x, "conv0",
+                     {.channels = variant.widths[0], .kernel = {3, 7, 7}, .stride = {1, 2, 2}, .pad = {1, 3, 3}});
         x = b.relu(b.batchNorm(x, "bn0", kNorm), "relu0");
     }
     x = unitsOf(b, convolve3d, x, variant);
     return classified(b, b.globalAvgPool3d(x, "pool1"), options);
 }
 
-/// Post-activation: convolution, batch norm, relu; the sum of a unit is activated. Shortcuts are projected where the size
-/// changes, so stage 1 has none. Ends in logits.
+/// Post-activation: convolution, batch norm, relu; the sum of a unit is activated. Shortcuts are projected where the
+/// size changes, so stage 1 has none. Ends in logits.
 Result<graph::Graph> buildResnet18V1(const std::string& name, const ZooOptions& options)
 {
     ZooBuilder b(name, options);
@@ -162,7 +175,8 @@ Result<graph::Graph> buildResnet18V1(const std::string& name, const ZooOptions& 
             const std::string unit = fmt::format("stage{}_unit{}", stage, i);
             const std::int64_t width = 32LL << stage;
             const std::int64_t stride = stage > 1 && i == 1 ? 2 : 1;
-            ValueId y = b.conv(x, unit + "_conv1", {.channels = width, .kernel = {3, 3}, .stride = stride, .pad = {1, 1}});
+            ValueId y = b.conv(x, unit + "_conv1",
+                               {.channels = width, .kernel = {3, 3}, .stride = stride, .pad = {1, 1}});
             y = b.relu(b.batchNorm(y, unit + "_bn1"), unit + "_relu1");
             y = b.conv(y, unit + "_conv2", {.channels = width, .kernel = {3, 3}, .pad = {1, 1}});
             y = b.batchNorm(y, unit + "_bn2");

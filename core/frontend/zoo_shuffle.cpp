@@ -38,7 +38,8 @@ ValueId shuffle(ZooBuilder& b, ValueId x, const std::string& name)
     return b.reshape(x, name, s);
 }
 
-/// Of stride 2 the first of a stage, which reads all channels in both branches; the others pass the first half on as it is.
+/// Of stride 2 the first of a stage, which reads all channels in both branches; the others pass the first half on as it
+/// is.
 ValueId block(ZooBuilder& b, ValueId x, const std::string& name, std::int64_t channels, std::int64_t stride)
 {
     const std::int64_t half = channels / 2;

@@ -1,5 +1,5 @@
-// Stacks of attention layers, over the patches of an image and over the tokens of a text. What passes between the layers
-// is a matrix with one row for each patch or token of the batch; attention alone takes it apart.
+// Stacks of attention layers, over the patches of an image and over the tokens of a text. What passes between the
+// layers is a matrix with one row for each patch or token of the batch; attention alone takes it apart.
 
 #include "core/frontend/zoo_builder.h"
 
@@ -20,7 +20,12 @@ using Projections = std::array<ValueId, 3>; ///< queries, keys, values
 class Layers
 {
 public:
-    Layers(ZooBuilder& builder, const TransformerSizes& sizes, std::int64_t length) : m_b(builder), m_sizes(sizes), m_length(length) { }
+    Layers(ZooBuilder& builder, const TransformerSizes& sizes, std::int64_t length)
+        : m_b(builder)
+        , m_sizes(sizes)
+        , m_length(length)
+    {
+    }
 
     /// By one product, as the vision transformer is usually written.
     Projections packed(ValueId x, const std::string& name)
@@ -92,7 +97,9 @@ Result<graph::Graph> buildVit(const std::string& name, const TransformerSizes& s
     constexpr double kEpsilon = 1e-6;
     const std::int64_t size = options.imageSize ? options.imageSize : 224;
     if (size % kPatch != 0 || size > kLargest)
-        return makeError(Errc::InvalidArgument, fmt::format("{} reads images whose size is a multiple of {} and at most {}; {} is not", name, kPatch, kLargest, size));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("{} reads images whose size is a multiple of {} and at most {}; {} is not", name,
+                                     kPatch, kLargest, size));
     const std::int64_t patches = (size / kPatch) * (size / kPatch), length = patches + 1;
     ZooBuilder b(name, options);
     ValueId x = b.image(3, size);
@@ -121,25 +128,29 @@ Result<graph::Graph> buildVit(const std::string& name, const TransformerSizes& s
     return std::move(b).finish(b.dense(x, "head", options.classes ? options.classes : 1000));
 }
 
-/// Norms after attention and perceptron. Inputs: ids of the tokens, and a mask that is 0 where a token is not to be looked
-/// at. All tokens are of the first segment. Outputs: the last layer's rows, and the pooled first one.
+/// Norms after attention and perceptron. Inputs: ids of the tokens, and a mask that is 0 where a token is not to be
+/// looked at. All tokens are of the first segment. Outputs: the last layer's rows, and the pooled first one.
 Result<graph::Graph> buildBert(const std::string& name, const TransformerSizes& sizes, const ZooOptions& options)
 {
     if (options.imageSize != 0 || options.classes != 0)
-        return makeError(Errc::InvalidArgument, fmt::format("{} reads tokens and has neither an image size nor classes", name));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("{} reads tokens and has neither an image size nor classes", name));
     constexpr double kEpsilon = 1e-12, kHidden = -10000;
     ZooBuilder b(name, options);
     const ValueId ids = b.integers("input_ids", sizes.tokens);
     const ValueId mask = b.integers("attention_mask", sizes.tokens);
     const ValueId words = b.parameter("word_embedding_weight", {sizes.vocabulary, sizes.width});
     ValueId x = b.op("words", "take", {words, ids}, {{"axis", std::int64_t{0}}});
-    x = b.op("typed", "add", {x, b.slice(b.parameter("segment_embedding_weight", {2, sizes.width}), "segment", 0, 0, 1)});
+    x = b.op("typed", "add",
+             {x, b.slice(b.parameter("segment_embedding_weight", {2, sizes.width}), "segment", 0, 0, 1)});
     const ValueId places = b.parameter("position_embedding_weight", {sizes.positions, sizes.width});
     x = b.op("placed", "add", {x, b.slice(places, "places", 0, 0, sizes.tokens)});
     x = b.layerNorm(b.reshape(x, "rows", {b.batch() * sizes.tokens, sizes.width}), "embedding_norm", kEpsilon);
 
-    const ValueId seen = b.reshape(b.op("seen", "cast", {mask}, {{"dtype", std::string("bool")}}), "seen_keys", {b.batch(), 1, 1, sizes.tokens});
-    const ValueId bias = b.op("mask_bias", "where", {seen, b.scalar("mask_shown", 0), b.scalar("mask_hidden", kHidden)});
+    const ValueId seen = b.reshape(b.op("seen", "cast", {mask}, {{"dtype", std::string("bool")}}), "seen_keys",
+                                   {b.batch(), 1, 1, sizes.tokens});
+    const ValueId bias = b.op("mask_bias", "where",
+                              {seen, b.scalar("mask_shown", 0), b.scalar("mask_hidden", kHidden)});
     Layers layers(b, sizes, sizes.tokens);
     for (std::int64_t i = 1; i <= sizes.layers; ++i) {
         const std::string layer = fmt::format("layer{}_", i), attention = layer + "attention";

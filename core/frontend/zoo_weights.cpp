@@ -1,5 +1,4 @@
 #include "core/frontend/zoo_builder.h"
-
 #include "core/graph/rewrite.h"
 #include "core/support/check.h"
 
@@ -25,7 +24,10 @@ std::shared_ptr<float> zeroedFloats(std::size_t count)
 class Uniform
 {
 public:
-    explicit Uniform(std::uint32_t seed) : m_engine(seed) { }
+    explicit Uniform(std::uint32_t seed)
+        : m_engine(seed)
+    {
+    }
     double next()
     {
         const std::uint64_t high = m_engine() >> 5;
@@ -37,8 +39,8 @@ private:
     std::mt19937 m_engine;
 };
 
-/// Half width of the uniform range of a weight: magnitude 3, mean of fan in and fan out. The first two dimensions count as
-/// output and input channels whatever the layout is.
+/// Half width of the uniform range of a weight: magnitude 3, mean of fan in and fan out. The first two dimensions count
+/// as output and input channels whatever the layout is.
 double xavierBound(const std::vector<std::int64_t>& shape)
 {
     double window = 1;

@@ -1,5 +1,5 @@
-// Networks whose layers feed many others: inception's branches, densenet's chains of concatenations; and the generator that
-// grows images from noise.
+// Networks whose layers feed many others: inception's branches, densenet's chains of concatenations; and the generator
+// that grows images from noise.
 
 #include "core/frontend/zoo_builder.h"
 
@@ -13,7 +13,8 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-// ---- inception -----------------------------------------------------------------------------------------------------------
+// ---- inception
+// -----------------------------------------------------------------------------------------------------------
 
 constexpr ZooNorm kInceptionNorm{.epsilon = 2e-5, .scale = false};
 
@@ -88,10 +89,12 @@ ValueId mixedE(ZooBuilder& b, ValueId x, const std::string& name, bool average)
     const ValueId deepLeft = unit(b, deep, name + "_tower_1_mixed_conv", same(384, 1, 3));
     const ValueId deepRight = unit(b, deep, name + "_tower_1_mixed_conv_1", same(384, 3, 1));
     const ValueId pooled = average ? b.avgPool(x, name + "_pool", 3, 1, 1) : b.maxPool(x, name + "_pool", 3, 1, 1);
-    return b.concat({one, left, right, deepLeft, deepRight, unit(b, pooled, name + "_tower_2_conv", {.channels = 192})}, name + "_concat");
+    return b.concat({one, left, right, deepLeft, deepRight, unit(b, pooled, name + "_tower_2_conv", {.channels = 192})},
+                    name + "_concat");
 }
 
-// ---- densenet ------------------------------------------------------------------------------------------------------------
+// ---- densenet
+// ------------------------------------------------------------------------------------------------------------
 
 ValueId normRelu(ZooBuilder& b, ValueId x, const std::string& name)
 {
@@ -138,7 +141,8 @@ Result<graph::Graph> buildDensenet(const std::string& name, const ZooOptions& op
         for (int layer = 1; layer <= kLayers[block - 1]; ++layer) {
             const std::string prefix = fmt::format("block{}_layer{}_", block, layer);
             ValueId y = b.conv(normRelu(b, x, prefix + "norm1"), prefix + "conv1", {.channels = 4 * kGrowth});
-            y = b.conv(normRelu(b, y, prefix + "norm2"), prefix + "conv2", {.channels = kGrowth, .kernel = {3, 3}, .pad = {1, 1}});
+            y = b.conv(normRelu(b, y, prefix + "norm2"), prefix + "conv2",
+                       {.channels = kGrowth, .kernel = {3, 3}, .pad = {1, 1}});
             x = b.concat({x, y}, prefix + "concat");
         }
         if (block == 4)

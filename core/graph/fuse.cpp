@@ -1,18 +1,20 @@
 // Operator fusion by post-dominators.
 //
-// Values flow forward, from a node to its consumers. The immediate post-dominator of a node is the first node that every
-// path from it to the outputs goes through: the earliest place where all that was made of its result comes together
-// again. If everything between the two may be computed in one kernel, the node, its post-dominator and all on the paths
-// between become one group. That finds conv -> add -> relu as well as the diamond of a residual block, and it keeps a
-// group convex: nothing outside can lie between two of its nodes.
+// Values flow forward, from a node to its consumers. The immediate post-dominator of a node is the first node that
+// every path from it to the outputs goes through: the earliest place where all that was made of its result comes
+// together again. If everything between the two may be computed in one kernel, the node, its post-dominator and all on
+// the paths between become one group. That finds conv -> add -> relu as well as the diamond of a residual block, and it
+// keeps a group convex: nothing outside can lie between two of its nodes.
 //
 // What may be in between is told by the operators' pattern kinds, in three phases. First the kernels with a large inner
 // computation (convolution, dense, pooling ...) take the elementwise work that follows them, and chains of cheap work
-// join. Then injective work (reshapes, transposes) joins what is injective. Last, injective producers join a concatenation
-// that had itself been joined to injective work. Each group has at most one kernel of the large kind, its anchor.
+// join. Then injective work (reshapes, transposes) joins what is injective. Last, injective producers join a
+// concatenation that had itself been joined to injective work. Each group has at most one kernel of the large kind, its
+// anchor.
 //
-// A concatenation is two nodes here, as the reference has it: a tuple that gathers the operands and the operator that reads the tuple.
-// Nothing is fused into a tuple before the last phase, so convolutions are never pulled into a concatenation.
+// A concatenation is two nodes here, as the reference has it: a tuple that gathers the operands and the operator that
+// reads the tuple. Nothing is fused into a tuple before the last phase, so convolutions are never pulled into a
+// concatenation.
 //
 // Nodes are visited in depth-first order from the outputs, arguments left to right. When two convolutions feed one add,
 // the one that is visited first takes it.
@@ -77,14 +79,17 @@ Flow buildFlow(const Graph& graph)
         const Node& node = graph.nodes[i];
         const std::int32_t self = flow.ofNode[i];
         const std::int32_t reader = tupleOf[i] >= 0 ? tupleOf[i] : self;
-        const Pattern readerPattern = tupleOf[i] >= 0 ? Pattern::Injective : flow.nodes[static_cast<std::size_t>(self)].pattern;
+        const Pattern readerPattern = tupleOf[i] >= 0 ? Pattern::Injective
+                                                      : flow.nodes[static_cast<std::size_t>(self)].pattern;
         for (const ValueId input : node.inputs) {
             if (!input.valid() || !graph.value(input).producer.valid())
                 continue;
             // An argument of the full output shape is read index for index.
-            const bool elementwise = readerPattern == Pattern::Broadcast && sameShape(graph, input, node.outputs.front());
+            const bool elementwise = readerPattern == Pattern::Broadcast
+                                     && sameShape(graph, input, node.outputs.front());
             const std::int32_t producer = flow.ofNode[static_cast<std::size_t>(graph.value(input).producer.value)];
-            flow.nodes[static_cast<std::size_t>(producer)].consumers.push_back({reader, elementwise ? Pattern::Elementwise : readerPattern});
+            flow.nodes[static_cast<std::size_t>(producer)].consumers.push_back(
+                {reader, elementwise ? Pattern::Elementwise : readerPattern});
         }
         if (tupleOf[i] >= 0)
             flow.nodes[static_cast<std::size_t>(tupleOf[i])].consumers.push_back({self, Pattern::Injective});
@@ -174,7 +179,8 @@ public:
     std::int32_t root(std::int32_t n)
     {
         while (m_parent[static_cast<std::size_t>(n)] != n) {
-            m_parent[static_cast<std::size_t>(n)] = m_parent[static_cast<std::size_t>(m_parent[static_cast<std::size_t>(n)])];
+            m_parent[static_cast<std::size_t>(n)] =
+                m_parent[static_cast<std::size_t>(m_parent[static_cast<std::size_t>(n)])];
             n = m_parent[static_cast<std::size_t>(n)];
         }
         return n;
@@ -191,8 +197,8 @@ private:
             return;
         const auto onlyInjective = [](Pattern p, bool) { return p <= Pattern::Injective; };
         if (phase == 2) {
-            if (pattern(n) <= Pattern::Injective && pattern(sink) == Pattern::Tuple && groupPattern(sink) <= Pattern::Injective
-                && pathsAllow(n, sink, onlyInjective))
+            if (pattern(n) <= Pattern::Injective && pattern(sink) == Pattern::Tuple
+                && groupPattern(sink) <= Pattern::Injective && pathsAllow(n, sink, onlyInjective))
                 merge(n, sink);
             return;
         }
@@ -201,11 +207,15 @@ private:
 
         const Pattern edge = m_tree[static_cast<std::size_t>(n)].pattern;
         if (pattern(n) == Pattern::OutElementwiseFusable) {
-            if (phase == 0 && edge == Pattern::Elementwise && pathsAllow(n, sink, [](Pattern p, bool) { return p <= Pattern::Broadcast; }))
+            if (phase == 0 && edge == Pattern::Elementwise
+                && pathsAllow(n, sink, [](Pattern p, bool) { return p <= Pattern::Broadcast; }))
                 merge(n, sink);
         } else if (pattern(n) <= Pattern::Broadcast) {
             // The sink may already belong to a kernel with an anchor; the branches beside it may not.
-            const auto allowed = [](Pattern p, bool isSink) { return p <= Pattern::Injective || (isSink && (p == Pattern::CommReduce || p == Pattern::OutElementwiseFusable)); };
+            const auto allowed = [](Pattern p, bool isSink) {
+                return p <= Pattern::Injective
+                       || (isSink && (p == Pattern::CommReduce || p == Pattern::OutElementwiseFusable));
+            };
             if (edge <= Pattern::CommReduce && pathsAllow(n, sink, allowed))
                 merge(n, sink);
         } else if (pattern(n) == Pattern::Injective || pattern(n) == Pattern::Tuple) {
@@ -317,8 +327,8 @@ std::vector<std::vector<NodeId>> fuse(const Graph& graph, const FuseOptions& opt
 
     std::vector<std::int32_t> groupOfRoot(flow.nodes.size(), -1);
     std::vector<std::vector<NodeId>> groups;
-    // Nodes are in topological order and a group is complete with its root, the last sink: ordering groups by their last
-    // node gives a topological order of the groups.
+    // Nodes are in topological order and a group is complete with its root, the last sink: ordering groups by their
+    // last node gives a topological order of the groups.
     std::vector<std::int32_t> lastOfRoot(flow.nodes.size(), -1);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i)
         lastOfRoot[static_cast<std::size_t>(fuser.root(flow.ofNode[i]))] = static_cast<std::int32_t>(i);
@@ -330,7 +340,8 @@ std::vector<std::vector<NodeId>> fuse(const Graph& graph, const FuseOptions& opt
         }
     }
     for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-        groups[static_cast<std::size_t>(groupOfRoot[static_cast<std::size_t>(fuser.root(flow.ofNode[i]))])].push_back(NodeId(static_cast<std::int64_t>(i)));
+        groups[static_cast<std::size_t>(groupOfRoot[static_cast<std::size_t>(fuser.root(flow.ofNode[i]))])].push_back(
+            NodeId(static_cast<std::int64_t>(i)));
     return groups;
 }
 

@@ -37,7 +37,9 @@ std::vector<std::vector<NodeId>> fuseInputs(const Graph& graph, std::vector<std:
         const NodeId reader = onlyReader(graph, consumers, moved);
         if (!reader.valid() || !readsElements(graph, graph.node(reader), moved))
             continue;
-        const auto target = std::find_if(groups.begin(), groups.end(), [&](const std::vector<NodeId>& g) { return std::find(g.begin(), g.end(), reader) != g.end(); });
+        const auto target = std::find_if(groups.begin(), groups.end(), [&](const std::vector<NodeId>& g) {
+            return std::find(g.begin(), g.end(), reader) != g.end();
+        });
         target->insert(target->begin(), group.front());
         group.clear();
     }

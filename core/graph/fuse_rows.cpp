@@ -23,7 +23,10 @@ class RowFuser
 {
 public:
     RowFuser(const Graph& graph, std::vector<std::vector<NodeId>> groups)
-        : m_graph(graph), m_groups(std::move(groups)), m_consumers(graph.consumers()), m_groupOf(graph.nodes.size())
+        : m_graph(graph)
+        , m_groups(std::move(groups))
+        , m_consumers(graph.consumers())
+        , m_groupOf(graph.nodes.size())
     {
         for (std::size_t g = 0; g < m_groups.size(); ++g)
             for (const NodeId id : m_groups[g])
@@ -64,7 +67,8 @@ private:
             const auto axes = node.attrs.find("axes");
             const auto* list = axes != node.attrs.end() ? std::get_if<Shape>(&axes->second) : nullptr;
             const auto rank = static_cast<std::int64_t>(data.shape.size());
-            const bool last = list != nullptr && list->size() == 1 && (list->front() == -1 || list->front() == rank - 1);
+            const bool last = list != nullptr && list->size() == 1
+                              && (list->front() == -1 || list->front() == rank - 1);
             return last && result == rows.rows && realDimensions(data.shape) == elements
                    && data.shape.back() == rows.length;
         }
@@ -80,10 +84,13 @@ private:
         if (result.shape.size() < 2 || result.shape.back() < 2 || result.shape.back() > kLongest)
             return;
         const Rows rows{realDimensions(std::span(result.shape).first(result.shape.size() - 1)), result.shape.back()};
-        const std::int64_t count = std::accumulate(rows.rows.begin(), rows.rows.end(), std::int64_t{1}, std::multiplies<>());
+        const std::int64_t count = std::accumulate(rows.rows.begin(), rows.rows.end(), std::int64_t{1},
+                                                   std::multiplies<>());
         if (count < kFewRows && count * rows.length > kSmall)
             return;
-        const auto allFit = [&](std::size_t g) { return std::all_of(m_groups[g].begin(), m_groups[g].end(), [&](NodeId id) { return fits(id, rows); }); };
+        const auto allFit = [&](std::size_t g) {
+            return std::all_of(m_groups[g].begin(), m_groups[g].end(), [&](NodeId id) { return fits(id, rows); });
+        };
         if (!allFit(end))
             return;
         std::set<std::size_t> joined{end};
@@ -97,7 +104,8 @@ private:
                         if (!producer.valid())
                             continue;
                         const std::size_t from = m_groupOf[static_cast<std::size_t>(producer.value)];
-                        if (joined.contains(from) || nodes + m_groups[from].size() > kMaxNodes || !staysInside(from, joined) || !allFit(from))
+                        if (joined.contains(from) || nodes + m_groups[from].size() > kMaxNodes
+                            || !staysInside(from, joined) || !allFit(from))
                             continue;
                         joined.insert(from);
                         nodes += m_groups[from].size();
@@ -105,7 +113,8 @@ private:
                     }
         }
         const bool reduces = std::any_of(joined.begin(), joined.end(), [&](std::size_t g) {
-            return std::any_of(m_groups[g].begin(), m_groups[g].end(), [&](NodeId id) { return isReduction(m_graph.node(id)); });
+            return std::any_of(m_groups[g].begin(), m_groups[g].end(),
+                               [&](NodeId id) { return isReduction(m_graph.node(id)); });
         });
         if (joined.size() < 2 || !reduces)
             return;
@@ -126,10 +135,10 @@ private:
             return std::all_of(m_graph.node(id).outputs.begin(), m_graph.node(id).outputs.end(), [&](ValueId output) {
                 const auto& readers = m_consumers[static_cast<std::size_t>(output.value)];
                 return std::find(m_graph.outputs.begin(), m_graph.outputs.end(), output) == m_graph.outputs.end()
-                    && std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
-                           const std::size_t g = m_groupOf[static_cast<std::size_t>(reader.value)];
-                           return g == group || joined.contains(g);
-                       });
+                       && std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
+                              const std::size_t g = m_groupOf[static_cast<std::size_t>(reader.value)];
+                              return g == group || joined.contains(g);
+                          });
             });
         });
     }

@@ -18,7 +18,8 @@ ValueId Graph::addValue(std::string valueName, DType dtype, std::vector<std::int
     return ValueId(static_cast<std::int64_t>(values.size()) - 1);
 }
 
-ValueId Graph::addConstant(std::string valueName, DType dtype, std::vector<std::int64_t> shape, std::shared_ptr<const ConstData> data)
+ValueId Graph::addConstant(std::string valueName, DType dtype, std::vector<std::int64_t> shape,
+                           std::shared_ptr<const ConstData> data)
 {
     const ValueId id = addValue(std::move(valueName), dtype, std::move(shape));
     value(id).constant = std::move(data);
@@ -63,7 +64,8 @@ std::shared_ptr<const ConstData> makeConst(const void* data, std::size_t bytes)
     return result;
 }
 
-std::shared_ptr<const ConstData> makeConstLater(std::size_t bytes, int steps, std::function<Result<std::vector<std::byte>>()> make)
+std::shared_ptr<const ConstData> makeConstLater(std::size_t bytes, int steps,
+                                                std::function<Result<std::vector<std::byte>>()> make)
 {
     auto result = std::make_shared<ConstData>();
     result->bytes = bytes;
@@ -78,7 +80,8 @@ Result<ConstBytes> contentsOf(const ConstData& constant)
         return ConstBytes{{constant.data, constant.bytes}, nullptr};
     LATHE_TRY_ASSIGN(std::vector<std::byte> made, constant.make());
     if (made.size() != constant.bytes)
-        return makeError(Errc::Internal, fmt::format("a constant of {} bytes came out with {}", constant.bytes, made.size()));
+        return makeError(Errc::Internal,
+                         fmt::format("a constant of {} bytes came out with {}", constant.bytes, made.size()));
     auto kept = std::make_shared<const std::vector<std::byte>>(std::move(made));
     return ConstBytes{*kept, kept};
 }

@@ -19,10 +19,11 @@ namespace lathe::graph {
 using ValueId = Id<struct ValueTag>;
 using NodeId = Id<struct NodeTag>;
 
-/// Contents of a constant: dense, row-major, little endian, at any address. May be a view into a mapped file (`owner` keeps it).
+/// Contents of a constant: dense, row-major, little endian, at any address. May be a view into a mapped file (`owner`
+/// keeps it).
 ///
-/// What passes derive from a large constant in a file (its transpose, another element type) is made anew each time that it is
-/// looked at: opening a network of gigabytes copies none of them, and compiling it holds one at a time.
+/// What passes derive from a large constant in a file (its transpose, another element type) is made anew each time that
+/// it is looked at: opening a network of gigabytes copies none of them, and compiling it holds one at a time.
 struct ConstData
 {
     const std::byte* data = nullptr; ///< null if `make` is set
@@ -57,7 +58,8 @@ struct Value
     NodeId producer; ///< invalid for graph inputs and constants
 };
 
-using Attr = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>>;
+using Attr = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                          std::vector<std::string>>;
 using Attrs = std::map<std::string, Attr, std::less<>>;
 
 /// One operator. `op` is a name of the operator registry (operator.h), Lathe's own set: importers translate into it.
@@ -87,7 +89,8 @@ struct Graph
     Node& node(NodeId id) { return nodes[static_cast<std::size_t>(id.value)]; }
 
     ValueId addValue(std::string valueName, DType dtype, std::vector<std::int64_t> shape);
-    ValueId addConstant(std::string valueName, DType dtype, std::vector<std::int64_t> shape, std::shared_ptr<const ConstData> data);
+    ValueId addConstant(std::string valueName, DType dtype, std::vector<std::int64_t> shape,
+                        std::shared_ptr<const ConstData> data);
     /// Appends; output shapes must be set by the caller or by inferShapes (shape_inference.h).
     NodeId addNode(Node node);
     std::vector<std::vector<NodeId>> consumers() const; ///< by value
@@ -96,7 +99,8 @@ struct Graph
 /// Owned constant from host values.
 std::shared_ptr<const ConstData> makeConst(const void* data, std::size_t bytes);
 /// A constant that is made when it is looked at, from one that takes `steps` itself.
-std::shared_ptr<const ConstData> makeConstLater(std::size_t bytes, int steps, std::function<Result<std::vector<std::byte>>()> make);
+std::shared_ptr<const ConstData> makeConstLater(std::size_t bytes, int steps,
+                                                std::function<Result<std::vector<std::byte>>()> make);
 
 /// Attribute access with a default; a wrong type is Internal (importers and builders check).
 std::int64_t attrInt(const Node& node, std::string_view key, std::int64_t fallback);

@@ -27,7 +27,8 @@ bool contains(const std::vector<NodeId>& nodes, NodeId id)
 
 bool isLiteral(const Value& value)
 {
-    const bool inlined = value.dtype == DType::F32 || value.dtype == DType::F64 || value.dtype == DType::I32 || value.dtype == DType::I64 || value.dtype == DType::Bool;
+    const bool inlined = value.dtype == DType::F32 || value.dtype == DType::F64 || value.dtype == DType::I32
+                         || value.dtype == DType::I64 || value.dtype == DType::Bool;
     return value.constant && value.shape.empty() && inlined;
 }
 
@@ -56,7 +57,8 @@ Group makeGroup(const Graph& graph, const std::vector<NodeId>& nodes, const std:
     for (const NodeId id : group.nodes) {
         for (const ValueId output : graph.node(id).outputs) {
             const auto& readers = consumers[static_cast<std::size_t>(output.value)];
-            const bool leaves = std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return !contains(nodes, reader); });
+            const bool leaves = std::any_of(readers.begin(), readers.end(),
+                                            [&](NodeId reader) { return !contains(nodes, reader); });
             if (leaves || std::find(graph.outputs.begin(), graph.outputs.end(), output) != graph.outputs.end())
                 group.outputs.push_back(output);
         }
@@ -154,7 +156,8 @@ ir::Expr literalOf(const Value& value)
 class DagMaker
 {
 public:
-    DagMaker(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era, bool splitTransforms)
+    DagMaker(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era,
+             bool splitTransforms)
         : m_graph(graph)
         , m_group(group)
         , m_algorithm(algorithm)
@@ -189,8 +192,9 @@ private:
             if (id == m_transformed) {
                 const Node& conv = m_graph.node(m_group.anchor);
                 const bool nhwc = attrString(conv, "layout", "NCHW") == "NHWC";
-                LATHE_TRY_ASSIGN(m_recipe, compute::winogradWeightRecipe(value.shape, value.dtype, winogradTile(m_algorithm),
-                                                                         nhwc ? compute::ImageLayout::Nhwc : compute::ImageLayout::Nchw));
+                LATHE_TRY_ASSIGN(m_recipe, compute::winogradWeightRecipe(
+                                               value.shape, value.dtype, winogradTile(m_algorithm),
+                                               nhwc ? compute::ImageLayout::Nhwc : compute::ImageLayout::Nchw));
                 shape = m_recipe->ops[static_cast<std::size_t>(m_recipe->outputs.front())].shape;
             } else if (m_shortOperands && value.constant && !isWeight(id)) {
                 while (shape.size() > 1 && shape.front() == 1)
@@ -235,12 +239,14 @@ private:
             return it->second;
         const Value& value = m_graph.value(id);
         LATHE_CHECK(isLiteral(value)) << "input " << value.name << " of a group is not known";
-        const compute::Tensor literal = m_builder.compute("compile_engine_const", {}, {}, "", [&](const std::vector<ir::Expr>&) { return literalOf(value); });
+        const compute::Tensor literal = m_builder.compute(
+            "compile_engine_const", {}, {}, "", [&](const std::vector<ir::Expr>&) { return literalOf(value); });
         m_tensors.emplace(id, literal);
         return literal;
     }
 
-    /// Placeholders all have one name, as the reference's do; a mark on each tells which input it is. The marks are removed.
+    /// Placeholders all have one name, as the reference's do; a mark on each tells which input it is. The marks are
+    /// removed.
     Alternative bind(const compute::Dag& raw) const
     {
         compute::Dag dag = raw;
@@ -274,7 +280,8 @@ private:
 
 } // namespace
 
-Result<Alternative> buildAlternative(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era, bool splitTransforms)
+Result<Alternative> buildAlternative(const Graph& graph, const Group& group, const std::string& algorithm,
+                                     compute::NameEra era, bool splitTransforms)
 {
     return DagMaker(graph, group, algorithm, era, splitTransforms).make();
 }

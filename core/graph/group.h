@@ -18,7 +18,8 @@ struct Group
 };
 
 /// `uses` are the consumers of every value (Graph::consumers).
-Group makeGroup(const Graph& graph, const std::vector<NodeId>& nodes, const std::vector<std::vector<NodeId>>& consumers);
+Group makeGroup(const Graph& graph, const std::vector<NodeId>& nodes,
+                const std::vector<std::vector<NodeId>>& consumers);
 
 /// True for constants that become literals of the kernel: scalars of the types that the reference inlines.
 bool isLiteral(const Value& value);
@@ -29,7 +30,8 @@ std::string structureText(const Graph& graph, const Group& group);
 /// The group's compute DAG. `algorithm` is that of the anchor, `era` the spelling. The bindings refer to group.inputs.
 /// `splitTransforms` as in ComputeContext.
 /// Errors: Unsupported if an operator of the group cannot be computed that way; Internal names the node.
-Result<Alternative> buildAlternative(const Graph& graph, const Group& group, const std::string& algorithm, compute::NameEra era, bool splitTransforms = false);
+Result<Alternative> buildAlternative(const Graph& graph, const Group& group, const std::string& algorithm,
+                                     compute::NameEra era, bool splitTransforms = false);
 
 /// "conv2d 3x3/2 64->128 @28 +add+relu"
 std::string readableName(const Graph& graph, const Group& group);

@@ -1,5 +1,4 @@
 #include "core/graph/group.h"
-
 #include "core/graph/operator.h"
 #include "core/graph/reference_rules.h"
 #include "core/support/hash.h"

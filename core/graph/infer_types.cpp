@@ -23,7 +23,8 @@ std::string typeText(const TensorType& type)
     return fmt::format("{} {}", toString(type.dtype), operators::shapeText(type.shape));
 }
 
-Result<std::vector<TensorType>> nodeTypes(const Node& node, std::span<const TensorType> inputs, std::span<const ConstData* const> constants)
+Result<std::vector<TensorType>> nodeTypes(const Node& node, std::span<const TensorType> inputs,
+                                          std::span<const ConstData* const> constants)
 {
     const OpDef* entry = findOperator(node.op);
     if (!entry)
@@ -31,8 +32,8 @@ Result<std::vector<TensorType>> nodeTypes(const Node& node, std::span<const Tens
     const auto count = static_cast<std::int64_t>(inputs.size());
     if (count < entry->minInputs || (entry->maxInputs >= 0 && count > entry->maxInputs)) {
         const std::string wanted = entry->maxInputs == entry->minInputs ? fmt::format("{}", entry->minInputs)
-            : entry->maxInputs < 0                                      ? fmt::format("at least {}", entry->minInputs)
-                                                                        : fmt::format("{} to {}", entry->minInputs, entry->maxInputs);
+                                   : entry->maxInputs < 0               ? fmt::format("at least {}", entry->minInputs)
+                                                          : fmt::format("{} to {}", entry->minInputs, entry->maxInputs);
         return makeError(Errc::InvalidArgument, say(Msg::NodeInputCount, describe(node, inputs), wanted, count));
     }
     auto types = entry->inferTypes(node, inputs, constants);

@@ -21,22 +21,25 @@ Result<HostTensor> tensorOf(const Value& constant)
     LATHE_TRY_ASSIGN(const std::int64_t elements, operators::elementCount(constant.shape));
     const auto bytes = static_cast<std::size_t>(elements * sizeOf(constant.dtype));
     if (!constant.constant || constant.constant->bytes != bytes) {
-        return makeError(Errc::InvalidArgument, fmt::format("constant \"{}\" of type {} must hold {} bytes, it holds {}", constant.name,
-                                                            typeText({constant.dtype, constant.shape}), bytes,
-                                                            constant.constant ? constant.constant->bytes : 0));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("constant \"{}\" of type {} must hold {} bytes, it holds {}", constant.name,
+                                     typeText({constant.dtype, constant.shape}), bytes,
+                                     constant.constant ? constant.constant->bytes : 0));
     }
     HostTensor tensor{{constant.dtype, constant.shape}, {}};
     if (constant.constant->make) {
         LATHE_TRY_ASSIGN(tensor.bytes, constant.constant->make());
         if (tensor.bytes.size() != bytes)
-            return makeError(Errc::Internal, fmt::format("constant \"{}\" of {} bytes came out with {}", constant.name, bytes, tensor.bytes.size()));
+            return makeError(Errc::Internal, fmt::format("constant \"{}\" of {} bytes came out with {}", constant.name,
+                                                         bytes, tensor.bytes.size()));
         return tensor;
     }
     tensor.bytes.assign(constant.constant->data, constant.constant->data + bytes);
     return tensor;
 }
 
-std::shared_ptr<const ConstData> foldLater(const Node& node, std::span<const Value* const> inputs, const TensorType& output)
+std::shared_ptr<const ConstData> foldLater(const Node& node, std::span<const Value* const> inputs,
+                                           const TensorType& output)
 {
     if (inputs.size() == 1 && costOf(node) == Cost::Free)
         return inputs[0]->constant;
@@ -58,18 +61,19 @@ std::shared_ptr<const ConstData> foldLater(const Node& node, std::span<const Val
         return nullptr;
     Node alone = node;
     alone.outputs.resize(1);
-    return makeConstLater(static_cast<std::size_t>(bytes), steps, [alone, operands]() -> Result<std::vector<std::byte>> {
-        std::vector<HostTensor> tensors;
-        std::vector<const HostTensor*> views;
-        for (const Value& operand : operands) {
-            LATHE_TRY_ASSIGN(HostTensor tensor, tensorOf(operand));
-            tensors.push_back(std::move(tensor));
-        }
-        for (const HostTensor& tensor : tensors)
-            views.push_back(&tensor);
-        LATHE_TRY_ASSIGN(std::vector<HostTensor> results, evaluateNode(alone, views));
-        return std::move(results[0].bytes);
-    });
+    return makeConstLater(static_cast<std::size_t>(bytes), steps,
+                          [alone, operands]() -> Result<std::vector<std::byte>> {
+                              std::vector<HostTensor> tensors;
+                              std::vector<const HostTensor*> views;
+                              for (const Value& operand : operands) {
+                                  LATHE_TRY_ASSIGN(HostTensor tensor, tensorOf(operand));
+                                  tensors.push_back(std::move(tensor));
+                              }
+                              for (const HostTensor& tensor : tensors)
+                                  views.push_back(&tensor);
+                              LATHE_TRY_ASSIGN(std::vector<HostTensor> results, evaluateNode(alone, views));
+                              return std::move(results[0].bytes);
+                          });
 }
 
 Result<std::vector<HostTensor>> evaluateNode(const Node& node, std::span<const HostTensor* const> inputs)
@@ -83,7 +87,8 @@ Result<std::vector<HostTensor>> evaluateNode(const Node& node, std::span<const H
     for (const TensorType& type : outputTypes) {
         LATHE_TRY_ASSIGN(const std::int64_t elements, operators::elementCount(type.shape));
         if (elements * sizeOf(type.dtype) > kMaxTensorBytes)
-            return makeError(Errc::Unsupported, fmt::format("{} \"{}\": its result {} is too large to evaluate", node.op, node.name, typeText(type)));
+            return makeError(Errc::Unsupported, fmt::format("{} \"{}\": its result {} is too large to evaluate",
+                                                            node.op, node.name, typeText(type)));
         outputs.push_back(HostTensor::zeros(type));
     }
     if (auto done = findOperator(node.op)->evaluate(node, inputs, outputs); !done)
@@ -94,7 +99,8 @@ Result<std::vector<HostTensor>> evaluateNode(const Node& node, std::span<const H
 Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTensor> inputs)
 {
     if (inputs.size() != graph.inputs.size())
-        return makeError(Errc::InvalidArgument, fmt::format("the network takes {} inputs, {} were given", graph.inputs.size(), inputs.size()));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("the network takes {} inputs, {} were given", graph.inputs.size(), inputs.size()));
     std::vector<std::optional<HostTensor>> tensors(graph.values.size());
     std::vector<std::int32_t> uses(graph.values.size(), 0); // a value is freed behind its last use
     for (const Node& node : graph.nodes) {
@@ -108,8 +114,8 @@ Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTe
         const Value& value = graph.value(graph.inputs[i]);
         const TensorType wanted{value.dtype, value.shape};
         if (inputs[i].type != wanted) {
-            return makeError(Errc::InvalidArgument,
-                             fmt::format("input \"{}\" must be {}, it is {}", value.name, typeText(wanted), typeText(inputs[i].type)));
+            return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" must be {}, it is {}", value.name,
+                                                                typeText(wanted), typeText(inputs[i].type)));
         }
         tensors[static_cast<std::size_t>(graph.inputs[i].value)] = std::move(inputs[i]);
     }
@@ -119,7 +125,8 @@ Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTe
             return {};
         const Value& value = graph.value(id);
         if (!value.constant)
-            return makeError(Errc::InvalidArgument, fmt::format("value \"{}\" is used before it is computed", value.name));
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("value \"{}\" is used before it is computed", value.name));
         LATHE_TRY_ASSIGN(HostTensor tensor, tensorOf(value));
         slot = std::move(tensor);
         return {};

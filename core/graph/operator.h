@@ -36,9 +36,15 @@ struct HostTensor
     TensorType type;
     std::vector<std::byte> bytes;
     template<typename T>
-    std::span<T> as() { return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)}; }
+    std::span<T> as()
+    {
+        return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+    }
     template<typename T>
-    std::span<const T> as() const { return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)}; }
+    std::span<const T> as() const
+    {
+        return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+    }
     static HostTensor zeros(TensorType type);
 };
 
@@ -62,15 +68,20 @@ struct OpDef
     Pattern pattern = Pattern::Opaque;
     std::int32_t minInputs = 1;
     std::int32_t maxInputs = 1; ///< -1: any number
-    /// Output types from the node and its input types. `constants[i]` is set where input i is a constant (shapes of Reshape,
-    /// axes of Reduce ...). Errors: InvalidArgument naming the rule that is broken; the caller adds node and inputs.
-    std::function<Result<std::vector<TensorType>>(const Node&, std::span<const TensorType> inputs, std::span<const ConstData* const> constants)> inferTypes;
+    /// Output types from the node and its input types. `constants[i]` is set where input i is a constant (shapes of
+    /// Reshape, axes of Reduce ...). Errors: InvalidArgument naming the rule that is broken; the caller adds node and
+    /// inputs.
+    std::function<Result<std::vector<TensorType>>(const Node&, std::span<const TensorType> inputs,
+                                                  std::span<const ConstData* const> constants)>
+        inferTypes;
     /// Adds the operator's compute definition. Null: never part of a task, run by the executor as a library function or
     /// removed by a pass.
-    std::function<Result<compute::Tensor>(const Node&, std::span<const compute::Tensor> inputs, ComputeContext&)> compute;
+    std::function<Result<compute::Tensor>(const Node&, std::span<const compute::Tensor> inputs, ComputeContext&)>
+        compute;
     /// The reference executor's plain evaluation; shares no code with compute, schedule, lowering or plugins.
     /// Accumulates in double where the result is floating.
-    std::function<Result<>(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)> evaluate;
+    std::function<Result<>(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)>
+        evaluate;
     OpTraits traits = {};
 };
 

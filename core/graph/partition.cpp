@@ -1,3 +1,5 @@
+#include "core/compute/flop.h"
+#include "core/compute/key.h"
 #include "core/graph/fuse.h"
 #include "core/graph/fuse_inputs.h"
 #include "core/graph/fuse_rows.h"
@@ -5,9 +7,6 @@
 #include "core/graph/pass_runner.h"
 #include "core/graph/reference_rules.h"
 #include "core/graph/task.h"
-
-#include "core/compute/flop.h"
-#include "core/compute/key.h"
 #include "core/support/hash.h"
 #include "core/support/message.h"
 
@@ -61,8 +60,8 @@ public:
     Result<Partition> run()
     {
         const auto consumers = m_graph.consumers();
-        Groups groups =
-            m_passes.run("fuse", fuse(m_graph, {.maxNodes = 1}), [&](const Groups&) { return fuse(m_graph); });
+        Groups groups = m_passes.run("fuse", fuse(m_graph, {.maxNodes = 1}),
+                                     [&](const Groups&) { return fuse(m_graph); });
         if (!m_reference) {
             groups = m_passes.run("fuse-rows", std::move(groups),
                                   [&](Groups old) { return fuseRows(m_graph, std::move(old)); });
@@ -97,10 +96,13 @@ private:
             if (id != group.anchor)
                 s.name += "+" + m_graph.node(id).op;
         }
-        const std::string key = contentHash(fmt::format("{}\n{}", m_target.kind(), structureText(m_graph, group))).hex();
+        const std::string key =
+            contentHash(fmt::format("{}\n{}", m_target.kind(), structureText(m_graph, group))).hex();
         m_keys.push_back(key);
         const auto [it, isNew] = m_kernels.try_emplace(key);
-        if (isNew && std::all_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) { return findOperator(m_graph.node(id).op)->compute != nullptr; })) {
+        if (isNew && std::all_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) {
+                return findOperator(m_graph.node(id).op)->compute != nullptr;
+            })) {
             LATHE_TRY_ASSIGN(it->second.direct, buildAlternative(m_graph, group, "direct", compute::NameEra::Nested));
         }
         const std::optional<Alternative>& direct = it->second.direct;
@@ -119,7 +121,8 @@ private:
         return {};
     }
 
-    /// Depth first from the network's outputs, arguments left to right: the main path down to the input, then the shortcuts.
+    /// Depth first from the network's outputs, arguments left to right: the main path down to the input, then the
+    /// shortcuts.
     Result<> cutTasks()
     {
         std::unordered_map<ValueId, std::size_t> producerOf;
@@ -182,7 +185,8 @@ private:
         }
         for (Alternative& alternative : task.alternatives)
             alternative.isReference = alternative.name == picked;
-        LATHE_TRY_ASSIGN(const Alternative reference, buildAlternative(m_graph, group, picked, compute::NameEra::Nested));
+        LATHE_TRY_ASSIGN(const Alternative reference,
+                         buildAlternative(m_graph, group, picked, compute::NameEra::Nested));
         task.flop = compute::flop(*reference.dag);
         task.name = readableName(m_graph, group);
         task.description = "vm_mod_" + functionName(m_graph, group, picked);
@@ -192,10 +196,12 @@ private:
         return task;
     }
 
-    Result<std::optional<WorkloadText>> workload(const Group& group, const std::string& algorithm, compute::NameEra era) const
+    Result<std::optional<WorkloadText>> workload(const Group& group, const std::string& algorithm,
+                                                 compute::NameEra era) const
     {
         LATHE_TRY_ASSIGN(const Alternative alternative, buildAlternative(m_graph, group, algorithm, era));
-        return std::optional(WorkloadText{compute::workloadKey(*alternative.dag, era), compute::workloadText(*alternative.dag, era)});
+        return std::optional(
+            WorkloadText{compute::workloadKey(*alternative.dag, era), compute::workloadText(*alternative.dag, era)});
     }
 
     /// Occurrences stand in the order of the network, and a task's inputs are those of the first.

@@ -14,21 +14,24 @@ Result<Graph> inferTypes(Graph graph); ///< fills every value's dtype and shape 
 Result<Graph> foldConstants(Graph graph);
 Result<Graph> simplifyInference(Graph graph); ///< batch norm to multiply and add, dropout away
 Result<Graph> foldScaleAxis(Graph graph); ///< backward, forward, constants
-Result<Graph> simplifyExpressions(Graph graph); ///< neutral elements, chains of reshapes, transposes and constant operands
-/// bias_add to add of a full-rank bias, matmul by a constant to dense, split to slices, constants to the right and to full rank.
+Result<Graph> simplifyExpressions(
+    Graph graph); ///< neutral elements, chains of reshapes, transposes and constant operands
+/// bias_add to add of a full-rank bias, matmul by a constant to dense, split to slices, constants to the right and to
+/// full rank.
 Result<Graph> canonicalizeOperators(Graph graph);
 Result<Graph> foldPadding(Graph graph); ///< zero padding before a convolution goes into it
 Result<Graph> removeDead(Graph graph);
 Result<Graph> eliminateCommonSubexpressions(Graph graph);
-/// "NHWC" or "NCHW": converts convolutions and what adopts their layout; memoised transposes at the borders, cancelled in pairs.
+/// "NHWC" or "NCHW": converts convolutions and what adopts their layout; memoised transposes at the borders, cancelled
+/// in pairs.
 Result<Graph> convertLayout(Graph graph, std::string_view layout);
 
-/// For Lathe's own partition: reshapes behind a kernel go behind the elementwise work that follows them, so that it can be
-/// fused; movement in front of several slices is done by each slice for its part.
+/// For Lathe's own partition: reshapes behind a kernel go behind the elementwise work that follows them, so that it can
+/// be fused; movement in front of several slices is done by each slice for its part.
 Result<Graph> sinkReshapes(Graph graph);
 
-/// For Lathe's own partition: an image that is scaled by channel before a pointwise convolution stays as it is, the weights are
-/// scaled instead, where they are fewer. It is what foldScaleAxis does with constants, and rounds alike.
+/// For Lathe's own partition: an image that is scaled by channel before a pointwise convolution stays as it is, the
+/// weights are scaled instead, where they are fewer. It is what foldScaleAxis does with constants, and rounds alike.
 Result<Graph> scaleWeights(Graph graph);
 
 /// What both partitions want of a graph, for a target: a table of contents of the passes above.

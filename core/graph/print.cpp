@@ -28,9 +28,15 @@ std::string attrText(const Attr& attr)
         std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
         std::string operator()(double v) const { return fmt::format("{:g}", v); }
         std::string operator()(const std::string& v) const { return v; }
-        std::string operator()(const std::vector<std::int64_t>& v) const { return fmt::format("[{}]", fmt::join(v, ", ")); }
+        std::string operator()(const std::vector<std::int64_t>& v) const
+        {
+            return fmt::format("[{}]", fmt::join(v, ", "));
+        }
         std::string operator()(const std::vector<double>& v) const { return fmt::format("[{:g}]", fmt::join(v, ", ")); }
-        std::string operator()(const std::vector<std::string>& v) const { return fmt::format("[{}]", fmt::join(v, ", ")); }
+        std::string operator()(const std::vector<std::string>& v) const
+        {
+            return fmt::format("[{}]", fmt::join(v, ", "));
+        }
     };
     return std::visit(Text{}, attr);
 }

@@ -31,13 +31,15 @@ ConvFacts factsOf(const Graph& graph, const Node& conv)
     const Ints ones{1, 1};
     // The transform of the weights is defined for the layouts that go with the data's.
     const bool plainKernel = kernel == (f.nhwc ? "HWIO" : "OIHW");
-    f.winogradApplies = plainKernel && weight.shape[kernel.find('H')] == 3 && weight.shape[kernel.find('W')] == 3 && attrInts(conv, "strides", ones) == ones
-        && attrInts(conv, "dilations", ones) == ones && attrInt(conv, "groups", 1) == 1 && isFloat(data.dtype) && isFloat(weight.dtype) && weight.constant;
+    f.winogradApplies = plainKernel && weight.shape[kernel.find('H')] == 3 && weight.shape[kernel.find('W')] == 3
+                        && attrInts(conv, "strides", ones) == ones && attrInts(conv, "dilations", ones) == ones
+                        && attrInt(conv, "groups", 1) == 1 && isFloat(data.dtype) && isFloat(weight.dtype)
+                        && weight.constant;
     return f;
 }
 
-/// NVIDIA GPUs from compute capability 7.0 on have units for small matrix products; the reference then prefers a template
-/// that the auto-scheduler cannot change.
+/// NVIDIA GPUs from compute capability 7.0 on have units for small matrix products; the reference then prefers a
+/// template that the auto-scheduler cannot change.
 bool tensorCoresTake(const ConvFacts& f, const Target& target)
 {
     const auto arch = target.attribute("arch");
@@ -47,7 +49,9 @@ bool tensorCoresTake(const ConvFacts& f, const Target& target)
     std::from_chars(arch->data() + 3, arch->data() + arch->size(), capability);
     if (capability < 70)
         return false;
-    const auto fits = [&](std::int64_t n, std::int64_t ci, std::int64_t co) { return f.batch % n == 0 && f.inChannels % ci == 0 && f.outChannels % co == 0; };
+    const auto fits = [&](std::int64_t n, std::int64_t ci, std::int64_t co) {
+        return f.batch % n == 0 && f.inChannels % ci == 0 && f.outChannels % co == 0;
+    };
     return fits(16, 16, 16) || fits(8, 16, 32) || fits(32, 16, 8);
 }
 

@@ -58,7 +58,8 @@ Result<std::vector<NodeId>> neededOrder(const Graph& graph)
                 continue;
             Mark& mark = marks[static_cast<std::size_t>(producer.value)];
             if (mark == Mark::Open)
-                return makeError(Errc::Internal, fmt::format("nodes '{}' and '{}' are on a cycle", node.name, graph.node(producer).name));
+                return makeError(Errc::Internal, fmt::format("nodes '{}' and '{}' are on a cycle", node.name,
+                                                             graph.node(producer).name));
             if (mark == Mark::New) {
                 mark = Mark::Open;
                 stack.push_back({producer});
@@ -210,7 +211,8 @@ ValueId addNumbers(Graph& graph, std::string name, DType dtype, std::vector<std:
 
 ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, std::vector<float> contents)
 {
-    LATHE_CHECK(elementCount(shape) == static_cast<std::int64_t>(contents.size())) << "constant " << name << " does not fit its shape";
+    LATHE_CHECK(elementCount(shape) == static_cast<std::int64_t>(contents.size()))
+        << "constant " << name << " does not fit its shape";
     auto storage = std::make_shared<const std::vector<float>>(std::move(contents));
     auto data = std::make_shared<ConstData>();
     data->data = reinterpret_cast<const std::byte*>(storage->data());
@@ -223,7 +225,8 @@ namespace {
 
 /// Copies a permuted tensor row by row; `strides` are those of the source, in elements, in the order of the result.
 template<typename T>
-void copyPermuted(const std::byte* from, std::byte* to, const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& strides)
+void copyPermuted(const std::byte* from, std::byte* to, const std::vector<std::int64_t>& extents,
+                  const std::vector<std::int64_t>& strides)
 {
     const std::size_t rank = extents.size();
     std::vector<std::int64_t> index(rank, 0);
@@ -247,8 +250,8 @@ void copyPermuted(const std::byte* from, std::byte* to, const std::vector<std::i
 }
 
 /// `source` with its dimensions in another order; both shapes as of copyPermuted.
-std::vector<std::byte> permuted(std::span<const std::byte> source, std::int64_t elementBytes, const std::vector<std::int64_t>& extents,
-                                const std::vector<std::int64_t>& strides)
+std::vector<std::byte> permuted(std::span<const std::byte> source, std::int64_t elementBytes,
+                                const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& strides)
 {
     std::vector<std::byte> result(source.size());
     if (source.empty())
@@ -274,7 +277,8 @@ std::shared_ptr<const ConstData> ownedConst(std::vector<std::byte> contents)
     return result;
 }
 
-std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType dtype, const std::vector<std::int64_t>& shape,
+std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType dtype,
+                                              const std::vector<std::int64_t>& shape,
                                               const std::vector<std::int64_t>& axes)
 {
     const std::size_t rank = shape.size();
@@ -292,10 +296,11 @@ std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType d
     }
     const std::int64_t elementBytes = sizeOf(dtype);
     if (contents.inFile() && contents.bytes >= kLargeConstant) {
-        return makeConstLater(contents.bytes, contents.steps, [contents, elementBytes, extents, strides]() -> Result<std::vector<std::byte>> {
-            LATHE_TRY_ASSIGN(const ConstBytes source, contentsOf(contents));
-            return permuted(source.bytes, elementBytes, extents, strides);
-        });
+        return makeConstLater(contents.bytes, contents.steps,
+                              [contents, elementBytes, extents, strides]() -> Result<std::vector<std::byte>> {
+                                  LATHE_TRY_ASSIGN(const ConstBytes source, contentsOf(contents));
+                                  return permuted(source.bytes, elementBytes, extents, strides);
+                              });
     }
     return ownedConst(permuted({contents.data, contents.bytes}, elementBytes, extents, strides));
 }

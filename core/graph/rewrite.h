@@ -12,8 +12,9 @@ namespace lathe::graph {
 /// Every consumer of `from`, and the graph's outputs, read `to` instead.
 void replaceUses(Graph& graph, ValueId from, ValueId to);
 
-/// Drops nodes and values that no output needs, and orders the rest depth first from the outputs, arguments left to right:
-/// the order in which the reference numbers expressions. Graph inputs stay even when unused. Errors: Internal on a cycle.
+/// Drops nodes and values that no output needs, and orders the rest depth first from the outputs, arguments left to
+/// right: the order in which the reference numbers expressions. Graph inputs stay even when unused. Errors: Internal on
+/// a cycle.
 Result<Graph> compact(const Graph& graph);
 
 /// Appends a node with one output of the given type. `name` is made unique by a suffix.
@@ -45,9 +46,10 @@ ValueId addNumbers(Graph& graph, std::string name, DType dtype, std::vector<std:
                    std::span<const double> contents);
 ValueId addFloats(Graph& graph, std::string name, std::vector<std::int64_t> shape, std::vector<float> contents);
 
-/// `contents` of a row-major tensor with its dimensions permuted: result dimension i is input dimension axes[i]. Made later
-/// where they are large and lie in a file.
-std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType dtype, const std::vector<std::int64_t>& shape,
+/// `contents` of a row-major tensor with its dimensions permuted: result dimension i is input dimension axes[i]. Made
+/// later where they are large and lie in a file.
+std::shared_ptr<const ConstData> permuteConst(const ConstData& contents, DType dtype,
+                                              const std::vector<std::int64_t>& shape,
                                               const std::vector<std::int64_t>& axes);
 
 /// `shape` with leading ones up to `rank`.

@@ -15,8 +15,8 @@ class PassRunner;
 struct InputBinding
 {
     std::int32_t taskInput = 0; ///< index into Task::inputs
-    /// Null: the input itself. Else a DAG with one placeholder (the task input, a constant) whose output is the DAG input:
-    /// the winograd weight transform, a transpose. Executed ahead of time by the DAG interpreter.
+    /// Null: the input itself. Else a DAG with one placeholder (the task input, a constant) whose output is the DAG
+    /// input: the winograd weight transform, a transpose. Executed ahead of time by the DAG interpreter.
     compute::DagPtr recipe;
 };
 
@@ -26,7 +26,8 @@ struct Alternative
     std::string name; ///< "direct", "winograd:2", "winograd:4", "gemm"
     compute::DagPtr dag;
     std::vector<InputBinding> bindings; ///< one per entry of dag->inputs
-    bool isReference = false; ///< the one that the reference compiler picks; the keys are those of its DAG as the reference writes it
+    bool isReference =
+        false; ///< the one that the reference compiler picks; the keys are those of its DAG as the reference writes it
 };
 
 /// The compatible keys of one generation, with the DAG text that was hashed.

@@ -31,7 +31,8 @@ Result<> verifyValue(const Value& value)
     if (value.producer.valid())
         return bad(fmt::format("constant '{}' has a producer", value.name));
     if (value.constant->bytes != static_cast<std::size_t>(bytes))
-        return bad(fmt::format("constant '{}' has {} bytes where its shape needs {}", value.name, value.constant->bytes, bytes));
+        return bad(fmt::format("constant '{}' has {} bytes where its shape needs {}", value.name, value.constant->bytes,
+                               bytes));
     if (bytes != 0 && !value.constant->data && !value.constant->make)
         return bad(fmt::format("constant '{}' has no contents", value.name));
     return {};
@@ -74,7 +75,8 @@ Result<> verify(const Graph& graph)
                 return bad(fmt::format("input {} of node '{}' does not exist", k, node.name));
             // Also what catches cycles: in one, some node reads a value of a later one.
             if (!defined[static_cast<std::size_t>(node.inputs[k].value)])
-                return bad(fmt::format("node '{}' reads '{}' before it is computed", node.name, graph.value(node.inputs[k]).name));
+                return bad(fmt::format("node '{}' reads '{}' before it is computed", node.name,
+                                       graph.value(node.inputs[k]).name));
         }
         if (node.outputs.empty())
             return bad(fmt::format("node '{}' has no output", node.name));

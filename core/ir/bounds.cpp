@@ -10,7 +10,10 @@ namespace {
 
 constexpr std::int64_t kInf = Interval::kUnbounded;
 
-std::int64_t clampToBounds(std::int64_t v) { return std::clamp(v, -kInf, kInf); }
+std::int64_t clampToBounds(std::int64_t v)
+{
+    return std::clamp(v, -kInf, kInf);
+}
 
 std::int64_t addSaturated(std::int64_t a, std::int64_t b)
 {
@@ -149,13 +152,25 @@ std::int64_t floorDivide(std::int64_t a, std::int64_t b)
     return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
 
-std::int64_t floorModulo(std::int64_t a, std::int64_t b) { return a - floorDivide(a, b) * b; }
+std::int64_t floorModulo(std::int64_t a, std::int64_t b)
+{
+    return a - floorDivide(a, b) * b;
+}
 
-std::int64_t ceilDivide(std::int64_t a, std::int64_t b) { return -floorDivide(-a, b); }
+std::int64_t ceilDivide(std::int64_t a, std::int64_t b)
+{
+    return -floorDivide(-a, b);
+}
 
-Interval operator+(Interval a, Interval b) { return {addSaturated(a.lo, b.lo), addSaturated(a.hi, b.hi)}; }
+Interval operator+(Interval a, Interval b)
+{
+    return {addSaturated(a.lo, b.lo), addSaturated(a.hi, b.hi)};
+}
 
-Interval operator-(Interval a, Interval b) { return {addSaturated(a.lo, -b.hi), addSaturated(a.hi, -b.lo)}; }
+Interval operator-(Interval a, Interval b)
+{
+    return {addSaturated(a.lo, -b.hi), addSaturated(a.hi, -b.lo)};
+}
 
 Interval operator*(Interval a, std::int64_t factor)
 {
@@ -171,7 +186,10 @@ Interval operator*(Interval a, Interval b)
     return unite(x, y);
 }
 
-Interval unite(Interval a, Interval b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
+Interval unite(Interval a, Interval b)
+{
+    return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
+}
 
 Interval boundsOf(const LinearForm& form, const Ranges& ranges)
 {

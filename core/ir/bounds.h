@@ -56,7 +56,10 @@ class RangeScope
 {
 public:
     RangeScope(Ranges& ranges, const Expr& variable, Interval range)
-        : m_ranges(ranges), m_variable(variable), m_known(ranges.knows(variable.get())), m_old(ranges.of(variable.get()))
+        : m_ranges(ranges)
+        , m_variable(variable)
+        , m_known(ranges.knows(variable.get()))
+        , m_old(ranges.of(variable.get()))
     {
         ranges.set(variable, range);
     }

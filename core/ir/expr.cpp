@@ -10,9 +10,15 @@ namespace lathe::ir {
 
 namespace {
 
-bool isInt(const Expr& e) { return e->kind == ExprKind::IntImm; }
+bool isInt(const Expr& e)
+{
+    return e->kind == ExprKind::IntImm;
+}
 
-bool isComparison(ExprKind kind) { return kind >= ExprKind::Eq && kind <= ExprKind::Ge; }
+bool isComparison(ExprKind kind)
+{
+    return kind >= ExprKind::Eq && kind <= ExprKind::Ge;
+}
 
 bool compare(ExprKind kind, std::int64_t a, std::int64_t b)
 {
@@ -90,7 +96,10 @@ Expr foldInteger(ExprKind kind, const Expr& a, const Expr& b)
 
 } // namespace
 
-Expr::Expr(int value) : Expr(intImm(value)) { }
+Expr::Expr(int value)
+    : Expr(intImm(value))
+{
+}
 
 Expr intImm(std::int64_t value, DType dtype)
 {
@@ -110,7 +119,10 @@ Expr floatImm(double value, DType dtype)
     return Expr(std::move(node));
 }
 
-Expr boolImm(bool value) { return intImm(value ? 1 : 0, DType::Bool); }
+Expr boolImm(bool value)
+{
+    return intImm(value ? 1 : 0, DType::Bool);
+}
 
 Expr var(std::string name, DType dtype)
 {
@@ -144,22 +156,70 @@ Expr binary(ExprKind kind, Expr a, Expr b)
     return makeNode(kind, isComparison(kind) ? DType::Bool : t, {std::move(a), std::move(b)});
 }
 
-Expr operator+(Expr a, Expr b) { return binary(ExprKind::Add, std::move(a), std::move(b)); }
-Expr operator-(Expr a, Expr b) { return binary(ExprKind::Sub, std::move(a), std::move(b)); }
-Expr operator*(Expr a, Expr b) { return binary(ExprKind::Mul, std::move(a), std::move(b)); }
-Expr floorDiv(Expr a, Expr b) { return binary(ExprKind::FloorDiv, std::move(a), std::move(b)); }
-Expr floorMod(Expr a, Expr b) { return binary(ExprKind::FloorMod, std::move(a), std::move(b)); }
-Expr div(Expr a, Expr b) { return binary(ExprKind::Div, std::move(a), std::move(b)); }
-Expr min(Expr a, Expr b) { return binary(ExprKind::Min, std::move(a), std::move(b)); }
-Expr max(Expr a, Expr b) { return binary(ExprKind::Max, std::move(a), std::move(b)); }
-Expr operator<(Expr a, Expr b) { return binary(ExprKind::Lt, std::move(a), std::move(b)); }
-Expr operator<=(Expr a, Expr b) { return binary(ExprKind::Le, std::move(a), std::move(b)); }
-Expr operator>(Expr a, Expr b) { return binary(ExprKind::Gt, std::move(a), std::move(b)); }
-Expr operator>=(Expr a, Expr b) { return binary(ExprKind::Ge, std::move(a), std::move(b)); }
-Expr eq(Expr a, Expr b) { return binary(ExprKind::Eq, std::move(a), std::move(b)); }
-Expr ne(Expr a, Expr b) { return binary(ExprKind::Ne, std::move(a), std::move(b)); }
-Expr operator&&(Expr a, Expr b) { return binary(ExprKind::And, std::move(a), std::move(b)); }
-Expr operator||(Expr a, Expr b) { return binary(ExprKind::Or, std::move(a), std::move(b)); }
+Expr operator+(Expr a, Expr b)
+{
+    return binary(ExprKind::Add, std::move(a), std::move(b));
+}
+Expr operator-(Expr a, Expr b)
+{
+    return binary(ExprKind::Sub, std::move(a), std::move(b));
+}
+Expr operator*(Expr a, Expr b)
+{
+    return binary(ExprKind::Mul, std::move(a), std::move(b));
+}
+Expr floorDiv(Expr a, Expr b)
+{
+    return binary(ExprKind::FloorDiv, std::move(a), std::move(b));
+}
+Expr floorMod(Expr a, Expr b)
+{
+    return binary(ExprKind::FloorMod, std::move(a), std::move(b));
+}
+Expr div(Expr a, Expr b)
+{
+    return binary(ExprKind::Div, std::move(a), std::move(b));
+}
+Expr min(Expr a, Expr b)
+{
+    return binary(ExprKind::Min, std::move(a), std::move(b));
+}
+Expr max(Expr a, Expr b)
+{
+    return binary(ExprKind::Max, std::move(a), std::move(b));
+}
+Expr operator<(Expr a, Expr b)
+{
+    return binary(ExprKind::Lt, std::move(a), std::move(b));
+}
+Expr operator<=(Expr a, Expr b)
+{
+    return binary(ExprKind::Le, std::move(a), std::move(b));
+}
+Expr operator>(Expr a, Expr b)
+{
+    return binary(ExprKind::Gt, std::move(a), std::move(b));
+}
+Expr operator>=(Expr a, Expr b)
+{
+    return binary(ExprKind::Ge, std::move(a), std::move(b));
+}
+Expr eq(Expr a, Expr b)
+{
+    return binary(ExprKind::Eq, std::move(a), std::move(b));
+}
+Expr ne(Expr a, Expr b)
+{
+    return binary(ExprKind::Ne, std::move(a), std::move(b));
+}
+Expr operator&&(Expr a, Expr b)
+{
+    return binary(ExprKind::And, std::move(a), std::move(b));
+}
+Expr operator||(Expr a, Expr b)
+{
+    return binary(ExprKind::Or, std::move(a), std::move(b));
+}
 
 Expr operator!(Expr a)
 {
@@ -245,7 +305,8 @@ bool equal(const Expr& a, const Expr& b)
 {
     if (a.same(b))
         return true;
-    if (a.get() == nullptr || b.get() == nullptr || a->kind != b->kind || a->dtype != b->dtype || a->kind == ExprKind::Var)
+    if (a.get() == nullptr || b.get() == nullptr || a->kind != b->kind || a->dtype != b->dtype
+        || a->kind == ExprKind::Var)
         return false;
     if (a->intValue != b->intValue || a->source != b->source || a->output != b->output || a->combiner != b->combiner
         || a->operands.size() != b->operands.size() || a->axes.size() != b->axes.size() || a->name != b->name)
@@ -253,9 +314,12 @@ bool equal(const Expr& a, const Expr& b)
     if (a->kind == ExprKind::FloatImm)
         return a->floatValue == b->floatValue || (a->floatValue != a->floatValue && b->floatValue != b->floatValue);
     return std::equal(a->operands.begin(), a->operands.end(), b->operands.begin(), &equal)
-        && std::equal(a->axes.begin(), a->axes.end(), b->axes.begin(), &equal);
+           && std::equal(a->axes.begin(), a->axes.end(), b->axes.begin(), &equal);
 }
 
-bool isConst(const Expr& e, std::int64_t value) { return isInt(e) && e->intValue == value; }
+bool isConst(const Expr& e, std::int64_t value)
+{
+    return isInt(e) && e->intValue == value;
+}
 
 } // namespace lathe::ir

@@ -36,7 +36,8 @@ enum class ExprKind : std::uint8_t
     Select, ///< operands: condition, ifTrue, ifFalse; both sides may be evaluated
     IfThenElse, ///< same operands; the side not taken is not evaluated (guards a load out of bounds)
     Cast, ///< to `dtype`
-    Call, ///< pure intrinsic `name`: exp, log, sqrt, rsqrt, tanh, erf, sigmoid, pow, floor, ceil, round, abs, fabs, fma ...
+    Call, ///< pure intrinsic `name`: exp, log, sqrt, rsqrt, tanh, erf, sigmoid, pow, floor, ceil, round, abs, fabs, fma
+          ///< ...
     Load, ///< of source `index`, operands are the indices
     Reduce ///< only at the root of a compute body: operands {source, identity}; `reduce` names the combiner
 };
@@ -58,7 +59,10 @@ class Expr
 {
 public:
     Expr() = default;
-    explicit Expr(std::shared_ptr<const Node> node) : m_node(std::move(node)) { }
+    explicit Expr(std::shared_ptr<const Node> node)
+        : m_node(std::move(node))
+    {
+    }
     Expr(int value); // NOLINT(google-explicit-constructor): I32 literals in index arithmetic
     explicit operator bool() const { return m_node != nullptr; }
     const Node* operator->() const { return m_node.get(); }
@@ -85,7 +89,8 @@ struct Node
     std::vector<Expr> axes; ///< Reduce: its axes, Vars that are among the operation's reduceAxes
 };
 
-// Builders. Binary ones take operands of one dtype (integers widen I32 -> I64 where one side is I64); comparisons give Bool.
+// Builders. Binary ones take operands of one dtype (integers widen I32 -> I64 where one side is I64); comparisons give
+// Bool.
 Expr intImm(std::int64_t value, DType dtype = DType::I32);
 Expr floatImm(double value, DType dtype = DType::F32);
 Expr boolImm(bool value);

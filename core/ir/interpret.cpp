@@ -140,7 +140,11 @@ class Machine
 {
 public:
     Machine(const NestInterpreter::Impl& program, Memory& memory, std::uint32_t part, std::uint32_t parts)
-        : m_program(program), m_memory(memory), m_part(part), m_parts(parts), m_frame(static_cast<std::size_t>(program.slots))
+        : m_program(program)
+        , m_memory(memory)
+        , m_part(part)
+        , m_parts(parts)
+        , m_frame(static_cast<std::size_t>(program.slots))
     {
     }
 
@@ -196,8 +200,8 @@ private:
         for (std::size_t d = 0; d < indices.size(); ++d) {
             const std::int64_t index = evaluate(indices[d]).i;
             if (index < 0 || index >= buffer.shape[d]) {
-                fail(fmt::format("kernel {} {} {} at index {} = {}, outside of [0, {})", m_program.nest.name, verb, buffer.name, d,
-                                 index, buffer.shape[d]));
+                fail(fmt::format("kernel {} {} {} at index {} = {}, outside of [0, {})", m_program.nest.name, verb,
+                                 buffer.name, d, index, buffer.shape[d]));
                 return nullptr;
             }
             offset += index * buffer.strides[d];
@@ -272,7 +276,8 @@ private:
         switch (e.kind) {
         case ExprKind::Add: return wrapped(a + b);
         case ExprKind::Sub: return wrapped(a - b);
-        case ExprKind::Mul: return wrapped(static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)));
+        case ExprKind::Mul:
+            return wrapped(static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)));
         case ExprKind::FloorDiv:
         case ExprKind::FloorMod:
             if (b == 0) {
@@ -329,15 +334,16 @@ Result<> NestInterpreter::run(std::span<const std::span<std::byte>> parameters, 
     for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
         if (nest.buffers[b].scope == Scope::Parameter)
             continue;
-        memory.owned[b].resize(static_cast<std::size_t>(elementCount(nest.buffers[b]) * sizeOf(nest.buffers[b].dtype)), std::byte{0xff});
+        memory.owned[b].resize(static_cast<std::size_t>(elementCount(nest.buffers[b]) * sizeOf(nest.buffers[b].dtype)),
+                               std::byte{0xff});
         memory.buffers[b] = memory.owned[b];
     }
     for (std::size_t p = 0; p < parameters.size(); ++p) {
         const Buffer& buffer = nest.buffers[nest.parameters[p]];
         const auto needed = static_cast<std::size_t>(elementCount(buffer) * sizeOf(buffer.dtype));
         if (parameters[p].size() < needed)
-            return makeError(Errc::InvalidArgument, fmt::format("parameter {} of kernel {} has {} bytes of {}", buffer.name, nest.name,
-                                                                parameters[p].size(), needed));
+            return makeError(Errc::InvalidArgument, fmt::format("parameter {} of kernel {} has {} bytes of {}",
+                                                                buffer.name, nest.name, parameters[p].size(), needed));
         memory.buffers[nest.parameters[p]] = parameters[p];
     }
     for (const Instruction& phase : m_impl->phases) {

@@ -47,7 +47,10 @@ std::int64_t LinearForm::coefficientOf(const Expr& atom) const
 
 namespace {
 
-LinearForm constantForm(std::int64_t value, DType dtype) { return {value, dtype, {}}; }
+LinearForm constantForm(std::int64_t value, DType dtype)
+{
+    return {value, dtype, {}};
+}
 
 LinearForm atomForm(Expr atom)
 {

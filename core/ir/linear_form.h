@@ -8,7 +8,8 @@
 namespace lathe::ir {
 
 /// constant + sum of coefficient * atom: the canonical shape of index arithmetic. Atoms are variables and what is not
-/// linear (floordiv, floormod, min, loads ...), all different, in the order in which they were met; no coefficient is 0.
+/// linear (floordiv, floormod, min, loads ...), all different, in the order in which they were met; no coefficient is
+/// 0.
 struct LinearForm
 {
     struct Term
@@ -30,7 +31,10 @@ struct LinearForm
 };
 
 /// What index arithmetic is made of: the types whose linear forms exist.
-inline bool isIndexType(DType t) { return t == DType::I32 || t == DType::I64; }
+inline bool isIndexType(DType t)
+{
+    return t == DType::I32 || t == DType::I64;
+}
 
 /// Linear form of an I32 or I64 expression, its atoms simplified under `ranges`.
 LinearForm linearForm(const Expr& e, const Ranges& ranges);

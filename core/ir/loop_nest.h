@@ -14,7 +14,8 @@ enum class LoopKind : std::uint8_t
 {
     Serial,
     Parallel, ///< only outermost in a phase: its iterations are divided among `parts`
-    Vectorized, ///< constant extent; the body is emitted on vectors of that many lanes, where an If of it differs between lanes under a mask
+    Vectorized, ///< constant extent; the body is emitted on vectors of that many lanes, where an If of it differs
+                ///< between lanes under a mask
     Unrolled, ///< constant extent; the body is emitted once per iteration with the variable as a constant
     VThread,
     BlockX,
@@ -67,7 +68,8 @@ struct StmtNode
     LoopKind loop = LoopKind::Serial;
     std::int32_t buffer = -1;
     std::int32_t locality = 3;
-    /// For: after an enclosing Unrolled emission a Serial loop with this > 1 is unrolled by that many (llvm.loop.unroll.count).
+    /// For: after an enclosing Unrolled emission a Serial loop with this > 1 is unrolled by that many
+    /// (llvm.loop.unroll.count).
     std::int32_t unrollHint = 0;
     Expr variable;
     Expr min;

@@ -75,7 +75,11 @@ private:
 class ExprPrinter
 {
 public:
-    ExprPrinter(const PrintOptions& options, VariableNames* variables) : m_options(options), m_variables(variables) { }
+    ExprPrinter(const PrintOptions& options, VariableNames* variables)
+        : m_options(options)
+        , m_variables(variables)
+    {
+    }
 
     std::string operator()(const Expr& e) const
     {
@@ -122,7 +126,8 @@ private:
 class NestPrinter
 {
 public:
-    explicit NestPrinter(const LoopNest& nest) : m_nest(nest)
+    explicit NestPrinter(const LoopNest& nest)
+        : m_nest(nest)
     {
         m_options.sourceName = [this](std::int32_t source, std::int32_t) { return bufferName(source); };
     }
@@ -131,7 +136,8 @@ public:
     {
         m_text = fmt::format("kernel {}\n", m_nest.name);
         for (const Buffer& b : m_nest.buffers) {
-            m_text += fmt::format("buffer {} {} {} {}", b.name, lathe::toString(b.dtype), toString(b.scope), integers(b.shape));
+            m_text += fmt::format("buffer {} {} {} {}", b.name, lathe::toString(b.dtype), toString(b.scope),
+                                  integers(b.shape));
             if (b.strides != denseStrides(b.shape))
                 m_text += " strides " + integers(b.strides);
             m_text += b.constant ? " constant\n" : b.readOnly ? " readonly\n" : "\n";
@@ -164,7 +170,10 @@ private:
         return fmt::format("[{}]", fmt::join(values, ", "));
     }
 
-    void line(int depth, const std::string& text) { m_text += std::string(2 * static_cast<std::size_t>(depth), ' ') + text + '\n'; }
+    void line(int depth, const std::string& text)
+    {
+        m_text += std::string(2 * static_cast<std::size_t>(depth), ' ') + text + '\n';
+    }
 
     void body(const StmtNode& s, std::size_t index, int depth)
     {
@@ -178,7 +187,8 @@ private:
         switch (s.kind) {
         case StmtKind::For: {
             const std::string hint = s.unrollHint > 1 ? fmt::format(" unroll {}", s.unrollHint) : std::string();
-            line(depth, fmt::format("{} {} ({}, {}){}", toString(s.loop), text(s.variable), text(s.min), text(s.extent), hint));
+            line(depth, fmt::format("{} {} ({}, {}){}", toString(s.loop), text(s.variable), text(s.min), text(s.extent),
+                                    hint));
             body(s, 0, depth + 1);
             break;
         }
@@ -198,7 +208,8 @@ private:
             }
             break;
         case StmtKind::Prefetch:
-            line(depth, fmt::format("prefetch {}{} locality {}", bufferName(s.buffer), text.list(s.indices, '[', ']'), s.locality));
+            line(depth, fmt::format("prefetch {}{} locality {}", bufferName(s.buffer), text.list(s.indices, '[', ']'),
+                                    s.locality));
             break;
         case StmtKind::Evaluate: line(depth, "do " + text(s.value)); break;
         }
@@ -212,16 +223,26 @@ private:
 
 } // namespace
 
-std::string print(const Expr& e, const PrintOptions& options) { return ExprPrinter(options, nullptr)(e); }
+std::string print(const Expr& e, const PrintOptions& options)
+{
+    return ExprPrinter(options, nullptr)(e);
+}
 
-std::string print(const Expr& e) { return print(e, PrintOptions{}); }
+std::string print(const Expr& e)
+{
+    return print(e, PrintOptions{});
+}
 
-std::string print(const LoopNest& nest) { return NestPrinter(nest).run(); }
+std::string print(const LoopNest& nest)
+{
+    return NestPrinter(nest).run();
+}
 
 std::string toString(LoopKind kind)
 {
-    constexpr const char* kNames[] = {"for", "parallel", "vectorize", "unroll", "vthread", "blockIdx.x", "blockIdx.y",
-                                      "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z", "tensorize"};
+    constexpr const char* kNames[] = {"for",         "parallel",    "vectorize",   "unroll",
+                                      "vthread",     "blockIdx.x",  "blockIdx.y",  "blockIdx.z",
+                                      "threadIdx.x", "threadIdx.y", "threadIdx.z", "tensorize"};
     return kNames[static_cast<int>(kind)];
 }
 

@@ -7,7 +7,8 @@
 
 namespace lathe::ir {
 
-/// How an expression is spelled. The defaults are the loop nests' own; a compute DAG's text sets both (auto-scheduler.md 1.4).
+/// How an expression is spelled. The defaults are the loop nests' own; a compute DAG's text sets both
+/// (auto-scheduler.md 1.4).
 struct PrintOptions
 {
     /// Name of what a Load reads; default "b<source>".

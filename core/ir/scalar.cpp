@@ -57,7 +57,10 @@ std::uint16_t floatToHalf(double value)
     return static_cast<std::uint16_t>(sign | (bits + (units - 0x400u)));
 }
 
-float bfloatToFloat(std::uint16_t b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16); }
+float bfloatToFloat(std::uint16_t b)
+{
+    return std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16);
+}
 
 std::uint16_t floatToBfloat(double value)
 {
@@ -140,7 +143,10 @@ Scalar convert(Scalar value, DType from, DType to)
     if (isFloat(from) == isFloat(to))
         return to == DType::Bool ? Scalar{0, value.i != 0 || value.f != 0 ? 1 : 0} : roundTo(value, to);
     if (isFloat(to))
-        return roundTo({from == DType::U64 ? static_cast<double>(static_cast<std::uint64_t>(value.i)) : static_cast<double>(value.i), 0}, to);
+        return roundTo({from == DType::U64 ? static_cast<double>(static_cast<std::uint64_t>(value.i))
+                                           : static_cast<double>(value.i),
+                        0},
+                       to);
     if (to == DType::Bool)
         return {0, value.f != 0 ? 1 : 0};
     // Towards zero; what does not fit saturates, so that the result does not depend on the machine.

@@ -15,7 +15,9 @@ ScratchLayout scratchLayout(const LoopNest& nest)
     constexpr std::int64_t kLine = 64;
     ScratchLayout layout;
     for (const Buffer& buffer : nest.buffers) {
-        std::int64_t* total = buffer.scope == Scope::Team ? &layout.teamBytes : buffer.scope == Scope::Part ? &layout.partBytes : nullptr;
+        std::int64_t* total = buffer.scope == Scope::Team   ? &layout.teamBytes
+                              : buffer.scope == Scope::Part ? &layout.partBytes
+                                                            : nullptr;
         layout.offsets.push_back(total != nullptr ? *total : -1);
         if (total != nullptr)
             *total += (elementCount(buffer) * sizeOf(buffer.dtype) + kLine - 1) / kLine * kLine;

@@ -10,7 +10,10 @@ namespace lathe::ir {
 
 namespace {
 
-bool isFloatConst(const Expr& e, double value) { return e->kind == ExprKind::FloatImm && e->floatValue == value; }
+bool isFloatConst(const Expr& e, double value)
+{
+    return e->kind == ExprKind::FloatImm && e->floatValue == value;
+}
 
 Expr simplifyComparison(const Expr& e, const Ranges& ranges)
 {
@@ -52,7 +55,8 @@ Expr foldFloat(const Expr& e)
 {
     const Expr& a = e->operands[0];
     const Expr& b = e->operands[1];
-    if (a->kind == ExprKind::FloatImm && b->kind == ExprKind::FloatImm && (e->dtype == DType::F32 || e->dtype == DType::F64)) {
+    if (a->kind == ExprKind::FloatImm && b->kind == ExprKind::FloatImm
+        && (e->dtype == DType::F32 || e->dtype == DType::F64)) {
         const double x = a->floatValue;
         const double y = b->floatValue;
         switch (e->kind) {
@@ -167,7 +171,8 @@ Expr simplify(const Expr& e, const Ranges& ranges)
         const Expr ifFalse = simplify(e->operands[2], ranges);
         if (equal(ifTrue, ifFalse))
             return ifTrue;
-        return e->kind == ExprKind::Select ? select(condition, ifTrue, ifFalse) : ifThenElse(condition, ifTrue, ifFalse);
+        return e->kind == ExprKind::Select ? select(condition, ifTrue, ifFalse)
+                                           : ifThenElse(condition, ifTrue, ifFalse);
     }
     case ExprKind::Add:
     case ExprKind::Sub:
@@ -188,16 +193,23 @@ Expr simplify(const Expr& e, const Ranges& ranges)
             return toExpr(linearForm(e, ranges));
         return simplifyChildren(e, ranges);
     case ExprKind::Cast:
-        if (isIndexType(e->dtype) && isIndexType(e->operands[0]->dtype) && sizeOf(e->operands[0]->dtype) <= sizeOf(e->dtype))
+        if (isIndexType(e->dtype) && isIndexType(e->operands[0]->dtype)
+            && sizeOf(e->operands[0]->dtype) <= sizeOf(e->dtype))
             return toExpr(linearForm(e, ranges));
         return simplifyChildren(e, ranges);
     default: return simplifyChildren(e, ranges);
     }
 }
 
-bool provablyTrue(const Expr& condition, const Ranges& ranges) { return boundsOf(condition, ranges).lo == 1; }
+bool provablyTrue(const Expr& condition, const Ranges& ranges)
+{
+    return boundsOf(condition, ranges).lo == 1;
+}
 
-bool provablyFalse(const Expr& condition, const Ranges& ranges) { return boundsOf(condition, ranges).hi == 0; }
+bool provablyFalse(const Expr& condition, const Ranges& ranges)
+{
+    return boundsOf(condition, ranges).hi == 0;
+}
 
 Stmt simplify(const Stmt& s, Ranges& ranges)
 {
@@ -237,7 +249,8 @@ Stmt simplify(const Stmt& s, Ranges& ranges)
             copy->value = simplify(copy->value, ranges);
         const Expr& value = copy->value;
         const bool selfStore = s->kind == StmtKind::Store && value->kind == ExprKind::Load && value->source == s->buffer
-            && std::equal(value->operands.begin(), value->operands.end(), copy->indices.begin(), copy->indices.end(), &equal);
+                               && std::equal(value->operands.begin(), value->operands.end(), copy->indices.begin(),
+                                             copy->indices.end(), &equal);
         return selfStore ? nullptr : copy;
     }
     }

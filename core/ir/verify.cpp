@@ -13,7 +13,10 @@ namespace {
 class Verifier
 {
 public:
-    explicit Verifier(const LoopNest& nest) : m_nest(nest) { }
+    explicit Verifier(const LoopNest& nest)
+        : m_nest(nest)
+    {
+    }
 
     Result<> run()
     {
@@ -21,7 +24,8 @@ public:
         for (std::size_t b = 0; b < m_nest.buffers.size(); ++b) {
             const Buffer& buffer = m_nest.buffers[b];
             if (buffer.shape.size() != buffer.strides.size())
-                return off("buffer {} has {} dimensions and {} strides", buffer.name, buffer.shape.size(), buffer.strides.size());
+                return off("buffer {} has {} dimensions and {} strides", buffer.name, buffer.shape.size(),
+                           buffer.strides.size());
             if (buffer.scope == Scope::Parameter)
                 parameters.push_back(static_cast<std::int32_t>(b));
         }
@@ -30,7 +34,8 @@ public:
         if (declared != parameters)
             return off("its parameters are not its parameter buffers");
         for (const Stmt& phase : m_nest.phases) {
-            if (!phase || phase->kind != StmtKind::For || (phase->loop != LoopKind::Parallel && phase->loop < LoopKind::VThread))
+            if (!phase || phase->kind != StmtKind::For
+                || (phase->loop != LoopKind::Parallel && phase->loop < LoopKind::VThread))
                 return off("a phase is no parallel loop");
             statement(phase);
         }
@@ -43,7 +48,8 @@ private:
     template<typename... Args>
     Error off(fmt::format_string<Args...> text, Args&&... args) const
     {
-        return makeError(Errc::Internal, fmt::format("kernel {}: {}", m_nest.name, fmt::format(text, std::forward<Args>(args)...)));
+        return makeError(Errc::Internal,
+                         fmt::format("kernel {}: {}", m_nest.name, fmt::format(text, std::forward<Args>(args)...)));
     }
     template<typename... Args>
     void problem(fmt::format_string<Args...> text, Args&&... args)
@@ -115,7 +121,8 @@ private:
             const StmtNode* loop = loopOf(e.get());
             return loop != nullptr && (loop->loop == LoopKind::Vectorized || loop->loop == LoopKind::Unrolled);
         }
-        return std::all_of(e->operands.begin(), e->operands.end(), [this](const Expr& o) { return isConstantOnceEmitted(o); });
+        return std::all_of(e->operands.begin(), e->operands.end(),
+                           [this](const Expr& o) { return isConstantOnceEmitted(o); });
     }
 
     void access(std::int32_t id, const std::vector<Expr>& indices, bool stores)
@@ -141,6 +148,9 @@ private:
 
 } // namespace
 
-Result<> verify(const LoopNest& nest) { return Verifier(nest).run(); }
+Result<> verify(const LoopNest& nest)
+{
+    return Verifier(nest).run();
+}
 
 } // namespace lathe::ir

@@ -6,16 +6,15 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 namespace lathe::measure {
 
@@ -54,7 +53,10 @@ std::uint64_t nextJob()
 class StopBell
 {
 public:
-    explicit StopBell(std::stop_token stop) : m_callback(std::move(stop), Ring{m_file.fd}) { }
+    explicit StopBell(std::stop_token stop)
+        : m_callback(std::move(stop), Ring{m_file.fd})
+    {
+    }
     StopBell(const StopBell&) = delete;
     StopBell& operator=(const StopBell&) = delete;
     int fd() const { return m_file.fd; }
@@ -75,16 +77,21 @@ private:
         ~EventFile() { ::close(fd); }
     };
     EventFile m_file;
-    std::stop_callback<Ring> m_callback; ///< ends before the file, and waits for a ring: none is written to a file that is closed
+    std::stop_callback<Ring>
+        m_callback; ///< ends before the file, and waits for a ring: none is written to a file that is closed
 };
 
 } // namespace
 
 Batch::Batch(const MeasurerOptions& options, std::vector<Slot>& builders, std::vector<Slot>& runners,
-             std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult,
-             MeasureTimes& times)
-    : m_options(options), m_builders(builders), m_runners(runners), m_requests(requests), m_onResult(onResult),
-      m_times(times), m_items(requests.size())
+             std::span<const MeasureRequest> requests, const Measurer::ResultCallback& onResult, MeasureTimes& times)
+    : m_options(options)
+    , m_builders(builders)
+    , m_runners(runners)
+    , m_requests(requests)
+    , m_onResult(onResult)
+    , m_times(times)
+    , m_items(requests.size())
 {
     m_gated = options.quietGate;
     for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -135,8 +142,8 @@ std::size_t Batch::count(Phase phase) const
         std::count_if(m_items.begin(), m_items.end(), [&](const Item& i) { return i.phase == phase; }));
 }
 
-/// Half of an even share: groups become smaller towards the end, so that all builders finish at about the same time (guided
-/// self-scheduling). One candidate a time would cost a link each.
+/// Half of an even share: groups become smaller towards the end, so that all builders finish at about the same time
+/// (guided self-scheduling). One candidate a time would cost a link each.
 std::size_t Batch::groupSize() const
 {
     const std::size_t shares = 2 * m_builders.size();
@@ -159,9 +166,8 @@ bool Batch::shouldRun() const
     if (!m_gated || m_quiet)
         return true;
     // Builders that will soon be done are waited for; the others are stopped meanwhile.
-    return std::none_of(m_builders.begin(), m_builders.end(), [](const Slot& slot) {
-        return slot.busy() && Clock::now() - slot.since < kSlowBuild;
-    });
+    return std::none_of(m_builders.begin(), m_builders.end(),
+                        [](const Slot& slot) { return slot.busy() && Clock::now() - slot.since < kSlowBuild; });
 }
 
 void Batch::enter(std::size_t index, Phase phase, const char* spentOn)
@@ -274,8 +280,8 @@ Result<> Batch::dispatchRuns()
     for (Slot& slot : m_runners) {
         if (slot.busy())
             continue;
-        const auto next =
-            std::find_if(m_items.begin(), m_items.end(), [](const Item& i) { return i.phase == Phase::Built; });
+        const auto next = std::find_if(m_items.begin(), m_items.end(),
+                                       [](const Item& i) { return i.phase == Phase::Built; });
         if (next == m_items.end())
             break;
         setQuiet(true);
@@ -432,8 +438,9 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
     if (static_cast<std::size_t>(answer.candidates_size()) != group.size())
         return makeError(Errc::Internal, say(Msg::BuilderLostCount));
     double told = 0;
-    for (const auto& [piece, ms] : {std::pair{"lower", answer.lower_processor_ms()}, std::pair{"generate", answer.generate_processor_ms()},
-                                    std::pair{"link", answer.link_processor_ms()}}) {
+    for (const auto& [piece, ms] :
+         {std::pair{"lower", answer.lower_processor_ms()}, std::pair{"generate", answer.generate_processor_ms()},
+          std::pair{"link", answer.link_processor_ms()}}) {
         addTime(m_times.workers, piece, ms, ms);
         told += ms;
     }
@@ -458,8 +465,8 @@ Result<> Batch::finishBuild(Slot& slot, const wire::BuildResult& answer)
         item.durations["build"] = shared; // its part of what the artifact took, linking included
         item.since = Clock::now();
         if (candidate.failure().code() != 0) {
-            finish(group[k], failedTrial(static_cast<TrialStage>(candidate.stage()), wire::errorOf(candidate.failure()), {},
-                                         std::move(item.durations)));
+            finish(group[k], failedTrial(static_cast<TrialStage>(candidate.stage()), wire::errorOf(candidate.failure()),
+                                         {}, std::move(item.durations)));
             continue;
         }
         item.artifact = artifact;
@@ -480,12 +487,16 @@ void Batch::finishRun(Slot& slot, const wire::RunResult& answer)
     addTime(m_times.workers, "upload", answer.prepare_ms(), answer.prepare_processor_ms());
     addTime(m_times.workers, "check", answer.check_ms(), answer.check_processor_ms());
     addTime(m_times.workers, "measure", answer.measure_ms(), answer.measure_processor_ms());
-    addTime(m_times.workers, "runner other", std::max(0.0, msBetween(slot.since, Clock::now()) - answer.prepare_ms() - answer.check_ms() - answer.measure_ms()),
-            std::max(0.0, answer.processor_ms() - answer.prepare_processor_ms() - answer.check_processor_ms() - answer.measure_processor_ms()));
+    addTime(m_times.workers, "runner other",
+            std::max(0.0, msBetween(slot.since, Clock::now()) - answer.prepare_ms() - answer.check_ms()
+                              - answer.measure_ms()),
+            std::max(0.0, answer.processor_ms() - answer.prepare_processor_ms() - answer.check_processor_ms()
+                              - answer.measure_processor_ms()));
     // A kernel that went wrong may have written anywhere in its process: nothing else is measured there.
     if (answer.failure().code() != 0 && answer.stage() >= static_cast<std::uint32_t>(TrialStage::Run))
         slot.worker->stop();
-    finish(index, toTrialResult(answer, m_requests[index], item.facts, slot.worker->identity(), std::move(item.durations)));
+    finish(index,
+           toTrialResult(answer, m_requests[index], item.facts, slot.worker->identity(), std::move(item.durations)));
 }
 
 void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
@@ -496,7 +507,8 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
     const ProcessExit exit = crashed ? slot.worker->reap() : slot.worker->stop();
     const std::string words = slot.worker->takeErrors();
     const Message cause = crashed ? exit.message() : messageOf(why);
-    const Message crash = builder ? say(Msg::GeneratorCrashed, phrase(slot.what), cause) : say(Msg::KernelCrashed, phrase(slot.what), cause);
+    const Message crash = builder ? say(Msg::GeneratorCrashed, phrase(slot.what), cause)
+                                  : say(Msg::KernelCrashed, phrase(slot.what), cause);
     for (const std::size_t index : group) {
         Item& item = m_items[index];
         // It may have died while idle, or of what a candidate before did to it: one more try, alone and in a new
@@ -512,9 +524,9 @@ void Batch::workerEnded(Slot& slot, bool builder, const Error& why)
             enter(index, builder ? Phase::Waiting : Phase::Built, nullptr);
             continue;
         }
-        finish(index,
-               failedTrial(slot.stage, makeError(Errc::WorkerCrashed, words.empty() ? crash : say(Msg::Noted, crash, words)),
-                           slot.worker->identity(), std::move(item.durations)));
+        finish(index, failedTrial(slot.stage,
+                                  makeError(Errc::WorkerCrashed, words.empty() ? crash : say(Msg::Noted, crash, words)),
+                                  slot.worker->identity(), std::move(item.durations)));
     }
 }
 
@@ -531,11 +543,12 @@ void Batch::deadlinePassed(Slot& slot, bool builder)
             continue;
         }
         const double limit = builder ? m_options.buildTimeoutSeconds : m_options.runTimeoutSeconds;
-        const Message tooLong = builder ? say(Msg::BuildTookLong, limit, phrase(slot.what)) : say(Msg::RunTookLong, limit, phrase(slot.what));
-        finish(index,
-               failedTrial(slot.stage,
-                           makeError(builder ? Errc::BuildTimeout : Errc::RunTimeout, words.empty() ? tooLong : say(Msg::Noted, tooLong, words)),
-                           slot.worker->identity(), std::move(item.durations)));
+        const Message tooLong = builder ? say(Msg::BuildTookLong, limit, phrase(slot.what))
+                                        : say(Msg::RunTookLong, limit, phrase(slot.what));
+        finish(index, failedTrial(slot.stage,
+                                  makeError(builder ? Errc::BuildTimeout : Errc::RunTimeout,
+                                            words.empty() ? tooLong : say(Msg::Noted, tooLong, words)),
+                                  slot.worker->identity(), std::move(item.durations)));
     }
 }
 

@@ -25,7 +25,8 @@ struct BuilderClient::Impl
     WorkerClient worker;
 
     Impl(std::string targetText, WorkerPrograms programs, std::stop_token stop)
-        : target(std::move(targetText)), worker(Worker::Kind::Builder, std::move(programs), std::move(stop))
+        : target(std::move(targetText))
+        , worker(Worker::Kind::Builder, std::move(programs), std::move(stop))
     {
     }
 
@@ -44,10 +45,14 @@ struct BuilderClient::Impl
     }
 };
 
-BuilderClient::BuilderClient(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
+BuilderClient::BuilderClient(std::unique_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{
+}
 BuilderClient::~BuilderClient() = default;
 
-Result<std::unique_ptr<BuilderClient>> BuilderClient::start(std::string target, const WorkerPrograms& programs, std::stop_token stop)
+Result<std::unique_ptr<BuilderClient>> BuilderClient::start(std::string target, const WorkerPrograms& programs,
+                                                            std::stop_token stop)
 {
     auto impl = std::make_unique<Impl>(std::move(target), programs, std::move(stop));
     LATHE_TRY(impl->worker.ensureStarted());
@@ -150,7 +155,8 @@ Result<> BuilderClient::link(const backend::LibraryRequest& request, Deadline de
 }
 
 Result<std::vector<graph::HostTensor>> BuilderClient::evaluate(const graph::Graph& network,
-                                                               const std::vector<graph::HostTensor>& inputs, Deadline deadline)
+                                                               const std::vector<graph::HostTensor>& inputs,
+                                                               Deadline deadline)
 {
     LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-reference"));
     wire::Message message;

@@ -56,20 +56,22 @@ class BuilderClient
 {
 public:
     /// A stop ends the process in the middle of its work: calls give Cancelled.
-    static Result<std::unique_ptr<BuilderClient>> start(std::string target, const WorkerPrograms& programs = {}, std::stop_token stop = {});
+    static Result<std::unique_ptr<BuilderClient>> start(std::string target, const WorkerPrograms& programs = {},
+                                                        std::stop_token stop = {});
     ~BuilderClient();
     BuilderClient(const BuilderClient&) = delete;
     BuilderClient& operator=(const BuilderClient&) = delete;
 
     /// Errors of single kernels are in the product; of the call: BuildTimeout, WorkerCrashed, Incompatible, NotFound.
-    /// After an error the process is started afresh at the next call. One that is killed from outside is replaced at once, and
-    /// asked again once: then it is WorkerCrashed.
+    /// After an error the process is started afresh at the next call. One that is killed from outside is replaced at
+    /// once, and asked again once: then it is WorkerCrashed.
     Result<BuiltProduct> build(std::span<const KernelJob> kernels, Product product, Deadline deadline);
     Result<> link(const backend::LibraryRequest& request, Deadline deadline);
-    /// What a network must give on these inputs, by the operators' plain evaluation in that process; no target is needed. The
-    /// network's constants go there in a file. Errors: RunTimeout, Cancelled, WorkerCrashed, StoreFailed, those of graph::interpret.
-    Result<std::vector<graph::HostTensor>> evaluate(const graph::Graph& network, const std::vector<graph::HostTensor>& inputs,
-                                                    Deadline deadline);
+    /// What a network must give on these inputs, by the operators' plain evaluation in that process; no target is
+    /// needed. The network's constants go there in a file. Errors: RunTimeout, Cancelled, WorkerCrashed, StoreFailed,
+    /// those of graph::interpret.
+    Result<std::vector<graph::HostTensor>> evaluate(const graph::Graph& network,
+                                                    const std::vector<graph::HostTensor>& inputs, Deadline deadline);
 
 private:
     struct Impl;

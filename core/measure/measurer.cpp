@@ -22,7 +22,10 @@ struct Measurer::Impl
     MeasureTimes times;
 };
 
-Measurer::Measurer(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
+Measurer::Measurer(std::unique_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{
+}
 Measurer::~Measurer() = default;
 
 DeviceSpec deviceOf(const Target& target, std::string key)
@@ -39,8 +42,7 @@ BuiltKernelPtr makeBuiltKernel()
 Result<> checkMeasurable(const Target& target)
 {
     if (!target.traits().runsHere)
-        return makeError(Errc::Unsupported, say(Msg::NotMeasurableHere,
-                                                        target.machine(), thisMachine()));
+        return makeError(Errc::Unsupported, say(Msg::NotMeasurableHere, target.machine(), thisMachine()));
     return {};
 }
 
@@ -76,7 +78,8 @@ Result<> Measurer::measure(std::span<const MeasureRequest> requests, const Resul
     for (const MeasureRequest& request : requests)
         if (!request.task)
             return makeError(Errc::InvalidArgument, "a candidate to measure has no task data");
-    return Batch(m_impl->options, m_impl->builders, m_impl->runners, requests, onResult, m_impl->times).run(std::move(stop));
+    return Batch(m_impl->options, m_impl->builders, m_impl->runners, requests, onResult, m_impl->times)
+        .run(std::move(stop));
 }
 
 const MeasureTimes& Measurer::times() const
@@ -94,7 +97,10 @@ const std::vector<DeviceIdentity>& Measurer::devices() const
     return m_impl->devices;
 }
 
-Result<std::string> Measurer::health(std::size_t device) { return report(device, false); }
+Result<std::string> Measurer::health(std::size_t device)
+{
+    return report(device, false);
+}
 
 Result<std::string> Measurer::limits()
 {

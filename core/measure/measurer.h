@@ -19,11 +19,13 @@ struct MeasurerOptions
     std::string target = kDefaultTarget;
     std::uint32_t builders = 0; ///< processes; 0: one per processor
     std::vector<DeviceSpec> devices; ///< one runner process each; empty: the target's kind with its words
-    double buildTimeoutSeconds = 15; ///< of one artifact; the candidates of one that takes longer are built again one by one
+    double buildTimeoutSeconds =
+        15; ///< of one artifact; the candidates of one that takes longer are built again one by one
     double runTimeoutSeconds = 10; ///< per candidate
     std::uint32_t candidatesPerBuild = 0; ///< in one artifact; 0: as the batch and the builders suggest
     std::uint32_t retireAfter = 5000; ///< requests after which a worker is replaced
-    /// Builders are stopped and `onQuiet` is called around timing, where the target's kernels share this machine's cores.
+    /// Builders are stopped and `onQuiet` is called around timing, where the target's kernels share this machine's
+    /// cores.
     bool quietGate = true;
     std::function<void(bool quiet)> onQuiet; ///< park and unpark what else uses the cores; on the measuring thread
     WorkerPrograms programs;
@@ -65,8 +67,8 @@ public:
     const std::vector<DeviceIdentity>& devices() const;
     /// JSON of clocks, temperature, calibration of a device now. Errors: DeviceLost, RunTimeout.
     Result<std::string> health(std::size_t device);
-    /// JSON of what the first device that answers can do, measured now (device_abi.h, limits). Errors as of health(), of the
-    /// last one where none answers.
+    /// JSON of what the first device that answers can do, measured now (device_abi.h, limits). Errors as of health(),
+    /// of the last one where none answers.
     Result<std::string> limits();
 
 private:

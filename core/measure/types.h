@@ -42,12 +42,13 @@ struct RunPlan
     double minRepeatMs = 100;
     double cooldownMs = 0;
     std::uint64_t coldBytes = 0; ///< unrelated memory read before each run; forces number 1, minRepeatMs 0
-    /// Constants of float type are read in turns from copies of so many bytes together: as in a network whose other weights
-    /// push them out of the caches meanwhile. 0: always the same ones, warm.
+    /// Constants of float type are read in turns from copies of so many bytes together: as in a network whose other
+    /// weights push them out of the caches meanwhile. 0: always the same ones, warm.
     std::uint64_t rotateBytes = 0;
     /// The first timed run is all a candidate gets if it is slower than this many times `bestNs`; 0: never cut short.
     double loserFactor = 0;
-    /// A mean over a few milliseconds is all it gets if that is slower than this many times `bestNs`; 0: never cut short.
+    /// A mean over a few milliseconds is all it gets if that is slower than this many times `bestNs`; 0: never cut
+    /// short.
     double contenderFactor = 0;
 };
 
@@ -65,7 +66,8 @@ struct MeasureRequest
     double bestNs = std::numeric_limits<double>::infinity();
     std::int64_t ordinal =
         -1; ///< of the trial in the run; part of the kernel's name, so that fault scripts can name it
-    BuiltKernelPtr built; ///< null, or made by makeBuiltKernel(): filled by the first measurement, from then on nothing is built
+    BuiltKernelPtr
+        built; ///< null, or made by makeBuiltKernel(): filled by the first measurement, from then on nothing is built
 };
 
 /// A device that a local runner opens.

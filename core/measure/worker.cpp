@@ -7,11 +7,10 @@
 #include "core/wire/messages.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <csignal>
-
-#include <unistd.h>
 
 namespace lathe::measure {
 
@@ -22,7 +21,9 @@ constexpr int kStarts = 4; // of a process that others kill
 } // namespace
 
 Worker::Worker(Kind kind, WorkerPrograms programs, std::optional<DeviceSpec> device)
-    : m_kind(kind), m_programs(std::move(programs)), m_device(std::move(device))
+    : m_kind(kind)
+    , m_programs(std::move(programs))
+    , m_device(std::move(device))
 {
 }
 
@@ -72,11 +73,11 @@ Result<> Worker::greet()
         return makeError(Errc::Incompatible, say(Msg::WorkerSaidNoHello));
     const wire::Hello& said = theirs.hello();
     if (said.version() != wire::protocolVersion())
-        return makeError(Errc::Incompatible, say(Msg::WorkerVersionDiffers, said.program(),
-                                                         said.version(), wire::protocolVersion()));
+        return makeError(Errc::Incompatible,
+                         say(Msg::WorkerVersionDiffers, said.program(), said.version(), wire::protocolVersion()));
     if (m_kind == Kind::Builder && said.build_id() != backend::buildId())
-        return makeError(Errc::Incompatible, say(Msg::WorkerBuildDiffers, said.program(),
-                                                         said.build_id(), backend::buildId()));
+        return makeError(Errc::Incompatible,
+                         say(Msg::WorkerBuildDiffers, said.program(), said.build_id(), backend::buildId()));
     return {};
 }
 
@@ -150,7 +151,8 @@ Result<wire::Message> Worker::receive(Deadline deadline)
             const ProcessExit exit = reap();
             const std::string words = takeErrors();
             m_killed = exit.killed();
-            const Message ended = say(Msg::WorkerEnded, m_kind == Kind::Builder ? "lathe-builder" : "lathe-runner", exit.message());
+            const Message ended = say(Msg::WorkerEnded, m_kind == Kind::Builder ? "lathe-builder" : "lathe-runner",
+                                      exit.message());
             return makeError(Errc::WorkerCrashed, words.empty() ? ended : say(Msg::Noted, ended, words));
         }
         return message;

@@ -27,8 +27,8 @@ public:
     /// @param device  what a runner opens; nothing: none
     Worker(Kind kind, WorkerPrograms programs, std::optional<DeviceSpec> device = {});
 
-    /// Starts the process if none is alive, exchanges hellos, opens the device; again where somebody kills it meanwhile.
-    /// Errors: NotFound, Incompatible, those of the device, WorkerCrashed, RunTimeout.
+    /// Starts the process if none is alive, exchanges hellos, opens the device; again where somebody kills it
+    /// meanwhile. Errors: NotFound, Incompatible, those of the device, WorkerCrashed, RunTimeout.
     Result<> ensureStarted();
     /// Kills the process group, if there is one. What it said on standard error stays until the next start.
     ProcessExit stop();

@@ -16,8 +16,9 @@ Result<wire::Message> WorkerClient::ask(const wire::Message& request, const std:
     return answer;
 }
 
-Result<wire::Message> WorkerClient::exchange(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
-                                             wire::BlobStore& blobs, Deadline deadline)
+Result<wire::Message> WorkerClient::exchange(const wire::Message& request,
+                                             const std::map<Hash128, std::string_view>& needed, wire::BlobStore& blobs,
+                                             Deadline deadline)
 {
     if (m_stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));

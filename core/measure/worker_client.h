@@ -3,12 +3,12 @@
 #include "core/measure/worker.h"
 #include "core/wire/blob_store.h"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <stop_token>
 #include <string_view>
-
-#include <sys/types.h>
 
 namespace lathe::measure {
 
@@ -19,21 +19,21 @@ class WorkerClient
 public:
     /// A stop ends the process in the middle of its work.
     WorkerClient(Worker::Kind kind, WorkerPrograms programs, std::stop_token stop)
-        : m_worker(kind, std::move(programs)), m_stop(std::move(stop))
+        : m_worker(kind, std::move(programs))
+        , m_stop(std::move(stop))
     {
     }
 
     Result<> ensureStarted() { return m_worker.ensureStarted(); }
     /// Of the process that was started last: what earlier requests left is in it, if it is still the same.
     pid_t pid() const { return m_worker.process().pid(); }
-    /// Sends, with the blobs that the request names (again, if the worker lost them), and waits; blobs of the answer end up in
-    /// `blobs`. Starts the process if none is alive.
-    /// Errors: Cancelled (stopped), RunTimeout, WorkerCrashed (with signal and last words), those of the start. After an error
-    /// the process is gone.
+    /// Sends, with the blobs that the request names (again, if the worker lost them), and waits; blobs of the answer
+    /// end up in `blobs`. Starts the process if none is alive. Errors: Cancelled (stopped), RunTimeout, WorkerCrashed
+    /// (with signal and last words), those of the start. After an error the process is gone.
     Result<wire::Message> ask(const wire::Message& request, const std::map<Hash128, std::string_view>& needed,
                               wire::BlobStore& blobs, Deadline deadline);
-    /// Whether somebody else killed the process of the request before, which may be asked again, once: more often it may be the
-    /// work that eats the memory.
+    /// Whether somebody else killed the process of the request before, which may be asked again, once: more often it
+    /// may be the work that eats the memory.
     bool wasKilled() const { return m_worker.killed(); }
     std::uint64_t nextId() { return ++m_lastId; }
 

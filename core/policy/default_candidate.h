@@ -6,8 +6,8 @@
 
 namespace lathe::policy {
 
-/// A complete candidate without measuring, for any task on any target: the first guess that a policy with rules for the target
-/// has, else plain loops, which are not fast, but right. Errors: those of a policy that has rules and fails.
+/// A complete candidate without measuring, for any task on any target: the first guess that a policy with rules for the
+/// target has, else plain loops, which are not fast, but right. Errors: those of a policy that has rules and fails.
 Result<Candidate> defaultCandidate(const search::SearchTask& task);
 
 /// The first alternative as plain loops.

@@ -27,7 +27,8 @@ bool runsPhases(const Target& target)
 
 Result<ModelPtr> ownModel(std::size_t, const PolicyOptions&)
 {
-    return std::make_shared<SharedModel>(search::makeXGBoostModel(search::XGBoostOptions()), search::kLatheFeatures, 16);
+    return std::make_shared<SharedModel>(search::makeXGBoostModel(search::XGBoostOptions()), search::kLatheFeatures,
+                                         16);
 }
 
 Result<ModelPtr> noModel(std::size_t, const PolicyOptions& options)
@@ -39,7 +40,8 @@ Result<ModelPtr> referenceModel(std::size_t tasks, const PolicyOptions& options)
 {
     // Its model counts from the trial after the warm-up on.
     const std::size_t warmup = tasks * static_cast<std::size_t>(options.trialsPerRound) + 1;
-    return std::make_shared<SharedModel>(search::makeXGBoostModel(search::referenceModelOptions()), search::kReferenceFeatures, warmup);
+    return std::make_shared<SharedModel>(search::makeXGBoostModel(search::referenceModelOptions()),
+                                         search::kReferenceFeatures, warmup);
 }
 
 template<Guidance guidance>
@@ -73,16 +75,43 @@ Result<Candidate> ownGuess(const SearchTask& task)
 std::vector<PolicyEntry> ownPolicies()
 {
     return {
-        {.name = kDefaultPolicy, .help = "Lathe's search", .missing = {}, .takesHeadStart = true, .suits = runsPhases, .model = ownModel,
-         .make = own<Guidance::Model>, .guess = ownGuess},
-        {.name = "reference", .help = "the reference compiler's rules", .missing = {}, .minRepeatMs = 100, .suits = {},
-         .model = referenceModel, .make = reference, .guess = {}},
-        {.name = "random", .help = {}, .missing = {}, .suits = runsPhases, .model = noModel,
-         .make = own<Guidance::None>, .guess = {}},
-        {.name = "evolution", .help = "no cost model", .missing = {}, .suits = runsPhases, .model = noModel,
-         .make = own<Guidance::Measured>, .guess = {}},
-        {.name = "template", .help = "schedules with knobs", .missing = "the template policy is not part of this version", .suits = {},
-         .model = {}, .make = {}, .guess = {}},
+        {.name = kDefaultPolicy,
+         .help = "Lathe's search",
+         .missing = {},
+         .takesHeadStart = true,
+         .suits = runsPhases,
+         .model = ownModel,
+         .make = own<Guidance::Model>,
+         .guess = ownGuess},
+        {.name = "reference",
+         .help = "the reference compiler's rules",
+         .missing = {},
+         .minRepeatMs = 100,
+         .suits = {},
+         .model = referenceModel,
+         .make = reference,
+         .guess = {}},
+        {.name = "random",
+         .help = {},
+         .missing = {},
+         .suits = runsPhases,
+         .model = noModel,
+         .make = own<Guidance::None>,
+         .guess = {}},
+        {.name = "evolution",
+         .help = "no cost model",
+         .missing = {},
+         .suits = runsPhases,
+         .model = noModel,
+         .make = own<Guidance::Measured>,
+         .guess = {}},
+        {.name = "template",
+         .help = "schedules with knobs",
+         .missing = "the template policy is not part of this version",
+         .suits = {},
+         .model = {},
+         .make = {},
+         .guess = {}},
     };
 }
 
@@ -131,7 +160,8 @@ void addPolicy(PolicyEntry entry)
     auto added = std::make_shared<const PolicyEntry>(std::move(entry));
     PolicyTable& known = table();
     const std::scoped_lock lock(known.mutex);
-    const auto same = std::find_if(known.entries.begin(), known.entries.end(), [&added](const PolicyPtr& e) { return e->name == added->name; });
+    const auto same = std::find_if(known.entries.begin(), known.entries.end(),
+                                   [&added](const PolicyPtr& e) { return e->name == added->name; });
     if (same != known.entries.end())
         *same = std::move(added);
     else
@@ -150,13 +180,15 @@ Result<PolicyPtr> findPolicy(std::string_view name)
     return makeError(Errc::InvalidArgument, fmt::format("policy '{}' is not one of {}", name, policyNames()));
 }
 
-Result<std::shared_ptr<search::SharedModel>> makeSharedModel(std::string_view policy, std::size_t tasks, const PolicyOptions& options)
+Result<std::shared_ptr<search::SharedModel>> makeSharedModel(std::string_view policy, std::size_t tasks,
+                                                             const PolicyOptions& options)
 {
     LATHE_TRY_ASSIGN(const PolicyPtr entry, findPolicy(policy));
     return entry->model(tasks, options);
 }
 
-Result<std::unique_ptr<search::Policy>> makePolicy(std::string_view policy, const SearchTask& task, ModelPtr model, const PolicyOptions& options)
+Result<std::unique_ptr<search::Policy>> makePolicy(std::string_view policy, const SearchTask& task, ModelPtr model,
+                                                   const PolicyOptions& options)
 {
     LATHE_TRY_ASSIGN(const PolicyPtr entry, findPolicy(policy));
     return entry->make(task, std::move(model), options);

@@ -25,13 +25,15 @@ struct PolicyEntry
     /// Whether it has rules for a target. Null: for any.
     std::function<bool(const Target& target)> suits;
     /// The model that the tasks of one run share, with the width of its features.
-    std::function<Result<std::shared_ptr<search::SharedModel>>(std::size_t tasks, const search::PolicyOptions& options)> model;
+    std::function<Result<std::shared_ptr<search::SharedModel>>(std::size_t tasks, const search::PolicyOptions& options)>
+        model;
     /// Of one task. Errors: Unsupported, with what the policy has no rules for.
-    std::function<Result<std::unique_ptr<search::Policy>>(const search::SearchTask& task, std::shared_ptr<search::SharedModel> model,
+    std::function<Result<std::unique_ptr<search::Policy>>(const search::SearchTask& task,
+                                                          std::shared_ptr<search::SharedModel> model,
                                                           const search::PolicyOptions& options)>
         make;
-    /// The candidate that it believes in most, without having measured anything. Null: it has none for any task. Errors: Unsupported,
-    /// it has none for this one.
+    /// The candidate that it believes in most, without having measured anything. Null: it has none for any task.
+    /// Errors: Unsupported, it has none for this one.
     std::function<Result<Candidate>(const search::SearchTask& task)> guess;
 };
 
@@ -48,8 +50,10 @@ void addPolicy(PolicyEntry entry);
 Result<PolicyPtr> findPolicy(std::string_view name);
 
 /// As findPolicy(), then of the entry.
-Result<std::shared_ptr<search::SharedModel>> makeSharedModel(std::string_view policy, std::size_t tasks, const search::PolicyOptions& options);
+Result<std::shared_ptr<search::SharedModel>> makeSharedModel(std::string_view policy, std::size_t tasks,
+                                                             const search::PolicyOptions& options);
 Result<std::unique_ptr<search::Policy>> makePolicy(std::string_view policy, const search::SearchTask& task,
-                                                   std::shared_ptr<search::SharedModel> model, const search::PolicyOptions& options);
+                                                   std::shared_ptr<search::SharedModel> model,
+                                                   const search::PolicyOptions& options);
 
 } // namespace lathe::policy

@@ -22,8 +22,8 @@ struct EdgeState
     friend bool operator==(const EdgeState&, const EdgeState&) = default;
 };
 
-/// What a policy proposes for one task. `steps` (JSON text of schedule::Step lists) always fills the body completely, so
-/// that builders need no policy; (sketch, genome) or (template, config) say how it was made.
+/// What a policy proposes for one task. `steps` (JSON text of schedule::Step lists) always fills the body completely,
+/// so that builders need no policy; (sketch, genome) or (template, config) say how it was made.
 struct Candidate
 {
     std::string task; ///< Task::key
@@ -33,7 +33,8 @@ struct Candidate
     std::string sketch; ///< policy, version and sketch: "lathe-cpu/1:direct-tile"
     std::vector<std::int32_t> genome;
     std::string steps;
-    double predictedNs = std::numeric_limits<double>::quiet_NaN(); ///< what the policy expected; NaN: nothing. No part of the identity
+    double predictedNs =
+        std::numeric_limits<double>::quiet_NaN(); ///< what the policy expected; NaN: nothing. No part of the identity
 
     /// Over all fields above but predictedNs: equal candidates have equal hashes in every process and on every machine.
     Hash128 hash() const;
@@ -55,13 +56,15 @@ std::string_view toString(TrialStage stage); ///< "done", "lower", ...
 /// Who measured.
 struct DeviceIdentity
 {
-    std::string key; ///< of the class of equal devices, among which costs compare: "h100", "cpu-5ac01d94b2e7"; empty: nobody
+    std::string
+        key; ///< of the class of equal devices, among which costs compare: "h100", "cpu-5ac01d94b2e7"; empty: nobody
     std::string fingerprint; ///< this one, JSON as its device half tells: {"kind", "key", "name", "hardware"}
     friend bool operator==(const DeviceIdentity&, const DeviceIdentity&) = default;
 };
 
-/// Of a device that nobody registered under a key: its kind and a hash of what its fingerprint says of it, wherever it is plugged in
-/// (the fingerprint's "key", by which its own machine calls it, does not count). A fingerprint that is no JSON object is a key itself.
+/// Of a device that nobody registered under a key: its kind and a hash of what its fingerprint says of it, wherever it
+/// is plugged in (the fingerprint's "key", by which its own machine calls it, does not count). A fingerprint that is no
+/// JSON object is a key itself.
 DeviceIdentity identityOf(std::string fingerprint);
 
 /// What came of it.
@@ -94,8 +97,8 @@ struct Record
     std::string repeats; ///< the trial whose candidate was measured again; empty: none
 };
 
-/// The caches that a record's runs met, as its conditions say. 0: warm, runs back to back. Above: so many bytes of other
-/// memory were read before each run. Below: weights were taken in turns from copies of so many bytes together.
+/// The caches that a record's runs met, as its conditions say. 0: warm, runs back to back. Above: so many bytes of
+/// other memory were read before each run. Below: weights were taken in turns from copies of so many bytes together.
 std::int64_t coldBytes(const Record& record);
 
 /// Id of the finals that a record is of, as its conditions say; empty: it is an ordinary trial.

@@ -23,7 +23,8 @@ Error off(std::string_view key, std::string_view wanted)
 class Reader
 {
 public:
-    explicit Reader(const json& object, std::string_view what) : m_object(object)
+    explicit Reader(const json& object, std::string_view what)
+        : m_object(object)
     {
         if (!object.is_object())
             m_error = off(what, "an object");
@@ -39,7 +40,8 @@ public:
     template<typename T>
     void take(const char* key, T& value, std::string_view wanted)
     {
-        read(key, [&](const json& j) { return takeJson(j, value); }, wanted);
+        read(
+            key, [&](const json& j) { return takeJson(j, value); }, wanted);
     }
     template<typename Fn>
     void read(const char* key, Fn&& take, std::string_view wanted)
@@ -113,37 +115,46 @@ Result<IndexMap> indexMapFromJson(const json& value)
 {
     IndexMap map;
     Reader reader(value, "index map");
-    reader.read("shape", [&](const json& shape) {
-        if (!shape.is_array() || shape.size() > kMaxRank)
-            return false;
-        for (const json& extent : shape) {
-            if (!takeJson(extent, map.logicalShape[map.logicalRank]) || map.logicalShape[map.logicalRank] < 0)
+    reader.read(
+        "shape",
+        [&](const json& shape) {
+            if (!shape.is_array() || shape.size() > kMaxRank)
                 return false;
-            ++map.logicalRank;
-        }
-        return true;
-    }, "a list of at most 8 extents");
-    reader.read("axes", [&](const json& axes) {
-        if (!axes.is_array() || axes.size() > kMaxPhysicalRank)
-            return false;
-        for (const json& j : axes) {
-            IndexMap::Axis& axis = map.axes[map.physicalRank];
-            if (!j.is_array() || j.size() != 4 || !takeJson(j[0], axis.dim) || !takeJson(j[1], axis.div)
-                || !takeJson(j[2], axis.extent) || !takeJson(j[3], axis.stride))
+            for (const json& extent : shape) {
+                if (!takeJson(extent, map.logicalShape[map.logicalRank]) || map.logicalShape[map.logicalRank] < 0)
+                    return false;
+                ++map.logicalRank;
+            }
+            return true;
+        },
+        "a list of at most 8 extents");
+    reader.read(
+        "axes",
+        [&](const json& axes) {
+            if (!axes.is_array() || axes.size() > kMaxPhysicalRank)
                 return false;
-            if (axis.dim < 0 || axis.dim >= map.logicalRank || axis.div < 1 || axis.extent < 1 || axis.stride < 0)
-                return false;
-            ++map.physicalRank;
-        }
-        return true;
-    }, "a list of at most 24 axes [dim, div, extent, stride]");
+            for (const json& j : axes) {
+                IndexMap::Axis& axis = map.axes[map.physicalRank];
+                if (!j.is_array() || j.size() != 4 || !takeJson(j[0], axis.dim) || !takeJson(j[1], axis.div)
+                    || !takeJson(j[2], axis.extent) || !takeJson(j[3], axis.stride))
+                    return false;
+                if (axis.dim < 0 || axis.dim >= map.logicalRank || axis.div < 1 || axis.extent < 1 || axis.stride < 0)
+                    return false;
+                ++map.physicalRank;
+            }
+            return true;
+        },
+        "a list of at most 24 axes [dim, div, extent, stride]");
     LATHE_TRY(reader.finish());
     if (!fitsMemory(map))
         return off("index map", "of a tensor of at most 2^40 elements");
     return map;
 }
 
-json toJson(const EdgeState& edge) { return {{"map", toJson(edge.map)}, {"split", edge.split}}; }
+json toJson(const EdgeState& edge)
+{
+    return {{"map", toJson(edge.map)}, {"split", edge.split}};
+}
 
 Result<EdgeState> edgeStateFromJson(const json& value)
 {
@@ -160,12 +171,8 @@ json toJson(const Candidate& candidate)
     json edges = json::array();
     for (const EdgeState& edge : candidate.edges)
         edges.push_back(toJson(edge));
-    return {{"task", candidate.task},
-            {"alternative", candidate.alternative},
-            {"edges", std::move(edges)},
-            {"kind", candidate.kind},
-            {"sketch", candidate.sketch},
-            {"genome", candidate.genome},
+    return {{"task", candidate.task},  {"alternative", candidate.alternative}, {"edges", std::move(edges)},
+            {"kind", candidate.kind},  {"sketch", candidate.sketch},           {"genome", candidate.genome},
             {"steps", candidate.steps}};
 }
 
@@ -176,19 +183,22 @@ Result<Candidate> candidateFromJson(const json& value)
     reader.text("task", candidate.task);
     reader.text("alternative", candidate.alternative);
     Result<> edgeError;
-    reader.read("edges", [&](const json& edges) {
-        if (!edges.is_array())
-            return false;
-        for (const json& j : edges) {
-            Result<EdgeState> edge = edgeStateFromJson(j);
-            if (!edge) {
-                edgeError = std::move(edge).error();
-                return true;
+    reader.read(
+        "edges",
+        [&](const json& edges) {
+            if (!edges.is_array())
+                return false;
+            for (const json& j : edges) {
+                Result<EdgeState> edge = edgeStateFromJson(j);
+                if (!edge) {
+                    edgeError = std::move(edge).error();
+                    return true;
+                }
+                candidate.edges.push_back(*std::move(edge));
             }
-            candidate.edges.push_back(*std::move(edge));
-        }
-        return true;
-    }, "a list");
+            return true;
+        },
+        "a list");
     reader.text("kind", candidate.kind);
     reader.text("sketch", candidate.sketch);
     reader.take("genome", candidate.genome, "a list of 32-bit integers");
@@ -200,13 +210,10 @@ Result<Candidate> candidateFromJson(const json& value)
 
 json toJson(const TrialResult& result)
 {
-    json value = {{"stage", toString(result.stage)},
-                  {"code", toString(result.code)},
-                  {"text", result.text},
-                  {"costs_ns", result.costsNs},
-                  {"verified", result.verified},
-                  {"durations_ms", result.durationsMs},
-                  {"conditions", result.conditions}};
+    json value = {
+        {"stage", toString(result.stage)}, {"code", toString(result.code)}, {"text", result.text},
+        {"costs_ns", result.costsNs},      {"verified", result.verified},   {"durations_ms", result.durationsMs},
+        {"conditions", result.conditions}};
     if (result.about)
         value["about"] = json::parse(toJsonText(result.about));
     return value;
@@ -216,34 +223,51 @@ Result<TrialResult> trialResultFromJson(const json& value)
 {
     TrialResult result;
     Reader reader(value, "result");
-    reader.read("stage", [&](const json& j) {
-        const auto stage = j.is_string() ? trialStageFromString(j.get<std::string>()) : std::nullopt;
-        result.stage = stage.value_or(TrialStage::Done);
-        return stage.has_value();
-    }, "a stage of a trial");
-    reader.read("code", [&](const json& j) {
-        const auto code = j.is_string() ? errcFromString(j.get<std::string>()) : std::nullopt;
-        result.code = code.value_or(Errc::Internal);
-        return code.has_value();
-    }, "an error code");
+    reader.read(
+        "stage",
+        [&](const json& j) {
+            const auto stage = j.is_string() ? trialStageFromString(j.get<std::string>()) : std::nullopt;
+            result.stage = stage.value_or(TrialStage::Done);
+            return stage.has_value();
+        },
+        "a stage of a trial");
+    reader.read(
+        "code",
+        [&](const json& j) {
+            const auto code = j.is_string() ? errcFromString(j.get<std::string>()) : std::nullopt;
+            result.code = code.value_or(Errc::Internal);
+            return code.has_value();
+        },
+        "an error code");
     reader.text("text", result.text);
-    reader.read("about", [&](const json& about) {
-        result.about = aboutFromJsonText(about.dump(-1, ' ', false, json::error_handler_t::replace)); // what is not known is left to the text
-        return true;
-    }, "an object");
-    reader.read("costs_ns", [&](const json& costs) {
-        return takeJson(costs, result.costsNs)
-            && std::all_of(result.costsNs.begin(), result.costsNs.end(), [](double ns) { return std::isfinite(ns) && ns >= 0; });
-    }, "a list of times");
+    reader.read(
+        "about",
+        [&](const json& about) {
+            result.about = aboutFromJsonText(
+                about.dump(-1, ' ', false, json::error_handler_t::replace)); // what is not known is left to the text
+            return true;
+        },
+        "an object");
+    reader.read(
+        "costs_ns",
+        [&](const json& costs) {
+            return takeJson(costs, result.costsNs)
+                   && std::all_of(result.costsNs.begin(), result.costsNs.end(),
+                                  [](double ns) { return std::isfinite(ns) && ns >= 0; });
+        },
+        "a list of times");
     reader.boolean("verified", result.verified);
-    reader.read("durations_ms", [&](const json& durations) {
-        if (!durations.is_object())
-            return false;
-        for (const auto& [activity, j] : durations.items())
-            if (!takeJson(j, result.durationsMs[activity]))
+    reader.read(
+        "durations_ms",
+        [&](const json& durations) {
+            if (!durations.is_object())
                 return false;
-        return true;
-    }, "an object of times");
+            for (const auto& [activity, j] : durations.items())
+                if (!takeJson(j, result.durationsMs[activity]))
+                    return false;
+            return true;
+        },
+        "an object of times");
     reader.text("conditions", result.conditions);
     LATHE_TRY(reader.finish());
     return result;
@@ -283,9 +307,12 @@ Result<Record> recordFromJson(const json& value)
     reader.text("device_key", record.result.device.key);
     reader.integer("time_ms", record.timeMs);
     reader.text("repeats", record.repeats);
-    reader.read("predicted_ns", [&](const json& j) {
-        return takeJson(j, record.candidate.predictedNs) && std::isfinite(record.candidate.predictedNs);
-    }, "a time");
+    reader.read(
+        "predicted_ns",
+        [&](const json& j) {
+            return takeJson(j, record.candidate.predictedNs) && std::isfinite(record.candidate.predictedNs);
+        },
+        "a time");
     LATHE_TRY(reader.finish());
     if (record.result.device.key.empty()) // written before devices had keys
         record.result.device = identityOf(std::move(record.result.device.fingerprint));

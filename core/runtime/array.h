@@ -6,12 +6,14 @@
 
 namespace lathe::runtime {
 
-/// `count` value-initialized objects, or null if there is no memory. The C++ library's new would bring exceptions along.
+/// `count` value-initialized objects, or null if there is no memory. The C++ library's new would bring exceptions
+/// along.
 template<typename T>
 T* makeArray(std::size_t count)
 {
     void* memory = nullptr;
-    if (count > SIZE_MAX / 2 / sizeof(T) || posix_memalign(&memory, alignof(T) < 16 ? 16 : alignof(T), (count > 0 ? count : 1) * sizeof(T)) != 0)
+    if (count > SIZE_MAX / 2 / sizeof(T)
+        || posix_memalign(&memory, alignof(T) < 16 ? 16 : alignof(T), (count > 0 ? count : 1) * sizeof(T)) != 0)
         return nullptr;
     T* const first = static_cast<T*>(memory);
     for (std::size_t i = 0; i < count; ++i)

@@ -61,7 +61,8 @@ std::int32_t timeRepeats(const RepeatPlan& plan, TimedCall call, void* context, 
                 results[r] = each;
                 break;
             }
-            const double byTime = minNanoseconds / (each > 1 ? each : 1) + 1, byGrowth = static_cast<double>(number) * 1.618;
+            const double byTime = minNanoseconds / (each > 1 ? each : 1) + 1,
+                         byGrowth = static_cast<double>(number) * 1.618;
             const auto grown = static_cast<std::uint64_t>(byTime > byGrowth ? byTime : byGrowth);
             number = grown > number ? grown : number + 1; // 1 * 1.618 is 1 again
         }

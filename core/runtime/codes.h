@@ -1,7 +1,7 @@
 #pragma once
 
-/// Numbers that programs, plugins and stored records agree on, in C, so that every half of a plugin can include them. The
-/// enumerations of core (support/errc.h, record/record.h) take their values from here. Append, never renumber.
+/// Numbers that programs, plugins and stored records agree on, in C, so that every half of a plugin can include them.
+/// The enumerations of core (support/errc.h, record/record.h) take their values from here. Append, never renumber.
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,9 +2,9 @@
 
 /// Device half: the C ABI of a plugin that runs artifacts. One exported function,
 ///     const LatheDeviceApi* lathe_device_api(void);
-/// Loaded by lathe-runner alone. Nothing but C types crosses; nothing throws. A function that fails returns non-zero and
-/// fills `error` (if given) with a code of codes.h and a sentence.
-/// Threads: one thread drives one LatheDevice; several devices may be driven at once.
+/// Loaded by lathe-runner alone. Nothing but C types crosses; nothing throws. A function that fails returns non-zero
+/// and fills `error` (if given) with a code of codes.h and a sentence. Threads: one thread drives one LatheDevice;
+/// several devices may be driven at once.
 
 #include "core/runtime/codes.h"
 
@@ -41,7 +41,8 @@ typedef struct LatheLaunch
 
 typedef struct LatheTiming
 {
-    /* Of all timed launches of `iterations` passes over the list; without what others took of the processor meanwhile, where the device can tell. */
+    /* Of all timed launches of `iterations` passes over the list; without what others took of the processor meanwhile,
+     * where the device can tell. */
     uint64_t nanoseconds;
     uint32_t clock; /* enum LatheClock */
     uint32_t flags; /* LATHE_TIMING_... */
@@ -53,8 +54,8 @@ typedef struct LatheDeviceApi
     uint32_t structSize;
     const char* kind; /* "cpu", "sim", ... */
 
-    /* JSON array of devices that this machine has: [{"key","name","hardware":{name:{"value","origin"}}}]; static storage.
-     * An absent driver is an empty array, not an error. */
+    /* JSON array of devices that this machine has: [{"key","name","hardware":{name:{"value","origin"}}}]; static
+     * storage. An absent driver is an empty array, not an error. */
     const char* (*enumerate)(void);
     /* options: the target's words ("-threads=2 ..."). */
     int (*open)(const char* key, const char* options, LatheDevice** device, LatheDeviceError* error);
@@ -63,14 +64,16 @@ typedef struct LatheDeviceApi
     int (*prepare)(LatheDevice* device, const void* blob, size_t bytes, LatheDeviceError* error);
     /* JSON of clocks, temperature, calibration ns now; valid until the next call. */
     const char* (*health)(LatheDevice* device);
-    /* JSON of what the device can do, measured now: {"gflops", "levels": [{"name","bytes","gbytes_per_s"}]}, fastest level first,
-     * bytes 0: no bound; {} if it means nothing here. Valid until the next call. */
+    /* JSON of what the device can do, measured now: {"gflops", "levels": [{"name","bytes","gbytes_per_s"}]}, fastest
+     * level first, bytes 0: no bound; {} if it means nothing here. Valid until the next call. */
     const char* (*limits)(LatheDevice* device);
 
     int (*allocate)(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError* error);
     void (*release)(LatheDevice* device, void* buffer);
-    int (*copyIn)(LatheDevice* device, void* buffer, size_t offset, const void* host, size_t bytes, LatheDeviceError* error);
-    int (*copyOut)(LatheDevice* device, void* host, const void* buffer, size_t offset, size_t bytes, LatheDeviceError* error);
+    int (*copyIn)(LatheDevice* device, void* buffer, size_t offset, const void* host, size_t bytes,
+                  LatheDeviceError* error);
+    int (*copyOut)(LatheDevice* device, void* host, const void* buffer, size_t offset, size_t bytes,
+                   LatheDeviceError* error);
 
     /* artifact: bytes made by the codegen half; descriptor: its JSON (kernels, phases, scratch, parameters). */
     int (*load)(LatheDevice* device, const void* artifact, size_t bytes, const char* descriptor, LatheModule** module,
@@ -79,8 +82,8 @@ typedef struct LatheDeviceApi
 
     /* Runs the list `iterations` times and waits. coldBytes > 0: before each iteration that much unrelated memory is
      * read, untimed, so that weights are cold. timing may be NULL. */
-    int (*run)(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t coldBytes,
-               LatheTiming* timing, LatheDeviceError* error);
+    int (*run)(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations,
+               uint64_t coldBytes, LatheTiming* timing, LatheDeviceError* error);
 } LatheDeviceApi;
 
 typedef const LatheDeviceApi* (*LatheDeviceApiFn)(void);

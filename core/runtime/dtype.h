@@ -42,8 +42,14 @@ constexpr std::int64_t sizeOf(DType t)
     return 0;
 }
 
-constexpr bool isFloat(DType t) { return t >= DType::F16; }
-constexpr bool isInteger(DType t) { return t < DType::F16 && t != DType::Bool; }
+constexpr bool isFloat(DType t)
+{
+    return t >= DType::F16;
+}
+constexpr bool isInteger(DType t)
+{
+    return t < DType::F16 && t != DType::Bool;
+}
 constexpr bool isSigned(DType t)
 {
     return t == DType::I8 || t == DType::I16 || t == DType::I32 || t == DType::I64 || isFloat(t);
@@ -52,7 +58,7 @@ constexpr bool isSigned(DType t)
 /// "float32", "int8", "bool": the field's spelling, in keys, JSON and texts.
 constexpr const char* toString(DType t)
 {
-    constexpr const char* kNames[] = {"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32",
+    constexpr const char* kNames[] = {"bool",  "int8",   "uint8",   "int16",    "uint16",  "int32",  "uint32",
                                       "int64", "uint64", "float16", "bfloat16", "float32", "float64"};
     return kNames[static_cast<int>(t)];
 }

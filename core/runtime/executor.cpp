@@ -1,6 +1,6 @@
-// The instructions become a flat list of steps with a barrier between: the phases of a kernel, a copy, the zeroing and the
-// moving of a layout transform. With the pool the whole network is one dispatch, all parts walk the list together and meet
-// at barriers (80 ns instead of a dispatch's 300); with a caller's parallel-for each step is one call of it.
+// The instructions become a flat list of steps with a barrier between: the phases of a kernel, a copy, the zeroing and
+// the moving of a layout transform. With the pool the whole network is one dispatch, all parts walk the list together
+// and meet at barriers (80 ns instead of a dispatch's 300); with a caller's parallel-for each step is one call of it.
 
 #include "core/runtime/executor.h"
 
@@ -42,7 +42,8 @@ struct Executor::Run
     void note(std::uint32_t stepIndex, std::int32_t code)
     {
         std::uint64_t none = 0;
-        failure.compare_exchange_strong(none, std::uint64_t{stepIndex + 1} << 32 | static_cast<std::uint32_t>(code), std::memory_order_relaxed);
+        failure.compare_exchange_strong(none, std::uint64_t{stepIndex + 1} << 32 | static_cast<std::uint32_t>(code),
+                                        std::memory_order_relaxed);
     }
 };
 
@@ -129,7 +130,8 @@ Status Executor::prepare(const Model& model, const ExecutorOptions& options)
     m_args = makeArray<LatheArgs>(header.instructions.count);
     m_transforms = makeArray<LayoutTransform>(header.instructions.count);
     m_profiles = makeArray<Profile>(header.instructions.count);
-    if (m_inputs == nullptr || m_outputs == nullptr || m_pointers == nullptr || m_args == nullptr || m_transforms == nullptr || m_profiles == nullptr)
+    if (m_inputs == nullptr || m_outputs == nullptr || m_pointers == nullptr || m_args == nullptr
+        || m_transforms == nullptr || m_profiles == nullptr)
         return fail(Status::NoMemory, "no memory for an instance");
 
     if (options.parallelFor != nullptr) {
@@ -144,11 +146,13 @@ Status Executor::prepare(const Model& model, const ExecutorOptions& options)
     }
     // An odd number of lines apart, so that equal offsets in the scratch of two parts do not fall into one cache set.
     m_partScratchStride = header.partScratchBytes > 0 ? header.partScratchBytes + 64 : 0;
-    if (m_parts > (std::uint64_t{1} << 46) / (m_partScratchStride + 1) || !m_arena.allocate(header.arenaBytes, header.arenaBytes >= (1U << 21))
+    if (m_parts > (std::uint64_t{1} << 46) / (m_partScratchStride + 1)
+        || !m_arena.allocate(header.arenaBytes, header.arenaBytes >= (1U << 21))
         || !m_teamScratch.allocate(header.teamScratchBytes, header.teamScratchBytes >= (1U << 21))
         || !m_partScratch.allocate(m_partScratchStride * m_parts, m_partScratchStride * m_parts >= (1U << 21)))
         return fail(Status::NoMemory, "no memory for %llu bytes of activations and scratch",
-                    static_cast<unsigned long long>(header.arenaBytes + header.teamScratchBytes + m_partScratchStride * m_parts));
+                    static_cast<unsigned long long>(header.arenaBytes + header.teamScratchBytes
+                                                    + m_partScratchStride * m_parts));
     for (std::uint64_t i = 0; i < header.inputs.count; ++i)
         m_inputs[i].bytes = model.image().tensors[model.image().inputs[i].tensor].bytes;
     for (std::uint64_t i = 0; i < header.outputs.count; ++i)
@@ -196,15 +200,18 @@ Status Executor::prepareSteps()
     return Status::Ok;
 }
 
-Status Executor::bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes, const char* what)
+Status Executor::bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes,
+                      const char* what)
 {
     if (index >= count)
-        return fail(Status::InvalidArgument, "there is no %s %u, the network has %llu", what, index, static_cast<unsigned long long>(count));
+        return fail(Status::InvalidArgument, "there is no %s %u, the network has %llu", what, index,
+                    static_cast<unsigned long long>(count));
     Port& port = ports[index];
     if (data == nullptr)
         return fail(Status::InvalidArgument, "%s %u was bound to a null pointer", what, index);
     if (bytes != port.bytes)
-        return fail(Status::InvalidArgument, "%s %u has %zu bytes, the bound buffer %zu", what, index, port.bytes, bytes);
+        return fail(Status::InvalidArgument, "%s %u has %zu bytes, the bound buffer %zu", what, index, port.bytes,
+                    bytes);
     std::byte* used = data;
     if (reinterpret_cast<std::uintptr_t>(data) % kTensorAlignment != 0) {
         if (port.staging.data() == nullptr && !port.staging.allocate(port.bytes, false))
@@ -220,18 +227,21 @@ Status Executor::bind(Port* ports, std::uint64_t count, std::uint32_t index, std
 Status Executor::bindInput(std::uint32_t index, const void* data, std::size_t bytes)
 {
     // Inputs are only read: openImage() refuses instructions that write to them.
-    return bind(m_inputs, m_model->image().header->inputs.count, index, static_cast<std::byte*>(const_cast<void*>(data)), bytes, "input");
+    return bind(m_inputs, m_model->image().header->inputs.count, index,
+                static_cast<std::byte*>(const_cast<void*>(data)), bytes, "input");
 }
 
 Status Executor::bindOutput(std::uint32_t index, void* data, std::size_t bytes)
 {
-    return bind(m_outputs, m_model->image().header->outputs.count, index, static_cast<std::byte*>(data), bytes, "output");
+    return bind(m_outputs, m_model->image().header->outputs.count, index, static_cast<std::byte*>(data), bytes,
+                "output");
 }
 
 Status Executor::portBuffer(Port* ports, std::uint64_t count, std::uint32_t index)
 {
     if (index >= count)
-        return fail(Status::InvalidArgument, "there is no tensor %u, the network has %llu", index, static_cast<unsigned long long>(count));
+        return fail(Status::InvalidArgument, "there is no tensor %u, the network has %llu", index,
+                    static_cast<unsigned long long>(count));
     Port& port = ports[index];
     if (port.bound != nullptr)
         return Status::Ok;
@@ -244,12 +254,14 @@ Status Executor::portBuffer(Port* ports, std::uint64_t count, std::uint32_t inde
 
 void* Executor::inputBuffer(std::uint32_t index)
 {
-    return portBuffer(m_inputs, m_model->image().header->inputs.count, index) == Status::Ok ? m_inputs[index].bound : nullptr;
+    return portBuffer(m_inputs, m_model->image().header->inputs.count, index) == Status::Ok ? m_inputs[index].bound
+                                                                                            : nullptr;
 }
 
 void* Executor::outputBuffer(std::uint32_t index)
 {
-    return portBuffer(m_outputs, m_model->image().header->outputs.count, index) == Status::Ok ? m_outputs[index].bound : nullptr;
+    return portBuffer(m_outputs, m_model->image().header->outputs.count, index) == Status::Ok ? m_outputs[index].bound
+                                                                                              : nullptr;
 }
 
 void Executor::refreshPointers()
@@ -273,12 +285,16 @@ std::int32_t Executor::runStep(const Step& step, std::uint32_t part, std::uint32
     switch (step.kind) {
     case StepKind::Phase: return step.phase(&args, m_partScratch.data() + part * m_partScratchStride, part, parts);
     case StepKind::Zero: m_transforms[step.instruction].zero(args.tensors[1], part, parts); return 0;
-    case StepKind::Transform: m_transforms[step.instruction].copy(args.tensors[0], args.tensors[1], part, parts); return 0;
+    case StepKind::Transform:
+        m_transforms[step.instruction].copy(args.tensors[0], args.tensors[1], part, parts);
+        return 0;
     case StepKind::Copy: {
         const Image& image = m_model->image();
-        const std::uint64_t bytes = image.tensors[image.arguments[image.instructions[step.instruction].firstArgument]].bytes;
+        const std::uint64_t bytes =
+            image.tensors[image.arguments[image.instructions[step.instruction].firstArgument]].bytes;
         const std::uint64_t first = bytes * part / parts, last = bytes * (part + 1) / parts;
-        std::memcpy(static_cast<std::byte*>(args.tensors[1]) + first, static_cast<const std::byte*>(args.tensors[0]) + first, last - first);
+        std::memcpy(static_cast<std::byte*>(args.tensors[1]) + first,
+                    static_cast<const std::byte*>(args.tensors[0]) + first, last - first);
         return 0;
     }
     }
@@ -357,7 +373,8 @@ Status Executor::prepareRun()
     for (std::uint64_t i = 0; i < image.header->inputs.count; ++i) {
         Port& port = m_inputs[i];
         if (port.bound == nullptr)
-            return fail(Status::InvalidArgument, "input \"%s\" is not bound", image.string(image.tensors[image.inputs[i].tensor].name));
+            return fail(Status::InvalidArgument, "input \"%s\" is not bound",
+                        image.string(image.tensors[image.inputs[i].tensor].name));
         if (port.used != port.bound)
             std::memcpy(port.used, port.bound, port.bytes);
     }
@@ -404,7 +421,8 @@ Status Executor::runChain(std::uint32_t first, std::uint32_t last)
 {
     const std::uint64_t count = m_model->image().header->instructions.count;
     if (first > last || last >= count)
-        return fail(Status::InvalidArgument, "there are no instructions %u to %u, the network has %llu", first, last, static_cast<unsigned long long>(count));
+        return fail(Status::InvalidArgument, "there are no instructions %u to %u, the network has %llu", first, last,
+                    static_cast<unsigned long long>(count));
     if (const Status status = prepareRun(); status != Status::Ok)
         return status;
     Run run{this, m_firstSteps[first], last + 1 < count ? m_firstSteps[last + 1] : m_stepCount, true};
@@ -441,7 +459,8 @@ Status Executor::observe(std::uint32_t instruction)
         const auto dtype = static_cast<DType>(tensor.dtype);
         Pages copy;
         LayoutTransform transform;
-        if (!copy.allocate(static_cast<std::size_t>(plain.elementCount() * sizeOf(dtype)), false) || !transform.prepare(map, plain, dtype))
+        if (!copy.allocate(static_cast<std::size_t>(plain.elementCount() * sizeOf(dtype)), false)
+            || !transform.prepare(map, plain, dtype))
             return fail(Status::NoMemory, "no memory to show tensor \"%s\"", image.string(tensor.name));
         transform.copy(data, copy.data(), 0, 1);
         m_observer(m_observerUser, instruction, tensor, copy.data());

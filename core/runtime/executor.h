@@ -53,7 +53,8 @@ private:
 };
 
 /// Calls body(context, part) for every part in [0, parts) and returns when all have returned.
-using ParallelFor = void (*)(void* user, std::uint32_t parts, void (*body)(void* context, std::uint32_t part), void* context);
+using ParallelFor = void (*)(void* user, std::uint32_t parts, void (*body)(void* context, std::uint32_t part),
+                             void* context);
 
 struct ExecutorOptions
 {
@@ -69,8 +70,8 @@ struct Profile
     std::uint64_t minNs = 0;
 };
 
-/// Called on the running thread for each tensor that an instruction wrote; `data` is plain (row-major, dense) and lives as
-/// long as the call.
+/// Called on the running thread for each tensor that an instruction wrote; `data` is plain (row-major, dense) and lives
+/// as long as the call.
 using Observer = void (*)(void* user, std::uint32_t instruction, const ImageTensor& tensor, const void* data);
 
 /// One network ready to run: its arena, scratch, bindings and threads. One caller at a time.
@@ -95,9 +96,9 @@ public:
     void* outputBuffer(std::uint32_t index);
 
     Status run();
-    /// Instructions first .. last alone, on what earlier runs left in memory: for measuring `last` behind those before it. What
-    /// they compute means nothing, and outputs that were bound to unaligned buffers are left alone. Profiling counts `last` alone,
-    /// from the barrier before it to the barrier behind it.
+    /// Instructions first .. last alone, on what earlier runs left in memory: for measuring `last` behind those before
+    /// it. What they compute means nothing, and outputs that were bound to unaligned buffers are left alone. Profiling
+    /// counts `last` alone, from the barrier before it to the barrier behind it.
     Status runChain(std::uint32_t first, std::uint32_t last);
 
     void setProfiling(bool on);
@@ -121,7 +122,8 @@ private:
     Status prepareSteps();
     Status prepareRun();
     Status runSteps(Run& run);
-    Status bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes, const char* what);
+    Status bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes,
+                const char* what);
     Status portBuffer(Port* ports, std::uint64_t count, std::uint32_t index);
     void refreshPointers();
     std::int32_t runStep(const Step& step, std::uint32_t part, std::uint32_t parts) const;

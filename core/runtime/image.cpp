@@ -19,7 +19,10 @@ class Checker
 {
 public:
     Checker(const std::byte* description, std::size_t bytes, Image& image, ErrorText& error)
-        : m_data(description), m_bytes(bytes), m_image(image), m_error(error)
+        : m_data(description)
+        , m_bytes(bytes)
+        , m_image(image)
+        , m_error(error)
     {
     }
 
@@ -35,7 +38,8 @@ private:
         if (std::memcmp(h.magic, kImageMagic, sizeof kImageMagic) != 0)
             return fail("this is no model description");
         if (h.version != kImageVersion || h.headerBytes != sizeof(ImageHeader)) {
-            m_error.set("the model description has version %u, this runtime reads version %u", h.version, kImageVersion);
+            m_error.set("the model description has version %u, this runtime reads version %u", h.version,
+                        kImageVersion);
             return false;
         }
         if (h.totalBytes != m_bytes)
@@ -64,9 +68,9 @@ private:
     {
         const ImageHeader& h = *m_image.header;
         if (!table(h.tensors, m_image.tensors, "tensors") || !table(h.axes, m_image.axes, "axes")
-            || !table(h.instructions, m_image.instructions, "instructions") || !table(h.arguments, m_image.arguments, "arguments")
-            || !table(h.inputs, m_image.inputs, "inputs") || !table(h.outputs, m_image.outputs, "outputs")
-            || !table(h.strings, m_image.strings, "strings"))
+            || !table(h.instructions, m_image.instructions, "instructions")
+            || !table(h.arguments, m_image.arguments, "arguments") || !table(h.inputs, m_image.inputs, "inputs")
+            || !table(h.outputs, m_image.outputs, "outputs") || !table(h.strings, m_image.strings, "strings"))
             return false;
         if (h.strings.count == 0 || m_image.strings[h.strings.count - 1] != '\0' || h.name >= h.strings.count)
             return fail("the model description is damaged: its strings do not end");
@@ -79,7 +83,8 @@ private:
         for (std::uint64_t i = 0; i < h.tensors.count; ++i) {
             const ImageTensor& t = m_image.tensors[i];
             if (t.name >= h.strings.count || t.dtype > static_cast<std::uint32_t>(DType::F64) || t.logicalRank < 0
-                || t.logicalRank > kMaxRank || t.physicalRank < 0 || t.physicalRank > kMaxPhysicalRank || t.firstAxis > h.axes.count
+                || t.logicalRank > kMaxRank || t.physicalRank < 0 || t.physicalRank > kMaxPhysicalRank
+                || t.firstAxis > h.axes.count
                 || static_cast<std::uint64_t>(t.physicalRank) > h.axes.count - t.firstAxis)
                 return failAt("tensor", i);
             for (std::uint64_t j = t.firstAxis; j < t.firstAxis + static_cast<std::uint64_t>(t.physicalRank); ++j)
@@ -87,7 +92,9 @@ private:
                     return failAt("tensor", i);
             const IndexMap map = m_image.map(t);
             if (!isWellFormed(map)
-                || t.bytes != static_cast<std::uint64_t>(map.elementCount()) * static_cast<std::uint64_t>(sizeOf(static_cast<DType>(t.dtype))))
+                || t.bytes
+                       != static_cast<std::uint64_t>(map.elementCount())
+                              * static_cast<std::uint64_t>(sizeOf(static_cast<DType>(t.dtype))))
                 return failAt("tensor", i);
             bool inside = false;
             switch (static_cast<Storage>(t.storage)) {
@@ -120,7 +127,8 @@ private:
         // Other views of a port's buffer (its reshapes) must fit into it.
         for (std::uint64_t i = 0; i < m_image.header->tensors.count; ++i) {
             const ImageTensor& t = m_image.tensors[i];
-            if (t.storage == static_cast<std::uint32_t>(storage) && t.bytes > m_image.tensors[first[t.offset].tensor].bytes)
+            if (t.storage == static_cast<std::uint32_t>(storage)
+                && t.bytes > m_image.tensors[first[t.offset].tensor].bytes)
                 return failAt("tensor", i);
         }
         return true;
@@ -129,7 +137,7 @@ private:
     {
         const ImageHeader& h = *m_image.header;
         return ports(m_image.inputs, h.inputs.count, Storage::Input, "input")
-            && ports(m_image.outputs, h.outputs.count, Storage::Output, "output");
+               && ports(m_image.outputs, h.outputs.count, Storage::Output, "output");
     }
 
     bool instructions()
@@ -141,7 +149,8 @@ private:
         for (std::uint64_t i = 0; i < h.instructions.count; ++i) {
             const ImageInstruction& in = m_image.instructions[i];
             if (in.name >= h.strings.count || in.firstArgument > h.arguments.count
-                || in.argumentCount > h.arguments.count - in.firstArgument || in.outputCount > in.argumentCount || in.reserved != 0)
+                || in.argumentCount > h.arguments.count - in.firstArgument || in.outputCount > in.argumentCount
+                || in.reserved != 0)
                 return failAt("instruction", i);
             const std::uint32_t* const arguments = m_image.arguments + in.firstArgument;
             for (std::uint32_t k = in.argumentCount - in.outputCount; k < in.argumentCount; ++k) {
@@ -163,9 +172,14 @@ private:
                 bool equal = from.dtype == to.dtype && from.logicalRank == to.logicalRank;
                 for (int d = 0; equal && d < from.logicalRank; ++d)
                     equal = from.shape[d] == to.shape[d];
-                const bool overlap = from.storage == to.storage && (from.storage == static_cast<std::uint32_t>(Storage::Output)
-                        ? from.offset == to.offset : from.offset < to.offset + to.bytes && to.offset < from.offset + from.bytes);
-                if (overlap || (static_cast<InstructionKind>(in.kind) == InstructionKind::Copy ? from.bytes != to.bytes : !equal))
+                const bool overlap = from.storage == to.storage
+                                     && (from.storage == static_cast<std::uint32_t>(Storage::Output)
+                                             ? from.offset == to.offset
+                                             : from.offset < to.offset + to.bytes
+                                                   && to.offset < from.offset + from.bytes);
+                if (overlap
+                    || (static_cast<InstructionKind>(in.kind) == InstructionKind::Copy ? from.bytes != to.bytes
+                                                                                       : !equal))
                     return failAt("instruction", i);
                 break;
             }
@@ -182,7 +196,8 @@ private:
     }
     bool failAt(const char* what, std::uint64_t index)
     {
-        m_error.set("the model description is damaged: its %s %llu does not hold together", what, static_cast<unsigned long long>(index));
+        m_error.set("the model description is damaged: its %s %llu does not hold together", what,
+                    static_cast<unsigned long long>(index));
         return false;
     }
 

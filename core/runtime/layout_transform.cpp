@@ -1,7 +1,8 @@
-// A physical offset is a sum with one term per logical dimension: offset(x) = sum over d of t_d[x_d]. So each map becomes one
-// small table per dimension, and any layout change is a loop nest over the logical dimensions with two additions per element.
-// The innermost loop walks the dimension that is dense in the destination, the one around it that which is dense in the
-// source, tiled so that both sides stay in the cache; runs that are dense on both sides are copied as blocks.
+// A physical offset is a sum with one term per logical dimension: offset(x) = sum over d of t_d[x_d]. So each map
+// becomes one small table per dimension, and any layout change is a loop nest over the logical dimensions with two
+// additions per element. The innermost loop walks the dimension that is dense in the destination, the one around it
+// that which is dense in the source, tiled so that both sides stay in the cache; runs that are dense on both sides are
+// copied as blocks.
 
 #include "core/runtime/layout_transform.h"
 
@@ -48,7 +49,8 @@ std::int64_t finestStride(const IndexMap& map, int dim)
 
 bool isWellFormed(const IndexMap& map)
 {
-    if (map.logicalRank < 0 || map.logicalRank > kMaxRank || map.physicalRank < 0 || map.physicalRank > kMaxPhysicalRank)
+    if (map.logicalRank < 0 || map.logicalRank > kMaxRank || map.physicalRank < 0
+        || map.physicalRank > kMaxPhysicalRank)
         return false;
     std::int64_t logical = 1;
     for (int d = 0; d < map.logicalRank; ++d)
@@ -57,8 +59,8 @@ bool isWellFormed(const IndexMap& map)
     std::int64_t physical = 1;
     for (int j = 0; j < map.physicalRank; ++j) {
         const IndexMap::Axis& axis = map.axes[j];
-        if (axis.dim < 0 || axis.dim >= map.logicalRank || axis.div < 1 || axis.div > kLargest || axis.extent < 1 || axis.stride < 1
-            || axis.stride > kLargest || !multiply(physical, axis.extent))
+        if (axis.dim < 0 || axis.dim >= map.logicalRank || axis.div < 1 || axis.div > kLargest || axis.extent < 1
+            || axis.stride < 1 || axis.stride > kLargest || !multiply(physical, axis.extent))
             return false;
     }
     // Digits of each dimension: from the finest up, each starts where the one below it ends.
@@ -84,8 +86,9 @@ bool isWellFormed(const IndexMap& map)
     for (int left = map.physicalRank; left > 0; --left) {
         int next = -1;
         for (int j = 0; j < map.physicalRank; ++j)
-            if (!taken[j] && (next < 0 || map.axes[j].stride < map.axes[next].stride
-                              || (map.axes[j].stride == map.axes[next].stride && map.axes[j].extent < map.axes[next].extent)))
+            if (!taken[j]
+                && (next < 0 || map.axes[j].stride < map.axes[next].stride
+                    || (map.axes[j].stride == map.axes[next].stride && map.axes[j].extent < map.axes[next].extent)))
                 next = j;
         taken[next] = true;
         const IndexMap::Axis& axis = map.axes[next];
@@ -145,7 +148,8 @@ bool LayoutTransform::prepare(const IndexMap& from, const IndexMap& to, DType dt
         }
     }
     std::free(m_tables);
-    m_tables = static_cast<std::int64_t*>(std::malloc(static_cast<std::size_t>(2 * tableLength + 1) * sizeof(std::int64_t)));
+    m_tables = static_cast<std::int64_t*>(
+        std::malloc(static_cast<std::size_t>(2 * tableLength + 1) * sizeof(std::int64_t)));
     if (m_tables == nullptr)
         return false;
     std::int64_t* next = m_tables;
@@ -198,7 +202,8 @@ void LayoutTransform::copyAs(const T* src, T* dst, std::int64_t first, std::int6
                 std::int64_t x = 0;
                 while (x < inner.extent) {
                     std::int64_t end = x + 1;
-                    while (end < inner.extent && inner.from[end] - inner.from[end - 1] == 1 && inner.to[end] - inner.to[end - 1] == 1)
+                    while (end < inner.extent && inner.from[end] - inner.from[end - 1] == 1
+                           && inner.to[end] - inner.to[end - 1] == 1)
                         ++end;
                     std::memcpy(out + inner.to[x], in + inner.from[x], static_cast<std::size_t>(end - x) * sizeof(T));
                     x = end;

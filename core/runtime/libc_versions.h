@@ -1,7 +1,7 @@
 #pragma once
 
-/// Deploy libraries run where glibc is 2.28 or newer. Functions that later releases gave a new symbol version without a new
-/// meaning are bound to the version that every release has. Included last, by the files that call them.
+/// Deploy libraries run where glibc is 2.28 or newer. Functions that later releases gave a new symbol version without a
+/// new meaning are bound to the version that every release has. Included last, by the files that call them.
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #if defined(__x86_64__)

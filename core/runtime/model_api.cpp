@@ -1,11 +1,10 @@
 // The C interface of a deploy library. Linked into every one of them under the name "0", which no network can have; the
-// linker gives each function its public name (lathe_NAME_run = lathe_0_run) and hides everything else. What it runs stands
-// in sections and a table of phases that core/deploy adds.
-
-#include "core/runtime/lathe_model.h"
+// linker gives each function its public name (lathe_NAME_run = lathe_0_run) and hides everything else. What it runs
+// stands in sections and a table of phases that core/deploy adds.
 
 #include "core/runtime/array.h"
 #include "core/runtime/executor.h"
+#include "core/runtime/lathe_model.h"
 
 #include <pthread.h>
 
@@ -14,8 +13,10 @@
 using namespace lathe;
 using namespace lathe::runtime;
 
-static_assert(LATHE_OK == static_cast<int>(Status::Ok) && LATHE_INVALID_ARGUMENT == static_cast<int>(Status::InvalidArgument)
-              && LATHE_DAMAGED == static_cast<int>(Status::Damaged) && LATHE_NO_MEMORY == static_cast<int>(Status::NoMemory)
+static_assert(LATHE_OK == static_cast<int>(Status::Ok)
+              && LATHE_INVALID_ARGUMENT == static_cast<int>(Status::InvalidArgument)
+              && LATHE_DAMAGED == static_cast<int>(Status::Damaged)
+              && LATHE_NO_MEMORY == static_cast<int>(Status::NoMemory)
               && LATHE_KERNEL_FAILED == static_cast<int>(Status::KernelFailed));
 static_assert(LATHE_BOOL == static_cast<int>(DType::Bool) && LATHE_FLOAT64 == static_cast<int>(DType::F64));
 
@@ -47,7 +48,8 @@ struct SharedModel
 constinit SharedModel g_shared;
 
 /// Where the sections lie, read from memory: behind gigabytes of weights an offset of 32 bits would not reach them.
-constinit const std::byte* const volatile g_sections[] = {lathe_0_description, lathe_0_description_end, lathe_0_weights, lathe_0_weights_end};
+constinit const std::byte* const volatile g_sections[] = {lathe_0_description, lathe_0_description_end, lathe_0_weights,
+                                                          lathe_0_weights_end};
 
 ModelSource source()
 {
@@ -125,7 +127,8 @@ void passOn(void* user, std::uint32_t instruction, const ImageTensor& tensor, co
     const Image& image = instance.executor->model().image();
     lathe_tensor_info info;
     describe(image, tensor, "", info);
-    instance.observer(instance.observerUser, instruction, image.string(image.instructions[instruction].name), &info, data);
+    instance.observer(instance.observerUser, instruction, image.string(image.instructions[instruction].name), &info,
+                      data);
 }
 
 } // namespace
@@ -139,14 +142,18 @@ std::uint32_t lathe_0_input_count(void)
 {
     Image image;
     ErrorText error;
-    return openImage(source().description, source().descriptionBytes, image, error) ? static_cast<std::uint32_t>(image.header->inputs.count) : 0;
+    return openImage(source().description, source().descriptionBytes, image, error)
+               ? static_cast<std::uint32_t>(image.header->inputs.count)
+               : 0;
 }
 
 std::uint32_t lathe_0_output_count(void)
 {
     Image image;
     ErrorText error;
-    return openImage(source().description, source().descriptionBytes, image, error) ? static_cast<std::uint32_t>(image.header->outputs.count) : 0;
+    return openImage(source().description, source().descriptionBytes, image, error)
+               ? static_cast<std::uint32_t>(image.header->outputs.count)
+               : 0;
 }
 
 std::int32_t lathe_0_input_info(std::uint32_t index, lathe_tensor_info* info)
@@ -166,7 +173,8 @@ lathe_instance* lathe_0_create(const lathe_options* options, char* error, std::s
     bool copyWeights = true;
     lathe_instance* instance = nullptr;
     if (options != nullptr && options->struct_size != sizeof(lathe_options)) {
-        text.set("lathe_options.struct_size is %u, this library knows %zu", options->struct_size, sizeof(lathe_options));
+        text.set("lathe_options.struct_size is %u, this library knows %zu", options->struct_size,
+                 sizeof(lathe_options));
     } else {
         if (options != nullptr) {
             wanted.pool.threads = options->threads;
@@ -209,12 +217,14 @@ void lathe_0_destroy(lathe_instance* instance)
 
 std::int32_t lathe_0_bind_input(lathe_instance* instance, std::uint32_t index, const void* data, std::size_t bytes)
 {
-    return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->bindInput(index, data, bytes));
+    return instance == nullptr ? LATHE_INVALID_ARGUMENT
+                               : static_cast<std::int32_t>(instance->executor->bindInput(index, data, bytes));
 }
 
 std::int32_t lathe_0_bind_output(lathe_instance* instance, std::uint32_t index, void* data, std::size_t bytes)
 {
-    return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->bindOutput(index, data, bytes));
+    return instance == nullptr ? LATHE_INVALID_ARGUMENT
+                               : static_cast<std::int32_t>(instance->executor->bindOutput(index, data, bytes));
 }
 
 void* lathe_0_input_buffer(lathe_instance* instance, std::uint32_t index)
@@ -234,7 +244,8 @@ std::int32_t lathe_0_run(lathe_instance* instance)
 
 std::int32_t lathe_0_run_chain(lathe_instance* instance, std::uint32_t first, std::uint32_t last)
 {
-    return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->runChain(first, last));
+    return instance == nullptr ? LATHE_INVALID_ARGUMENT
+                               : static_cast<std::int32_t>(instance->executor->runChain(first, last));
 }
 
 const char* lathe_0_last_error(const lathe_instance* instance)
@@ -255,7 +266,9 @@ void lathe_0_set_profiling(lathe_instance* instance, std::int32_t on)
 
 std::uint32_t lathe_0_profile_count(const lathe_instance* instance)
 {
-    return instance == nullptr ? 0 : static_cast<std::uint32_t>(instance->executor->model().image().header->instructions.count);
+    return instance == nullptr
+               ? 0
+               : static_cast<std::uint32_t>(instance->executor->model().image().header->instructions.count);
 }
 
 std::int32_t lathe_0_profile_entry(const lathe_instance* instance, std::uint32_t index, lathe_profile_entry* entry)
@@ -265,8 +278,8 @@ std::int32_t lathe_0_profile_entry(const lathe_instance* instance, std::uint32_t
     static const char* const kKinds[] = {"kernel", "copy", "transform"};
     const Image& image = instance->executor->model().image();
     const Profile& profile = instance->executor->profile(index);
-    *entry = lathe_profile_entry{image.string(image.instructions[index].name), kKinds[image.instructions[index].kind], profile.calls,
-                                 profile.totalNs, profile.minNs};
+    *entry = lathe_profile_entry{image.string(image.instructions[index].name), kKinds[image.instructions[index].kind],
+                                 profile.calls, profile.totalNs, profile.minNs};
     return LATHE_OK;
 }
 

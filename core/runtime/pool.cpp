@@ -1,13 +1,15 @@
-// A dispatch is: the caller writes task and context, then bumps m_dispatch (release); workers that spin on it (acquire) see
-// both. The join is the same barrier that separates phases: a counter of arrivals, whose last arrival bumps the generation.
+// A dispatch is: the caller writes task and context, then bumps m_dispatch (release); workers that spin on it (acquire)
+// see both. The join is the same barrier that separates phases: a counter of arrivals, whose last arrival bumps the
+// generation.
 //
-// Who waits too long sleeps on the word with a futex. The sleeper announces itself in a counter before it looks at the word
-// again; the waker bumps the word before it looks at the counter. Both are sequentially consistent, so one of them sees the
-// other and no wake-up is lost; while nobody sleeps the waker makes no system call.
+// Who waits too long sleeps on the word with a futex. The sleeper announces itself in a counter before it looks at the
+// word again; the waker bumps the word before it looks at the counter. Both are sequentially consistent, so one of them
+// sees the other and no wake-up is lost; while nobody sleeps the waker makes no system call.
 
 #include "core/runtime/pool.h"
 
 #include "core/runtime/clock.h"
+#include "core/runtime/libc_versions.h"
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -17,8 +19,6 @@
 #include <climits>
 #include <cstdlib>
 #include <new>
-
-#include "core/runtime/libc_versions.h"
 
 namespace lathe::runtime {
 
@@ -86,7 +86,8 @@ void runPhases(void* context, std::uint32_t part, std::uint32_t parts)
     auto& run = *static_cast<PhaseRun*>(context);
     const KernelCall& call = *run.call;
     for (std::uint32_t i = 0; i < call.phaseCount; ++i) {
-        const std::int32_t code = call.phases[i](call.args, call.partScratch + part * call.partScratchStride, part, parts);
+        const std::int32_t code = call.phases[i](call.args, call.partScratch + part * call.partScratchStride, part,
+                                                 parts);
         if (code != 0) {
             std::uint64_t none = 0;
             const std::uint64_t failure = std::uint64_t{i + 1} << 32 | static_cast<std::uint32_t>(code);
@@ -95,8 +96,8 @@ void runPhases(void* context, std::uint32_t part, std::uint32_t parts)
         if (i + 1 == call.phaseCount)
             return; // the join is the last barrier
         run.pool->barrier();
-        // A fast part may fail in the next phase before a slow one reads this: only failures up to phase i count, so that
-        // all parts leave, or stay, together.
+        // A fast part may fail in the next phase before a slow one reads this: only failures up to phase i count, so
+        // that all parts leave, or stay, together.
         const std::uint64_t failure = run.failure.load(std::memory_order_relaxed);
         if (failure != 0 && (failure >> 32) <= i + 1)
             return;
@@ -134,8 +135,8 @@ Pool* Pool::create(const PoolOptions& options)
     Pool* const pool = new (memory) Pool;
     pool->m_idleSpin = std::uint64_t{options.idleSpinMicroseconds} * 1000;
     // Parts are even, so the last is soon there. To sleep earlier is worse than the wait: on a virtual machine a halted
-    // processor comes back after hundreds of microseconds, by when the other side sleeps too, and so on from kernel to kernel
-    // (26 kernels of 20 us: 0.5 ms, and up to 12 ms in that state, where 100 us of spinning had been allowed).
+    // processor comes back after hundreds of microseconds, by when the other side sleeps too, and so on from kernel to
+    // kernel (26 kernels of 20 us: 0.5 ms, and up to 12 ms in that state, where 100 us of spinning had been allowed).
     pool->m_barrierSpin = 2'000'000;
     if (parts > processors) { // a spinning waiter would keep the processor from the part that it waits for
         pool->m_idleSpin = 0;
@@ -205,7 +206,8 @@ void Pool::work(const Worker& worker)
     }
 }
 
-/// Each worker goes to a processor of its own, counted from the caller's. Afterwards the system may move it again as it likes.
+/// Each worker goes to a processor of its own, counted from the caller's. Afterwards the system may move it again as it
+/// likes.
 void Pool::leaveTheCallersProcessor(const Worker& worker)
 {
     cpu_set_t allowed;

@@ -13,7 +13,8 @@ namespace lathe::runtime {
 struct PoolOptions
 {
     std::uint32_t threads = 0; ///< parts, the caller's included; 0: the processors that this process may use
-    bool pin = false; ///< workers are bound to one processor each, the second allowed one first; the caller is left alone
+    bool pin =
+        false; ///< workers are bound to one processor each, the second allowed one first; the caller is left alone
     /// How long an idle worker spins before it sleeps. A sleeping worker costs the next dispatch tens of microseconds.
     std::uint32_t idleSpinMicroseconds = 500;
 };
@@ -28,11 +29,11 @@ struct KernelCall
     std::size_t partScratchStride = 0; ///< bytes from one part's scratch to the next; a multiple of 64
 };
 
-/// A persistent fork-join team. The system likes to wake a worker on the processor of who wakes it, where it would wait for
-/// the caller's whole part and then make the caller wait: a worker that finds itself there moves, once, to another.
+/// A persistent fork-join team. The system likes to wake a worker on the processor of who wakes it, where it would wait
+/// for the caller's whole part and then make the caller wait: a worker that finds itself there moves, once, to another.
 /// Dispatch is one release store and an acquire spin of each worker; the caller is part 0.
-/// Threads: one caller at a time. A task may call barrier(), nothing else of the pool. Any number of parts is right, also
-/// more than there are processors (waiters then give way at once instead of spinning).
+/// Threads: one caller at a time. A task may call barrier(), nothing else of the pool. Any number of parts is right,
+/// also more than there are processors (waiters then give way at once instead of spinning).
 class Pool
 {
 public:

@@ -12,8 +12,8 @@
 #include <unordered_set>
 
 // A stage that is computed at iterator k of a consumer produces, once per iteration of k, the bounding box of what the
-// loops inside k read of it. An index expression is relaxed over those inner loops: written as a linear form, each term of
-// an inner variable contributes its whole range, the rest stays as an expression over the outer loops. So a box is
+// loops inside k read of it. An index expression is relaxed over those inner loops: written as a linear form, each term
+// of an inner variable contributes its whole range, the rest stays as an expression over the outer loops. So a box is
 // (lower end as an expression, constant width), and sums, products, floordiv and floormod map boxes to boxes.
 
 namespace lathe::schedule {
@@ -26,7 +26,10 @@ using ir::Expr;
 using ir::ExprKind;
 using ir::LinearForm;
 
-bool isThread(Annotation a) { return a == Annotation::ThreadX || a == Annotation::ThreadY || a == Annotation::ThreadZ || a == Annotation::VThread; }
+bool isThread(Annotation a)
+{
+    return a == Annotation::ThreadX || a == Annotation::ThreadY || a == Annotation::ThreadZ || a == Annotation::VThread;
+}
 
 struct Span
 {
@@ -38,7 +41,11 @@ struct Span
 class Relaxer
 {
 public:
-    Relaxer(const ir::Ranges& ranges, std::unordered_set<const ir::Node*> outer) : m_ranges(ranges), m_outer(std::move(outer)) { }
+    Relaxer(const ir::Ranges& ranges, std::unordered_set<const ir::Node*> outer)
+        : m_ranges(ranges)
+        , m_outer(std::move(outer))
+    {
+    }
 
     Span relax(const LinearForm& form) const
     {
@@ -111,7 +118,9 @@ private:
             const std::int64_t d = atom->operands[1]->intValue;
             const Span inner = relax(linearForm(atom->operands[0], m_ranges));
             const auto r = remainder(inner.lo, d);
-            const auto over = [&](ExprKind kind) { return linearForm(ir::binary(kind, toExpr(inner.lo), ir::intImm(d)), m_ranges); };
+            const auto over = [&](ExprKind kind) {
+                return linearForm(ir::binary(kind, toExpr(inner.lo), ir::intImm(d)), m_ranges);
+            };
             if (atom->kind == ExprKind::FloorDiv)
                 return {over(ExprKind::FloorDiv), r ? (*r + inner.width) / d : ir::ceilDivide(inner.width, d)};
             if (inner.width == 0 || (r && *r + inner.width < d))
@@ -127,7 +136,12 @@ private:
 class Inference
 {
 public:
-    explicit Inference(const State& state) : m_state(state), m_dag(*state.dag()), m_stages(state.stages()) { }
+    explicit Inference(const State& state)
+        : m_state(state)
+        , m_dag(*state.dag())
+        , m_stages(state.stages())
+    {
+    }
 
     Result<ProgramBounds> run()
     {
@@ -184,7 +198,8 @@ private:
         std::int64_t iterations = 1;
         for (const Iterator& iter : stage.iters)
             iterations = cappedProduct(iterations, bounds.extents[iter.id]);
-        if (iterations > kMaxExtent || std::any_of(bounds.extents.begin(), bounds.extents.end(), [](std::int64_t e) { return e > kMaxExtent; }))
+        if (iterations > kMaxExtent
+            || std::any_of(bounds.extents.begin(), bounds.extents.end(), [](std::int64_t e) { return e > kMaxExtent; }))
             return makeError(Errc::IllegalSchedule, say(Msg::TooManyIterations, op.name));
         for (const Iterator& iter : stage.iters) {
             bounds.leaves.push_back(ir::var(iter.name));
@@ -195,7 +210,8 @@ private:
         for (std::size_t a = 0; a < axes.size(); ++a) {
             bounds.local.push_back(ir::simplify(values.values[a], m_program.ranges));
             const bool spatial = a < op.shape.size();
-            bounds.axes.push_back(spatial ? ir::simplify(bounds.mins[a] + bounds.local[a], m_program.ranges) : bounds.local[a]);
+            bounds.axes.push_back(spatial ? ir::simplify(bounds.mins[a] + bounds.local[a], m_program.ranges)
+                                          : bounds.local[a]);
             map[(spatial ? op.axes[a] : op.reduceAxes[a - op.shape.size()]).get()] = bounds.axes[a];
         }
         for (const Expr& guard : values.guards)
@@ -215,7 +231,8 @@ private:
         if (ir::isConst(condition, 1))
             return;
         const auto same = [&condition](const Expr& other) { return ir::equal(other, condition); };
-        if (std::none_of(bounds.splitGuards.begin(), bounds.splitGuards.end(), same) && std::none_of(guards.begin(), guards.end(), same))
+        if (std::none_of(bounds.splitGuards.begin(), bounds.splitGuards.end(), same)
+            && std::none_of(guards.begin(), guards.end(), same))
             guards.push_back(condition);
     }
 
@@ -257,7 +274,8 @@ private:
         };
         if (!m_program.stages[stage.attachStage].active)
             return refuse(fmt::format("is computed at '{}', which is inlined", m_dag.ops[stage.attachStage].name));
-        const Relaxer relaxer(m_program.ranges, outerVariables(stage.attachStage, stage.attachIter, stage.scope == "shared"));
+        const Relaxer relaxer(m_program.ranges,
+                              outerVariables(stage.attachStage, stage.attachIter, stage.scope == "shared"));
         std::vector<std::optional<Span>> box(op.shape.size());
         bool read = false;
         for (std::size_t c = 0; c < m_stages.size(); ++c) {
@@ -298,6 +316,9 @@ private:
 
 } // namespace
 
-Result<ProgramBounds> inferProgramBounds(const State& state) { return Inference(state).run(); }
+Result<ProgramBounds> inferProgramBounds(const State& state)
+{
+    return Inference(state).run();
+}
 
 } // namespace lathe::schedule

@@ -14,7 +14,8 @@ struct StageBounds
     bool active = false; ///< computed somewhere: neither placeholder nor inlined
     std::vector<ir::Expr> leaves; ///< a fresh variable per iterator, outermost first
     std::vector<std::int64_t> extents; ///< by Iterator::id
-    /// The box that is produced each time the stage runs: mins[d] (over the loops around the stage) and region[d] elements.
+    /// The box that is produced each time the stage runs: mins[d] (over the loops around the stage) and region[d]
+    /// elements.
     std::vector<ir::Expr> mins;
     std::vector<std::int64_t> region;
     std::vector<ir::Expr> local; ///< axis values relative to mins, over `leaves`; spatial then reduce
@@ -30,8 +31,8 @@ struct ProgramBounds
     ir::Ranges ranges; ///< of all leaves
 };
 
-/// Loops and regions of all stages of a concrete state: consumers first, each attached stage gets the bounding box of what
-/// is read of it inside its attach point (auto-scheduler.md 3.1). Errors: IllegalSchedule, naming the stage.
+/// Loops and regions of all stages of a concrete state: consumers first, each attached stage gets the bounding box of
+/// what is read of it inside its attach point (auto-scheduler.md 3.1). Errors: IllegalSchedule, naming the stage.
 Result<ProgramBounds> inferProgramBounds(const State& state);
 
 } // namespace lathe::schedule

@@ -34,7 +34,8 @@ std::vector<LayoutStep::Axis> physicalAxes(const Lowering& lowering, std::int32_
 }
 
 /// Dense strides, innermost first, widened where PS or SA say so. Errors: IllegalSchedule (no element, or too many).
-Result<std::vector<std::int64_t>> physicalStrides(const Stage& stage, const std::string& name, const std::vector<LayoutStep::Axis>& axes)
+Result<std::vector<std::int64_t>> physicalStrides(const Stage& stage, const std::string& name,
+                                                  const std::vector<LayoutStep::Axis>& axes)
 {
     std::vector<std::int64_t> strides(axes.size(), 1);
     std::int64_t next = 1;
@@ -56,7 +57,11 @@ Result<std::vector<std::int64_t>> physicalStrides(const Stage& stage, const std:
 class BufferMaker
 {
 public:
-    BufferMaker(Lowering& lowering, const LowerOptions& options) : m_lowering(lowering), m_options(options) { }
+    BufferMaker(Lowering& lowering, const LowerOptions& options)
+        : m_lowering(lowering)
+        , m_options(options)
+    {
+    }
 
     Result<std::vector<ArgSpec>> run()
     {
@@ -70,7 +75,8 @@ public:
         }
         for (const std::int32_t output : dag.outputs) {
             if (dag.ops[output].kind == OpKind::Placeholder)
-                return makeError(Errc::Unsupported, fmt::format("'{}' is an input and an output at once", dag.ops[output].name));
+                return makeError(Errc::Unsupported,
+                                 fmt::format("'{}' is an input and an output at once", dag.ops[output].name));
             for (std::size_t body = 0; body < dag.ops[output].bodies.size(); ++body) {
                 LATHE_TRY_ASSIGN(ArgSpec spec, parameter(output, body, ArgRole::Output));
                 parameters.push_back(std::move(spec));

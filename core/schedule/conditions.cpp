@@ -110,7 +110,10 @@ bool limit(const ir::LinearForm& form, const Expr& v, LoopLimits& limits)
 class Placer
 {
 public:
-    explicit Placer(ir::Ranges& ranges) : m_ranges(ranges) { }
+    explicit Placer(ir::Ranges& ranges)
+        : m_ranges(ranges)
+    {
+    }
 
     Stmt operator()(const Stmt& s)
     {
@@ -158,7 +161,8 @@ private:
                 const bool pure = !containsLoad(c);
                 if (!ir::uses(c, s->variable) && pure)
                     outward.push_back(c);
-                else if (!(s->loop == LoopKind::Serial && pure && asInequality(c, m_ranges, form) && limit(form, s->variable, limits)))
+                else if (!(s->loop == LoopKind::Serial && pure && asInequality(c, m_ranges, form)
+                           && limit(form, s->variable, limits)))
                     stay.push_back(c);
             }
         }
@@ -172,7 +176,8 @@ private:
     /// A condition after prefetches may cover them as well: they are hints.
     static Stmt gatherHints(const Stmt& s)
     {
-        if (!s || s->kind != StmtKind::Block || s->body.back()->kind != StmtKind::If || s->body.back()->body.size() != 1)
+        if (!s || s->kind != StmtKind::Block || s->body.back()->kind != StmtKind::If
+            || s->body.back()->body.size() != 1)
             return s;
         const auto isHint = [](const Stmt& inner) { return inner->kind == StmtKind::Prefetch; };
         if (!std::all_of(s->body.begin(), s->body.end() - 1, isHint))
@@ -223,6 +228,9 @@ GuardedTerm extractGuards(const Expr& source, ir::Combiner combiner, const Expr&
     return term;
 }
 
-Stmt placeConditions(const Stmt& s, ir::Ranges& ranges) { return Placer(ranges)(s); }
+Stmt placeConditions(const Stmt& s, ir::Ranges& ranges)
+{
+    return Placer(ranges)(s);
+}
 
 } // namespace lathe::schedule

@@ -24,8 +24,8 @@ void flattenConjunction(const ir::Expr& condition, std::vector<ir::Expr>& conjun
 ir::Expr conjunction(const std::vector<ir::Expr>& conjuncts);
 
 /// Moves conditions outward: through loops whose variable they do not use, and into the bounds of a serial loop whose
-/// variable they limit (kh in [max(0, pad - oh), min(KH, H + pad - oh))). What depends on unrolled variables stays inside,
-/// where it becomes constant when the loop is emitted. Loops so bounded may have no iteration at all.
+/// variable they limit (kh in [max(0, pad - oh), min(KH, H + pad - oh))). What depends on unrolled variables stays
+/// inside, where it becomes constant when the loop is emitted. Loops so bounded may have no iteration at all.
 ir::Stmt placeConditions(const ir::Stmt& s, ir::Ranges& ranges);
 
 } // namespace lathe::schedule

@@ -42,15 +42,18 @@ bool hasZeroFactor(const Expr& e)
     return e->kind == ExprKind::Mul && (hasZeroFactor(e->operands[0]) || hasZeroFactor(e->operands[1]));
 }
 
-/// The statement without sums that add a literal zero: dropped as soon as one matrix decides, before the other is looked at.
+/// The statement without sums that add a literal zero: dropped as soon as one matrix decides, before the other is
+/// looked at.
 Stmt withoutZeroTerms(const Stmt& s)
 {
     if (!s)
         return s;
     if (s->kind == StmtKind::Store) {
         const Expr& v = s->value;
-        const bool sum = v->kind == ExprKind::Add && v->operands[0]->kind == ExprKind::Load && v->operands[0]->source == s->buffer
-            && std::equal(v->operands[0]->operands.begin(), v->operands[0]->operands.end(), s->indices.begin(), s->indices.end(), &ir::equal);
+        const bool sum = v->kind == ExprKind::Add && v->operands[0]->kind == ExprKind::Load
+                         && v->operands[0]->source == s->buffer
+                         && std::equal(v->operands[0]->operands.begin(), v->operands[0]->operands.end(),
+                                       s->indices.begin(), s->indices.end(), &ir::equal);
         return sum && hasZeroFactor(v->operands[1]) ? nullptr : s;
     }
     if (s->kind == StmtKind::Block) {
@@ -74,8 +77,8 @@ Stmt expand(const Stmt& s, std::int64_t copies)
 {
     if (!s || s->body.empty())
         return s;
-    const bool unrolled = s->kind == StmtKind::For && s->loop == ir::LoopKind::Unrolled && s->extent->kind == ExprKind::IntImm
-        && s->min->kind == ExprKind::IntImm;
+    const bool unrolled = s->kind == StmtKind::For && s->loop == ir::LoopKind::Unrolled
+                          && s->extent->kind == ExprKind::IntImm && s->min->kind == ExprKind::IntImm;
     if (unrolled && copies * s->extent->intValue <= kMaxCopies && selectsOn(s->body[0], s->variable)) {
         std::vector<Stmt> written;
         for (std::int64_t i = 0; i < s->extent->intValue; ++i) {
@@ -100,6 +103,9 @@ Stmt expand(const Stmt& s, std::int64_t copies)
 
 } // namespace
 
-Stmt expandConstantMatrices(const Stmt& s) { return expand(s, 1); }
+Stmt expandConstantMatrices(const Stmt& s)
+{
+    return expand(s, 1);
+}
 
 } // namespace lathe::schedule

@@ -56,7 +56,9 @@ Result<compute::DagPtr> checked(std::shared_ptr<Dag> dag)
 
 std::string uniqueName(const Dag& dag, std::string name)
 {
-    const auto taken = [&] { return std::any_of(dag.ops.begin(), dag.ops.end(), [&](const Op& op) { return op.name == name; }); };
+    const auto taken = [&] {
+        return std::any_of(dag.ops.begin(), dag.ops.end(), [&](const Op& op) { return op.name == name; });
+    };
     while (taken())
         name += ".d";
     return name;
@@ -87,7 +89,8 @@ Expr rebind(const Expr& body, const ir::Substitution& map)
     return Expr(std::move(node));
 }
 
-/// "k.0" -> "k_o", "k.1" -> "k_i", "i@j@" -> "i_j_fused": the names that split and fused axes get as axes of an operation.
+/// "k.0" -> "k_o", "k.1" -> "k_i", "i@j@" -> "i_j_fused": the names that split and fused axes get as axes of an
+/// operation.
 std::string cleanName(const Stage& stage, const Iterator& iter)
 {
     std::string name = iter.name;
@@ -102,7 +105,8 @@ std::string cleanName(const Stage& stage, const Iterator& iter)
     }
     if (fused)
         name = name.substr(0, name.size() - 1) + "_fused";
-    std::replace_if(name.begin(), name.end(), [](char c) { return c == '.' || c == '@'; }, '_');
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == '.' || c == '@'; }, '_');
     return name;
 }
 
@@ -119,7 +123,8 @@ Result<compute::DagPtr> cacheRead(const compute::DagPtr& dag, std::int32_t id, c
         for (const Expr& body : dag->ops[reader].bodies)
             ir::visit(body, [&](const Expr& e) { reads |= e->kind == ir::ExprKind::Load && e->source == id; });
         if (!reads)
-            return makeError(Errc::IllegalSchedule, fmt::format("'{}' does not read '{}'", dag->ops[reader].name, op.name));
+            return makeError(Errc::IllegalSchedule,
+                             fmt::format("'{}' does not read '{}'", dag->ops[reader].name, op.name));
     }
     auto result = insertOp(*dag, id + 1, copyOf(op, id, uniqueName(*dag, op.name + "." + scope)));
     for (const std::int32_t reader : readers) {
@@ -158,11 +163,14 @@ Result<compute::DagPtr> cacheWrite(const compute::DagPtr& dag, std::int32_t id, 
     return checked(std::move(result));
 }
 
-Result<compute::DagPtr> rfactor(const compute::DagPtr& dag, const Stage& stage, std::int32_t iter, std::int32_t factorAxis)
+Result<compute::DagPtr> rfactor(const compute::DagPtr& dag, const Stage& stage, std::int32_t iter,
+                                std::int32_t factorAxis)
 {
     const std::int32_t id = stage.op;
     const Op& op = dag->ops[id];
-    const auto refuse = [&](const char* why) { return makeError(Errc::IllegalSchedule, fmt::format("'{}' {}", op.name, why)); };
+    const auto refuse = [&](const char* why) {
+        return makeError(Errc::IllegalSchedule, fmt::format("'{}' {}", op.name, why));
+    };
     if (op.bodies.size() != 1 || op.bodies[0]->kind != ir::ExprKind::Reduce)
         return refuse("is no reduction with one output");
     const Expr reduceNode = op.bodies[0];
@@ -216,7 +224,8 @@ Result<compute::DagPtr> rfactor(const compute::DagPtr& dag, const Stage& stage, 
         if (ofReduction)
             source = ir::ifThenElse(guard, source, identity);
     }
-    partial.bodies = {partial.reduceAxes.empty() ? source : ir::reduce(reduceNode->combiner, source, identity, partial.reduceAxes)};
+    partial.bodies = {
+        partial.reduceAxes.empty() ? source : ir::reduce(reduceNode->combiner, source, identity, partial.reduceAxes)};
 
     auto result = insertOp(*dag, id, std::move(partial));
     Op& final = result->ops[id + 1];

@@ -31,7 +31,9 @@ bool isExpensive(const Expr& body)
 int operationCount(const Expr& body)
 {
     int count = 0;
-    ir::visit(body, [&count](const Expr& e) { count += isFloat(e->dtype) && e->kind >= ExprKind::Add && e->kind <= ExprKind::Max ? 1 : 0; });
+    ir::visit(body, [&count](const Expr& e) {
+        count += isFloat(e->dtype) && e->kind >= ExprKind::Add && e->kind <= ExprKind::Max ? 1 : 0;
+    });
     return count;
 }
 
@@ -39,7 +41,9 @@ class DefaultScheduler
 {
 public:
     DefaultScheduler(const compute::DagPtr& dag, const DefaultScheduleOptions& options)
-        : m_state(State::initial(dag)), m_dag(*dag), m_options(options)
+        : m_state(State::initial(dag))
+        , m_dag(*dag)
+        , m_options(options)
     {
     }
 
@@ -72,8 +76,14 @@ private:
     // ---- what the DAG looks like ------------------------------------------------------------------------------------
 
     bool isReduction(std::int32_t id) const { return !m_dag.ops[id].reduceAxes.empty(); }
-    bool isOutput(std::int32_t id) const { return std::find(m_dag.outputs.begin(), m_dag.outputs.end(), id) != m_dag.outputs.end(); }
-    bool isConstantMatrixUser(std::int32_t id) const { return m_dag.ops[id].attrs.contains("auto_scheduler_simplify_const_tensor_indices"); }
+    bool isOutput(std::int32_t id) const
+    {
+        return std::find(m_dag.outputs.begin(), m_dag.outputs.end(), id) != m_dag.outputs.end();
+    }
+    bool isConstantMatrixUser(std::int32_t id) const
+    {
+        return m_dag.ops[id].attrs.contains("auto_scheduler_simplify_const_tensor_indices");
+    }
 
     std::vector<std::int32_t> readersOf(std::int32_t id) const
     {
@@ -96,12 +106,17 @@ private:
             if (op.kind == OpKind::Placeholder || isReduction(id) || isOutput(id) || op.bodies.size() != 1)
                 continue;
             const std::vector<std::int32_t> readers = readersOf(id);
-            const bool readByReduction = std::any_of(readers.begin(), readers.end(), [this](std::int32_t r) { return isReduction(r); });
+            const bool readByReduction = std::any_of(readers.begin(), readers.end(),
+                                                     [this](std::int32_t r) { return isReduction(r); });
             bool loads = false;
             ir::visit(op.bodies[0], [&loads](const Expr& e) { loads |= e->kind == ExprKind::Load; });
-            const bool gathersTile = std::any_of(readers.begin(), readers.end(), [this](std::int32_t r) { return isConstantMatrixUser(r); });
+            const bool gathersTile = std::any_of(readers.begin(), readers.end(),
+                                                 [this](std::int32_t r) { return isConstantMatrixUser(r); });
             const bool cheap = !isExpensive(op.bodies[0]) && operationCount(op.bodies[0]) <= 4;
-            const bool inlined = !loads || (!gathersTile && (cheap ? readers.size() <= 3 || !readByReduction : readers.size() == 1 && !readByReduction));
+            const bool inlined = !loads
+                                 || (!gathersTile
+                                     && (cheap ? readers.size() <= 3 || !readByReduction
+                                               : readers.size() == 1 && !readByReduction));
             // Inlining is an optimisation: where it does not apply the stage stays at root.
             if (inlined && !readers.empty())
                 (void)m_state.apply(ComputeInlineStep{id}).has_value();
@@ -123,7 +138,8 @@ private:
             found = e->source;
             fits &= m_dag.ops[e->source].shape == m_dag.ops[id].shape;
             for (std::size_t d = 0; fits && d < e->operands.size(); ++d)
-                fits &= e->operands[d].same(bounds.leaves[d]) || (m_dag.ops[id].shape[d] == 1 && ir::isConst(e->operands[d], 0));
+                fits &= e->operands[d].same(bounds.leaves[d])
+                        || (m_dag.ops[id].shape[d] == 1 && ir::isConst(e->operands[d], 0));
         });
         if (found < 0 || !fits || isOutput(found) || isConstantMatrixUser(found) || isIndexReduction(found))
             return -1;
@@ -147,7 +163,8 @@ private:
         return work;
     }
 
-    // ---- steps by iterator name ---------------------------------------------------------------------------------------
+    // ---- steps by iterator name
+    // ---------------------------------------------------------------------------------------
 
     const std::vector<Iterator>& iters(std::int32_t id) const { return m_state.stages()[id].iters; }
 
@@ -162,7 +179,8 @@ private:
     Result<> split(std::int32_t id, const std::string& name, std::vector<std::optional<std::int64_t>> lengths)
     {
         const std::int32_t at = place(id, name);
-        return m_state.apply(SplitStep{id, at, std::max<std::int64_t>(iters(id)[at].extent, 0), std::move(lengths), true});
+        return m_state.apply(
+            SplitStep{id, at, std::max<std::int64_t>(iters(id)[at].extent, 0), std::move(lengths), true});
     }
 
     Result<> reorder(std::int32_t id, const std::vector<std::string>& names)
@@ -192,14 +210,16 @@ private:
         return m_state.apply(AnnotateStep{id, 0, Annotation::Parallel});
     }
 
-    // ---- stages without a reduction -----------------------------------------------------------------------------------
+    // ---- stages without a reduction
+    // -----------------------------------------------------------------------------------
 
     Result<> scheduleElementwise(std::int32_t id)
     {
         const Op& op = m_dag.ops[id];
         const auto readers = readersOf(id);
         // A tile that only constant matrices transform is gathered where it is used: into registers.
-        if (readers.size() == 1 && isConstantMatrixUser(readers[0]) && !isOutput(id) && m_state.stages()[readers[0]].location == Location::Root)
+        if (readers.size() == 1 && isConstantMatrixUser(readers[0]) && !isOutput(id)
+            && m_state.stages()[readers[0]].location == Location::Root)
             if (const std::int32_t at = matrixTileLoop(readers[0]); at >= 0)
                 return gatherAt(id, readers[0], at);
         if (op.shape.empty())
@@ -284,7 +304,9 @@ private:
     std::int32_t matrixTileLoop(std::int32_t id) const
     {
         std::int32_t at = static_cast<std::int32_t>(iters(id).size());
-        while (at > 0 && (iters(id)[at - 1].annotation == Annotation::Unroll || iters(id)[at - 1].annotation == Annotation::Vectorize))
+        while (at > 0
+               && (iters(id)[at - 1].annotation == Annotation::Unroll
+                   || iters(id)[at - 1].annotation == Annotation::Vectorize))
             --at;
         return at - 1;
     }
@@ -298,13 +320,15 @@ private:
         return m_state.apply(AnnotateStep{id, rank - 1, Annotation::Vectorize});
     }
 
-    // ---- reductions ---------------------------------------------------------------------------------------------------
+    // ---- reductions
+    // ---------------------------------------------------------------------------------------------------
 
     /// Winograd's transforms: the indices of the matrices unrolled, channels in vectors.
     Result<> scheduleMatrixTransform(std::int32_t id)
     {
         const Op& op = m_dag.ops[id];
-        const auto& names = std::get<std::vector<std::string>>(op.attrs.at("auto_scheduler_simplify_const_tensor_indices"));
+        const auto& names = std::get<std::vector<std::string>>(
+            op.attrs.at("auto_scheduler_simplify_const_tensor_indices"));
         std::vector<std::string> outer;
         std::vector<std::string> inner;
         for (const Iterator& iter : iters(id))
@@ -312,7 +336,8 @@ private:
         if (outer.empty())
             return {};
         const std::string channel = outer.back();
-        const std::int64_t lanes = pickLanes(iters(id)[place(id, channel)].extent, lanesFor(m_bounds.stages[id].bodies, op.dtype, m_options));
+        const std::int64_t lanes = pickLanes(iters(id)[place(id, channel)].extent,
+                                             lanesFor(m_bounds.stages[id].bodies, op.dtype, m_options));
         std::vector<std::string> order = outer;
         if (lanes > 1) {
             LATHE_TRY(split(id, channel, {lanes}));
@@ -368,7 +393,8 @@ private:
     }
 
     /// Splits the tile off; names of the loops outside (pixels last if they are partitioned) and of the tile's.
-    Result<> tileSpatial(std::int32_t id, const ReductionPlan& plan, std::vector<std::string>& outer, std::vector<std::string>& tile)
+    Result<> tileSpatial(std::int32_t id, const ReductionPlan& plan, std::vector<std::string>& outer,
+                         std::vector<std::string>& tile)
     {
         const auto rank = static_cast<std::int32_t>(m_dag.ops[id].shape.size());
         std::vector<std::string> names;
@@ -436,7 +462,8 @@ private:
         return 1;
     }
 
-    Result<> orderReduction(std::int32_t id, const ReductionPlan& plan, const std::vector<std::string>& outer, const std::vector<std::string>& tile)
+    Result<> orderReduction(std::int32_t id, const ReductionPlan& plan, const std::vector<std::string>& outer,
+                            const std::vector<std::string>& tile)
     {
         const Op& op = m_dag.ops[id];
         std::vector<std::string> order = outer;

@@ -47,8 +47,8 @@ std::vector<std::int64_t> propagateExtents(const Stage& stage, const std::vector
     return extents;
 }
 
-IterValues valuesOverLeaves(const Stage& stage, const std::vector<std::int64_t>& extents, const std::vector<ir::Expr>& leaves,
-                            const ir::Ranges& ranges)
+IterValues valuesOverLeaves(const Stage& stage, const std::vector<std::int64_t>& extents,
+                            const std::vector<ir::Expr>& leaves, const ir::Ranges& ranges)
 {
     IterValues result;
     result.values.resize(extents.size());
@@ -71,8 +71,8 @@ IterValues valuesOverLeaves(const Stage& stage, const std::vector<std::int64_t>&
             if (relation.overlaps && reach > extents[parent]) {
                 const std::int64_t length = extents[relation.children[1]];
                 const ir::Expr start = result.values[relation.children[0]] * ir::intImm(length);
-                result.values[parent] =
-                    ir::simplify(ir::min(start, ir::intImm(extents[parent] - length)) + result.values[relation.children[1]], ranges);
+                result.values[parent] = ir::simplify(
+                    ir::min(start, ir::intImm(extents[parent] - length)) + result.values[relation.children[1]], ranges);
                 continue;
             }
             result.values[parent] = ir::simplify(sum, ranges);

@@ -29,8 +29,8 @@ struct IterValues
     std::vector<ir::Expr> guards;
 };
 /// @param extents from propagateExtents, all known. @param leaves one variable per iterator of the stage.
-IterValues valuesOverLeaves(const Stage& stage, const std::vector<std::int64_t>& extents, const std::vector<ir::Expr>& leaves,
-                            const ir::Ranges& ranges);
+IterValues valuesOverLeaves(const Stage& stage, const std::vector<std::int64_t>& extents,
+                            const std::vector<ir::Expr>& leaves, const ir::Ranges& ranges);
 
 /// Copies extents by id into the stage's iterators.
 void assignExtents(Stage& stage, const std::vector<std::int64_t>& extents);

@@ -20,7 +20,10 @@ using ir::LoopKind;
 using ir::Stmt;
 using ir::StmtKind;
 
-bool isParallel(const Stmt& s) { return s && s->kind == StmtKind::For && s->loop == LoopKind::Parallel; }
+bool isParallel(const Stmt& s)
+{
+    return s && s->kind == StmtKind::For && s->loop == LoopKind::Parallel;
+}
 
 bool containsParallel(const Stmt& s)
 {
@@ -34,8 +37,8 @@ bool containsParallel(const Stmt& s)
     return false;
 }
 
-/// Stages at root become phases: one of its own where the outermost loop is parallel; neighbours without one share a phase
-/// that a single part executes.
+/// Stages at root become phases: one of its own where the outermost loop is parallel; neighbours without one share a
+/// phase that a single part executes.
 class PhaseBuilder
 {
 public:

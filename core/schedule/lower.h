@@ -18,8 +18,8 @@ struct LoweredKernel
 struct LowerOptions
 {
     std::string name = "kernel";
-    /// Which DAG inputs are constants (weights), by position in Dag::inputs; only these may have a LayoutStep that packs
-    /// ahead of time. Empty: none.
+    /// Which DAG inputs are constants (weights), by position in Dag::inputs; only these may have a LayoutStep that
+    /// packs ahead of time. Empty: none.
     std::vector<bool> constantInputs;
 };
 

@@ -24,12 +24,13 @@ struct Lowering
     StageBounds& bounds(std::int32_t id) { return program.stages[id]; }
 };
 
-/// Makes a buffer for each tensor that is held somewhere, and the parameters. Scopes: parameters, Team for intermediates at
-/// root, Part for attached ones (see promoteRegisters).
+/// Makes a buffer for each tensor that is held somewhere, and the parameters. Scopes: parameters, Team for
+/// intermediates at root, Part for attached ones (see promoteRegisters).
 Result<std::vector<ArgSpec>> makeBuffers(Lowering& lowering, const LowerOptions& options);
 
 /// Where an element of a stage's tensor lies: physical indices of absolute logical ones.
-std::vector<ir::Expr> physicalIndices(const Lowering& lowering, std::int32_t stage, const std::vector<ir::Expr>& logical);
+std::vector<ir::Expr> physicalIndices(const Lowering& lowering, std::int32_t stage,
+                                      const std::vector<ir::Expr>& logical);
 
 /// Replaces loads of stages by loads of buffers.
 ir::Expr resolveLoads(const Lowering& lowering, const ir::Expr& e);

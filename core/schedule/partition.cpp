@@ -22,8 +22,10 @@ using ir::StmtKind;
 constexpr std::int64_t kMaxIterations = 4096; ///< of a loop to look at one by one
 constexpr std::int64_t kMaxPeeled = 4; ///< edge iterations on one side that are emitted one by one
 constexpr std::size_t kMaxParts = 12; ///< copies of a body; a loop that needs more stays whole
-constexpr std::size_t kMaxVectorParts = 256; ///< the same for bodies of a few vectors alone: concatenations of many pieces
-constexpr double kMaxStores = 4000; ///< of all copies of a body; more compiles for a second and leaves the caches of code
+constexpr std::size_t kMaxVectorParts =
+    256; ///< the same for bodies of a few vectors alone: concatenations of many pieces
+constexpr double kMaxStores =
+    4000; ///< of all copies of a body; more compiles for a second and leaves the caches of code
 constexpr std::int64_t kMaxUnrolledTaps = 16; ///< extent of a serial loop that an edge copy unrolls
 
 /// All boundary conditions in a statement, by conjunct.
@@ -59,7 +61,8 @@ double emittedStores(const Stmt& s)
     double inside = s->kind == StmtKind::Store ? 1 : 0;
     for (const Stmt& inner : s->body)
         inside += emittedStores(inner);
-    const bool unrolled = s->kind == StmtKind::For && s->loop == LoopKind::Unrolled && s->extent->kind == ExprKind::IntImm;
+    const bool unrolled = s->kind == StmtKind::For && s->loop == LoopKind::Unrolled
+                          && s->extent->kind == ExprKind::IntImm;
     return unrolled ? inside * static_cast<double>(s->extent->intValue) : inside;
 }
 
@@ -116,7 +119,7 @@ Stmt unrollForConditions(const Stmt& s)
         for (Stmt& inner : copy->body)
             inner = self(self, inner);
         const bool small = node->kind == StmtKind::For && node->extent->kind == ExprKind::IntImm
-            && node->extent->intValue <= kMaxUnrolledTaps;
+                           && node->extent->intValue <= kMaxUnrolledTaps;
         if (small && node->loop == LoopKind::Serial && toUnroll.contains(node->variable.get()))
             copy->loop = LoopKind::Unrolled;
         return copy;
@@ -127,7 +130,11 @@ Stmt unrollForConditions(const Stmt& s)
 class Partitioner
 {
 public:
-    Partitioner(const std::unordered_set<const ir::Node*>& partitioned, ir::Ranges& ranges) : m_partitioned(partitioned), m_ranges(ranges) { }
+    Partitioner(const std::unordered_set<const ir::Node*>& partitioned, ir::Ranges& ranges)
+        : m_partitioned(partitioned)
+        , m_ranges(ranges)
+    {
+    }
 
     Stmt operator()(const Stmt& s)
     {
@@ -216,8 +223,8 @@ private:
                     return false;
             return true;
         };
-        // Runs of iterations that decide alike are a loop each; a single one is specialised like an edge, because its tile may
-        // reach over both. What decides nothing is emitted one by one, or stays a loop if it is long.
+        // Runs of iterations that decide alike are a loop each; a single one is specialised like an edge, because its
+        // tile may reach over both. What decides nothing is emitted one by one, or stays a loop if it is long.
         const bool small = std::all_of(loops.begin(), loops.end(), [](const Stmt& l) {
             return l->loop == LoopKind::Vectorized || l->loop == LoopKind::Unrolled;
         });
@@ -246,8 +253,8 @@ private:
         return ir::makeBlock(std::move(parts));
     }
 
-    /// A parallel loop cannot be cut: its body is emitted twice, without the conditions where all of them hold for every
-    /// inner iteration, as they are elsewhere.
+    /// A parallel loop cannot be cut: its body is emitted twice, without the conditions where all of them hold for
+    /// every inner iteration, as they are elsewhere.
     Stmt version(const Stmt& s)
     {
         const ir::RangeScope scope(m_ranges, s->variable, loopRange(s, m_ranges));
@@ -297,7 +304,8 @@ private:
         const auto inExpr = [&holds](const Expr& e) {
             return ir::transform(e, [&holds](const Expr& node) {
                 const auto same = [&node](const Expr& h) { return ir::equal(h, node); };
-                return node->dtype == DType::Bool && std::any_of(holds.begin(), holds.end(), same) ? ir::boolImm(true) : Expr();
+                return node->dtype == DType::Bool && std::any_of(holds.begin(), holds.end(), same) ? ir::boolImm(true)
+                                                                                                   : Expr();
             });
         };
         auto copy = std::make_shared<ir::StmtNode>(*s);

@@ -17,7 +17,8 @@ constexpr std::int32_t kLocalityL2 = 2; ///< of what is needed much later
 constexpr std::size_t kMaxLines = 32; ///< per iteration; more would displace what they fetch
 
 /// Offsets, in elements from the first one read, of the lines that one iteration touches.
-std::vector<std::int64_t> lineOffsets(const std::vector<std::pair<std::int64_t, std::int64_t>>& steps, std::int64_t elementsPerLine)
+std::vector<std::int64_t> lineOffsets(const std::vector<std::pair<std::int64_t, std::int64_t>>& steps,
+                                      std::int64_t elementsPerLine)
 {
     std::vector<std::int64_t> offsets{0};
     for (const auto& [stride, extent] : steps) {
@@ -33,7 +34,8 @@ std::vector<std::int64_t> lineOffsets(const std::vector<std::pair<std::int64_t, 
     return offsets;
 }
 
-/// How the loops around an attached stage use what it reads: they walk over it so many times before they come to the next.
+/// How the loops around an attached stage use what it reads: they walk over it so many times before they come to the
+/// next.
 struct Reuse
 {
     Expr walk = ir::intImm(0); ///< which of the walks this is
@@ -48,7 +50,8 @@ std::int64_t walksInside(const Expr& leaf, const std::vector<Expr>& indices)
     for (const Expr& index : indices)
         ir::visit(index, [&](const Expr& e) {
             uses += e.get() == leaf.get() ? 1 : 0;
-            if (e->kind != ir::ExprKind::FloorDiv || e->operands[0].get() != leaf.get() || e->operands[1]->kind != ir::ExprKind::IntImm)
+            if (e->kind != ir::ExprKind::FloorDiv || e->operands[0].get() != leaf.get()
+                || e->operands[1]->kind != ir::ExprKind::IntImm)
                 return;
             ++divided;
             least = least == 0 ? e->operands[1]->intValue : std::min(least, e->operands[1]->intValue);
@@ -106,7 +109,8 @@ void emitPrefetches(const Lowering& lowering, std::int32_t id, std::size_t iter,
             const std::int64_t extent = bounds.extents[stage.iters[i].id];
             std::int64_t stride = 0;
             for (std::size_t d = 0; d < indices.size(); ++d)
-                stride += ir::linearForm(indices[d], lowering.program.ranges).coefficientOf(bounds.leaves[i]) * buffer.strides[d];
+                stride += ir::linearForm(indices[d], lowering.program.ranges).coefficientOf(bounds.leaves[i])
+                          * buffer.strides[d];
             if (stride != 0 && extent > 1)
                 steps.emplace_back(stride, extent);
             toStart[bounds.leaves[i].get()] = 0;
@@ -119,15 +123,16 @@ void emitPrefetches(const Lowering& lowering, std::int32_t id, std::size_t iter,
             const Reuse reuse = reuseAround(lowering, stage, indices);
             if (!reuse.hasNext || reuse.walks == 1)
                 continue; // read once: there is no time to spread anything over
-            // Behind all that one walk reads stands what the next ones do. Each walk takes its share of that, each iteration `each`
-            // lines; the shares of two walks overlap where they do not divide.
+            // Behind all that one walk reads stands what the next ones do. Each walk takes its share of that, each
+            // iteration `each` lines; the shares of two walks overlap where they do not divide.
             std::int64_t walked = 1, iterations = 1;
             Expr iteration = ir::intImm(0);
             for (std::size_t i = stage.iters.size(); i-- > 0;) {
                 const std::int64_t extent = bounds.extents[stage.iters[i].id];
                 std::int64_t stride = 0;
                 for (std::size_t d = 0; d < indices.size(); ++d)
-                    stride += ir::linearForm(indices[d], lowering.program.ranges).coefficientOf(bounds.leaves[i]) * buffer.strides[d];
+                    stride += ir::linearForm(indices[d], lowering.program.ranges).coefficientOf(bounds.leaves[i])
+                              * buffer.strides[d];
                 walked += i <= iter ? stride * (extent - 1) : 0;
                 if (i <= iter && stride != 0) {
                     iteration = iteration + bounds.leaves[i] * ir::intImm(iterations);
@@ -148,14 +153,16 @@ void emitPrefetches(const Lowering& lowering, std::int32_t id, std::size_t iter,
                     ahead.push_back(ir::simplify(ir::substitute(index, toBegin), lowering.program.ranges));
                 const Expr share = ir::floorDiv(reuse.walk * ir::intImm(all), ir::intImm(reuse.walks));
                 const Expr line = share + iteration * ir::intImm(each) + ir::intImm(k);
-                ahead.back() = ir::simplify(ahead.back() + line * ir::intImm(kLineBytes / size) + ir::intImm(walked), lowering.program.ranges);
+                ahead.back() = ir::simplify(ahead.back() + line * ir::intImm(kLineBytes / size) + ir::intImm(walked),
+                                            lowering.program.ranges);
                 into.push_back(ir::makePrefetch(lowering.buffers[prefetch.source][0], std::move(ahead), kLocalityL2));
             }
             continue;
         }
         for (std::size_t k = 0; k < std::min(lines.size(), kMaxLines); ++k) {
             std::vector<Expr> ahead = indices;
-            ahead.back() = ir::simplify(ahead.back() + ir::intImm(lines[k] + prefetch.distanceBytes / size), lowering.program.ranges);
+            ahead.back() = ir::simplify(ahead.back() + ir::intImm(lines[k] + prefetch.distanceBytes / size),
+                                        lowering.program.ranges);
             into.push_back(ir::makePrefetch(lowering.buffers[prefetch.source][0], std::move(ahead)));
         }
     }

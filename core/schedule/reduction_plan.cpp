@@ -23,8 +23,14 @@ std::int64_t countOf(const std::vector<std::int64_t>& shape)
 class Planner
 {
 public:
-    Planner(const State& state, const ProgramBounds& program, std::int32_t id, std::int32_t storedBy, const DefaultScheduleOptions& options)
-        : m_state(state), m_storedBy(storedBy), m_ranges(program.ranges), m_bounds(program.stages[id]), m_op(state.dag()->ops[id]), m_options(options)
+    Planner(const State& state, const ProgramBounds& program, std::int32_t id, std::int32_t storedBy,
+            const DefaultScheduleOptions& options)
+        : m_state(state)
+        , m_storedBy(storedBy)
+        , m_ranges(program.ranges)
+        , m_bounds(program.stages[id])
+        , m_op(state.dag()->ops[id])
+        , m_options(options)
     {
         for (const Expr& body : m_bounds.bodies)
             ir::visit(body, [this](const Expr& e) {
@@ -83,7 +89,8 @@ private:
         if (!source.layout.empty()) { // only the innermost physical axis may move with v, as v itself
             const std::int32_t inner = contiguousDim(m_state, load->source);
             for (std::size_t i = 0; i < load->operands.size(); ++i)
-                if (ir::uses(load->operands[i], v) && (static_cast<std::int32_t>(i) != inner || !load->operands[i].same(v)))
+                if (ir::uses(load->operands[i], v)
+                    && (static_cast<std::int32_t>(i) != inner || !load->operands[i].same(v)))
                     return false;
             return true;
         }
@@ -157,7 +164,8 @@ private:
     /// Fewest loads per multiply-add among tiles that fit the registers and keep enough sums in flight.
     void pickTile()
     {
-        const std::int64_t groups = m_plan.vectorDim < 0 ? 1 : ir::ceilDivide(m_op.shape[m_plan.vectorDim], m_plan.lanes);
+        const std::int64_t groups = m_plan.vectorDim < 0 ? 1
+                                                         : ir::ceilDivide(m_op.shape[m_plan.vectorDim], m_plan.lanes);
         const std::int64_t width = m_plan.pixelDim < 0 ? 1 : m_op.shape[m_plan.pixelDim];
         std::int64_t outside = 1;
         for (std::int32_t d = 0; d < static_cast<std::int32_t>(m_op.shape.size()); ++d)
@@ -175,7 +183,8 @@ private:
                 const double busy = std::min(1.0, count / 12.0);
                 // Tiles so large that threads would stand idle are no gain.
                 const std::int64_t tiles = outside * (groups / v) * (width / p);
-                const double shared = std::min(1.0, static_cast<double>(tiles) / static_cast<double>(m_options.threads));
+                const double shared = std::min(1.0,
+                                               static_cast<double>(tiles) / static_cast<double>(m_options.threads));
                 const double score = shared * (busy * std::min(perLoad, 1.75) + 0.001 * count);
                 if (score > best) {
                     best = score;
@@ -209,7 +218,8 @@ private:
         for (const Expr& load : m_loads) {
             const auto& layout = m_state.stages()[load->source].layout;
             const std::int32_t inner = contiguousDim(m_state, load->source);
-            if (!layout.empty() && inner >= 0 && !alone.empty() && load->operands[inner].same(m_bounds.leaves[rank + alone.back()]))
+            if (!layout.empty() && inner >= 0 && !alone.empty()
+                && load->operands[inner].same(m_bounds.leaves[rank + alone.back()]))
                 m_plan.reduceBlock = layout.back().extent;
         }
     }
@@ -233,7 +243,8 @@ private:
         int count = 0;
         for (const compute::Op& op : m_state.dag()->ops)
             for (const Expr& body : op.bodies)
-                ir::visit(body, [&](const Expr& e) { count += e->kind == ExprKind::Load && e->source == source ? 1 : 0; });
+                ir::visit(body,
+                          [&](const Expr& e) { count += e->kind == ExprKind::Load && e->source == source ? 1 : 0; });
         std::vector<const ir::Node*> seen;
         for (const Expr& load : m_loads) {
             if (load->source != source)
@@ -272,7 +283,9 @@ std::int64_t pickLanes(std::int64_t extent, std::int64_t lanes)
 
 std::int64_t lanesFor(std::span<const Expr> bodies, DType result, const DefaultScheduleOptions& options)
 {
-    const auto bytesOf = [](DType dtype) { return isFloat(dtype) ? std::max<std::int64_t>(4, sizeOf(dtype)) : sizeOf(dtype); };
+    const auto bytesOf = [](DType dtype) {
+        return isFloat(dtype) ? std::max<std::int64_t>(4, sizeOf(dtype)) : sizeOf(dtype);
+    };
     std::int64_t widest = bytesOf(result);
     // Not into loads: what is read there are indices.
     const auto consider = [&](const auto& self, const Expr& e) -> void {

@@ -24,16 +24,17 @@ struct ReductionPlan
     std::int64_t otherBytes = 0; ///< of what is read besides
 };
 
-/// Plans stage `id` of a state in which only inlining and layouts were decided; `bounds` is of that state. `storedBy`: the
-/// stage that stores the result, `id` itself or the consumer that it is fused with.
+/// Plans stage `id` of a state in which only inlining and layouts were decided; `bounds` is of that state. `storedBy`:
+/// the stage that stores the result, `id` itself or the consumer that it is fused with.
 ReductionPlan planReduction(const State& state, const ProgramBounds& bounds, std::int32_t id, std::int32_t storedBy,
                             const DefaultScheduleOptions& options);
 
-/// The largest of lanes, lanes/2, lanes/4 that divides the extent; `lanes` if none does and the extent is large; else 1.
+/// The largest of lanes, lanes/2, lanes/4 that divides the extent; `lanes` if none does and the extent is large;
+/// else 1.
 std::int64_t pickLanes(std::int64_t extent, std::int64_t lanes);
 
-/// Elements of a vector for a stage that computes `result` by these bodies: as many as a vector holds of the widest type among
-/// what is computed and read. Small floats are computed with as float32.
+/// Elements of a vector for a stage that computes `result` by these bodies: as many as a vector holds of the widest
+/// type among what is computed and read. Small floats are computed with as float32.
 std::int64_t lanesFor(std::span<const ir::Expr> bodies, DType result, const DefaultScheduleOptions& options);
 
 /// The dimension along which neighbours lie next to each other in memory: the last one, or as the stage's layout says;

@@ -53,7 +53,8 @@ bool isStraight(const Stmt& s)
 class Analysis
 {
 public:
-    explicit Analysis(const ir::LoopNest& nest) : m_candidates(nest.buffers.size())
+    explicit Analysis(const ir::LoopNest& nest)
+        : m_candidates(nest.buffers.size())
     {
         for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
             std::int64_t elements = 1;
@@ -102,7 +103,8 @@ private:
             return;
         std::int64_t copies = 1;
         for (const ir::StmtNode* loop : m_loops) {
-            const bool used = std::any_of(indices.begin(), indices.end(), [&](const Expr& i) { return ir::uses(i, loop->variable); });
+            const bool used = std::any_of(indices.begin(), indices.end(),
+                                          [&](const Expr& i) { return ir::uses(i, loop->variable); });
             const bool constant = loop->extent->kind == ExprKind::IntImm && loop->min->kind == ExprKind::IntImm;
             if (used && loop->loop == LoopKind::Vectorized && constant) {
                 for (std::size_t d = 0; d < indices.size(); ++d)

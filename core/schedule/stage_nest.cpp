@@ -15,9 +15,10 @@
 //         for the spatial loops that follow: buffer = identity
 //         for all loops that follow: buffer = combine(buffer, source)
 //
-// Where all spatial loops inside some point are unrolled or vectorized, the tile is accumulated in a buffer of its own that
-// becomes registers, and copied out once after the reduce loops inside that point (loaded first, if reduce loops are outside).
-// An attached stage whose whole box is such a tile needs none: its own buffer becomes registers (register_scope.h).
+// Where all spatial loops inside some point are unrolled or vectorized, the tile is accumulated in a buffer of its own
+// that becomes registers, and copied out once after the reduce loops inside that point (loaded first, if reduce loops
+// are outside). An attached stage whose whole box is such a tile needs none: its own buffer becomes registers
+// (register_scope.h).
 
 namespace lathe::schedule {
 
@@ -63,7 +64,11 @@ class StageEmitter
 {
 public:
     StageEmitter(Lowering& lowering, std::int32_t id)
-        : m_lowering(lowering), m_id(id), m_stage(lowering.stage(id)), m_bounds(lowering.bounds(id)), m_op(lowering.op(id))
+        : m_lowering(lowering)
+        , m_id(id)
+        , m_stage(lowering.stage(id))
+        , m_bounds(lowering.bounds(id))
+        , m_op(lowering.op(id))
     {
     }
 
@@ -101,12 +106,13 @@ private:
     {
         const auto& stages = m_lowering.state.stages();
         return std::any_of(stages.begin(), stages.end(), [&](const Stage& other) {
-            return other.location == Location::At && other.attachStage == m_id && other.attachIter == static_cast<std::int32_t>(i);
+            return other.location == Location::At && other.attachStage == m_id
+                   && other.attachIter == static_cast<std::int32_t>(i);
         });
     }
 
-    /// auto_unroll_max_step (auto-scheduler.md 3.2): inside out, while no loop that stays is inside, up to 8 deep, and the
-    /// stores so far times the extent are within the limit.
+    /// auto_unroll_max_step (auto-scheduler.md 3.2): inside out, while no loop that stays is inside, up to 8 deep, and
+    /// the stores so far times the extent are within the limit.
     void autoUnroll()
     {
         std::int64_t steps = 1;
@@ -154,7 +160,9 @@ private:
 
     static bool containsVectors(const Stmt& s)
     {
-        return s && ((s->kind == ir::StmtKind::For && s->loop == LoopKind::Vectorized) || std::any_of(s->body.begin(), s->body.end(), &containsVectors));
+        return s
+               && ((s->kind == ir::StmtKind::For && s->loop == LoopKind::Vectorized)
+                   || std::any_of(s->body.begin(), s->body.end(), &containsVectors));
     }
 
     /// Loops [first, end) around `inner`, with attached stages and prefetches at the top of each.
@@ -220,7 +228,8 @@ private:
 
     std::vector<Expr> ownIndices() const
     {
-        const std::vector<Expr> logical(m_bounds.axes.begin(), m_bounds.axes.begin() + static_cast<std::ptrdiff_t>(m_op.shape.size()));
+        const std::vector<Expr> logical(m_bounds.axes.begin(),
+                                        m_bounds.axes.begin() + static_cast<std::ptrdiff_t>(m_op.shape.size()));
         return physicalIndices(m_lowering, m_id, logical);
     }
 
@@ -228,7 +237,8 @@ private:
     {
         std::vector<Stmt> stores;
         for (std::size_t body = 0; body < m_bounds.bodies.size(); ++body)
-            stores.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), resolveLoads(m_lowering, m_bounds.bodies[body])));
+            stores.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(),
+                                           resolveLoads(m_lowering, m_bounds.bodies[body])));
         return nest(0, loops(), guarded(guards(false, true), ir::makeBlock(std::move(stores))));
     }
 
@@ -293,7 +303,8 @@ private:
             if (iter.kind == IterKind::Mixed)
                 return refuse("fuses spatial and reduce iterators");
         for (std::size_t i = 0; i < loops(); ++i)
-            if (isReduceLoop(i) && (m_kinds[i] == LoopKind::Parallel || m_kinds[i] == LoopKind::Vectorized) && extent(i) > 1)
+            if (isReduceLoop(i) && (m_kinds[i] == LoopKind::Parallel || m_kinds[i] == LoopKind::Vectorized)
+                && extent(i) > 1)
                 return refuse("has a parallel or vectorized reduce loop; factor it first");
 
         if (overlapsInside(firstReduce))
@@ -336,8 +347,10 @@ private:
         std::vector<Stmt> loads;
         for (std::size_t body = 0; body < targets.size(); ++body) {
             const DType t = m_bounds.bodies[body]->dtype;
-            stores.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), ir::load(targets[body], t, indices[body])));
-            loads.push_back(ir::makeStore(targets[body], indices[body], ir::load(m_lowering.buffers[m_id][body], t, ownIndices())));
+            stores.push_back(
+                ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), ir::load(targets[body], t, indices[body])));
+            loads.push_back(
+                ir::makeStore(targets[body], indices[body], ir::load(m_lowering.buffers[m_id][body], t, ownIndices())));
         }
         const std::vector<Expr> spatial = guards(true, atRoot);
         Stmt store = guarded(spatial, ir::makeBlock(std::move(stores)));
@@ -347,11 +360,14 @@ private:
         // Reduce loops outside of the tile: the tensor itself is initialised, the tile loaded and stored each time.
         std::vector<Stmt> tensorInits;
         for (std::size_t body = 0; body < targets.size(); ++body)
-            tensorInits.push_back(ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), m_bounds.bodies[body]->operands[1]));
+            tensorInits.push_back(
+                ir::makeStore(m_lowering.buffers[m_id][body], ownIndices(), m_bounds.bodies[body]->operands[1]));
         LATHE_TRY_ASSIGN(Stmt inner, nest(start, loops(), update));
-        inner = ir::makeBlock({spatialNest(start, guarded(spatial, ir::makeBlock(std::move(loads)))), inner, spatialNest(start, store)});
+        inner = ir::makeBlock(
+            {spatialNest(start, guarded(spatial, ir::makeBlock(std::move(loads)))), inner, spatialNest(start, store)});
         LATHE_TRY_ASSIGN(Stmt outer, nest(firstReduce, start, inner));
-        Stmt whole = ir::makeBlock({spatialNest(firstReduce, guarded(spatial, ir::makeBlock(std::move(tensorInits)))), outer});
+        Stmt whole = ir::makeBlock(
+            {spatialNest(firstReduce, guarded(spatial, ir::makeBlock(std::move(tensorInits)))), outer});
         return nest(0, firstReduce, whole);
     }
 
@@ -375,8 +391,8 @@ private:
         return elements;
     }
 
-    /// Beyond the edge of the tensor a tile of its own may hold what nobody reads, if all that is loaded for it exists: then it
-    /// needs no condition, only the store of its reader does.
+    /// Beyond the edge of the tensor a tile of its own may hold what nobody reads, if all that is loaded for it exists:
+    /// then it needs no condition, only the store of its reader does.
     bool runsPastEdge(const Expr& guard) const
     {
         if (usesReduceLoop(guard))
@@ -420,7 +436,8 @@ private:
         return guarded(conditions, ir::makeStore(target, indices, combine(body->combiner, old, value)));
     }
 
-    // ---- reductions to an index: beside it the value held is kept; where a value beats it, both are replaced ---------
+    // ---- reductions to an index: beside it the value held is kept; where a value beats it, both are replaced
+    // ---------
 
     bool isIndex() const { return m_bounds.bodies[0]->combiner >= ir::Combiner::ArgMax; }
 
@@ -462,6 +479,9 @@ private:
 
 } // namespace
 
-Result<Stmt> emitStage(Lowering& lowering, std::int32_t stage) { return StageEmitter(lowering, stage).run(); }
+Result<Stmt> emitStage(Lowering& lowering, std::int32_t stage)
+{
+    return StageEmitter(lowering, stage).run();
+}
 
 } // namespace lathe::schedule

@@ -45,7 +45,8 @@ bool State::concrete() const
 {
     return std::none_of(m_steps.begin(), m_steps.end(), [](const Step& step) {
         const auto* split = std::get_if<SplitStep>(&step);
-        return split != nullptr && std::any_of(split->lengths.begin(), split->lengths.end(), [](const auto& l) { return !l; });
+        return split != nullptr
+               && std::any_of(split->lengths.begin(), split->lengths.end(), [](const auto& l) { return !l; });
     });
 }
 
@@ -62,8 +63,9 @@ namespace {
 
 const char* annotationText(Annotation annotation)
 {
-    constexpr const char* kNames[] = {"for", "unroll", "vectorize", "parallel", "vthread", "blockIdx.x",
-                                      "threadIdx.x", "blockIdx.y", "threadIdx.y", "blockIdx.z", "threadIdx.z", "tensorize"};
+    constexpr const char* kNames[] = {"for",         "unroll",     "vectorize",   "parallel",
+                                      "vthread",     "blockIdx.x", "threadIdx.x", "blockIdx.y",
+                                      "threadIdx.y", "blockIdx.z", "threadIdx.z", "tensorize"};
     return kNames[static_cast<int>(annotation)];
 }
 
@@ -71,7 +73,9 @@ void printStage(const State& state, std::size_t id, int indent, std::string& tex
 {
     const Stage& stage = state.stages()[id];
     const std::string& name = state.dag()->ops[id].name;
-    const auto line = [&](const std::string& content) { text += std::string(static_cast<std::size_t>(indent), ' ') + content + '\n'; };
+    const auto line = [&](const std::string& content) {
+        text += std::string(static_cast<std::size_t>(indent), ' ') + content + '\n';
+    };
     if (stage.autoUnrollMaxStep != 0)
         line(fmt::format("{} auto_unroll: {}", name, stage.autoUnrollMaxStep));
     for (std::size_t i = 0; i < stage.iters.size(); ++i) {

@@ -25,7 +25,8 @@ struct Iterator
     std::int32_t id = -1; ///< in the stage's derivation: root axes first, then what relations made
 };
 
-/// One split (one parent, several children) or fuse (several parents, one child) of a stage's iterators, by Iterator::id.
+/// One split (one parent, several children) or fuse (several parents, one child) of a stage's iterators, by
+/// Iterator::id.
 struct IterRelation
 {
     std::vector<std::int32_t> parents;
@@ -57,10 +58,17 @@ struct Stage
     std::int32_t nextIterId = 0;
     std::string scope; ///< of cache stages: "local", "shared"; empty: decided by where the stage is computed
     std::vector<LayoutStep::Axis> layout; ///< LY; empty: plain
-    struct Prefetch { std::int32_t iterId, source; std::int64_t distanceBytes; };
+    struct Prefetch
+    {
+        std::int32_t iterId, source;
+        std::int64_t distanceBytes;
+    };
     std::vector<Prefetch> prefetches; ///< PF
     std::vector<std::pair<std::int32_t, std::int64_t>> strideParts; ///< PS: (dimension, elements)
-    struct Alignment { std::int32_t dim, factor, offset; };
+    struct Alignment
+    {
+        std::int32_t dim, factor, offset;
+    };
     std::vector<Alignment> alignments; ///< SA: the stride of `dim` is a multiple of factor, plus offset
     std::int32_t foldDim = -1; ///< FD
     std::int64_t foldRows = 0;

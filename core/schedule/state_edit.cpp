@@ -110,7 +110,8 @@ Result<> StateEdit::operator()(const FuseStep& step)
         const bool last = i + 1 == step.iters.size();
         for (const Stage& other : m_stages)
             if (!last && other.location == Location::At && other.attachStage == step.stage && other.attachIter == at)
-                return illegal("a stage is attached at {} of '{}', which is not the last to fuse", iter.name, name(step.stage));
+                return illegal("a stage is attached at {} of '{}', which is not the last to fuse", iter.name,
+                               name(step.stage));
         if (iter.annotation != Annotation::None)
             return illegal("iterator {} of '{}' is annotated and cannot be fused", iter.name, name(step.stage));
         const std::string part = iter.name.empty() || iter.name.back() == '@' ? iter.name : iter.name + "@";
@@ -161,7 +162,8 @@ Result<> StateEdit::operator()(const ReorderStep& step)
     std::vector<std::int32_t> all(stage.iters.size());
     std::iota(all.begin(), all.end(), 0);
     if (sorted != all)
-        return illegal("the order of '{}' must name each of its {} iterators once", name(step.stage), stage.iters.size());
+        return illegal("the order of '{}' must name each of its {} iterators once", name(step.stage),
+                       stage.iters.size());
     std::vector<Iterator> reordered;
     std::vector<std::int32_t> newPlace(step.order.size());
     for (std::size_t i = 0; i < step.order.size(); ++i) {
@@ -175,7 +177,8 @@ Result<> StateEdit::operator()(const ReorderStep& step)
     return {};
 }
 
-Result<> StateEdit::split(std::int32_t stageId, std::int32_t at, std::vector<std::optional<std::int64_t>> lengths, bool innerToOuter)
+Result<> StateEdit::split(std::int32_t stageId, std::int32_t at, std::vector<std::optional<std::int64_t>> lengths,
+                          bool innerToOuter)
 {
     LATHE_TRY(checkIter(stageId, at));
     Stage& stage = m_stages[stageId];
@@ -228,7 +231,10 @@ Result<std::vector<std::optional<std::int64_t>>> StateEdit::lengthsOf(std::int32
     return source->lengths;
 }
 
-Result<> StateEdit::operator()(const SplitStep& step) { return split(step.stage, step.iter, step.lengths, step.innerToOuter); }
+Result<> StateEdit::operator()(const SplitStep& step)
+{
+    return split(step.stage, step.iter, step.lengths, step.innerToOuter);
+}
 
 Result<> StateEdit::operator()(const OverlapStep& step)
 {
@@ -275,7 +281,8 @@ Result<> StateEdit::operator()(const StorageAlignStep& step)
 {
     LATHE_TRY(checkIter(step.stage, step.iter));
     if (step.factor < 1 || step.offset < 0 || step.offset >= step.factor)
-        return illegal("storage of '{}' cannot be aligned to {} with offset {}", name(step.stage), step.factor, step.offset);
+        return illegal("storage of '{}' cannot be aligned to {} with offset {}", name(step.stage), step.factor,
+                       step.offset);
     const Stage& stage = m_stages[step.stage];
     const std::int32_t dim = stage.iters[step.iter].id;
     if (dim >= static_cast<std::int32_t>(m_state.m_dag->ops[step.stage].shape.size()))
@@ -289,7 +296,8 @@ Result<> StateEdit::operator()(const ComputeAtStep& step)
     LATHE_TRY(checkComputed(step.stage));
     LATHE_TRY(checkIter(step.target, step.targetIter));
     if (step.target <= step.stage)
-        return illegal("'{}' cannot be computed at '{}', which does not come after it", name(step.stage), name(step.target));
+        return illegal("'{}' cannot be computed at '{}', which does not come after it", name(step.stage),
+                       name(step.target));
     const auto& outputs = m_state.m_dag->outputs;
     if (std::find(outputs.begin(), outputs.end(), step.stage) != outputs.end())
         return illegal("'{}' is an output and stays at root", name(step.stage));

@@ -4,12 +4,17 @@
 
 namespace lathe::schedule {
 
-/// Applies steps to a State's stages; one function a step. On error the state may be half changed: State::apply works on
-/// a copy.
+/// Applies steps to a State's stages; one function a step. On error the state may be half changed: State::apply works
+/// on a copy.
 class StateEdit
 {
 public:
-    explicit StateEdit(State& state) : m_state(state), m_stages(state.m_stages), m_steps(state.m_steps) { }
+    explicit StateEdit(State& state)
+        : m_state(state)
+        , m_stages(state.m_stages)
+        , m_steps(state.m_steps)
+    {
+    }
 
     Result<> operator()(const AnnotateStep& step);
     Result<> operator()(const FuseStep& step);
@@ -39,7 +44,8 @@ private:
     Result<> checkStage(std::int32_t stage) const;
     Result<> checkComputed(std::int32_t stage) const; ///< and not inlined
     Result<> checkIter(std::int32_t stage, std::int32_t iter) const;
-    Result<> split(std::int32_t stage, std::int32_t iter, std::vector<std::optional<std::int64_t>> lengths, bool innerToOuter);
+    Result<> split(std::int32_t stage, std::int32_t iter, std::vector<std::optional<std::int64_t>> lengths,
+                   bool innerToOuter);
     Result<std::vector<std::optional<std::int64_t>>> lengthsOf(std::int32_t step) const;
     const std::string& name(std::int32_t stage) const { return m_state.m_dag->ops[stage].name; }
     bool attachedAnywhere(std::int32_t stage) const;

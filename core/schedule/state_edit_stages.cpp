@@ -77,7 +77,8 @@ Result<> StateEdit::operator()(const RfactorStep& step)
     LATHE_TRY(checkIter(step.stage, step.iter));
     if (attachedAnywhere(step.stage) || m_stages.size() >= kMaxStages)
         return illegalStage("a stage is attached to '{}' before it was factored", name(step.stage));
-    // An open split before an rfactor counts as 1 until a genome fills it: a sketch only needs the stages that come of it.
+    // An open split before an rfactor counts as 1 until a genome fills it: a sketch only needs the stages that come of
+    // it.
     Stage factored = m_stages[step.stage];
     for (IterRelation& relation : factored.relations)
         for (auto& length : relation.lengths)
@@ -96,7 +97,8 @@ Result<> StateEdit::operator()(const LayoutStep& step)
         return illegalStage("a layout of '{}' has 1 to 24 axes", name(step.stage));
     std::int64_t elements = 1;
     for (const LayoutStep::Axis& axis : step.axes)
-        elements = axis.div > kMaxExtent ? kMaxExtent + 1 : cappedProduct(elements, std::max<std::int64_t>(axis.extent, 1));
+        elements = axis.div > kMaxExtent ? kMaxExtent + 1
+                                         : cappedProduct(elements, std::max<std::int64_t>(axis.extent, 1));
     if (elements > kMaxExtent)
         return illegalStage("the layout of '{}' has more than 2^40 elements", name(step.stage));
     // Each dimension must be covered: sorted by div, every axis begins where the one inside it ends.
@@ -104,19 +106,20 @@ Result<> StateEdit::operator()(const LayoutStep& step)
         std::vector<LayoutStep::Axis> axes;
         std::copy_if(step.axes.begin(), step.axes.end(), std::back_inserter(axes),
                      [d](const LayoutStep::Axis& a) { return a.dim == static_cast<std::int32_t>(d); });
-        std::sort(axes.begin(), axes.end(), [](const auto& a, const auto& b) {
-            return a.div != b.div ? a.div < b.div : a.extent < b.extent;
-        });
+        std::sort(axes.begin(), axes.end(),
+                  [](const auto& a, const auto& b) { return a.div != b.div ? a.div < b.div : a.extent < b.extent; });
         std::int64_t reach = 1;
         for (const LayoutStep::Axis& axis : axes) {
             if (axis.extent == 1)
                 continue;
             if (axis.div != reach)
-                return illegalStage("the layout of '{}' leaves a hole or overlaps in dimension {}", name(step.stage), d);
+                return illegalStage("the layout of '{}' leaves a hole or overlaps in dimension {}", name(step.stage),
+                                    d);
             reach = cappedProduct(reach, axis.extent);
         }
         if (reach < shape[d])
-            return illegalStage("the layout of '{}' covers {} of {} in dimension {}", name(step.stage), reach, shape[d], d);
+            return illegalStage("the layout of '{}' covers {} of {} in dimension {}", name(step.stage), reach, shape[d],
+                                d);
     }
     for (const LayoutStep::Axis& axis : step.axes)
         if (axis.dim < 0 || axis.dim >= static_cast<std::int32_t>(shape.size()) || axis.div < 1 || axis.extent < 1)
@@ -142,12 +145,14 @@ Result<> StateEdit::operator()(const PrefetchStep& step)
         for (const ir::Expr& body : m_state.m_dag->ops[stage].bodies)
             ir::visit(body, [&](const ir::Expr& e) {
                 if (e->kind == ir::ExprKind::Load)
-                    found = found || e->source == step.source || (m_stages[e->source].location == Location::Inlined && reads(e->source));
+                    found = found || e->source == step.source
+                            || (m_stages[e->source].location == Location::Inlined && reads(e->source));
             });
         return found;
     };
     if (!reads(step.stage))
-        return illegalStage("'{}' does not read '{}', so there is nothing to prefetch", name(step.stage), name(step.source));
+        return illegalStage("'{}' does not read '{}', so there is nothing to prefetch", name(step.stage),
+                            name(step.source));
     Stage& stage = m_stages[step.stage];
     stage.prefetches.push_back({stage.iters[step.iter].id, step.source, step.distanceBytes});
     return {};
@@ -169,7 +174,8 @@ Result<> StateEdit::operator()(const FoldStep& step)
     LATHE_TRY(checkComputed(step.stage));
     if (m_stages[step.stage].location != Location::At)
         return illegalStage("'{}' is folded but not attached to a consumer's loop", name(step.stage));
-    if (step.dim < 0 || step.dim >= static_cast<std::int32_t>(m_state.m_dag->ops[step.stage].shape.size()) || step.rows < 1)
+    if (step.dim < 0 || step.dim >= static_cast<std::int32_t>(m_state.m_dag->ops[step.stage].shape.size())
+        || step.rows < 1)
         return illegalStage("'{}' has no dimension {} to fold", name(step.stage), step.dim);
     m_stages[step.stage].foldDim = step.dim;
     m_stages[step.stage].foldRows = step.rows;

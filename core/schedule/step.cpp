@@ -38,7 +38,10 @@ std::string brief(const json& value, int depth = 0)
 class StepReader
 {
 public:
-    explicit StepReader(const json& array) : m_array(array) { }
+    explicit StepReader(const json& array)
+        : m_array(array)
+    {
+    }
 
     std::int64_t integer(const char* what, std::int64_t least, std::int64_t most = INT32_MAX)
     {
@@ -80,8 +83,8 @@ public:
                 fail(what, "holds an axis that is not [dim, div, extent]");
                 break;
             }
-            axes.push_back({static_cast<std::int32_t>(number(&v[0], what, 0, INT32_MAX)), number(&v[1], what, 1, INT64_MAX),
-                            number(&v[2], what, 1, INT64_MAX)});
+            axes.push_back({static_cast<std::int32_t>(number(&v[0], what, 0, INT32_MAX)),
+                            number(&v[1], what, 1, INT64_MAX), number(&v[2], what, 1, INT64_MAX)});
         }
         return axes;
     }
@@ -143,7 +146,10 @@ private:
 
 struct ToJson
 {
-    json operator()(const AnnotateStep& s) const { return json::array({"AN", s.stage, s.iter, static_cast<int>(s.annotation)}); }
+    json operator()(const AnnotateStep& s) const
+    {
+        return json::array({"AN", s.stage, s.iter, static_cast<int>(s.annotation)});
+    }
     json operator()(const FuseStep& s) const { return json::array({"FU", s.stage, json(s.iters)}); }
     json operator()(const PragmaStep& s) const { return json::array({"PR", s.stage, s.iter, s.pragma}); }
     json operator()(const ReorderStep& s) const { return json::array({"RE", s.stage, json(s.order)}); }
@@ -151,12 +157,18 @@ struct ToJson
     {
         return json::array({"SP", s.stage, s.iter, s.extent, lengthsToJson(s.lengths), s.innerToOuter ? 1 : 0});
     }
-    json operator()(const FollowSplitStep& s) const { return json::array({"FSP", s.stage, s.iter, s.sourceStep, s.parts}); }
+    json operator()(const FollowSplitStep& s) const
+    {
+        return json::array({"FSP", s.stage, s.iter, s.sourceStep, s.parts});
+    }
     json operator()(const FollowFusedSplitStep& s) const
     {
         return json::array({"FFSP", s.stage, s.iter, json(s.sourceSteps), s.level, s.factor ? 1 : 0});
     }
-    json operator()(const StorageAlignStep& s) const { return json::array({"SA", s.stage, s.iter, s.factor, s.offset}); }
+    json operator()(const StorageAlignStep& s) const
+    {
+        return json::array({"SA", s.stage, s.iter, s.factor, s.offset});
+    }
     json operator()(const ComputeAtStep& s) const { return json::array({"CA", s.stage, s.target, s.targetIter}); }
     json operator()(const ComputeInlineStep& s) const { return json::array({"CI", s.stage}); }
     json operator()(const ComputeRootStep& s) const { return json::array({"CR", s.stage}); }
@@ -171,7 +183,10 @@ struct ToJson
         return json::array({"LY", s.stage, std::move(axes)});
     }
     json operator()(const PartitionStep& s) const { return json::array({"PT", s.stage, s.iter}); }
-    json operator()(const PrefetchStep& s) const { return json::array({"PF", s.stage, s.iter, s.source, s.distanceBytes}); }
+    json operator()(const PrefetchStep& s) const
+    {
+        return json::array({"PF", s.stage, s.iter, s.source, s.distanceBytes});
+    }
     json operator()(const PadStrideStep& s) const { return json::array({"PS", s.stage, s.dim, s.elements}); }
     json operator()(const FoldStep& s) const { return json::array({"FD", s.stage, s.dim, s.rows}); }
     json operator()(const OverlapStep& s) const { return json::array({"OV", s.stage, s.iter, s.length}); }
@@ -179,7 +194,10 @@ struct ToJson
 
 } // namespace
 
-nlohmann::json toJson(const Step& step) { return std::visit(ToJson{}, step); }
+nlohmann::json toJson(const Step& step)
+{
+    return std::visit(ToJson{}, step);
+}
 
 Result<Step> stepFromJson(const nlohmann::json& value)
 {
@@ -198,8 +216,8 @@ Result<Step> stepFromJson(const nlohmann::json& value)
     if (name == "RE")
         return in.finish(ReorderStep{in.index("stage"), in.indices("order")});
     if (name == "SP")
-        return in.finish(SplitStep{in.index("stage"), in.index("iterator"), in.integer("extent", 0), in.lengths("lengths"),
-                                   in.flag("inner_to_outer")});
+        return in.finish(SplitStep{in.index("stage"), in.index("iterator"), in.integer("extent", 0),
+                                   in.lengths("lengths"), in.flag("inner_to_outer")});
     if (name == "FSP")
         return in.finish(FollowSplitStep{in.index("stage"), in.index("iterator"), in.index("source step"),
                                          static_cast<std::int32_t>(in.integer("parts", 1))});
@@ -226,7 +244,8 @@ Result<Step> stepFromJson(const nlohmann::json& value)
     if (name == "PT")
         return in.finish(PartitionStep{in.index("stage"), in.index("iterator")});
     if (name == "PF")
-        return in.finish(PrefetchStep{in.index("stage"), in.index("iterator"), in.index("source"), in.integer("distance", 0)});
+        return in.finish(
+            PrefetchStep{in.index("stage"), in.index("iterator"), in.index("source"), in.integer("distance", 0)});
     if (name == "PS")
         return in.finish(PadStrideStep{in.index("stage"), in.index("dimension"), in.integer("elements", 0)});
     if (name == "FD")
@@ -258,11 +277,15 @@ Result<std::vector<Step>> stepsFromJson(const nlohmann::json& value)
     return steps;
 }
 
-bool isReferenceStep(const Step& step) { return step.index() < 14; }
+bool isReferenceStep(const Step& step)
+{
+    return step.index() < 14;
+}
 
 bool storesTwice(const std::vector<Step>& steps)
 {
-    return std::any_of(steps.begin(), steps.end(), [](const Step& s) { return std::holds_alternative<OverlapStep>(s); });
+    return std::any_of(steps.begin(), steps.end(),
+                       [](const Step& s) { return std::holds_alternative<OverlapStep>(s); });
 }
 
 } // namespace lathe::schedule

@@ -29,47 +29,133 @@ enum class Annotation : std::uint8_t
     Tensorize = 11
 };
 
-// The reference's 14 transform steps. `stage` is the stage's id at that point of the history, `iter` an iterator's index.
-struct AnnotateStep { std::int32_t stage, iter; Annotation annotation; }; ///< AN
-struct FuseStep { std::int32_t stage; std::vector<std::int32_t> iters; }; ///< FU, consecutive; may be empty (zero-rank stage)
-struct PragmaStep { std::int32_t stage, iter; std::string pragma; }; ///< PR, "auto_unroll_max_step$N"
-struct ReorderStep { std::int32_t stage; std::vector<std::int32_t> order; }; ///< RE
+// The reference's 14 transform steps. `stage` is the stage's id at that point of the history, `iter` an iterator's
+// index.
+struct AnnotateStep
+{
+    std::int32_t stage, iter;
+    Annotation annotation;
+}; ///< AN
+struct FuseStep
+{
+    std::int32_t stage;
+    std::vector<std::int32_t> iters;
+}; ///< FU, consecutive; may be empty (zero-rank stage)
+struct PragmaStep
+{
+    std::int32_t stage, iter;
+    std::string pragma;
+}; ///< PR, "auto_unroll_max_step$N"
+struct ReorderStep
+{
+    std::int32_t stage;
+    std::vector<std::int32_t> order;
+}; ///< RE
 /// SP: n lengths give n+1 parts; a missing length is open (to be filled by a genome). extent 0: unknown.
-struct SplitStep { std::int32_t stage, iter; std::int64_t extent; std::vector<std::optional<std::int64_t>> lengths; bool innerToOuter = true; };
-struct FollowSplitStep { std::int32_t stage, iter, sourceStep, parts; }; ///< FSP
-struct FollowFusedSplitStep { std::int32_t stage, iter; std::vector<std::int32_t> sourceSteps; std::int32_t level; bool factor; }; ///< FFSP
-struct StorageAlignStep { std::int32_t stage, iter, factor, offset; }; ///< SA
-struct ComputeAtStep { std::int32_t stage, target, targetIter; }; ///< CA
-struct ComputeInlineStep { std::int32_t stage; }; ///< CI
-struct ComputeRootStep { std::int32_t stage; }; ///< CR
-struct CacheReadStep { std::int32_t stage; std::string scope; std::vector<std::int32_t> readers; }; ///< CHR, new stage at stage+1
-struct CacheWriteStep { std::int32_t stage; std::string scope; }; ///< CHW, new stage at stage, original becomes stage+1
-struct RfactorStep { std::int32_t stage, iter, factorIter; }; ///< RF
+struct SplitStep
+{
+    std::int32_t stage, iter;
+    std::int64_t extent;
+    std::vector<std::optional<std::int64_t>> lengths;
+    bool innerToOuter = true;
+};
+struct FollowSplitStep
+{
+    std::int32_t stage, iter, sourceStep, parts;
+}; ///< FSP
+struct FollowFusedSplitStep
+{
+    std::int32_t stage, iter;
+    std::vector<std::int32_t> sourceSteps;
+    std::int32_t level;
+    bool factor;
+}; ///< FFSP
+struct StorageAlignStep
+{
+    std::int32_t stage, iter, factor, offset;
+}; ///< SA
+struct ComputeAtStep
+{
+    std::int32_t stage, target, targetIter;
+}; ///< CA
+struct ComputeInlineStep
+{
+    std::int32_t stage;
+}; ///< CI
+struct ComputeRootStep
+{
+    std::int32_t stage;
+}; ///< CR
+struct CacheReadStep
+{
+    std::int32_t stage;
+    std::string scope;
+    std::vector<std::int32_t> readers;
+}; ///< CHR, new stage at stage+1
+struct CacheWriteStep
+{
+    std::int32_t stage;
+    std::string scope;
+}; ///< CHW, new stage at stage, original becomes stage+1
+struct RfactorStep
+{
+    std::int32_t stage, iter, factorIter;
+}; ///< RF
 
 // Lathe's own. A record that uses them is skipped on export to the reference's logs, with the reason.
 
-/// LY: the tensor of `stage` (placeholder or computed) lies in memory as given: physical axes {dim, div, extent}, outermost
-/// first (core/runtime/index_map.h). On a constant placeholder: weights packed ahead of time.
-struct LayoutStep { std::int32_t stage; struct Axis { std::int32_t dim; std::int64_t div, extent; }; std::vector<Axis> axes; };
-/// PT: iterations of loop `iter` are divided into prologue, steady state and epilogue, so that boundary conditions of what is
-/// computed inside (padding, tails) are decided at code generation (edge-specialised tiles).
-struct PartitionStep { std::int32_t stage, iter; };
-/// PF: inside loop `iter` of `stage`, each line of `source` (a stage that it reads) is prefetched `distanceBytes` ahead. 0: what
-/// the loops around the stage come to next is prefetched instead, spread evenly over the loops that read the same once more.
-struct PrefetchStep { std::int32_t stage, iter, source; std::int64_t distanceBytes; };
+/// LY: the tensor of `stage` (placeholder or computed) lies in memory as given: physical axes {dim, div, extent},
+/// outermost first (core/runtime/index_map.h). On a constant placeholder: weights packed ahead of time.
+struct LayoutStep
+{
+    std::int32_t stage;
+    struct Axis
+    {
+        std::int32_t dim;
+        std::int64_t div, extent;
+    };
+    std::vector<Axis> axes;
+};
+/// PT: iterations of loop `iter` are divided into prologue, steady state and epilogue, so that boundary conditions of
+/// what is computed inside (padding, tails) are decided at code generation (edge-specialised tiles).
+struct PartitionStep
+{
+    std::int32_t stage, iter;
+};
+/// PF: inside loop `iter` of `stage`, each line of `source` (a stage that it reads) is prefetched `distanceBytes`
+/// ahead. 0: what the loops around the stage come to next is prefetched instead, spread evenly over the loops that read
+/// the same once more.
+struct PrefetchStep
+{
+    std::int32_t stage, iter, source;
+    std::int64_t distanceBytes;
+};
 /// PS: dimension `dim` of the stage's buffer gets `elements` more of stride.
-struct PadStrideStep { std::int32_t stage, dim; std::int64_t elements; };
+struct PadStrideStep
+{
+    std::int32_t stage, dim;
+    std::int64_t elements;
+};
 /// FD: the stage, attached at a row loop of its consumer, keeps its last `rows` rows of `dim` in a ring buffer.
-struct FoldStep { std::int32_t stage, dim; std::int64_t rows; };
+struct FoldStep
+{
+    std::int32_t stage, dim;
+    std::int64_t rows;
+};
 
-/// OV: like SP by one length, but where that does not divide the extent the last part is moved back until it ends with the
-/// extent: no part runs past the edge, some elements are computed and stored twice. Only loops over the output's axes.
-struct OverlapStep { std::int32_t stage, iter; std::int64_t length; };
+/// OV: like SP by one length, but where that does not divide the extent the last part is moved back until it ends with
+/// the extent: no part runs past the edge, some elements are computed and stored twice. Only loops over the output's
+/// axes.
+struct OverlapStep
+{
+    std::int32_t stage, iter;
+    std::int64_t length;
+};
 
-using Step = std::variant<AnnotateStep, FuseStep, PragmaStep, ReorderStep, SplitStep, FollowSplitStep, FollowFusedSplitStep,
-                          StorageAlignStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
-                          RfactorStep, LayoutStep, PartitionStep, PrefetchStep, PadStrideStep, FoldStep,
-                          OverlapStep>;
+using Step =
+    std::variant<AnnotateStep, FuseStep, PragmaStep, ReorderStep, SplitStep, FollowSplitStep, FollowFusedSplitStep,
+                 StorageAlignStep, ComputeAtStep, ComputeInlineStep, ComputeRootStep, CacheReadStep, CacheWriteStep,
+                 RfactorStep, LayoutStep, PartitionStep, PrefetchStep, PadStrideStep, FoldStep, OverlapStep>;
 
 /// The reference's JSON, e.g. ["SP", 3, 0, 56, [1, 7, 2], 1]; ours alike with the short names above.
 nlohmann::json toJson(const Step& step);

@@ -14,7 +14,8 @@ namespace lathe::search {
 
 void FeatureMatrix::append(std::span<const float> rows)
 {
-    LATHE_CHECK(columns > 0 && rows.size() % static_cast<std::size_t>(columns) == 0) << rows.size() << " values in rows of " << columns;
+    LATHE_CHECK(columns > 0 && rows.size() % static_cast<std::size_t>(columns) == 0)
+        << rows.size() << " values in rows of " << columns;
     values.insert(values.end(), rows.begin(), rows.end());
     rowsPerProgram.push_back(static_cast<std::int32_t>(rows.size() / static_cast<std::size_t>(columns)));
 }
@@ -34,7 +35,10 @@ std::map<std::int32_t, double> leastCosts(const TrainingSet& data)
 class RandomModel final : public CostModel
 {
 public:
-    explicit RandomModel(std::uint64_t seed) : m_seed(seed) { }
+    explicit RandomModel(std::uint64_t seed)
+        : m_seed(seed)
+    {
+    }
     Result<> train(const TrainingSet&, std::stop_token) override { return {}; }
     bool trained() const override { return false; }
     Result<std::vector<float>> predict(const FeatureMatrix& features) const override
@@ -95,7 +99,8 @@ double averagePeakScore(const TrainingSet& data, std::span<const float> predicte
     double sum = 0;
     std::size_t counted = 0;
     for (auto& [task, members] : byTask) {
-        std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) { return predicted[a] > predicted[b]; });
+        std::stable_sort(members.begin(), members.end(),
+                         [&](std::size_t a, std::size_t b) { return predicted[a] > predicted[b]; });
         float best = 0;
         for (const std::size_t i : members)
             best = std::max(best, labels[i]);
@@ -128,6 +133,9 @@ XGBoostOptions referenceModelOptions()
     return options;
 }
 
-std::unique_ptr<CostModel> makeRandomModel(std::uint64_t seed) { return std::make_unique<RandomModel>(seed); }
+std::unique_ptr<CostModel> makeRandomModel(std::uint64_t seed)
+{
+    return std::make_unique<RandomModel>(seed);
+}
 
 } // namespace lathe::search

@@ -39,7 +39,8 @@ class CostModel
 public:
     virtual ~CostModel() = default;
 
-    /// Fits the model to all data, from scratch. Same data, same model. Errors: Cancelled, Internal (the library's text).
+    /// Fits the model to all data, from scratch. Same data, same model. Errors: Cancelled, Internal (the library's
+    /// text).
     virtual Result<> train(const TrainingSet& data, std::stop_token stop = {}) = 0;
 
     /// One score per program; higher is better.
@@ -85,7 +86,8 @@ std::unique_ptr<CostModel> makeRandomModel(std::uint64_t seed);
 /// Labels: min cost of the task / cost, 0 for failures.
 std::vector<float> throughputLabels(const TrainingSet& data);
 
-/// Mean over i <= n of best label among the top i predicted / best label, averaged over tasks ("average peak score at n").
+/// Mean over i <= n of best label among the top i predicted / best label, averaged over tasks ("average peak score at
+/// n").
 double averagePeakScore(const TrainingSet& data, std::span<const float> predicted, std::int32_t n);
 
 } // namespace lathe::search

@@ -43,14 +43,17 @@ void enumerate(std::int64_t rest, std::int32_t parts, std::int64_t maxInnermost,
 } // namespace
 
 FactorTuples::FactorTuples(std::int64_t extent, std::int32_t parts, std::int64_t maxInnermost)
-    : m_extent(extent), m_parts(parts), m_maxInnermost(maxInnermost)
+    : m_extent(extent)
+    , m_parts(parts)
+    , m_maxInnermost(maxInnermost)
 {
     LATHE_CHECK(extent >= 1 && parts >= 1 && maxInnermost >= 1) << extent << " in " << parts << " parts";
     std::vector<std::int64_t> prefix;
     enumerate(extent, parts, maxInnermost, prefix, m_values);
 }
 
-std::shared_ptr<const FactorTuples> FactorTuples::get(std::int64_t extent, std::int32_t parts, std::int64_t maxInnermost)
+std::shared_ptr<const FactorTuples> FactorTuples::get(std::int64_t extent, std::int32_t parts,
+                                                      std::int64_t maxInnermost)
 {
     static std::mutex mutex;
     static std::map<std::tuple<std::int64_t, std::int32_t, std::int64_t>, std::shared_ptr<const FactorTuples>> tables;

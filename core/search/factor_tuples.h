@@ -8,8 +8,8 @@
 namespace lathe::search {
 
 /// All ordered tuples of `parts` positive integers whose product divides `extent` and whose last one is at most
-/// `maxInnermost`, in lexicographic order, with index <-> tuple tables. These are the lengths of an exact split, outer to
-/// inner, without the outermost part that they imply.
+/// `maxInnermost`, in lexicographic order, with index <-> tuple tables. These are the lengths of an exact split, outer
+/// to inner, without the outermost part that they imply.
 class FactorTuples
 {
 public:
@@ -21,7 +21,10 @@ public:
     std::int64_t extent() const { return m_extent; }
     std::int32_t parts() const { return m_parts; }
     std::int64_t maxInnermost() const { return m_maxInnermost; }
-    std::int32_t count() const { return static_cast<std::int32_t>(m_values.size() / static_cast<std::size_t>(m_parts)); }
+    std::int32_t count() const
+    {
+        return static_cast<std::int32_t>(m_values.size() / static_cast<std::size_t>(m_parts));
+    }
     std::span<const std::int64_t> tuple(std::int32_t index) const
     {
         return std::span(m_values).subspan(static_cast<std::size_t>(index) * static_cast<std::size_t>(m_parts),

@@ -14,7 +14,10 @@ using ir::Expr;
 using ir::ExprKind;
 using schedule::Annotation;
 
-float slog(double x) { return static_cast<float>(x < 0 ? -std::log2(-x + 1) : std::log2(x + 1)); }
+float slog(double x)
+{
+    return static_cast<float>(x < 0 ? -std::log2(-x + 1) : std::log2(x + 1));
+}
 
 struct Loop
 {
@@ -144,9 +147,11 @@ void collectLoads(const Expr& e, const compute::Dag& dag, std::vector<Access>& a
 {
     if (e->kind == ExprKind::Load) {
         const compute::Op& op = dag.ops[static_cast<std::size_t>(e->source)];
-        auto known = std::find_if(accesses.begin(), accesses.end(), [&](const Access& a) { return a.buffer == e->source; });
+        auto known = std::find_if(accesses.begin(), accesses.end(),
+                                  [&](const Access& a) { return a.buffer == e->source; });
         if (known == accesses.end())
-            known = accesses.insert(accesses.end(), Access{e->source, static_cast<double>(sizeOf(op.dtype)), true, false, op.shape, {}});
+            known = accesses.insert(
+                accesses.end(), Access{e->source, static_cast<double>(sizeOf(op.dtype)), true, false, op.shape, {}});
         known->indices.push_back(e->operands);
         known->reads = true;
     }
@@ -158,7 +163,9 @@ class Extractor
 {
 public:
     Extractor(const schedule::State& state, const schedule::ProgramBounds& bounds, const Hardware& hardware)
-        : m_state(state), m_bounds(bounds), m_lineBytes(static_cast<double>(hardware.get("cache_line_bytes", 64)))
+        : m_state(state)
+        , m_bounds(bounds)
+        , m_lineBytes(static_cast<double>(hardware.get("cache_line_bytes", 64)))
     {
         for (std::size_t i = 0; i < bounds.stages.size(); ++i)
             if (bounds.stages[i].active)
@@ -192,7 +199,8 @@ private:
             const schedule::Iterator& it = stage(i).iters[static_cast<std::size_t>(k)];
             const std::int64_t extent = b.extents[static_cast<std::size_t>(it.id)];
             if (extent != 1)
-                loops.push_back({b.leaves[static_cast<std::size_t>(k)].get(), static_cast<double>(extent), it.annotation});
+                loops.push_back(
+                    {b.leaves[static_cast<std::size_t>(k)].get(), static_cast<double>(extent), it.annotation});
         }
     }
 
@@ -216,7 +224,8 @@ private:
         collectLoads(value, *m_state.dag(), s.accesses);
         auto own = std::find_if(s.accesses.begin(), s.accesses.end(), [&](const Access& a) { return a.buffer == i; });
         if (own == s.accesses.end())
-            own = s.accesses.insert(s.accesses.end(), Access{i, static_cast<double>(sizeOf(op.dtype)), false, false, op.shape, {}});
+            own = s.accesses.insert(s.accesses.end(),
+                                    Access{i, static_cast<double>(sizeOf(op.dtype)), false, false, op.shape, {}});
         own->writes = true;
         own->reads = own->reads || s.reduces;
         own->indices.emplace_back(b.axes.begin(), b.axes.begin() + static_cast<std::ptrdiff_t>(op.shape.size()));
@@ -269,8 +278,9 @@ private:
         annotated(s, Annotation::Vectorize, row);
         annotated(s, Annotation::Unroll, row);
         annotated(s, Annotation::Parallel, row);
-        static constexpr Annotation kBindings[] = {Annotation::BlockX, Annotation::BlockY, Annotation::BlockZ, Annotation::ThreadX,
-                                                   Annotation::ThreadY, Annotation::ThreadZ, Annotation::VThread};
+        static constexpr Annotation kBindings[] = {Annotation::BlockX,  Annotation::BlockY,  Annotation::BlockZ,
+                                                   Annotation::ThreadX, Annotation::ThreadY, Annotation::ThreadZ,
+                                                   Annotation::VThread};
         bool gpu = false;
         float lengths[7];
         for (std::size_t b = 0; b < 7; ++b) {
@@ -317,8 +327,8 @@ private:
         for (const double e : region)
             unique *= e;
         const double contiguous = access.elementBytes * (region.empty() ? 1 : region.back());
-        // Stride of the innermost loop that moves the access; the reference divides by the innermost extent once for every
-        // loop inside it.
+        // Stride of the innermost loop that moves the access; the reference divides by the innermost extent once for
+        // every loop inside it.
         double stride = 0, ratio = 1;
         for (std::size_t l = s.loops.size(); l-- > 0;) {
             stride = access.strideOf(s.loops[l].variable);
@@ -348,16 +358,30 @@ private:
         }
         const auto perReuse = [&](double value) { return slog(reuses > 0 ? value / reuses : value * 2); };
         BufferRow row{lines, bytes, {}};
-        row.values = {access.reads && !access.writes ? 1.0f : 0.0f, access.writes && !access.reads ? 1.0f : 0.0f,
-                      access.reads && access.writes ? 1.0f : 0.0f, slog(bytes), slog(unique), slog(lines), slog(uniqueLines),
-                      kind == 0 ? 1.0f : 0.0f, kind == 1 ? 1.0f : 0.0f, kind == 2 ? 1.0f : 0.0f, slog(distanceIterations),
-                      slog(distanceBytes), slog(reuses), perReuse(bytes), perReuse(unique), perReuse(lines), perReuse(uniqueLines),
+        row.values = {access.reads && !access.writes ? 1.0f : 0.0f,
+                      access.writes && !access.reads ? 1.0f : 0.0f,
+                      access.reads && access.writes ? 1.0f : 0.0f,
+                      slog(bytes),
+                      slog(unique),
+                      slog(lines),
+                      slog(uniqueLines),
+                      kind == 0 ? 1.0f : 0.0f,
+                      kind == 1 ? 1.0f : 0.0f,
+                      kind == 2 ? 1.0f : 0.0f,
+                      slog(distanceIterations),
+                      slog(distanceBytes),
+                      slog(reuses),
+                      perReuse(bytes),
+                      perReuse(unique),
+                      perReuse(lines),
+                      perReuse(uniqueLines),
                       slog(innerStride)};
         return row;
     }
 
     /// Earlier statements under the same loop touch the buffer too.
-    bool serialReuse(std::size_t index, const Access& access, std::size_t l, double& iterationsApart, double& bytesApart, double& reuses) const
+    bool serialReuse(std::size_t index, const Access& access, std::size_t l, double& iterationsApart,
+                     double& bytesApart, double& reuses) const
     {
         const Statement& s = m_statements[index];
         double touches = 1, least = access.elements(s.loops, l);
@@ -449,20 +473,23 @@ std::vector<std::string> makeNames()
     for (const char* what : {"vec", "unroll", "parallel"}) {
         for (const char* field : {"num", "prod", "len"})
             names.push_back(std::string(what) + '_' + field);
-        for (const char* kind : {"None", "InnerSpatial", "MiddleSpatial", "OuterSpatial", "InnerReduce", "MiddleReduce", "OuterReduce", "Mixed"})
+        for (const char* kind : {"None", "InnerSpatial", "MiddleSpatial", "OuterSpatial", "InnerReduce", "MiddleReduce",
+                                 "OuterReduce", "Mixed"})
             names.push_back(std::string(what) + "_type.k" + kind);
     }
-    names.insert(names.end(), {"is_gpu", "blockIdx_x_len", "blockIdx_y_len", "blockIdx_z_len", "threadIdx_x_len", "threadIdx_y_len",
-                               "threadIdx_z_len", "vthread_len"});
+    names.insert(names.end(), {"is_gpu", "blockIdx_x_len", "blockIdx_y_len", "blockIdx_z_len", "threadIdx_x_len",
+                               "threadIdx_y_len", "threadIdx_z_len", "vthread_len"});
     for (int b = 0; b < 5; ++b)
-        for (const char* field : {"acc_type.kRead", "acc_type.kWrite", "acc_type.kReadWrite", "bytes", "unique_bytes", "lines",
-                                  "unique_lines", "reuse_type.kLoopMultipleRead", "reuse_type.kSerialMultipleReadWrite",
-                                  "reuse_type.kNoReuse", "reuse_dis_iter", "reuse_dis_bytes", "reuse_ct", "bytes_d_reuse_ct",
-                                  "unique_bytes_d_reuse_ct", "lines_d_reuse_ct", "unique_lines_d_reuse_ct", "stride"})
+        for (const char* field :
+             {"acc_type.kRead", "acc_type.kWrite", "acc_type.kReadWrite", "bytes", "unique_bytes", "lines",
+              "unique_lines", "reuse_type.kLoopMultipleRead", "reuse_type.kSerialMultipleReadWrite",
+              "reuse_type.kNoReuse", "reuse_dis_iter", "reuse_dis_bytes", "reuse_ct", "bytes_d_reuse_ct",
+              "unique_bytes_d_reuse_ct", "lines_d_reuse_ct", "unique_lines_d_reuse_ct", "stride"})
             names.push_back("B" + std::to_string(b) + '.' + field);
     for (int i = 0; i < 10; ++i)
         names.push_back("curve_" + std::to_string(i));
-    names.insert(names.end(), {"alloc_size", "alloc_prod", "alloc_outer_prod", "alloc_inner_prod", "outer_prod", "num_loops", "auto_unroll_max_step"});
+    names.insert(names.end(), {"alloc_size", "alloc_prod", "alloc_outer_prod", "alloc_inner_prod", "outer_prod",
+                               "num_loops", "auto_unroll_max_step"});
     return names;
 }
 

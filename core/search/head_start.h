@@ -10,12 +10,14 @@ namespace lathe::search {
 
 /// A head start: what the search found for tasks of other networks. For policy "sketch", which makes of it
 ///
-/// - members of its first population: the best candidates of similar tasks, their tile sizes moved to what the new extents allow
+/// - members of its first population: the best candidates of similar tasks, their tile sizes moved to what the new
+/// extents allow
 ///   (lathe/adapt.h). A task's first round measures the first few of them beside its default schedule.
-/// - training data: rows of (features, seconds). Data and not a trained model, since SharedModel fits its model anew to all data
-///   whenever there is news: so the old trials stand beside the run's own, with labels relative to their own tasks, and lose
-///   weight as own trials come in, until they are left out; no booster can forget like that. At most kInheritedRows rows are
-///   taken, of the tasks that resemble the network's most, which bounds the time of a training.
+/// - training data: rows of (features, seconds). Data and not a trained model, since SharedModel fits its model anew to
+/// all data
+///   whenever there is news: so the old trials stand beside the run's own, with labels relative to their own tasks, and
+///   lose weight as own trials come in, until they are left out; no booster can forget like that. At most
+///   kInheritedRows rows are taken, of the tasks that resemble the network's most, which bounds the time of a training.
 ///
 /// A value, equal on all machines; head_start_file.h has its bytes.
 struct HeadStart
@@ -50,13 +52,15 @@ struct HeadStart
     std::size_t rows() const;
 };
 
-/// What the features of this build are: their number, their names and what they mean. Rows of another version teach nothing.
+/// What the features of this build are: their number, their names and what they mean. Rows of another version teach
+/// nothing.
 std::string featureVersion();
 
 /// Errors: Incompatible if its rows have other features than this build's.
 Result<> checkFeatures(const HeadStart& headStart);
 
-/// Whether what was measured for one target says something of another (BackendTraits::headStart): of a CPU, the same instruction set.
+/// Whether what was measured for one target says something of another (BackendTraits::headStart): of a CPU, the same
+/// instruction set.
 bool comparable(const Target& made, const Target& wanted);
 
 /// At most so many rows train a run's model before its first round.
@@ -70,9 +74,9 @@ struct HeadStartUse
     std::size_t rows = 0; ///< trained on
 };
 
-/// Gives it to the policies of a run's tasks and trains their model. Call it once, before the first round. What is there for no
-/// comparable target is left out. Errors: Incompatible, those of training.
-Result<HeadStartUse> takeHeadStart(const HeadStart& headStart, const Target& target, std::span<Policy* const> policies, SharedModel& model,
-                                   std::stop_token stop = {});
+/// Gives it to the policies of a run's tasks and trains their model. Call it once, before the first round. What is
+/// there for no comparable target is left out. Errors: Incompatible, those of training.
+Result<HeadStartUse> takeHeadStart(const HeadStart& headStart, const Target& target, std::span<Policy* const> policies,
+                                   SharedModel& model, std::stop_token stop = {});
 
 } // namespace lathe::search

@@ -106,7 +106,8 @@ Result<HeadStart::Task> taskOf(std::string_view line, std::int32_t columns)
     HeadStart::Task task;
     LATHE_TRY_ASSIGN(task.key, text(object, "key"));
     LATHE_TRY_ASSIGN(task.name, text(object, "name"));
-    const std::pair<const char*, std::string*> names[] = {{"network", &task.network}, {"target", &task.target}, {"device", &task.device}};
+    const std::pair<const char*, std::string*> names[] = {
+        {"network", &task.network}, {"target", &task.target}, {"device", &task.device}};
     for (const auto& [key, field] : names) {
         LATHE_TRY_ASSIGN(*field, text(object, key, kMaxName));
     }
@@ -131,7 +132,8 @@ std::string lineOf(const HeadStart::Task& task, std::int32_t columns)
     json seeds = json::array();
     for (const HeadStart::Seed& seed : task.seeds)
         seeds.push_back({{"form", seed.form}, {"extents", seed.extents}, {"values", seed.values}, {"ns", seed.ns}});
-    const json object = {{"key", task.key}, {"name", task.name}, {"network", task.network}, {"target", task.target}, {"device", task.device}, {"seeds", seeds}};
+    const json object = {{"key", task.key},       {"name", task.name},     {"network", task.network},
+                         {"target", task.target}, {"device", task.device}, {"seeds", seeds}};
     std::string line = object.dump(-1, ' ', false, json::error_handler_t::replace);
     line.pop_back();
     line += ",\"rows\":[";
@@ -139,7 +141,8 @@ std::string lineOf(const HeadStart::Task& task, std::int32_t columns)
         line += i == 0 ? "[" : ",[";
         line += std::isfinite(task.costs[i]) ? fmt::format("{:.6g}", task.costs[i]) : "null";
         for (std::int32_t c = 0; c < columns; ++c)
-            line += fmt::format(",{:.6g}", task.features[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)]);
+            line += fmt::format(",{:.6g}",
+                                task.features[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)]);
         line += ']';
     }
     return line + "]}\n";
@@ -188,18 +191,27 @@ Result<std::string> writeHeadStart(const HeadStart& headStart)
 {
     std::string body;
     for (const HeadStart::Task& task : headStart.tasks) {
-        LATHE_CHECK(task.features.size() == task.costs.size() * static_cast<std::size_t>(headStart.columns)) << task.name;
+        LATHE_CHECK(task.features.size() == task.costs.size() * static_cast<std::size_t>(headStart.columns))
+            << task.name;
         if (std::max({task.network.size(), task.target.size(), task.device.size()}) > kMaxName)
-            return makeError(Errc::InvalidArgument, fmt::format("task {} has a longer name of its network, target or device than a head start holds", task.name));
+            return makeError(
+                Errc::InvalidArgument,
+                fmt::format("task {} has a longer name of its network, target or device than a head start holds",
+                            task.name));
         const std::string line = lineOf(task, headStart.columns);
         if (task.seeds.size() > kMaxSeeds || task.costs.size() > kMaxRows || line.size() > kMaxLine)
-            return makeError(Errc::InvalidArgument, fmt::format("task {} has more candidates or trials than a head start holds", task.name));
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("task {} has more candidates or trials than a head start holds", task.name));
         body += line;
     }
-    if (headStart.without.size() > kMaxNames || std::any_of(headStart.without.begin(), headStart.without.end(), [](const std::string& name) { return name.size() > kMaxName; }))
-        return makeError(Errc::InvalidArgument, "more was left out, or of longer names, than a head start's header holds");
+    if (headStart.without.size() > kMaxNames
+        || std::any_of(headStart.without.begin(), headStart.without.end(),
+                       [](const std::string& name) { return name.size() > kMaxName; }))
+        return makeError(Errc::InvalidArgument,
+                         "more was left out, or of longer names, than a head start's header holds");
     if (headStart.tasks.size() > kMaxTasks || body.size() > kMaxFileBody)
-        return makeError(Errc::InvalidArgument, fmt::format("{} tasks are more than a head start holds", headStart.tasks.size()));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("{} tasks are more than a head start holds", headStart.tasks.size()));
     const json header = {{"features", headStart.features},
                          {"columns", headStart.columns},
                          {"networks", distinct(headStart.tasks, &HeadStart::Task::network)},
@@ -216,9 +228,12 @@ Result<std::string> writeHeadStart(const HeadStart& headStart)
     if (ZSTD_isError(size) != 0)
         return makeError(Errc::Internal, fmt::format("Zstandard: {}", ZSTD_getErrorName(size)));
     packed.resize(size);
-    std::string bytes = fmt::format("{}{}\n{}\n", kMagic, kHeadStartFormat, header.dump(-1, ' ', false, json::error_handler_t::replace)) + packed;
+    std::string bytes = fmt::format("{}{}\n{}\n", kMagic, kHeadStartFormat,
+                                    header.dump(-1, ' ', false, json::error_handler_t::replace))
+                        + packed;
     if (bytes.size() > kMaxHeadStartBytes)
-        return makeError(Errc::InvalidArgument, fmt::format("{} bytes are more than a head start may have", bytes.size()));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("{} bytes are more than a head start may have", bytes.size()));
     return bytes;
 }
 
@@ -231,10 +246,12 @@ Result<HeadStart> readHeadStart(std::string_view bytes)
         return bad("it does not begin as one");
     first.remove_prefix(kMagic.size());
     std::int32_t format = 0;
-    if (const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), format); error != std::errc() || end != first.data() + first.size())
+    if (const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), format);
+        error != std::errc() || end != first.data() + first.size())
         return bad("it does not begin as one");
     if (format != kHeadStartFormat)
-        return makeError(Errc::Incompatible, fmt::format("the head start is of format {}, this build reads format {}", format, kHeadStartFormat));
+        return makeError(Errc::Incompatible, fmt::format("the head start is of format {}, this build reads format {}",
+                                                         format, kHeadStartFormat));
     if (!takeLine(rest, second, kMaxHeader))
         return damaged("its header does not end");
     const json header = json::parse(second, nullptr, false);
@@ -243,12 +260,16 @@ Result<HeadStart> readHeadStart(std::string_view bytes)
 
     HeadStart headStart;
     LATHE_TRY_ASSIGN(headStart.features, text(header, "features"));
-    const json columns = header.value("columns", json()), size = header.value("body_bytes", json()), without = header.value("without", json::array());
+    const json columns = header.value("columns", json()), size = header.value("body_bytes", json()),
+               without = header.value("without", json::array());
     std::uint64_t bodyBytes = 0;
-    if (!takeJson(columns, headStart.columns) || headStart.columns < 1 || headStart.columns > 1024 || !takeJson(size, bodyBytes))
+    if (!takeJson(columns, headStart.columns) || headStart.columns < 1 || headStart.columns > 1024
+        || !takeJson(size, bodyBytes))
         return damaged("its header lacks sizes");
     if (!without.is_array() || without.size() > kMaxNames
-        || !std::all_of(without.begin(), without.end(), [](const json& name) { return name.is_string() && name.get_ref<const std::string&>().size() <= kMaxName; }))
+        || !std::all_of(without.begin(), without.end(), [](const json& name) {
+               return name.is_string() && name.get_ref<const std::string&>().size() <= kMaxName;
+           }))
         return damaged("its header does not say what was left out");
     headStart.without = without.get<std::vector<std::string>>();
     LATHE_TRY_ASSIGN(const std::string hash, text(header, "body_hash"));

@@ -27,8 +27,8 @@ struct Measured
     TrialResult result;
 };
 
-/// Features and costs of all trials of a run, with the model trained on them; shared by the policies of its tasks, so that
-/// a new task profits from those before it. Not thread-safe: one round at a time.
+/// Features and costs of all trials of a run, with the model trained on them; shared by the policies of its tasks, so
+/// that a new task profits from those before it. Not thread-safe: one round at a time.
 class SharedModel
 {
 public:
@@ -38,8 +38,8 @@ public:
     void add(std::string_view task, std::span<const float> rows, double seconds);
     Result<> trainIfDue(std::stop_token stop = {});
 
-    /// Rows that a head start brings; `group` tells apart what was measured together. They count as much as the run's own at
-    /// first, half after 256 own trials, and are left out once that is less than a sixteenth.
+    /// Rows that a head start brings; `group` tells apart what was measured together. They count as much as the run's
+    /// own at first, half after 256 own trials, and are left out once that is less than a sixteenth.
     void inherit(std::string_view group, std::span<const float> rows, double seconds);
     Result<> trainInherited(std::stop_token stop = {}); ///< on these alone
     /// What a row of them weighs beside an own one now; 0: they are left out.
@@ -65,32 +65,34 @@ private:
     double m_predictSeconds = 0;
 };
 
-/// Proposes candidates for one task and is told their results. Ask/tell: it never measures. Same seed, rounds and results
-/// give the same candidates on any number of threads. Calls come from one thread at a time.
+/// Proposes candidates for one task and is told their results. Ask/tell: it never measures. Same seed, rounds and
+/// results give the same candidates on any number of threads. Calls come from one thread at a time.
 class Policy
 {
 public:
     virtual ~Policy() = default;
 
     /// Up to `count` complete candidates, best guesses first, none proposed before. Empty: the space is exhausted.
-    /// `round` is the run's round number, part of the random seed. Errors: Cancelled, Unsupported (no sketch fits the task),
-    /// Internal.
+    /// `round` is the run's round number, part of the random seed. Errors: Cancelled, Unsupported (no sketch fits the
+    /// task), Internal.
     virtual Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor,
                                                    std::stop_token stop = {}) = 0;
 
-    /// Results in the order in which they were proposed, also those of an earlier run that is continued. Trains the model.
+    /// Results in the order in which they were proposed, also those of an earlier run that is continued. Trains the
+    /// model.
     virtual Result<> tell(std::span<const Measured> results, std::stop_token stop = {}) = 0;
 
-    /// What the first round of its task measures instead of proposals, so that the whole network has an estimate after seconds: at
-    /// most `count` complete candidates. Empty: the first round is one of propose(), too. Always the same. Errors: Internal.
+    /// What the first round of its task measures instead of proposals, so that the whole network has an estimate after
+    /// seconds: at most `count` complete candidates. Empty: the first round is one of propose(), too. Always the same.
+    /// Errors: Internal.
     virtual Result<std::vector<Candidate>> firstRound(std::int32_t count) const
     {
         (void)count;
         return std::vector<Candidate>();
     }
 
-    /// Takes what similar tasks found into the first population. How far each of its tasks is from this one (lathe/adapt.h's
-    /// distance); infinite: not similar. Empty: the policy takes nothing over.
+    /// Takes what similar tasks found into the first population. How far each of its tasks is from this one
+    /// (lathe/adapt.h's distance); infinite: not similar. Empty: the policy takes nothing over.
     virtual std::vector<double> inherit(const HeadStart&) { return {}; }
     /// The first kHeirs candidates that came so, the most promising first; for a first round. Always the same.
     virtual Result<std::vector<Candidate>> heirs() const { return std::vector<Candidate>(); }
@@ -103,10 +105,11 @@ struct PolicyOptions
 {
     std::uint64_t seed = 1;
     std::int32_t trialsPerRound = 64;
-    /// How the target's back end schedules a task without any search; nothing: it has no schedule for it. Null: for none.
+    /// How the target's back end schedules a task without any search; nothing: it has no schedule for it. Null: for
+    /// none.
     std::function<std::optional<Candidate>(const SearchTask& task)> untuned;
-    /// Candidates by (sketch, genome) besides which nothing is proposed: a search replayed on recorded trials. Null: all there
-    /// are. Only for policies that rank what they draw: others refuse it.
+    /// Candidates by (sketch, genome) besides which nothing is proposed: a search replayed on recorded trials. Null:
+    /// all there are. Only for policies that rank what they draw: others refuse it.
     std::shared_ptr<const std::vector<Candidate>> pool;
 };
 

@@ -13,13 +13,15 @@ class ReferenceStrategy final : public TaskScheduler
 {
 public:
     ReferenceStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options)
-        : TaskScheduler(std::move(tasks), options), m_group(m_tasks.size())
+        : TaskScheduler(std::move(tasks), options)
+        , m_group(m_tasks.size())
     {
         for (std::size_t i = 0; i < m_tasks.size(); ++i) {
             const ScheduledTask& task = m_tasks[i];
             // Tasks of about equal size (steps of the golden ratio) and equal tag are alike.
             if (!task.similarityTag.empty())
-                m_group[i] = task.similarityTag + std::to_string(static_cast<int>(std::log(task.flop + 1) / std::log(1.618)));
+                m_group[i] = task.similarityTag
+                             + std::to_string(static_cast<int>(std::log(task.flop + 1) / std::log(1.618)));
         }
     }
 
@@ -81,21 +83,24 @@ private:
                 others = std::max(others, m_progress[i].rounds);
         }
         const TaskProgress& p = progress(task);
-        if (m_tasks[static_cast<std::size_t>(task)].flop / p.bestSeconds < best / m_options.beta && p.rounds > 5 + others)
+        if (m_tasks[static_cast<std::size_t>(task)].flop / p.bestSeconds < best / m_options.beta
+            && p.rounds > 5 + others)
             group.clear();
     }
 
     std::vector<std::string> m_group;
 };
 
-/// Lathe's: the expected gain of the whole network per second spent. Two guesses are joined: the task's own recent gain per
-/// round, and a share of what still separates it from its lower bound, which shrinks with the rounds spent; both shrink with
-/// rounds without gain, the first faster: the leap from a default schedule to a searched one says nothing of the rounds after. A task without gain is not given up for good: when all have stopped, the best of those that
+/// Lathe's: the expected gain of the whole network per second spent. Two guesses are joined: the task's own recent gain
+/// per round, and a share of what still separates it from its lower bound, which shrinks with the rounds spent; both
+/// shrink with rounds without gain, the first faster: the leap from a default schedule to a searched one says nothing
+/// of the rounds after. A task without gain is not given up for good: when all have stopped, the best of those that
 /// have candidates left gets another round.
 class GainStrategy final : public TaskScheduler
 {
 public:
-    GainStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options) : TaskScheduler(std::move(tasks), options)
+    GainStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options)
+        : TaskScheduler(std::move(tasks), options)
     {
         m_revivesDead = true;
     }
@@ -113,16 +118,23 @@ private:
         const ScheduledTask& spec = m_tasks[static_cast<std::size_t>(task)];
         const double seconds = secondsPerRound(task);
         if (p.rounds == 0)
-            return {{"weight", spec.weight}, {"recent", 0}, {"potential", 0}, {"round_seconds", seconds}, {"gain_per_second", 0}};
+            return {{"weight", spec.weight},
+                    {"recent", 0},
+                    {"potential", 0},
+                    {"round_seconds", seconds},
+                    {"gain_per_second", 0}};
         const auto t = static_cast<std::size_t>(p.rounds);
         const std::size_t window = std::min(static_cast<std::size_t>(m_options.window), t - 1);
         double recent = 0;
         if (window > 0 && p.history[t - 1 - window] < 1e10)
-            recent = (p.history[t - 1 - window] - p.history[t - 1]) / static_cast<double>(window) * std::pow(kRecentDecay, static_cast<double>(p.rounds - p.bestRound));
+            recent = (p.history[t - 1 - window] - p.history[t - 1]) / static_cast<double>(window)
+                     * std::pow(kRecentDecay, static_cast<double>(p.rounds - p.bestRound));
         const double distance = std::max(0.0, p.bestSeconds - spec.floorSeconds);
         const double stale = std::pow(kStaleDecay, static_cast<double>(p.rounds - p.bestRound));
-        const double explore = kExploration * std::sqrt(std::log1p(static_cast<double>(m_rounds)) / static_cast<double>(t));
-        const double potential = distance * (kShare * stale / static_cast<double>(t) + explore / static_cast<double>(t));
+        const double explore = kExploration
+                               * std::sqrt(std::log1p(static_cast<double>(m_rounds)) / static_cast<double>(t));
+        const double potential = distance
+                                 * (kShare * stale / static_cast<double>(t) + explore / static_cast<double>(t));
         const double gain = p.boost * spec.weight * (0.5 * recent + 0.5 * potential) / seconds;
         return {{"weight", spec.weight},
                 {"recent", recent},
@@ -131,8 +143,8 @@ private:
                 {"gain_per_second", gain}};
     }
 
-    /// What a whole round of the task takes, by its trials so far. The first one brings what is done once for a task (data, outputs
-    /// to compare with): until there are more, the others' speed counts, too.
+    /// What a whole round of the task takes, by its trials so far. The first one brings what is done once for a task
+    /// (data, outputs to compare with): until there are more, the others' speed counts, too.
     double secondsPerRound(std::int32_t task) const
     {
         const TaskProgress& p = progress(task);
@@ -168,14 +180,18 @@ private:
 class RoundRobinStrategy final : public TaskScheduler
 {
 public:
-    RoundRobinStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options) : TaskScheduler(std::move(tasks), options) { }
+    RoundRobinStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options)
+        : TaskScheduler(std::move(tasks), options)
+    {
+    }
 
 private:
     Terms termsOf(std::int32_t task) const override { return {{"rounds", static_cast<double>(progress(task).rounds)}}; }
     std::int32_t choose(const std::vector<std::int32_t>& alive) const override
     {
-        return *std::min_element(alive.begin(), alive.end(),
-                                 [this](std::int32_t a, std::int32_t b) { return progress(a).rounds < progress(b).rounds; });
+        return *std::min_element(alive.begin(), alive.end(), [this](std::int32_t a, std::int32_t b) {
+            return progress(a).rounds < progress(b).rounds;
+        });
     }
 };
 

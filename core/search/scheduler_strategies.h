@@ -6,6 +6,7 @@ namespace lathe::search {
 
 std::unique_ptr<TaskScheduler> makeReferenceStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options);
 std::unique_ptr<TaskScheduler> makeGainStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options);
-std::unique_ptr<TaskScheduler> makeRoundRobinStrategy(std::vector<ScheduledTask> tasks, const SchedulerOptions& options);
+std::unique_ptr<TaskScheduler> makeRoundRobinStrategy(std::vector<ScheduledTask> tasks,
+                                                      const SchedulerOptions& options);
 
 } // namespace lathe::search

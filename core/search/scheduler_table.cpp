@@ -6,10 +6,12 @@
 
 namespace lathe::search {
 
-std::string printSchedulerTable(const TaskScheduler& scheduler, double usedSeconds, std::int32_t next, bool withDescription)
+std::string printSchedulerTable(const TaskScheduler& scheduler, double usedSeconds, std::int32_t next,
+                                bool withDescription)
 {
     const std::string rule(withDescription ? 113 : 49, '-');
-    const std::string title = std::string(70, '-') + '\n' + std::string(30, '-') + "  [ Task Scheduler ]\n" + std::string(70, '-');
+    const std::string title = std::string(70, '-') + '\n' + std::string(30, '-') + "  [ Task Scheduler ]\n"
+                              + std::string(70, '-');
     std::string text = title + '\n';
     if (withDescription)
         text += fmt::format("|  ID  | {:^61} | Latency (ms) | Speed (GFLOPS) | Trials |\n", "Task Description");
@@ -22,7 +24,8 @@ std::string printSchedulerTable(const TaskScheduler& scheduler, double usedSecon
         const std::string latency = p.measured() ? fmt::format("{:.3f}", p.bestSeconds * 1e3) : "-";
         const std::string speed = p.measured() ? fmt::format("{:.2f}", task.flop / p.bestSeconds / 1e9) : "-";
         if (withDescription)
-            text += fmt::format("| {:>4} | {:>61} | {:>12} | {:>14} | {:>6} |\n", i, task.name, latency, speed, p.trials);
+            text += fmt::format("| {:>4} | {:>61} | {:>12} | {:>14} | {:>6} |\n", i, task.name, latency, speed,
+                                p.trials);
         else
             text += fmt::format("| {:>4} | {:>12} | {:>14} | {:>6} |\n", i, latency, speed, p.trials);
     }

@@ -14,7 +14,8 @@ constexpr double kLeastWeight = 1.0 / 16;
 } // namespace
 
 SharedModel::SharedModel(std::unique_ptr<CostModel> model, std::int32_t columns, std::size_t warmup)
-    : m_model(std::move(model)), m_warmup(warmup)
+    : m_model(std::move(model))
+    , m_warmup(warmup)
 {
     m_data.features.columns = m_inherited.features.columns = columns;
 }
@@ -66,9 +67,10 @@ Result<> SharedModel::trainIfDue(std::stop_token stop)
 {
     const std::size_t size = m_data.costs.size();
     const double weight = inheritedWeight();
-    // Training time grows with the data; a twentieth of news is worth it. Own trials say more of the run's tasks than inherited
-    // rows: of these a quarter counts.
-    const std::size_t known = m_trainedOn + static_cast<std::size_t>(weight * static_cast<double>(m_inherited.costs.size())) / 4;
+    // Training time grows with the data; a twentieth of news is worth it. Own trials say more of the run's tasks than
+    // inherited rows: of these a quarter counts.
+    const std::size_t known = m_trainedOn
+                              + static_cast<std::size_t>(weight * static_cast<double>(m_inherited.costs.size())) / 4;
     if (size < m_warmup || size == m_trainedOn || (m_version > 0 && (size - m_trainedOn) * 20 < known))
         return {};
     if (weight > 0) {
@@ -79,8 +81,10 @@ Result<> SharedModel::trainIfDue(std::stop_token stop)
         for (const std::int32_t group : m_inherited.tasks)
             both.tasks.push_back(static_cast<std::int32_t>(m_taskIds.size()) + group);
         FeatureMatrix& features = both.features;
-        features.values.insert(features.values.end(), m_inherited.features.values.begin(), m_inherited.features.values.end());
-        features.rowsPerProgram.insert(features.rowsPerProgram.end(), m_inherited.features.rowsPerProgram.begin(), m_inherited.features.rowsPerProgram.end());
+        features.values.insert(features.values.end(), m_inherited.features.values.begin(),
+                               m_inherited.features.values.end());
+        features.rowsPerProgram.insert(features.rowsPerProgram.end(), m_inherited.features.rowsPerProgram.begin(),
+                                       m_inherited.features.rowsPerProgram.end());
         LATHE_TRY(m_model->train(both, stop));
     } else {
         LATHE_TRY(m_model->train(m_data, stop));

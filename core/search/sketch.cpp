@@ -35,9 +35,10 @@ Result<> Sketch::check(const Genome& genome) const
                                                     + " parameters, the genome " + std::to_string(genome.size()));
     for (std::size_t i = 0; i < genome.size(); ++i)
         if (genome[i] < 0 || genome[i] >= m_parameters[i].count)
-            return makeError(Errc::InvalidArgument, "gene " + std::to_string(i) + " (" + m_parameters[i].name + ") of sketch "
-                                                        + m_name + " is " + std::to_string(genome[i]) + ", not in [0, "
-                                                        + std::to_string(m_parameters[i].count) + ")");
+            return makeError(Errc::InvalidArgument, "gene " + std::to_string(i) + " (" + m_parameters[i].name
+                                                        + ") of sketch " + m_name + " is " + std::to_string(genome[i])
+                                                        + ", not in [0, " + std::to_string(m_parameters[i].count)
+                                                        + ")");
     return {};
 }
 

@@ -43,8 +43,8 @@ public:
     const std::string& alternative() const { return m_alternative; }
     const std::vector<Parameter>& parameters() const { return m_parameters; }
 
-    /// The complete schedule. Errors: InvalidArgument (length or range of the genome), IllegalSchedule (choices that do not
-    /// go together or break a limit of the hardware).
+    /// The complete schedule. Errors: InvalidArgument (length or range of the genome), IllegalSchedule (choices that do
+    /// not go together or break a limit of the hardware).
     virtual Result<std::vector<schedule::Step>> instantiate(const Genome& genome) const = 0;
 
     /// Identity of (sketch, genome), equal on all machines. Genomes of one identity make one program.
@@ -57,7 +57,9 @@ public:
 
 protected:
     Sketch(std::string name, std::string alternative, compute::DagPtr dag)
-        : m_name(std::move(name)), m_alternative(std::move(alternative)), m_dag(std::move(dag))
+        : m_name(std::move(name))
+        , m_alternative(std::move(alternative))
+        , m_dag(std::move(dag))
     {
     }
     /// Length and ranges.

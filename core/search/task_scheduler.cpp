@@ -9,19 +9,22 @@
 namespace lathe::search {
 
 TaskScheduler::TaskScheduler(std::vector<ScheduledTask> tasks, const SchedulerOptions& options)
-    : m_tasks(std::move(tasks)), m_progress(m_tasks.size()), m_options(options)
+    : m_tasks(std::move(tasks))
+    , m_progress(m_tasks.size())
+    , m_options(options)
 {
 }
 
-Result<std::unique_ptr<TaskScheduler>> TaskScheduler::create(std::string_view strategy, std::vector<ScheduledTask> tasks,
+Result<std::unique_ptr<TaskScheduler>> TaskScheduler::create(std::string_view strategy,
+                                                             std::vector<ScheduledTask> tasks,
                                                              const SchedulerOptions& options)
 {
     if (tasks.empty())
         return makeError(Errc::InvalidArgument, "there is no task to schedule");
     for (const ScheduledTask& task : tasks)
         if (!(task.weight > 0) || !std::isfinite(task.weight))
-            return makeError(Errc::InvalidArgument,
-                             "task " + task.name + " has weight " + std::to_string(task.weight) + ", which is not positive");
+            return makeError(Errc::InvalidArgument, "task " + task.name + " has weight " + std::to_string(task.weight)
+                                                        + ", which is not positive");
     if (options.trialsPerRound < 1)
         return makeError(Errc::InvalidArgument, "a round needs at least one trial");
     if (strategy == "gradient")
@@ -30,8 +33,8 @@ Result<std::unique_ptr<TaskScheduler>> TaskScheduler::create(std::string_view st
         return makeReferenceStrategy(std::move(tasks), options);
     if (strategy == "round-robin")
         return makeRoundRobinStrategy(std::move(tasks), options);
-    return makeError(Errc::InvalidArgument, "task scheduler '" + std::string(strategy)
-                                                + "' is not one of gradient, reference, round-robin");
+    return makeError(Errc::InvalidArgument,
+                     "task scheduler '" + std::string(strategy) + "' is not one of gradient, reference, round-robin");
 }
 
 bool TaskScheduler::canRun(std::int32_t task) const
@@ -105,10 +108,16 @@ std::vector<Terms> TaskScheduler::terms() const
     return all;
 }
 
-void TaskScheduler::afterRound(std::int32_t, const RoundOutcome&) { }
+void TaskScheduler::afterRound(std::int32_t, const RoundOutcome&) {}
 
-void TaskScheduler::setPinned(std::int32_t task, bool pinned) { m_progress[static_cast<std::size_t>(task)].pinned = pinned; }
-void TaskScheduler::setMuted(std::int32_t task, bool muted) { m_progress[static_cast<std::size_t>(task)].muted = muted; }
+void TaskScheduler::setPinned(std::int32_t task, bool pinned)
+{
+    m_progress[static_cast<std::size_t>(task)].pinned = pinned;
+}
+void TaskScheduler::setMuted(std::int32_t task, bool muted)
+{
+    m_progress[static_cast<std::size_t>(task)].muted = muted;
+}
 void TaskScheduler::setBoost(std::int32_t task, double factor)
 {
     LATHE_CHECK(factor > 0) << factor;

@@ -60,8 +60,8 @@ struct SchedulerOptions
     std::uint64_t seed = 1;
 };
 
-/// Gives each round to one task. Strategies: "gradient" (Lathe's: expected gain per second), "reference" (the reference's
-/// gradient, auto-scheduler.md 8), "round-robin".
+/// Gives each round to one task. Strategies: "gradient" (Lathe's: expected gain per second), "reference" (the
+/// reference's gradient, auto-scheduler.md 8), "round-robin".
 class TaskScheduler
 {
 public:
@@ -108,6 +108,7 @@ protected:
 
 /// The reference's table (header, a line per task, estimate), in its newer form with the task's description.
 /// `usedSeconds` and `next` go into the last line.
-std::string printSchedulerTable(const TaskScheduler& scheduler, double usedSeconds, std::int32_t next, bool withDescription = true);
+std::string printSchedulerTable(const TaskScheduler& scheduler, double usedSeconds, std::int32_t next,
+                                bool withDescription = true);
 
 } // namespace lathe::search

@@ -1,11 +1,10 @@
 // Gradient boosted trees by XGBoost's C API; the only file that includes it.
 //
-// Three objectives. Regression and Pairwise are the library's own. PackSum is the reference's: the rows of one program form
-// a pack, the pack's prediction is the sum over its rows, and every row gets the pack's error as its gradient. It is done
-// here with XGBoosterBoostOneIter, which takes gradients from outside.
+// Three objectives. Regression and Pairwise are the library's own. PackSum is the reference's: the rows of one program
+// form a pack, the pack's prediction is the sum over its rows, and every row gets the pack's error as its gradient. It
+// is done here with XGBoosterBoostOneIter, which takes gradients from outside.
 
 #include "core/search/cost_model.h"
-
 #include "core/support/check.h"
 
 #include <xgboost/c_api.h>
@@ -38,8 +37,8 @@ public:
     }
     Result<> fill(const FeatureMatrix& features)
     {
-        return call(XGDMatrixCreateFromMat(features.values.data(), features.rows(), static_cast<bst_ulong>(features.columns),
-                                           std::nanf(""), &m_handle));
+        return call(XGDMatrixCreateFromMat(features.values.data(), features.rows(),
+                                           static_cast<bst_ulong>(features.columns), std::nanf(""), &m_handle));
     }
     Result<> setFloats(const char* field, const std::vector<float>& values)
     {
@@ -71,13 +70,17 @@ public:
         const DMatrixHandle handles[] = {matrix ? matrix->handle() : nullptr};
         return call(XGBoosterCreate(matrix ? handles : nullptr, matrix ? 1 : 0, &m_handle));
     }
-    Result<> set(const char* name, const std::string& value) { return call(XGBoosterSetParam(m_handle, name, value.c_str())); }
+    Result<> set(const char* name, const std::string& value)
+    {
+        return call(XGBoosterSetParam(m_handle, name, value.c_str()));
+    }
     /// Margins, one per row.
     Result<std::vector<float>> predict(const Matrix& matrix, bool training) const
     {
-        const char* config = training
-            ? R"({"type": 1, "training": true, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})"
-            : R"({"type": 1, "training": false, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})";
+        const char* config =
+            training
+                ? R"({"type": 1, "training": true, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})"
+                : R"({"type": 1, "training": false, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false})";
         const bst_ulong* shape = nullptr;
         bst_ulong dimensions = 0;
         const float* values = nullptr;
@@ -110,7 +113,10 @@ std::vector<float> sumPacks(const std::vector<float>& rows, const std::vector<st
 class XGBoostModel final : public CostModel
 {
 public:
-    explicit XGBoostModel(const XGBoostOptions& options) : m_options(options) { }
+    explicit XGBoostModel(const XGBoostOptions& options)
+        : m_options(options)
+    {
+    }
 
     Result<> train(const TrainingSet& data, std::stop_token stop) override;
     Result<std::vector<float>> predict(const FeatureMatrix& features) const override;
@@ -120,8 +126,8 @@ public:
 
 private:
     Result<> configure(Booster& booster) const;
-    Result<> boostPacks(Booster& booster, const Matrix& matrix, const TrainingSet& data, const std::vector<float>& labels,
-                        std::stop_token stop) const;
+    Result<> boostPacks(Booster& booster, const Matrix& matrix, const TrainingSet& data,
+                        const std::vector<float>& labels, std::stop_token stop) const;
 
     XGBoostOptions m_options;
     std::unique_ptr<Booster> m_booster;
@@ -188,7 +194,8 @@ Result<> XGBoostModel::boostPacks(Booster& booster, const Matrix& matrix, const 
 
 Result<> XGBoostModel::train(const TrainingSet& data, std::stop_token stop)
 {
-    LATHE_CHECK(data.costs.size() == data.features.programs() && data.tasks.size() == data.costs.size()) << data.costs.size();
+    LATHE_CHECK(data.costs.size() == data.features.programs() && data.tasks.size() == data.costs.size())
+        << data.costs.size();
     LATHE_CHECK(data.weights.empty() || data.weights.size() == data.costs.size()) << data.weights.size();
     if (data.costs.empty())
         return makeError(Errc::InvalidArgument, "there is nothing to train on");
@@ -206,7 +213,8 @@ Result<> XGBoostModel::train(const TrainingSet& data, std::stop_token stop)
         std::vector<std::size_t> order(data.tasks.size());
         for (std::size_t i = 0; i < order.size(); ++i)
             order[i] = i;
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return data.tasks[a] < data.tasks[b]; });
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return data.tasks[a] < data.tasks[b]; });
         sorted.features.columns = data.features.columns;
         std::vector<float> orderedLabels;
         const auto columns = static_cast<std::size_t>(data.features.columns);
@@ -257,8 +265,8 @@ Result<std::vector<float>> XGBoostModel::predict(const FeatureMatrix& features) 
     if (features.programs() == 0)
         return std::vector<float>();
     if (m_columns != 0 && features.columns != m_columns)
-        return makeError(Errc::InvalidArgument, "the model was trained on rows of " + std::to_string(m_columns) + " features, not "
-                                                    + std::to_string(features.columns));
+        return makeError(Errc::InvalidArgument, "the model was trained on rows of " + std::to_string(m_columns)
+                                                    + " features, not " + std::to_string(features.columns));
     Matrix matrix;
     LATHE_TRY(matrix.fill(features));
     LATHE_TRY_ASSIGN(const std::vector<float> rows, m_booster->predict(matrix, false));
@@ -291,7 +299,8 @@ Result<> XGBoostModel::load(std::span<const std::byte> bytes)
     LATHE_TRY(booster->create(nullptr));
     const std::span<const std::byte> body = bytes.subspan(4);
     if (auto loaded = call(XGBoosterLoadModelFromBuffer(booster->handle(), body.data(), body.size())); !loaded)
-        return makeError(Errc::BadFile, "this is no cost model: " + loaded.error().message.substr(0, loaded.error().message.find('\n')));
+        return makeError(Errc::BadFile, "this is no cost model: "
+                                            + loaded.error().message.substr(0, loaded.error().message.find('\n')));
     LATHE_TRY(booster->set("nthread", std::to_string(m_options.threads)));
     bst_ulong features = 0;
     LATHE_TRY(call(XGBoosterGetNumFeature(booster->handle(), &features)));
@@ -304,6 +313,9 @@ Result<> XGBoostModel::load(std::span<const std::byte> bytes)
 
 } // namespace
 
-std::unique_ptr<CostModel> makeXGBoostModel(const XGBoostOptions& options) { return std::make_unique<XGBoostModel>(options); }
+std::unique_ptr<CostModel> makeXGBoostModel(const XGBoostOptions& options)
+{
+    return std::make_unique<XGBoostModel>(options);
+}
 
 } // namespace lathe::search

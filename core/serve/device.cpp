@@ -3,14 +3,13 @@
 #include "core/support/message.h"
 #include "core/support/packages.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
-
-#include <dlfcn.h>
 
 namespace lathe::serve {
 
@@ -38,12 +37,10 @@ Result<const LatheDeviceApi*> loadLibrary(const std::filesystem::path& path)
     const auto entry = reinterpret_cast<LatheDeviceApiFn>(::dlsym(library, "lathe_device_api"));
     const LatheDeviceApi* api = entry ? entry() : nullptr;
     if (!api)
-        return makeError(Errc::Incompatible,
-                         say(Msg::NoDeviceHalf, path.string()));
+        return makeError(Errc::Incompatible, say(Msg::NoDeviceHalf, path.string()));
     if (api->abiVersion != LATHE_DEVICE_ABI_VERSION || api->structSize != sizeof(LatheDeviceApi))
         return makeError(Errc::Incompatible,
-                         say(Msg::DeviceVersionDiffers, path.string(),
-                                     api->abiVersion, LATHE_DEVICE_ABI_VERSION));
+                         say(Msg::DeviceVersionDiffers, path.string(), api->abiVersion, LATHE_DEVICE_ABI_VERSION));
     return api;
 }
 
@@ -69,8 +66,7 @@ Result<const LatheDeviceApi*> loadDeviceApi(const std::filesystem::path& pluginD
     const std::filesystem::path path = pluginDir / fmt::format("{}{}", kind, kSuffix);
     std::error_code ignored;
     if (!plain || !std::filesystem::exists(path, ignored))
-        return makeError(Errc::NotFound, say(Msg::NoDevicePlugin, kind,
-                                                     pluginDir.string()));
+        return makeError(Errc::NotFound, say(Msg::NoDevicePlugin, kind, pluginDir.string()));
     LATHE_TRY_ASSIGN(const LatheDeviceApi* api, loadLibrary(path));
     if (api->kind != kind)
         return makeError(Errc::Incompatible, say(Msg::DevicePluginOfOtherKind, path.string(), api->kind));
@@ -92,7 +88,9 @@ std::string listDevices(const std::filesystem::path& pluginDir)
             for (const json& device : enumerate(*api))
                 all.push_back(device);
         else
-            all.push_back({{"plugin", path.filename().string()}, {"error", api.error().message}, {"about", toJsonText(api.error().about)}});
+            all.push_back({{"plugin", path.filename().string()},
+                           {"error", api.error().message},
+                           {"about", toJsonText(api.error().about)}});
     }
     return all.dump();
 }
@@ -105,9 +103,8 @@ Result<std::shared_ptr<Device>> Device::open(const LatheDeviceApi* api, const st
         return d.is_object() && (key.empty() || d.value("key", std::string()) == key);
     });
     if (found == devices.end())
-        return makeError(Errc::NotFound, key.empty()
-                                             ? say(Msg::NoDeviceOfKind, api->kind)
-                                             : say(Msg::NoDeviceOfKey, api->kind, key));
+        return makeError(Errc::NotFound,
+                         key.empty() ? say(Msg::NoDeviceOfKind, api->kind) : say(Msg::NoDeviceOfKey, api->kind, key));
     LatheDevice* handle = nullptr;
     LatheDeviceError error = {};
     const std::string chosen = found->value("key", std::string());
@@ -188,8 +185,9 @@ DeviceBuffer::~DeviceBuffer()
 }
 
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
-    : m_device(std::exchange(other.m_device, nullptr)), m_pointer(std::exchange(other.m_pointer, nullptr)),
-      m_bytes(std::exchange(other.m_bytes, 0))
+    : m_device(std::exchange(other.m_device, nullptr))
+    , m_pointer(std::exchange(other.m_pointer, nullptr))
+    , m_bytes(std::exchange(other.m_bytes, 0))
 {
 }
 
@@ -208,7 +206,8 @@ DeviceModule::~DeviceModule()
 }
 
 DeviceModule::DeviceModule(DeviceModule&& other) noexcept
-    : m_device(std::exchange(other.m_device, nullptr)), m_module(std::exchange(other.m_module, nullptr))
+    : m_device(std::exchange(other.m_device, nullptr))
+    , m_module(std::exchange(other.m_module, nullptr))
 {
 }
 

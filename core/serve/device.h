@@ -48,7 +48,11 @@ public:
 private:
     friend class DeviceBuffer;
     friend class DeviceModule;
-    Device(const LatheDeviceApi* api, LatheDevice* handle) : m_api(api), m_handle(handle) { }
+    Device(const LatheDeviceApi* api, LatheDevice* handle)
+        : m_api(api)
+        , m_handle(handle)
+    {
+    }
     const LatheDeviceApi* m_api;
     LatheDevice* m_handle;
     std::string m_description;
@@ -73,7 +77,8 @@ private:
         : m_device(device)
         , m_pointer(pointer)
         , m_bytes(bytes)
-    {}
+    {
+    }
     Device* m_device = nullptr;
     void* m_pointer = nullptr;
     std::size_t m_bytes = 0;
@@ -92,7 +97,11 @@ public:
 
 private:
     friend class Device;
-    DeviceModule(Device* device, LatheModule* module) : m_device(device), m_module(module) { }
+    DeviceModule(Device* device, LatheModule* module)
+        : m_device(device)
+        , m_module(module)
+    {
+    }
     Device* m_device = nullptr;
     LatheModule* m_module = nullptr;
 };

@@ -14,7 +14,8 @@ namespace lathe::serve {
 namespace {
 
 constexpr std::size_t kSeededBytes = std::size_t(512) << 20;
-constexpr std::size_t kLaidOutBytes = std::size_t(128) << 20; ///< some ten layouts of a large convolution's weights; what has more is made each time
+constexpr std::size_t kLaidOutBytes =
+    std::size_t(128) << 20; ///< some ten layouts of a large convolution's weights; what has more is made each time
 
 std::span<const std::byte> asBytes(const std::string& text)
 {
@@ -25,7 +26,8 @@ std::span<const std::byte> asBytes(const std::string& text)
 
 const std::string* Inputs::Kept::find(const Source& source, const IndexMap& map)
 {
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.source == source && t.map == map; });
+    const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                    [&](const Tensor& t) { return t.source == source && t.map == map; });
     if (found == tensors.end())
         return nullptr;
     tensors.splice(tensors.begin(), tensors, found);
@@ -69,13 +71,15 @@ std::optional<Inputs::Source> Inputs::sourceOf(const wire::Buffer& buffer, DType
     return source;
 }
 
-Result<std::span<const std::byte>> Inputs::bytesOf(const wire::Buffer& buffer, const ArgSpec& spec, wire::BlobStore& blobs)
+Result<std::span<const std::byte>> Inputs::bytesOf(const wire::Buffer& buffer, const ArgSpec& spec,
+                                                   wire::BlobStore& blobs)
 {
     const auto size = static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype));
     const std::optional<Source> from = sourceOf(buffer, spec.dtype);
     if (!from) {
         // Poison: all ones is not-a-number in every float type.
-        m_filled.assign(size, buffer.fill() == wire::Buffer::ZERO ? '\0' : static_cast<char>(isFloat(spec.dtype) ? 0xff : 0xa5));
+        m_filled.assign(
+            size, buffer.fill() == wire::Buffer::ZERO ? '\0' : static_cast<char>(isFloat(spec.dtype) ? 0xff : 0xa5));
         return asBytes(m_filled);
     }
     const Source& source = *from;
@@ -83,7 +87,8 @@ Result<std::span<const std::byte>> Inputs::bytesOf(const wire::Buffer& buffer, c
         m_blob = blobs.find(source.blob);
         const auto expected = static_cast<std::size_t>(spec.map.logicalCount() * sizeOf(spec.dtype));
         if (!m_blob || m_blob->size() != expected)
-            return makeError(Errc::InvalidArgument, fmt::format("the data for \"{}\" has {} bytes, its tensor {}", spec.name, m_blob ? m_blob->size() : 0, expected));
+            return makeError(Errc::InvalidArgument, fmt::format("the data for \"{}\" has {} bytes, its tensor {}",
+                                                                spec.name, m_blob ? m_blob->size() : 0, expected));
     }
     const bool fromSeed = buffer.fill() == wire::Buffer::SEED;
     const IndexMap plain = IndexMap::plain(spec.map.logicalShape, spec.map.logicalRank);

@@ -18,13 +18,13 @@ class Buffer;
 
 namespace lathe::serve {
 
-/// What a job's buffers hold before it runs, in the places where its kernels want it. Values that come from a seed, and values in a
-/// layout of their own, are kept for the next candidates of the same task, which mostly want the same ones.
+/// What a job's buffers hold before it runs, in the places where its kernels want it. Values that come from a seed, and
+/// values in a layout of their own, are kept for the next candidates of the same task, which mostly want the same ones.
 class Inputs
 {
 public:
-    /// As many bytes as the elements of `spec`; valid until the next call. Errors: InvalidArgument (a blob that did not arrive or
-    /// has another size).
+    /// As many bytes as the elements of `spec`; valid until the next call. Errors: InvalidArgument (a blob that did not
+    /// arrive or has another size).
     Result<std::span<const std::byte>> bytesOf(const wire::Buffer& buffer, const ArgSpec& spec, wire::BlobStore& blobs);
 
     std::uint64_t made() const { return m_made; } ///< tensors that were not kept yet

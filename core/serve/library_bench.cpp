@@ -25,10 +25,13 @@ double dispatchMs(unsigned threads)
         return std::numeric_limits<double>::quiet_NaN();
     double ns[11] = {};
     const runtime::RepeatPlan plan{200, std::size(ns), 0, 0, 1};
-    runtime::timeRepeats(plan, [](void* p) -> std::int32_t {
-        static_cast<runtime::Pool*>(p)->run([](void*, std::uint32_t, std::uint32_t) { }, nullptr);
-        return 0;
-    }, pool, ns);
+    runtime::timeRepeats(
+        plan,
+        [](void* p) -> std::int32_t {
+            static_cast<runtime::Pool*>(p)->run([](void*, std::uint32_t, std::uint32_t) {}, nullptr);
+            return 0;
+        },
+        pool, ns);
     runtime::Pool::destroy(pool);
     return runtime::summarize(ns, std::size(ns)).median * 1e-6;
 }
@@ -45,12 +48,12 @@ BenchRuns runsWithin(const wire::LibraryPlan& plan, double seconds)
 {
     BenchRuns runs;
     runs.repeats = plan.repeat > 0
-        ? plan.repeat
-        : static_cast<std::uint32_t>(std::clamp(kSeconds / seconds, kLeastRepeats, kMostRepeats));
+                       ? plan.repeat
+                       : static_cast<std::uint32_t>(std::clamp(kSeconds / seconds, kLeastRepeats, kMostRepeats));
     runs.sweeps = static_cast<int>(std::clamp<double>(runs.repeats, kLeastRepeats, kMostRepeats) / 2);
     const double sweep = 2 * seconds; // each instruction runs twice
     const double wanted = (runs.first + 2) * seconds + runs.sweeps * sweep
-        + runs.repeats * std::max(plan.number * seconds, plan.minRepeatMs * 1e-3);
+                          + runs.repeats * std::max(plan.number * seconds, plan.minRepeatMs * 1e-3);
     if (plan.maxSeconds <= 0 || wanted <= plan.maxSeconds)
         return runs;
     const double share = plan.maxSeconds / wanted;
@@ -61,9 +64,9 @@ BenchRuns runsWithin(const wire::LibraryPlan& plan, double seconds)
             static_cast<int>(some(runs.sweeps, 3))};
 }
 
-/// Each function's mean over the middle half of the sweeps, by what a sweep's figures add up to. The sum of these is a middling
-/// sweep, as the network's median is a middling run: medians of the single functions would leave out the moments in which another
-/// guest of the machine strikes one or the other, while every run has some of them.
+/// Each function's mean over the middle half of the sweeps, by what a sweep's figures add up to. The sum of these is a
+/// middling sweep, as the network's median is a middling run: medians of the single functions would leave out the
+/// moments in which another guest of the machine strikes one or the other, while every run has some of them.
 std::vector<double> middling(const std::vector<ChainRow>& functions)
 {
     const std::size_t sweeps = functions.empty() ? 0 : functions.front().ms.size();

@@ -14,12 +14,15 @@ class TimeLibrary;
 
 namespace lathe::serve {
 
-/// The runner's side of exported libraries: loads one, runs and times it in this process, and answers on the connection.
-/// What the library does wrong ends the process; who asked explains it.
+/// The runner's side of exported libraries: loads one, runs and times it in this process, and answers on the
+/// connection. What the library does wrong ends the process; who asked explains it.
 class LibraryServer
 {
 public:
-    explicit LibraryServer(wire::Connection& connection) : m_connection(connection) { }
+    explicit LibraryServer(wire::Connection& connection)
+        : m_connection(connection)
+    {
+    }
 
     // Errors are the connection's; those of the library are in the answers.
     Result<> load(const wire::LoadLibrary& request);

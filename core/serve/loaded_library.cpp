@@ -72,15 +72,22 @@ struct LoadedLibrary::Impl
     bool findAll()
     {
         return find(inputCount, "input_count") && find(outputCount, "output_count") && find(inputInfo, "input_info")
-            && find(outputInfo, "output_info") && find(create, "create") && find(destroy, "destroy") && find(inputBuffer, "input_buffer")
-            && find(outputBuffer, "output_buffer") && find(run, "run") && find(lastError, "last_error") && find(threads, "threads")
-            && find(setProfiling, "set_profiling") && find(profileCount, "profile_count") && find(profileEntry, "profile_entry")
-            && find(runChain, "run_chain") && find(setObserver, "set_observer");
+               && find(outputInfo, "output_info") && find(create, "create") && find(destroy, "destroy")
+               && find(inputBuffer, "input_buffer") && find(outputBuffer, "output_buffer") && find(run, "run")
+               && find(lastError, "last_error") && find(threads, "threads") && find(setProfiling, "set_profiling")
+               && find(profileCount, "profile_count") && find(profileEntry, "profile_entry")
+               && find(runChain, "run_chain") && find(setObserver, "set_observer");
     }
-    Error failure(const char* what) const { return makeError(Errc::Internal, fmt::format("{}: {}", what, lastError(instance))); }
+    Error failure(const char* what) const
+    {
+        return makeError(Errc::Internal, fmt::format("{}: {}", what, lastError(instance)));
+    }
 };
 
-LoadedLibrary::LoadedLibrary(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) { }
+LoadedLibrary::LoadedLibrary(std::unique_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{
+}
 LoadedLibrary::~LoadedLibrary() = default;
 
 Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem::path& file, const std::string& name,
@@ -91,7 +98,8 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
     impl->handle = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (impl->handle == nullptr)
         return makeError(Errc::Incompatible, say(Msg::LibraryNotLoaded, file.string(), dlerror()));
-    if (!impl->find(impl->apiVersion, "api_version") || impl->apiVersion() != LATHE_MODEL_API_VERSION || !impl->findAll())
+    if (!impl->find(impl->apiVersion, "api_version") || impl->apiVersion() != LATHE_MODEL_API_VERSION
+        || !impl->findAll())
         return makeError(Errc::Incompatible, say(Msg::LibraryOfVersion, file.string()));
     lathe_options wanted{};
     wanted.struct_size = sizeof wanted;

@@ -34,9 +34,8 @@ struct ChainRow
     std::vector<double> ms; ///< one per sweep
 };
 
-/// An exported network, loaded into this process, with one instance of it. What is in the library runs here: of our programs
-/// lathe-runner alone does that.
-/// Threads: one at a time.
+/// An exported network, loaded into this process, with one instance of it. What is in the library runs here: of our
+/// programs lathe-runner alone does that. Threads: one at a time.
 class LoadedLibrary
 {
 public:
@@ -47,7 +46,8 @@ public:
         bool mapWeights = false; ///< no copy into 2 MiB pages
     };
     /// @param name  NAME of its symbols lathe_NAME_*, which stands in the file (deploy::findLibraryName).
-    /// Errors: Incompatible (does not load, another version of the interface), Internal (the library refuses, with its words).
+    /// Errors: Incompatible (does not load, another version of the interface), Internal (the library refuses, with its
+    /// words).
     static Result<std::unique_ptr<LoadedLibrary>> open(const std::filesystem::path& file, const std::string& name,
                                                        const Options& options);
     ~LoadedLibrary();
@@ -74,10 +74,10 @@ public:
 
     /// Nanoseconds per run, plan.repeat of them.
     Result<std::vector<double>> time(const runtime::RepeatPlan& plan);
-    /// Each instruction by itself, in the state that a run of the network leaves for it: the one before it has just run, its
-    /// weights were used a run ago. A sweep runs all instructions twice, in pairs, and times the second one of each pair from
-    /// barrier to barrier, first those with even numbers, then the odd ones: no start of threads is in it. Adds a figure per
-    /// sweep and instruction to `rows`, which is empty at first.
+    /// Each instruction by itself, in the state that a run of the network leaves for it: the one before it has just
+    /// run, its weights were used a run ago. A sweep runs all instructions twice, in pairs, and times the second one of
+    /// each pair from barrier to barrier, first those with even numbers, then the odd ones: no start of threads is in
+    /// it. Adds a figure per sweep and instruction to `rows`, which is empty at first.
     Result<> timeChain(int sweeps, std::vector<ChainRow>& rows);
 
 private:

@@ -79,7 +79,8 @@ Result<std::span<const LatheLaunch>> Rotation::around(Device& device, const Lath
         kept -= m_copies.front().bytes * m_copies.front().buffers.size();
         m_copies.erase(m_copies.begin());
     }
-    const std::size_t count = std::clamp(static_cast<std::size_t>((bytes + total - 1) / total), kLeastCopies, kMaxCopies);
+    const std::size_t count = std::clamp(static_cast<std::size_t>((bytes + total - 1) / total), kLeastCopies,
+                                         kMaxCopies);
     std::vector<Contents> contents(parameters.size());
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         if (rotates(parameters[i].spec)) {

@@ -26,7 +26,8 @@ public:
 
     /// At most so many copies: small constants need no more to be out of the caches nearest to a core.
     static constexpr std::size_t kMaxCopies = 64;
-    /// And at least so many: a few runs of a kernel with large constants would else be with its own, which it has just read.
+    /// And at least so many: a few runs of a kernel with large constants would else be with its own, which it has just
+    /// read.
     static constexpr std::size_t kLeastCopies = 4;
 
     /// The launches to time in place of `launch`; only one, itself, where it has no constants or these alone have
@@ -35,8 +36,9 @@ public:
     Result<std::span<const LatheLaunch>> around(Device& device, const LatheLaunch& launch,
                                                 std::span<const Parameter> parameters, std::uint64_t bytes);
 
-    /// `count` of the launches that around() made, fewer than all: those that follow the ones before, also of an earlier trial. So a
-    /// few at a time still go around all the copies; the same ones each time would soon be in the caches.
+    /// `count` of the launches that around() made, fewer than all: those that follow the ones before, also of an
+    /// earlier trial. So a few at a time still go around all the copies; the same ones each time would soon be in the
+    /// caches.
     std::span<const LatheLaunch> next(std::size_t count);
 
 private:

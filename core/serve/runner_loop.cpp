@@ -21,7 +21,11 @@ namespace {
 class Runner
 {
 public:
-    explicit Runner(const RunnerOptions& options) : m_options(options), m_connection(options.input, options.output) { }
+    explicit Runner(const RunnerOptions& options)
+        : m_options(options)
+        , m_connection(options.input, options.output)
+    {
+    }
 
     Result<> serve()
     {
@@ -84,8 +88,8 @@ private:
         m_trials.reset();
         m_device.reset();
         auto api = loadDeviceApi(m_options.pluginDir, request.kind());
-        auto device =
-            api ? Device::open(*api, request.key(), request.options()) : Result<std::shared_ptr<Device>>(api.error());
+        auto device = api ? Device::open(*api, request.key(), request.options())
+                          : Result<std::shared_ptr<Device>>(api.error());
         if (device) {
             m_device = *device;
             m_trials.emplace(m_device);

@@ -106,10 +106,8 @@ public:
     double relativeError() const { return m_scale > 0 ? m_worst / m_scale : m_worst; }
     Error error(const ArgSpec& spec, double tolerance) const
     {
-        return makeError(Errc::WrongAnswer,
-                         say(Msg::OutputDiffers,
-                                     spec.name, m_got, indexText(spec.map, m_point), m_expected, relativeError(),
-                                     tolerance));
+        return makeError(Errc::WrongAnswer, say(Msg::OutputDiffers, spec.name, m_got, indexText(spec.map, m_point),
+                                                m_expected, relativeError(), tolerance));
     }
 
 private:
@@ -152,7 +150,10 @@ struct TrialRunner::Plan
     std::vector<LatheLaunch> launches;
 };
 
-TrialRunner::TrialRunner(std::shared_ptr<Device> device) : m_device(std::move(device)) { }
+TrialRunner::TrialRunner(std::shared_ptr<Device> device)
+    : m_device(std::move(device))
+{
+}
 TrialRunner::~TrialRunner() = default;
 
 std::vector<Hash128> TrialRunner::missing(const wire::RunJob& job, wire::BlobStore& blobs)
@@ -209,12 +210,14 @@ Result<std::shared_ptr<DeviceBuffer>> TrialRunner::allocate(std::size_t bytes)
     return std::make_shared<DeviceBuffer>(*std::move(made));
 }
 
-Result<std::shared_ptr<DeviceBuffer>> TrialRunner::filled(const wire::Buffer& buffer, const ArgSpec& spec, wire::BlobStore& blobs)
+Result<std::shared_ptr<DeviceBuffer>> TrialRunner::filled(const wire::Buffer& buffer, const ArgSpec& spec,
+                                                          wire::BlobStore& blobs)
 {
     const auto bytes = static_cast<std::size_t>(spec.map.elementCount() * sizeOf(spec.dtype));
     const auto source = spec.role == ArgRole::Constant ? Inputs::sourceOf(buffer, spec.dtype) : std::nullopt;
     if (source) {
-        const auto found = std::find_if(m_resident.begin(), m_resident.end(), [&](const Resident& r) { return r.source == *source && r.map == spec.map; });
+        const auto found = std::find_if(m_resident.begin(), m_resident.end(),
+                                        [&](const Resident& r) { return r.source == *source && r.map == spec.map; });
         if (found != m_resident.end() && found->buffer.use_count() == 1) { // a job's buffers are not one and the same
             m_resident.splice(m_resident.begin(), m_resident, found);
             m_residentUsed = true;
@@ -346,7 +349,8 @@ Result<double> TrialRunner::check(const wire::RunJob& job, const Plan& plan, wir
     return worst;
 }
 
-Result<bool> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunResult& result, const std::function<bool()>& checkAgain)
+Result<bool> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::RunResult& result,
+                               const std::function<bool()>& checkAgain)
 {
     const wire::RunPlan& wanted = job.plan();
     const std::uint64_t cold = wanted.cold_bytes();
@@ -420,9 +424,13 @@ Result<bool> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::
     // Who is clearly slower than the best over a few milliseconds does not get the rest.
     constexpr double kGlanceNs = 3e6;
     if (wanted.settle_above_ns() > 0 && minRepeatNs > 2 * kGlanceNs) {
-        const double runs = std::clamp(kGlanceNs / std::max(firstNs, wanted.settle_above_ns()), 2.0, static_cast<double>(kMaxNumber));
-        const auto few = static_cast<std::uint32_t>(runs) < 2 * copies ? std::min(static_cast<std::uint32_t>(runs), copies - 1) : copies;
-        LATHE_TRY_ASSIGN(const Timed glance, few > 0 && few < copies ? measureSome(m_rotation.next(few)) : measure(static_cast<std::uint32_t>(runs)));
+        const double runs = std::clamp(kGlanceNs / std::max(firstNs, wanted.settle_above_ns()), 2.0,
+                                       static_cast<double>(kMaxNumber));
+        const auto few = static_cast<std::uint32_t>(runs) < 2 * copies
+                             ? std::min(static_cast<std::uint32_t>(runs), copies - 1)
+                             : copies;
+        LATHE_TRY_ASSIGN(const Timed glance, few > 0 && few < copies ? measureSome(m_rotation.next(few))
+                                                                     : measure(static_cast<std::uint32_t>(runs)));
         if (glance.mean > wanted.settle_above_ns()) {
             stopEarly(glance);
             return restore();
@@ -435,7 +443,8 @@ Result<bool> TrialRunner::time(const wire::RunJob& job, const Plan& plan, wire::
         for (std::uint32_t more = number; more > 0;) {
             LATHE_TRY_ASSIGN(const Timed timed, measure(more));
             all = {all.total + timed.total, (all.total + timed.total) / (all.runs + timed.runs), all.runs + timed.runs};
-            const double missing = all.total < minRepeatNs ? (minRepeatNs - all.total) / std::max(all.mean, 1e-3) + 1 : 0;
+            const double missing = all.total < minRepeatNs ? (minRepeatNs - all.total) / std::max(all.mean, 1e-3) + 1
+                                                           : 0;
             more = static_cast<std::uint32_t>(std::min<double>(missing, kMaxNumber - std::min(all.runs, kMaxNumber)));
         }
         result.add_costs_ns(all.mean);

@@ -19,7 +19,12 @@ TargetView viewOf(const Target& target, std::string title)
 {
     const BackendTraits& traits = target.traits();
     const auto measurable = measure::checkMeasurable(target);
-    return {target.text(), std::move(title), target.kind(), traits.clock == CostClock::Model, traits.runsHere, traits.libraries,
+    return {target.text(),
+            std::move(title),
+            target.kind(),
+            traits.clock == CostClock::Model,
+            traits.runsHere,
+            traits.libraries,
             measurable ? std::string() : measurable.error().message};
 }
 
@@ -85,7 +90,8 @@ Result<> checkPolicy(const Target& target, std::string_view name)
     const backend::BackendRulesPtr rules = backend::rulesOf(target);
     std::vector<std::string> fitting;
     for (const policy::PolicyPtr& entry : policy::policies()) {
-        const bool named = !rules || rules->policies.empty() || std::ranges::find(rules->policies, entry->name) != rules->policies.end();
+        const bool named = !rules || rules->policies.empty()
+                           || std::ranges::find(rules->policies, entry->name) != rules->policies.end();
         if (named && entry->missing.empty() && (!entry->suits || entry->suits(target)))
             fitting.push_back(entry->name);
     }

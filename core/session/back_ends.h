@@ -9,8 +9,9 @@
 
 namespace lathe::session {
 
-/// Loads what the plugins of this installation say of their targets (core/backend/rules.h), once in the life of the program; whoever
-/// reads a target's text here has done it. Any thread. Back: a sentence for each plugin that was refused.
+/// Loads what the plugins of this installation say of their targets (core/backend/rules.h), once in the life of the
+/// program; whoever reads a target's text here has done it. Any thread. Back: a sentence for each plugin that was
+/// refused.
 const std::vector<std::string>& loadBackEnds();
 
 /// As Target::parse(), of the kinds of all plugins.
@@ -25,7 +26,8 @@ struct TargetView
     bool simulated = false; ///< costs are a formula's: no device is needed
     bool runsHere = true; ///< a device of it can be in this machine
     bool libraries = false; ///< can be exported
-    std::string notMeasurable; ///< why its candidates cannot be measured from here; empty: they can, where the device is
+    std::string
+        notMeasurable; ///< why its candidates cannot be measured from here; empty: they can, where the device is
 };
 
 /// The targets that all kinds offer, in the order of the kinds.
@@ -41,7 +43,8 @@ struct PolicyView
 };
 /// The default one first.
 std::vector<PolicyView> listPolicies();
-/// Whether the policy is there and makes sense for the target. Errors: InvalidArgument, Unsupported, with those that do.
+/// Whether the policy is there and makes sense for the target. Errors: InvalidArgument, Unsupported, with those that
+/// do.
 Result<> checkPolicy(const Target& target, std::string_view policy);
 
 } // namespace lathe::session

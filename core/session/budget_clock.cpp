@@ -20,7 +20,8 @@ BudgetClock::BudgetClock(const TuneOptions& options, TimeAccount::Clock clock)
     : m_options(options)
     , m_clock(std::move(clock))
     , m_time(m_clock)
-{ }
+{
+}
 
 void BudgetClock::begin()
 {

@@ -60,8 +60,8 @@ public:
     /// How many trials the next round of a task may have, at least one. `tasks`: of the network.
     std::int32_t roundTrials(const search::TaskProgress& progress, std::size_t tasks) const;
 
-    /// Of these, how many its first round may have: every task is to be known soon, so where the budget is small the first
-    /// rounds are not to use more than a quarter of it.
+    /// Of these, how many its first round may have: every task is to be known soon, so where the budget is small the
+    /// first rounds are not to use more than a quarter of it.
     std::int32_t firstRoundTrials(std::int32_t count, std::size_t tasks) const;
 
 private:

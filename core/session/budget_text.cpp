@@ -41,15 +41,48 @@ void replaceAll(std::string& text, std::string_view from, std::string_view to)
 /// Lower case, ASCII punctuation, Chinese words of the trade in English with spaces around them.
 std::string normalized(std::string_view text)
 {
-    static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-        {"：", ":"}, {"，", ","}, {"、", ","}, {"％", "%"}, {"或者", ","}, {"或", ","}, {"小时", " hour "}, {"分钟", " min "}, {"秒钟", " s "}, {"秒", " s "}, {"次试验", " trials "},
-        {"个试验", " trials "}, {"试验", " trials "}, {"次", " trials "}, {"直到", " until "}, {"最近", " last "}, {"过去", " last "}, {"不到", " under "}, {"低于", " under "}, {"少于", " under "},
-        {"小于", " under "}, {"提升", " gained "}, {"收益", " gained "}, {"变快", " gained "}, {"改进", " gained "}, {"为止", " "}, {"一 hour", " 1 hour"}, {"一个 hour", " 1 hour"},
-        {"个 hour", " hour"}, {"半 hour", " 0.5 hour"}, {"一 min", " 1 min"}, {"到", " until "}, {"至", " until "}, {"时", " hour "}, {"分", " min "}, {"的", " "}};
+    static constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"：", ":"},
+                                                                               {"，", ","},
+                                                                               {"、", ","},
+                                                                               {"％", "%"},
+                                                                               {"或者", ","},
+                                                                               {"或", ","},
+                                                                               {"小时", " hour "},
+                                                                               {"分钟", " min "},
+                                                                               {"秒钟", " s "},
+                                                                               {"秒", " s "},
+                                                                               {"次试验", " trials "},
+                                                                               {"个试验", " trials "},
+                                                                               {"试验", " trials "},
+                                                                               {"次", " trials "},
+                                                                               {"直到", " until "},
+                                                                               {"最近", " last "},
+                                                                               {"过去", " last "},
+                                                                               {"不到", " under "},
+                                                                               {"低于", " under "},
+                                                                               {"少于", " under "},
+                                                                               {"小于", " under "},
+                                                                               {"提升", " gained "},
+                                                                               {"收益", " gained "},
+                                                                               {"变快", " gained "},
+                                                                               {"改进", " gained "},
+                                                                               {"为止", " "},
+                                                                               {"一 hour", " 1 hour"},
+                                                                               {"一个 hour", " 1 hour"},
+                                                                               {"个 hour", " hour"},
+                                                                               {"半 hour", " 0.5 hour"},
+                                                                               {"一 min", " 1 min"},
+                                                                               {"到", " until "},
+                                                                               {"至", " until "},
+                                                                               {"时", " hour "},
+                                                                               {"分", " min "},
+                                                                               {"的", " "}};
     std::string out(text);
     for (const auto& [chinese, english] : kWords)
         replaceAll(out, chinese, english);
-    std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return c < 0x80 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c); });
+    std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
+        return c < 0x80 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c);
+    });
     replaceAll(out, " or ", ",");
     return out;
 }
@@ -59,9 +92,11 @@ std::vector<Token> tokens(std::string_view text)
     std::vector<Token> found;
     for (std::size_t at = 0; at < text.size();) {
         const auto c = static_cast<unsigned char>(text[at]);
-        if (std::isdigit(c) != 0 || (c == '.' && at + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[at + 1])) != 0)) {
+        if (std::isdigit(c) != 0
+            || (c == '.' && at + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[at + 1])) != 0)) {
             double number = 0;
-            const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number, std::chars_format::fixed);
+            const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number,
+                                                      std::chars_format::fixed);
             if (error != std::errc())
                 number = -1;
             at = static_cast<std::size_t>(end - text.data());
@@ -71,7 +106,9 @@ std::vector<Token> tokens(std::string_view text)
             ++at;
         } else if (std::isalpha(c) != 0 || c >= 0x80) {
             const std::size_t begin = at;
-            while (at < text.size() && (std::isalpha(static_cast<unsigned char>(text[at])) != 0 || static_cast<unsigned char>(text[at]) >= 0x80))
+            while (at < text.size()
+                   && (std::isalpha(static_cast<unsigned char>(text[at])) != 0
+                       || static_cast<unsigned char>(text[at]) >= 0x80))
                 ++at;
             found.push_back({Token::Kind::Word, 0, std::string(text.substr(begin, at - begin))});
         } else if (c == '-') {
@@ -118,7 +155,8 @@ bool readGain(const std::vector<Token>& part, TuneOptions& options)
             window = unit(part[i].word); // "the last hour"
         } else if (anyOf(part[i], {"gained", "gain", "gains", "improved", "improves"})) {
             gained = true;
-        } else if (!anyOf(part[i], {"until", "till", "the", "last", "past", "under", "below", "less", "than", "is", "was", "by", "in"})) {
+        } else if (!anyOf(part[i], {"until", "till", "the", "last", "past", "under", "below", "less", "than", "is",
+                                    "was", "by", "in"})) {
             return false;
         }
     }
@@ -135,7 +173,8 @@ bool readClock(const std::vector<Token>& part, std::chrono::seconds now, TuneOpt
     using Kind = Token::Kind;
     const std::size_t first = !part.empty() && anyOf(part[0], {"until", "till", "til"}) ? 1 : 0;
     double hours = -1, minutes = 0;
-    if (part.size() == first + 3 && part[first].kind == Kind::Number && part[first + 1].kind == Kind::Colon && part[first + 2].kind == Kind::Number) {
+    if (part.size() == first + 3 && part[first].kind == Kind::Number && part[first + 1].kind == Kind::Colon
+        && part[first + 2].kind == Kind::Number) {
         hours = part[first].number;
         minutes = part[first + 2].number;
     } else if (first == 1 && part.size() == 3 && part[1].kind == Kind::Number && unit(part[2].word) == 3600) {
@@ -153,7 +192,8 @@ bool readAmount(const std::vector<Token>& part, TuneOptions& options)
 {
     if (part.empty() || part[0].kind != Token::Kind::Number || part[0].number <= 0)
         return false;
-    if (part.size() == 2 && anyOf(part[1], {"trial", "trials"}) && part[0].number <= kMostTrials && part[0].number == std::floor(part[0].number)) {
+    if (part.size() == 2 && anyOf(part[1], {"trial", "trials"}) && part[0].number <= kMostTrials
+        && part[0].number == std::floor(part[0].number)) {
         options.trials = static_cast<std::int64_t>(part[0].number);
         return true;
     }
@@ -189,7 +229,8 @@ Result<> applyBudget(std::string_view text, std::chrono::seconds sinceMidnight, 
         if (words.empty())
             continue;
         any = true;
-        const bool gain = std::any_of(words.begin(), words.end(), [](const Token& t) { return t.kind == Token::Kind::Percent; });
+        const bool gain = std::any_of(words.begin(), words.end(),
+                                      [](const Token& t) { return t.kind == Token::Kind::Percent; });
         if (gain ? !readGain(words, set) : !readClock(words, sinceMidnight, set) && !readAmount(words, set))
             return makeError(Errc::InvalidArgument, say(Msg::NoBudgetText, text));
     }

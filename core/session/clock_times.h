@@ -12,7 +12,8 @@ inline double secondsSince(std::chrono::steady_clock::time_point start)
 
 inline std::int64_t unixMs()
 {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
 }
 
 } // namespace lathe::session

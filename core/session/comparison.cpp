@@ -1,11 +1,11 @@
 #include "core/session/comparison.h"
 
-#include "core/support/json_fields.h"
 #include "core/session/condition_texts.h"
 #include "core/session/head_start.h"
 #include "core/session/option_table.h"
 #include "core/store/log_line.h"
 #include "core/store/record_range.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -43,11 +43,14 @@ void addSettings(const std::string& options, std::vector<std::pair<std::string, 
         if (!option.key.empty() && !option.condition.empty())
             add(option.key, option.condition);
     if (const std::string hash = textIn(settings, kHeadStartHash); !hash.empty())
-        conditions.emplace_back("head start", fmt::format("{} ({})", std::filesystem::path(textIn(settings, "head_start")).filename().string(), hash.substr(0, 8)));
+        conditions.emplace_back("head start",
+                                fmt::format("{} ({})",
+                                            std::filesystem::path(textIn(settings, "head_start")).filename().string(),
+                                            hash.substr(0, 8)));
 }
 
-/// What a key of a model's options is called, and whether latencies compare where it differs. A later version may have written keys
-/// that this one does not know.
+/// What a key of a model's options is called, and whether latencies compare where it differs. A later version may have
+/// written keys that this one does not know.
 std::pair<std::string, bool> modelCondition(const std::string& key)
 {
     for (const Option<ModelSpec>& option : optionTable<ModelSpec>())
@@ -63,12 +66,14 @@ Result<> takeModel(const store::Project& project, const std::vector<store::Sessi
         return makeError(Errc::NotFound, say(Msg::NoModelIn, s.project.string()));
     const store::SessionRow* last = nullptr; // what was tuned last, of what is asked for
     for (const store::SessionRow& row : sessions)
-        if ((s.what.run == 0 || row.id == s.what.run) && (s.what.model == 0 || row.model == s.what.model) && (s.what.untilMs == 0 || row.startedMs <= s.what.untilMs))
+        if ((s.what.run == 0 || row.id == s.what.run) && (s.what.model == 0 || row.model == s.what.model)
+            && (s.what.untilMs == 0 || row.startedMs <= s.what.untilMs))
             last = &row;
     if (s.what.run > 0 && last == nullptr)
         return makeError(Errc::NotFound, say(Msg::NoRunIn, s.project.string(), s.what.run));
     const std::int64_t wanted = last != nullptr ? last->model : s.what.model > 0 ? s.what.model : models.back().id;
-    const auto model = std::find_if(models.begin(), models.end(), [wanted](const store::ModelRow& row) { return row.id == wanted; });
+    const auto model = std::find_if(models.begin(), models.end(),
+                                    [wanted](const store::ModelRow& row) { return row.id == wanted; });
     if (model == models.end())
         return makeError(Errc::NotFound, say(Msg::NoSuchModelIn, s.project.string(), wanted));
     s.modelRow = model->id;
@@ -86,12 +91,14 @@ Result<> takeModel(const store::Project& project, const std::vector<store::Sessi
 Result<> takeRuns(const store::Project& project, const std::vector<store::SessionRow>& sessions, Standing& s)
 {
     for (const store::SessionRow& row : sessions) {
-        if (row.model != s.modelRow || row.target != s.target || (s.what.run > 0 && row.id != s.what.run) || (s.what.untilMs > 0 && row.startedMs > s.what.untilMs))
+        if (row.model != s.modelRow || row.target != s.target || (s.what.run > 0 && row.id != s.what.run)
+            || (s.what.untilMs > 0 && row.startedMs > s.what.untilMs))
             continue;
         s.activeSeconds += row.activeSeconds;
         LATHE_TRY(project.forEachEvent(row.id, [&](std::string_view kind, double at, std::string_view text) {
             // Events know their run's active time alone: a run that was paused may have got there later than this.
-            if (s.what.untilMs > 0 && static_cast<double>(row.startedMs) + at * 1000 > static_cast<double>(s.what.untilMs))
+            if (s.what.untilMs > 0
+                && static_cast<double>(row.startedMs) + at * 1000 > static_cast<double>(s.what.untilMs))
                 return;
             const json event = json::parse(text, nullptr, false);
             const double ms = numberIn(event, "ms");
@@ -114,7 +121,8 @@ std::map<std::string, const store::BestRow*> takeBest(const std::vector<store::B
     std::map<std::pair<std::string, std::int64_t>, std::vector<const store::BestRow*>> alike;
     const store::BestRow* latest = nullptr;
     for (const store::BestRow& row : rows) {
-        if (store::isImported(row.record) || (!s.target.empty() && !row.record.target.empty() && row.record.target != s.target))
+        if (store::isImported(row.record)
+            || (!s.target.empty() && !row.record.target.empty() && row.record.target != s.target))
             continue;
         alike[{row.conditions.deviceKey, row.conditions.coldBytes}].push_back(&row);
         if (latest == nullptr || row.record.timeMs > latest->record.timeMs)
@@ -224,7 +232,8 @@ std::vector<ConditionRow> conditionTable(std::span<const Standing> standings)
         at("contents of the model", false).values[i] = s.modelHash.substr(0, 12);
         if (const json options = json::parse(s.modelOptions, nullptr, false); options.is_object())
             for (const auto& [key, value] : options.items())
-                if (!value.is_null() && !(value.is_string() && value.get_ref<const std::string&>().empty()) && !(value.is_array() && value.empty()))
+                if (!value.is_null() && !(value.is_string() && value.get_ref<const std::string&>().empty())
+                    && !(value.is_array() && value.empty()))
                     if (const auto [name, serious] = modelCondition(key); !name.empty())
                         at(name, serious).values[i] = word(value);
         at("target", true).values[i] = s.target;
@@ -235,7 +244,8 @@ std::vector<ConditionRow> conditionTable(std::span<const Standing> standings)
             at(name, name.starts_with("hardware: ") || name == "threads" || name == "clock").values[i] = value;
     }
     for (ConditionRow& row : rows)
-        row.differs = std::any_of(row.values.begin(), row.values.end(), [&row](const std::string& value) { return value != row.values.front(); });
+        row.differs = std::any_of(row.values.begin(), row.values.end(),
+                                  [&row](const std::string& value) { return value != row.values.front(); });
     return rows;
 }
 
@@ -256,7 +266,9 @@ Comparison compare(const Standing& before, const Standing& after)
         if (std::isfinite(change.beforeMs) && std::isfinite(change.afterMs)) {
             c.beforeMs += change.beforeMs * change.weight;
             c.afterMs += change.afterMs * change.weight;
-        } else if (std::isfinite(change.beforeMs) && std::any_of(after.tasks.begin(), after.tasks.end(), [&key = key](const auto& task) { return task.key == key; })) {
+        } else if (std::isfinite(change.beforeMs)
+                   && std::any_of(after.tasks.begin(), after.tasks.end(),
+                                  [&key = key](const auto& task) { return task.key == key; })) {
             c.lost.push_back(change.name);
         }
         c.tasks.push_back(std::move(change));
@@ -265,15 +277,19 @@ Comparison compare(const Standing& before, const Standing& after)
         const double ms = (change.afterMs - change.beforeMs) * change.weight;
         return std::isfinite(ms) ? ms : -std::numeric_limits<double>::infinity();
     };
-    std::stable_sort(c.tasks.begin(), c.tasks.end(), [&](const TaskChange& a, const TaskChange& b) { return harm(a) > harm(b); });
+    std::stable_sort(c.tasks.begin(), c.tasks.end(),
+                     [&](const TaskChange& a, const TaskChange& b) { return harm(a) > harm(b); });
     const auto differ = [&c](const char* what, const std::string& a, const std::string& b) {
         if (a != b)
-            c.unlike.push_back(fmt::format("the {} differ: {} before, {} now", what, a.empty() ? "none" : a, b.empty() ? "none" : b));
+            c.unlike.push_back(
+                fmt::format("the {} differ: {} before, {} now", what, a.empty() ? "none" : a, b.empty() ? "none" : b));
     };
     differ("models", before.model, after.model);
     differ("targets", before.target, after.target);
     if (before.deviceKey != after.deviceKey)
-        differ("devices", before.deviceName, before.deviceName == after.deviceName ? after.deviceName + " with other hardware parameters" : after.deviceName);
+        differ("devices", before.deviceName,
+               before.deviceName == after.deviceName ? after.deviceName + " with other hardware parameters"
+                                                     : after.deviceName);
     differ("cache conditions", cacheWord(before.coldBytes), cacheWord(after.coldBytes));
     return c;
 }

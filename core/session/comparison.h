@@ -10,8 +10,8 @@
 
 namespace lathe::session {
 
-/// Where a project (a run of it, or how it was at a time) stands: its model and target, the best valid records under the latest
-/// conditions.
+/// Where a project (a run of it, or how it was at a time) stands: its model and target, the best valid records under
+/// the latest conditions.
 struct Standing
 {
     struct Task

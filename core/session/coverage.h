@@ -44,7 +44,8 @@ struct Coverage
     About aboutRefusal = {};
     std::string unsupported; ///< why nothing can be exported for this target; empty: it can
     About aboutUnsupported = {};
-    bool runsHere = true; ///< false: for another processor than this machine has, so that nothing can be verified or measured
+    bool runsHere =
+        true; ///< false: for another processor than this machine has, so that nothing can be verified or measured
 };
 
 } // namespace lathe::session

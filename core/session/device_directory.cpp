@@ -1,8 +1,8 @@
 #include "core/session/device_directory.h"
 
 #include "core/measure/measurer.h"
-#include "core/support/json_fields.h"
 #include "core/session/back_ends.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 #include "core/target/kinds.h"
 
@@ -119,8 +119,8 @@ Result<std::vector<DeviceView>> DeviceDirectory::pick(const std::string& target,
     });
     for (const DeviceView& device : devices)
         if (device.deviceKey != devices.front().deviceKey)
-            return makeError(Errc::InvalidArgument,
-                             say(Msg::DevicesDiffer, devices.front().key, devices.front().deviceKey, device.key, device.deviceKey));
+            return makeError(Errc::InvalidArgument, say(Msg::DevicesDiffer, devices.front().key,
+                                                        devices.front().deviceKey, device.key, device.deviceKey));
     return devices;
 }
 

@@ -24,7 +24,8 @@ public:
     DeviceDirectory() = default; ///< nobody was asked yet
     explicit DeviceDirectory(std::vector<DeviceView> all)
         : m_all(std::move(all))
-    { }
+    {
+    }
 
     std::span<const DeviceView> all() const { return m_all; }
 

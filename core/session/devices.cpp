@@ -1,14 +1,14 @@
 #include "core/session/devices.h"
 
+#include "core/measure/measurer.h"
+#include "core/measure/task_data.h"
+#include "core/policy/default_candidate.h"
 #include "core/session/back_ends.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/untuned.h"
-#include "core/measure/measurer.h"
-#include "core/measure/task_data.h"
-#include "core/policy/default_candidate.h"
-#include "core/support/json_fields.h"
 #include "core/support/hash.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -40,13 +40,16 @@ Result<SelfTest> selfTestDevice(const std::string& target, const std::string& de
     request.candidate = untunedCandidate(task).value_or(policy::plainLoops(task));
     measure::CheckOptions check;
     check.tolerance = task.target.traits().tolerance;
-    LATHE_TRY_ASSIGN(request.task, measure::makeTaskData(task.alternatives.front().dag, task.alternatives.front().constantInputs, 1, check));
+    LATHE_TRY_ASSIGN(request.task, measure::makeTaskData(task.alternatives.front().dag,
+                                                         task.alternatives.front().constantInputs, 1, check));
     request.plan.minRepeatMs = 5;
     request.ordinal = 0;
     TrialResult result;
-    LATHE_TRY(measurer->measure(std::span(&request, 1), [&result](std::size_t, TrialResult answer) { result = std::move(answer); }));
+    LATHE_TRY(measurer->measure(std::span(&request, 1),
+                                [&result](std::size_t, TrialResult answer) { result = std::move(answer); }));
     if (!result.ok())
-        return makeError(result.code, say(Msg::StageNoted, phrase(toString(result.stage)), messageOf(result.text, result.about)));
+        return makeError(result.code,
+                         say(Msg::StageNoted, phrase(toString(result.stage)), messageOf(result.text, result.about)));
     SelfTest test;
     test.device = textIn(json::parse(result.device.fingerprint, nullptr, false), "name");
     if (const auto build = result.durationsMs.find("build"); build != result.durationsMs.end())

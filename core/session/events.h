@@ -12,7 +12,8 @@
 
 namespace lathe::session {
 
-/// What happens in a run, as values. `atSeconds` is the run's active time (pauses left out, continued over resumptions).
+/// What happens in a run, as values. `atSeconds` is the run's active time (pauses left out, continued over
+/// resumptions).
 
 struct TrialEvent
 {
@@ -24,10 +25,11 @@ struct RoundEvent
     std::int32_t index = 0;
     std::int32_t task = -1;
     std::int32_t trials = 0;
-    /// Of the scheduler's decision: the strategy's own, and "next_best" and "next_best_task", the decisive term of the task
-    /// that would have come next, where there is one.
+    /// Of the scheduler's decision: the strategy's own, and "next_best" and "next_best_task", the decisive term of the
+    /// task that would have come next, where there is one.
     std::map<std::string, double> terms;
-    std::string reason; ///< "first", "pinned", "promise" (by its terms), "revived" (all others have stopped), "continued"
+    std::string
+        reason; ///< "first", "pinned", "promise" (by its terms), "revived" (all others have stopped), "continued"
 };
 
 struct RoundDoneEvent
@@ -69,8 +71,8 @@ struct EstimateEvent
     double ms = kUnknown; ///< sum of weight x best; NaN while some task has no valid program
     double low = kUnknown, high = kUnknown; ///< band, while `ms` is NaN and some task has a valid program
     double etaSeconds = kUnknown;
-    /// Where a run with a budget is likely to end, and a band for four of five (forecast.h); NaN without a budget, and while some
-    /// task has no valid program.
+    /// Where a run with a budget is likely to end, and a band for four of five (forecast.h); NaN without a budget, and
+    /// while some task has no valid program.
     double forecastMs = kUnknown, forecastLow = kUnknown, forecastHigh = kUnknown;
 };
 
@@ -118,7 +120,8 @@ std::string_view toString(RunState state);
 struct StateEvent
 {
     RunState state = RunState::Idle;
-    std::string text; ///< Failed: one sentence; Finished: why, unless the budget was used; Running: "finals" while they are held
+    std::string text; ///< Failed: one sentence; Finished: why, unless the budget was used; Running: "finals" while they
+                      ///< are held
     About about = {}; ///< the text
 };
 
@@ -144,7 +147,9 @@ struct RewindEvent
 struct Event
 {
     double atSeconds = 0;
-    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent, DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent, RewindEvent, FinalsEvent> what;
+    std::variant<TrialEvent, RoundEvent, BestEvent, EstimateEvent, MeasuredEvent, ErrorEvent, LogEvent, StateEvent,
+                 DoneEvent, RoundDoneEvent, BudgetEvent, LimitsEvent, RewindEvent, FinalsEvent>
+        what;
 };
 
 /// Watches a session. Called on the session's threads, in order, never concurrently; must return quickly.

@@ -2,11 +2,11 @@
 
 #include "core/deploy/library.h"
 #include "core/measure/measurer.h"
-#include "core/support/json_fields.h"
 #include "core/session/kernel_choices.h"
 #include "core/session/library_check.h"
 #include "core/session/options_json.h"
 #include "core/support/files.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -31,8 +31,10 @@ std::vector<std::string> layoutsOf(const graph::Graph& graph, const std::vector<
         std::string layout;
         for (const graph::Node& node : graph.nodes) {
             const auto said = node.attrs.find("layout");
-            const bool touches = (!node.inputs.empty() && node.inputs[0] == port) || (!node.outputs.empty() && node.outputs[0] == port);
-            if (touches && said != node.attrs.end() && std::holds_alternative<std::string>(said->second) && graph.value(port).shape.size() == 4)
+            const bool touches = (!node.inputs.empty() && node.inputs[0] == port)
+                                 || (!node.outputs.empty() && node.outputs[0] == port);
+            if (touches && said != node.attrs.end() && std::holds_alternative<std::string>(said->second)
+                && graph.value(port).shape.size() == 4)
                 layout = std::get<std::string>(said->second);
         }
         layouts.push_back(layout);
@@ -52,11 +54,14 @@ std::string deviceName(const std::string& kind)
     return {};
 }
 
-Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen, const std::filesystem::path& output, const std::string& name,
-                                    std::stop_token stop, std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
+Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen,
+                                    const std::filesystem::path& output, const std::string& name, std::stop_token stop,
+                                    std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
 {
-    const std::size_t builders = std::clamp<std::size_t>(chosen.choices.size() / 4, 1, std::max(1u, std::thread::hardware_concurrency()));
-    LATHE_TRY_ASSIGN(const auto compiler, deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, std::move(stop)));
+    const std::size_t builders = std::clamp<std::size_t>(chosen.choices.size() / 4, 1,
+                                                         std::max(1u, std::thread::hardware_concurrency()));
+    LATHE_TRY_ASSIGN(const auto compiler,
+                     deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, std::move(stop)));
     deploy::LibraryOptions options;
     options.output = output;
     options.name = name;
@@ -73,14 +78,17 @@ unsigned threadsOf(const LoadedModel& model, unsigned wanted)
 }
 
 /// `chosen` is what the library was made of, `figures` are of that library.
-deploy::EstimateParts estimateOf(const KernelChoices& chosen, const deploy::StagedLibrary& library, const BenchFigures& figures)
+deploy::EstimateParts estimateOf(const KernelChoices& chosen, const deploy::StagedLibrary& library,
+                                 const BenchFigures& figures)
 {
     const auto& instructions = library.image.instructions;
     if (figures.instructionMs.size() != instructions.size())
         return {};
     deploy::EstimateParts parts{0, 0, 0, figures.callMs};
     for (std::size_t i = 0; i < instructions.size(); ++i) {
-        const deploy::KernelChoice* choice = instructions[i].subgraph >= 0 ? &chosen.choices[static_cast<std::size_t>(instructions[i].subgraph)] : nullptr;
+        const deploy::KernelChoice* choice = instructions[i].subgraph >= 0
+                                                 ? &chosen.choices[static_cast<std::size_t>(instructions[i].subgraph)]
+                                                 : nullptr;
         if (choice == nullptr || choice->record.empty() || choice->estimatedMs < 0) {
             parts.untunedMs += figures.instructionMs[i];
         } else {
@@ -101,8 +109,8 @@ ModelSpec fromAnywhere(ModelSpec spec)
 
 } // namespace
 
-Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project, const CompileOptions& options,
-                                    const Progress& progress, std::stop_token stop)
+Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project,
+                                    const CompileOptions& options, const Progress& progress, std::stop_token stop)
 {
     const auto step = [&](std::string_view what, double fraction) -> Result<> {
         if (stop.stop_requested())
@@ -112,7 +120,8 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
         return {};
     };
     LATHE_TRY(deploy::checkExportable(model.target));
-    if (const std::string machine = model.target.machine(); machine != thisMachine() && (options.verify || options.benchmark))
+    if (const std::string machine = model.target.machine();
+        machine != thisMachine() && (options.verify || options.benchmark))
         return makeError(Errc::Unsupported, say(Msg::LibraryNotForHere, machine));
     LATHE_TRY(step("choosing records", 0.0));
     LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, {{}, options.strict}));
@@ -139,7 +148,8 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
         std::map<std::string, double> ofSubgraph;
         for (std::size_t i = 0; i < std::min(figures.instructionMs.size(), staged.image.instructions.size()); ++i)
             if (const std::int32_t subgraph = staged.image.instructions[i].subgraph; subgraph >= 0)
-                ofSubgraph[model.partition.subgraphs[static_cast<std::size_t>(subgraph)].name] = figures.instructionMs[i];
+                ofSubgraph[model.partition.subgraphs[static_cast<std::size_t>(subgraph)].name] =
+                    figures.instructionMs[i];
         for (SubgraphReport& subgraph : report.subgraphs)
             if (const auto found = ofSubgraph.find(subgraph.name); found != ofSubgraph.end())
                 subgraph.measuredMs = found->second;
@@ -169,15 +179,18 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     return report;
 }
 
-Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, const RecordChoice& choice, std::stop_token stop,
+Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project,
+                                     const RecordChoice& choice, std::stop_token stop,
                                      std::shared_ptr<deploy::DerivedConstants> derived)
 {
     LATHE_TRY_ASSIGN(const KernelChoices chosen, chooseKernels(model, project, choice));
     LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-network"));
-    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, folder.path() / "network.so", "network", stop, std::move(derived)));
+    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged,
+                     stage(model, chosen, folder.path() / "network.so", "network", stop, std::move(derived)));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
-    LATHE_TRY_ASSIGN(const BenchFigures figures, benchExported(staged.file, threadsOf(model, 0), stop, kNetworkSeconds));
+    LATHE_TRY_ASSIGN(const BenchFigures figures,
+                     benchExported(staged.file, threadsOf(model, 0), stop, kNetworkSeconds));
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
     event.untuned = project == nullptr;

@@ -14,12 +14,13 @@
 namespace lathe::session {
 
 /// Compiles the network with the best records of `project` (null: default schedules), verifies, benchmarks, writes.
-Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project, const CompileOptions& options,
-                                    const Progress& progress, std::stop_token stop);
+Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project,
+                                    const CompileOptions& options, const Progress& progress, std::stop_token stop);
 
 /// Latency of the whole network with the best records so far (null: default schedules), in a process of its own.
 /// Who measures again and again keeps `derived`.
-Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project, const RecordChoice& choice, std::stop_token stop,
+Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project,
+                                     const RecordChoice& choice, std::stop_token stop,
                                      std::shared_ptr<deploy::DerivedConstants> derived = nullptr);
 
 } // namespace lathe::session

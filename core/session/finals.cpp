@@ -1,7 +1,7 @@
 #include "core/session/finals.h"
 
-#include "core/support/json_fields.h"
 #include "core/record/record_json.h"
+#include "core/support/json_fields.h"
 
 #include <nlohmann/json.hpp>
 
@@ -47,7 +47,8 @@ double robustMean(std::vector<double> values)
         return std::numeric_limits<double>::quiet_NaN();
     std::sort(values.begin(), values.end());
     const auto left = static_cast<std::ptrdiff_t>((values.size() + 1) / 4);
-    return std::accumulate(values.begin() + left, values.end() - left, 0.0) / static_cast<double>(values.size() - 2 * static_cast<std::size_t>(left));
+    return std::accumulate(values.begin() + left, values.end() - left, 0.0)
+           / static_cast<double>(values.size() - 2 * static_cast<std::size_t>(left));
 }
 
 std::vector<double> standings(std::span<const std::vector<double>> costs)
@@ -97,7 +98,8 @@ LevelledCost levelledCost(double cost, std::int64_t moments, double standing, bo
     if (!stoodBefore)
         return {standing > kSlowMoment * cost ? cost : standing, 1};
     const auto before = static_cast<double>(std::min(moments, kMostMoments));
-    return {std::exp((before * std::log(cost) + std::log(std::min(standing, kSlowMoment * cost))) / (before + 1)), moments + 1};
+    return {std::exp((before * std::log(cost) + std::log(std::min(standing, kSlowMoment * cost))) / (before + 1)),
+            moments + 1};
 }
 
 double finalsReserve(double seconds, bool runoffs)
@@ -105,7 +107,8 @@ double finalsReserve(double seconds, bool runoffs)
     return (runoffs ? 0.5 : 1) * std::min(std::clamp(0.08 * seconds, 3.0, 45.0), 0.2 * seconds);
 }
 
-Result<std::vector<Record>> contenders(const store::Project& project, std::string_view task, std::string_view target, const store::Conditions& conditions)
+Result<std::vector<Record>> contenders(const store::Project& project, std::string_view task, std::string_view target,
+                                       const store::Conditions& conditions)
 {
     std::vector<Record> fastest, others;
     std::set<std::string> programs;
@@ -133,7 +136,9 @@ Result<std::vector<Record>> contenders(const store::Project& project, std::strin
     std::move(others.begin(), others.end(), std::back_inserter(all));
     std::move(sure, fastest.end(), std::back_inserter(all));
     all.resize(std::min(all.size(), kMostOfTask));
-    if (all.size() < 2 || std::none_of(all.begin(), all.end(), [](const Record& record) { return finalsOf(record).empty() || isRunoff(record); }))
+    if (all.size() < 2 || std::none_of(all.begin(), all.end(), [](const Record& record) {
+            return finalsOf(record).empty() || isRunoff(record);
+        }))
         all.clear();
     return all;
 }

@@ -9,7 +9,8 @@ Forecast forecast(std::span<const ForecastTask> tasks, double nowSeconds, double
 {
     constexpr double kPriorTasks = 2, kPriorGain = 0.35, kSlope = 0.05;
     constexpr double kNoise = 0.12, kOfGain = 0.5, kEightyPercent = 1.28;
-    double estimate = 0, unsearched = 0, unsearchedSeconds = 0, won = kPriorTasks * kPriorGain, searchedTasks = kPriorTasks;
+    double estimate = 0, unsearched = 0, unsearchedSeconds = 0, won = kPriorTasks * kPriorGain,
+           searchedTasks = kPriorTasks;
     for (const ForecastTask& task : tasks) {
         estimate += task.weight * task.bestMs;
         if (task.searched) {

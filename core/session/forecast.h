@@ -6,9 +6,10 @@
 
 namespace lathe::session {
 
-// Where a run that ends with its budget is likely to end. Two things bring the network further: tasks that were not searched yet
-// (a first trial is the default schedule) win what the searched ones have won, and what is searched goes on winning, by a share of
-// the logarithm of time. The estimate is of runoffs (finals.h), so finals move it up as often as down.
+// Where a run that ends with its budget is likely to end. Two things bring the network further: tasks that were not
+// searched yet (a first trial is the default schedule) win what the searched ones have won, and what is searched goes
+// on winning, by a share of the logarithm of time. The estimate is of runoffs (finals.h), so finals move it up as often
+// as down.
 //
 //     won        = (k p + sum of ln(first_i / best_i) over searched tasks) / (k + how many),  k = 2, p = 0.35
 //     ln(gain)   = -ln(1 - u (1 - exp(-won r)) - (1 - u)(1 - (end / now)^-q))
@@ -17,8 +18,8 @@ namespace lathe::session {
 //
 // u is the unsearched tasks' share of the estimate, r the share of them that the time left does for, q = 0.05.
 //
-// The band's least width, 0.12, was chosen by 17 runs from before there were runoffs; in eleven runs since, it held 85 % of the time
-// (tests/bench/README.md).
+// The band's least width, 0.12, was chosen by 17 runs from before there were runoffs; in eleven runs since, it held 85
+// % of the time (tests/bench/README.md).
 
 struct ForecastTask
 {

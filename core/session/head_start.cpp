@@ -40,7 +40,8 @@ struct Trials
 
 const search::LatheSketch* sketchOf(const Sketches& sketches, const Candidate& candidate)
 {
-    const auto found = std::find_if(sketches.begin(), sketches.end(), [&candidate](const auto& sketch) { return sketch->name() == candidate.sketch; });
+    const auto found = std::find_if(sketches.begin(), sketches.end(),
+                                    [&candidate](const auto& sketch) { return sketch->name() == candidate.sketch; });
     return found == sketches.end() ? nullptr : found->get();
 }
 
@@ -64,18 +65,21 @@ std::vector<std::size_t> spread(const std::vector<std::size_t>& from, std::size_
     return chosen;
 }
 
-/// Half of the rows are the fastest trials, where the model must tell well; the others are spread over the slower ones, an eighth
-/// over those that failed.
+/// Half of the rows are the fastest trials, where the model must tell well; the others are spread over the slower ones,
+/// an eighth over those that failed.
 std::vector<std::size_t> sample(const std::vector<Record>& records, std::size_t count)
 {
     std::vector<std::size_t> valid, failed;
     for (std::size_t i = 0; i < records.size(); ++i)
         (records[i].result.ok() ? valid : failed).push_back(i);
-    std::stable_sort(valid.begin(), valid.end(), [&records](std::size_t a, std::size_t b) { return records[a].result.meanNs() < records[b].result.meanNs(); });
+    std::stable_sort(valid.begin(), valid.end(), [&records](std::size_t a, std::size_t b) {
+        return records[a].result.meanNs() < records[b].result.meanNs();
+    });
     std::vector<std::size_t> chosen = spread(failed, std::min(count / 8, failed.size()));
     const std::size_t left = count - chosen.size(), best = std::min(valid.size(), left / 2);
     chosen.insert(chosen.begin(), valid.begin(), valid.begin() + static_cast<std::ptrdiff_t>(best));
-    const std::vector<std::size_t> slower = spread({valid.begin() + static_cast<std::ptrdiff_t>(best), valid.end()}, left - best);
+    const std::vector<std::size_t> slower = spread({valid.begin() + static_cast<std::ptrdiff_t>(best), valid.end()},
+                                                   left - best);
     chosen.insert(chosen.end(), slower.begin(), slower.end());
     return chosen;
 }
@@ -83,7 +87,10 @@ std::vector<std::size_t> sample(const std::vector<Record>& records, std::size_t 
 class Maker
 {
 public:
-    explicit Maker(const MakeHeadStart& options) : m_options(options) { }
+    explicit Maker(const MakeHeadStart& options)
+        : m_options(options)
+    {
+    }
 
     Result<> leaveOut();
     Result<> add(const fs::path& file, const std::function<void(std::string_view)>& progress, std::stop_token stop);
@@ -97,8 +104,10 @@ private:
         std::size_t trials = 0;
     };
     Result<> addModel(const store::Project& project, const store::ModelRow& row, const std::string& target);
-    Result<Trials> trialsOf(const store::Project& project, const std::string& task, const std::string& target, const Sketches& sketches);
-    Result<std::vector<search::HeadStart::Seed>> seedsOf(const store::Project& project, const std::string& task, const std::string& target, const Trials& trials,
+    Result<Trials> trialsOf(const store::Project& project, const std::string& task, const std::string& target,
+                            const Sketches& sketches);
+    Result<std::vector<search::HeadStart::Seed>> seedsOf(const store::Project& project, const std::string& task,
+                                                         const std::string& target, const Trials& trials,
                                                          const Sketches& sketches) const;
     Result<const std::set<std::string>*> leftOutFor(const std::string& target);
 
@@ -191,12 +200,20 @@ Result<> Maker::addModel(const store::Project& project, const store::ModelRow& r
         if (trials.records.size() <= found.trials)
             continue;
         found.trials = trials.records.size();
-        found.task = {task.key, task.name, row.source.starts_with("zoo:") ? row.source : fs::path(row.source).stem().string(), target, deviceNameOf(trials.conditions.fingerprint), {}, {}, {}};
+        found.task = {task.key,
+                      task.name,
+                      row.source.starts_with("zoo:") ? row.source : fs::path(row.source).stem().string(),
+                      target,
+                      deviceNameOf(trials.conditions.fingerprint),
+                      {},
+                      {},
+                      {}};
         LATHE_TRY_ASSIGN(found.task.seeds, seedsOf(project, task.key, target, trials, *sketches));
         for (const std::size_t i : sample(trials.records, static_cast<std::size_t>(std::max(0, m_options.rows)))) {
             const Record& record = trials.records[i];
             const auto analysis = analysisOf(sketchOf(*sketches, record.candidate), record.candidate);
-            found.task.costs.push_back(record.result.ok() ? record.result.meanNs() : std::numeric_limits<double>::infinity());
+            found.task.costs.push_back(record.result.ok() ? record.result.meanNs()
+                                                          : std::numeric_limits<double>::infinity());
             found.task.features.insert(found.task.features.end(), analysis->features.begin(), analysis->features.end());
         }
     }
@@ -204,7 +221,8 @@ Result<> Maker::addModel(const store::Project& project, const store::ModelRow& r
 }
 
 /// Of the device and cache condition under which most were measured.
-Result<Trials> Maker::trialsOf(const store::Project& project, const std::string& task, const std::string& target, const Sketches& sketches)
+Result<Trials> Maker::trialsOf(const store::Project& project, const std::string& task, const std::string& target,
+                               const Sketches& sketches)
 {
     std::vector<Trials> groups;
     store::RecordFilter filter;
@@ -212,8 +230,11 @@ Result<Trials> Maker::trialsOf(const store::Project& project, const std::string&
     LATHE_TRY(project.forEachRecord(filter, [&](const Record& record) {
         if (record.target != target || !finalsOf(record).empty() || !record.repeats.empty())
             return;
-        const bool failed = !record.result.ok() || !std::isfinite(record.result.meanNs()) || record.result.meanNs() <= 0;
-        if (failed && (record.result.code == Errc::Ok || record.result.code == Errc::DeviceLost || record.result.code == Errc::Cancelled))
+        const bool failed = !record.result.ok() || !std::isfinite(record.result.meanNs())
+                            || record.result.meanNs() <= 0;
+        if (failed
+            && (record.result.code == Errc::Ok || record.result.code == Errc::DeviceLost
+                || record.result.code == Errc::Cancelled))
             return;
         if (!analysisOf(sketchOf(sketches, record.candidate), record.candidate)) {
             ++report.skipped["not a candidate of policy sketch as this build makes them"];
@@ -222,7 +243,8 @@ Result<Trials> Maker::trialsOf(const store::Project& project, const std::string&
         // What failed before it got to a device failed for whichever there was.
         const store::Conditions conditions = store::conditionsOf(record);
         auto group = std::find_if(groups.begin(), groups.end(), [&conditions](const Trials& t) {
-            const bool sameDevice = t.conditions.deviceKey == conditions.deviceKey || t.conditions.deviceKey.empty() || conditions.deviceKey.empty();
+            const bool sameDevice = t.conditions.deviceKey == conditions.deviceKey || t.conditions.deviceKey.empty()
+                                    || conditions.deviceKey.empty();
             return sameDevice && t.conditions.coldBytes == conditions.coldBytes;
         });
         if (group == groups.end())
@@ -233,19 +255,23 @@ Result<Trials> Maker::trialsOf(const store::Project& project, const std::string&
     }));
     Trials most;
     for (Trials& group : groups) {
-        const bool works = std::any_of(group.records.begin(), group.records.end(), [](const Record& record) { return record.result.ok(); });
+        const bool works = std::any_of(group.records.begin(), group.records.end(),
+                                       [](const Record& record) { return record.result.ok(); });
         if (works && group.records.size() > most.records.size()) {
-            report.skipped["measured under other conditions than most of their task"] += static_cast<std::int64_t>(most.records.size());
+            report.skipped["measured under other conditions than most of their task"] += static_cast<std::int64_t>(
+                most.records.size());
             most = std::move(group);
         } else {
-            report.skipped["measured under other conditions than most of their task"] += static_cast<std::int64_t>(group.records.size());
+            report.skipped["measured under other conditions than most of their task"] += static_cast<std::int64_t>(
+                group.records.size());
         }
     }
     return most;
 }
 
-Result<std::vector<search::HeadStart::Seed>> Maker::seedsOf(const store::Project& project, const std::string& task, const std::string& target,
-                                                            const Trials& trials, const Sketches& sketches) const
+Result<std::vector<search::HeadStart::Seed>> Maker::seedsOf(const store::Project& project, const std::string& task,
+                                                            const std::string& target, const Trials& trials,
+                                                            const Sketches& sketches) const
 {
     constexpr double kHopeless = 2; // times slower than the task's best
     std::vector<search::HeadStart::Seed> seeds;
@@ -258,12 +284,15 @@ Result<std::vector<search::HeadStart::Seed>> Maker::seedsOf(const store::Project
         const double ns = record.result.meanNs();
         if (!seeds.empty() && ns > kHopeless * seeds.front().ns)
             return false;
-        const bool wanted = seeds.size() < static_cast<std::size_t>(std::max(1, m_options.candidates)) || !algorithms.contains(sketch);
+        const bool wanted = seeds.size() < static_cast<std::size_t>(std::max(1, m_options.candidates))
+                            || !algorithms.contains(sketch);
         if (wanted && seen.insert(sketch->identity(record.candidate.genome)).second) {
             algorithms.insert(sketch);
-            seeds.push_back({search::formOf(*sketch), search::extentsOf(*sketch), search::valuesOf(*sketch, record.candidate.genome), ns});
+            seeds.push_back({search::formOf(*sketch), search::extentsOf(*sketch),
+                             search::valuesOf(*sketch, record.candidate.genome), ns});
         }
-        return algorithms.size() < sketches.size() || seeds.size() < static_cast<std::size_t>(std::max(1, m_options.candidates));
+        return algorithms.size() < sketches.size()
+               || seeds.size() < static_cast<std::size_t>(std::max(1, m_options.candidates));
     }));
     std::stable_sort(seeds.begin(), seeds.end(), [](const auto& a, const auto& b) { return a.ns < b.ns; });
     return seeds;
@@ -332,7 +361,8 @@ Result<> checkHeadStart(const fs::path& file)
     return {};
 }
 
-Result<HeadStartReport> makeHeadStart(const MakeHeadStart& options, const fs::path& output, const std::function<void(std::string_view)>& progress, std::stop_token stop)
+Result<HeadStartReport> makeHeadStart(const MakeHeadStart& options, const fs::path& output,
+                                      const std::function<void(std::string_view)>& progress, std::stop_token stop)
 {
     Maker maker(options);
     LATHE_TRY(maker.leaveOut());

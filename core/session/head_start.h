@@ -22,8 +22,8 @@ inline constexpr std::string_view kNoHeadStart = "none";
 /// Key of a stored run's options that names the bytes it began with; absent: none.
 inline constexpr const char* kHeadStartHash = "head_start_hash";
 
-/// The head start that is installed for such targets, PREFIX/share/lathe/head_start/NAME.headstart with the name that their back end
-/// gives (BackendTraits::headStart): cpu-x86_64, sim. Empty: there is none, or the text is no target.
+/// The head start that is installed for such targets, PREFIX/share/lathe/head_start/NAME.headstart with the name that
+/// their back end gives (BackendTraits::headStart): cpu-x86_64, sim. Empty: there is none, or the text is no target.
 std::filesystem::path installedHeadStart(const std::string& target);
 
 /// A head start as a run uses it: its bytes say what it is, wherever they lie.
@@ -35,7 +35,8 @@ struct HeadStartBytes
 };
 /// Errors: NotFound, BadFile, with the file's name.
 Result<HeadStartBytes> loadHeadStart(const std::filesystem::path& file);
-/// The same, with what is in it. Errors: also BadFile and Incompatible for what no run can begin with, with the file's name.
+/// The same, with what is in it. Errors: also BadFile and Incompatible for what no run can begin with, with the file's
+/// name.
 Result<HeadStartBytes> loadHeadStart(const std::filesystem::path& file, search::HeadStart& contents);
 /// Whether a run could begin with the file. Errors: as of loadHeadStart with contents.
 Result<> checkHeadStart(const std::filesystem::path& file);
@@ -57,11 +58,12 @@ struct HeadStartReport
     std::map<std::string, std::int64_t> skipped; ///< records by reason
 };
 
-/// Makes a head start of what the search found for the models of projects (core/search/head_start.h) and writes it. A task that
-/// several have comes from where it has the most trials. What the limits of the target (`cpu`: this machine's) say goes into the
-/// training data, so make it where the projects were tuned, or of targets that name their CPU. Blocks. Errors: NotFound (no trials of
-/// policy sketch are left), those of reading projects and models, of writing the file; Cancelled.
-Result<HeadStartReport> makeHeadStart(const MakeHeadStart& options, const std::filesystem::path& output, const std::function<void(std::string_view)>& progress,
-                                      std::stop_token stop);
+/// Makes a head start of what the search found for the models of projects (core/search/head_start.h) and writes it. A
+/// task that several have comes from where it has the most trials. What the limits of the target (`cpu`: this
+/// machine's) say goes into the training data, so make it where the projects were tuned, or of targets that name their
+/// CPU. Blocks. Errors: NotFound (no trials of policy sketch are left), those of reading projects and models, of
+/// writing the file; Cancelled.
+Result<HeadStartReport> makeHeadStart(const MakeHeadStart& options, const std::filesystem::path& output,
+                                      const std::function<void(std::string_view)>& progress, std::stop_token stop);
 
 } // namespace lathe::session

@@ -31,7 +31,8 @@ class Heats
 public:
     explicit Heats(RunParts& parts)
         : m_parts(parts)
-    { }
+    {
+    }
 
     enum class Look
     {

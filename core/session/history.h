@@ -115,7 +115,8 @@ struct FailureView
     About about = {}; ///< the text
 };
 
-/// What FailureView::cause is of a text: its first line, with what differs from trial to trial (numbers, addresses, paths) left out.
+/// What FailureView::cause is of a text: its first line, with what differs from trial to trial (numbers, addresses,
+/// paths) left out.
 std::string causeOf(const std::string& text);
 
 enum class Listing : std::uint8_t
@@ -183,9 +184,10 @@ struct QualityView
     std::map<std::string, DeviceSeconds> deviceSeconds; ///< by device; of all trials, as far as some tell
 };
 
-/// What a project holds, for views. Its own read-only connection, opened with the first question: it neither waits for the run nor
-/// holds it up. Each object is used on one thread at a time, never the GUI's; get one from TuningSession::history(). Every question
-/// may answer with StoreFailed, or BadFile for a project that cannot be opened.
+/// What a project holds, for views. Its own read-only connection, opened with the first question: it neither waits for
+/// the run nor holds it up. Each object is used on one thread at a time, never the GUI's; get one from
+/// TuningSession::history(). Every question may answer with StoreFailed, or BadFile for a project that cannot be
+/// opened.
 class History
 {
 public:
@@ -201,15 +203,18 @@ public:
     virtual Result<TrialPoints> points(const TrialQuery& query, TrialAxis x, TrialAxis y, std::stop_token stop) = 0;
     virtual Result<std::int64_t> rowOf(const std::string& trial) = 0; ///< NotFound
     virtual Result<std::string> projectNote() = 0; ///< empty: none
-    /// Compiles the trial's kernel in a builder process. Errors: NotFound, BuildFailed, BuildTimeout, WorkerCrashed, Unsupported.
+    /// Compiles the trial's kernel in a builder process. Errors: NotFound, BuildFailed, BuildTimeout, WorkerCrashed,
+    /// Unsupported.
     virtual Result<std::string> listing(std::int64_t row, Listing what) = 0;
     virtual Result<std::vector<FailureView>> failures(std::stop_token stop) = 0; ///< most frequent first
     virtual Result<std::vector<RunView>> runs() = 0; ///< of this model and target, oldest first
     virtual Result<std::vector<RoundView>> rounds(std::int64_t run) = 0;
     /// Of rounds from `fromRound` on. Errors: Cancelled, StoreFailed.
-    virtual Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop) = 0;
+    virtual Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound,
+                                                     std::stop_token stop) = 0;
     /// Takes the file's name only when it is whole. Errors: StoreFailed, Cancelled.
-    virtual Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format, std::stop_token stop) = 0;
+    virtual Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format,
+                           std::stop_token stop) = 0;
 };
 
 } // namespace lathe::session

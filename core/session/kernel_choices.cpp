@@ -20,7 +20,8 @@ namespace lathe::session {
 
 namespace {
 
-search::SearchAlternative searchAlternative(const graph::Alternative& alternative, const std::vector<bool>& taskInputConstant)
+search::SearchAlternative searchAlternative(const graph::Alternative& alternative,
+                                            const std::vector<bool>& taskInputConstant)
 {
     search::SearchAlternative a;
     a.name = alternative.name;
@@ -92,7 +93,8 @@ bool replays(const graph::Alternative& alternative, const store::BestRow& row)
 
 } // namespace
 
-Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project, const RecordChoice& choice)
+Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project,
+                                                            const RecordChoice& choice)
 {
     const std::string target = model.target.text();
     std::vector<store::Conditions> conditions;
@@ -110,7 +112,8 @@ Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& m
         std::map<std::string, store::BestRow> here;
         for (store::BestRow& row : rows) { // by cost
             const auto task = tasks.find(row.task);
-            if (task == tasks.end() || chosen.contains(row.task) || here.contains(row.task) || (choice.strict && !isStrict(row.alternative)))
+            if (task == tasks.end() || chosen.contains(row.task) || here.contains(row.task)
+                || (choice.strict && !isStrict(row.alternative)))
                 continue;
             const graph::Alternative* const alternative = findAlternative(*task->second, row.alternative);
             if (alternative != nullptr && replays(*alternative, row))
@@ -124,7 +127,8 @@ Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& m
 namespace {
 
 /// Why no record of a task was chosen.
-Result<Message> reasonFor(const graph::Task& task, const LoadedModel& model, const store::Project* project, const RecordChoice& choice)
+Result<Message> reasonFor(const graph::Task& task, const LoadedModel& model, const store::Project* project,
+                          const RecordChoice& choice)
 {
     if (project == nullptr)
         return say(Msg::TuningLeftOut);
@@ -133,15 +137,19 @@ Result<Message> reasonFor(const graph::Task& task, const LoadedModel& model, con
     for (const store::BestRow& row : rows) {
         if (row.record.target == target && findAlternative(task, row.alternative) == nullptr)
             return say(Msg::RecordOfAlternative, row.alternative);
-        if (const auto* const alternative = findAlternative(task, row.alternative); row.record.target == target && alternative != nullptr && !replays(*alternative, row))
+        if (const auto* const alternative = findAlternative(task, row.alternative);
+            row.record.target == target && alternative != nullptr && !replays(*alternative, row))
             return say(Msg::RecordOfVersion, row.alternative);
         if (row.record.target == target && choice.strict && !isStrict(row.alternative))
             return say(Msg::RecordNotStrict, row.alternative);
     }
-    if (!rows.empty() && std::all_of(rows.begin(), rows.end(), [](const store::BestRow& row) { return store::isImported(row.record); }))
+    if (!rows.empty() && std::all_of(rows.begin(), rows.end(), [](const store::BestRow& row) {
+            return store::isImported(row.record);
+        }))
         return say(Msg::RecordsImported);
     if (!rows.empty() && rows.front().record.target != target)
-        return rows.front().record.target.empty() ? say(Msg::RecordsOfUnknownRun) : say(Msg::RecordsOfTarget, rows.front().record.target);
+        return rows.front().record.target.empty() ? say(Msg::RecordsOfUnknownRun)
+                                                  : say(Msg::RecordsOfTarget, rows.front().record.target);
     return say(Msg::NoValidRecord);
 }
 
@@ -190,7 +198,9 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             out.estimatedTasksMs = kUnknown;
             out.fallbacks.push_back(task.name);
         }
-        nearOfTask.push_back(!choice.record.empty() && leading && row->second.conditions != *leading ? about(differenceOf(row->second.conditions, *leading)) : About());
+        nearOfTask.push_back(!choice.record.empty() && leading && row->second.conditions != *leading
+                                 ? about(differenceOf(row->second.conditions, *leading))
+                                 : About());
         ofTask.push_back(std::move(choice));
     }
     for (const graph::Subgraph& subgraph : model.partition.subgraphs) {

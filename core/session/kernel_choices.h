@@ -25,10 +25,12 @@ struct RecordChoice
 };
 
 /// The chosen record of each task that has one, by task key. Errors: StoreFailed, BadFile.
-Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project, const RecordChoice& choice);
+Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project,
+                                                            const RecordChoice& choice);
 
 /// project null: default schedules throughout.
-Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project, const RecordChoice& choice);
+Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project,
+                                    const RecordChoice& choice);
 
 /// What an export with these would do, for people. Errors: StoreFailed, BadFile, Unsupported.
 Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* project, const RecordChoice& choice);

@@ -1,4 +1,5 @@
-// A history whose project is opened with the first question: whoever hands it to another thread does not wait for the disk.
+// A history whose project is opened with the first question: whoever hands it to another thread does not wait for the
+// disk.
 
 #include "core/session/project_history.h"
 
@@ -11,21 +12,37 @@ namespace {
 class LateHistory final : public History
 {
 public:
-    explicit LateHistory(HistorySource source) : m_source(std::move(source)) { }
+    explicit LateHistory(HistorySource source)
+        : m_source(std::move(source))
+    {
+    }
 
     std::unique_ptr<History> again() const override { return openHistory(m_source); }
-    Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) override { return ask(&History::find, query, stop); }
-    Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) override { return ask(&History::rows, rows); }
+    Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) override
+    {
+        return ask(&History::find, query, stop);
+    }
+    Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) override
+    {
+        return ask(&History::rows, rows);
+    }
     Result<TrialDetail> detail(std::int64_t row) override { return ask(&History::detail, row); }
-    Result<TrialPoints> points(const TrialQuery& query, TrialAxis x, TrialAxis y, std::stop_token stop) override { return ask(&History::points, query, x, y, stop); }
+    Result<TrialPoints> points(const TrialQuery& query, TrialAxis x, TrialAxis y, std::stop_token stop) override
+    {
+        return ask(&History::points, query, x, y, stop);
+    }
     Result<std::int64_t> rowOf(const std::string& trial) override { return ask(&History::rowOf, trial); }
     Result<std::string> projectNote() override { return ask(&History::projectNote); }
     Result<std::string> listing(std::int64_t row, Listing what) override { return ask(&History::listing, row, what); }
     Result<std::vector<FailureView>> failures(std::stop_token stop) override { return ask(&History::failures, stop); }
     Result<std::vector<RunView>> runs() override { return ask(&History::runs); }
     Result<std::vector<RoundView>> rounds(std::int64_t run) override { return ask(&History::rounds, run); }
-    Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop) override { return ask(&History::quality, run, fromRound, stop); }
-    Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format, std::stop_token stop) override
+    Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop) override
+    {
+        return ask(&History::quality, run, fromRound, stop);
+    }
+    Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format,
+                   std::stop_token stop) override
     {
         return ask(&History::write, rows, file, format, stop);
     }

@@ -23,7 +23,8 @@ Result<double> verifyExported(const std::filesystem::path& library, const Loaded
     return report.maxRelError;
 }
 
-Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigned threads, std::stop_token stop, double maxSeconds)
+Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigned threads, std::stop_token stop,
+                                   double maxSeconds)
 {
     deploy::LibraryClient::Options options;
     options.threads = threads;

@@ -4,9 +4,9 @@
 #include "core/frontend/zoo.h"
 #include "core/graph/pass_runner.h"
 #include "core/graph/passes.h"
-#include "core/support/json_fields.h"
 #include "core/session/back_ends.h"
 #include "core/support/hash.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 #include "core/target/hardware_text.h"
 
@@ -30,7 +30,9 @@ Result<std::string> hashFile(const std::filesystem::path& file)
     std::string digest;
     std::vector<char> block(1 << 22);
     while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
-        digest = contentHash(digest + contentHash(std::string_view(block.data(), static_cast<std::size_t>(in.gcount()))).hex()).hex();
+        digest = contentHash(digest
+                             + contentHash(std::string_view(block.data(), static_cast<std::size_t>(in.gcount()))).hex())
+                     .hex();
     return digest;
 }
 
@@ -43,14 +45,17 @@ Result<graph::Graph> importModel(LoadedModel& model)
         // A network that is not written in the wanted layout is converted afterwards.
         const std::string name = spec.source.substr(4);
         const frontend::ZooEntry* entry = frontend::findZoo(name);
-        if (entry != nullptr && std::find(entry->layouts.begin(), entry->layouts.end(), spec.layout) != entry->layouts.end())
+        if (entry != nullptr
+            && std::find(entry->layouts.begin(), entry->layouts.end(), spec.layout) != entry->layouts.end())
             options.layout = spec.layout;
         if (spec.seed > std::numeric_limits<std::uint32_t>::max())
-            return makeError(Errc::InvalidArgument, fmt::format("--weight-seed is {}, it must be below 2^32", spec.seed));
+            return makeError(Errc::InvalidArgument,
+                             fmt::format("--weight-seed is {}, it must be below 2^32", spec.seed));
         options.seed = static_cast<std::uint32_t>(spec.seed);
         if (!spec.shapes.empty())
             return makeError(Errc::InvalidArgument, say(Msg::ZooFixedShapes));
-        model.hash = contentHash(fmt::format("{} {} {} {}", spec.source, options.batch, options.layout, options.seed)).hex();
+        model.hash =
+            contentHash(fmt::format("{} {} {} {}", spec.source, options.batch, options.layout, options.seed)).hex();
         return frontend::buildZoo(name, options);
     }
     LATHE_TRY_ASSIGN(model.hash, hashFile(spec.source));
@@ -106,7 +111,8 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
     return std::shared_ptr<const LoadedModel>(std::move(model));
 }
 
-Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::path& project, const ModelSpec& spec, std::string_view target)
+Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::path& project, const ModelSpec& spec,
+                                                       std::string_view target)
 {
     std::error_code ignored;
     if (!spec.source.starts_with("zoo:") && !std::filesystem::exists(spec.source, ignored))

@@ -22,13 +22,16 @@ struct LoadedModel
     std::vector<Message> notices;
 };
 
-/// Errors: those of the importer, the passes and the partition; InvalidArgument for an unknown target, layout or zoo name.
+/// Errors: those of the importer, the passes and the partition; InvalidArgument for an unknown target, layout or zoo
+/// name.
 Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std::string_view target);
 
 /// The model that a project names. That its file is gone is said of the project.
-Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::path& project, const ModelSpec& spec, std::string_view target);
+Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::path& project, const ModelSpec& spec,
+                                                       std::string_view target);
 
-/// What an opened device tells of its hardware, of its description as Measurer::devices() has it; text that is none tells nothing.
+/// What an opened device tells of its hardware, of its description as Measurer::devices() has it; text that is none
+/// tells nothing.
 Hardware figuresOf(std::string_view device);
 
 /// Replaces hardware parameters. InvalidArgument: one that the target does not have, or a value out of range.

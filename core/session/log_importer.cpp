@@ -50,7 +50,11 @@ struct Workload
 class LogImporter
 {
 public:
-    LogImporter(const LoadedModel& model, store::Project& writer) : m_model(model), m_writer(writer) { }
+    LogImporter(const LoadedModel& model, store::Project& writer)
+        : m_model(model)
+        , m_writer(writer)
+    {
+    }
 
     Result<LogImport> run(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
     {
@@ -74,14 +78,16 @@ public:
                 if (stop.stop_requested())
                     return makeError(Errc::Cancelled, say(Msg::ImportStopped, m_done.taken));
                 if (progress)
-                    progress(m_file, (static_cast<double>(i) + readers[i].fraction()) / static_cast<double>(files.size()));
+                    progress(m_file,
+                             (static_cast<double>(i) + readers[i].fraction()) / static_cast<double>(files.size()));
             }
         }
         LATHE_TRY(flush());
         m_done.tasks = static_cast<std::int32_t>(m_tasks.size());
         for (auto& [reason, lines] : m_skipped)
             m_done.skipped.push_back(std::move(lines));
-        std::stable_sort(m_done.skipped.begin(), m_done.skipped.end(), [](const SkippedLines& a, const SkippedLines& b) { return a.count > b.count; });
+        std::stable_sort(m_done.skipped.begin(), m_done.skipped.end(),
+                         [](const SkippedLines& a, const SkippedLines& b) { return a.count > b.count; });
         return std::move(m_done);
     }
 
@@ -101,7 +107,8 @@ private:
             Workload workload{&task, nullptr};
             for (const graph::Alternative& alternative : task.alternatives)
                 // Lathe's own partition may compute the reference's algorithm in stages of its own.
-                if (alternative.isReference && task.nested && compute::workloadKey(*alternative.dag, compute::NameEra::Nested) == task.nested->key)
+                if (alternative.isReference && task.nested
+                    && compute::workloadKey(*alternative.dag, compute::NameEra::Nested) == task.nested->key)
                     workload.alternative = &alternative;
             std::set<std::string> keys; // generations without shapes or with equal names have equal keys
             for (const auto& text : {task.flat, task.nested, task.hash})
@@ -137,7 +144,8 @@ private:
         auto read = store::readLogLine(line.text);
         if (!read) {
             ++m_done.lines;
-            skip(line.cutOff && read.error().code == Errc::BadFile ? say(Msg::LineCutOff) : messageOf(read.error()), line.number);
+            skip(line.cutOff && read.error().code == Errc::BadFile ? say(Msg::LineCutOff) : messageOf(read.error()),
+                 line.number);
         } else if (auto* own = std::get_if<Record>(&*read)) {
             ++m_done.lines;
             takeOwn(std::move(*own), line.number);
@@ -209,24 +217,38 @@ private:
         else
             record.result = store::foreignFailure(trial.error);
         const std::string target = store::quoted(trial.target, 300);
-        record.result.conditions = json{{"log", m_file}, {"line", line}, {"log_version", trial.version}, {"all_s", trial.allSeconds}}.dump(-1, ' ', false, json::error_handler_t::replace);
+        record.result.conditions =
+            json{{"log", m_file}, {"line", line}, {"log_version", trial.version}, {"all_s", trial.allSeconds}}.dump(
+                -1, ' ', false, json::error_handler_t::replace);
         record.target = std::string(store::kImportedTarget) + target;
         record.result.device = identityOf(deviceOf(target, trial.hardware));
-        record.index = static_cast<std::int32_t>(std::min<std::int64_t>(line - 1, std::numeric_limits<std::int32_t>::max()));
+        record.index = static_cast<std::int32_t>(
+            std::min<std::int64_t>(line - 1, std::numeric_limits<std::int32_t>::max()));
         record.timeMs = trial.timeMs;
         // The same line gives the same trial, whatever file it stands in.
-        record.trial = contentHash(fmt::format("auto-scheduler {} {} {} {} {} {}", record.candidate.hash().hex(), trial.target, json(trial.costsNs).dump(), trial.error, trial.allSeconds, trial.timeMs)).hex();
+        record.trial = contentHash(fmt::format("auto-scheduler {} {} {} {} {} {}", record.candidate.hash().hex(),
+                                               trial.target, json(trial.costsNs).dump(), trial.error, trial.allSeconds,
+                                               trial.timeMs))
+                           .hex();
         return record;
     }
 
     std::string deviceOf(const std::string& target, const std::vector<std::int64_t>& hardware) const
     {
-        static constexpr std::array<const char*, 8> kNames = {"num_cores", "vector_unit_bytes", "cache_line_bytes", "max_shared_memory_per_block", "max_local_memory_per_block", "max_threads_per_block",
-                                                              "max_vthread_extent", "warp_size"};
+        static constexpr std::array<const char*, 8> kNames = {"num_cores",
+                                                              "vector_unit_bytes",
+                                                              "cache_line_bytes",
+                                                              "max_shared_memory_per_block",
+                                                              "max_local_memory_per_block",
+                                                              "max_threads_per_block",
+                                                              "max_vthread_extent",
+                                                              "warp_size"};
         json limits = json::object();
         for (std::size_t i = 0; i < std::min(hardware.size(), kNames.size()); ++i)
             limits[kNames[i]] = {{"value", hardware[i]}, {"origin", "log"}};
-        return json{{"name", fmt::format("{} of {}", target, m_file)}, {"imported", true}, {"hardware", std::move(limits)}}.dump(-1, ' ', false, json::error_handler_t::replace);
+        return json{
+            {"name", fmt::format("{} of {}", target, m_file)}, {"imported", true}, {"hardware", std::move(limits)}}
+            .dump(-1, ' ', false, json::error_handler_t::replace);
     }
 
     /// What is new of the batch, in one transaction.
@@ -272,7 +294,9 @@ private:
 
 } // namespace
 
-Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer, std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
+Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer,
+                                   std::span<const std::filesystem::path> files, const Progress& progress,
+                                   std::stop_token stop)
 {
     if (files.empty())
         return makeError(Errc::InvalidArgument, say(Msg::SayWhichLogs));

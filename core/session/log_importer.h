@@ -10,7 +10,8 @@
 namespace lathe::session {
 
 /// TuningSession::importLogs(): `writer` is used on this thread alone.
-Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer, std::span<const std::filesystem::path> files, const Progress& progress,
+Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer,
+                                   std::span<const std::filesystem::path> files, const Progress& progress,
                                    std::stop_token stop);
 
 } // namespace lathe::session

@@ -13,9 +13,10 @@ namespace lathe::session {
 
 namespace {
 
-/// Weights of the whole network, up to what no cache holds: so far apart are two uses of one. Taken in turns, twice as much
-/// as the last level holds still finds a good part of itself there (its replacement is not by age): 3x3 convolutions of 512
-/// channels, whose transformed weights are 17 MB, seemed a quarter faster than they are in the network.
+/// Weights of the whole network, up to what no cache holds: so far apart are two uses of one. Taken in turns, twice as
+/// much as the last level holds still finds a good part of itself there (its replacement is not by age): 3x3
+/// convolutions of 512 channels, whose transformed weights are 17 MB, seemed a quarter faster than they are in the
+/// network.
 std::uint64_t rotatedBytes(const LoadedModel& model)
 {
     constexpr std::uint64_t kLeast = 64 << 20, kLimit = 256 << 20, kTimesLastLevel = 8;

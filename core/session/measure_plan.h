@@ -14,7 +14,8 @@ std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model);
 /// Of one candidate that meets such caches; never cut short.
 measure::RunPlan planOf(const TuneOptions& options, std::int64_t coldBytes);
 
-/// As RunPlan::contenderFactor: nobody is that much faster than the best, so a few milliseconds are all that anyone gets.
+/// As RunPlan::contenderFactor: nobody is that much faster than the best, so a few milliseconds are all that anyone
+/// gets.
 inline constexpr double kGlanceOnly = 1e-9;
 
 /// With the devices that the options ask for, all of one class. Errors: those of DeviceDirectory::pick().
@@ -23,7 +24,8 @@ Result<measure::MeasurerOptions> measurerOptions(const TuneOptions& options, con
 /// The class that all of them are of. InvalidArgument: of two, whose costs do not compare; NotFound: there is none.
 Result<std::string> classOf(std::span<const DeviceIdentity> devices);
 
-/// What all candidates of an alternative share, with the points at which their outputs are checked, as closely as the target can.
+/// What all candidates of an alternative share, with the points at which their outputs are checked, as closely as the
+/// target can.
 Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& alternative, const Target& target);
 
 } // namespace lathe::session

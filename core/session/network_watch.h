@@ -20,7 +20,8 @@ public:
     NetworkWatch(RunParts& parts, NetworkMeasure measure)
         : m_parts(parts)
         , m_measure(std::move(measure))
-    { }
+    {
+    }
 
     /// Tells of it and keeps it. What it takes is reserved for the next time; a failure is told, and no error, since
     /// the search does not depend on it.

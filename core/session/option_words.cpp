@@ -116,8 +116,9 @@ std::string helpLimits(const SetOption& option)
     const OptionInfo& info = *option.info;
     std::string limits;
     const std::vector<std::string> words = wordsOf(info);
-    const bool told = std::all_of(words.begin(), words.end(),
-                                  [&info](const std::string& word) { return info.help.find(word) != std::string::npos; });
+    const bool told = std::all_of(words.begin(), words.end(), [&info](const std::string& word) {
+        return info.help.find(word) != std::string::npos;
+    });
     if (!words.empty() && !told) {
         for (std::size_t i = 0; i < words.size(); ++i)
             limits += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];

@@ -24,14 +24,16 @@ Result<ProgramText> programTextFromString(std::string_view text)
 {
     const auto found = std::find(kNames.begin(), kNames.end(), text);
     if (found == kNames.end())
-        return makeError(Errc::InvalidArgument, fmt::format("'{}' is no form of a program: choose one of {}", text, fmt::join(kNames, ", ")));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("'{}' is no form of a program: choose one of {}", text, fmt::join(kNames, ", ")));
     return static_cast<ProgramText>(found - kNames.begin());
 }
 
 struct ProgramReader::Impl
 {
     std::map<std::pair<std::string, std::string>, std::shared_ptr<const LoadedModel>> models; ///< by options and target
-    std::map<std::tuple<std::string, std::int64_t, std::string>, std::unique_ptr<History>> histories; ///< by project, model, target
+    std::map<std::tuple<std::string, std::int64_t, std::string>, std::unique_ptr<History>>
+        histories; ///< by project, model, target
 
     Result<History*> history(const Standing& standing)
     {
@@ -48,12 +50,16 @@ struct ProgramReader::Impl
     }
 };
 
-ProgramReader::ProgramReader() : m_impl(std::make_unique<Impl>()) { }
+ProgramReader::ProgramReader()
+    : m_impl(std::make_unique<Impl>())
+{
+}
 ProgramReader::~ProgramReader() = default;
 
 Result<std::string> ProgramReader::text(const Standing& standing, const std::string& task, ProgramText what)
 {
-    const auto found = std::find_if(standing.tasks.begin(), standing.tasks.end(), [&task](const Standing::Task& t) { return t.key == task; });
+    const auto found = std::find_if(standing.tasks.begin(), standing.tasks.end(),
+                                    [&task](const Standing::Task& t) { return t.key == task; });
     if (found == standing.tasks.end())
         return makeError(Errc::NotFound, say(Msg::NoSuchTaskIn, standing.project.filename().string()));
     if (found->trial.empty())
@@ -65,7 +71,9 @@ Result<std::string> ProgramReader::text(const Standing& standing, const std::str
     if (rows.empty())
         return makeError(Errc::NotFound, say(Msg::RecordGone, found->trial));
     if (what == ProgramText::LlvmIr || what == ProgramText::Assembly || what == ProgramText::Source)
-        return history->listing(rows.front(), what == ProgramText::LlvmIr ? Listing::LlvmIr : what == ProgramText::Assembly ? Listing::Assembly : Listing::Source);
+        return history->listing(rows.front(), what == ProgramText::LlvmIr     ? Listing::LlvmIr
+                                              : what == ProgramText::Assembly ? Listing::Assembly
+                                                                              : Listing::Source);
     LATHE_TRY_ASSIGN(const TrialDetail detail, history->detail(rows.front()));
     if (what == ProgramText::Steps)
         return fmt::format("{}\n", fmt::join(detail.steps, "\n"));

@@ -20,8 +20,8 @@ enum class ProgramText : std::uint8_t
 /// "steps", "loops", "nest", "ir", "assembly", "source". InvalidArgument.
 Result<ProgramText> programTextFromString(std::string_view text);
 
-/// Programs of the records that standings chose, of any project, for comparing. The networks that it needs are read once. One
-/// thread at a time, never the GUI's.
+/// Programs of the records that standings chose, of any project, for comparing. The networks that it needs are read
+/// once. One thread at a time, never the GUI's.
 class ProgramReader
 {
 public:
@@ -30,8 +30,8 @@ public:
     ProgramReader(const ProgramReader&) = delete;
     ProgramReader& operator=(const ProgramReader&) = delete;
 
-    /// Of the best record of a task (by key). Errors: NotFound (no such task, no record), those of opening the model and of
-    /// History::detail() and listing().
+    /// Of the best record of a task (by key). Errors: NotFound (no such task, no record), those of opening the model
+    /// and of History::detail() and listing().
     Result<std::string> text(const Standing& standing, const std::string& task, ProgramText what);
 
 private:

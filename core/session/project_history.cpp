@@ -3,7 +3,6 @@
 #include "core/compute/json.h"
 #include "core/ir/loop_nest.h"
 #include "core/measure/builder_client.h"
-#include "core/support/json_fields.h"
 #include "core/record/record_json.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/step.h"
@@ -11,6 +10,7 @@
 #include "core/session/kernel_choices.h"
 #include "core/session/stored_time.h"
 #include "core/store/record_reader.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -54,13 +54,19 @@ class ProjectHistory final : public History
 {
 public:
     ProjectHistory(store::RecordReader reader, const HistorySource& source)
-        : m_reader(std::move(reader)), m_modelRow(source.modelRow), m_model(source.model), m_front(source.front)
+        : m_reader(std::move(reader))
+        , m_modelRow(source.modelRow)
+        , m_model(source.model)
+        , m_front(source.front)
     {
         for (std::size_t i = 0; i < m_model->partition.tasks.size(); ++i)
             m_taskOfKey[m_model->partition.tasks[i].key] = static_cast<std::int32_t>(i);
     }
 
-    std::unique_ptr<History> again() const override { return openHistory({m_reader.project().file(), m_modelRow, m_model, m_front}); }
+    std::unique_ptr<History> again() const override
+    {
+        return openHistory({m_reader.project().file(), m_modelRow, m_model, m_front});
+    }
     Result<std::vector<std::int64_t>> find(const TrialQuery& query, std::stop_token stop) override;
     Result<std::vector<TrialRow>> rows(std::span<const std::int64_t> rows) override;
     Result<TrialDetail> detail(std::int64_t row) override;
@@ -72,7 +78,8 @@ public:
     Result<std::vector<RunView>> runs() override;
     Result<std::vector<RoundView>> rounds(std::int64_t run) override;
     Result<std::vector<QualityView>> quality(std::int64_t run, std::int32_t fromRound, std::stop_token stop) override;
-    Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format, std::stop_token stop) override;
+    Result<> write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format,
+                   std::stop_token stop) override;
 
 private:
     std::int32_t taskOf(const std::string& key) const
@@ -157,8 +164,11 @@ store::RecordAxis axisOf(TrialAxis axis)
 /// From the store's unit to the axis' own.
 void convert(std::vector<double>& values, TrialAxis axis)
 {
-    const double first = axis == TrialAxis::Time && !values.empty() ? *std::min_element(values.begin(), values.end()) : 0;
-    const double factor = axis == TrialAxis::Time ? 1e-3 : axis == TrialAxis::Latency || axis == TrialAxis::Predicted ? 1e-6 : 1;
+    const double first = axis == TrialAxis::Time && !values.empty() ? *std::min_element(values.begin(), values.end())
+                                                                    : 0;
+    const double factor = axis == TrialAxis::Time                                      ? 1e-3
+                          : axis == TrialAxis::Latency || axis == TrialAxis::Predicted ? 1e-6
+                                                                                       : 1;
     for (double& value : values)
         value = (value - first) * factor;
 }
@@ -170,8 +180,10 @@ Result<TrialPoints> ProjectHistory::points(const TrialQuery& query, TrialAxis x,
     LATHE_TRY_ASSIGN(const store::RecordQuery q, storeQuery(query));
     LATHE_TRY_ASSIGN(auto found, m_reader.points(q, axisOf(x), axisOf(y), stop));
     if (m_front)
-        std::erase_if(found.points, [last = m_front->row.load()](const store::RecordPoint& point) { return point.row > last; });
-    std::sort(found.points.begin(), found.points.end(), [](const store::RecordPoint& a, const store::RecordPoint& b) { return a.row < b.row; });
+        std::erase_if(found.points,
+                      [last = m_front->row.load()](const store::RecordPoint& point) { return point.row > last; });
+    std::sort(found.points.begin(), found.points.end(),
+              [](const store::RecordPoint& a, const store::RecordPoint& b) { return a.row < b.row; });
     TrialPoints points;
     points.left = found.left;
     points.x.reserve(found.points.size());
@@ -248,10 +260,14 @@ Result<> ProjectHistory::describe(const Candidate& candidate, TrialDetail& detai
         const std::size_t stores = features->size() / names.size();
         for (std::size_t i = 0; i < features->size(); ++i)
             if ((*features)[i] != 0)
-                detail.features.emplace_back(stores > 1 ? fmt::format("store {}: {}", i / names.size(), names[i % names.size()]) : names[i % names.size()], (*features)[i]);
+                detail.features.emplace_back(
+                    stores > 1 ? fmt::format("store {}: {}", i / names.size(), names[i % names.size()])
+                               : names[i % names.size()],
+                    (*features)[i]);
     }
     schedule::LowerOptions options;
-    const auto search = searchTask(m_model->partition.tasks[static_cast<std::size_t>(taskOf(candidate.task))], *m_model, false);
+    const auto search = searchTask(m_model->partition.tasks[static_cast<std::size_t>(taskOf(candidate.task))], *m_model,
+                                   false);
     for (const search::SearchAlternative& a : search.alternatives)
         if (a.name == candidate.alternative)
             options.constantInputs = a.constantInputs;
@@ -294,17 +310,23 @@ Result<std::string> ProjectHistory::listing(std::int64_t row, Listing what)
     job.name = "kernel";
     job.dagJson = compute::toJson(*alternative->dag).dump();
     job.steps = record.candidate.steps;
-    const auto search = searchTask(m_model->partition.tasks[static_cast<std::size_t>(taskOf(record.candidate.task))], *m_model, false);
+    const auto search = searchTask(m_model->partition.tasks[static_cast<std::size_t>(taskOf(record.candidate.task))],
+                                   *m_model, false);
     for (const search::SearchAlternative& a : search.alternatives)
         if (a.name == record.candidate.alternative)
             job.constantInputs = a.constantInputs;
     if (!m_builder) {
         LATHE_TRY_ASSIGN(m_builder, measure::BuilderClient::start(m_model->target.text()));
     }
-    const measure::Product product = what == Listing::LlvmIr ? measure::Product::LlvmIr : what == Listing::Assembly ? measure::Product::Assembly : measure::Product::Source;
-    LATHE_TRY_ASSIGN(measure::BuiltProduct built, m_builder->build(std::span(&job, 1), product, Deadline::inSeconds(kListingSeconds)));
+    const measure::Product product = what == Listing::LlvmIr     ? measure::Product::LlvmIr
+                                     : what == Listing::Assembly ? measure::Product::Assembly
+                                                                 : measure::Product::Source;
+    LATHE_TRY_ASSIGN(measure::BuiltProduct built,
+                     m_builder->build(std::span(&job, 1), product, Deadline::inSeconds(kListingSeconds)));
     if (!built.kernels.empty() && built.kernels.front().code != Errc::Ok)
-        return Error{.code = built.kernels.front().code, .message = built.kernels.front().text, .about = built.kernels.front().about};
+        return Error{.code = built.kernels.front().code,
+                     .message = built.kernels.front().text,
+                     .about = built.kernels.front().about};
     if (built.bytes.empty())
         return makeError(Errc::Unsupported, say(Msg::NoListing, m_model->target.kind()));
     return std::move(built.bytes);
@@ -328,7 +350,8 @@ Result<std::vector<FailureView>> ProjectHistory::failures(std::stop_token stop)
         for (const auto& [key, count] : group.byTask)
             byTask[taskOf(key)] += count;
         view.byTask.assign(byTask.begin(), byTask.end());
-        std::stable_sort(view.byTask.begin(), view.byTask.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+        std::stable_sort(view.byTask.begin(), view.byTask.end(),
+                         [](const auto& a, const auto& b) { return a.second > b.second; });
         if (const auto record = m_reader.record(group.example)) {
             view.text = record->result.text;
             view.about = record->result.about;
@@ -345,27 +368,30 @@ Result<std::vector<RunView>> ProjectHistory::runs()
     for (const store::SessionRow& row : sessions) {
         if (row.model != m_modelRow || row.target != m_model->target.text() || (m_front && row.id != m_front->run))
             continue;
-        RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {}, {}, {}};
+        RunView view{row.id, row.target, row.startedMs, row.activeSeconds, row.state, row.options, kUnknown, {},
+                     {},     {}};
         const double until = m_front ? m_front->seconds.load() : std::numeric_limits<double>::infinity();
         view.activeSeconds = std::min(view.activeSeconds, until);
-        LATHE_TRY(m_reader.project().forEachEvent(row.id, [&view, until](std::string_view kind, double at, std::string_view text) {
-            if (at > until)
-                return;
-            const json event = json::parse(text, nullptr, false);
-            if (TimeSpent rest = kind == "done" ? timeSpentIn(partIn(event, "rest")) : TimeSpent(); !rest.activities.empty())
-                view.rests.emplace_back(at, std::move(rest));
-            const double ms = numberIn(event, "ms"), seconds = numberIn(event, "seconds");
-            if (std::isnan(ms))
-                return;
-            if (kind == "finals" && !std::isnan(seconds))
-                view.finals.push_back({at, seconds, ms, finalsTimeIn(event)});
-            else if (kind == "untuned")
-                view.untunedMs = ms;
-            else if (kind == "measured") {
-                view.measured.emplace_back(at, ms);
-                view.measuredParts = deploy::estimatePartsIn(partIn(event, "estimated_ms"));
-            }
-        }));
+        LATHE_TRY(m_reader.project().forEachEvent(
+            row.id, [&view, until](std::string_view kind, double at, std::string_view text) {
+                if (at > until)
+                    return;
+                const json event = json::parse(text, nullptr, false);
+                if (TimeSpent rest = kind == "done" ? timeSpentIn(partIn(event, "rest")) : TimeSpent();
+                    !rest.activities.empty())
+                    view.rests.emplace_back(at, std::move(rest));
+                const double ms = numberIn(event, "ms"), seconds = numberIn(event, "seconds");
+                if (std::isnan(ms))
+                    return;
+                if (kind == "finals" && !std::isnan(seconds))
+                    view.finals.push_back({at, seconds, ms, finalsTimeIn(event)});
+                else if (kind == "untuned")
+                    view.untunedMs = ms;
+                else if (kind == "measured") {
+                    view.measured.emplace_back(at, ms);
+                    view.measuredParts = deploy::estimatePartsIn(partIn(event, "estimated_ms"));
+                }
+            }));
         views.push_back(std::move(view));
     }
     return views;
@@ -381,8 +407,8 @@ Result<std::vector<RoundView>> ProjectHistory::rounds(std::int64_t run)
             break;
         const json durations = json::parse(row.durations, nullptr, false);
         const json terms = json::parse(row.terms, nullptr, false);
-        views.push_back({run, row.index, taskOf(row.task), row.trials, numbersIn(terms), textIn(terms, "reason"), timeSpentIn(durations), row.atSeconds,
-                         row.estimateMs, kUnknown});
+        views.push_back({run, row.index, taskOf(row.task), row.trials, numbersIn(terms), textIn(terms, "reason"),
+                         timeSpentIn(durations), row.atSeconds, row.estimateMs, kUnknown});
         if (const auto found = best.find(row.index); found != best.end())
             views.back().bestMs = toMs(found->second);
     }
@@ -414,19 +440,29 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
         std::vector<double> spread, control, mhz, celsius, load;
         const double scale = 1e-3 * row.trials / std::max<double>(1, static_cast<double>(records.size()));
         for (const store::MeasuredHow& record : records) {
-            const json costs = json::parse(record.costsNs, nullptr, false), conditions = json::parse(record.conditions, nullptr, false);
-            const json device = json::parse(record.device, nullptr, false), durations = json::parse(record.durationsMs, nullptr, false);
-            if (costs.is_array() && costs.size() > 1 && std::all_of(costs.begin(), costs.end(), [](const json& cost) { return cost.is_number() && cost.get<double>() > 0; })) {
-                const auto [low, high] = std::minmax_element(costs.begin(), costs.end(), [](const json& a, const json& b) { return a.get<double>() < b.get<double>(); });
+            const json costs = json::parse(record.costsNs, nullptr, false),
+                       conditions = json::parse(record.conditions, nullptr, false);
+            const json device = json::parse(record.device, nullptr, false),
+                       durations = json::parse(record.durationsMs, nullptr, false);
+            if (costs.is_array() && costs.size() > 1 && std::all_of(costs.begin(), costs.end(), [](const json& cost) {
+                    return cost.is_number() && cost.get<double>() > 0;
+                })) {
+                const auto [low, high] = std::minmax_element(
+                    costs.begin(), costs.end(),
+                    [](const json& a, const json& b) { return a.get<double>() < b.get<double>(); });
                 spread.push_back((high->get<double>() - low->get<double>()) / low->get<double>());
             }
-            const std::pair<const char*, std::vector<double>*> told[] = {{"calibration_ns", &control}, {"mhz", &mhz}, {"celsius", &celsius}, {"load", &load}};
+            const std::pair<const char*, std::vector<double>*> told[] = {
+                {"calibration_ns", &control}, {"mhz", &mhz}, {"celsius", &celsius}, {"load", &load}};
             for (const auto& [name, values] : told)
                 if (conditions.is_object() && conditions.contains(name) && conditions[name].is_number())
                     values->push_back(conditions[name].get<double>());
             const bool named = device.is_object() && device.contains("name") && device["name"].is_string();
-            QualityView::DeviceSeconds& seconds = view.deviceSeconds[named ? device["name"].get<std::string>() : std::string()];
-            for (const auto& [part, sum] : {std::pair{"upload", &seconds.upload}, std::pair{"measure", &seconds.measure}, std::pair{"check", &seconds.measure}})
+            QualityView::DeviceSeconds& seconds =
+                view.deviceSeconds[named ? device["name"].get<std::string>() : std::string()];
+            for (const auto& [part, sum] :
+                 {std::pair{"upload", &seconds.upload}, std::pair{"measure", &seconds.measure},
+                  std::pair{"check", &seconds.measure}})
                 if (durations.is_object() && durations.contains(part) && durations[part].is_number())
                     *sum += scale * durations[part].get<double>();
         }
@@ -440,13 +476,15 @@ Result<std::vector<QualityView>> ProjectHistory::quality(std::int64_t run, std::
     return views;
 }
 
-Result<> ProjectHistory::write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format, std::stop_token stop)
+Result<> ProjectHistory::write(std::span<const std::int64_t> rows, const std::filesystem::path& file, TrialFile format,
+                               std::stop_token stop)
 {
     const std::filesystem::path part = file.string() + ".part";
     auto written = [&]() -> Result<> {
         std::ofstream out(part, std::ios::binary | std::ios::trunc);
         if (format == TrialFile::Csv)
-            out << "trial,run,round,index,task,task_key,algorithm,sketch,state,stage,latency_ms,predicted_ms,verified,time_ms,text,repeats,note\n";
+            out << "trial,run,round,index,task,task_key,algorithm,sketch,state,stage,latency_ms,predicted_ms,verified,"
+                   "time_ms,text,repeats,note\n";
         constexpr std::size_t kBatch = 500;
         for (std::size_t at = 0; at < rows.size() && out; at += kBatch) {
             if (stop.stop_requested())
@@ -490,9 +528,12 @@ Result<> ProjectHistory::writeLines(std::span<const std::int64_t> rows, std::ost
     LATHE_TRY_ASSIGN(const auto summaries, m_reader.rows(rows));
     for (const store::RecordSummary& s : summaries) {
         const std::int32_t task = taskOf(s.task);
-        const std::string name = task < 0 ? std::string() : m_model->partition.tasks[static_cast<std::size_t>(task)].name;
-        out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.trial, s.session, s.round, s.index, quoted(name), s.task, quoted(s.alternative), quoted(s.sketch), s.code,
-                           s.stage, figure(toMs(s.meanNs)), figure(toMs(s.predictedNs)), s.verified ? 1 : 0, s.timeMs, quoted(s.text), s.repeats, quoted(s.note));
+        const std::string name = task < 0 ? std::string()
+                                          : m_model->partition.tasks[static_cast<std::size_t>(task)].name;
+        out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.trial, s.session, s.round, s.index,
+                           quoted(name), s.task, quoted(s.alternative), quoted(s.sketch), s.code, s.stage,
+                           figure(toMs(s.meanNs)), figure(toMs(s.predictedNs)), s.verified ? 1 : 0, s.timeMs,
+                           quoted(s.text), s.repeats, quoted(s.note));
     }
     return {};
 }

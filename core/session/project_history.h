@@ -21,7 +21,8 @@ struct HistorySource
     std::filesystem::path project;
     std::int64_t modelRow = 0; ///< id of the model in the project
     std::shared_ptr<const LoadedModel> model;
-    std::shared_ptr<const ReplayFront> front; ///< set: what a replay has not told yet is not there, nor are other runs' rounds
+    std::shared_ptr<const ReplayFront>
+        front; ///< set: what a replay has not told yet is not there, nor are other runs' rounds
 };
 
 /// The project is opened with the first question, on the thread that asks it: that it cannot be read is said there.

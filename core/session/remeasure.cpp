@@ -37,9 +37,15 @@ struct Item
 class Remeasurement
 {
 public:
-    Remeasurement(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options) : m_model(model), m_writer(writer), m_options(options) { }
+    Remeasurement(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options)
+        : m_model(model)
+        , m_writer(writer)
+        , m_options(options)
+    {
+    }
 
-    Result<std::vector<RemeasuredTrial>> run(std::span<const std::string> trials, const Progress& progress, std::stop_token stop)
+    Result<std::vector<RemeasuredTrial>> run(std::span<const std::string> trials, const Progress& progress,
+                                             std::stop_token stop)
     {
         LATHE_TRY(readRuns());
         std::set<std::string> seen;
@@ -62,7 +68,9 @@ public:
         if (items.empty()) {
             if (m_done.empty())
                 return makeError(Errc::InvalidArgument, say(Msg::SayWhichTrials));
-            return Error{.code = errcFromString(m_done.front().code).value_or(Errc::Internal), .message = m_done.front().text, .about = m_done.front().about};
+            return Error{.code = errcFromString(m_done.front().code).value_or(Errc::Internal),
+                         .message = m_done.front().text,
+                         .about = m_done.front().about};
         }
         m_all = items.size();
         // One pool of workers for all trials that were measured on the same devices.
@@ -98,8 +106,10 @@ private:
             return makeError(Errc::NotFound, say(Msg::TrialOfOtherNetwork, name));
         const bool imported = store::isImported(old);
         if (imported && familyOfRecord(old.target.substr(store::kImportedTarget.size())) != m_model.target.family())
-            return makeError(Errc::Incompatible, say(Msg::TrialOfOtherDevice, name,
-                                                             store::quoted(old.target.substr(store::kImportedTarget.size()), 40), m_model.target.kind()));
+            return makeError(Errc::Incompatible,
+                             say(Msg::TrialOfOtherDevice, name,
+                                 store::quoted(old.target.substr(store::kImportedTarget.size()), 40),
+                                 m_model.target.kind()));
         if (!imported && !old.target.empty() && old.target != m_model.target.text())
             return makeError(Errc::Incompatible, say(Msg::TrialOfOtherTarget, name, old.target));
         LATHE_TRY_ASSIGN(const measure::TaskDataPtr data, dataOf(task->second, old.candidate.alternative));
@@ -108,7 +118,8 @@ private:
         if (old.result.ok())
             item.beforeMs = old.result.meanNs() * 1e-6;
         // What another tuner measured elsewhere is measured as the latest run measures, so that their costs compare.
-        if (const auto run = imported && m_latestRun != 0 ? m_runs.find(m_latestRun) : m_runs.find(old.session); run != m_runs.end())
+        if (const auto run = imported && m_latestRun != 0 ? m_runs.find(m_latestRun) : m_runs.find(old.session);
+            run != m_runs.end())
             item.options = run->second;
         // A trial that failed early does not know what its caches were to be: its run does.
         m_cold[trial] = old.result.ok() && !imported ? coldBytes(old) : coldBytesOf(item.options, m_model);
@@ -149,23 +160,28 @@ private:
             request.candidate = item.record.candidate;
             LATHE_TRY_ASSIGN(request.task, dataOf(item.task, item.record.candidate.alternative));
             request.plan = planOf(item.options, m_cold[item.record.repeats]);
-            request.plan.repeat = std::max<std::uint32_t>(request.plan.repeat, static_cast<std::uint32_t>(m_options.repeat));
+            request.plan.repeat = std::max<std::uint32_t>(request.plan.repeat,
+                                                          static_cast<std::uint32_t>(m_options.repeat));
             requests.push_back(std::move(request));
         }
         Result<> stored;
-        auto measured = measurer->measure(requests, [&](std::size_t i, TrialResult result) {
-            Item& item = items[i];
-            item.record.result = std::move(result);
-            item.record.timeMs = unixMs();
-            if (stored)
-                stored = m_writer.addRecords(std::span(&item.record, 1));
-            if (!stored)
-                return;
-            m_done.push_back(view(item));
-            ++m_measured;
-            if (progress)
-                progress(fmt::format("{} of {} measured", m_measured, m_all), static_cast<double>(m_measured) / static_cast<double>(m_all));
-        }, stop);
+        auto measured = measurer->measure(
+            requests,
+            [&](std::size_t i, TrialResult result) {
+                Item& item = items[i];
+                item.record.result = std::move(result);
+                item.record.timeMs = unixMs();
+                if (stored)
+                    stored = m_writer.addRecords(std::span(&item.record, 1));
+                if (!stored)
+                    return;
+                m_done.push_back(view(item));
+                ++m_measured;
+                if (progress)
+                    progress(fmt::format("{} of {} measured", m_measured, m_all),
+                             static_cast<double>(m_measured) / static_cast<double>(m_all));
+            },
+            stop);
         LATHE_TRY(std::move(stored));
         if (!measured && measured.error().code == Errc::Cancelled)
             return {}; // what was measured is kept, and told
@@ -204,8 +220,10 @@ private:
 
 } // namespace
 
-Result<std::vector<RemeasuredTrial>> remeasureTrials(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options, std::span<const std::string> trials,
-                                                     const Progress& progress, std::stop_token stop)
+Result<std::vector<RemeasuredTrial>> remeasureTrials(const LoadedModel& model, store::Project& writer,
+                                                     const RemeasureOptions& options,
+                                                     std::span<const std::string> trials, const Progress& progress,
+                                                     std::stop_token stop)
 {
     if (options.repeat < 1 || options.repeat > 1000)
         return makeError(Errc::InvalidArgument, say(Msg::CostsOutOfRange, options.repeat));

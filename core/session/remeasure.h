@@ -10,7 +10,9 @@
 namespace lathe::session {
 
 /// TuningSession::remeasure(): `writer` is used on this thread alone.
-Result<std::vector<RemeasuredTrial>> remeasureTrials(const LoadedModel& model, store::Project& writer, const RemeasureOptions& options, std::span<const std::string> trials,
-                                                     const Progress& progress, std::stop_token stop);
+Result<std::vector<RemeasuredTrial>> remeasureTrials(const LoadedModel& model, store::Project& writer,
+                                                     const RemeasureOptions& options,
+                                                     std::span<const std::string> trials, const Progress& progress,
+                                                     std::stop_token stop);
 
 } // namespace lathe::session

@@ -27,7 +27,8 @@ constexpr std::size_t kBatch = 2000; ///< events told at once: a replay can be s
 class ReplaySession final : public SessionBase, public Replay
 {
 public:
-    ReplaySession(OpenOptions options, std::shared_ptr<const LoadedModel> model, store::SessionRow run, std::vector<RunView> runs, std::size_t place, ReplayScript script)
+    ReplaySession(OpenOptions options, std::shared_ptr<const LoadedModel> model, store::SessionRow run,
+                  std::vector<RunView> runs, std::size_t place, ReplayScript script)
         : SessionBase(std::move(options), std::move(model))
         , m_run(std::move(run))
         , m_runs(std::move(runs))
@@ -72,7 +73,10 @@ public:
             limits.push_back({name, limit.value, limit.origin});
         return limits;
     }
-    Result<std::unique_ptr<History>> history() const override { return openHistory({m_options.project, m_run.model, m_model, m_front}); }
+    Result<std::unique_ptr<History>> history() const override
+    {
+        return openHistory({m_options.project, m_run.model, m_model, m_front});
+    }
 
 private:
     void play(std::stop_token stop);
@@ -242,9 +246,12 @@ void ReplaySession::play(std::stop_token stop)
                 return {};
             LATHE_TRY_ASSIGN(const ReplayScript::Item* const next, m_script.front());
             const double until = (next == nullptr ? m_length.load() : next->event.atSeconds) - position;
-            const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(std::clamp(until / m_speed, 0.0, 1.0)));
+            const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                std::chrono::duration<double>(std::clamp(until / m_speed, 0.0, 1.0)));
             std::unique_lock lock(m_mutex);
-            m_changed.wait_for(lock, stop, std::clamp<std::chrono::nanoseconds>(rest, std::chrono::milliseconds(1), kTick), [this] { return std::isfinite(m_seek); });
+            m_changed.wait_for(lock, stop,
+                               std::clamp<std::chrono::nanoseconds>(rest, std::chrono::milliseconds(1), kTick),
+                               [this] { return std::isfinite(m_seek); });
         }
         return {};
     };
@@ -276,12 +283,16 @@ Result<std::unique_ptr<TuningSession>> openReplay(OpenOptions options)
     LATHE_TRY_ASSIGN(const auto runs, project.sessions());
     if (runs.empty())
         return makeError(Errc::NotFound, say(Msg::NoRunToReplay, options.project.string()));
-    const auto run = wanted.run == 0 ? runs.end() - 1 : std::find_if(runs.begin(), runs.end(), [&wanted](const store::SessionRow& row) { return row.id == wanted.run; });
+    const auto run = wanted.run == 0 ? runs.end() - 1
+                                     : std::find_if(runs.begin(), runs.end(), [&wanted](const store::SessionRow& row) {
+                                           return row.id == wanted.run;
+                                       });
     if (run == runs.end())
         return makeError(Errc::NotFound, say(Msg::NoSuchRun, options.project.string(), wanted.run, runs.back().id));
     wanted.run = run->id;
     LATHE_TRY_ASSIGN(const auto models, project.models());
-    const auto row = std::find_if(models.begin(), models.end(), [&run](const store::ModelRow& model) { return model.id == run->model; });
+    const auto row = std::find_if(models.begin(), models.end(),
+                                  [&run](const store::ModelRow& model) { return model.id == run->model; });
     if (row == models.end())
         return makeError(Errc::BadFile, say(Msg::NoModelOfRun, options.project.string(), run->id));
     LATHE_TRY_ASSIGN(options.model, modelSpecFromJson(row->options));
@@ -291,9 +302,18 @@ Result<std::unique_ptr<TuningSession>> openReplay(OpenOptions options)
     LATHE_TRY_ASSIGN(ReplayScript script, ReplayScript::open(options.project, *run, *model));
     std::vector<RunView> views;
     for (const store::SessionRow& other : runs)
-        views.push_back({other.id, other.target, other.startedMs, other.activeSeconds, other.state, other.options, kUnknown, {}, {}});
-    return std::unique_ptr<TuningSession>(std::make_unique<ReplaySession>(std::move(options), std::move(model), *run, std::move(views),
-                                                                          static_cast<std::size_t>(run - runs.begin()), std::move(script)));
+        views.push_back({other.id,
+                         other.target,
+                         other.startedMs,
+                         other.activeSeconds,
+                         other.state,
+                         other.options,
+                         kUnknown,
+                         {},
+                         {}});
+    return std::unique_ptr<TuningSession>(
+        std::make_unique<ReplaySession>(std::move(options), std::move(model), *run, std::move(views),
+                                        static_cast<std::size_t>(run - runs.begin()), std::move(script)));
 }
 
 } // namespace lathe::session

@@ -1,12 +1,12 @@
-// A stored run as events. Rounds note when they began, when each of their trials was told and how they ended; other events have
-// rows of their own. Older projects lack the times of trials: those are taken from the clock times of their records, counted
-// back from the round's end.
+// A stored run as events. Rounds note when they began, when each of their trials was told and how they ended; other
+// events have rows of their own. Older projects lack the times of trials: those are taken from the clock times of their
+// records, counted back from the round's end.
 
 #include "core/session/replay_script.h"
 
-#include "core/support/json_fields.h"
 #include "core/session/roofline.h"
 #include "core/session/stored_time.h"
+#include "core/support/json_fields.h"
 
 #include <nlohmann/json.hpp>
 
@@ -22,12 +22,15 @@ namespace {
 
 About aboutIn(const json& event)
 {
-    return event.contains("about") ? aboutFromJsonText(event["about"].dump(-1, ' ', false, json::error_handler_t::replace)) : About();
+    return event.contains("about")
+               ? aboutFromJsonText(event["about"].dump(-1, ' ', false, json::error_handler_t::replace))
+               : About();
 }
 
 } // namespace
 
-Result<ReplayScript> ReplayScript::open(const std::filesystem::path& project, const store::SessionRow& run, const LoadedModel& model)
+Result<ReplayScript> ReplayScript::open(const std::filesystem::path& project, const store::SessionRow& run,
+                                        const LoadedModel& model)
 {
     LATHE_TRY_ASSIGN(store::RecordReader reader, store::RecordReader::open(project));
     ReplayScript script(std::move(reader));
@@ -51,8 +54,11 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
 {
     m_length = run.activeSeconds;
     m_done.seconds = run.activeSeconds;
-    m_ending.state = run.state == "failed" ? RunState::Failed : run.state == "stopped" ? RunState::Stopped : RunState::Finished;
-    if (run.state != "finished" && run.state != "stopped" && run.state != "failed") { // nobody ended it: its process did
+    m_ending.state = run.state == "failed"    ? RunState::Failed
+                     : run.state == "stopped" ? RunState::Stopped
+                                              : RunState::Finished;
+    if (run.state != "finished" && run.state != "stopped"
+        && run.state != "failed") { // nobody ended it: its process did
         m_ending.about = about(say(Msg::RunCutOff));
         m_ending.text = textOf(*m_ending.about);
     }
@@ -61,47 +67,55 @@ Result<> ReplayScript::readEvents(const store::SessionRow& run)
         m_done.trials += round.trials;
         m_done.estimatedMs = round.estimateMs;
     }
-    LATHE_TRY(m_reader.project().forEachEvent(run.id, [this](std::string_view kind, double at, std::string_view content) {
-        const json event = json::parse(content, nullptr, false);
-        if (!event.is_object() || !std::isfinite(at))
-            return;
-        m_length = std::max(m_length, at);
-        if (kind == "untuned" || kind == "measured") {
-            if (kind == "measured")
-                m_done.measuredMs = numberIn(event, "ms");
-            m_between.push_back({at, MeasuredEvent{numberIn(event, "ms"), numberIn(event, "max_rel_error"), kind == "untuned", deploy::estimatePartsIn(partIn(event, "estimated_ms"))}});
-        } else if (kind == "limits") {
-            if (DeviceLimits limits = limitsFromJson(std::string(content)); limits.known())
-                m_between.push_back({at, LimitsEvent{std::move(limits)}});
-        } else if (kind == "finals") {
-            readFinals(at, event);
-        } else if (kind == "error") {
-            m_between.push_back({at, ErrorEvent{errcFromString(textIn(event, "code")).value_or(Errc::Internal), textIn(event, "text"), aboutIn(event)}});
-        } else if (kind == "log") {
-            m_between.push_back({at, LogEvent{textIn(event, "text"), aboutIn(event)}});
-        } else if (kind == "budget") {
-            const double task = numberIn(event, "task"), boost = numberIn(event, "boost"), cap = numberIn(event, "trial_cap");
-            if (task >= 0 && task < static_cast<double>(m_taskOfKey.size()) && boost > 0 && cap >= 0 && cap < 1e15)
-                m_between.push_back({at, BudgetEvent{static_cast<std::int32_t>(task), {flagIn(event, "pinned"), flagIn(event, "muted"), boost, static_cast<std::int64_t>(cap)}}});
-        } else if (kind == "done") {
-            // A resumed run has several: the last tells of all.
-            DoneEvent done;
-            done.trials = static_cast<std::int64_t>(std::clamp(numberIn(event, "trials", 0), 0.0, 1e15));
-            done.seconds = at;
-            done.estimatedMs = numberIn(event, "estimated_ms");
-            done.measuredMs = numberIn(event, "measured_ms");
-            for (const auto& [code, count] : numbersIn(partIn(event, "errors")))
-                done.errors[code] = static_cast<std::int64_t>(std::clamp(count, 0.0, 1e15));
-            done.rest = timeSpentIn(partIn(event, "rest"));
-            done.time = m_done.time;
-            if (done.rest.activities.empty()) // of a version that noted no more
-                done.time.activities = numbersIn(partIn(event, "time_s"));
-            m_done = std::move(done);
-            m_ending.text = textIn(event, "text");
-            m_ending.about = aboutIn(event);
-        }
-    }));
-    std::stable_sort(m_between.begin(), m_between.end(), [](const Event& a, const Event& b) { return a.atSeconds < b.atSeconds; });
+    LATHE_TRY(
+        m_reader.project().forEachEvent(run.id, [this](std::string_view kind, double at, std::string_view content) {
+            const json event = json::parse(content, nullptr, false);
+            if (!event.is_object() || !std::isfinite(at))
+                return;
+            m_length = std::max(m_length, at);
+            if (kind == "untuned" || kind == "measured") {
+                if (kind == "measured")
+                    m_done.measuredMs = numberIn(event, "ms");
+                m_between.push_back(
+                    {at, MeasuredEvent{numberIn(event, "ms"), numberIn(event, "max_rel_error"), kind == "untuned",
+                                       deploy::estimatePartsIn(partIn(event, "estimated_ms"))}});
+            } else if (kind == "limits") {
+                if (DeviceLimits limits = limitsFromJson(std::string(content)); limits.known())
+                    m_between.push_back({at, LimitsEvent{std::move(limits)}});
+            } else if (kind == "finals") {
+                readFinals(at, event);
+            } else if (kind == "error") {
+                m_between.push_back({at, ErrorEvent{errcFromString(textIn(event, "code")).value_or(Errc::Internal),
+                                                    textIn(event, "text"), aboutIn(event)}});
+            } else if (kind == "log") {
+                m_between.push_back({at, LogEvent{textIn(event, "text"), aboutIn(event)}});
+            } else if (kind == "budget") {
+                const double task = numberIn(event, "task"), boost = numberIn(event, "boost"),
+                             cap = numberIn(event, "trial_cap");
+                if (task >= 0 && task < static_cast<double>(m_taskOfKey.size()) && boost > 0 && cap >= 0 && cap < 1e15)
+                    m_between.push_back({at, BudgetEvent{static_cast<std::int32_t>(task),
+                                                         {flagIn(event, "pinned"), flagIn(event, "muted"), boost,
+                                                          static_cast<std::int64_t>(cap)}}});
+            } else if (kind == "done") {
+                // A resumed run has several: the last tells of all.
+                DoneEvent done;
+                done.trials = static_cast<std::int64_t>(std::clamp(numberIn(event, "trials", 0), 0.0, 1e15));
+                done.seconds = at;
+                done.estimatedMs = numberIn(event, "estimated_ms");
+                done.measuredMs = numberIn(event, "measured_ms");
+                for (const auto& [code, count] : numbersIn(partIn(event, "errors")))
+                    done.errors[code] = static_cast<std::int64_t>(std::clamp(count, 0.0, 1e15));
+                done.rest = timeSpentIn(partIn(event, "rest"));
+                done.time = m_done.time;
+                if (done.rest.activities.empty()) // of a version that noted no more
+                    done.time.activities = numbersIn(partIn(event, "time_s"));
+                m_done = std::move(done);
+                m_ending.text = textIn(event, "text");
+                m_ending.about = aboutIn(event);
+            }
+        }));
+    std::stable_sort(m_between.begin(), m_between.end(),
+                     [](const Event& a, const Event& b) { return a.atSeconds < b.atSeconds; });
     return {};
 }
 
@@ -111,16 +125,23 @@ void ReplayScript::readFinals(double at, const json& event)
     Finals finals{at, {}};
     if (event.contains("best") && event["best"].is_array())
         for (const json& best : event["best"]) {
-            const bool whole = best.is_array() && best.size() == 3 && best[0].is_number_integer() && best[1].is_number() && best[2].is_string();
+            const bool whole = best.is_array() && best.size() == 3 && best[0].is_number_integer() && best[1].is_number()
+                               && best[2].is_string();
             const std::int64_t task = whole ? best[0].get<std::int64_t>() : -1;
             if (task < 0 || task >= static_cast<std::int64_t>(m_taskOfKey.size()) || !(best[1].get<double>() > 0))
                 continue;
             finals.bestNs[static_cast<std::int32_t>(task)] = best[1].get<double>() * 1e6;
-            m_between.push_back({at, BestEvent{static_cast<std::int32_t>(task), best[1].get<double>(), best[2].get<std::string>(), true}});
+            m_between.push_back({at, BestEvent{static_cast<std::int32_t>(task), best[1].get<double>(),
+                                               best[2].get<std::string>(), true}});
         }
-    const auto count = [&event](const char* key) { return static_cast<std::int32_t>(std::clamp(numberIn(event, key, 0), 0.0, 1e9)); };
-    m_between.push_back({at, FinalsEvent{count("tasks"), count("finalists"), count("passes"), count("changed"), numberIn(event, "before_ms"), numberIn(event, "ms"), numberIn(event, "seconds"), finalsTimeIn(event)}});
-    m_between.push_back({at, EstimateEvent{numberIn(event, "ms"), numberIn(event, "low_ms"), numberIn(event, "high_ms"), numberIn(event, "eta_s")}});
+    const auto count = [&event](const char* key) {
+        return static_cast<std::int32_t>(std::clamp(numberIn(event, key, 0), 0.0, 1e9));
+    };
+    m_between.push_back({at, FinalsEvent{count("tasks"), count("finalists"), count("passes"), count("changed"),
+                                         numberIn(event, "before_ms"), numberIn(event, "ms"),
+                                         numberIn(event, "seconds"), finalsTimeIn(event)}});
+    m_between.push_back({at, EstimateEvent{numberIn(event, "ms"), numberIn(event, "low_ms"), numberIn(event, "high_ms"),
+                                           numberIn(event, "eta_s")}});
     m_done.estimatedMs = numberIn(event, "ms");
     m_finals.push_back(std::move(finals));
 }
@@ -144,7 +165,8 @@ void ReplayScript::tell(const store::PlayedRecord& record, std::int32_t round, d
     const std::int32_t task = taskOf(record.task);
     if (task < 0)
         return;
-    TrialView view{record.trial, round, record.index, task, record.hash, record.sketch, kUnknown, record.stage, record.code, record.text, record.about};
+    TrialView view{record.trial, round,        record.index, task,        record.hash, record.sketch,
+                   kUnknown,     record.stage, record.code,  record.text, record.about};
     const bool ok = record.code == "Ok";
     if (ok)
         view.costMs = record.meanNs * 1e-6;
@@ -178,7 +200,9 @@ Result<> ReplayScript::nextRound()
         const double began = numberIn(durations, "began_s");
         const std::int32_t task = taskOf(round.task);
         if (task >= 0)
-            m_items.push_back({{std::isfinite(began) ? began : m_at, RoundEvent{round.index, task, round.trials, numbersIn(terms), textIn(terms, "reason")}}, 0});
+            m_items.push_back({{std::isfinite(began) ? began : m_at,
+                                RoundEvent{round.index, task, round.trials, numbersIn(terms), textIn(terms, "reason")}},
+                               0});
         std::map<std::int32_t, const store::PlayedRecord*> byIndex;
         for (const store::PlayedRecord& record : records)
             byIndex[record.index] = &record;
@@ -198,20 +222,30 @@ Result<> ReplayScript::nextRound()
             last = std::max(last, record.timeMs);
         for (const store::PlayedRecord& record : records)
             if (byIndex.contains(record.index))
-                tell(record, round.index, std::clamp(end - static_cast<double>(last - record.timeMs) * 1e-3, m_at, end), held);
+                tell(record, round.index, std::clamp(end - static_cast<double>(last - record.timeMs) * 1e-3, m_at, end),
+                     held);
         if (const double ms = numberIn(best, "ms"); task >= 0 && ms > 0) {
             m_bestNs[task] = ms * 1e6;
             m_items.push_back({{end, BestEvent{task, ms, textIn(best, "alternative"), flagIn(best, "final")}}, 0});
         }
         if (task >= 0)
-            m_items.push_back({{end, RoundDoneEvent{round.index, task, round.trials, timeSpentIn(durations), round.estimateMs}}, 0});
-        m_items.push_back({{end, EstimateEvent{round.estimateMs, numberIn(durations, "low_ms"), numberIn(durations, "high_ms"), numberIn(durations, "eta_s"),
-                                                 numberIn(durations, "forecast_ms"), numberIn(durations, "forecast_low_ms"), numberIn(durations, "forecast_high_ms")}}, 0});
+            m_items.push_back(
+                {{end, RoundDoneEvent{round.index, task, round.trials, timeSpentIn(durations), round.estimateMs}}, 0});
+        m_items.push_back(
+            {{end, EstimateEvent{round.estimateMs, numberIn(durations, "low_ms"), numberIn(durations, "high_ms"),
+                                 numberIn(durations, "eta_s"), numberIn(durations, "forecast_ms"),
+                                 numberIn(durations, "forecast_low_ms"), numberIn(durations, "forecast_high_ms")}},
+             0});
         m_at = end;
     } else if (const std::size_t cut = place - m_rounds.size(); cut < m_cutShort.size()) {
         LATHE_TRY_ASSIGN(const auto records, m_reader.round(m_run, m_cutShort[cut]));
         if (!records.empty() && taskOf(records.front().task) >= 0)
-            m_items.push_back({{m_at, RoundEvent{m_cutShort[cut], taskOf(records.front().task), static_cast<std::int32_t>(records.size()), {}, {}}}, 0});
+            m_items.push_back({{m_at, RoundEvent{m_cutShort[cut],
+                                                 taskOf(records.front().task),
+                                                 static_cast<std::int32_t>(records.size()),
+                                                 {},
+                                                 {}}},
+                               0});
         const double begin = m_at;
         for (const store::PlayedRecord& record : records) {
             m_at = std::max(m_at, begin + static_cast<double>(record.timeMs - records.front().timeMs) * 1e-3);

@@ -21,7 +21,8 @@ public:
     };
 
     /// Errors: StoreFailed, BadFile.
-    static Result<ReplayScript> open(const std::filesystem::path& project, const store::SessionRow& run, const LoadedModel& model);
+    static Result<ReplayScript> open(const std::filesystem::path& project, const store::SessionRow& run,
+                                     const LoadedModel& model);
 
     double length() const { return m_length; }
     /// The next event; null at the end. It stays until pop().
@@ -33,11 +34,15 @@ public:
     DoneEvent done() const { return m_done; }
 
 private:
-    explicit ReplayScript(store::RecordReader reader) : m_reader(std::move(reader)) { }
+    explicit ReplayScript(store::RecordReader reader)
+        : m_reader(std::move(reader))
+    {
+    }
     Result<> readEvents(const store::SessionRow& run);
     void readFinals(double at, const nlohmann::json& event);
     Result<> nextRound();
-    void tell(const store::PlayedRecord& record, std::int32_t round, double at, bool runoff); ///< the round's runoff says who stands best
+    void tell(const store::PlayedRecord& record, std::int32_t round, double at,
+              bool runoff); ///< the round's runoff says who stands best
     std::int32_t taskOf(const std::string& key) const;
 
     struct Finals

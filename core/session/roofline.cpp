@@ -16,7 +16,8 @@ DeviceLimits limitsFromJson(const std::string& text)
 {
     DeviceLimits limits;
     const nlohmann::json fields = nlohmann::json::parse(text, nullptr, false);
-    if (!fields.is_object() || !fields.contains("gflops") || !fields["gflops"].is_number() || !fields.contains("levels") || !fields["levels"].is_array())
+    if (!fields.is_object() || !fields.contains("gflops") || !fields["gflops"].is_number() || !fields.contains("levels")
+        || !fields["levels"].is_array())
         return limits;
     for (const auto& level : fields["levels"]) {
         DeviceLimits::Level l;

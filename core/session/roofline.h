@@ -11,7 +11,8 @@ namespace lathe::session {
 
 /// From a device half's JSON (device_abi.h, limits); unknown where it says nothing.
 DeviceLimits limitsFromJson(const std::string& json);
-/// Opens a device of the target and measures. Errors: NotFound, DeviceLost; Unsupported if the device has no such limits.
+/// Opens a device of the target and measures. Errors: NotFound, DeviceLost; Unsupported if the device has no such
+/// limits.
 Result<DeviceLimits> measureLimits(const std::string& target);
 
 /// A task beside the limits. A convolution by winograd may be faster than its multiply-adds allow.
@@ -26,8 +27,8 @@ struct RooflineRow
     double gflops = kUnknown, gbytesPerS = kUnknown; ///< of the best latency
     bool memoryBound() const { return memoryMs > computeMs; }
 };
-/// `tasks` are all of a network: activations come from the fastest level that holds the task's own, weights from the fastest
-/// that holds the weights of all, since the others' pass between two uses of one.
+/// `tasks` are all of a network: activations come from the fastest level that holds the task's own, weights from the
+/// fastest that holds the weights of all, since the others' pass between two uses of one.
 std::vector<RooflineRow> roofline(std::span<const TaskView> tasks, const DeviceLimits& limits);
 /// Fills TaskView::leastMs.
 void setLeastMs(std::span<TaskView> tasks, const DeviceLimits& limits);

@@ -1,12 +1,12 @@
 #include "core/session/rounds.h"
 
-#include "core/support/json_fields.h"
 #include "core/session/clock_times.h"
 #include "core/session/finals.h"
 #include "core/session/measure_plan.h"
 #include "core/session/run_estimate.h"
 #include "core/session/stored_time.h"
 #include "core/support/hash.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 #include "core/support/stop_after.h"
 
@@ -29,8 +29,7 @@ constexpr double kModelSecondsPerTrial = 0.01; ///< simulators: so that a run do
 
 Error otherTasks()
 {
-    return makeError(Errc::Incompatible,
-                     say(Msg::RunOfOtherTasks));
+    return makeError(Errc::Incompatible, say(Msg::RunOfOtherTasks));
 }
 
 /// Records of trials on their way to disk: stored in small batches, and acknowledged behind that.
@@ -40,7 +39,8 @@ public:
     TrialWriter(RunParts& parts, std::function<void(const Record&, std::vector<Event>&)> acknowledge)
         : m_parts(parts)
         , m_acknowledge(std::move(acknowledge))
-    { }
+    {
+    }
 
     void add(const Record& record)
     {
@@ -166,8 +166,8 @@ Result<> Rounds::propose(Round& round, std::stop_token stop)
     const std::int32_t count = m_parts.clock.roundTrials(progress, m_parts.tasks.size());
     const auto activity = m_parts.clock.account().in("propose");
     const double predicted = m_parts.costModel.predictSeconds();
-    // A task's first round is short where the policy knows one: the whole network has an estimate after seconds, and the
-    // scheduler knows from the start where its time goes. (An export without records takes session/untuned.h's
+    // A task's first round is short where the policy knows one: the whole network has an estimate after seconds, and
+    // the scheduler knows from the start where its time goes. (An export without records takes session/untuned.h's
     // defaultCandidate.)
     if (progress.rounds == 0) {
         const std::int32_t first = m_parts.clock.firstRoundTrials(count, m_parts.tasks.size());

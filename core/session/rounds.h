@@ -21,7 +21,8 @@ public:
     explicit Rounds(RunParts& parts)
         : m_parts(parts)
         , m_runoffs(parts)
-    { }
+    {
+    }
 
     /// Tells the stored rounds of the run again. Incompatible: they are of other tasks; Cancelled.
     Result<> restore(std::stop_token stop);

@@ -43,7 +43,8 @@ void RunControl::waitWhilePaused(std::stop_token stop)
 void RunControl::noteStop()
 {
     const std::scoped_lock lock(m_mutex);
-    if (m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing || m_state == RunState::Paused)
+    if (m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing
+        || m_state == RunState::Paused)
         m_state = RunState::Stopping;
 }
 

@@ -17,8 +17,8 @@ std::vector<ForecastTask> forecastTasks(const RunParts& parts)
     for (std::size_t i = 0; i < parts.tasks.size(); ++i) {
         const auto task = static_cast<std::int32_t>(i);
         const search::TaskProgress& progress = parts.scheduler.progress(task);
-        const auto first =
-            std::find_if(progress.history.begin(), progress.history.end(), [](double best) { return best < 1e10; });
+        const auto first = std::find_if(progress.history.begin(), progress.history.end(),
+                                        [](double best) { return best < 1e10; });
         const double firstMs = first == progress.history.end() ? kUnknown : *first * 1e3;
         tasks.push_back({parts.tasks[task].weight, firstMs, parts.tasks[task].bestNs() * 1e-6, 0, progress.rounds > 1});
         if (progress.rounds > 1) {

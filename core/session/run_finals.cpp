@@ -63,8 +63,8 @@ RunFinals::Allowed RunFinals::allowed() const
     Allowed allowed{!m_parts.modelTime || budget > 0, m_parts.clock.atSeconds(),
                     std::numeric_limits<double>::infinity()};
     if (budget > 0)
-        allowed.seconds =
-            std::min(finalsReserve(budget, m_parts.runoffs), budget - m_parts.clock.networkReserve() - allowed.begun);
+        allowed.seconds = std::min(finalsReserve(budget, m_parts.runoffs),
+                                   budget - m_parts.clock.networkReserve() - allowed.begun);
     else if (allowed.timed)
         allowed.seconds = std::clamp(0.08 * allowed.begun, 3.0, 45.0);
     return allowed;

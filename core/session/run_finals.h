@@ -15,7 +15,8 @@ public:
         : m_parts(parts)
         , m_heats(parts)
         , m_pauseIfAsked(std::move(pauseIfAsked))
-    { }
+    {
+    }
 
     /// In the time that the budget leaves them; not without a project, nor where no task has two to choose from.
     /// `rounds`: of the run so far. What they say is stored and told.

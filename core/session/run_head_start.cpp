@@ -1,11 +1,11 @@
 #include "core/session/run_head_start.h"
 
 #include "core/policy/policy_table.h"
-#include "core/support/json_fields.h"
 #include "core/search/head_start_file.h"
 #include "core/session/head_start.h"
 #include "core/session/tune_options.h"
 #include "core/support/hash.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -39,8 +39,8 @@ Result<search::HeadStartUse> give(const RunParts& parts, const search::HeadStart
 Result<> RunHeadStart::take(RunParts& parts, TuneOptions& options, std::stop_token stop)
 {
     const bool asked = !options.headStart.empty();
-    const std::filesystem::path file =
-        asked ? std::filesystem::path(options.headStart) : installedHeadStart(parts.model.target.text());
+    const std::filesystem::path file = asked ? std::filesystem::path(options.headStart)
+                                             : installedHeadStart(parts.model.target.text());
     options.headStart = kNoHeadStart; // until it is taken
     LATHE_TRY_ASSIGN(const policy::PolicyPtr policy, policy::findPolicy(options.policy));
     if (file.empty() || file == kNoHeadStart || !policy->takesHeadStart)
@@ -58,9 +58,8 @@ Result<> RunHeadStart::take(RunParts& parts, TuneOptions& options, std::stop_tok
     options.headStart = read->name;
     m_bytes = std::move(read->bytes);
     m_hash = std::move(read->hash);
-    m_note =
-        use.tasks == 0 ? say(Msg::HeadStartOthers, read->name, use.rows)
-                       : say(Msg::HeadStartTasks, read->name, use.tasks, parts.tasks.size(), use.rows);
+    m_note = use.tasks == 0 ? say(Msg::HeadStartOthers, read->name, use.rows)
+                            : say(Msg::HeadStartTasks, read->name, use.tasks, parts.tasks.size(), use.rows);
     return {};
 }
 
@@ -99,15 +98,11 @@ Result<> RunHeadStart::takeAgain(RunParts& parts, const store::SessionRow& resum
         if (auto read = loadHeadStart(parts.options.headStart))
             bytes = std::move(read->bytes);
     if (contentHash(bytes).hex() != m_hash)
-        return makeError(
-            Errc::Incompatible,
-            say(Msg::HeadStartChanged, parts.options.headStart));
+        return makeError(Errc::Incompatible, say(Msg::HeadStartChanged, parts.options.headStart));
     auto headStart = search::readHeadStart(bytes);
     auto given = headStart ? give(parts, *headStart, stop) : Result<search::HeadStartUse>(headStart.error());
     if (!given)
-        return makeError(
-            given.error().code,
-            say(Msg::HeadStartUnfit, given.error()));
+        return makeError(given.error().code, say(Msg::HeadStartUnfit, given.error()));
     return {};
 }
 

@@ -27,7 +27,8 @@ public:
         : m_project(project)
         , m_control(control)
         , m_clock(clock)
-    { }
+    {
+    }
 
     store::Project* project() const { return m_project; }
     std::int64_t session() const { return m_session; } ///< the run's row in the project; 0: none yet

@@ -1,9 +1,9 @@
 #include "core/session/run_task.h"
 
 #include "core/measure/measurer.h"
-#include "core/support/json_fields.h"
 #include "core/session/finals.h"
 #include "core/session/measure_plan.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>

@@ -30,7 +30,8 @@ public:
         : search(std::move(searched))
         , policy(std::move(by))
         , weight(weighs)
-    { }
+    {
+    }
 
     search::SearchTask search;
     std::unique_ptr<search::Policy> policy;

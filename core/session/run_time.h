@@ -13,7 +13,8 @@ public:
     RunTime(BudgetClock& clock, const TrialDevices& devices)
         : m_clock(clock)
         , m_devices(devices)
-    { }
+    {
+    }
 
     /// What the run had before it was continued, as far as its project tells.
     void goOnFrom(TimeSpent past) { m_past = std::move(past); }

@@ -1,8 +1,8 @@
 #include "core/session/runoffs.h"
 
-#include "core/support/json_fields.h"
 #include "core/session/clock_times.h"
 #include "core/session/finals.h"
+#include "core/support/json_fields.h"
 
 #include <nlohmann/json.hpp>
 
@@ -124,8 +124,8 @@ Result<std::vector<Record>> Runoffs::measure(std::int32_t task, std::span<const 
     for (const FinalsGroup::Finalist& finalist : group.finalists)
         if (finalist.result.code == Errc::DeviceLost || finalist.result.code == Errc::RunTimeout)
             return std::vector<Record>();
-    std::vector<Record> records =
-        m_heats.recordsOf(group, m_heats.newId(index), index + 1, true); // held before its round is over
+    std::vector<Record> records = m_heats.recordsOf(group, m_heats.newId(index), index + 1,
+                                                    true); // held before its round is over
     for (std::size_t i = 0; i < records.size(); ++i)
         records[i].index = static_cast<std::int32_t>(i);
     LATHE_TRY(m_parts.journal.addRecords(records));

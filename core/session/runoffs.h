@@ -24,7 +24,8 @@ public:
     explicit Runoffs(RunParts& parts)
         : m_parts(parts)
         , m_heats(parts)
-    { }
+    {
+    }
 
     /// Measures the best of the round beside what stands, and takes over who wins. `round`: its trials, `roundSeconds`:
     /// that it took, `index`: its number. A device that fails changes nothing.

@@ -40,7 +40,8 @@ class Session final : public SessionBase, public ProjectPart, public ExportPart
 {
 public:
     Session(OpenOptions options, std::shared_ptr<const LoadedModel> model, std::optional<store::Project> project)
-        : SessionBase(std::move(options), std::move(model)), m_executor(makeTbbExecutor())
+        : SessionBase(std::move(options), std::move(model))
+        , m_executor(makeTbbExecutor())
     {
         if (project)
             m_project = std::make_unique<store::Project>(*std::move(project));
@@ -81,13 +82,15 @@ public:
     Result<> setRunTimeout(double seconds) override;
     double runTimeout() const override { return m_steering.runTimeout().value_or(TuneOptions().timeoutSeconds); }
 
-    Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string> trials, const RemeasureOptions& options, const Progress& progress, std::stop_token stop) override;
+    Result<std::vector<RemeasuredTrial>> remeasure(std::span<const std::string> trials, const RemeasureOptions& options,
+                                                   const Progress& progress, std::stop_token stop) override;
     bool isRemeasuring() const override
     {
         const std::scoped_lock lock(m_oneAtATime);
         return m_remeasuring;
     }
-    Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop) override;
+    Result<LogImport> importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
+                                 std::stop_token stop) override;
     Result<> setNote(const std::string& trial, const std::string& text) override;
     std::vector<DeviceView::Limit> hardware() const override;
     Result<> setHardware(std::string_view name, std::optional<std::int64_t> value) override;
@@ -95,15 +98,23 @@ public:
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
     Result<Coverage> coverage(bool strict) const override;
-    Result<CompileReport> compile(const CompileOptions& options, const Progress& progress, std::stop_token stop) override;
+    Result<CompileReport> compile(const CompileOptions& options, const Progress& progress,
+                                  std::stop_token stop) override;
 
 private:
     DeviceLimits latestLimits(const store::Project& project) const;
     /// A reader's own connection, so that views never wait for the run's writer.
-    Result<store::Project> reader() const { return store::Project::open(m_project->file(), store::Project::Access::Read); }
+    Result<store::Project> reader() const
+    {
+        return store::Project::open(m_project->file(), store::Project::Access::Read);
+    }
     std::map<std::string, std::int32_t> taskIndices() const;
     bool isActive() const;
-    Error readOnly() const { return m_project->readOnlyReason().empty() ? makeError(Errc::StoreFailed, say(Msg::ProjectReadOnly)) : m_project->readOnlyError(); }
+    Error readOnly() const
+    {
+        return m_project->readOnlyReason().empty() ? makeError(Errc::StoreFailed, say(Msg::ProjectReadOnly))
+                                                   : m_project->readOnlyError();
+    }
     Result<> storeBudget(std::int32_t task, const TaskBudget& budget);
     std::string hardwareNote() const { return "hardware " + m_model->target.text(); }
     std::string figuresNote() const { return "device figures " + m_model->target.text(); }
@@ -144,7 +155,8 @@ Result<> Session::registerModel()
         return {};
     ModelSpec spec = m_model->spec;
     spec.hardware.clear(); // kept apart: the model is the same whatever the limits
-    const store::ModelRow row{0, m_model->hash, spec.source, m_model->graph.name, toJson(spec).dump(-1, ' ', false, json::error_handler_t::replace)};
+    const store::ModelRow row{0, m_model->hash, spec.source, m_model->graph.name,
+                              toJson(spec).dump(-1, ' ', false, json::error_handler_t::replace)};
     if (m_project->readOnly()) {
         LATHE_TRY_ASSIGN(const auto rows, m_project->models());
         for (const store::ModelRow& there : rows)
@@ -177,10 +189,11 @@ DeviceLimits Session::latestLimits(const store::Project& project) const
     const auto sessions = project.sessions();
     for (std::size_t i = sessions ? sessions->size() : 0; i-- > 0 && !limits.known();)
         if ((*sessions)[i].target == m_model->target.text())
-            (void)project.forEachEvent((*sessions)[i].id, [&limits](std::string_view kind, double, std::string_view json) {
-                if (kind == "limits")
-                    limits = limitsFromJson(std::string(json));
-            });
+            (void)project.forEachEvent((*sessions)[i].id,
+                                       [&limits](std::string_view kind, double, std::string_view json) {
+                                           if (kind == "limits")
+                                               limits = limitsFromJson(std::string(json));
+                                       });
     return limits;
 }
 
@@ -252,7 +265,8 @@ Result<> Session::restoreBudgets()
 
 Result<> Session::storeBudget(std::int32_t task, const TaskBudget& budget)
 {
-    return m_project->setBudget({m_modelRow, m_model->partition.tasks[static_cast<std::size_t>(task)].key, budget.pinned, budget.muted, budget.boost, budget.trialCap});
+    return m_project->setBudget({m_modelRow, m_model->partition.tasks[static_cast<std::size_t>(task)].key,
+                                 budget.pinned, budget.muted, budget.boost, budget.trialCap});
 }
 
 Result<> Session::setBudget(std::int32_t task, const TaskBudget& budget)
@@ -334,7 +348,8 @@ Result<> Session::restoreHardware()
     if (!m_model->spec.hardware.empty()) {
         LATHE_TRY_ASSIGN(Hardware given, readHardware(m_model->spec.hardware));
         LATHE_TRY(takeLimits(given));
-        return m_project && !m_project->readOnly() ? m_project->setNote(hardwareNote(), hardwareText(m_limits)) : Result<>();
+        return m_project && !m_project->readOnly() ? m_project->setNote(hardwareNote(), hardwareText(m_limits))
+                                                   : Result<>();
     }
     if (!m_project)
         return {};
@@ -377,7 +392,9 @@ Result<> Session::setRunTimeout(double seconds)
     return {};
 }
 
-Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::string> trials, const RemeasureOptions& options, const Progress& progress, std::stop_token stop)
+Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::string> trials,
+                                                        const RemeasureOptions& options, const Progress& progress,
+                                                        std::stop_token stop)
 {
     if (!m_project)
         return makeError(Errc::NotFound, say(Msg::NoProjectToMeasure));
@@ -401,7 +418,8 @@ Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::str
     return measured;
 }
 
-Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
+Result<LogImport> Session::importLogs(std::span<const std::filesystem::path> files, const Progress& progress,
+                                      std::stop_token stop)
 {
     if (!m_project)
         return makeError(Errc::NotFound, say(Msg::NoProjectToImport));
@@ -442,7 +460,8 @@ Result<> Session::start(TuneOptions options)
     setup.control = &m_control;
     setup.steering = &m_steering;
     if (const BackendTraits& traits = m_model->target.traits(); traits.libraries && traits.runsHere)
-        setup.measureNetwork = [this, derived = std::make_shared<deploy::DerivedConstants>()](bool untuned, const RecordChoice& choice, std::stop_token stop) {
+        setup.measureNetwork = [this, derived = std::make_shared<deploy::DerivedConstants>()](
+                                   bool untuned, const RecordChoice& choice, std::stop_token stop) {
             return measureNetwork(*modelNow(), untuned ? nullptr : m_project.get(), choice, stop, derived);
         };
     setup.deviceOpened = [this](std::string_view device) { return deviceOpened(device); };

@@ -11,8 +11,8 @@
 
 namespace lathe::session {
 
-/// What a live session and a replay have in common: a model, and a run on a thread of its own with what steers it. The thread
-/// works on members of those that derive: their destructors call stop() and wait().
+/// What a live session and a replay have in common: a model, and a run on a thread of its own with what steers it. The
+/// thread works on members of those that derive: their destructors call stop() and wait().
 class SessionBase : public TuningSession
 {
 public:
@@ -43,7 +43,9 @@ public:
 
 protected:
     SessionBase(OpenOptions options, std::shared_ptr<const LoadedModel> model)
-        : m_options(std::move(options)), m_model(std::move(model)), m_graph(viewGraph(*m_model))
+        : m_options(std::move(options))
+        , m_model(std::move(model))
+        , m_graph(viewGraph(*m_model))
     {
     }
 

@@ -9,8 +9,8 @@
 
 namespace lathe::session {
 
-/// What a person asks of the runs of a session while they go on: budgets of tasks, limits. Set on any thread; the run takes it
-/// over between two rounds.
+/// What a person asks of the runs of a session while they go on: budgets of tasks, limits. Set on any thread; the run
+/// takes it over between two rounds.
 class Steering
 {
 public:

@@ -1,7 +1,7 @@
 #include "core/session/stored_time.h"
 
-#include "core/support/json_fields.h"
 #include "core/store/project.h"
+#include "core/support/json_fields.h"
 
 #include <nlohmann/json.hpp>
 

@@ -13,36 +13,46 @@ namespace lathe::session {
 
 namespace {
 
-/// TBB is not instrumented: here the thread sanitizer is told that what one thread did before release() is seen by those that
-/// acquire() the same place.
+/// TBB is not instrumented: here the thread sanitizer is told that what one thread did before release() is seen by
+/// those that acquire() the same place.
 struct Handover
 {
 #ifdef LATHE_THREAD_SANITIZER
     char place = 0;
-    void release() { __tsan_release(&place); }
-    void acquire() { __tsan_acquire(&place); }
+    void release()
+    {
+        __tsan_release(&place);
+    }
+    void acquire()
+    {
+        __tsan_acquire(&place);
+    }
 #else
-    void release() { }
-    void acquire() { }
+    void release() {}
+    void acquire() {}
 #endif
 };
 
 class TbbExecutor final : public Executor
 {
 public:
-    explicit TbbExecutor(unsigned threads) : m_arena(threads == 0 ? tbb::task_arena::automatic : static_cast<int>(threads)) { }
+    explicit TbbExecutor(unsigned threads)
+        : m_arena(threads == 0 ? tbb::task_arena::automatic : static_cast<int>(threads))
+    {
+    }
 
     void parallelFor(std::size_t count, const std::function<void(std::size_t)>& body, std::stop_token stop) override
     {
         Handover work, results;
         work.release();
         m_arena.execute([&] {
-            tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count), [&](const tbb::blocked_range<std::size_t>& range) {
-                work.acquire();
-                for (std::size_t i = range.begin(); i != range.end() && !stop.stop_requested(); ++i)
-                    body(i);
-                results.release();
-            });
+            tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count),
+                              [&](const tbb::blocked_range<std::size_t>& range) {
+                                  work.acquire();
+                                  for (std::size_t i = range.begin(); i != range.end() && !stop.stop_requested(); ++i)
+                                      body(i);
+                                  results.release();
+                              });
         });
         results.acquire();
     }

@@ -49,8 +49,9 @@ std::vector<DiffLine> diffLines(std::string_view left, std::string_view right)
     };
     while (out.size() < head)
         same();
-    dtl::Diff<int> diff(std::vector<int>(x.begin() + static_cast<std::ptrdiff_t>(head), x.end() - static_cast<std::ptrdiff_t>(tail)),
-                        std::vector<int>(y.begin() + static_cast<std::ptrdiff_t>(head), y.end() - static_cast<std::ptrdiff_t>(tail)));
+    dtl::Diff<int> diff(
+        std::vector<int>(x.begin() + static_cast<std::ptrdiff_t>(head), x.end() - static_cast<std::ptrdiff_t>(tail)),
+        std::vector<int>(y.begin() + static_cast<std::ptrdiff_t>(head), y.end() - static_cast<std::ptrdiff_t>(tail)));
     diff.compose();
     std::vector<DiffLine> added; // of this place
     for (const auto& [id, info] : diff.getSes().getSequence()) {
@@ -87,7 +88,11 @@ std::string unifiedDiff(const std::vector<DiffLine>& lines, std::int32_t context
         if (shown[i] && (i == 0 || !shown[i - 1]))
             text += fmt::format("@@ -{} +{} @@\n", left, right);
         if (shown[i])
-            text += fmt::format("{}{}\n", line.kind == DiffLine::Kind::Same ? ' ' : line.kind == DiffLine::Kind::Removed ? '-' : '+', line.text);
+            text += fmt::format("{}{}\n",
+                                line.kind == DiffLine::Kind::Same      ? ' '
+                                : line.kind == DiffLine::Kind::Removed ? '-'
+                                                                       : '+',
+                                line.text);
         left += line.kind != DiffLine::Kind::Added ? 1 : 0;
         right += line.kind != DiffLine::Kind::Removed ? 1 : 0;
     }

@@ -65,7 +65,8 @@ std::span<const TimePiece> workerPieces()
 
 bool isBuilderPiece(std::string_view name)
 {
-    return std::any_of(kWorkers.begin(), kWorkers.begin() + kBuilderPieces, [name](const TimePiece& piece) { return piece.name == name; });
+    return std::any_of(kWorkers.begin(), kWorkers.begin() + kBuilderPieces,
+                       [name](const TimePiece& piece) { return piece.name == name; });
 }
 
 TimeSpent& TimeSpent::operator+=(const TimeSpent& other)
@@ -90,7 +91,8 @@ TimeSpent TimeSpent::since(const TimeSpent& before) const
     for (const auto& [name, time] : workers) {
         const auto old = before.workers.find(name);
         const WorkerSeconds less = old == before.workers.end() ? WorkerSeconds() : old->second;
-        const WorkerSeconds more = {std::max(0.0, roundedSeconds(time.seconds - less.seconds)), std::max(0.0, roundedSeconds(time.processor - less.processor))};
+        const WorkerSeconds more = {std::max(0.0, roundedSeconds(time.seconds - less.seconds)),
+                                    std::max(0.0, roundedSeconds(time.processor - less.processor))};
         if (more.seconds > 0 || more.processor > 0)
             grown.workers[name] = more;
     }
@@ -142,7 +144,11 @@ std::vector<TimeRow> workerRows(const TimeSpent& spent)
     return rows;
 }
 
-TimeAccount::TimeAccount(Clock clock) : m_clock(clock ? std::move(clock) : Clock(steadySeconds)), m_last(m_clock()) { }
+TimeAccount::TimeAccount(Clock clock)
+    : m_clock(clock ? std::move(clock) : Clock(steadySeconds))
+    , m_last(m_clock())
+{
+}
 
 TimeAccount::Scope TimeAccount::in(std::string activity)
 {

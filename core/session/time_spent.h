@@ -9,10 +9,11 @@
 
 namespace lathe::session {
 
-/// Where the time of a tuning run goes, in two accounts. Events, projects, reports, lathe-cli and the window all tell these.
+/// Where the time of a tuning run goes, in two accounts. Events, projects, reports, lathe-cli and the window all tell
+/// these.
 ///
-/// Activities are seconds of the run's own thread. Each moment counts for one of them, so that they add up to the run's active
-/// seconds (pauses are left out):
+/// Activities are seconds of the run's own thread. Each moment counts for one of them, so that they add up to the run's
+/// active seconds (pauses are left out):
 ///   start          opening the workers, telling a continued run its earlier results
 ///   limits         measuring what the device can do at most
 ///   propose        drawing, breeding and describing candidates
@@ -25,15 +26,16 @@ namespace lathe::session {
 ///   finals         measuring the best once more, builds included
 ///   whole network  compiling and timing the network
 ///   other          all else: handing over, looking for the next task
-/// Projects of older versions have "search" for propose and score together, their "measure" and "build" are guessed from what
-/// trials said of themselves, and they did not note what was spent between rounds.
+/// Projects of older versions have "search" for propose and score together, their "measure" and "build" are guessed
+/// from what trials said of themselves, and they did not note what was spent between rounds.
 ///
-/// Workers are seconds of the builder and runner processes of the search, all together, finals included. Builders work while
-/// devices do where the quiet gate is off, so this is an account of its own: the pieces of the builders add up to builders x
-/// active seconds, those of the runners to runners x active seconds.
+/// Workers are seconds of the builder and runner processes of the search, all together, finals included. Builders work
+/// while devices do where the quiet gate is off, so this is an account of its own: the pieces of the builders add up to
+/// builders x active seconds, those of the runners to runners x active seconds.
 ///   lower, generate, link, builder other (reading jobs, sending programs): seconds on a processor
 ///   builder idle   all else: nothing to build, stopped while a device is timed, no core free
-///   upload (loading a program, filling its buffers), check (comparing outputs), measure (runs of the kernel), runner other:
+///   upload (loading a program, filling its buffers), check (comparing outputs), measure (runs of the kernel), runner
+///   other:
 ///                  seconds by the clock, and beside them what all threads had of a processor
 ///   runner idle    nothing to measure
 /// A worker that dies takes with it what it would have told of its job: that counts as idle.
@@ -62,7 +64,8 @@ struct TimeSpent
     WorkerTimes workers;
 
     TimeSpent& operator+=(const TimeSpent& other);
-    TimeSpent since(const TimeSpent& before) const; ///< pieces that have grown, in whole 2^-30 s: sums of them are exact
+    TimeSpent since(
+        const TimeSpent& before) const; ///< pieces that have grown, in whole 2^-30 s: sums of them are exact
     double seconds() const; ///< sum of the activities
 };
 
@@ -94,7 +97,10 @@ public:
 
     private:
         friend class TimeAccount;
-        explicit Scope(TimeAccount& account) : m_account(account) { }
+        explicit Scope(TimeAccount& account)
+            : m_account(account)
+        {
+        }
         TimeAccount& m_account;
     };
     /// Until the scope dies. An empty name: a pause, which counts for nothing.

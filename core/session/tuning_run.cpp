@@ -2,7 +2,6 @@
 
 #include "core/backend/codegen.h"
 #include "core/policy/policy_table.h"
-#include "core/support/json_fields.h"
 #include "core/session/clock_times.h"
 #include "core/session/finals.h"
 #include "core/session/head_start.h"
@@ -14,6 +13,7 @@
 #include "core/session/tune_options.h"
 #include "core/session/untuned.h"
 #include "core/support/hash.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 #include "core/support/stop_after.h"
 
@@ -43,7 +43,8 @@ TuningRun::TuningRun(RunSetup setup)
     , m_clock(m_options)
     , m_journal(m_setup.project, *m_setup.control, m_clock)
     , m_time(m_clock, m_devices)
-{ }
+{
+}
 
 Result<> TuningRun::prepare()
 {
@@ -61,8 +62,7 @@ Result<> TuningRun::prepare()
     policyOptions.seed = m_options.seed;
     policyOptions.trialsPerRound = m_options.trialsPerRound;
     policyOptions.untuned = untunedCandidate;
-    LATHE_TRY_ASSIGN(m_costModel,
-                     policy::makeSharedModel(m_options.policy, tasks, policyOptions));
+    LATHE_TRY_ASSIGN(m_costModel, policy::makeSharedModel(m_options.policy, tasks, policyOptions));
     std::vector<search::ScheduledTask> scheduled;
     for (const graph::Task& task : model.partition.tasks) {
         search::SearchTask searched = searchTask(task, model, m_options.strict);
@@ -180,8 +180,7 @@ Result<std::optional<store::SessionRow>> TuningRun::resumed()
         if (row.model == m_setup.modelRow && row.target == m_setup.model->target.text())
             latest = row;
     if (!latest)
-        return makeError(Errc::NotFound, say(Msg::NoRunToResume,
-                                                     m_setup.project->file().string()));
+        return makeError(Errc::NotFound, say(Msg::NoRunToResume, m_setup.project->file().string()));
     // The run goes on with its own options; only the budget and how much is shown may be given anew.
     LATHE_TRY_ASSIGN(TuneOptions stored, tuneOptionsFromJson(latest->options));
     if (m_options.seconds > 0 || m_options.trials > 0 || m_options.minGainPercent > 0) {
@@ -297,13 +296,13 @@ void TuningRun::tellDone()
         json rest = json::object();
         putTimeSpent(rest, done.rest);
         json kept = {{"trials", done.trials},
-                           {"estimated_ms", known(done.estimatedMs)},
-                           {"measured_ms", known(done.measuredMs)},
-                           {"errors", done.errors},
-                           {"time_s", done.time.activities},
-                           {"rest", rest},
-                           {"state", toString(m_journal.state())},
-                           {"text", m_ending ? textOf(*m_ending) : std::string()}};
+                     {"estimated_ms", known(done.estimatedMs)},
+                     {"measured_ms", known(done.measuredMs)},
+                     {"errors", done.errors},
+                     {"time_s", done.time.activities},
+                     {"rest", rest},
+                     {"state", toString(m_journal.state())},
+                     {"text", m_ending ? textOf(*m_ending) : std::string()}};
         kept = withAbout(std::move(kept), m_ending ? about(*m_ending) : About());
         // A failing disk has ended the run already, or shows when the next one starts.
         (void)m_journal.addEvent(done.seconds, "done", kept.dump(-1, ' ', false, json::error_handler_t::replace));

@@ -8,13 +8,14 @@
 
 namespace lathe::session {
 
-// What runs where nothing was tuned. The target's back end says it; where that leaves it open, the form of its kernels does.
+// What runs where nothing was tuned. The target's back end says it; where that leaves it open, the form of its kernels
+// does.
 
 /// The default schedule of the task's first alternative, quickly made; none where it does not apply.
 std::optional<Candidate> untunedCandidate(const search::SearchTask& task);
 
-/// What is compiled for a task without a record: the back end's own default schedule, else the first guess of a policy with rules for
-/// the target, else plain loops. Errors: those of such a policy.
+/// What is compiled for a task without a record: the back end's own default schedule, else the first guess of a policy
+/// with rules for the target, else plain loops. Errors: those of such a policy.
 Result<Candidate> defaultCandidate(const search::SearchTask& task);
 
 } // namespace lathe::session

@@ -17,9 +17,15 @@ std::string attrText(const graph::Attr& attr)
         std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
         std::string operator()(double v) const { return fmt::format("{}", v); }
         std::string operator()(const std::string& v) const { return v; }
-        std::string operator()(const std::vector<std::int64_t>& v) const { return fmt::format("[{}]", fmt::join(v, ", ")); }
+        std::string operator()(const std::vector<std::int64_t>& v) const
+        {
+            return fmt::format("[{}]", fmt::join(v, ", "));
+        }
         std::string operator()(const std::vector<double>& v) const { return fmt::format("[{}]", fmt::join(v, ", ")); }
-        std::string operator()(const std::vector<std::string>& v) const { return fmt::format("[{}]", fmt::join(v, ", ")); }
+        std::string operator()(const std::vector<std::string>& v) const
+        {
+            return fmt::format("[{}]", fmt::join(v, ", "));
+        }
     };
     return std::visit(Printer{}, attr);
 }
@@ -105,7 +111,8 @@ std::vector<TaskView> viewTasks(const LoadedModel& model)
         for (const graph::TensorType& output : task.outputs)
             v.bytes += bytesOf(output);
         for (const graph::TaskInput& input : task.inputs)
-            v.inputs.push_back({input.value.valid() ? model.graph.value(input.value).name : std::string(), toString(input.type.dtype), input.type.shape});
+            v.inputs.push_back({input.value.valid() ? model.graph.value(input.value).name : std::string(),
+                                toString(input.type.dtype), input.type.shape});
         for (const graph::TensorType& output : task.outputs)
             v.outputs.push_back({"", toString(output.dtype), output.shape});
         for (const graph::Alternative& alternative : task.alternatives)
@@ -137,7 +144,8 @@ std::vector<UntunedView> viewUntuned(const LoadedModel& model)
 
 std::string_view toString(RunState state)
 {
-    static constexpr std::string_view kNames[] = {"idle", "starting", "running", "pausing", "paused", "stopping", "stopped", "finished", "failed"};
+    static constexpr std::string_view kNames[] = {"idle",     "starting", "running",  "pausing", "paused",
+                                                  "stopping", "stopped",  "finished", "failed"};
     return kNames[static_cast<std::size_t>(state)];
 }
 

@@ -57,7 +57,8 @@ Result<LogLine> autoScheduler(const json& line)
         return makeError(Errc::Unsupported, trial.version.empty() ? say(Msg::LogWithoutVersion)
                                                                   : say(Msg::LogOfVersion, quoted(trial.version, 20)));
     const json& input = line["i"];
-    if (!input.is_array() || input.size() != 2 || !input[0].is_array() || input[0].size() < 2 || !input[0][0].is_string() || !input[0][1].is_string())
+    if (!input.is_array() || input.size() != 2 || !input[0].is_array() || input[0].size() < 2
+        || !input[0][0].is_string() || !input[0][1].is_string())
         return bad("auto-scheduler line whose \"i\" is not [task, state]");
     const json& task = input[0];
     trial.workload = task[0].get<std::string>();
@@ -77,11 +78,13 @@ Result<LogLine> autoScheduler(const json& line)
         return bad("auto-scheduler line whose state is not [stages, steps]");
     auto steps = schedule::stepsFromJson(state[1]);
     if (!steps)
-        return bad(fmt::format("auto-scheduler line with a step that cannot be read: {}", quoted(steps.error().message, 120)));
+        return bad(
+            fmt::format("auto-scheduler line with a step that cannot be read: {}", quoted(steps.error().message, 120)));
     trial.steps = *std::move(steps);
     for (const schedule::Step& step : trial.steps)
         if (!schedule::isReferenceStep(step))
-            return bad(fmt::format("auto-scheduler line with the step {}, which the reference does not have", toJson(step).at(0).get<std::string>()));
+            return bad(fmt::format("auto-scheduler line with the step {}, which the reference does not have",
+                                   toJson(step).at(0).get<std::string>()));
 
     const json& result = line["r"];
     const auto error = result.is_array() && result.size() >= 2 ? integer(result[1]) : std::nullopt;
@@ -123,8 +126,8 @@ Result<LogLine> templateTuner(const json& line)
 {
     const json& input = line["input"];
     const bool named = input.is_array() && input.size() > 1 && input[1].is_string();
-    return makeError(Errc::Unsupported, say(Msg::LogOfTemplate,
-                                                    named ? quoted(input[1].get<std::string>(), 60) : std::string("a template without a name")));
+    return makeError(Errc::Unsupported, say(Msg::LogOfTemplate, named ? quoted(input[1].get<std::string>(), 60)
+                                                                      : std::string("a template without a name")));
 }
 
 } // namespace
@@ -208,7 +211,9 @@ Result<LogLine> readLogLine(std::string_view text)
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded())
         return bad("no JSON");
-    const auto has = [&line](const char* a, const char* b) { return line.is_object() && line.contains(a) && line.contains(b); };
+    const auto has = [&line](const char* a, const char* b) {
+        return line.is_object() && line.contains(a) && line.contains(b);
+    };
     if (has("trial", "candidate"))
         return own(line);
     if (has("i", "r"))

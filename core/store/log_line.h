@@ -29,8 +29,8 @@ struct ForeignTrial
 /// What a line of a tuning log holds: nothing (a comment), a record as exportJsonLines() writes it, or another tuner's.
 using LogLine = std::variant<std::monostate, Record, ForeignTrial>;
 
-/// Errors: BadFile for what no tuner wrote, Unsupported for what is known and cannot be taken. The message says why, alike for
-/// lines that are alike, so that they can be counted by it.
+/// Errors: BadFile for what no tuner wrote, Unsupported for what is known and cannot be taken. The message says why,
+/// alike for lines that are alike, so that they can be counted by it.
 Result<LogLine> readLogLine(std::string_view text);
 
 /// How an error of the reference's is stored.
@@ -42,9 +42,12 @@ std::string quoted(std::string_view text, std::size_t most = 80);
 /// Whether brackets outside of strings nest no deeper than records do: what walks over JSON may then recurse.
 bool nestsShallow(std::string_view json);
 
-/// A record that was measured elsewhere by another tuner. Its target begins so, and is none of Lathe's: what is chosen by
-/// target (best records, exports, comparisons) passes it over until it was measured again.
+/// A record that was measured elsewhere by another tuner. Its target begins so, and is none of Lathe's: what is chosen
+/// by target (best records, exports, comparisons) passes it over until it was measured again.
 inline constexpr std::string_view kImportedTarget = "imported: ";
-inline bool isImported(const Record& record) { return record.target.starts_with(kImportedTarget); }
+inline bool isImported(const Record& record)
+{
+    return record.target.starts_with(kImportedTarget);
+}
 
 } // namespace lathe::store

@@ -35,8 +35,8 @@ void deviceKeyOf(sqlite3_context* context, int, sqlite3_value** arguments)
 /// The function device_key_of(fingerprint) of kSchemaSteps.
 Result<> addDeviceKeyFunction(const Database& db)
 {
-    if (sqlite3_create_function_v2(db.handle(), "device_key_of", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, deviceKeyOf, nullptr,
-                                   nullptr, nullptr)
+    if (sqlite3_create_function_v2(db.handle(), "device_key_of", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                   deviceKeyOf, nullptr, nullptr, nullptr)
         != SQLITE_OK)
         return db.failure("reading");
     return {};
@@ -56,15 +56,16 @@ Result<> checkFile(const std::filesystem::path& file, Project::Access access)
             return makeError(Errc::NotFound, say(Msg::ProjectNoFolder, file.string(), folder.string()));
         return {};
     }
-    // SQLite reads what is missing of a last page as zeros, and would go on writing to a copy that was cut off. While pages
-    // wait in the WAL the file itself may be behind.
+    // SQLite reads what is missing of a last page as zeros, and would go on writing to a copy that was cut off. While
+    // pages wait in the WAL the file itself may be behind.
     const std::uintmax_t pending = std::filesystem::file_size(file.string() + "-wal", ignored);
     if (!ignored && pending > 0)
         return {};
     std::array<unsigned char, 18> header{};
     std::ifstream in(file, std::ios::binary);
     const std::uintmax_t size = std::filesystem::file_size(file, ignored);
-    if (!in.read(reinterpret_cast<char*>(header.data()), header.size()) || std::memcmp(header.data(), "SQLite format 3", 16) != 0)
+    if (!in.read(reinterpret_cast<char*>(header.data()), header.size())
+        || std::memcmp(header.data(), "SQLite format 3", 16) != 0)
         return {};
     const unsigned written = header[16] * 256u + header[17];
     const unsigned page = written == 1 ? 65536 : written;
@@ -97,7 +98,8 @@ Result<Project> Project::open(const std::filesystem::path& file, Access access)
     }
     std::error_code unknown;
     project.m_ownWal = project.m_readOnly && !std::filesystem::exists(file.string() + "-wal", unknown) && !unknown;
-    LATHE_TRY_ASSIGN(Database db, Database::open(file, project.m_readOnly ? Database::Mode::ReadOnly : Database::Mode::ReadWrite));
+    LATHE_TRY_ASSIGN(Database db,
+                     Database::open(file, project.m_readOnly ? Database::Mode::ReadOnly : Database::Mode::ReadWrite));
     project.m_db = std::make_unique<Database>(std::move(db));
     LATHE_TRY_ASSIGN(const bool old, project.migrate());
     if (old) {
@@ -132,8 +134,7 @@ Result<bool> Project::migrate()
     if (tables != 0 && application != kApplicationId)
         return makeError(Errc::BadFile, say(Msg::ProjectNoLathe, m_file.string()));
     if (version > kSchemaVersion)
-        return makeError(Errc::Incompatible, say(Msg::ProjectTooNew, m_file.string(),
-                                                         version, kSchemaVersion));
+        return makeError(Errc::Incompatible, say(Msg::ProjectTooNew, m_file.string(), version, kSchemaVersion));
     if (tables == 0 ? version != 0 : version < 1)
         return makeError(Errc::BadFile, say(Msg::ProjectSchemaBroken, m_file.string(), version));
     if (m_readOnly) {
@@ -148,14 +149,16 @@ Result<bool> Project::migrate()
     LATHE_TRY_ASSIGN(Transaction transaction, Transaction::begin(*m_db));
     for (std::int64_t v = version; v < kSchemaVersion; ++v)
         LATHE_TRY(m_db->execute(kSchemaSteps[static_cast<std::size_t>(v)]));
-    LATHE_TRY(m_db->execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kSchemaVersion)));
+    LATHE_TRY(
+        m_db->execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kSchemaVersion)));
     LATHE_TRY(transaction.commit());
     return false;
 }
 
 Project::~Project()
 {
-    // SQLite's readers make the WAL that they do not find, and cannot take it away. The last connection that may write does.
+    // SQLite's readers make the WAL that they do not find, and cannot take it away. The last connection that may write
+    // does.
     if (m_db && m_ownWal) {
         m_db.reset();
         if (const auto tidy = Database::open(m_file, Database::Mode::Existing))
@@ -163,7 +166,8 @@ Project::~Project()
         return;
     }
     if (m_db && m_db->handle() != nullptr && !m_readOnly && !m_beside)
-        (void)m_db->execute("PRAGMA wal_checkpoint(TRUNCATE)"); // a failure here loses nothing: the WAL stays and is read next time
+        (void)m_db->execute(
+            "PRAGMA wal_checkpoint(TRUNCATE)"); // a failure here loses nothing: the WAL stays and is read next time
 }
 
 Result<std::int64_t> Project::addModel(const ModelRow& model)
@@ -172,14 +176,16 @@ Result<std::int64_t> Project::addModel(const ModelRow& model)
     LATHE_TRY_ASSIGN(const bool there, find.bind(model.hash).bind(model.options).step());
     if (there)
         return find.integer(0);
-    LATHE_TRY_ASSIGN(Statement add, Statement::prepare(*m_db, "INSERT INTO models(hash, source, name, options) VALUES(?, ?, ?, ?)"));
+    LATHE_TRY_ASSIGN(Statement add,
+                     Statement::prepare(*m_db, "INSERT INTO models(hash, source, name, options) VALUES(?, ?, ?, ?)"));
     LATHE_TRY(add.bind(model.hash).bind(model.source).bind(model.name).bind(model.options).run());
     return std::int64_t{sqlite3_last_insert_rowid(m_db->handle())};
 }
 
 Result<std::vector<ModelRow>> Project::models() const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT id, hash, source, name, options FROM models ORDER BY id"));
+    LATHE_TRY_ASSIGN(Statement s,
+                     Statement::prepare(*m_db, "SELECT id, hash, source, name, options FROM models ORDER BY id"));
     std::vector<ModelRow> rows;
     while (true) {
         LATHE_TRY_ASSIGN(const bool row, s.step());
@@ -192,17 +198,30 @@ Result<std::vector<ModelRow>> Project::models() const
 Result<> Project::addTasks(std::int64_t model, const std::vector<TaskRow>& tasks)
 {
     LATHE_TRY_ASSIGN(Transaction transaction, Transaction::begin(*m_db));
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO tasks(model, position, key, name, weight, flop, compatible_keys) "
-                                                            "VALUES(?, ?, ?, ?, ?, ?, ?)"));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(*m_db,
+                           "INSERT OR REPLACE INTO tasks(model, position, key, name, weight, flop, compatible_keys) "
+                           "VALUES(?, ?, ?, ?, ?, ?, ?)"));
     std::int64_t position = 0;
     for (const TaskRow& task : tasks)
-        LATHE_TRY(s.bind(model).bind(position++).bind(task.key).bind(task.name).bind(std::int64_t{task.weight}).bind(task.flop).bind(task.compatibleKeys).run());
+        LATHE_TRY(s.bind(model)
+                      .bind(position++)
+                      .bind(task.key)
+                      .bind(task.name)
+                      .bind(std::int64_t{task.weight})
+                      .bind(task.flop)
+                      .bind(task.compatibleKeys)
+                      .run());
     return transaction.commit();
 }
 
 Result<std::vector<TaskRow>> Project::tasks(std::int64_t model) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT key, name, weight, flop, compatible_keys FROM tasks WHERE model = ? ORDER BY position"));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(
+            *m_db, "SELECT key, name, weight, flop, compatible_keys FROM tasks WHERE model = ? ORDER BY position"));
     s.bind(model);
     std::vector<TaskRow> rows;
     while (true) {
@@ -215,14 +234,25 @@ Result<std::vector<TaskRow>> Project::tasks(std::int64_t model) const
 
 Result<std::int64_t> Project::addSession(const SessionRow& session)
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT INTO sessions(model, target, options, started_ms, active_s, state) VALUES(?, ?, ?, ?, ?, ?)"));
-    LATHE_TRY(s.bind(session.model).bind(session.target).bind(session.options).bind(session.startedMs).bind(session.activeSeconds).bind(session.state).run());
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(
+            *m_db,
+            "INSERT INTO sessions(model, target, options, started_ms, active_s, state) VALUES(?, ?, ?, ?, ?, ?)"));
+    LATHE_TRY(s.bind(session.model)
+                  .bind(session.target)
+                  .bind(session.options)
+                  .bind(session.startedMs)
+                  .bind(session.activeSeconds)
+                  .bind(session.state)
+                  .run());
     return std::int64_t{sqlite3_last_insert_rowid(m_db->handle())};
 }
 
 Result<> Project::updateSession(std::int64_t id, std::string_view state, double activeSeconds)
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "UPDATE sessions SET state = ?, active_s = ? WHERE id = ?"));
+    LATHE_TRY_ASSIGN(Statement s,
+                     Statement::prepare(*m_db, "UPDATE sessions SET state = ?, active_s = ? WHERE id = ?"));
     return s.bind(state).bind(activeSeconds).bind(id).run();
 }
 
@@ -234,7 +264,10 @@ Result<> Project::setSessionOptions(std::int64_t id, std::string_view options)
 
 Result<std::vector<SessionRow>> Project::sessions() const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT id, model, target, options, started_ms, active_s, state FROM sessions ORDER BY id"));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(*m_db,
+                           "SELECT id, model, target, options, started_ms, active_s, state FROM sessions ORDER BY id"));
     std::vector<SessionRow> rows;
     while (true) {
         LATHE_TRY_ASSIGN(const bool row, s.step());
@@ -255,9 +288,18 @@ Result<> Project::addRecords(std::span<const Record> records)
 
 Result<> Project::addRound(const RoundRow& round)
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO rounds(session, position, task, trials, terms, durations_ms, at_s, "
-                                                            "estimate_ms) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
-    s.bind(round.session).bind(std::int64_t{round.index}).bind(round.task).bind(std::int64_t{round.trials}).bind(round.terms).bind(round.durations).bind(round.atSeconds);
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(*m_db,
+                           "INSERT OR REPLACE INTO rounds(session, position, task, trials, terms, durations_ms, at_s, "
+                           "estimate_ms) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
+    s.bind(round.session)
+        .bind(std::int64_t{round.index})
+        .bind(round.task)
+        .bind(std::int64_t{round.trials})
+        .bind(round.terms)
+        .bind(round.durations)
+        .bind(round.atSeconds);
     if (std::isfinite(round.estimateMs))
         s.bind(round.estimateMs);
     else
@@ -267,27 +309,33 @@ Result<> Project::addRound(const RoundRow& round)
 
 Result<std::vector<RoundRow>> Project::rounds(std::int64_t session) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT position, task, trials, terms, durations_ms, at_s, estimate_ms FROM rounds "
-                                                            "WHERE session = ? ORDER BY position"));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(*m_db, "SELECT position, task, trials, terms, durations_ms, at_s, estimate_ms FROM rounds "
+                                  "WHERE session = ? ORDER BY position"));
     s.bind(session);
     std::vector<RoundRow> rows;
     while (true) {
         LATHE_TRY_ASSIGN(const bool row, s.step());
         if (!row)
             return rows;
-        rows.push_back({session, static_cast<std::int32_t>(s.integer(0)), s.text(1), static_cast<std::int32_t>(s.integer(2)), s.text(3), s.text(4), s.real(5), s.real(6)});
+        rows.push_back({session, static_cast<std::int32_t>(s.integer(0)), s.text(1),
+                        static_cast<std::int32_t>(s.integer(2)), s.text(3), s.text(4), s.real(5), s.real(6)});
     }
 }
 
 Result<> Project::addEvent(std::int64_t session, double atSeconds, std::string_view kind, std::string_view event)
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT INTO events(session, at_s, kind, json) VALUES(?, ?, ?, ?)"));
+    LATHE_TRY_ASSIGN(Statement s,
+                     Statement::prepare(*m_db, "INSERT INTO events(session, at_s, kind, json) VALUES(?, ?, ?, ?)"));
     return s.bind(session).bind(atSeconds).bind(kind).bind(event).run();
 }
 
-Result<> Project::forEachEvent(std::int64_t session, const std::function<void(std::string_view, double, std::string_view)>& visit) const
+Result<> Project::forEachEvent(std::int64_t session,
+                               const std::function<void(std::string_view, double, std::string_view)>& visit) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT kind, at_s, json FROM events WHERE session = ? ORDER BY id"));
+    LATHE_TRY_ASSIGN(Statement s,
+                     Statement::prepare(*m_db, "SELECT kind, at_s, json FROM events WHERE session = ? ORDER BY id"));
     s.bind(session);
     while (true) {
         LATHE_TRY_ASSIGN(const bool row, s.step());
@@ -297,15 +345,19 @@ Result<> Project::forEachEvent(std::int64_t session, const std::function<void(st
     }
 }
 
-Result<> Project::putSnapshot(std::int64_t session, std::string_view kind, std::int32_t round, std::span<const std::byte> bytes)
+Result<> Project::putSnapshot(std::int64_t session, std::string_view kind, std::int32_t round,
+                              std::span<const std::byte> bytes)
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO snapshots(session, kind, round, bytes) VALUES(?, ?, ?, ?)"));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(*m_db, "INSERT OR REPLACE INTO snapshots(session, kind, round, bytes) VALUES(?, ?, ?, ?)"));
     return s.bind(session).bind(kind).bind(std::int64_t{round}).bindBlob(bytes).run();
 }
 
 Result<std::optional<std::vector<std::byte>>> Project::snapshot(std::int64_t session, std::string_view kind) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT bytes FROM snapshots WHERE session = ? AND kind = ?"));
+    LATHE_TRY_ASSIGN(Statement s,
+                     Statement::prepare(*m_db, "SELECT bytes FROM snapshots WHERE session = ? AND kind = ?"));
     LATHE_TRY_ASSIGN(const bool row, s.bind(session).bind(kind).step());
     return row ? std::optional(s.blob(0)) : std::nullopt;
 }
@@ -328,7 +380,10 @@ Result<> Project::forEachRecord(const RecordFilter& filter, const std::function<
 
 Result<std::vector<Record>> Project::sessionRecords(std::int64_t session) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, fmt::format("SELECT {} FROM records WHERE session = ? ORDER BY round, position", kRecordColumns)));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(
+            *m_db, fmt::format("SELECT {} FROM records WHERE session = ? ORDER BY round, position", kRecordColumns)));
     s.bind(session);
     std::vector<Record> records;
     LATHE_TRY(readRecords(s, [&records](const Record& r) { records.push_back(r); }));
@@ -358,12 +413,14 @@ Result<std::vector<BestRow>> Project::best(const BestFilter& filter) const
     return rows;
 }
 
-Result<> Project::forEachContender(std::string_view task, std::string_view target, const Conditions& conditions, const std::function<bool(const Record&)>& visit) const
+Result<> Project::forEachContender(std::string_view task, std::string_view target, const Conditions& conditions,
+                                   const std::function<bool(const Record&)>& visit) const
 {
-    const std::string sql = fmt::format("SELECT {} FROM records r WHERE task = ?1 AND code = 'Ok' AND mean_ns IS NOT NULL AND target = ?2 AND "
-                                        "device_key = ?3 AND cold_bytes = ?4 AND id >= coalesce((SELECT f.since FROM finals f WHERE f.task = ?1 "
-                                        "AND f.target = ?2 AND f.device_key = ?3 AND f.cold_bytes = ?4), 0) ORDER BY mean_ns, id",
-                                        kRecordColumns);
+    const std::string sql = fmt::format(
+        "SELECT {} FROM records r WHERE task = ?1 AND code = 'Ok' AND mean_ns IS NOT NULL AND target = ?2 AND "
+        "device_key = ?3 AND cold_bytes = ?4 AND id >= coalesce((SELECT f.since FROM finals f WHERE f.task = ?1 "
+        "AND f.target = ?2 AND f.device_key = ?3 AND f.cold_bytes = ?4), 0) ORDER BY mean_ns, id",
+        kRecordColumns);
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, sql));
     s.bind(task).bind(target).bind(conditions.deviceKey).bind(conditions.coldBytes);
     return readRecordsWhile(s, visit);
@@ -371,9 +428,12 @@ Result<> Project::forEachContender(std::string_view task, std::string_view targe
 
 Result<std::vector<Conditions>> Project::conditions(std::string_view target) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT f.device_key, f.cold_bytes, r.device FROM "
-                                                            "(SELECT device_key, cold_bytes, max(latest) AS latest FROM fastest WHERE target = ? "
-                                                            "GROUP BY device_key, cold_bytes) f JOIN records r ON r.id = f.latest ORDER BY f.latest DESC"));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(
+            *m_db, "SELECT f.device_key, f.cold_bytes, r.device FROM "
+                   "(SELECT device_key, cold_bytes, max(latest) AS latest FROM fastest WHERE target = ? "
+                   "GROUP BY device_key, cold_bytes) f JOIN records r ON r.id = f.latest ORDER BY f.latest DESC"));
     s.bind(target);
     std::vector<Conditions> all;
     while (true) {
@@ -412,13 +472,26 @@ Result<std::int64_t> Project::recordCount() const
 
 Result<> Project::setBudget(const BudgetRow& budget)
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO budgets(model, task, pinned, muted, boost, trial_cap) VALUES(?, ?, ?, ?, ?, ?)"));
-    return s.bind(budget.model).bind(budget.task).bind(std::int64_t{budget.pinned}).bind(std::int64_t{budget.muted}).bind(budget.boost).bind(budget.trialCap).run();
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(
+            *m_db,
+            "INSERT OR REPLACE INTO budgets(model, task, pinned, muted, boost, trial_cap) VALUES(?, ?, ?, ?, ?, ?)"));
+    return s.bind(budget.model)
+        .bind(budget.task)
+        .bind(std::int64_t{budget.pinned})
+        .bind(std::int64_t{budget.muted})
+        .bind(budget.boost)
+        .bind(budget.trialCap)
+        .run();
 }
 
 Result<std::vector<BudgetRow>> Project::budgets(std::int64_t model) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT task, pinned, muted, boost, trial_cap FROM budgets WHERE model = ? ORDER BY task"));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(*m_db,
+                           "SELECT task, pinned, muted, boost, trial_cap FROM budgets WHERE model = ? ORDER BY task"));
     s.bind(model);
     std::vector<BudgetRow> rows;
     while (true) {
@@ -431,7 +504,9 @@ Result<std::vector<BudgetRow>> Project::budgets(std::int64_t model) const
 
 Result<std::vector<std::string>> Project::trialsLike(std::string_view prefix, std::int64_t limit) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "SELECT trial FROM records WHERE trial >= ? AND trial < ? ORDER BY trial LIMIT ?"));
+    LATHE_TRY_ASSIGN(
+        Statement s,
+        Statement::prepare(*m_db, "SELECT trial FROM records WHERE trial >= ? AND trial < ? ORDER BY trial LIMIT ?"));
     s.bind(prefix).bind(std::string(prefix) + '\x7f').bind(limit);
     std::vector<std::string> trials;
     while (true) {
@@ -444,7 +519,8 @@ Result<std::vector<std::string>> Project::trialsLike(std::string_view prefix, st
 
 Result<Record> Project::record(std::string_view trial) const
 {
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, fmt::format("SELECT {} FROM records WHERE trial = ?", kRecordColumns)));
+    LATHE_TRY_ASSIGN(Statement s,
+                     Statement::prepare(*m_db, fmt::format("SELECT {} FROM records WHERE trial = ?", kRecordColumns)));
     s.bind(trial);
     std::optional<Record> found;
     LATHE_TRY(readRecords(s, [&found](const Record& record) { found = record; }));
@@ -464,7 +540,8 @@ Result<> Project::setNote(std::string_view subject, std::string_view text)
         LATHE_TRY_ASSIGN(Statement gone, Statement::prepare(*m_db, "DELETE FROM notes WHERE subject = ?"));
         return gone.bind(subject).run();
     }
-    LATHE_TRY_ASSIGN(Statement s, Statement::prepare(*m_db, "INSERT OR REPLACE INTO notes(subject, text) VALUES(?, ?)"));
+    LATHE_TRY_ASSIGN(Statement s,
+                     Statement::prepare(*m_db, "INSERT OR REPLACE INTO notes(subject, text) VALUES(?, ?)"));
     return s.bind(subject).bind(text).run();
 }
 

@@ -24,7 +24,8 @@ struct TaskRow
     std::string name;
     std::int32_t weight = 1;
     double flop = 0;
-    std::string compatibleKeys; ///< JSON: {"flat", "nested", "hash": workload keys; "reference": the alternative that they describe}
+    std::string compatibleKeys; ///< JSON: {"flat", "nested", "hash": workload keys; "reference": the alternative that
+                                ///< they describe}
 };
 
 struct SessionRow
@@ -111,9 +112,9 @@ struct RecordFilter
     bool bestFirst = false; ///< else in time order
 };
 
-/// The project database: one SQLite file, WAL, synchronous=FULL (design.md 6). All writes of one call are one transaction,
-/// on disk when it returns. Threads: one at a time. A second process gets it read-only.
-/// Errors of every call: StoreFailed or BadFile in one sentence; what was readable stays untouched.
+/// The project database: one SQLite file, WAL, synchronous=FULL (design.md 6). All writes of one call are one
+/// transaction, on disk when it returns. Threads: one at a time. A second process gets it read-only. Errors of every
+/// call: StoreFailed or BadFile in one sentence; what was readable stays untouched.
 class Project
 {
 public:
@@ -133,7 +134,8 @@ public:
     const Error& readOnlyError() const { return m_reason; } ///< the same, with what it is about
     const std::filesystem::path& file() const { return m_file; }
     const Database& database() const { return *m_db; }
-    /// Another connection of the writer, for another thread; this one must outlive it. StoreFailed where this is read-only.
+    /// Another connection of the writer, for another thread; this one must outlive it. StoreFailed where this is
+    /// read-only.
     Result<Project> beside() const;
 
     Result<std::int64_t> addModel(const ModelRow& model); ///< id of the equal one if there is
@@ -152,17 +154,22 @@ public:
     Result<std::vector<RoundRow>> rounds(std::int64_t session) const;
     Result<> addEvent(std::int64_t session, double atSeconds, std::string_view kind, std::string_view event);
     /// kind, atSeconds, json in time order.
-    Result<> forEachEvent(std::int64_t session, const std::function<void(std::string_view kind, double at, std::string_view json)>& visit) const;
-    Result<> putSnapshot(std::int64_t session, std::string_view kind, std::int32_t round, std::span<const std::byte> bytes);
+    Result<> forEachEvent(
+        std::int64_t session,
+        const std::function<void(std::string_view kind, double at, std::string_view json)>& visit) const;
+    Result<> putSnapshot(std::int64_t session, std::string_view kind, std::int32_t round,
+                         std::span<const std::byte> bytes);
     Result<std::optional<std::vector<std::byte>>> snapshot(std::int64_t session, std::string_view kind) const;
 
     Result<> forEachRecord(const RecordFilter& filter, const std::function<void(const Record&)>& visit) const;
     Result<std::vector<Record>> sessionRecords(std::int64_t session) const; ///< by (round, index)
-    /// The best valid record of each task, target, condition and alternative; of a task, the one that stands best comes first:
-    /// ordered by task, then those that finals left behind last (schema.cpp has the rule), then cost.
+    /// The best valid record of each task, target, condition and alternative; of a task, the one that stands best comes
+    /// first: ordered by task, then those that finals left behind last (schema.cpp has the rule), then cost.
     Result<std::vector<BestRow>> best(const BestFilter& filter = {}) const;
-    /// Valid records of a task that finals have not left behind, the fastest first, until `visit` has seen enough and says no.
-    Result<> forEachContender(std::string_view task, std::string_view target, const Conditions& conditions, const std::function<bool(const Record&)>& visit) const;
+    /// Valid records of a task that finals have not left behind, the fastest first, until `visit` has seen enough and
+    /// says no.
+    Result<> forEachContender(std::string_view task, std::string_view target, const Conditions& conditions,
+                              const std::function<bool(const Record&)>& visit) const;
     /// Under which valid records for a target were measured, the latest first.
     Result<std::vector<Conditions>> conditions(std::string_view target) const;
     Result<std::vector<std::string>> targets() const; ///< that it has valid records for

@@ -15,7 +15,9 @@ namespace {
 void causeFunction(sqlite3_context* context, int, sqlite3_value** arguments)
 {
     const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(arguments[0]));
-    const std::string cause = text == nullptr ? std::string() : failureCause({text, static_cast<std::size_t>(sqlite3_value_bytes(arguments[0]))});
+    const std::string cause = text == nullptr
+                                  ? std::string()
+                                  : failureCause({text, static_cast<std::size_t>(sqlite3_value_bytes(arguments[0]))});
     sqlite3_result_text64(context, cause.data(), cause.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
@@ -36,7 +38,8 @@ bool isHex(std::string_view text)
 }
 
 // Few trials have notes: from them to their records, never the other way about.
-constexpr const char* kNoted = "SELECT r.id FROM notes n CROSS JOIN records r ON r.trial = substr(n.subject, 7) WHERE n.subject >= 'trial:' AND n.subject < 'trial;'";
+constexpr const char* kNoted = "SELECT r.id FROM notes n CROSS JOIN records r ON r.trial = substr(n.subject, 7) WHERE "
+                               "n.subject >= 'trial:' AND n.subject < 'trial;'";
 
 } // namespace
 
@@ -70,12 +73,15 @@ Result<Statement> selectRecords(const Database& db, std::string_view columns, co
         where(fmt::format("id IN ({})", kNoted));
     if (!q.text.empty()) {
         const std::string pattern = likePattern(q.text);
-        std::string any = fmt::format(R"((alternative LIKE ? ESCAPE '\' OR sketch LIKE ? ESCAPE '\' OR id IN (SELECT id FROM records WHERE code <> 'Ok' AND text LIKE ? ESCAPE '\') OR id IN ({} AND n.text LIKE ? ESCAPE '\'))",
-                                      kNoted);
+        std::string any = fmt::format(
+            R"((alternative LIKE ? ESCAPE '\' OR sketch LIKE ? ESCAPE '\' OR id IN (SELECT id FROM records WHERE code <> 'Ok' AND text LIKE ? ESCAPE '\') OR id IN ({} AND n.text LIKE ? ESCAPE '\'))",
+            kNoted);
         if (isHex(q.text)) {
             std::string low = q.text;
-            std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-            where(any + " OR id IN (SELECT id FROM records WHERE trial >= ? AND trial < ?))", pattern, pattern, pattern, pattern, low, low + "g");
+            std::transform(low.begin(), low.end(), low.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+            where(any + " OR id IN (SELECT id FROM records WHERE trial >= ? AND trial < ?))", pattern, pattern, pattern,
+                  pattern, low, low + "g");
         } else {
             where(any + ")", pattern, pattern, pattern, pattern);
         }
@@ -88,7 +94,9 @@ Result<Statement> selectRecords(const Database& db, std::string_view columns, co
 
 Result<> addCauseFunction(const Database& db)
 {
-    if (sqlite3_create_function_v2(db.handle(), "failure_cause", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, causeFunction, nullptr, nullptr, nullptr) != SQLITE_OK)
+    if (sqlite3_create_function_v2(db.handle(), "failure_cause", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                   causeFunction, nullptr, nullptr, nullptr)
+        != SQLITE_OK)
         return db.failure("reading");
     return {};
 }

@@ -9,7 +9,8 @@ namespace {
 
 std::string where(const RecordRange& range)
 {
-    return std::string(" WHERE 1") + (range.session > 0 ? " AND session = ?" : "") + (range.untilMs > 0 ? " AND time_ms <= ?" : "");
+    return std::string(" WHERE 1") + (range.session > 0 ? " AND session = ?" : "")
+           + (range.untilMs > 0 ? " AND time_ms <= ?" : "");
 }
 
 void bind(Statement& statement, const RecordRange& range)
@@ -29,9 +30,13 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
 {
     if (range.whole())
         return reader.project().best();
-    // Who stands best, as the schema has it for the whole: within the range, the latest finals leave what is older behind.
+    // Who stands best, as the schema has it for the whole: within the range, the latest finals leave what is older
+    // behind.
     const std::string valid = where(range) + " AND code = 'Ok' AND mean_ns IS NOT NULL";
-    LATHE_TRY_ASSIGN(Statement finals, Statement::prepare(reader.project().database(), "SELECT task, target, device_key, cold_bytes, finals, id FROM records" + valid + " AND finals <> '' ORDER BY id"));
+    LATHE_TRY_ASSIGN(Statement finals,
+                     Statement::prepare(reader.project().database(),
+                                        "SELECT task, target, device_key, cold_bytes, finals, id FROM records" + valid
+                                            + " AND finals <> '' ORDER BY id"));
     bind(finals, range);
     std::map<Alike, std::pair<std::string, std::int64_t>> latest; // id of the finals, its first record
     while (true) {
@@ -43,9 +48,12 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
             known = {finals.text(4), finals.integer(5)};
     }
     // Beside an aggregate min() SQLite takes the other columns from the row that has it.
-    const auto fastest = [&](const std::string& restriction, const auto& bindMore) -> Result<std::vector<std::int64_t>> {
-        LATHE_TRY_ASSIGN(Statement s, Statement::prepare(reader.project().database(), "SELECT id, min(mean_ns) FROM records" + valid + restriction
-                                                                                         + " GROUP BY task, target, device_key, cold_bytes, alternative"));
+    const auto fastest = [&](const std::string& restriction,
+                             const auto& bindMore) -> Result<std::vector<std::int64_t>> {
+        LATHE_TRY_ASSIGN(Statement s,
+                         Statement::prepare(reader.project().database(),
+                                            "SELECT id, min(mean_ns) FROM records" + valid + restriction
+                                                + " GROUP BY task, target, device_key, cold_bytes, alternative"));
         bind(s, range);
         bindMore(s);
         std::vector<std::int64_t> ids;
@@ -58,9 +66,15 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
     };
     LATHE_TRY_ASSIGN(std::vector<std::int64_t> ids, fastest({}, [](Statement&) {}));
     for (const auto& [alike, since] : latest) {
-        LATHE_TRY_ASSIGN(const auto later, fastest(" AND task = ? AND target = ? AND device_key = ? AND cold_bytes = ? AND id >= ?", [&alike = alike, first = since.second](Statement& s) {
-            s.bind(std::get<0>(alike)).bind(std::get<1>(alike)).bind(std::get<2>(alike)).bind(std::get<3>(alike)).bind(first);
-        }));
+        LATHE_TRY_ASSIGN(const auto later,
+                         fastest(" AND task = ? AND target = ? AND device_key = ? AND cold_bytes = ? AND id >= ?",
+                                 [&alike = alike, first = since.second](Statement& s) {
+                                     s.bind(std::get<0>(alike))
+                                         .bind(std::get<1>(alike))
+                                         .bind(std::get<2>(alike))
+                                         .bind(std::get<3>(alike))
+                                         .bind(first);
+                                 }));
         ids.insert(ids.end(), later.begin(), later.end());
     }
     std::sort(ids.begin(), ids.end());
@@ -69,9 +83,12 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
     std::vector<Row> found;
     for (const std::int64_t id : ids) {
         LATHE_TRY_ASSIGN(Record record, reader.record(id));
-        const auto since = latest.find({record.candidate.task, record.target, record.result.device.key, coldBytes(record)});
+        const auto since = latest.find(
+            {record.candidate.task, record.target, record.result.device.key, coldBytes(record)});
         const bool past = since != latest.end() && id < since->second.second;
-        found.push_back({past, {record.candidate.task, record.candidate.alternative, record.result.meanNs(), conditionsOf(record), record}});
+        found.push_back({past,
+                         {record.candidate.task, record.candidate.alternative, record.result.meanNs(),
+                          conditionsOf(record), record}});
     }
     std::stable_sort(found.begin(), found.end(), [](const Row& a, const Row& b) {
         return std::tie(a.second.task, a.first, a.second.costNs) < std::tie(b.second.task, b.first, b.second.costNs);
@@ -84,7 +101,10 @@ Result<std::vector<BestRow>> bestIn(const RecordReader& reader, const RecordRang
 
 Result<std::map<std::string, TaskTotals>> totalsIn(const RecordReader& reader, const RecordRange& range)
 {
-    const std::string sql = range.whole() ? std::string("SELECT task, trials, errors FROM totals") : "SELECT task, sum(finals = ''), sum(finals = '' AND code <> 'Ok') FROM records" + where(range) + " GROUP BY task";
+    const std::string sql = range.whole()
+                                ? std::string("SELECT task, trials, errors FROM totals")
+                                : "SELECT task, sum(finals = ''), sum(finals = '' AND code <> 'Ok') FROM records"
+                                      + where(range) + " GROUP BY task";
     LATHE_TRY_ASSIGN(Statement s, Statement::prepare(reader.project().database(), sql));
     bind(s, range);
     std::map<std::string, TaskTotals> totals;

@@ -106,11 +106,13 @@ struct FailureGroup
     std::int64_t example = 0; ///< row of the latest
 };
 
-/// A failure's first line with what differs from trial to trial (numbers, addresses, paths) left out; numbers of signals stay.
+/// A failure's first line with what differs from trial to trial (numbers, addresses, paths) left out; numbers of
+/// signals stay.
 std::string failureCause(std::string_view text);
 
-/// Lists of a project's records, for views of a million of them: find() yields row numbers from a narrow index, rows() reads
-/// what is visible. Its own read-only connection; one thread at a time; never blocks the writer, nor is blocked by it.
+/// Lists of a project's records, for views of a million of them: find() yields row numbers from a narrow index, rows()
+/// reads what is visible. Its own read-only connection; one thread at a time; never blocks the writer, nor is blocked
+/// by it.
 class RecordReader
 {
 public:
@@ -126,7 +128,8 @@ public:
     /// Errors: Cancelled, StoreFailed.
     Result<RecordPoints> points(const RecordQuery& query, RecordAxis x, RecordAxis y, std::stop_token stop = {}) const;
     Result<std::int64_t> rowOf(std::string_view trial) const; ///< NotFound
-    Result<std::vector<RecordSummary>> repeatsOf(std::string_view trial) const; ///< trials that measured it again, oldest first
+    Result<std::vector<RecordSummary>> repeatsOf(
+        std::string_view trial) const; ///< trials that measured it again, oldest first
     /// Most frequent first; those stored up to row `upTo` alone, 0: all.
     Result<std::vector<FailureGroup>> failures(std::stop_token stop = {}, std::int64_t upTo = 0) const;
     /// Of one round, as stored.
@@ -141,8 +144,12 @@ public:
 
 private:
     using Interrupt = std::function<Error(Error)>;
-    explicit RecordReader(Project project) : m_project(std::move(project)) { }
-    Result<std::vector<std::int64_t>> along(std::string_view sql, std::vector<std::int64_t> known, bool descending, const Interrupt& failure) const;
+    explicit RecordReader(Project project)
+        : m_project(std::move(project))
+    {
+    }
+    Result<std::vector<std::int64_t>> along(std::string_view sql, std::vector<std::int64_t> known, bool descending,
+                                            const Interrupt& failure) const;
     Project m_project;
 };
 

@@ -21,7 +21,14 @@ Statement& bindRecord(Statement& s, const Record& record)
     for (const EdgeState& edge : c.edges)
         edges.push_back(toJson(edge));
     s.bind(record.trial).bind(record.session).bind(std::int64_t{record.round}).bind(std::int64_t{record.index});
-    s.bind(c.task).bind(c.alternative).bind(edges.dump()).bind(c.kind).bind(c.sketch).bind(json(c.genome).dump()).bind(c.steps).bind(c.hash().hex());
+    s.bind(c.task)
+        .bind(c.alternative)
+        .bind(edges.dump())
+        .bind(c.kind)
+        .bind(c.sketch)
+        .bind(json(c.genome).dump())
+        .bind(c.steps)
+        .bind(c.hash().hex());
     s.bind(toString(r.stage)).bind(toString(r.code)).bind(r.text);
     if (r.ok() && std::isfinite(r.meanNs()))
         s.bind(r.meanNs());
@@ -33,7 +40,12 @@ Statement& bindRecord(Statement& s, const Record& record)
         s.bind(c.predictedNs);
     else
         s.bindNull();
-    return s.bind(record.target).bind(coldBytes(record)).bind(record.repeats).bind(finalsOf(record)).bind(r.device.key).bind(toJsonText(r.about));
+    return s.bind(record.target)
+        .bind(coldBytes(record))
+        .bind(record.repeats)
+        .bind(finalsOf(record))
+        .bind(r.device.key)
+        .bind(toJsonText(r.about));
 }
 
 namespace {

@@ -7,13 +7,17 @@
 
 namespace lathe::store {
 
-/// Record <-> row of table `records`. The two lists have the same order; what follows from the conditions is written only.
-inline constexpr const char* kRecordColumns = "trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, "
-                                              "text, mean_ns, costs_ns, verified, durations_ms, conditions, device, time_ms, predicted_ns, target, repeats, "
-                                              "device_key, about";
+/// Record <-> row of table `records`. The two lists have the same order; what follows from the conditions is written
+/// only.
+inline constexpr const char* kRecordColumns =
+    "trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, "
+    "text, mean_ns, costs_ns, verified, durations_ms, conditions, device, time_ms, predicted_ns, target, repeats, "
+    "device_key, about";
 inline constexpr const char* kInsertRecord =
-    "INSERT OR IGNORE INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, "
-    "text, mean_ns, costs_ns, verified, durations_ms, conditions, device, time_ms, predicted_ns, target, cold_bytes, repeats, finals, device_key, about) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+    "INSERT OR IGNORE INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, "
+    "steps, hash, stage, code, "
+    "text, mean_ns, costs_ns, verified, durations_ms, conditions, device, time_ms, predicted_ns, target, cold_bytes, "
+    "repeats, finals, device_key, about) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
     "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 Statement& bindRecord(Statement& statement, const Record& record);

@@ -28,8 +28,8 @@ CREATE VIEW best AS SELECT * FROM records r WHERE code = 'Ok' AND id = (SELECT i
     ORDER BY mean_ns, id LIMIT 1);
 )sql";
 
-// Histories of a million records: lists are filtered and ordered from one narrow index that grows at its end (a row of the
-// table fills half a page), failures have their own, and counts and best-of are kept, not counted.
+// Histories of a million records: lists are filtered and ordered from one narrow index that grows at its end (a row of
+// the table fills half a page), failures have their own, and counts and best-of are kept, not counted.
 constexpr const char* kVersion2 = R"sql(
 ALTER TABLE records ADD COLUMN predicted_ns REAL;
 DROP INDEX records_by_place;
@@ -51,8 +51,8 @@ CREATE TABLE budgets(model INTEGER NOT NULL, task TEXT NOT NULL, pinned INTEGER 
     trial_cap INTEGER NOT NULL, PRIMARY KEY(model, task)) WITHOUT ROWID;
 )sql";
 
-// Costs compare only where they were measured alike: the fastest record is kept for each target text, device, cache condition
-// and alternative, together with the latest record of that kind.
+// Costs compare only where they were measured alike: the fastest record is kept for each target text, device, cache
+// condition and alternative, together with the latest record of that kind.
 constexpr const char* kVersion3 = R"sql(
 ALTER TABLE records ADD COLUMN target TEXT NOT NULL DEFAULT '';
 ALTER TABLE records ADD COLUMN cold_bytes INTEGER NOT NULL DEFAULT 0;
@@ -88,12 +88,12 @@ DROP INDEX records_by_place;
 CREATE INDEX records_by_place ON records(session, round, position, task, alternative, sketch, code, stage, mean_ns, predicted_ns, time_ms, verified);
 )sql";
 
-// Who stands best. Finals measure the best trials of a task once more, side by side: where a task has finals (for a target, device
-// and cache condition), every older record of it is past, the finals of before included. Past records rank behind all others,
-// whatever their cost; they serve where nothing else will do, as for an algorithm that no finalist has. Records that come later
-// compete with the finals. The finals of one task come in one transaction and share one id; the first of an id that is not the
-// latest one opens new finals. record_range.cpp has the same rule for a part of the history. (No OR REPLACE in a trigger: the
-// INSERT OR IGNORE that fires it would turn it into OR IGNORE.)
+// Who stands best. Finals measure the best trials of a task once more, side by side: where a task has finals (for a
+// target, device and cache condition), every older record of it is past, the finals of before included. Past records
+// rank behind all others, whatever their cost; they serve where nothing else will do, as for an algorithm that no
+// finalist has. Records that come later compete with the finals. The finals of one task come in one transaction and
+// share one id; the first of an id that is not the latest one opens new finals. record_range.cpp has the same rule for
+// a part of the history. (No OR REPLACE in a trigger: the INSERT OR IGNORE that fires it would turn it into OR IGNORE.)
 constexpr const char* kVersion5 = R"sql(
 ALTER TABLE records ADD COLUMN finals TEXT NOT NULL DEFAULT '';
 CREATE INDEX records_finals ON records(task, id) WHERE finals <> '';
@@ -145,9 +145,10 @@ DROP VIEW best;
 CREATE VIEW best AS SELECT r.*, f.past AS past FROM fastest f JOIN records r ON r.id = f.record;
 )sql";
 
-// Costs compare among equal devices, whichever of them measured: records hold the key of the device's class beside its fingerprint,
-// and what stands best is kept by key. Records of before get the key that a device has by its fingerprint. Two that differed by no
-// more than where they were plugged in become one class, so who stands best is worked out anew, by the rule of version 5.
+// Costs compare among equal devices, whichever of them measured: records hold the key of the device's class beside its
+// fingerprint, and what stands best is kept by key. Records of before get the key that a device has by its fingerprint.
+// Two that differed by no more than where they were plugged in become one class, so who stands best is worked out anew,
+// by the rule of version 5.
 constexpr const char* kVersion6 = R"sql(
 ALTER TABLE records ADD COLUMN device_key TEXT NOT NULL DEFAULT '';
 CREATE TEMP TABLE device_keys(device TEXT PRIMARY KEY, key TEXT NOT NULL) WITHOUT ROWID;
@@ -216,7 +217,7 @@ ALTER TABLE records ADD COLUMN about TEXT NOT NULL DEFAULT '';
 
 } // namespace
 
-const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {kVersion1, kVersion2, kVersion3,
-                                                                                        kVersion4, kVersion5, kVersion6, kVersion7};
+const std::array<const char*, static_cast<std::size_t>(kSchemaVersion)> kSchemaSteps = {
+    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6, kVersion7};
 
 } // namespace lathe::store

@@ -55,19 +55,25 @@ Error Database::failure(std::string_view doing) const
     const int code = m_db ? sqlite3_extended_errcode(m_db.get()) : SQLITE_NOMEM;
     const std::string_view words = cure(code);
     const bool damaged = (code & 0xff) == SQLITE_NOTADB || (code & 0xff) == SQLITE_CORRUPT;
-    return makeError(damaged ? Errc::BadFile : Errc::StoreFailed,
-                     say(Msg::DatabaseFailed, phrase(doing), m_file, phrase(words.empty() ? std::string_view(m_db ? sqlite3_errmsg(m_db.get()) : "out of memory") : words)));
+    return makeError(
+        damaged ? Errc::BadFile : Errc::StoreFailed,
+        say(Msg::DatabaseFailed, phrase(doing), m_file,
+            phrase(words.empty() ? std::string_view(m_db ? sqlite3_errmsg(m_db.get()) : "out of memory") : words)));
 }
 
 Result<Database> Database::open(const std::filesystem::path& file, Mode mode)
 {
     Database db;
     db.m_file = file.string();
-    const int flags = mode == Mode::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (mode == Mode::ReadWrite ? SQLITE_OPEN_CREATE : 0);
+    const int flags = mode == Mode::ReadOnly
+                          ? SQLITE_OPEN_READONLY
+                          : SQLITE_OPEN_READWRITE | (mode == Mode::ReadWrite ? SQLITE_OPEN_CREATE : 0);
     LATHE_TRY(db.connect(db.m_file, flags));
-    // A reader of a WAL database wants to make NAME-shm beside it. Where that is not permitted (read-only media, a folder of
-    // someone else) the file is whole by itself if nothing waits in its WAL, and can be read as one that never changes.
-    if (mode == Mode::ReadOnly && sqlite3_exec(db.handle(), "PRAGMA schema_version", nullptr, nullptr, nullptr) != SQLITE_OK
+    // A reader of a WAL database wants to make NAME-shm beside it. Where that is not permitted (read-only media, a
+    // folder of someone else) the file is whole by itself if nothing waits in its WAL, and can be read as one that
+    // never changes.
+    if (mode == Mode::ReadOnly
+        && sqlite3_exec(db.handle(), "PRAGMA schema_version", nullptr, nullptr, nullptr) != SQLITE_OK
         && (sqlite3_errcode(db.handle()) & 0xff) == SQLITE_CANTOPEN && !hasPendingWrites(db.m_file))
         LATHE_TRY(db.connect(immutableUri(db.m_file), flags | SQLITE_OPEN_URI));
     return db;
@@ -176,7 +182,9 @@ double Statement::real(int column) const
 std::string Statement::text(int column) const
 {
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(m_statement.get(), column));
-    return text == nullptr ? std::string() : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(m_statement.get(), column)));
+    return text == nullptr
+               ? std::string()
+               : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(m_statement.get(), column)));
 }
 
 std::vector<std::byte> Statement::blob(int column) const

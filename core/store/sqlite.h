@@ -27,8 +27,8 @@ public:
         Existing, ///< to read and write; one that is not there is not made
         ReadOnly
     };
-    /// Opens (ReadWrite creates). ReadOnly works where nothing can be written, too. Errors: StoreFailed with the file and
-    /// SQLite's words, BadFile if it is no database.
+    /// Opens (ReadWrite creates). ReadOnly works where nothing can be written, too. Errors: StoreFailed with the file
+    /// and SQLite's words, BadFile if it is no database.
     static Result<Database> open(const std::filesystem::path& file, Mode mode);
     Database(Database&&) noexcept = default;
     Database& operator=(Database&&) noexcept = default;
@@ -88,13 +88,19 @@ class Transaction
 {
 public:
     static Result<Transaction> begin(Database& db);
-    Transaction(Transaction&& other) noexcept : m_db(std::exchange(other.m_db, nullptr)) { }
+    Transaction(Transaction&& other) noexcept
+        : m_db(std::exchange(other.m_db, nullptr))
+    {
+    }
     Transaction& operator=(Transaction&&) = delete;
     ~Transaction();
     Result<> commit();
 
 private:
-    explicit Transaction(Database* db) : m_db(db) { }
+    explicit Transaction(Database* db)
+        : m_db(db)
+    {
+    }
     Database* m_db;
 };
 

@@ -1,8 +1,8 @@
 #include "core/store/transfer.h"
 
-#include "core/support/json_fields.h"
 #include "core/record/record_json.h"
 #include "core/schedule/step.h"
+#include "core/support/json_fields.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -121,8 +121,8 @@ Result<TransferCount> exportJsonLines(const Project& project, const std::filesys
     return count;
 }
 
-Result<TransferCount> exportReferenceLog(const Project& project, const std::filesystem::path& file, std::string_view target,
-                                         const ReferenceTarget& describe)
+Result<TransferCount> exportReferenceLog(const Project& project, const std::filesystem::path& file,
+                                         std::string_view target, const ReferenceTarget& describe)
 {
     struct Workload
     {
@@ -142,7 +142,8 @@ Result<TransferCount> exportReferenceLog(const Project& project, const std::file
     TransferCount count;
     LATHE_TRY(project.forEachRecord({}, [&](const Record& record) {
         if (record.target != target) {
-            ++count.skipped[record.target.empty() ? std::string("made for a target that is not known") : fmt::format("made for {}", record.target)];
+            ++count.skipped[record.target.empty() ? std::string("made for a target that is not known")
+                                                  : fmt::format("made for {}", record.target)];
             return;
         }
         const auto workload = workloads.find(record.candidate.task);
@@ -151,7 +152,8 @@ Result<TransferCount> exportReferenceLog(const Project& project, const std::file
             return;
         }
         if (workload->second.alternative != record.candidate.alternative) {
-            ++count.skipped[fmt::format("computed as {}, which the reference would not pick", record.candidate.alternative)];
+            ++count.skipped[fmt::format("computed as {}, which the reference would not pick",
+                                        record.candidate.alternative)];
             return;
         }
         const json steps = json::parse(record.candidate.steps, nullptr, false);
@@ -175,7 +177,9 @@ Result<TransferCount> exportReferenceLog(const Project& project, const std::file
                                              [](double sum, const auto& activity) { return sum + activity.second; });
         const auto [name, hardware] = describe(record.result.device.fingerprint);
         const json task = {workload->second.key, name, hardware, "", 0, json::array()};
-        const json line = {{"i", {task, {json::array(), steps}}}, {"r", {costs, 0, allMs * 1e-3, record.timeMs / 1000}}, {"v", "v0.6"}};
+        const json line = {{"i", {task, {json::array(), steps}}},
+                           {"r", {costs, 0, allMs * 1e-3, record.timeMs / 1000}},
+                           {"v", "v0.6"}};
         out.line(line.dump());
         ++count.written;
     }));

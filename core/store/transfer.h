@@ -14,7 +14,8 @@ struct TransferCount
     std::map<std::string, std::int64_t> skipped; ///< by reason
 };
 
-/// Copies models, tasks and records (bestOnly: Project::best, the best valid ones) into `to`; records that it has are skipped.
+/// Copies models, tasks and records (bestOnly: Project::best, the best valid ones) into `to`; records that it has are
+/// skipped.
 Result<TransferCount> copyRecords(const Project& from, Project& to, bool bestOnly);
 
 /// Every record as a line of JSON (record_json.h), failures included.
@@ -23,9 +24,9 @@ Result<TransferCount> exportJsonLines(const Project& project, const std::filesys
 /// How the reference writes a target and its eight hardware parameters; `device` is a record's fingerprint.
 using ReferenceTarget = std::function<std::pair<std::string, std::vector<std::int64_t>>(std::string_view device)>;
 
-/// The reference auto-scheduler's log, version v0.6 (auto-scheduler.md 10): records for `target` of the alternative that the
-/// reference would pick, whose steps are all the reference's own; others are skipped with the reason.
-Result<TransferCount> exportReferenceLog(const Project& project, const std::filesystem::path& file, std::string_view target,
-                                         const ReferenceTarget& describe);
+/// The reference auto-scheduler's log, version v0.6 (auto-scheduler.md 10): records for `target` of the alternative
+/// that the reference would pick, whose steps are all the reference's own; others are skipped with the reason.
+Result<TransferCount> exportReferenceLog(const Project& project, const std::filesystem::path& file,
+                                         std::string_view target, const ReferenceTarget& describe);
 
 } // namespace lathe::store

@@ -14,7 +14,11 @@
 
 namespace lathe::store {
 
-WriteLock::WriteLock(WriteLock&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)), m_file(std::move(other.m_file)) { }
+WriteLock::WriteLock(WriteLock&& other) noexcept
+    : m_fd(std::exchange(other.m_fd, -1))
+    , m_file(std::move(other.m_file))
+{
+}
 
 WriteLock& WriteLock::operator=(WriteLock&& other) noexcept
 {
@@ -35,7 +39,8 @@ Result<WriteLock> WriteLock::tryAcquire(const std::filesystem::path& file)
 {
     WriteLock lock;
     lock.m_file = file;
-    // A holder unlinks its file before it lets go, so the file that was locked may be gone from the folder: then try again.
+    // A holder unlinks its file before it lets go, so the file that was locked may be gone from the folder: then try
+    // again.
     for (int attempt = 0; attempt < 100; ++attempt) {
         const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
         if (fd < 0)
@@ -44,9 +49,14 @@ Result<WriteLock> WriteLock::tryAcquire(const std::filesystem::path& file)
             ::close(fd);
             return lock;
         }
-        struct stat ours{};
-        struct stat there{};
-        if (::fstat(fd, &ours) == 0 && ::stat(file.c_str(), &there) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev) {
+        struct stat ours
+        {
+        };
+        struct stat there
+        {
+        };
+        if (::fstat(fd, &ours) == 0 && ::stat(file.c_str(), &there) == 0 && ours.st_ino == there.st_ino
+            && ours.st_dev == there.st_dev) {
             lock.m_fd = fd;
             return lock;
         }

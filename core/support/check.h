@@ -22,16 +22,16 @@ private:
 
 struct CheckVoidify
 {
-    void operator&(std::ostream&) const { }
+    void operator&(std::ostream&) const {}
 };
 
 } // namespace lathe::detail
 
 /// Our own bug, in release too. No user input, plugin or kernel may be able to reach one.
 #define LATHE_CHECK(condition)                                                                                         \
-    (condition) ? static_cast<void>(0)                                                                                 \
-                : ::lathe::detail::CheckVoidify()                                                                      \
-            & ::lathe::detail::CheckFailure(#condition, __FILE__, __LINE__).stream()
+    (condition)                                                                                                        \
+        ? static_cast<void>(0)                                                                                         \
+        : ::lathe::detail::CheckVoidify() & ::lathe::detail::CheckFailure(#condition, __FILE__, __LINE__).stream()
 
 /// The same in hot loops: looked at where checks are on (checks.h).
 #define LATHE_DCHECK(condition) LATHE_CHECK(!::lathe::checksAreOn() || (condition))

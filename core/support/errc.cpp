@@ -5,9 +5,10 @@
 namespace lathe {
 
 namespace {
-constexpr std::array<std::string_view, 16> kNames = {
-    "Ok", "InvalidArgument", "NotFound", "Unsupported", "BadFile", "IllegalSchedule", "BuildFailed", "BuildTimeout",
-    "RunTimeout", "WrongAnswer", "DeviceLost", "WorkerCrashed", "Cancelled", "StoreFailed", "Incompatible", "Internal"};
+constexpr std::array<std::string_view, 16> kNames = {"Ok",         "InvalidArgument", "NotFound",     "Unsupported",
+                                                     "BadFile",    "IllegalSchedule", "BuildFailed",  "BuildTimeout",
+                                                     "RunTimeout", "WrongAnswer",     "DeviceLost",   "WorkerCrashed",
+                                                     "Cancelled",  "StoreFailed",     "Incompatible", "Internal"};
 }
 
 std::string_view toString(Errc code)

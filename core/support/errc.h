@@ -18,7 +18,8 @@ enum class Errc : std::uint8_t
     NotFound = LATHE_ERRC_NOT_FOUND,
     Unsupported = LATHE_ERRC_UNSUPPORTED, ///< understood, but this build or back end cannot do it
     BadFile = LATHE_ERRC_BAD_FILE, ///< truncated, hostile, or not what its name says
-    IllegalSchedule = LATHE_ERRC_ILLEGAL_SCHEDULE, ///< steps that do not apply to the compute DAG, or break a hardware limit
+    IllegalSchedule =
+        LATHE_ERRC_ILLEGAL_SCHEDULE, ///< steps that do not apply to the compute DAG, or break a hardware limit
     BuildFailed = LATHE_ERRC_BUILD_FAILED,
     BuildTimeout = LATHE_ERRC_BUILD_TIMEOUT,
     RunTimeout = LATHE_ERRC_RUN_TIMEOUT,

@@ -13,9 +13,10 @@ class Executor
 public:
     virtual ~Executor() = default;
 
-    /// Calls body(i) once for each i in [0, count), in any order, on any of the executor's threads, and returns when all
-    /// are done. A stop request skips what has not begun. `body` must not throw.
-    virtual void parallelFor(std::size_t count, const std::function<void(std::size_t)>& body, std::stop_token stop = {}) = 0;
+    /// Calls body(i) once for each i in [0, count), in any order, on any of the executor's threads, and returns when
+    /// all are done. A stop request skips what has not begun. `body` must not throw.
+    virtual void parallelFor(std::size_t count, const std::function<void(std::size_t)>& body,
+                             std::stop_token stop = {}) = 0;
 
     /// Threads that parallelFor uses, >= 1.
     virtual unsigned concurrency() const = 0;
@@ -25,7 +26,8 @@ public:
 class SerialExecutor final : public Executor
 {
 public:
-    void parallelFor(std::size_t count, const std::function<void(std::size_t)>& body, std::stop_token stop = {}) override
+    void parallelFor(std::size_t count, const std::function<void(std::size_t)>& body,
+                     std::stop_token stop = {}) override
     {
         for (std::size_t i = 0; i < count && !stop.stop_requested(); ++i)
             body(i);

@@ -3,18 +3,17 @@
 #include "core/support/message.h"
 #include "core/support/open_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <random>
 #include <utility>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -52,7 +51,8 @@ int nameBeside(int fd, const fs::path& path, std::string& name)
     std::random_device random;
     for (int attempt = 0; attempt < 100; ++attempt) {
         name = fmt::format("{}.{:06x}", path.string(), random() & 0xffffffu);
-        if (::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", fd).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0)
+        if (::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", fd).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW)
+            == 0)
             return 0;
         if (errno != EEXIST)
             break;
@@ -86,8 +86,7 @@ Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
     LATHE_TRY_ASSIGN(const RegularFile opened, openRegularFile(path));
     const auto& [file, size] = opened;
     if (size > maxBytes)
-        return makeError(Errc::BadFile, say(Msg::FileTooLarge, path.string(),
-                                                    size, maxBytes));
+        return makeError(Errc::BadFile, say(Msg::FileTooLarge, path.string(), size, maxBytes));
     std::string text(size, '\0');
     std::size_t got = 0;
     while (got < text.size()) {
@@ -110,8 +109,8 @@ Result<> writeFileAtomically(const fs::path& path, std::span<const std::byte> by
         return makeError(writeErrc(code), say(Msg::CannotDo, phrase(doing), path.string(), std::strerror(code)));
     };
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    // Without a name until all of it is on the disk, where the file system can do that: a program that is killed meanwhile
-    // leaves nothing behind.
+    // Without a name until all of it is on the disk, where the file system can do that: a program that is killed
+    // meanwhile leaves nothing behind.
     std::string temporary;
     OpenFile file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
     if (file.get() < 0) {
@@ -170,8 +169,7 @@ Result<TempDir> TempDir::create(std::string_view prefix)
     for (int attempt = 0; attempt < 100; ++attempt) {
         std::string name = (base / fmt::format("{}.XXXXXX", prefix)).string();
         if (!::mkdtemp(name.data()))
-            return makeError(Errc::StoreFailed,
-                             say(Msg::FolderNotCreated, base.string(), std::strerror(errno)));
+            return makeError(Errc::StoreFailed, say(Msg::FolderNotCreated, base.string(), std::strerror(errno)));
         if (const int lock = lockFolder(name); lock >= 0)
             return TempDir(name, lock);
     }
@@ -188,7 +186,8 @@ TempDir::~TempDir()
 }
 
 TempDir::TempDir(TempDir&& other) noexcept
-    : m_path(std::exchange(other.m_path, {})), m_lock(std::exchange(other.m_lock, -1))
+    : m_path(std::exchange(other.m_path, {}))
+    , m_lock(std::exchange(other.m_lock, -1))
 {
 }
 
@@ -218,8 +217,7 @@ Result<fs::path> findProgram(std::string_view name)
     for (const fs::path& path : {beside, inBin})
         if (::access(path.c_str(), X_OK) == 0)
             return path;
-    return makeError(Errc::NotFound,
-                     say(Msg::ProgramMissing, name, beside.string(), inBin.string()));
+    return makeError(Errc::NotFound, say(Msg::ProgramMissing, name, beside.string(), inBin.string()));
 }
 
 fs::path pluginDir()

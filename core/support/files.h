@@ -20,8 +20,8 @@ Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t ma
 Result<> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 Result<> writeFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-/// A fresh folder, removed with all that is in it. Where its program is killed, the next one that is made for the same purpose
-/// removes it.
+/// A fresh folder, removed with all that is in it. Where its program is killed, the next one that is made for the same
+/// purpose removes it.
 class TempDir
 {
 public:
@@ -35,7 +35,11 @@ public:
     const std::filesystem::path& path() const { return m_path; }
 
 private:
-    TempDir(std::filesystem::path path, int lock) : m_path(std::move(path)), m_lock(lock) { }
+    TempDir(std::filesystem::path path, int lock)
+        : m_path(std::move(path))
+        , m_lock(lock)
+    {
+    }
     std::filesystem::path m_path;
     int m_lock = -1; ///< the folder, held by flock as long as this program lives
 };

@@ -11,7 +11,10 @@ struct Id
 {
     std::int32_t value = -1;
     constexpr Id() = default;
-    constexpr explicit Id(std::int64_t v) : value(static_cast<std::int32_t>(v)) { }
+    constexpr explicit Id(std::int64_t v)
+        : value(static_cast<std::int32_t>(v))
+    {
+    }
     constexpr bool valid() const { return value >= 0; }
     constexpr auto operator<=>(const Id&) const = default;
 };

@@ -11,8 +11,8 @@
 
 namespace lathe {
 
-// One set of rules for what a value of JSON, written by others or damaged, can be read as: what is not exactly of the kind, or not in
-// the range, is not taken. Nothing is converted. Each returns false then, and `out` keeps what it had.
+// One set of rules for what a value of JSON, written by others or damaged, can be read as: what is not exactly of the
+// kind, or not in the range, is not taken. Nothing is converted. Each returns false then, and `out` keeps what it had.
 
 inline bool takeJson(const nlohmann::json& value, bool& out)
 {
@@ -27,9 +27,11 @@ bool takeJson(const nlohmann::json& value, T& out)
 {
     if (!value.is_number_integer())
         return false;
-    const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>()) : std::in_range<T>(value.get<std::int64_t>());
+    const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
+                                                 : std::in_range<T>(value.get<std::int64_t>());
     if (fits)
-        out = value.is_number_unsigned() ? static_cast<T>(value.get<std::uint64_t>()) : static_cast<T>(value.get<std::int64_t>());
+        out = value.is_number_unsigned() ? static_cast<T>(value.get<std::uint64_t>())
+                                         : static_cast<T>(value.get<std::int64_t>());
     return fits;
 }
 

@@ -42,7 +42,8 @@ struct Logger
     std::mutex mutex;
     std::shared_ptr<const Sink> sink;
 
-    Logger() : out(std::make_shared<spdlog::logger>("lathe", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()))
+    Logger()
+        : out(std::make_shared<spdlog::logger>("lathe", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()))
     {
         out->set_pattern("%H:%M:%S.%e %^%l%$ %v");
         out->set_level(toSpdlog(levelOfEnvironment()));

@@ -4,6 +4,7 @@
 #include "core/support/open_file.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cerrno>
@@ -12,15 +13,16 @@
 #include <mutex>
 #include <string>
 
-#include <sys/mman.h>
-
 namespace lathe {
 
 /// Mappings of files are listed, so that a signal handler finds which file an address belongs to.
 struct MappedFile::Mapping
 {
     Mapping(const std::filesystem::path& path, std::span<const std::byte> bytes, bool isCopy)
-        : file(path.string()), data(bytes.data()), size(bytes.size()), copied(isCopy)
+        : file(path.string())
+        , data(bytes.data())
+        , size(bytes.size())
+        , copied(isCopy)
     {
         if (isCopy)
             return;
@@ -69,7 +71,8 @@ Result<> readAll(int fd, std::byte* to, std::size_t bytes, const std::filesystem
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
-            return makeError(Errc::BadFile, say(Msg::FileUnreadable, path.string(), count < 0 ? std::strerror(errno) : "it became shorter meanwhile"));
+            return makeError(Errc::BadFile, say(Msg::FileUnreadable, path.string(),
+                                                count < 0 ? std::strerror(errno) : "it became shorter meanwhile"));
         got += static_cast<std::size_t>(count);
     }
     return {};
@@ -88,7 +91,8 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path, std::size
                       : ::mmap(nullptr, opened.bytes, PROT_READ, MAP_PRIVATE, opened.file.get(), 0);
     if (data == MAP_FAILED)
         return makeError(Errc::BadFile, say(Msg::FileNotMapped, path.string(), std::strerror(errno)));
-    result.m_mapping = std::make_shared<const Mapping>(path, std::span(static_cast<const std::byte*>(data), opened.bytes), copy);
+    result.m_mapping = std::make_shared<const Mapping>(
+        path, std::span(static_cast<const std::byte*>(data), opened.bytes), copy);
     if (copy)
         LATHE_TRY(readAll(opened.file.get(), static_cast<std::byte*>(data), opened.bytes, path));
     return result;

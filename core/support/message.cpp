@@ -65,7 +65,9 @@ std::string shown(const Argument& argument, std::string_view form, const Transla
     };
     switch (argument.value.index()) {
     case 0: return std::get<0>(argument.value);
-    case 1: return form.empty() ? fmt::format("{}", std::get<1>(argument.value)) : formatted(static_cast<double>(std::get<1>(argument.value)));
+    case 1:
+        return form.empty() ? fmt::format("{}", std::get<1>(argument.value))
+                            : formatted(static_cast<double>(std::get<1>(argument.value)));
     case 2: return formatted(std::get<2>(argument.value));
     case 3: return joined(std::get<3>(argument.value), Msg::Comma, translate);
     default: break;
@@ -170,7 +172,8 @@ double Message::number(std::string_view name) const
     const Argument* const found = find(name);
     if (found != nullptr && found->value.index() == 1)
         return static_cast<double>(std::get<1>(found->value));
-    return found != nullptr && found->value.index() == 2 ? std::get<2>(found->value) : std::numeric_limits<double>::quiet_NaN();
+    return found != nullptr && found->value.index() == 2 ? std::get<2>(found->value)
+                                                         : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::string Message::text(std::string_view name) const
@@ -280,7 +283,9 @@ std::string textOf(const Message& message, const TranslatePattern& translate)
         if (open == pattern.size())
             break;
         const Place place = placeAt(pattern, open);
-        const std::size_t index = translate ? static_cast<std::size_t>(std::find(names.begin(), names.end(), place.name) - names.begin()) : next++;
+        const std::size_t index = translate ? static_cast<std::size_t>(std::find(names.begin(), names.end(), place.name)
+                                                                       - names.begin())
+                                            : next++;
         if (index < message.arguments.size() && place.form != kNotShown)
             out += shown(message.arguments[index], place.form, translate);
         at = place.end + 1;

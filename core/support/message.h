@@ -13,8 +13,8 @@
 
 namespace lathe {
 
-/// What can be said to a person. The English pattern of each stands in message_table.inc; other languages have patterns of their own with the
-/// same names. Ids are stored by name: append, never rename.
+/// What can be said to a person. The English pattern of each stands in message_table.inc; other languages have patterns
+/// of their own with the same names. Ids are stored by name: append, never rename.
 enum class Msg : std::uint16_t
 {
 #define LATHE_MESSAGE(name, english) name,
@@ -24,14 +24,16 @@ enum class Msg : std::uint16_t
 
 struct Argument;
 
-/// Something said to a person, and what it is about: an id, and a value for each name in its pattern. A value; cheap to move.
+/// Something said to a person, and what it is about: an id, and a value for each name in its pattern. A value; cheap to
+/// move.
 struct Message
 {
     Msg id = Msg::Plain;
     std::vector<Argument> arguments; ///< in the order of the pattern's names
 
-    /// The argument of that name, here or in a message within this one; null: there is none. Names that programs read: `limit` (of
-    /// the hardware), `seconds`, `file`, `package` (as Debian calls it), `nodes`, `more` (nodes beyond those).
+    /// The argument of that name, here or in a message within this one; null: there is none. Names that programs read:
+    /// `limit` (of the hardware), `seconds`, `file`, `package` (as Debian calls it), `nodes`, `more` (nodes beyond
+    /// those).
     const Argument* find(std::string_view name) const;
     double number(std::string_view name) const; ///< NaN: none
     std::string text(std::string_view name) const; ///< of a text; empty: none
@@ -44,15 +46,44 @@ struct Argument
 
     // Implicit, so that say() reads as the sentence does.
     // NOLINTBEGIN(google-explicit-constructor)
-    Argument(std::string text) : value(std::move(text)) { }
-    Argument(std::string_view text) : value(std::string(text)) { }
-    Argument(const char* text) : value(std::string(text)) { }
-    Argument(double number) : value(number) { }
-    template<std::integral Integer> Argument(Integer number) : value(static_cast<std::int64_t>(number)) { }
-    Argument(std::vector<std::string> list) : value(std::move(list)) { }
-    Argument(std::vector<Message> list) : value(std::move(list)) { }
-    Argument(Message message) : value(std::vector<Message>()) { std::get<4>(value).push_back(std::move(message)); }
-    Argument(const Error& error) : Argument(messageOf(error)) { }
+    Argument(std::string text)
+        : value(std::move(text))
+    {
+    }
+    Argument(std::string_view text)
+        : value(std::string(text))
+    {
+    }
+    Argument(const char* text)
+        : value(std::string(text))
+    {
+    }
+    Argument(double number)
+        : value(number)
+    {
+    }
+    template<std::integral Integer>
+    Argument(Integer number)
+        : value(static_cast<std::int64_t>(number))
+    {
+    }
+    Argument(std::vector<std::string> list)
+        : value(std::move(list))
+    {
+    }
+    Argument(std::vector<Message> list)
+        : value(std::move(list))
+    {
+    }
+    Argument(Message message)
+        : value(std::vector<Message>())
+    {
+        std::get<4>(value).push_back(std::move(message));
+    }
+    Argument(const Error& error)
+        : Argument(messageOf(error))
+    {
+    }
     // NOLINTEND(google-explicit-constructor)
 
     static Message messageOf(const Error& error);
@@ -78,7 +109,8 @@ constexpr std::size_t countOfNames(std::string_view pattern)
 template<std::size_t Count>
 struct IdWith
 {
-    consteval IdWith(Msg given) : id(given) // NOLINT(google-explicit-constructor)
+    consteval IdWith(Msg given)
+        : id(given) // NOLINT(google-explicit-constructor)
     {
         if (countOfNames(kEnglish[static_cast<std::size_t>(given)]) != Count)
             throw "the message's pattern has another number of names";
@@ -107,24 +139,27 @@ About about(Message message);
 Message messageOf(const Error& error);
 Message messageOf(const std::string& text, const About& about);
 
-/// The message without arguments that says just this; null, or Plain, where there is none: for words that come from other processes.
+/// The message without arguments that says just this; null, or Plain, where there is none: for words that come from
+/// other processes.
 About aboutPhrase(std::string_view english);
 Message phrase(std::string_view english);
 
 std::size_t messageCount();
 std::string_view nameOf(Msg id); ///< "RunTookLong"
 std::string_view englishOf(Msg id); ///< the pattern: "the run took longer than {seconds} s while {what}"
-/// The names in a pattern, in its order, without what stands behind a colon: how a number is written ("{error:.3g}", as fmt has it), or "-" for what is not shown.
+/// The names in a pattern, in its order, without what stands behind a colon: how a number is written ("{error:.3g}", as
+/// fmt has it), or "-" for what is not shown.
 std::vector<std::string_view> namesIn(std::string_view pattern);
 
-/// What a message says: in English, or in the language whose pattern `translate` gives for an English one. Messages within it are
-/// said in the same language. A pattern may leave names out and have them in another order.
+/// What a message says: in English, or in the language whose pattern `translate` gives for an English one. Messages
+/// within it are said in the same language. A pattern may leave names out and have them in another order.
 using TranslatePattern = std::function<std::string(std::string_view english)>;
 std::string textOf(const Message& message, const TranslatePattern& translate = {});
 
 /// JSON in one line: {"id": "RunTookLong", "with": {"seconds": 10.0, "what": "..."}}; empty for null.
 std::string toJsonText(const About& about);
-/// Null for what is empty, damaged, or of a version that says more than this one: the English text beside it is left then.
+/// Null for what is empty, damaged, or of a version that says more than this one: the English text beside it is left
+/// then.
 About aboutFromJsonText(std::string_view json);
 
 } // namespace lathe

@@ -2,13 +2,12 @@
 
 #include "core/support/message.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
-
-#include <fcntl.h>
-#include <sys/stat.h>
 
 namespace lathe {
 
@@ -18,7 +17,8 @@ Result<RegularFile> openRegularFile(const std::filesystem::path& path)
     OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) {
         const int code = errno;
-        return makeError(code == ENOENT || code == ENOTDIR ? Errc::NotFound : Errc::BadFile, say(Msg::FileNotOpened, path.string(), std::strerror(code)));
+        return makeError(code == ENOENT || code == ENOTDIR ? Errc::NotFound : Errc::BadFile,
+                         say(Msg::FileNotOpened, path.string(), std::strerror(code)));
     }
     struct stat info = {};
     if (::fstat(file.get(), &info) != 0)

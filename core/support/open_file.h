@@ -2,11 +2,11 @@
 
 #include "core/support/result.h"
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <utility>
-
-#include <unistd.h>
 
 namespace lathe {
 
@@ -14,13 +14,19 @@ namespace lathe {
 class OpenFile
 {
 public:
-    explicit OpenFile(int fd) : m_fd(fd) { }
+    explicit OpenFile(int fd)
+        : m_fd(fd)
+    {
+    }
     ~OpenFile()
     {
         if (m_fd >= 0)
             ::close(m_fd);
     }
-    OpenFile(OpenFile&& other) noexcept : m_fd(other.release()) { }
+    OpenFile(OpenFile&& other) noexcept
+        : m_fd(other.release())
+    {
+    }
     OpenFile& operator=(OpenFile&& other) noexcept
     {
         std::swap(m_fd, other.m_fd);

@@ -9,7 +9,8 @@ namespace lathe {
 
 std::string packageIn(std::string_view words)
 {
-    static constexpr std::array<std::string_view, 5> kAbsent = {"not installed", "cannot open shared object", "cannot be opened", "cannot be loaded", "no such file"};
+    static constexpr std::array<std::string_view, 5> kAbsent = {"not installed", "cannot open shared object",
+                                                                "cannot be opened", "cannot be loaded", "no such file"};
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kPackages = {{
         {"libnvrtc", "nvidia-cuda-toolkit"},
         {"nvcc", "nvidia-cuda-toolkit"},
@@ -23,8 +24,10 @@ std::string packageIn(std::string_view words)
         {"libpthread.so.0", "libc6"},
     }};
     std::string low(words);
-    std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (std::none_of(kAbsent.begin(), kAbsent.end(), [&low](std::string_view absent) { return low.find(absent) != std::string::npos; }))
+    std::transform(low.begin(), low.end(), low.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (std::none_of(kAbsent.begin(), kAbsent.end(),
+                     [&low](std::string_view absent) { return low.find(absent) != std::string::npos; }))
         return {};
     for (const auto& [part, package] : kPackages)
         if (words.find(part) != std::string_view::npos)

@@ -4,8 +4,8 @@
 
 namespace lathe {
 
-/// Seconds that all threads of this process have had a processor, so far. Unlike the clock it stands still while the process is
-/// stopped or waits for a core.
+/// Seconds that all threads of this process have had a processor, so far. Unlike the clock it stands still while the
+/// process is stopped or waits for a core.
 inline double processorSeconds()
 {
     timespec time{};

@@ -13,8 +13,8 @@ namespace lathe {
 
 struct Message;
 
-/// What a text is about, beside it: the text's id and the values in it (message.h), for other languages and for programs. Null: the
-/// text alone is known.
+/// What a text is about, beside it: the text's id and the values in it (message.h), for other languages and for
+/// programs. Null: the text alone is known.
 using About = std::shared_ptr<const Message>;
 
 /// An expected failure. `message` is for people: one sentence with the values involved, no final full stop, in English.
@@ -50,9 +50,15 @@ class [[nodiscard]] Result
 {
 public:
     using value_type = T;
-    Result() requires std::is_default_constructible_v<T> : m_state(std::in_place_index<0>) { }
-    Result(T value) : m_state(std::in_place_index<0>, std::move(value)) { } // NOLINT(google-explicit-constructor): as std::expected
-    Result(Error error) : m_state(std::in_place_index<1>, std::move(error)) { } // NOLINT(google-explicit-constructor)
+    Result() requires std::is_default_constructible_v<T> : m_state(std::in_place_index<0>) {}
+    Result(T value)
+        : m_state(std::in_place_index<0>, std::move(value))
+    {
+    } // NOLINT(google-explicit-constructor): as std::expected
+    Result(Error error)
+        : m_state(std::in_place_index<1>, std::move(error))
+    {
+    } // NOLINT(google-explicit-constructor)
 
     bool has_value() const { return m_state.index() == 0; }
     explicit operator bool() const { return has_value(); }

@@ -15,13 +15,15 @@ class StopAfter
 public:
     /// Of no end (infinite seconds): the other stop alone.
     StopAfter(std::stop_token other, double seconds)
-        : m_forward(std::move(other), Forward{&m_source}), m_timer([this, seconds](const std::stop_token& over) {
+        : m_forward(std::move(other), Forward{&m_source})
+        , m_timer([this, seconds](const std::stop_token& over) {
             if (!(seconds < 1e8))
                 return;
             std::mutex mutex;
             std::unique_lock lock(mutex);
             std::condition_variable_any waits;
-            if (!waits.wait_for(lock, over, std::chrono::duration<double>(std::max(0.0, seconds)), [] { return false; }) && !over.stop_requested())
+            if (!waits.wait_for(lock, over, std::chrono::duration<double>(std::max(0.0, seconds)), [] { return false; })
+                && !over.stop_requested())
                 m_source.request_stop();
         })
     {

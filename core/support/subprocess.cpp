@@ -3,7 +3,12 @@
 #include "core/support/message.h"
 #include "core/support/packages.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,12 +17,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
-
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace lathe {
 
@@ -156,21 +155,21 @@ Result<Subprocess> Subprocess::start(const SubprocessOptions& options)
 {
     Pipe in, out, err, report;
     if (!in.open() || !report.open() || (options.pipeOutput && !out.open()) || (options.pipeErrors && !err.open()))
-        return makeError(Errc::Internal, fmt::format("cannot open pipes for {}: {}", options.program.string(),
-                                                     std::strerror(errno)));
+        return makeError(Errc::Internal,
+                         fmt::format("cannot open pipes for {}: {}", options.program.string(), std::strerror(errno)));
     std::vector<std::string> arguments = {options.program.string()};
     arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
     std::vector<std::string> environment = environmentWith(options.environment);
     const std::vector<char*> argv = pointers(arguments);
     const std::vector<char*> envp = pointers(environment);
-    const ChildPlan plan{options.program.c_str(), argv.data(), envp.data(), ::getpid(), in.readEnd,
-                         out.writeEnd,            err.writeEnd, report.writeEnd};
+    const ChildPlan plan{
+        options.program.c_str(), argv.data(), envp.data(), ::getpid(), in.readEnd, out.writeEnd, err.writeEnd,
+        report.writeEnd};
     const pid_t pid = ::fork();
     if (pid == 0)
         becomeChild(plan);
     if (pid < 0)
-        return makeError(Errc::Internal,
-                         notStarted(options.program, std::strerror(errno)));
+        return makeError(Errc::Internal, notStarted(options.program, std::strerror(errno)));
     ::setpgid(pid, pid); // as the child does: whoever comes first, the group exists before we may signal it
     closeFd(report.writeEnd);
     int code = 0;
@@ -202,8 +201,11 @@ Subprocess::~Subprocess()
 }
 
 Subprocess::Subprocess(Subprocess&& other) noexcept
-    : m_pid(std::exchange(other.m_pid, -1)), m_input(std::exchange(other.m_input, -1)),
-      m_output(std::exchange(other.m_output, -1)), m_errors(std::exchange(other.m_errors, -1)), m_exit(other.m_exit)
+    : m_pid(std::exchange(other.m_pid, -1))
+    , m_input(std::exchange(other.m_input, -1))
+    , m_output(std::exchange(other.m_output, -1))
+    , m_errors(std::exchange(other.m_errors, -1))
+    , m_exit(other.m_exit)
 {
 }
 
@@ -347,8 +349,7 @@ Result<RunOutput> runProcess(const SubprocessOptions& options, std::string_view 
     const auto exit = child.wait(deadline);
     if (!exit) {
         child.kill();
-        return makeError(Errc::RunTimeout,
-                         say(Msg::ProgramTookLong, options.program.string()));
+        return makeError(Errc::RunTimeout, say(Msg::ProgramTookLong, options.program.string()));
     }
     result.exit = *exit;
     return result;

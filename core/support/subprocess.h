@@ -3,6 +3,8 @@
 #include "core/support/deadline.h"
 #include "core/support/result.h"
 
+#include <sys/types.h>
+
 #include <csignal>
 #include <filesystem>
 #include <optional>
@@ -11,8 +13,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <sys/types.h>
 
 namespace lathe {
 

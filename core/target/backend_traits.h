@@ -12,7 +12,8 @@ enum class CostClock : std::uint8_t
 {
     Wall, ///< of the processor that runs the kernels
     Device, ///< the device's own events
-    Model ///< computed by a formula: no cache is cold, no two measurements differ, and a run's durations follow from its results
+    Model ///< computed by a formula: no cache is cold, no two measurements differ, and a run's durations follow from
+          ///< its results
 };
 
 /// What one kernel of a target is made of. The search and the default schedules choose by this, never by a kind's name.
@@ -44,9 +45,10 @@ struct Tolerances
     bool operator==(const Tolerances&) const = default;
 };
 
-/// What a back end says of one target: all that the engine above plugins/ asks instead of comparing kinds. A plain value, made by
-/// TargetKind::traits when the target's text is read. What a new back end leaves as it is fits a device that is no processor of
-/// this machine, has no deploy libraries yet, and runs the schedules that Lathe has for processors.
+/// What a back end says of one target: all that the engine above plugins/ asks instead of comparing kinds. A plain
+/// value, made by TargetKind::traits when the target's text is read. What a new back end leaves as it is fits a device
+/// that is no processor of this machine, has no deploy libraries yet, and runs the schedules that Lathe has for
+/// processors.
 struct BackendTraits
 {
     /// Whose rules and presets of the reference compiler apply: "cpu", "gpu" or "mali".
@@ -59,13 +61,14 @@ struct BackendTraits
     bool runsHere = true;
     /// Deploy libraries can be made for it.
     bool libraries = false;
-    /// What the images of Lathe's own partition are converted to, "NHWC" or "NCHW", where nobody asked for a layout; empty: they stay.
+    /// What the images of Lathe's own partition are converted to, "NHWC" or "NCHW", where nobody asked for a layout;
+    /// empty: they stay.
     std::string layout;
-    /// Targets of one such name learn from each other: what was measured for one says something of another. Also the name under which
-    /// a head start for them is installed, "cpu-x86_64". Empty: nothing is carried over.
+    /// Targets of one such name learn from each other: what was measured for one says something of another. Also the
+    /// name under which a head start for them is installed, "cpu-x86_64". Empty: nothing is carried over.
     std::string headStart;
-    /// The figures that an opened device tells of itself replace presets. False where they are detected already, or belong to a
-    /// processor that the target names.
+    /// The figures that an opened device tells of itself replace presets. False where they are detected already, or
+    /// belong to a processor that the target names.
     bool takesDeviceFigures = false;
     Tolerances tolerance;
 

@@ -86,7 +86,11 @@ CpuInfo readCpuInfo(const std::filesystem::path& root)
 class Detection
 {
 public:
-    explicit Detection(const std::filesystem::path& root) : m_root(root), m_info(readCpuInfo(root)) { }
+    explicit Detection(const std::filesystem::path& root)
+        : m_root(root)
+        , m_info(readCpuInfo(root))
+    {
+    }
 
     Hardware run()
     {
@@ -127,8 +131,8 @@ private:
     void caches()
     {
         for (int index = 0; index < 8; ++index) {
-            const std::filesystem::path entry =
-                m_root / "sys/devices/system/cpu/cpu0/cache" / ("index" + std::to_string(index));
+            const std::filesystem::path entry = m_root / "sys/devices/system/cpu/cpu0/cache"
+                                                / ("index" + std::to_string(index));
             const std::string level = firstLine(entry / "level"), type = firstLine(entry / "type");
             const std::int64_t bytes = sizeValue(firstLine(entry / "size"));
             if (bytes <= 0 || type == "Instruction")
@@ -167,7 +171,10 @@ private:
 
 } // namespace
 
-Hardware detectHardware(const std::filesystem::path& root) { return Detection(root).run(); }
+Hardware detectHardware(const std::filesystem::path& root)
+{
+    return Detection(root).run();
+}
 
 unsigned availableThreads()
 {

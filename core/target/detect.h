@@ -7,8 +7,8 @@
 namespace lathe {
 
 /// What the kernel tells of this machine's CPU below `root` (proc/cpuinfo, sys/devices/system/cpu): vector width and
-/// registers, caches, line size, physical cores, clock. A figure that it does not tell comes from a cautious preset, and
-/// its origin says so. Hybrid machines are described by CPU 0.
+/// registers, caches, line size, physical cores, clock. A figure that it does not tell comes from a cautious preset,
+/// and its origin says so. Hybrid machines are described by CPU 0.
 Hardware detectHardware(const std::filesystem::path& root = "/");
 
 /// Threads that this process may run at once (affinity mask), at least 1.

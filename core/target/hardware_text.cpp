@@ -67,11 +67,15 @@ Result<Hardware> parseHardware(std::string_view text, std::string_view origin)
             continue;
         const auto equals = line.find('=');
         const std::string_view name = trimmed(line.substr(0, equals));
-        const std::string_view digits = equals == std::string_view::npos ? std::string_view() : trimmed(line.substr(equals + 1));
+        const std::string_view digits = equals == std::string_view::npos ? std::string_view()
+                                                                         : trimmed(line.substr(equals + 1));
         std::int64_t value = 0;
         const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (name.empty() || digits.empty() || error != std::errc() || rest != digits.data() + digits.size())
-            return makeError(Errc::InvalidArgument, fmt::format("line {} of the hardware parameters is not of the form name = whole number: {}", number, line.substr(0, 80)));
+            return makeError(
+                Errc::InvalidArgument,
+                fmt::format("line {} of the hardware parameters is not of the form name = whole number: {}", number,
+                            line.substr(0, 80)));
         hardware.limits[std::string(name)] = {value, std::string(origin)};
     }
     return hardware;
@@ -83,7 +87,9 @@ Result<Hardware> readHardware(const std::string& fileOrDevice)
     if (std::filesystem::is_regular_file(fileOrDevice, ignored)) {
         std::ifstream in(fileOrDevice, std::ios::binary);
         std::string text;
-        std::copy_n(std::istreambuf_iterator<char>(in), std::min<std::uintmax_t>(kMostBytes, std::filesystem::file_size(fileOrDevice, ignored)), std::back_inserter(text));
+        std::copy_n(std::istreambuf_iterator<char>(in),
+                    std::min<std::uintmax_t>(kMostBytes, std::filesystem::file_size(fileOrDevice, ignored)),
+                    std::back_inserter(text));
         auto hardware = parseHardware(text, "file " + std::filesystem::path(fileOrDevice).filename().string());
         if (!hardware)
             return std::move(hardware).error().note(fileOrDevice);
@@ -92,12 +98,15 @@ Result<Hardware> readHardware(const std::string& fileOrDevice)
         return hardware;
     }
     const bool word = !fileOrDevice.empty()
-        && std::all_of(fileOrDevice.begin(), fileOrDevice.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; });
+                      && std::all_of(fileOrDevice.begin(), fileOrDevice.end(),
+                                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; });
     if (word && fileOrDevice != "native") {
         LATHE_TRY_ASSIGN(const Target target, Target::parse("cpu -threads=1 -mcpu=" + fileOrDevice));
         Hardware hardware = defaultHardware(target);
         // Threads are the target's to say, and what is the same for all CPUs is no news.
-        std::erase_if(hardware.limits, [](const auto& limit) { return limit.first == "num_cores" || limit.second.origin == "preset cpu"; });
+        std::erase_if(hardware.limits, [](const auto& limit) {
+            return limit.first == "num_cores" || limit.second.origin == "preset cpu";
+        });
         if (!hardware.limits.empty())
             return hardware;
     }
@@ -117,7 +126,8 @@ Result<> checkLimit(const Target& target, std::string_view name, std::int64_t va
     const std::int64_t least = std::min<std::int64_t>(1, limit->second.value);
     if (value < least || value > kMost)
         return makeError(Errc::InvalidArgument, say(Msg::LimitOutOfRange, name, value, least, kMost));
-    if ((name == "vector_unit_bytes" || name == "cache_line_bytes") && (!std::has_single_bit(static_cast<std::uint64_t>(value)) || value < 4 || value > 4096))
+    if ((name == "vector_unit_bytes" || name == "cache_line_bytes")
+        && (!std::has_single_bit(static_cast<std::uint64_t>(value)) || value < 4 || value > 4096))
         return makeError(Errc::InvalidArgument, say(Msg::LimitNoPowerOfTwo, name, value));
     if (name == "num_cores" && value > 4096)
         return makeError(Errc::InvalidArgument, say(Msg::CoresOverMost, value));

@@ -6,15 +6,17 @@
 
 namespace lathe {
 
-/// Hardware parameters as people write them: lines "l2_bytes = 1048576" ('#' begins a comment), or one JSON object {"l2_bytes": 1048576}
-/// or {"l2_bytes": {"value": 1048576, "origin": "detected"}} as `lathe-cli devices --json` prints it. Values without an origin get
-/// `origin`. Errors: InvalidArgument names the line or key that is off.
+/// Hardware parameters as people write them: lines "l2_bytes = 1048576" ('#' begins a comment), or one JSON object
+/// {"l2_bytes": 1048576} or {"l2_bytes": {"value": 1048576, "origin": "detected"}} as `lathe-cli devices --json` prints
+/// it. Values without an origin get `origin`. Errors: InvalidArgument names the line or key that is off.
 Result<Hardware> parseHardware(std::string_view text, std::string_view origin);
 
-/// Of a file, or, where there is none of that name, of a CPU known by its -mcpu name. Errors: NotFound, those of parseHardware().
+/// Of a file, or, where there is none of that name, of a CPU known by its -mcpu name. Errors: NotFound, those of
+/// parseHardware().
 Result<Hardware> readHardware(const std::string& fileOrDevice);
 
-/// Whether `name` may be `value` in place of what `target` says. InvalidArgument: no such parameter (known ones are named), not sensible.
+/// Whether `name` may be `value` in place of what `target` says. InvalidArgument: no such parameter (known ones are
+/// named), not sensible.
 Result<> checkLimit(const Target& target, std::string_view name, std::int64_t value);
 
 /// One JSON object with values and origins; parseHardware() reads it.

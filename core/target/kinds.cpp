@@ -50,7 +50,8 @@ TargetWord threadsWord()
 
 TargetWord integerWord(std::string key)
 {
-    return {std::move(key), [](std::string_view value) -> std::string { return wholeNumber(value) ? "" : "an integer"; }};
+    return {std::move(key),
+            [](std::string_view value) -> std::string { return wholeNumber(value) ? "" : "an integer"; }};
 }
 
 TargetWord choiceWord(std::string key, std::vector<std::string> values)
@@ -68,7 +69,8 @@ void addTargetKind(TargetKind kind)
     auto added = std::make_shared<const TargetKind>(std::move(kind));
     KindTable& known = table();
     const std::scoped_lock lock(known.mutex);
-    const auto same = std::find_if(known.kinds.begin(), known.kinds.end(), [&added](const TargetKindPtr& k) { return k->name == added->name; });
+    const auto same = std::find_if(known.kinds.begin(), known.kinds.end(),
+                                   [&added](const TargetKindPtr& k) { return k->name == added->name; });
     if (same != known.kinds.end())
         *same = std::move(added);
     else
@@ -79,7 +81,8 @@ TargetKindPtr findTargetKind(std::string_view name)
 {
     KindTable& known = table();
     const std::scoped_lock lock(known.mutex);
-    const auto found = std::find_if(known.kinds.begin(), known.kinds.end(), [name](const TargetKindPtr& k) { return k->name == name; });
+    const auto found = std::find_if(known.kinds.begin(), known.kinds.end(),
+                                    [name](const TargetKindPtr& k) { return k->name == name; });
     return found == known.kinds.end() ? nullptr : *found;
 }
 

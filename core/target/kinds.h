@@ -16,7 +16,8 @@ namespace lathe {
 struct TargetWord
 {
     std::string key;
-    /// What the word wants, "a number of threads from 1 to 4096", for values that it refuses; empty for those that it takes. Null: any.
+    /// What the word wants, "a number of threads from 1 to 4096", for values that it refuses; empty for those that it
+    /// takes. Null: any.
     std::function<std::string(std::string_view value)> refusal;
 };
 
@@ -36,14 +37,16 @@ struct OfferedTarget
 struct TargetKind
 {
     std::string name; ///< the first word of targets: letters, digits and '_' in lower case
-    /// What people call its devices, "NVIDIA GPUs (CUDA)": lists of devices say so where there is none. Empty: nobody misses them.
+    /// What people call its devices, "NVIDIA GPUs (CUDA)": lists of devices say so where there is none. Empty: nobody
+    /// misses them.
     std::string devices;
     std::vector<TargetWord> words; ///< in alphabetical order
     std::vector<OfferedTarget> offered;
     /// Of a target of this kind whose words were checked. Null: a BackendTraits as it is.
     std::function<BackendTraits(const Target& target)> traits;
-    /// Limits of the hardware before a device was opened, each with its origin: "preset ..." what takesDeviceFigures may replace,
-    /// "detected" what was asked of this machine, "user" what the target's words say. Null: those of a processor that tells nothing.
+    /// Limits of the hardware before a device was opened, each with its origin: "preset ..." what takesDeviceFigures
+    /// may replace, "detected" what was asked of this machine, "user" what the target's words say. Null: those of a
+    /// processor that tells nothing.
     std::function<Hardware(const Target& target)> presets;
 };
 

@@ -1,5 +1,5 @@
-// Hardware limits by target: the reference's presets (auto-scheduler.md 9.4) and, for CPUs, what can be known of a model
-// by its name or of this machine by asking it.
+// Hardware limits by target: the reference's presets (auto-scheduler.md 9.4) and, for CPUs, what can be known of a
+// model by its name or of this machine by asking it.
 
 #include "core/target/presets.h"
 

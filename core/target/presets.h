@@ -6,17 +6,19 @@
 
 namespace lathe {
 
-/// The reference's limits for a GPU by name: "cuda", "mali", "adreno"; any other is an OpenCL device of which nothing is known.
+/// The reference's limits for a GPU by name: "cuda", "mali", "adreno"; any other is an OpenCL device of which nothing
+/// is known.
 Hardware gpuPresets(std::string_view name);
 
-/// Of a processor: what is known of the -mcpu that the target names, else what this machine tells; its threads, and zero for the
-/// reference's figures of GPUs.
+/// Of a processor: what is known of the -mcpu that the target names, else what this machine tells; its threads, and
+/// zero for the reference's figures of GPUs.
 Hardware cpuPresets(const Target& target);
 
 /// What the reference's own records name the target: its CPU is "llvm -keys=cpu", others are called as here.
 std::string referenceTargetText(const Target& target);
 
-/// Whose rules a target of the reference's or Lathe's records needs, as BackendTraits::family; for texts that parse() refuses, too.
+/// Whose rules a target of the reference's or Lathe's records needs, as BackendTraits::family; for texts that parse()
+/// refuses, too.
 std::string familyOfRecord(std::string_view target);
 
 } // namespace lathe

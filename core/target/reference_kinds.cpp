@@ -19,8 +19,8 @@ TargetWord archWord()
             }};
 }
 
-/// Lathe's own schedules for processors work on channels-last tensors: vectors along the channels, windows without gathers
-/// (cpu-kernels.md 5 and 6 found NHWC within 3 % of NCHW16c).
+/// Lathe's own schedules for processors work on channels-last tensors: vectors along the channels, windows without
+/// gathers (cpu-kernels.md 5 and 6 found NHWC within 3 % of NCHW16c).
 BackendTraits processorTraits()
 {
     BackendTraits traits;
@@ -92,19 +92,30 @@ Hardware simPresets(const Target& target)
 std::vector<TargetKind> referenceKinds()
 {
     std::vector<TargetKind> kinds;
-    kinds.push_back({"cpu", {}, {anyWord("host"), anyWord("mattr"), anyWord("mcpu"), anyWord("mtriple"), threadsWord()},
+    kinds.push_back({"cpu",
+                     {},
+                     {anyWord("host"), anyWord("mattr"), anyWord("mcpu"), anyWord("mtriple"), threadsWord()},
                      {{"cpu", "this CPU"},
                       {"cpu -threads=1", "this CPU, 1 thread"},
                       {"cpu -mcpu=cortex-a72 -mtriple=aarch64-linux-gnu -threads=4", "64-bit Arm, 4 threads"}},
-                     cpuTraits, cpuPresets});
-    kinds.push_back({"cuda", "NVIDIA GPUs (CUDA)", {archWord(), anyWord("host")}, {},
-                     [](const Target&) { return gpuTraits("gpu"); }, [](const Target&) { return gpuPresets("cuda"); }});
-    kinds.push_back({"opencl", "OpenCL devices", {anyWord("device"), anyWord("host")}, {}, openclTraits, openclPresets});
+                     cpuTraits,
+                     cpuPresets});
+    kinds.push_back({"cuda",
+                     "NVIDIA GPUs (CUDA)",
+                     {archWord(), anyWord("host")},
+                     {},
+                     [](const Target&) { return gpuTraits("gpu"); },
+                     [](const Target&) { return gpuPresets("cuda"); }});
+    kinds.push_back(
+        {"opencl", "OpenCL devices", {anyWord("device"), anyWord("host")}, {}, openclTraits, openclPresets});
     kinds.push_back({"vta", {}, {anyWord("device"), anyWord("host"), threadsWord()}, {}, vtaTraits, cpuPresets});
-    kinds.push_back({"sim", {},
-                     {anyWord("cost"), anyWord("interpret"), choiceWord("like", {"cpu", "cuda", "opencl", "mali"}), anyWord("script"),
-                      integerWord("seed"), threadsWord()},
-                     {{"sim", "simulated device"}}, simTraits, simPresets});
+    kinds.push_back({"sim",
+                     {},
+                     {anyWord("cost"), anyWord("interpret"), choiceWord("like", {"cpu", "cuda", "opencl", "mali"}),
+                      anyWord("script"), integerWord("seed"), threadsWord()},
+                     {{"sim", "simulated device"}},
+                     simTraits,
+                     simPresets});
     return kinds;
 }
 

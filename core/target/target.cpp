@@ -49,13 +49,14 @@ std::string knownKinds(std::string_view beforeLast)
 
 Result<> checkWord(const TargetKind& kind, const std::string& key, const std::string& value, const std::string& word)
 {
-    const auto known = std::find_if(kind.words.begin(), kind.words.end(), [&key](const TargetWord& w) { return w.key == key; });
+    const auto known = std::find_if(kind.words.begin(), kind.words.end(),
+                                    [&key](const TargetWord& w) { return w.key == key; });
     if (known == kind.words.end()) {
         std::string keys;
         for (const TargetWord& each : kind.words)
             keys += (keys.empty() ? "" : ", ") + each.key;
-        return makeError(Errc::InvalidArgument,
-                         keys.empty() ? say(Msg::TargetTakesNone, word, kind.name) : say(Msg::TargetTakes, word, kind.name, keys));
+        return makeError(Errc::InvalidArgument, keys.empty() ? say(Msg::TargetTakesNone, word, kind.name)
+                                                             : say(Msg::TargetTakes, word, kind.name, keys));
     }
     if (value.empty())
         return makeError(Errc::InvalidArgument, say(Msg::TargetNoValue, word));
@@ -73,7 +74,9 @@ Result<Target> Target::parse(std::string_view text)
         return makeError(Errc::InvalidArgument, say(Msg::TargetEmpty, knownKinds(" or ")));
     const TargetKindPtr kind = findTargetKind(parts[0]);
     if (!kind) {
-        return makeError(Errc::InvalidArgument, parts[0] == "llvm" ? say(Msg::TargetNamedLlvm, parts[0], knownKinds(", ")) : say(Msg::TargetOfNoKind, parts[0], knownKinds(", ")));
+        return makeError(Errc::InvalidArgument, parts[0] == "llvm"
+                                                    ? say(Msg::TargetNamedLlvm, parts[0], knownKinds(", "))
+                                                    : say(Msg::TargetOfNoKind, parts[0], knownKinds(", ")));
     }
     Target target;
     target.m_kind = kind->name;

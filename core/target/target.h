@@ -14,8 +14,8 @@ namespace lathe {
 
 /// Limits that search and code generation must respect. An open map; each value says where it came from.
 /// Names: num_cores, vector_unit_bytes, cache_line_bytes, max_shared_memory_per_block, max_local_memory_per_block,
-/// max_threads_per_block, max_vthread_extent, warp_size (the reference's eight) and ours: l1d_bytes, l2_bytes, l3_bytes,
-/// vector_registers, fma_per_cycle ...
+/// max_threads_per_block, max_vthread_extent, warp_size (the reference's eight) and ours: l1d_bytes, l2_bytes,
+/// l3_bytes, vector_registers, fma_per_cycle ...
 struct Hardware
 {
     struct Limit
@@ -28,8 +28,8 @@ struct Hardware
     std::int64_t get(std::string_view name, std::int64_t fallback = 0) const;
     /// The reference's eight in its record order (auto-scheduler.md 9.4).
     std::vector<std::int64_t> referenceEight() const;
-    /// What an opened device tells of itself, in place of presets and beside them; what was detected, read from a file or set by a
-    /// person stays.
+    /// What an opened device tells of itself, in place of presets and beside them; what was detected, read from a file
+    /// or set by a person stays.
     void takeDeviceFigures(const Hardware& device);
 };
 
@@ -50,7 +50,8 @@ public:
     /// The family whose rules of the reference apply: "cpu", "gpu" (cuda, opencl, sim -like=cuda) or "mali".
     const std::string& family() const { return traits().family; }
     unsigned threads() const; ///< of a CPU; the attribute, else this machine's
-    std::string machine() const; ///< of a CPU: the processor's family as triples name it, "aarch64"; without a triple thisMachine()
+    std::string machine()
+        const; ///< of a CPU: the processor's family as triples name it, "aarch64"; without a triple thisMachine()
     bool operator==(const Target& other) const { return m_kind == other.m_kind && m_attributes == other.m_attributes; }
 
 private:
@@ -65,8 +66,8 @@ inline constexpr const char* kDefaultTarget = "cpu";
 /// "x86_64", "aarch64": what this program was built for.
 std::string thisMachine();
 
-/// What is known of a target's hardware before a device was opened (TargetKind::presets): presets of the reference for its targets,
-/// for plain cpu what this machine tells.
+/// What is known of a target's hardware before a device was opened (TargetKind::presets): presets of the reference for
+/// its targets, for plain cpu what this machine tells.
 Hardware defaultHardware(const Target& target);
 
 } // namespace lathe

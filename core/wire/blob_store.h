@@ -21,7 +21,10 @@ using Blob = std::shared_ptr<const std::string>;
 class BlobStore
 {
 public:
-    explicit BlobStore(std::uint64_t maxBytes = std::uint64_t(1) << 30) : m_maxBytes(maxBytes) { }
+    explicit BlobStore(std::uint64_t maxBytes = std::uint64_t(1) << 30)
+        : m_maxBytes(maxBytes)
+    {
+    }
 
     Blob find(const Hash128& hash); ///< null if it is not here
     Blob take(const Hash128& hash); ///< find(), and it is kept here no longer

@@ -3,16 +3,15 @@
 #include "core/support/check.h"
 #include "core/wire/messages.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
 
 namespace lathe::wire {
 

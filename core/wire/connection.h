@@ -19,7 +19,11 @@ class Message;
 class Connection
 {
 public:
-    Connection(int input, int output) : m_input(input), m_output(output) { }
+    Connection(int input, int output)
+        : m_input(input)
+        , m_output(output)
+    {
+    }
 
     /// Appends to what is to be sent; flush() or wait() send it.
     void queue(const Message& message);

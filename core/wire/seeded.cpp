@@ -163,8 +163,8 @@ void fillSeeded(std::uint64_t seed, DType dtype, SeededRange range, std::span<st
     const auto count = static_cast<std::int64_t>(out.size()) / sizeOf(dtype);
     if (dtype == DType::F32) {
         for (std::int64_t i = 0; i < count; ++i) {
-            const auto value =
-                static_cast<float>(valueOf(bits(seed, static_cast<std::uint64_t>(i)), DType::F32, resolved));
+            const auto value = static_cast<float>(
+                valueOf(bits(seed, static_cast<std::uint64_t>(i)), DType::F32, resolved));
             store(out.data(), i, value);
         }
         return;

@@ -1,4 +1,5 @@
 #include "core/backend/codegen.h"
+
 #include "core/support/files.h"
 #include "core/support/message.h"
 #include "plugins/sim/cost_model.h"
@@ -20,8 +21,9 @@ namespace {
 /// Above this many steps -interpret=auto leaves the outputs alone: a minute would pass for a second of model time.
 constexpr double kMaxSteps = 3e7;
 
-constexpr std::array<std::string_view, 16> kFunctions = {"exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "pow",
-                                                         "floor", "ceil", "round", "trunc", "abs", "fma", "sin", "cos"};
+constexpr std::array<std::string_view, 16> kFunctions = {"exp",     "log", "sqrt",  "rsqrt", "tanh",  "erf",
+                                                         "sigmoid", "pow", "floor", "ceil",  "round", "trunc",
+                                                         "abs",     "fma", "sin",   "cos"};
 
 Error unsupported(std::string what)
 {
@@ -113,8 +115,8 @@ private:
             if (from.dtype == DType::F16 || from.dtype == DType::BF16)
                 return unsupported(toString(from.dtype));
             Buffer to;
-            const auto parameter =
-                std::find(nest.parameters.begin(), nest.parameters.end(), static_cast<std::int32_t>(b));
+            const auto parameter = std::find(nest.parameters.begin(), nest.parameters.end(),
+                                             static_cast<std::int32_t>(b));
             if (parameter != nest.parameters.end())
                 to.parameter = static_cast<std::int32_t>(parameter - nest.parameters.begin());
             to.dtype = from.dtype;
@@ -282,8 +284,8 @@ public:
                 facts.modelNs = modelTimeNs(kernel.nest, m_machine);
                 facts.slowdown = decision.fault == Fault::Slow || decision.fault == Fault::Lucky ? decision.factor : 1;
                 facts.fault = static_cast<std::uint32_t>(decision.fault);
-                facts.interpret =
-                    m_interpret == "on" || (m_interpret == "auto" && interpretationSteps(kernel.nest) <= kMaxSteps);
+                facts.interpret = m_interpret == "on"
+                                  || (m_interpret == "auto" && interpretationSteps(kernel.nest) <= kMaxSteps);
                 built.status = writer.add(kernel, facts);
             }
             if (built.status) {
@@ -301,8 +303,7 @@ public:
     Result<std::string> listing(const schedule::LoweredKernel& kernel, backend::Listing kind) override
     {
         if (kind != backend::Listing::Source)
-            return makeError(Errc::Unsupported,
-                             say(Msg::SimNoListing));
+            return makeError(Errc::Unsupported, say(Msg::SimNoListing));
         return fmt::format("{}\nmodel time: {:.1f} ns\n", ir::print(kernel.nest), modelTimeNs(kernel.nest, m_machine));
     }
 

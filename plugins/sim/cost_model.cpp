@@ -71,7 +71,11 @@ void collect(const Expr& e, std::vector<Access>& accesses, double& operations)
 class Estimator
 {
 public:
-    Estimator(const LoopNest& nest, const Machine& machine) : m_nest(nest), m_machine(machine) { }
+    Estimator(const LoopNest& nest, const Machine& machine)
+        : m_nest(nest)
+        , m_machine(machine)
+    {
+    }
 
     double cycles()
     {
@@ -117,7 +121,7 @@ private:
         double moved = 0;
         for (std::size_t d = 0; d < access.indices.size(); ++d)
             moved += (valueAt(access.indices[d], {{variable, 1}}) - valueAt(access.indices[d], {}))
-                * static_cast<double>(buffer.strides[d]);
+                     * static_cast<double>(buffer.strides[d]);
         return std::fabs(moved);
     }
 
@@ -201,8 +205,8 @@ private:
         const double fromL2 = traffic(inMemory, m_machine.l1Bytes) / m_machine.l2BytesPerCycle;
         const double fromL3 = traffic(inMemory, m_machine.l2Bytes) / m_machine.l3BytesPerCycle;
         const double fromMemory = traffic(inMemory, m_machine.l3Bytes) / m_machine.memoryBytesPerCycle;
-        m_cycles +=
-            std::max({compute, fromL2, fromL3, fromMemory}) + 0.3 * std::min(compute, fromL2 + fromL3 + fromMemory);
+        m_cycles += std::max({compute, fromL2, fromL3, fromMemory})
+                    + 0.3 * std::min(compute, fromL2 + fromL3 + fromMemory);
     }
 
     const LoopNest& m_nest;
@@ -243,12 +247,18 @@ Result<Machine> Machine::fromJson(std::string_view text)
     if (!json.is_object())
         return makeError(Errc::BadFile, "the cost file is no JSON object");
     Machine m;
-    const std::map<std::string, double*> fields = {
-        {"ghz", &m.ghz}, {"cores", &m.cores}, {"lanes", &m.lanes}, {"vector_registers", &m.vectorRegisters},
-        {"l1_bytes", &m.l1Bytes}, {"l2_bytes", &m.l2Bytes}, {"l3_bytes", &m.l3Bytes},
-        {"l2_bytes_per_cycle", &m.l2BytesPerCycle},
-        {"l3_bytes_per_cycle", &m.l3BytesPerCycle}, {"memory_bytes_per_cycle", &m.memoryBytesPerCycle},
-        {"dispatch_ns", &m.dispatchNs}, {"ruggedness", &m.ruggedness}};
+    const std::map<std::string, double*> fields = {{"ghz", &m.ghz},
+                                                   {"cores", &m.cores},
+                                                   {"lanes", &m.lanes},
+                                                   {"vector_registers", &m.vectorRegisters},
+                                                   {"l1_bytes", &m.l1Bytes},
+                                                   {"l2_bytes", &m.l2Bytes},
+                                                   {"l3_bytes", &m.l3Bytes},
+                                                   {"l2_bytes_per_cycle", &m.l2BytesPerCycle},
+                                                   {"l3_bytes_per_cycle", &m.l3BytesPerCycle},
+                                                   {"memory_bytes_per_cycle", &m.memoryBytesPerCycle},
+                                                   {"dispatch_ns", &m.dispatchNs},
+                                                   {"ruggedness", &m.ruggedness}};
     for (const auto& [key, value] : json.items()) {
         const auto field = fields.find(key);
         if (field == fields.end() || !value.is_number() || value.get<double>() < 0)

@@ -2,6 +2,9 @@
 #include "plugins/sim/fault.h"
 #include "plugins/sim/interpreter.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <functional>
 #include <map>
@@ -10,9 +13,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace lathe::sim;
 
@@ -36,7 +36,8 @@ struct LatheDevice
     std::vector<Block> blocks;
     bool changed = true; ///< buffers were written since the last interpretation
     std::uint64_t jobs = 0; ///< that are over: each ends with health()
-    std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t> firstJobs; ///< of lucky kernels, by artifact and number: `jobs` then
+    std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t>
+        firstJobs; ///< of lucky kernels, by artifact and number: `jobs` then
 
     Block* find(const void* data)
     {
@@ -111,7 +112,8 @@ int allocate(LatheDevice* device, size_t bytes, void** buffer, LatheDeviceError*
     const std::size_t pages = (used + page - 1) / page * page + page;
     void* region = ::mmap(nullptr, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (region == MAP_FAILED)
-        return fail(error, LATHE_ERRC_DEVICE_LOST, "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
+        return fail(error, LATHE_ERRC_DEVICE_LOST,
+                    "there is no memory for a buffer of " + std::to_string(bytes) + " bytes");
     char* const guard = static_cast<char*>(region) + pages - page;
     ::mprotect(guard, page, PROT_NONE);
     device->blocks.push_back({region, pages, guard - used, bytes});
@@ -168,7 +170,8 @@ int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError
 {
     const auto& kernels = launch.module->program.kernels();
     if (launch.kernel >= kernels.size() || launch.bufferCount == 0)
-        return fail(error, LATHE_ERRC_INVALID_ARGUMENT, "a launch names a kernel that its module does not have, or no buffers");
+        return fail(error, LATHE_ERRC_INVALID_ARGUMENT,
+                    "a launch names a kernel that its module does not have, or no buffers");
     const Kernel& kernel = kernels[launch.kernel];
     const Buffer* buffers = launch.module->program.buffers(kernel);
     for (std::uint32_t b = 0; b < kernel.bufferCount; ++b)
@@ -183,7 +186,8 @@ int checkLaunch(LatheDevice* device, const LatheLaunch& launch, LatheDeviceError
 }
 
 /// Before the kernel: what ends the process, or keeps it. A sanitizer would end it in its own way.
-__attribute__((no_sanitize("undefined"))) void actFault(LatheDevice* device, const Kernel& kernel, const LatheLaunch& launch)
+__attribute__((no_sanitize("undefined"))) void actFault(LatheDevice* device, const Kernel& kernel,
+                                                        const LatheLaunch& launch)
 {
     switch (static_cast<Fault>(kernel.fault)) {
     case Fault::Crash: {
@@ -209,7 +213,10 @@ double slowdownNow(LatheDevice* device, const LatheLaunch& launch)
     const Kernel& kernel = launch.module->program.kernels()[launch.kernel];
     if (static_cast<Fault>(kernel.fault) != Fault::Lucky)
         return kernel.slowdown;
-    return device->firstJobs.try_emplace({launch.module->identity, launch.kernel}, device->jobs).first->second == device->jobs ? kernel.slowdown : 1;
+    return device->firstJobs.try_emplace({launch.module->identity, launch.kernel}, device->jobs).first->second
+                   == device->jobs
+               ? kernel.slowdown
+               : 1;
 }
 
 int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32_t iterations, uint64_t,
@@ -239,7 +246,8 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
     }
     device->changed = false;
     if (timing)
-        *timing = {static_cast<uint64_t>(total * iterations), LATHE_CLOCK_MODEL, computed ? 0 : LATHE_TIMING_NOT_COMPUTED};
+        *timing = {static_cast<uint64_t>(total * iterations), LATHE_CLOCK_MODEL,
+                   computed ? 0 : LATHE_TIMING_NOT_COMPUTED};
     return 0;
 }
 

@@ -4,8 +4,8 @@
 
 namespace lathe::sim {
 
-/// What a script can make go wrong. All are real: a process dies by a signal, sleeps, or leaves other values behind. The
-/// numbers stand in artifacts (Kernel::fault), which both halves read.
+/// What a script can make go wrong. All are real: a process dies by a signal, sleeps, or leaves other values behind.
+/// The numbers stand in artifacts (Kernel::fault), which both halves read.
 enum class Fault : std::uint32_t
 {
     None,

@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 10> kNames = {"none", "build-failed", "build-crash", "build-hang", "crash",
-                                                    "hang", "wrong",        "out-of-bounds", "slow", "lucky"};
+constexpr std::array<std::string_view, 10> kNames = {"none", "build-failed", "build-crash",   "build-hang", "crash",
+                                                     "hang", "wrong",        "out-of-bounds", "slow",       "lucky"};
 
 Error bad(std::string what)
 {

@@ -15,16 +15,54 @@ inline constexpr int kMaxDims = 24;
 
 enum class NodeKind : std::uint8_t
 {
-    IntImm, FloatImm, Var,
-    Add, Sub, Mul, Div, FloorDiv, FloorMod, Min, Max,
-    Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not,
-    Select, Cast, Call, Load,
-    For, Store, Block, If
+    IntImm,
+    FloatImm,
+    Var,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    FloorDiv,
+    FloorMod,
+    Min,
+    Max,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    Not,
+    Select,
+    Cast,
+    Call,
+    Load,
+    For,
+    Store,
+    Block,
+    If
 };
 
 enum class Function : std::uint8_t
 {
-    Exp, Log, Sqrt, Rsqrt, Tanh, Erf, Sigmoid, Pow, Floor, Ceil, Round, Trunc, Abs, Fma, Sin, Cos
+    Exp,
+    Log,
+    Sqrt,
+    Rsqrt,
+    Tanh,
+    Erf,
+    Sigmoid,
+    Pow,
+    Floor,
+    Ceil,
+    Round,
+    Trunc,
+    Abs,
+    Fma,
+    Sin,
+    Cos
 };
 
 struct Header

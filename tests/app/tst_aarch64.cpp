@@ -31,8 +31,8 @@ struct Output
 
 } // namespace
 
-/// A library that is exported here for aarch64, run by an emulator: what packaging/test installs. LATHE_TEST_AARCH64=1 makes a
-/// failure of what else is left out.
+/// A library that is exported here for aarch64, run by an emulator: what packaging/test installs. LATHE_TEST_AARCH64=1
+/// makes a failure of what else is left out.
 class TestAarch64 : public QObject
 {
     Q_OBJECT
@@ -47,15 +47,23 @@ class TestAarch64 : public QObject
         process.start(program, words);
         if (!process.waitForFinished(120000))
             qFatal("%s did not end: %s", qPrintable(program), qPrintable(process.errorString()));
-        return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput(), process.readAllStandardError()};
+        return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput(),
+                process.readAllStandardError()};
     }
-    Output cli(const QStringList& words) const { return run(QCoreApplication::applicationDirPath() + "/../bin/lathe-cli", words); }
-    Output compile(const QStringList& words) const { return cli(QStringList{"compile", "zoo:mlp", "--allow-default"} + words); }
+    Output cli(const QStringList& words) const
+    {
+        return run(QCoreApplication::applicationDirPath() + "/../bin/lathe-cli", words);
+    }
+    Output compile(const QStringList& words) const
+    {
+        return cli(QStringList{"compile", "zoo:mlp", "--allow-default"} + words);
+    }
 
     /// A program that runs NAME.so, made by `compiler`; empty on failure, which is printed.
     QString program(const QString& compiler, const QString& name) const
     {
-        const Output made = run(compiler, {"-std=c99", "-Wall", "-Werror", "-include", name + ".h", "-DNETWORK=" + name, RUN_NETWORK, "./" + name + ".so", "-Wl,-rpath,$ORIGIN", "-o", name});
+        const Output made = run(compiler, {"-std=c99", "-Wall", "-Werror", "-include", name + ".h", "-DNETWORK=" + name,
+                                           RUN_NETWORK, "./" + name + ".so", "-Wl,-rpath,$ORIGIN", "-o", name});
         if (made.code != 0)
             qWarning("%s", made.err.constData());
         return made.code == 0 ? m_dir.filePath(name) : QString();
@@ -89,7 +97,8 @@ private slots:
 
     void aLibraryIsExportedWithAllThatGoesWithIt()
     {
-        const Output compiled = compile({"--target", kTarget, "--no-verify", "--no-bench", "--strict", "-o", "arm.so", "--json"});
+        const Output compiled = compile(
+            {"--target", kTarget, "--no-verify", "--no-bench", "--strict", "-o", "arm.so", "--json"});
         QVERIFY2(compiled.code == 0, compiled.err);
         for (const char* file : {"arm.so", "arm.h", "arm.json", "arm_example.c", "arm_example.cpp", "arm_example.py"})
             QVERIFY2(QFile::exists(m_dir.filePath(file)), file);
@@ -111,7 +120,8 @@ private slots:
         QVERIFY(!facts->imported.empty());
         for (const auto& import : facts->imported) {
             const QStringList numbers = QString::fromStdString(import.version).mid(6).split('.');
-            QVERIFY2(import.version.starts_with("GLIBC_") && numbers[0].toInt() == 2 && numbers.value(1).toInt() <= 28, (import.symbol + "@" + import.version).c_str());
+            QVERIFY2(import.version.starts_with("GLIBC_") && numbers[0].toInt() == 2 && numbers.value(1).toInt() <= 28,
+                     (import.symbol + "@" + import.version).c_str());
         }
     }
 
@@ -124,7 +134,8 @@ private slots:
 
     void itComputesWhatThisMachinesLibraryComputes()
     {
-        const Output compiled = compile({"--no-bench", "--strict", "-o", "here.so"}); // compared with the reference executor
+        const Output compiled = compile(
+            {"--no-bench", "--strict", "-o", "here.so"}); // compared with the reference executor
         QVERIFY2(compiled.code == 0, compiled.err);
         std::vector<float> input(kInputs);
         for (std::size_t i = 0; i < input.size(); ++i)
@@ -151,7 +162,8 @@ private slots:
                 difference = std::max(difference, std::isnan(got[i]) ? INFINITY : std::abs(got[i] - wanted[i]));
             }
             QVERIFY(largest > 0);
-            QVERIFY2(difference <= 1e-4F * largest, qPrintable(QString("%1 of %2 with %3 threads").arg(difference).arg(largest).arg(threads)));
+            QVERIFY2(difference <= 1e-4F * largest,
+                     qPrintable(QString("%1 of %2 with %3 threads").arg(difference).arg(largest).arg(threads)));
             QVERIFY(QFile::remove(m_dir.filePath("arm.out.0")));
         }
     }
@@ -160,10 +172,14 @@ private slots:
     {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QByteArray>("says");
-        QTest::newRow("verified export") << QStringList{"compile", "zoo:mlp", "--target", kTarget, "--allow-default", "--no-bench", "-o", "x.so"} << QByteArray("--no-verify --no-bench");
+        QTest::newRow("verified export") << QStringList{"compile",         "zoo:mlp",    "--target", kTarget,
+                                                        "--allow-default", "--no-bench", "-o",       "x.so"}
+                                         << QByteArray("--no-verify --no-bench");
         QTest::newRow("the library") << QStringList{"verify", "arm.so"} << QByteArray("was exported for aarch64");
         QTest::newRow("the model") << QStringList{"bench", "zoo:mlp", "--target", kTarget} << QByteArray("aarch64");
-        QTest::newRow("tuning") << QStringList{"tune", "zoo:mlp", "--target", kTarget, "--trials", "4", "--project", "arm.lathe"} << QByteArray("code for aarch64 cannot be measured on this machine");
+        QTest::newRow("tuning") << QStringList{"tune",     "zoo:mlp", "--target",  kTarget,
+                                               "--trials", "4",       "--project", "arm.lathe"}
+                                << QByteArray("code for aarch64 cannot be measured on this machine");
     }
     void whatRunsElsewhereIsNotRunHere()
     {
@@ -178,7 +194,8 @@ private slots:
 
     void otherSystemsAndProcessorsAreRefused()
     {
-        const Output android = compile({"--target", "cpu -mtriple=aarch64-linux-android", "--no-verify", "--no-bench", "-o", "x.so"});
+        const Output android = compile(
+            {"--target", "cpu -mtriple=aarch64-linux-android", "--no-verify", "--no-bench", "-o", "x.so"});
         QCOMPARE(android.code, 1);
         QVERIFY2(android.err.contains("not for 'aarch64-linux-android'"), android.err);
         const Output other = compile({"--target", "cpu -mtriple=riscv64-linux-gnu", "--dry-run"});

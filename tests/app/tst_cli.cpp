@@ -43,8 +43,10 @@ private slots:
         QTest::addColumn<QString>("target");
         QTest::addColumn<int>("tasks");
         QTest::addColumn<int>("weight");
-        QTest::newRow("resnet-18 for cuda") << "zoo:resnet-18" << "cuda" << 24 << 25;
-        QTest::newRow("mobilenet for mali") << "zoo:mobilenet" << "opencl -device=mali" << 22 << 30;
+        QTest::newRow("resnet-18 for cuda") << "zoo:resnet-18"
+                                            << "cuda" << 24 << 25;
+        QTest::newRow("mobilenet for mali") << "zoo:mobilenet"
+                                            << "opencl -device=mali" << 22 << 30;
     }
     void theReferencePartitionHasTheTutorialsTasks()
     {
@@ -52,7 +54,8 @@ private slots:
         QFETCH(QString, target);
         QFETCH(int, tasks);
         QFETCH(int, weight);
-        const Output run = cli({"tasks", model, "--layout", "NHWC", "--target", target, "--partition", "reference", "--json"});
+        const Output run = cli(
+            {"tasks", model, "--layout", "NHWC", "--target", target, "--partition", "reference", "--json"});
         QVERIFY2(run.code == 0, run.err);
         const QJsonArray list = object(run.out)["tasks"].toArray();
         QCOMPARE(list.size(), tasks);
@@ -67,9 +70,11 @@ private slots:
 
     void aHeadStartIsMadeShownAndTaken()
     {
-        const Output tuned = cli({"tune", "zoo:mlp", "--batch", "2", "--project", "two.lathe", "--target", "sim", "--trials", "30", "--head-start", "none"});
+        const Output tuned = cli({"tune", "zoo:mlp", "--batch", "2", "--project", "two.lathe", "--target", "sim",
+                                  "--trials", "30", "--head-start", "none"});
         QVERIFY2(tuned.code == 0, tuned.err);
-        const Output made = cli({"head-start", "make", "two.lathe", "-o", "two.headstart", "--without", "zoo:squeezenet-1.1"});
+        const Output made = cli(
+            {"head-start", "make", "two.lathe", "-o", "two.headstart", "--without", "zoo:squeezenet-1.1"});
         QVERIFY2(made.code == 0, made.err);
         const QJsonObject shown = object(cli({"head-start", "show", "two.headstart", "--json"}).out);
         QVERIFY(shown["usable"].toBool());
@@ -78,18 +83,22 @@ private slots:
         for (const QJsonValue& task : shown["tasks"].toArray())
             QCOMPARE(task["network"].toString(), QString("zoo:mlp"));
         QVERIFY(cli({"head-start", "show", "two.headstart"}).out.contains("holds no task of zoo:squeezenet-1.1"));
-        const Output taken = cli({"tune", "zoo:mlp", "--project", "taken.lathe", "--target", "sim", "--trials", "30", "--head-start", "two.headstart"});
+        const Output taken = cli({"tune", "zoo:mlp", "--project", "taken.lathe", "--target", "sim", "--trials", "30",
+                                  "--head-start", "two.headstart"});
         QVERIFY2(taken.code == 0, taken.err);
         QVERIFY2((taken.out + taken.err).contains("begin with candidates of similar ones"), taken.out + taken.err);
-        const Output nothing = cli({"head-start", "make", "two.lathe", "-o", "none.headstart", "--without", "two.lathe"});
+        const Output nothing = cli(
+            {"head-start", "make", "two.lathe", "-o", "none.headstart", "--without", "two.lathe"});
         QVERIFY(nothing.code == 1 && nothing.err.contains("no task"));
         QVERIFY(!QFile::exists(m_dir.filePath("none.headstart")));
         for (const char* wrong : {"two.lathe", "nothing.headstart"}) {
-            const Output refused = cli({"tune", "zoo:mlp", "--project", "wrong.lathe", "--target", "sim", "--trials", "30", "--head-start", wrong});
+            const Output refused = cli({"tune", "zoo:mlp", "--project", "wrong.lathe", "--target", "sim", "--trials",
+                                        "30", "--head-start", wrong});
             QVERIFY2(refused.code == 1 && refused.err.contains(wrong), refused.err);
             QVERIFY2(!QFile::exists(m_dir.filePath("wrong.lathe")), "a project was begun for nothing");
         }
-        const Output random = cli({"tune", "zoo:mlp", "--project", "wrong.lathe", "--target", "sim", "--trials", "30", "--policy", "random", "--head-start", "two.headstart"});
+        const Output random = cli({"tune", "zoo:mlp", "--project", "wrong.lathe", "--target", "sim", "--trials", "30",
+                                   "--policy", "random", "--head-start", "two.headstart"});
         QVERIFY2(random.code == 1 && random.err.contains("--head-start is for policy sketch"), random.err);
         QVERIFY2(!QFile::exists(m_dir.filePath("wrong.lathe")), "a project was begun for nothing");
     }
@@ -111,11 +120,13 @@ private slots:
         QCOMPARE(estimated["tasks"].toDouble(-1), 0.0);
         QCOMPARE(estimated["chain"].toDouble(-1), 0.0);
         QVERIFY(estimated["untuned"].toDouble() > 0 && estimated["call"].toDouble() > 0);
-        QCOMPARE(estimated["with_overheads"].toDouble(), estimated["untuned"].toDouble() + estimated["call"].toDouble());
+        QCOMPARE(estimated["with_overheads"].toDouble(),
+                 estimated["untuned"].toDouble() + estimated["call"].toDouble());
 
         const Output verified = cli({"verify", "libmodel.so"});
         QVERIFY2(verified.code == 0, verified.err);
-        QVERIFY(cli({"bench", "libmodel.so", "--repeat", "1000", "--max-seconds", "0.000001"}).out.contains("3 runs")); // no less
+        QVERIFY(cli({"bench", "libmodel.so", "--repeat", "1000", "--max-seconds", "0.000001"})
+                    .out.contains("3 runs")); // no less
         const Output timed = cli({"bench", "libmodel.so", "--repeat", "3", "--json"});
         QVERIFY2(timed.code == 0, timed.err);
         QVERIFY(object(timed.out)["latency_ms"]["median"].toDouble() > 0);
@@ -125,7 +136,9 @@ private slots:
         QVERIFY(sum > 0 && std::abs(sum - object(timed.out)["sum_ms"].toDouble()) < 1e-9 * sum);
 
         QByteArray npy("\x93NUMPY\x01\x00\x76\x00", 10);
-        npy += QByteArrayLiteral("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 28, 28), }").leftJustified(117, ' ') + '\n';
+        npy += QByteArrayLiteral("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 28, 28), }")
+                   .leftJustified(117, ' ')
+               + '\n';
         npy += QByteArray(784 * 4, '\0');
         QFile file(m_dir.filePath("x.npy"));
         QVERIFY(file.open(QIODevice::WriteOnly));
@@ -142,12 +155,16 @@ private slots:
         QCOMPARE(result.readAll().size(), 128 + 10 * 4);
     }
 
-    /// From another folder, with nothing said but the library: batch, seed and place of the model are in its description.
+    /// From another folder, with nothing said but the library: batch, seed and place of the model are in its
+    /// description.
     void aLibraryKnowsWhatItWasMadeFrom()
     {
         QVERIFY2(cli({"zoo", "export", "mlp", "-o", "known.onnx"}).code == 0, "export");
-        for (const QStringList& model : {QStringList{"zoo:mlp", "--batch", "4", "--weight-seed", "7"}, QStringList{"known.onnx"}}) {
-            const Output compiled = cli(QStringList{"compile"} + model + QStringList{"--allow-default", "--no-verify", "--no-bench", "-o", "libknown.so", "--json"});
+        for (const QStringList& model :
+             {QStringList{"zoo:mlp", "--batch", "4", "--weight-seed", "7"}, QStringList{"known.onnx"}}) {
+            const Output compiled = cli(
+                QStringList{"compile"} + model
+                + QStringList{"--allow-default", "--no-verify", "--no-bench", "-o", "libknown.so", "--json"});
             QVERIFY2(compiled.code == 0, compiled.err);
             QVERIFY(QDir(m_dir.path()).mkpath("elsewhere"));
             const Output verified = cli({"verify", "../libknown.so", "--json"}, "elsewhere");
@@ -161,7 +178,8 @@ private slots:
 
     void doneIsTheLastLine()
     {
-        const Output run = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "done.lathe", "--trials", "9", "--trials-per-round", "8", "--policy", "random", "--json"});
+        const Output run = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "done.lathe", "--trials", "9",
+                                "--trials-per-round", "8", "--policy", "random", "--json"});
         QVERIFY2(run.code == 0, run.err);
         const QList<QByteArray> lines = run.out.trimmed().split('\n');
         QCOMPARE(object(lines.back())["event"].toString(), QStringLiteral("done"));
@@ -178,9 +196,13 @@ private slots:
         QVERIFY(script.open(QIODevice::WriteOnly));
         script.write(R"({"rules": [{"fault": "build-failed", "ordinal": 2}]})");
         script.close();
-        const Output run = cli({"tune", "zoo:mlp", "--target", "sim -script=" + m_dir.filePath("faults.json"), "--project", "trials.lathe", "--trials", "6", "--policy", "random"});
+        const Output run = cli({"tune", "zoo:mlp", "--target", "sim -script=" + m_dir.filePath("faults.json"),
+                                "--project", "trials.lathe", "--trials", "6", "--policy", "random"});
         QVERIFY2(run.code == 0, run.err);
-        const auto list = [this](const QStringList& more = {}) { return QJsonDocument::fromJson(cli(QStringList{"records", "list", "trials.lathe", "--json"} + more).out).array(); };
+        const auto list = [this](const QStringList& more = {}) {
+            return QJsonDocument::fromJson(cli(QStringList{"records", "list", "trials.lathe", "--json"} + more).out)
+                .array();
+        };
         const QString trial = list()[0].toObject()["trial"].toString();
 
         QVERIFY(cli({"records", "note", "trials.lathe", trial.left(10), "odd"}).code == 0);
@@ -202,14 +224,17 @@ private slots:
         QCOMPARE(refused.code, 1);
         QVERIFY2(refused.err.contains("did not fail"), refused.err);
         const Output retried = cli({"records", "retry", "trials.lathe", "--state", "BuildFailed"});
-        QVERIFY2(retried.code == 0 && retried.out.contains("1 of 1 measured again, 0 failed"), retried.out + retried.err);
+        QVERIFY2(retried.code == 0 && retried.out.contains("1 of 1 measured again, 0 failed"),
+                 retried.out + retried.err);
         QCOMPARE(cli({"records", "retry", "trials.lathe", "--state", "WrongAnswer"}).code, 1); // there is none
 
         QVERIFY(cli({"records", "export", "trials.lathe", "--format", "csv", "--noted", "-o", "noted.csv"}).code == 0);
         QFile csv(m_dir.filePath("noted.csv"));
         QVERIFY(csv.open(QIODevice::ReadOnly));
         QCOMPARE(csv.readAll().count('\n'), 2);
-        QVERIFY(cli({"records", "export", "trials.lathe", "--format", "jsonl", "--order", "latency", "-o", "all.jsonl"}).code == 0);
+        QVERIFY(cli({"records", "export", "trials.lathe", "--format", "jsonl", "--order", "latency", "-o", "all.jsonl"})
+                    .code
+                == 0);
         QFile lines(m_dir.filePath("all.jsonl"));
         QVERIFY(lines.open(QIODevice::ReadOnly));
         QCOMPARE(lines.readAll().count('\n'), list().size());
@@ -221,7 +246,8 @@ private slots:
     {
         QProcess shell;
         shell.setWorkingDirectory(m_dir.path());
-        shell.start("/bin/bash", {"-o", "pipefail", "-c", "'" + program() + "' tasks zoo:resnet-18 --print-dag | head -n 1"});
+        shell.start("/bin/bash",
+                    {"-o", "pipefail", "-c", "'" + program() + "' tasks zoo:resnet-18 --print-dag | head -n 1"});
         QVERIFY(shell.waitForFinished(60000));
         QVERIFY(shell.exitCode() == 0 || shell.exitCode() == 141); // as any program of a pipe that had more to say
         QCOMPARE(shell.readAllStandardError(), QByteArray());
@@ -237,13 +263,15 @@ private slots:
         QVERIFY(shell.readAllStandardError().contains("standard output"));
     }
 
-    /// Of the file systems that are at hand, that of the processes has no room; elsewhere files are not allowed to be that long.
+    /// Of the file systems that are at hand, that of the processes has no room; elsewhere files are not allowed to be
+    /// that long.
     void aLibraryThatThereIsNoRoomForIsRefused_data()
     {
         QTest::addColumn<QString>("folder");
         QTest::addColumn<QString>("limit"); // of a file, in KiB
         QTest::addColumn<QByteArray>("says");
-        QTest::newRow("full disk") << "/proc" << "unlimited" << QByteArray("the disk is full");
+        QTest::newRow("full disk") << "/proc"
+                                   << "unlimited" << QByteArray("the disk is full");
         QTest::newRow("short files") << m_dir.path() << "64" << QByteArray("File too large");
     }
     void aLibraryThatThereIsNoRoomForIsRefused()
@@ -252,7 +280,8 @@ private slots:
         QFETCH(QString, limit);
         QFETCH(QByteArray, says);
         QProcess shell;
-        shell.start("/bin/bash", {"-c", "ulimit -f " + limit + "; exec '" + program() + "' compile zoo:mlp --allow-default -o '" + folder + "/roomless.so'"});
+        shell.start("/bin/bash", {"-c", "ulimit -f " + limit + "; exec '" + program()
+                                            + "' compile zoo:mlp --allow-default -o '" + folder + "/roomless.so'"});
         QVERIFY(shell.waitForFinished(120000));
         const QByteArray said = shell.readAllStandardError();
         QCOMPARE(shell.exitCode(), 1);
@@ -265,8 +294,11 @@ private slots:
     {
         QProcess shell;
         shell.setWorkingDirectory(m_dir.path());
-        shell.start("/bin/bash", {"-e", "-c", "model=$'caf\\xe9.onnx'; cli='" + program() + "'; \"$cli\" zoo export mlp -o \"$model\"; \"$cli\" tasks \"$model\" --json; "
-                                  "\"$cli\" tune \"$model\" --target sim --project bytes.lathe --trials 3 --policy random --json; \"$cli\" records list bytes.lathe --json"});
+        shell.start("/bin/bash", {"-e", "-c",
+                                  "model=$'caf\\xe9.onnx'; cli='" + program()
+                                      + "'; \"$cli\" zoo export mlp -o \"$model\"; \"$cli\" tasks \"$model\" --json; "
+                                        "\"$cli\" tune \"$model\" --target sim --project bytes.lathe --trials 3 "
+                                        "--policy random --json; \"$cli\" records list bytes.lathe --json"});
         QVERIFY(shell.waitForFinished(120000));
         QVERIFY2(shell.exitCode() == 0, shell.readAllStandardError());
     }
@@ -283,8 +315,10 @@ private slots:
     {
         QTest::addColumn<QString>("option");
         QTest::addColumn<QString>("value");
-        for (const auto& [option, value] : {std::pair("--trials", "-5"), std::pair("--build-jobs", "-1"), std::pair("--timeout", "0"), std::pair("--min-repeat-ms", "-1"),
-                                            std::pair("--cooldown-ms", "-1"), std::pair("--early-stop", "-2"), std::pair("--trials-per-task", "-3")})
+        for (const auto& [option, value] :
+             {std::pair("--trials", "-5"), std::pair("--build-jobs", "-1"), std::pair("--timeout", "0"),
+              std::pair("--min-repeat-ms", "-1"), std::pair("--cooldown-ms", "-1"), std::pair("--early-stop", "-2"),
+              std::pair("--trials-per-task", "-3")})
             QTest::newRow(option) << QString(option) << QString(value);
     }
     void numbersOutOfRangeAreRefused()
@@ -298,8 +332,11 @@ private slots:
 
     void devicesOfATargetAreListedOrWhyThereIsNone()
     {
-        const auto list = [this](const QStringList& words) { return QJsonDocument::fromJson(cli(QStringList{"devices", "--json"} + words).out).array(); };
-        const QJsonArray all = list({}), simulated = list({"--target", "sim -seed=3"}), arm = list({"--target", "cpu -mtriple=aarch64-linux-gnu"}), none = list({"--target", "vta"});
+        const auto list = [this](const QStringList& words) {
+            return QJsonDocument::fromJson(cli(QStringList{"devices", "--json"} + words).out).array();
+        };
+        const QJsonArray all = list({}), simulated = list({"--target", "sim -seed=3"}),
+                         arm = list({"--target", "cpu -mtriple=aarch64-linux-gnu"}), none = list({"--target", "vta"});
         QVERIFY(all.size() > 2);
         QCOMPARE(simulated.size(), 1);
         QCOMPARE(simulated[0]["key"].toString(), QStringLiteral("sim"));
@@ -320,12 +357,19 @@ private slots:
         QTest::newRow("no such network") << QStringList{"tasks", "zoo:resnet-17"} << QByteArray("resnet-17");
         QTest::newRow("no budget") << QStringList{"tune", "zoo:mlp"} << QByteArray("--time");
         QTest::newRow("bad target") << QStringList{"tasks", "zoo:mlp", "--target", "abacus"} << QByteArray("abacus");
-        QTest::newRow("silent fallback") << QStringList{"compile", "zoo:mlp", "-o", "x.so"} << QByteArray("--allow-default");
-        QTest::newRow("no run to resume") << QStringList{"tune", "zoo:mlp", "--resume", "--target", "sim", "--project", "new.lathe"} << QByteArray("resume");
+        QTest::newRow("silent fallback") << QStringList{"compile", "zoo:mlp", "-o", "x.so"}
+                                         << QByteArray("--allow-default");
+        QTest::newRow("no run to resume")
+            << QStringList{"tune", "zoo:mlp", "--resume", "--target", "sim", "--project", "new.lathe"}
+            << QByteArray("resume");
         QTest::newRow("no library") << QStringList{"bench", "nolib.so"} << QByteArray("nolib.so");
-        QTest::newRow("no such trial") << QStringList{"records", "note", "none.lathe", "0123"} << QByteArray("none.lathe");
-        QTest::newRow("nothing to measure") << QStringList{"records", "remeasure", "none.lathe"} << QByteArray("--best");
-        QTest::newRow("no such device") << QStringList{"tune", "zoo:mlp", "--target", "sim", "--trials", "8", "--device", "abacus"} << QByteArray("there is sim");
+        QTest::newRow("no such trial") << QStringList{"records", "note", "none.lathe", "0123"}
+                                       << QByteArray("none.lathe");
+        QTest::newRow("nothing to measure")
+            << QStringList{"records", "remeasure", "none.lathe"} << QByteArray("--best");
+        QTest::newRow("no such device") << QStringList{"tune",     "zoo:mlp", "--target", "sim",
+                                                       "--trials", "8",       "--device", "abacus"}
+                                        << QByteArray("there is sim");
         QTest::newRow("bad shape") << QStringList{"tasks", "zoo:mlp", "--shape", "data"} << QByteArray("--shape");
     }
     void refusalsAreOneSentenceAndExitCodeOne()

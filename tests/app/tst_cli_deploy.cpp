@@ -35,7 +35,8 @@ class TestCliDeploy : public QObject
     static const QJsonObject object(const QByteArray& json) { return QJsonDocument::fromJson(json).object(); }
     void tune(const QString& project, const QString& seed, const QString& target = QStringLiteral("sim")) const
     {
-        const Output run = cli({"tune", "zoo:mlp", "--target", target, "--project", project, "--trials", "9", "--trials-per-round", "3", "--policy", "random", "--seed", seed});
+        const Output run = cli({"tune", "zoo:mlp", "--target", target, "--project", project, "--trials", "9",
+                                "--trials-per-round", "3", "--policy", "random", "--seed", seed});
         QVERIFY2(run.code == 0, run.err);
     }
 
@@ -91,12 +92,14 @@ private slots:
 
     void programsOfATaskAreCompared()
     {
-        const QString task = object(cli({"compare", "a.lathe", "b.lathe", "--json"}).out)["tasks"][0]["name"].toString();
+        const QString task =
+            object(cli({"compare", "a.lathe", "b.lathe", "--json"}).out)["tasks"][0]["name"].toString();
         const Output nest = cli({"compare", "a.lathe", "b.lathe", "--task", task, "--program", "steps"});
         QVERIFY2(nest.code == 0, nest.err);
         QVERIFY2(nest.out.startsWith("--- a.lathe\n+++ b.lathe\n"), nest.out);
         QCOMPARE(cli({"compare", "a.lathe", "b.lathe", "--task", "none"}).code, 1);
-        QVERIFY(cli({"compare", "a.lathe", "b.lathe", "--task", task, "--program", "poem"}).err.contains("steps, loops"));
+        QVERIFY(
+            cli({"compare", "a.lathe", "b.lathe", "--task", task, "--program", "poem"}).err.contains("steps, loops"));
     }
 
     void oneThingAloneIsNotCompared()
@@ -137,7 +140,8 @@ private slots:
 
     void theGateFailsWhatGotSlowerAndWhatDoesNotCompare()
     {
-        const double ratio = object(cli({"compare", "a.lathe", "b.lathe", "--json"}).out)["after_ms"].toDouble() / object(cli({"compare", "a.lathe", "b.lathe", "--json"}).out)["before_ms"].toDouble();
+        const double ratio = object(cli({"compare", "a.lathe", "b.lathe", "--json"}).out)["after_ms"].toDouble()
+                             / object(cli({"compare", "a.lathe", "b.lathe", "--json"}).out)["before_ms"].toDouble();
         QVERIFY(ratio != 1);
         // The slower of both against the faster.
         const QStringList order = ratio > 1 ? QStringList{"b.lathe", "a.lathe"} : QStringList{"a.lathe", "b.lathe"};

@@ -40,7 +40,8 @@ class TestCliProject : public QObject
     {
         QList<QJsonObject> objects;
         for (const QByteArray& line : out.split('\n'))
-            if (const QJsonObject object = QJsonDocument::fromJson(line).object(); !object.isEmpty() && object["event"] != QLatin1String("state"))
+            if (const QJsonObject object = QJsonDocument::fromJson(line).object();
+                !object.isEmpty() && object["event"] != QLatin1String("state"))
                 objects << object;
         return objects;
     }
@@ -52,7 +53,8 @@ private slots:
         QVERIFY(board.open(QIODevice::WriteOnly));
         board.write("# smaller\nl2_bytes = 65536\n");
         board.close();
-        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "p.lathe", "--budget", "1 h, 40 trials", "--trials-per-round", "8", "--hardware", "board.txt", "--json"});
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "p.lathe", "--budget",
+                                  "1 h, 40 trials", "--trials-per-round", "8", "--hardware", "board.txt", "--json"});
         QVERIFY2(tuned.code == 0, tuned.err);
         m_live = lines(tuned.out);
         QVERIFY(m_live.size() > 40);
@@ -71,7 +73,8 @@ private slots:
 
     void aSchedulerIsChosen()
     {
-        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--trials", "48", "--trials-per-round", "8", "--scheduler", "round-robin", "--json"});
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "sim", "--trials", "48", "--trials-per-round", "8",
+                                  "--scheduler", "round-robin", "--json"});
         QVERIFY2(tuned.code == 0, tuned.err);
         QList<int> tasks;
         for (const QJsonObject& event : lines(tuned.out))
@@ -91,7 +94,8 @@ private slots:
     {
         const Output page = cli({"--man-page"});
         QVERIFY2(page.code == 0 && page.out.startsWith(".TH LATHE"), page.err);
-        for (const char* command : {"tasks", "tune", "compile", "run", "bench", "verify", "records list", "compare", "gate", "budget", "replay", "report", "roofline", "zoo export", "devices"})
+        for (const char* command : {"tasks", "tune", "compile", "run", "bench", "verify", "records list", "compare",
+                                    "gate", "budget", "replay", "report", "roofline", "zoo export", "devices"})
             QVERIFY2(page.out.contains(QByteArray("\n.SS ") + command + '\n'), command);
         QVERIFY(!page.out.contains("man\\-page")); // for packages alone
         QProcess groff;
@@ -143,7 +147,8 @@ private slots:
         const auto records = static_cast<int>(own.readAll().count('\n')); // trials of the search, and finals
         QVERIFY(records >= 40);
         QVERIFY(cli({"records", "export", "p.lathe", "-o", "ref.log"}).code == 0);
-        const Output made = cli({"tune", "zoo:mlp", "--target", "sim", "--project", "q.lathe", "--trials", "1", "--json"});
+        const Output made = cli(
+            {"tune", "zoo:mlp", "--target", "sim", "--project", "q.lathe", "--trials", "1", "--json"});
         QVERIFY2(made.code == 0, made.err);
 
         const Output imported = cli({"records", "import", "q.lathe", "own.jsonl", "ref.log", "--json"});
@@ -156,7 +161,10 @@ private slots:
         QVERIFY(done["tasks"].toInt() >= 2);
         QVERIFY(done["skipped"].toArray().isEmpty());
         const Output again = cli({"records", "import", "q.lathe", "own.jsonl"});
-        const QByteArray said = QStringLiteral("%1 lines read: 0 records taken for 0 tasks, %1 already there, 0 lines skipped").arg(records).toUtf8();
+        const QByteArray said = QStringLiteral(
+                                    "%1 lines read: 0 records taken for 0 tasks, %1 already there, 0 lines skipped")
+                                    .arg(records)
+                                    .toUtf8();
         QVERIFY2(again.out.contains(said), again.out);
 
         // What was measured elsewhere is listed as that, and measured here when somebody asks for it.
@@ -182,7 +190,8 @@ private slots:
         QVERIFY(cli({"records", "import", "p.lathe", "none.log"}).err.contains("there is no file"));
         QVERIFY(cli({"records", "import", "none.lathe", "words.log"}).err.contains("there is no project"));
         QVERIFY(!QFile::exists(m_dir.filePath("none.lathe")));
-        QVERIFY(cli({"records", "remeasure", "p.lathe", "--imported"}).err.contains("no valid record of an imported log"));
+        QVERIFY(
+            cli({"records", "remeasure", "p.lathe", "--imported"}).err.contains("no valid record of an imported log"));
     }
 
     void budgetsInWordsAndHardwareAreRefusedInOneSentence_data()
@@ -192,7 +201,8 @@ private slots:
         QTest::newRow("no budget") << QStringList{"--budget", "soon"} << QByteArray("'soon' is no budget");
         QTest::newRow("twice") << QStringList{"--budget", "20 min", "--time", "5m"} << QByteArray("leave out --time");
         QTest::newRow("nothing") << QStringList() << QByteArray("say how long");
-        QTest::newRow("no device") << QStringList{"--trials", "1", "--hardware", "abacus"} << QByteArray("neither a file nor a CPU");
+        QTest::newRow("no device") << QStringList{"--trials", "1", "--hardware", "abacus"}
+                                   << QByteArray("neither a file nor a CPU");
     }
     void budgetsInWordsAndHardwareAreRefusedInOneSentence()
     {

@@ -5,6 +5,7 @@
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 namespace tst_cpu_trials {
@@ -23,10 +24,10 @@ class TestCpuTrials : public QObject
         compute::DagBuilder b;
         const auto x = b.placeholder("A", {32, 32}, DType::F32);
         const auto y = b.placeholder("B", {32, 32}, DType::F32);
-        const auto c =
-            b.reduce("C", {32, 32}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 32}}, [&](const auto& a, const auto& r) {
-                return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]});
-            });
+        const auto c = b.reduce("C", {32, 32}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 32}},
+                                [&](const auto& a, const auto& r) {
+                                    return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]});
+                                });
         auto made = std::move(b).finish({c});
         return made ? *made : nullptr;
     }
@@ -65,8 +66,8 @@ private slots:
             requests.push_back(std::move(r));
         }
         std::vector<TrialResult> results;
-        const auto outcome =
-            (*measurer)->measure(requests, [&](std::size_t, TrialResult r) { results.push_back(std::move(r)); });
+        const auto outcome = (*measurer)->measure(requests,
+                                                  [&](std::size_t, TrialResult r) { results.push_back(std::move(r)); });
         QVERIFY2(outcome, outcome ? "" : outcome.error().message.c_str());
         QCOMPARE(results.size(), std::size_t(6));
         QCOMPARE(quiet, 0);
@@ -88,8 +89,8 @@ private slots:
         QCOMPARE(results[5].costsNs.size(), std::size_t(2));
     }
 
-    /// A nest that a faulty rewrite left behind: caught by name where checks are on, as they are in workers of tests; what it computes
-    /// is right by chance, which is all that would be seen without.
+    /// A nest that a faulty rewrite left behind: caught by name where checks are on, as they are in workers of tests;
+    /// what it computes is right by chance, which is all that would be seen without.
     void aMalformedNestIsCaughtInATestWorker()
     {
         const auto task = makeTaskData(dag(), {false, true}, 3, {});
@@ -110,7 +111,8 @@ private slots:
             request.task = *task;
             request.plan.minRepeatMs = 0;
             TrialResult result;
-            const auto outcome = (*measurer)->measure(std::span(&request, 1), [&](std::size_t, TrialResult r) { result = std::move(r); });
+            const auto outcome = (*measurer)->measure(std::span(&request, 1),
+                                                      [&](std::size_t, TrialResult r) { result = std::move(r); });
             QVERIFY2(outcome, outcome ? "" : outcome.error().message.c_str());
             if (!checks) {
                 QVERIFY2(result.ok(), result.text.c_str());
@@ -145,8 +147,8 @@ private slots:
         hasty.bestNs = 1; // ends after the glance
         std::vector<TrialResult> results;
         const std::vector<MeasureRequest> requests{timed, few, alone, hasty};
-        const auto outcome =
-            (*measurer)->measure(requests, [&](std::size_t, TrialResult r) { results.push_back(std::move(r)); });
+        const auto outcome = (*measurer)->measure(requests,
+                                                  [&](std::size_t, TrialResult r) { results.push_back(std::move(r)); });
         QVERIFY2(outcome, outcome ? "" : outcome.error().message.c_str());
         QCOMPARE(results.size(), std::size_t(4));
         const auto condition = [&](std::size_t i, const char* name) {
@@ -158,8 +160,10 @@ private slots:
         }
         QCOMPARE(condition(0, "number") % 64, std::int64_t{0});
         QCOMPARE(condition(1, "number") % 4, std::int64_t{0});
-        const std::int64_t glance = condition(3, "number"); // some of the copies but not its own, or all of them in turns
-        QVERIFY2((glance > 0 && glance < 64) || (glance >= 128 && glance % 64 == 0), qPrintable(QString::number(glance)));
+        const std::int64_t glance = condition(3,
+                                              "number"); // some of the copies but not its own, or all of them in turns
+        QVERIFY2((glance > 0 && glance < 64) || (glance >= 128 && glance % 64 == 0),
+                 qPrintable(QString::number(glance)));
         QVERIFY(nlohmann::json::parse(results[3].conditions).value("stopped_early", false));
     }
 };

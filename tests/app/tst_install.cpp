@@ -45,7 +45,10 @@ class TestInstall : public QObject
         return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
     Output cli(const QStringList& words) const { return run(prefix() + "/bin/lathe-cli", words); }
-    QStringList runtimes() const { return QDir(prefix() + "/lib/lathe/runtime").entryList(QDir::Dirs | QDir::NoDotAndDotDot); }
+    QStringList runtimes() const
+    {
+        return QDir(prefix() + "/lib/lathe/runtime").entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+    }
     QByteArray read(const QString& file) const
     {
         QFile in(prefix() + '/' + file);
@@ -55,7 +58,8 @@ class TestInstall : public QObject
 private slots:
     void initTestCase()
     {
-        const Output installed = run(LATHE_CMAKE, {"--install", QCoreApplication::applicationDirPath() + "/..", "--prefix", prefix()});
+        const Output installed = run(
+            LATHE_CMAKE, {"--install", QCoreApplication::applicationDirPath() + "/..", "--prefix", prefix()});
         QVERIFY2(installed.code == 0, installed.err);
     }
 
@@ -66,7 +70,8 @@ private slots:
         for (const char* plugin : {"cpu_device.so", "sim_codegen.so", "sim_device.so"})
             QVERIFY2(QFile::exists(prefix() + "/lib/lathe/plugins/" + QLatin1String(plugin)), plugin);
         for (const QString& machine : runtimes())
-            QVERIFY2(QFile::exists(prefix() + "/lib/lathe/runtime/" + machine + "/liblathe_runtime.a"), qPrintable(machine));
+            QVERIFY2(QFile::exists(prefix() + "/lib/lathe/runtime/" + machine + "/liblathe_runtime.a"),
+                     qPrintable(machine));
         QVERIFY(!runtimes().isEmpty());
     }
 
@@ -74,7 +79,8 @@ private slots:
     {
         const QByteArray page = read("share/man/man1/lathe-cli.1");
         QVERIFY(page.startsWith(".TH LATHE"));
-        for (const char* flag : {"\\-\\-trials\\-per\\-round", "\\-\\-scheduler", "\\-\\-allow\\-default", "\\-\\-weight\\-seed"})
+        for (const char* flag :
+             {"\\-\\-trials\\-per\\-round", "\\-\\-scheduler", "\\-\\-allow\\-default", "\\-\\-weight\\-seed"})
             QVERIFY2(page.contains(flag), flag);
     }
 
@@ -82,14 +88,18 @@ private slots:
     {
         for (const char* program : {"bin/lathe-cli", "bin/lathe-runner", "lib/lathe/plugins/sim_codegen.so"}) {
             const QByteArray bytes = read(program);
-            QVERIFY2(!bytes.isEmpty() && !bytes.contains((QDir::cleanPath(QCoreApplication::applicationDirPath() + "/..") + "/lib").toUtf8()), program);
+            QVERIFY2(!bytes.isEmpty()
+                         && !bytes.contains(
+                             (QDir::cleanPath(QCoreApplication::applicationDirPath() + "/..") + "/lib").toUtf8()),
+                     program);
         }
     }
 
     /// What the environment can ask of programs is what README.md lists, and nothing of it plants faults.
     void noTestHookIsInstalled()
     {
-        QVERIFY2(QFile::exists(QCoreApplication::applicationDirPath() + "/lathe-test-builder"), "the builder of tests lies beside the tests");
+        QVERIFY2(QFile::exists(QCoreApplication::applicationDirPath() + "/lathe-test-builder"),
+                 "the builder of tests lies beside the tests");
         QFile readme(QStringLiteral(LATHE_SOURCE_DIR) + "/README.md");
         QVERIFY(readme.open(QIODevice::ReadOnly));
         const QByteArray documented = readme.readAll();
@@ -102,7 +112,8 @@ private slots:
             QVERIFY2(!QFileInfo(file).fileName().contains("test"), qPrintable(file.fileName()));
             QVERIFY(file.open(QIODevice::ReadOnly));
             const QByteArray bytes = file.readAll();
-            if (!bytes.startsWith("\x7f" "ELF"))
+            if (!bytes.startsWith("\x7f"
+                                  "ELF"))
                 continue;
             ++programs;
             QVERIFY2(!bytes.contains("LATHE_PLANT"), qPrintable(file.fileName()));
@@ -113,7 +124,8 @@ private slots:
                     asked << QString::fromLatin1(text);
         }
         QVERIFY(programs >= 5);
-        QVERIFY2(asked.contains("LATHE_LOG") && asked.contains("LATHE_CHECKS"), qPrintable(QStringList(asked.values()).join(' ')));
+        QVERIFY2(asked.contains("LATHE_LOG") && asked.contains("LATHE_CHECKS"),
+                 qPrintable(QStringList(asked.values()).join(' ')));
         for (const QString& variable : asked)
             QVERIFY2(documented.contains("`" + variable.toUtf8()), qPrintable(variable + " is not in README.md"));
     }
@@ -128,7 +140,8 @@ private slots:
         script.close();
         qputenv("LATHE_PLANT_FAULTS", m_dir.filePath("faults.json").toUtf8());
         qputenv("LATHE_PLANT_MALFORMED", "1");
-        const Output tuned = cli({"tune", "zoo:mlp", "--target", "cpu", "--trials", "4", "--project", "sound.lathe", "--head-start", "none", "--json"});
+        const Output tuned = cli({"tune", "zoo:mlp", "--target", "cpu", "--trials", "4", "--project", "sound.lathe",
+                                  "--head-start", "none", "--json"});
         qunsetenv("LATHE_PLANT_FAULTS");
         qunsetenv("LATHE_PLANT_MALFORMED");
         QVERIFY2(tuned.code == 0, tuned.err);
@@ -154,7 +167,8 @@ private slots:
         QVERIFY2(verified.code == 0, verified.err);
     }
 
-    /// Each is of this build's features, and the figures of networks tuned without it stay comparable with those with it.
+    /// Each is of this build's features, and the figures of networks tuned without it stay comparable with those with
+    /// it.
     void theHeadStartsThatShipHoldNothingOfTheBenchmark()
     {
         const QDir folder(prefix() + "/share/lathe/head_start");
@@ -164,12 +178,14 @@ private slots:
             const Output show = cli({"head-start", "show", folder.filePath(file), "--json"});
             QVERIFY2(show.code == 0, show.err);
             const QJsonObject shown = QJsonDocument::fromJson(show.out).object();
-            QVERIFY2(shown["usable"].toBool(), "of other features than this build's: tests/bench/head_start makes it anew");
+            QVERIFY2(shown["usable"].toBool(),
+                     "of other features than this build's: tests/bench/head_start makes it anew");
             QMap<QString, QSet<QString>> keys; // by target
             for (const QJsonValue& task : shown["tasks"].toArray())
                 keys[task["target"].toString()] << task["key"].toString();
             QVERIFY(!keys.isEmpty());
-            for (const char* network : {"resnet-18", "resnet-50", "mobilenet-v2", "squeezenet-1.1", "inception-v3", "vgg-16", "densenet-121", "efficientnet-b0", "shufflenet-v2", "vit-b16"}) {
+            for (const char* network : {"resnet-18", "resnet-50", "mobilenet-v2", "squeezenet-1.1", "inception-v3",
+                                        "vgg-16", "densenet-121", "efficientnet-b0", "shufflenet-v2", "vit-b16"}) {
                 const QString model = QString("zoo:") + network;
                 QVERIFY2(shown["without"].toArray().contains(model), network);
                 for (auto of = keys.begin(); of != keys.end(); ++of) {
@@ -179,7 +195,8 @@ private slots:
                     QVERIFY(!list.isEmpty());
                     for (const QJsonValue& task : list) {
                         QVERIFY(!task["key"].toString().isEmpty());
-                        QVERIFY2(!of.value().contains(task["key"].toString()), qPrintable(file + " holds a task of " + network));
+                        QVERIFY2(!of.value().contains(task["key"].toString()),
+                                 qPrintable(file + " holds a task of " + network));
                     }
                 }
             }
@@ -195,11 +212,15 @@ private slots:
         // As installed, and in the build folder.
         for (const QString& place : {prefix(), QDir::cleanPath(QCoreApplication::applicationDirPath() + "/..")}) {
             QFile::remove(m_dir.filePath("begun.lathe"));
-            const Output tuned = run(place + "/bin/lathe-cli", {"tune", "zoo:mlp", "--target", "cpu", "--trials", "8", "--project", "begun.lathe"});
+            const Output tuned = run(place + "/bin/lathe-cli", {"tune", "zoo:mlp", "--target", "cpu", "--trials", "8",
+                                                                "--project", "begun.lathe"});
             QVERIFY2(tuned.code == 0, tuned.err);
-            QVERIFY2((tuned.out + tuned.err).contains("head start " + place.toUtf8() + "/share/lathe/head_start/cpu-x86_64.headstart: "), tuned.out + tuned.err);
+            QVERIFY2((tuned.out + tuned.err)
+                         .contains("head start " + place.toUtf8() + "/share/lathe/head_start/cpu-x86_64.headstart: "),
+                     tuned.out + tuned.err);
         }
-        const Output without = cli({"tune", "zoo:mlp", "--target", "cpu", "--trials", "8", "--project", "empty.lathe", "--head-start", "none"});
+        const Output without = cli({"tune", "zoo:mlp", "--target", "cpu", "--trials", "8", "--project", "empty.lathe",
+                                    "--head-start", "none"});
         QVERIFY2(without.code == 0, without.err);
         QVERIFY2(!(without.out + without.err).contains("head start "), without.out + without.err);
     }
@@ -209,9 +230,12 @@ private slots:
         const bool isArm = QSysInfo::currentCpuArchitecture() == "arm64";
         const QString other = isArm ? "x86_64" : "aarch64";
         QDir(prefix() + "/lib/lathe/runtime/" + other + "-linux-gnu").removeRecursively();
-        const Output refused = cli({"compile", "zoo:mlp", "--target", "cpu -mtriple=" + other + "-linux-gnu", "--allow-default", "--no-verify", "--no-bench", "-o", "libother.so"});
+        const Output refused = cli({"compile", "zoo:mlp", "--target", "cpu -mtriple=" + other + "-linux-gnu",
+                                    "--allow-default", "--no-verify", "--no-bench", "-o", "libother.so"});
         QCOMPARE(refused.code, 1);
-        QVERIFY2(refused.err.contains(isArm ? "install the package g++-x86-64-linux-gnu" : "install the package g++-aarch64-linux-gnu"), refused.err);
+        QVERIFY2(refused.err.contains(isArm ? "install the package g++-x86-64-linux-gnu"
+                                            : "install the package g++-aarch64-linux-gnu"),
+                 refused.err);
         QCOMPARE(refused.err.count('\n'), 1);
     }
 
@@ -220,7 +244,12 @@ private slots:
         if (!QFile::exists(prefix() + "/bin/lathe"))
             QSKIP("this build has no window (LATHE_BUILD_UI is off)");
         const QString entry = QString::fromUtf8(read("share/applications/lathe.desktop"));
-        const auto value = [&entry](const QString& key) { return QRegularExpression("^" + QRegularExpression::escape(key) + "=(.*)$", QRegularExpression::MultilineOption).match(entry).captured(1); };
+        const auto value = [&entry](const QString& key) {
+            return QRegularExpression("^" + QRegularExpression::escape(key) + "=(.*)$",
+                                      QRegularExpression::MultilineOption)
+                .match(entry)
+                .captured(1);
+        };
         QVERIFY(entry.startsWith("[Desktop Entry]\n"));
         QVERIFY(QFileInfo(prefix() + "/bin/" + value("Exec").section(' ', 0, 0)).isExecutable());
         QVERIFY(!value("Name").isEmpty() && !value("Comment[zh_CN]").isEmpty());

@@ -5,8 +5,8 @@ namespace tst_kill {
 
 using namespace lathe::test;
 
-/// Runs whose programs are killed again and again, at moments of chance: what was acknowledged on standard output is in the
-/// database, nothing is left behind, and the trials are those of a run that nobody disturbed.
+/// Runs whose programs are killed again and again, at moments of chance: what was acknowledged on standard output is in
+/// the database, nothing is left behind, and the trials are those of a run that nobody disturbed.
 ///
 /// LATHE_KILLS: how many of each kind (few). LATHE_TEST_SEED: the moments.
 class TestKill : public QObject
@@ -17,7 +17,19 @@ class TestKill : public QObject
 
     static QStringList tuneWords(const QString& project, bool resume, int trials, const char* target = "sim")
     {
-        QStringList words{"tune", "zoo:mlp", "--target", target, "--project", project, "--trials", QString::number(trials), "--trials-per-round", "8", "--seed", "3", "--json"};
+        QStringList words{"tune",
+                          "zoo:mlp",
+                          "--target",
+                          target,
+                          "--project",
+                          project,
+                          "--trials",
+                          QString::number(trials),
+                          "--trials-per-round",
+                          "8",
+                          "--seed",
+                          "3",
+                          "--json"};
         if (resume)
             words << "--resume";
         return words;
@@ -42,7 +54,10 @@ class TestKill : public QObject
         QCOMPARE(shaken.size(), calm.size());
         for (auto it = calm.begin(); it != calm.end(); ++it)
             QVERIFY2(shaken.value(it.key()) == it.value(),
-                     qPrintable(QString("round %1, trial %2 differs: %3 %4").arg(it.key().first).arg(it.key().second).arg(shaken.value(it.key()).candidate, shaken.value(it.key()).status)));
+                     qPrintable(QString("round %1, trial %2 differs: %3 %4")
+                                    .arg(it.key().first)
+                                    .arg(it.key().second)
+                                    .arg(shaken.value(it.key()).candidate, shaken.value(it.key()).status)));
     }
 
     static Trials undisturbed(const KilledRun& place, int trials)
@@ -51,13 +66,15 @@ class TestKill : public QObject
         run.setProcessEnvironment(place.environment());
         run.start(place.program("lathe-cli"), tuneWords(place.project("calm.lathe"), false, trials));
         QSet<QString> ids;
-        return run.waitForFinished(600000) && run.exitCode() == 0 ? place.stored(place.project("calm.lathe"), ids) : Trials();
+        return run.waitForFinished(600000) && run.exitCode() == 0 ? place.stored(place.project("calm.lathe"), ids)
+                                                                  : Trials();
     }
 
-    /// Lives of the run, each killed some trials and some milliseconds after its start by `kill`, until there were `wanted`
-    /// kills; then it may end. `kill` returns whether the program itself is gone.
+    /// Lives of the run, each killed some trials and some milliseconds after its start by `kill`, until there were
+    /// `wanted` kills; then it may end. `kill` returns whether the program itself is gone.
     template<typename Kill>
-    void shake(const KilledRun& place, QRandomGenerator& random, int wanted, int trials, const char* target, QSet<QString>& promised, Kill kill)
+    void shake(const KilledRun& place, QRandomGenerator& random, int wanted, int trials, const char* target,
+               QSet<QString>& promised, Kill kill)
     {
         const QString project = place.project("shaken.lathe");
         int kills = 0;
@@ -89,7 +106,8 @@ class TestKill : public QObject
                 continue;
             }
             while (run.state() != QProcess::NotRunning) { // the last life: nobody disturbs it any more
-                QVERIFY(run.waitForReadyRead(120000) || run.state() == QProcess::NotRunning || run.waitForFinished(1000));
+                QVERIFY(run.waitForReadyRead(120000) || run.state() == QProcess::NotRunning
+                        || run.waitForFinished(1000));
                 acknowledged(run, promised);
             }
             acknowledged(run, promised);

@@ -3,8 +3,9 @@
 
 #include <QtTest>
 
-#include <csignal>
 #include <unistd.h>
+
+#include <csignal>
 
 namespace tst_runner {
 
@@ -86,8 +87,10 @@ private slots:
         QTest::newRow("writes nothing") << "silent" << 5 << int(Errc::WrongAnswer) << "nan";
         QTest::newRow("write into the margin")
             << "margin" << 4 << int(Errc::WrongAnswer) << "wrote outside of \"output\"";
-        QTest::newRow("write behind a part's scratch") << "part" << 4 << int(Errc::WrongAnswer) << "outside of its scratch";
-        QTest::newRow("write before the team's scratch") << "team" << 4 << int(Errc::WrongAnswer) << "outside of its scratch";
+        QTest::newRow("write behind a part's scratch")
+            << "part" << 4 << int(Errc::WrongAnswer) << "outside of its scratch";
+        QTest::newRow("write before the team's scratch")
+            << "team" << 4 << int(Errc::WrongAnswer) << "outside of its scratch";
         QTest::newRow("gives a code") << "code" << 4 << int(Errc::DeviceLost) << "code 7";
         QTest::newRow("no such symbol") << "absent" << 3 << int(Errc::BadFile) << "absent_p0";
     }
@@ -117,9 +120,12 @@ private slots:
     {
         QTest::addColumn<QString>("kernel");
         QTest::addColumn<QString>("text");
-        QTest::newRow("null pointer") << "crash" << "memory that is not its own";
-        QTest::newRow("one element past the end") << "beyond" << "wrote 0 bytes past the end of \"output\"";
-        QTest::newRow("one element before the start") << "before" << "wrote 4 bytes before the start of \"output\"";
+        QTest::newRow("null pointer") << "crash"
+                                      << "memory that is not its own";
+        QTest::newRow("one element past the end") << "beyond"
+                                                  << "wrote 0 bytes past the end of \"output\"";
+        QTest::newRow("one element before the start") << "before"
+                                                      << "wrote 4 bytes before the start of \"output\"";
     }
     void aCrashEndsTheRunnerWithASentence()
     {

@@ -1,12 +1,10 @@
-// onnx_standard FOLDER [-v] [FILTER]: runs the ONNX standard's operator cases (onnx/backend/test/data/node of the onnx package).
-// The cases run in a child that is started again behind one that ends it.
-
-#include "standard_case.h"
+// onnx_standard FOLDER [-v] [FILTER]: runs the ONNX standard's operator cases (onnx/backend/test/data/node of the onnx
+// package). The cases run in a child that is started again behind one that ends it.
 
 #include "core/support/files.h"
+#include "standard_case.h"
 
 #include <fmt/format.h>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,8 +42,8 @@ int work(const std::vector<fs::path>& cases, std::size_t first, std::FILE* out)
     for (std::size_t i = first; i < cases.size(); ++i) {
         alarm(kSecondsPerCase);
         const Verdict v = runner.run(cases[i]);
-        const std::string line =
-            fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", i, static_cast<int>(v.outcome), v.folded ? 1 : 0, v.bound.size(), v.op, oneLine(v.text));
+        const std::string line = fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", i, static_cast<int>(v.outcome),
+                                             v.folded ? 1 : 0, v.bound.size(), v.op, oneLine(v.text));
         std::fputs(line.c_str(), out);
         std::fflush(out);
     }
@@ -90,7 +88,8 @@ std::vector<Row> runAll(const std::vector<fs::path>& cases)
                 fields.push_back(text.substr(0, tab));
                 text = text.substr(tab + 1);
             }
-            rows.push_back({static_cast<Outcome>(std::stoi(fields[1])), fields[2] == "1", fields[3] != "0", fields[4], text});
+            rows.push_back(
+                {static_cast<Outcome>(std::stoi(fields[1])), fields[2] == "1", fields[3] != "0", fields[4], text});
             if (rows.size() % 100 == 0)
                 std::fprintf(stderr, "%zu of %zu\n", rows.size(), cases.size());
         }
@@ -102,7 +101,8 @@ std::vector<Row> runAll(const std::vector<fs::path>& cases)
             return {};
         if (rows.size() < cases.size())
             rows.push_back({Outcome::Failed, false, false, "(ended the program)",
-                            WIFSIGNALED(status) ? fmt::format("ended by signal {}", WTERMSIG(status)) : fmt::format("ended with {}", WEXITSTATUS(status))});
+                            WIFSIGNALED(status) ? fmt::format("ended by signal {}", WTERMSIG(status))
+                                                : fmt::format("ended with {}", WEXITSTATUS(status))});
     }
     return rows;
 }
@@ -125,7 +125,8 @@ int main(int argc, char** argv)
     }
     std::vector<fs::path> cases;
     for (const fs::directory_entry& entry : fs::directory_iterator(words[0])) {
-        if (fs::exists(entry.path() / "model.onnx") && (words.size() < 2 || entry.path().filename().string().find(words[1]) != std::string::npos))
+        if (fs::exists(entry.path() / "model.onnx")
+            && (words.size() < 2 || entry.path().filename().string().find(words[1]) != std::string::npos))
             cases.push_back(entry.path());
     }
     std::ranges::sort(cases);
@@ -152,7 +153,8 @@ int main(int argc, char** argv)
             counts->bound += row.outcome == Outcome::Passed && row.bound ? 1 : 0;
         }
         if (row.outcome == Outcome::Failed || (verbose && row.outcome == Outcome::Unsupported))
-            fmt::print("{} {}: {}\n", row.outcome == Outcome::Failed ? "FAILED" : "unsupported", cases[i].filename().string(), row.text);
+            fmt::print("{} {}: {}\n", row.outcome == Outcome::Failed ? "FAILED" : "unsupported",
+                       cases[i].filename().string(), row.text);
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (rows[i].outcome == Outcome::Excluded && !rows[i].text.empty())
@@ -160,10 +162,13 @@ int main(int argc, char** argv)
     }
     fmt::print("{:<28} {:>7} {:>12} {:>7} {:>9}\n", "operator", "passed", "unsupported", "failed", "excluded");
     for (const auto& [op, counts] : byOperator)
-        fmt::print("{:<28} {:>7} {:>12} {:>7} {:>9}\n", op, counts.passed, counts.unsupported, counts.failed, counts.excluded);
+        fmt::print("{:<28} {:>7} {:>12} {:>7} {:>9}\n", op, counts.passed, counts.unsupported, counts.failed,
+                   counts.excluded);
     const int counted = all.passed + all.unsupported + all.failed;
-    fmt::print("{} cases: {} passed, {} unsupported, {} failed, {} excluded; {:.1f} % of {} passed\n", rows.size(), all.passed, all.unsupported, all.failed,
-               all.excluded, counted > 0 ? 100.0 * all.passed / counted : 0.0, counted);
-    fmt::print("of the passed: {} with some inputs given at import, {} with nothing left to compile\n", all.bound, all.folded);
+    fmt::print("{} cases: {} passed, {} unsupported, {} failed, {} excluded; {:.1f} % of {} passed\n", rows.size(),
+               all.passed, all.unsupported, all.failed, all.excluded, counted > 0 ? 100.0 * all.passed / counted : 0.0,
+               counted);
+    fmt::print("of the passed: {} with some inputs given at import, {} with nothing left to compile\n", all.bound,
+               all.folded);
     return all.failed == 0 ? 0 : 1;
 }

@@ -129,7 +129,8 @@ void bind(::onnx::ModelProto& model, const DataSet& set, const std::set<int>& po
 std::string compare(const HostTensor& got, const HostTensor& want, std::string_view who, std::size_t output)
 {
     if (!(got.type == want.type))
-        return fmt::format("{}: output {} is {} {}, expected {} {}", who, output, toString(got.type.dtype), got.type.shape, toString(want.type.dtype), want.type.shape);
+        return fmt::format("{}: output {} is {} {}, expected {} {}", who, output, toString(got.type.dtype),
+                           got.type.shape, toString(want.type.dtype), want.type.shape);
     const auto count = static_cast<std::int64_t>(want.bytes.size()) / sizeOf(want.type.dtype);
     for (std::int64_t i = 0; i < count; ++i) {
         const double y = wire::readElement(got.bytes.data(), i, got.type.dtype);
@@ -150,13 +151,14 @@ std::string compareAll(const std::vector<HostTensor>& got, const std::vector<Hos
     return {};
 }
 
-Result<std::vector<HostTensor>> runLibrary(const session::LoadedModel& model, deploy::Compiler& compiler, const fs::path& output,
-                                           const std::vector<HostTensor>& inputs)
+Result<std::vector<HostTensor>> runLibrary(const session::LoadedModel& model, deploy::Compiler& compiler,
+                                           const fs::path& output, const std::vector<HostTensor>& inputs)
 {
     LATHE_TRY_ASSIGN(const session::KernelChoices chosen, session::chooseKernels(model, nullptr, {}));
     deploy::LibraryOptions options;
     options.output = output;
-    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, deploy::buildLibrary(model.graph, model.partition, chosen.choices, compiler, options));
+    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged,
+                     deploy::buildLibrary(model.graph, model.partition, chosen.choices, compiler, options));
     LATHE_TRY_ASSIGN(const auto library, test::InProcessLibrary::open(staged.file, {.threads = 1}));
     deploy::LibraryRunRequest request;
     request.inputs = inputs;
@@ -189,7 +191,8 @@ Verdict CaseRunner::run(const fs::path& folder)
     if (!std::ranges::all_of(graph.input(), isPlain) || !std::ranges::all_of(graph.output(), isPlain))
         return verdict;
     const std::string name = folder.filename().string();
-    const auto contradiction = std::ranges::find(kContradictions, std::string_view(name), &std::pair<std::string_view, std::string_view>::first);
+    const auto contradiction = std::ranges::find(kContradictions, std::string_view(name),
+                                                 &std::pair<std::string_view, std::string_view>::first);
     if (contradiction != std::end(kContradictions)) {
         verdict.text = contradiction->second;
         return verdict;
@@ -249,7 +252,8 @@ Verdict CaseRunner::run(const fs::path& folder)
                     return fail(loaded.error());
                 // Values known at import help against two things alone; the last word is what is truly lacking.
                 first = loaded.error().message;
-                if (first.find("depends on the network's inputs") == std::string::npos && first.find("without elements") == std::string::npos)
+                if (first.find("depends on the network's inputs") == std::string::npos
+                    && first.find("without elements") == std::string::npos)
                     break;
                 continue;
             }

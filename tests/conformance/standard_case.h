@@ -26,12 +26,17 @@ struct Verdict
     std::vector<std::string> bound; ///< inputs whose values the case gave at import
 };
 
-/// Runs one folder of the standard (model.onnx, test_data_set_*) three times: by the reference executor on the network as read, by it on
-/// the network as rewritten, and by the library that lathe-builder makes of it with default schedules.
+/// Runs one folder of the standard (model.onnx, test_data_set_*) three times: by the reference executor on the network
+/// as read, by it on the network as rewritten, and by the library that lathe-builder makes of it with default
+/// schedules.
 class CaseRunner
 {
 public:
-    explicit CaseRunner(deploy::Compiler& compiler, std::filesystem::path scratch) : m_compiler(compiler), m_scratch(std::move(scratch)) { }
+    explicit CaseRunner(deploy::Compiler& compiler, std::filesystem::path scratch)
+        : m_compiler(compiler)
+        , m_scratch(std::move(scratch))
+    {
+    }
     Verdict run(const std::filesystem::path& folder);
 
 private:

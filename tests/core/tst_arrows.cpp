@@ -19,8 +19,9 @@ class TestArrows : public QObject
         bool system = false;
     };
     QVector<Include> m_includes;
-    const QStringList m_core = {"runtime", "support", "wire", "serve", "ir", "target", "compute", "graph", "frontend", "schedule", "record",
-                                "search", "templates", "policy", "backend", "measure", "store", "deploy", "session"};
+    const QStringList m_core = {"runtime", "support",  "wire",     "serve",  "ir",     "target",    "compute",
+                                "graph",   "frontend", "schedule", "record", "search", "templates", "policy",
+                                "backend", "measure",  "store",    "deploy", "session"};
 
     QMap<QString, QSet<QString>> m_edges; ///< as CMake links the folders: "core/ir" to "core/support"
 
@@ -32,7 +33,10 @@ class TestArrows : public QObject
     }
 
     /// Rank of core/<folder>/..., -1: not in core.
-    int rank(const QString& path) const { return path.startsWith("core/") ? static_cast<int>(m_core.indexOf(path.section('/', 1, 1))) : -1; }
+    int rank(const QString& path) const
+    {
+        return path.startsWith("core/") ? static_cast<int>(m_core.indexOf(path.section('/', 1, 1))) : -1;
+    }
 
     template<typename Allowed>
     void check(Allowed allowed)
@@ -48,9 +52,11 @@ private slots:
     void initTestCase()
     {
         const QDir root(LATHE_SOURCE_DIR);
-        const QRegularExpression line(QStringLiteral("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"]"), QRegularExpression::MultilineOption);
+        const QRegularExpression line(QStringLiteral("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"]"),
+                                      QRegularExpression::MultilineOption);
         for (const char* top : {"app", "core", "ui", "plugins"}) {
-            QDirIterator it(root.filePath(QString::fromLatin1(top)), {"*.h", "*.cpp", "*.c"}, QDir::Files, QDirIterator::Subdirectories);
+            QDirIterator it(root.filePath(QString::fromLatin1(top)), {"*.h", "*.cpp", "*.c"}, QDir::Files,
+                            QDirIterator::Subdirectories);
             while (it.hasNext()) {
                 QFile file(it.next());
                 QVERIFY(file.open(QIODevice::ReadOnly));
@@ -79,14 +85,16 @@ private slots:
     void ourHeadersAreIncludedByFullPath()
     {
         check([](const Include& i) {
-            return i.system || i.what.contains('/') || i.what.endsWith(".moc") || i.what.startsWith("ui_") || i.what.endsWith(".pb.h");
+            return i.system || i.what.contains('/') || i.what.endsWith(".moc") || i.what.startsWith("ui_")
+                   || i.what.endsWith(".pb.h");
         });
     }
 
     void coreIsMadeOfTheFoldersInTheList()
     {
         for (const Include& i : m_includes)
-            QVERIFY2(!i.file.startsWith("core/") || rank(i.file) >= 0, qPrintable(i.file + " is in no folder of the list"));
+            QVERIFY2(!i.file.startsWith("core/") || rank(i.file) >= 0,
+                     qPrintable(i.file + " is in no folder of the list"));
     }
 
     /// What the targets link is what their files include, no more and no less.
@@ -113,7 +121,8 @@ private slots:
     {
         for (auto room = m_edges.begin(); room != m_edges.end(); ++room)
             for (const QString& to : *room)
-                QVERIFY2(rank(room.key()) < 0 || (rank(to) >= 0 && rank(to) < rank(room.key())), qPrintable(room.key() + " links " + to));
+                QVERIFY2(rank(room.key()) < 0 || (rank(to) >= 0 && rank(to) < rank(room.key())),
+                         qPrintable(room.key() + " links " + to));
     }
 
     /// What programs and the window may link of core.
@@ -121,7 +130,9 @@ private slots:
     {
         const int last = static_cast<int>(m_core.size()) - 1;
         const QMap<QString, int> lowest = {{"app/builder", static_cast<int>(m_core.indexOf("backend"))},
-                                           {"app/runner", static_cast<int>(m_core.indexOf("serve"))}, {"app/cli", last}, {"app/workbench", last}};
+                                           {"app/runner", static_cast<int>(m_core.indexOf("serve"))},
+                                           {"app/cli", last},
+                                           {"app/workbench", last}};
         for (auto room = lowest.begin(); room != lowest.end(); ++room) {
             QVERIFY2(m_edges.contains(room.key()), qPrintable(room.key()));
             for (const QString& to : m_edges[room.key()])
@@ -137,21 +148,23 @@ private slots:
         check([](const Include& i) {
             const bool inUi = i.file.startsWith("ui/") || i.file.startsWith("app/workbench/");
             return (!i.what.startsWith("ui/") || inUi) && (!i.what.startsWith("app/") || i.file.startsWith("app/"))
-                && (!i.what.startsWith("plugins/") || i.file.startsWith("plugins/"));
+                   && (!i.what.startsWith("plugins/") || i.file.startsWith("plugins/"));
         });
     }
 
     void aPluginSeesItselfAlone()
     {
         check([](const Include& i) {
-            return !i.file.startsWith("plugins/") || !i.what.startsWith("plugins/") || i.file.section('/', 1, 1) == i.what.section('/', 1, 1);
+            return !i.file.startsWith("plugins/") || !i.what.startsWith("plugins/")
+                   || i.file.section('/', 1, 1) == i.what.section('/', 1, 1);
         });
     }
 
     void theWindowSeesSessionAndRecordAlone()
     {
         check([](const Include& i) {
-            return !i.file.startsWith("ui/") || !i.what.startsWith("core/") || i.what.startsWith("core/session/") || i.what.startsWith("core/record/");
+            return !i.file.startsWith("ui/") || !i.what.startsWith("core/") || i.what.startsWith("core/session/")
+                   || i.what.startsWith("core/record/");
         });
     }
 
@@ -175,13 +188,19 @@ private slots:
 
     void llvmStaysInPluginsCpu()
     {
-        check([](const Include& i) { return !(i.what.startsWith("llvm/") || i.what.startsWith("lld/")) || i.file.startsWith("plugins/cpu/codegen/"); });
+        check([](const Include& i) {
+            return !(i.what.startsWith("llvm/") || i.what.startsWith("lld/"))
+                   || i.file.startsWith("plugins/cpu/codegen/");
+        });
     }
 
     void heavyLibrariesHaveOneRoomEach()
     {
-        const QMap<QString, QString> rooms = {{"sqlite3.h", "core/store/"}, {"xgboost/", "core/search/"}, {"tbb/", "core/session/"},
-                                              {"oneapi/", "core/session/"}, {"QtCharts", "ui/views/"}};
+        const QMap<QString, QString> rooms = {{"sqlite3.h", "core/store/"},
+                                              {"xgboost/", "core/search/"},
+                                              {"tbb/", "core/session/"},
+                                              {"oneapi/", "core/session/"},
+                                              {"QtCharts", "ui/views/"}};
         check([&rooms](const Include& i) {
             for (auto room = rooms.begin(); room != rooms.end(); ++room)
                 if (i.what.startsWith(room.key()) && !i.file.startsWith(room.value()))
@@ -193,8 +212,11 @@ private slots:
     /// Halves are folders (plugins/cpu/device) or, in a plugin of one folder, files named in the list.
     static QString half(const QString& file)
     {
-        static const QMap<QString, QString> files = {{"plugins/sim/device.cpp", "device"}, {"plugins/sim/fault.h", "device"}, {"plugins/sim/interpreter.h", "device"},
-                                                     {"plugins/sim/interpreter.cpp", "device"}, {"plugins/sim/program.h", "device"}};
+        static const QMap<QString, QString> files = {{"plugins/sim/device.cpp", "device"},
+                                                     {"plugins/sim/fault.h", "device"},
+                                                     {"plugins/sim/interpreter.h", "device"},
+                                                     {"plugins/sim/interpreter.cpp", "device"},
+                                                     {"plugins/sim/program.h", "device"}};
         if (!file.startsWith("plugins/"))
             return {};
         if (files.contains(file))
@@ -220,10 +242,10 @@ private slots:
     void codegenHalvesAndTheBuilderSeeBackendAndAbove()
     {
         check([this](const Include& i) {
-            return (half(i.file) != "codegen" && !i.file.startsWith("app/builder/")) || rank(i.what) <= m_core.indexOf("backend");
+            return (half(i.file) != "codegen" && !i.file.startsWith("app/builder/"))
+                   || rank(i.what) <= m_core.indexOf("backend");
         });
     }
-
 };
 
 LATHE_TEST(TestArrows)

@@ -5,8 +5,8 @@
 #include <QRegularExpression>
 #include <QtTest>
 
-/// Nothing above plugins/ asks for a kind of target, or its family, by name: BackendTraits say what it is like. Apart from where kinds
-/// are described, and from what follows the reference compiler's own families.
+/// Nothing above plugins/ asks for a kind of target, or its family, by name: BackendTraits say what it is like. Apart
+/// from where kinds are described, and from what follows the reference compiler's own families.
 class TestKindsStayBelow : public QObject
 {
     Q_OBJECT
@@ -14,13 +14,15 @@ class TestKindsStayBelow : public QObject
     static bool mayName(const QString& file)
     {
         static const QStringList allowed = {"core/target/", "core/graph/reference_rules.cpp", "core/search/reference/"};
-        return std::any_of(allowed.begin(), allowed.end(), [&file](const QString& place) { return file.startsWith(place); });
+        return std::any_of(allowed.begin(), allowed.end(),
+                           [&file](const QString& place) { return file.startsWith(place); });
     }
     /// Lines of code that hold a text which is a target, "cpu" or "sim -like=cuda", or a family.
     static QStringList namesIn(const QString& text)
     {
         static const QRegularExpression comment(QStringLiteral("//.*$|/\\*.*\\*/"));
-        static const QRegularExpression name(QStringLiteral("(?<!\\\\)\"(cpu|cuda|opencl|vta|sim|llvm|gpu|mali)(\"| -)"));
+        static const QRegularExpression name(
+            QStringLiteral("(?<!\\\\)\"(cpu|cuda|opencl|vta|sim|llvm|gpu|mali)(\"| -)"));
         QStringList found;
         const QStringList lines = text.split('\n');
         for (qsizetype i = 0; i < lines.size(); ++i) {
@@ -34,7 +36,8 @@ class TestKindsStayBelow : public QObject
 private slots:
     void namesAreFound()
     {
-        QCOMPARE(namesIn("if (target.kind() == \"cpu\")\n// \"sim\"\nx(\"sim -like=cuda\"); y(\"simple\");").size(), qsizetype{2});
+        QCOMPARE(namesIn("if (target.kind() == \"cpu\")\n// \"sim\"\nx(\"sim -like=cuda\"); y(\"simple\");").size(),
+                 qsizetype{2});
     }
 
     void onlyDescriptionsNameKinds()
@@ -43,7 +46,8 @@ private slots:
         QStringList wrong;
         int files = 0;
         for (const char* top : {"app", "core", "ui"}) {
-            QDirIterator it(root.filePath(QString::fromLatin1(top)), {"*.h", "*.cpp"}, QDir::Files, QDirIterator::Subdirectories);
+            QDirIterator it(root.filePath(QString::fromLatin1(top)), {"*.h", "*.cpp"}, QDir::Files,
+                            QDirIterator::Subdirectories);
             while (it.hasNext()) {
                 QFile file(it.next());
                 QVERIFY(file.open(QIODevice::ReadOnly));

@@ -19,15 +19,18 @@ std::string around(std::string_view body)
     const std::size_t size = ZSTD_compress(packed.data(), packed.size(), body.data(), body.size(), 1);
     LATHE_CHECK(ZSTD_isError(size) == 0);
     packed.resize(size);
-    return "lathe head start 1\n{\"features\":\"f\",\"columns\":2,\"body_bytes\":" + std::to_string(body.size()) + ",\"body_hash\":\"" + contentHash(body).hex() + "\"}\n" + packed;
+    return "lathe head start 1\n{\"features\":\"f\",\"columns\":2,\"body_bytes\":" + std::to_string(body.size())
+           + ",\"body_hash\":\"" + contentHash(body).hex() + "\"}\n" + packed;
 }
 
 } // namespace
 
-/// A head start, or, where the first byte is a space, the lines inside of one: a short sentence, or what can be written and read again.
+/// A head start, or, where the first byte is a space, the lines inside of one: a short sentence, or what can be written
+/// and read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    const std::string_view given(reinterpret_cast<const char*>(data), size); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast): libFuzzer's bytes
+    const std::string_view given(reinterpret_cast<const char*>(data),
+                                 size); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast): libFuzzer's bytes
     const std::string bytes = given.starts_with(' ') ? around(given.substr(1)) : std::string(given);
     const auto read = search::readHeadStart(bytes);
     if (!read) {

@@ -13,7 +13,9 @@ using namespace lathe;
 /// A line of a tuning log: a short sentence, or what can be written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    const auto line = store::readLogLine(std::string_view(reinterpret_cast<const char*>(data), size)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast): libFuzzer's bytes
+    const auto line = store::readLogLine(
+        std::string_view(reinterpret_cast<const char*>(data),
+                         size)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast): libFuzzer's bytes
     if (!line) {
         const Error& error = line.error();
         LATHE_CHECK(error.code == Errc::BadFile || error.code == Errc::Unsupported) << error.message;

@@ -27,7 +27,8 @@ Result<graph::Graph> importAsLargeFile(const std::uint8_t* data, std::size_t siz
 
 } // namespace
 
-/// Bytes of an ONNX file: an error with a sentence, or a graph that verifies; and the same graph if the file is taken for a large one.
+/// Bytes of an ONNX file: an error with a sentence, or a graph that verifies; and the same graph if the file is taken
+/// for a large one.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     const auto graph = frontend::importOnnx(std::as_bytes(std::span(data, size)));

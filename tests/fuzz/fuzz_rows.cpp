@@ -19,7 +19,8 @@ const auto kColumns = 1 + std::ranges::count(std::string_view(store::kRecordColu
 /// A database in memory with a table of the columns that bindRecord() writes, without types: any value fits.
 struct Rows
 {
-    Rows() : db(must(store::Database::open(":memory:", store::Database::Mode::ReadWrite)))
+    Rows()
+        : db(must(store::Database::open(":memory:", store::Database::Mode::ReadWrite)))
     {
         const std::string_view insert = store::kInsertRecord;
         const std::size_t columns = insert.find("records(");
@@ -36,8 +37,8 @@ struct Rows
 
 } // namespace
 
-/// A row of a project's records, one column a line; a line that begins with # is a number, with ! a blob. What is read is
-/// written and read again without a change.
+/// A row of a project's records, one column a line; a line that begins with # is a number, with ! a blob. What is read
+/// is written and read again without a change.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     static Rows rows;
@@ -78,7 +79,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto write = Rows::must(store::Statement::prepare(rows.db, store::kInsertRecord));
     Rows::must(store::bindRecord(write, record).run());
     auto read = Rows::must(store::Statement::prepare(rows.db, select));
-    const auto done = store::readRecords(read, [&](const Record& r) { LATHE_CHECK(r.candidate.hash() == record.candidate.hash()); });
+    const auto done = store::readRecords(
+        read, [&](const Record& r) { LATHE_CHECK(r.candidate.hash() == record.candidate.hash()); });
     LATHE_CHECK(done.has_value()) << (done ? "" : done.error().message);
     return 0;
 }

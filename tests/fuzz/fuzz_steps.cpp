@@ -26,9 +26,10 @@ compute::DagPtr matmul()
     compute::DagBuilder b;
     const auto x = b.placeholder("A", {12, 16}, DType::F32);
     const auto y = b.placeholder("B", {16, 24}, DType::F32);
-    const auto z = b.reduce("C", {12, 24}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 16}}, [&](const auto& i, const auto& k) {
-        return b.at(x, {i[0], k[0]}) * b.at(y, {k[0], i[1]});
-    });
+    const auto z = b.reduce("C", {12, 24}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 16}},
+                            [&](const auto& i, const auto& k) {
+                                return b.at(x, {i[0], k[0]}) * b.at(y, {k[0], i[1]});
+                            });
     return must(std::move(b).finish({z}));
 }
 
@@ -42,16 +43,20 @@ compute::DagPtr convolution()
         const ir::Expr inside = i[0] >= ir::intImm(1) && i[0] < ir::intImm(11);
         return ir::ifThenElse(inside, b.at(data, {i[0] - ir::intImm(1), i[1]}), ir::floatImm(0));
     });
-    const auto conv = b.reduce("conv", {10, 16}, {"y", "f"}, "", ir::Combiner::Sum, {{"r", 3}, {"rc", 8}}, [&](const auto& i, const auto& r) {
-        return b.at(pad, {i[0] + r[0], r[1]}) * b.at(weight, {r[0], r[1], i[1]});
+    const auto conv = b.reduce("conv", {10, 16}, {"y", "f"}, "", ir::Combiner::Sum, {{"r", 3}, {"rc", 8}},
+                               [&](const auto& i, const auto& r) {
+                                   return b.at(pad, {i[0] + r[0], r[1]}) * b.at(weight, {r[0], r[1], i[1]});
+                               });
+    const auto relu = b.compute("relu", {10, 16}, {"y", "f"}, "", [&](const auto& i) {
+        return ir::max(b.at(conv, {i[0], i[1]}), ir::floatImm(0));
     });
-    const auto relu = b.compute("relu", {10, 16}, {"y", "f"}, "", [&](const auto& i) { return ir::max(b.at(conv, {i[0], i[1]}), ir::floatImm(0)); });
     return must(std::move(b).finish({relu}));
 }
 
 } // namespace
 
-/// A byte that picks a compute DAG, then the JSON of a record's steps: refused with a sentence, or a loop nest that verifies.
+/// A byte that picks a compute DAG, then the JSON of a record's steps: refused with a sentence, or a loop nest that
+/// verifies.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     static const compute::DagPtr kDags[] = {matmul(), convolution()};

@@ -47,17 +47,20 @@ const LatheDeviceApi kDevice = [] {
         return 0;
     };
     api.release = [](LatheDevice*, void* buffer) { std::free(static_cast<Memory*>(buffer) - 1); };
-    api.copyIn = [](LatheDevice*, void* buffer, std::size_t offset, const void* host, std::size_t bytes, LatheDeviceError*) {
+    api.copyIn = [](LatheDevice*, void* buffer, std::size_t offset, const void* host, std::size_t bytes,
+                    LatheDeviceError*) {
         check(buffer, offset, bytes);
         std::memcpy(static_cast<char*>(buffer) + offset, host, bytes);
         return 0;
     };
-    api.copyOut = [](LatheDevice*, void* host, const void* buffer, std::size_t offset, std::size_t bytes, LatheDeviceError*) {
+    api.copyOut = [](LatheDevice*, void* host, const void* buffer, std::size_t offset, std::size_t bytes,
+                     LatheDeviceError*) {
         check(buffer, offset, bytes);
         std::memcpy(host, static_cast<const char*>(buffer) + offset, bytes);
         return 0;
     };
-    api.run = [](LatheDevice*, const LatheLaunch* launches, std::uint32_t count, std::uint32_t, std::uint64_t, LatheTiming* timing, LatheDeviceError*) {
+    api.run = [](LatheDevice*, const LatheLaunch* launches, std::uint32_t count, std::uint32_t, std::uint64_t,
+                 LatheTiming* timing, LatheDeviceError*) {
         for (std::uint32_t i = 0; i < count; ++i)
             for (std::uint32_t b = 0; b < launches[i].bufferCount; ++b)
                 check(launches[i].buffers[b], 0, 0);

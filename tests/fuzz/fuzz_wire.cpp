@@ -42,7 +42,8 @@ void take(const wire::Message& message, wire::BlobStore& blobs)
 {
     switch (message.body_case()) {
     case wire::Message::kBlob:
-        (void)blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(), message.blob().offset(), message.blob().data());
+        (void)blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(), message.blob().offset(),
+                             message.blob().data());
         return;
     case wire::Message::kBuildResult: readDescriptor(message.build_result().descriptor()); return;
     case wire::Message::kRunJob:

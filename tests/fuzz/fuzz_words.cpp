@@ -87,7 +87,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     switch (data[0]) {
     case 'd': (void)cli::parseDuration(text); return 0;
     case 'f': faults(text); return 0;
-    case 'k': (void)compute::distanceFactor(text, R"(["d", 1, [2, 3]])"); (void)compute::distanceFactor(text, text); return 0;
+    case 'k':
+        (void)compute::distanceFactor(text, R"(["d", 1, [2, 3]])");
+        (void)compute::distanceFactor(text, text);
+        return 0;
     case 'n': npy(text); return 0;
     case 'o': options(text); return 0;
     case 's': shape(text); return 0;

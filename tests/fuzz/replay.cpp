@@ -9,7 +9,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-/// Feeds each file of a folder (or a file by itself) to the target once: what libFuzzer does with -runs=0, without libFuzzer.
+/// Feeds each file of a folder (or a file by itself) to the target once: what libFuzzer does with -runs=0, without
+/// libFuzzer.
 int main(int argc, char** argv)
 {
     std::vector<std::filesystem::path> files;

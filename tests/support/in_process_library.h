@@ -13,7 +13,8 @@ namespace lathe::test {
 class InProcessLibrary : public deploy::LibraryHost
 {
 public:
-    static Result<std::unique_ptr<InProcessLibrary>> open(const std::filesystem::path& file, const serve::LoadedLibrary::Options& options = {})
+    static Result<std::unique_ptr<InProcessLibrary>> open(const std::filesystem::path& file,
+                                                          const serve::LoadedLibrary::Options& options = {})
     {
         LATHE_TRY_ASSIGN(const std::string name, deploy::findLibraryName(file));
         auto host = std::make_unique<InProcessLibrary>();
@@ -30,8 +31,14 @@ public:
     serve::LoadedLibrary& library() { return *m_library; }
 
 private:
-    static deploy::PortInfo portOf(const serve::LibraryPort& port) { return {port.name, port.layout, {port.dtype, port.shape}}; }
-    static graph::HostTensor tensorOf(const graph::TensorType& type, std::span<const std::byte> values) { return {type, {values.begin(), values.end()}}; }
+    static deploy::PortInfo portOf(const serve::LibraryPort& port)
+    {
+        return {port.name, port.layout, {port.dtype, port.shape}};
+    }
+    static graph::HostTensor tensorOf(const graph::TensorType& type, std::span<const std::byte> values)
+    {
+        return {type, {values.begin(), values.end()}};
+    }
 
     Result<deploy::LibraryRun> runChecked(const deploy::LibraryRunRequest& request) override
     {

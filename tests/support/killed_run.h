@@ -23,8 +23,8 @@ struct StoredTrial
     bool operator==(const StoredTrial&) const = default;
 };
 
-/// A folder for a run whose programs are killed: they keep their temporary files in it, and carry a mark in their environment, by
-/// which those that outlived the others are found.
+/// A folder for a run whose programs are killed: they keep their temporary files in it, and carry a mark in their
+/// environment, by which those that outlived the others are found.
 class KilledRun
 {
 public:
@@ -33,11 +33,19 @@ public:
         QDir(m_dir.path()).mkdir(QStringLiteral("tmp"));
         QDir(m_dir.path()).mkdir(QStringLiteral("projects"));
         QDir(m_dir.path()).mkdir(QStringLiteral("home"));
-        QFile::setPermissions(m_dir.filePath(QStringLiteral("home")), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner); // a runtime folder must be private
+        QFile::setPermissions(m_dir.filePath(QStringLiteral("home")),
+                              QFile::ReadOwner | QFile::WriteOwner
+                                  | QFile::ExeOwner); // a runtime folder must be private
     }
 
-    static QString program(const char* name) { return QCoreApplication::applicationDirPath() + QStringLiteral("/../bin/") + QLatin1String(name); }
-    QString project(const char* name) const { return m_dir.filePath(QStringLiteral("projects/") + QLatin1String(name)); }
+    static QString program(const char* name)
+    {
+        return QCoreApplication::applicationDirPath() + QStringLiteral("/../bin/") + QLatin1String(name);
+    }
+    QString project(const char* name) const
+    {
+        return m_dir.filePath(QStringLiteral("projects/") + QLatin1String(name));
+    }
 
     QProcessEnvironment environment() const
     {
@@ -60,7 +68,8 @@ public:
         for (const QString& entry : QDir(QStringLiteral("/proc")).entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
             bool isNumber = false;
             const pid_t pid = entry.toInt(&isNumber);
-            if (isNumber && read(QStringLiteral("/proc/%1/environ").arg(pid)).split('\0').contains(mark)) // a zombie has none
+            if (isNumber
+                && read(QStringLiteral("/proc/%1/environ").arg(pid)).split('\0').contains(mark)) // a zombie has none
                 found[pid] = QFileInfo(QFile::symLinkTarget(QStringLiteral("/proc/%1/exe").arg(pid))).fileName();
         }
         return found;
@@ -69,8 +78,11 @@ public:
     /// What programs left in the places where they keep temporary files, and beside the projects.
     QStringList leftovers() const
     {
-        QStringList found = QDir(m_dir.filePath(QStringLiteral("tmp"))).entryList(QDir::AllEntries | QDir::Hidden | QDir::System | QDir::NoDotAndDotDot);
-        for (const QString& file : QDir(m_dir.filePath(QStringLiteral("projects"))).entryList(QDir::AllEntries | QDir::Hidden | QDir::System | QDir::NoDotAndDotDot))
+        QStringList found = QDir(m_dir.filePath(QStringLiteral("tmp")))
+                                .entryList(QDir::AllEntries | QDir::Hidden | QDir::System | QDir::NoDotAndDotDot);
+        for (const QString& file :
+             QDir(m_dir.filePath(QStringLiteral("projects")))
+                 .entryList(QDir::AllEntries | QDir::Hidden | QDir::System | QDir::NoDotAndDotDot))
             if (!file.endsWith(QStringLiteral(".lathe")))
                 found << file;
         return found + (sharedMemory() - m_sharedBefore).values();
@@ -81,7 +93,8 @@ public:
     {
         QProcess list;
         list.setProcessEnvironment(environment());
-        list.start(program("lathe-cli"), {QStringLiteral("records"), QStringLiteral("list"), project, QStringLiteral("--json")});
+        list.start(program("lathe-cli"),
+                   {QStringLiteral("records"), QStringLiteral("list"), project, QStringLiteral("--json")});
         QMap<QPair<int, int>, StoredTrial> found;
         if (!list.waitForFinished(60000) || list.exitCode() != 0)
             return found;
@@ -91,7 +104,8 @@ public:
             if (record[QStringLiteral("round")].toInt() < 0)
                 continue;
             found[{record[QStringLiteral("round")].toInt(), record[QStringLiteral("index")].toInt()}] = {
-                record[QStringLiteral("candidate")].toString(), record[QStringLiteral("status")].toString(), record[QStringLiteral("cost_ms")].toDouble()};
+                record[QStringLiteral("candidate")].toString(), record[QStringLiteral("status")].toString(),
+                record[QStringLiteral("cost_ms")].toDouble()};
         }
         return found;
     }
@@ -104,7 +118,9 @@ private:
     }
     static QSet<QString> sharedMemory()
     {
-        const QStringList names = QDir(QStringLiteral("/dev/shm")).entryList({QStringLiteral("lathe*")}, QDir::AllEntries | QDir::Hidden | QDir::System);
+        const QStringList names = QDir(QStringLiteral("/dev/shm"))
+                                      .entryList({QStringLiteral("lathe*")},
+                                                 QDir::AllEntries | QDir::Hidden | QDir::System);
         return QSet<QString>(names.begin(), names.end());
     }
 

@@ -8,8 +8,8 @@
 
 namespace lathe::test {
 
-/// A device with the key "one" that has memory and nothing else: it keeps nothing that is copied, loads every module as none, and
-/// runs are over at once. A test puts its own functions in the places that it is about.
+/// A device with the key "one" that has memory and nothing else: it keeps nothing that is copied, loads every module as
+/// none, and runs are over at once. A test puts its own functions in the places that it is about.
 inline LatheDeviceApi memoryDevice(const char* kind)
 {
     LatheDeviceApi api = {};
@@ -36,7 +36,8 @@ inline LatheDeviceApi memoryDevice(const char* kind)
         return 0;
     };
     api.unload = [](LatheDevice*, LatheModule*) {};
-    api.run = [](LatheDevice*, const LatheLaunch*, std::uint32_t, std::uint32_t, std::uint64_t, LatheTiming* timing, LatheDeviceError*) {
+    api.run = [](LatheDevice*, const LatheLaunch*, std::uint32_t, std::uint32_t, std::uint64_t, LatheTiming* timing,
+                 LatheDeviceError*) {
         if (timing != nullptr)
             *timing = {};
         return 0;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include <sys/types.h>
 
 namespace lathe::test {
 

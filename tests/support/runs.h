@@ -63,8 +63,12 @@ private:
 class Projects
 {
 public:
-    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
-    std::unique_ptr<session::TuningSession> open(const char* project, const std::string& target = "sim", const char* model = "zoo:mlp") const
+    std::filesystem::path file(const char* name) const
+    {
+        return std::filesystem::path(m_dir.path().toStdString()) / name;
+    }
+    std::unique_ptr<session::TuningSession> open(const char* project, const std::string& target = "sim",
+                                                 const char* model = "zoo:mlp") const
     {
         session::OpenOptions options;
         options.model.source = model;
@@ -80,7 +84,10 @@ public:
         options.replay = session::ReplayOptions{0, 1e6};
         return must(session::TuningSession::open(options));
     }
-    store::Project reader(const char* project) const { return must(store::Project::open(file(project), store::Project::Access::Read)); }
+    store::Project reader(const char* project) const
+    {
+        return must(store::Project::open(file(project), store::Project::Access::Read));
+    }
 
 private:
     QTemporaryDir m_dir;

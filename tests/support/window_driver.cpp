@@ -1,5 +1,6 @@
-// A Qt plug-in that a test has bin/lathe load (QT_QPA_GENERIC_PLUGINS): it presses Resume once it can be pressed, and says on
-// standard output which trials the window was told of. What is tested is the real program; this is the person before it.
+// A Qt plug-in that a test has bin/lathe load (QT_QPA_GENERIC_PLUGINS): it presses Resume once it can be pressed, and
+// says on standard output which trials the window was told of. What is tested is the real program; this is the person
+// before it.
 
 #include "core/session/events.h"
 
@@ -20,7 +21,8 @@ public:
     Driver()
     {
         connect(&m_timer, &QTimer::timeout, this, &Driver::look);
-        QMetaObject::invokeMethod(this, [this] { m_timer.start(10); }, Qt::QueuedConnection); // the application is being made
+        QMetaObject::invokeMethod(
+            this, [this] { m_timer.start(10); }, Qt::QueuedConnection); // the application is being made
     }
 
 private slots:
@@ -43,7 +45,8 @@ private:
             // By name: the plug-in shares no code with the program.
             for (const QObject* child : window->findChildren<QObject*>())
                 if (child->inherits("lathe::ui::SessionBridge"))
-                    connect(child, SIGNAL(eventsArrived(std::vector<lathe::session::Event>)), this, SLOT(tell(std::vector<lathe::session::Event>)));
+                    connect(child, SIGNAL(eventsArrived(std::vector<lathe::session::Event>)), this,
+                            SLOT(tell(std::vector<lathe::session::Event>)));
             resume->click();
             return;
         }

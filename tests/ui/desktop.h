@@ -8,8 +8,9 @@
 #include <QtEndian>
 #include <QtTest>
 
-/// A virtual screen of its own (Xvfb) with a real keyboard (xdotool), for tests that use the program as a person does: there
-/// is nothing between them and the window but keys and what the screen shows. No window manager runs; focus is set by name.
+/// A virtual screen of its own (Xvfb) with a real keyboard (xdotool), for tests that use the program as a person does:
+/// there is nothing between them and the window but keys and what the screen shows. No window manager runs; focus is
+/// set by name.
 class Desktop
 {
 public:
@@ -18,7 +19,8 @@ public:
     {
         for (const char* program : {"Xvfb", "xdotool"})
             if (QStandardPaths::findExecutable(QLatin1String(program)).isEmpty())
-                return QStringLiteral("%1 is not installed (packaging/dependencies, section test)").arg(QLatin1String(program));
+                return QStringLiteral("%1 is not installed (packaging/dependencies, section test)")
+                    .arg(QLatin1String(program));
         return {};
     }
 
@@ -31,10 +33,13 @@ public:
     bool start(const QSize& size)
     {
         m_server.setProcessChannelMode(QProcess::SeparateChannels);
-        // Without -noreset the server starts over when its last client was killed, and turns the next one away meanwhile.
-        m_server.start(QStringLiteral("Xvfb"), {QStringLiteral("-noreset"), QStringLiteral("-displayfd"), QStringLiteral("1"), QStringLiteral("-nolisten"), QStringLiteral("tcp"),
-                                                   QStringLiteral("-fbdir"), m_frames.path(), QStringLiteral("-screen"), QStringLiteral("0"),
-                                                   QStringLiteral("%1x%2x24").arg(size.width()).arg(size.height())});
+        // Without -noreset the server starts over when its last client was killed, and turns the next one away
+        // meanwhile.
+        m_server.start(QStringLiteral("Xvfb"),
+                       {QStringLiteral("-noreset"), QStringLiteral("-displayfd"), QStringLiteral("1"),
+                        QStringLiteral("-nolisten"), QStringLiteral("tcp"), QStringLiteral("-fbdir"), m_frames.path(),
+                        QStringLiteral("-screen"), QStringLiteral("0"),
+                        QStringLiteral("%1x%2x24").arg(size.width()).arg(size.height())});
         if (!m_server.waitForStarted())
             return false;
         while (!m_server.canReadLine())
@@ -60,7 +65,9 @@ public:
         QElapsedTimer timer;
         timer.start();
         do {
-            const QString found = run({QStringLiteral("search"), QStringLiteral("--onlyvisible"), QStringLiteral("--name"), title}).section(QLatin1Char('\n'), 0, 0);
+            const QString found = run({QStringLiteral("search"), QStringLiteral("--onlyvisible"),
+                                       QStringLiteral("--name"), title})
+                                      .section(QLatin1Char('\n'), 0, 0);
             if (!found.isEmpty()) {
                 run({QStringLiteral("windowfocus"), QStringLiteral("--sync"), found});
                 return found;
@@ -73,8 +80,8 @@ public:
     void key(const QString& keys) const { run({QStringLiteral("key"), QStringLiteral("--clearmodifiers"), keys}); }
     void type(const QString& text) const { run({QStringLiteral("type"), QStringLiteral("--clearmodifiers"), text}); }
 
-    /// What the screen shows now. Xvfb keeps it in a file in the format XWD: a header of big-endian words, a table of colours of
-    /// 12 bytes each, and rows of 32 bits a pixel.
+    /// What the screen shows now. Xvfb keeps it in a file in the format XWD: a header of big-endian words, a table of
+    /// colours of 12 bytes each, and rows of 32 bits a pixel.
     QImage screen() const
     {
         QFile file(m_frames.filePath(QStringLiteral("Xvfb_screen0")));
@@ -87,7 +94,9 @@ public:
         const qsizetype width = word(4), height = word(5), stride = word(12), start = word(0) + word(19) * 12;
         if (start + stride * height > bytes.size())
             return {};
-        return QImage(reinterpret_cast<const uchar*>(bytes.constData()) + start, static_cast<int>(width), static_cast<int>(height), stride, QImage::Format_RGB32).copy();
+        return QImage(reinterpret_cast<const uchar*>(bytes.constData()) + start, static_cast<int>(width),
+                      static_cast<int>(height), stride, QImage::Format_RGB32)
+            .copy();
     }
 
 private:

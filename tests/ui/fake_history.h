@@ -10,7 +10,10 @@ class FakeHistory final : public lathe::session::History
 {
 public:
     using TrialQuery = lathe::session::TrialQuery;
-    explicit FakeHistory(std::shared_ptr<std::atomic<std::int64_t>> count) : m_count(std::move(count)) { }
+    explicit FakeHistory(std::shared_ptr<std::atomic<std::int64_t>> count)
+        : m_count(std::move(count))
+    {
+    }
 
     static bool failed(std::int64_t row) { return row % 10 == 0; }
     static double cost(std::int64_t row) { return 1.0 + static_cast<double>(row * 7919 % 1000) / 1000; }
@@ -25,7 +28,8 @@ public:
             if ((query.task < 0 || row % 3 == query.task) && (query.code != "failed" || failed(row)))
                 rows.push_back(row);
         if (query.order == TrialQuery::Order::Latency)
-            std::stable_sort(rows.begin(), rows.end(), [](auto a, auto b) { return failed(a) != failed(b) ? failed(b) : cost(a) < cost(b); });
+            std::stable_sort(rows.begin(), rows.end(),
+                             [](auto a, auto b) { return failed(a) != failed(b) ? failed(b) : cost(a) < cost(b); });
         if (query.descending)
             std::reverse(rows.begin(), rows.end());
         return rows;
@@ -46,8 +50,12 @@ public:
         }
         return views;
     }
-    lathe::Result<lathe::session::TrialDetail> detail(std::int64_t) override { return lathe::makeError(lathe::Errc::NotFound, "none"); }
-    lathe::Result<lathe::session::TrialPoints> points(const TrialQuery& query, lathe::session::TrialAxis, lathe::session::TrialAxis, std::stop_token stop) override
+    lathe::Result<lathe::session::TrialDetail> detail(std::int64_t) override
+    {
+        return lathe::makeError(lathe::Errc::NotFound, "none");
+    }
+    lathe::Result<lathe::session::TrialPoints> points(const TrialQuery& query, lathe::session::TrialAxis,
+                                                      lathe::session::TrialAxis, std::stop_token stop) override
     {
         auto found = find(query, stop);
         if (!found)
@@ -60,14 +68,34 @@ public:
         }
         return points;
     }
-    lathe::Result<std::int64_t> rowOf(const std::string&) override { return lathe::makeError(lathe::Errc::NotFound, "none"); }
+    lathe::Result<std::int64_t> rowOf(const std::string&) override
+    {
+        return lathe::makeError(lathe::Errc::NotFound, "none");
+    }
     lathe::Result<std::string> projectNote() override { return std::string(); }
     lathe::Result<std::string> listing(std::int64_t, lathe::session::Listing) override { return std::string(); }
-    lathe::Result<std::vector<lathe::session::FailureView>> failures(std::stop_token) override { return std::vector<lathe::session::FailureView>(); }
-    lathe::Result<std::vector<lathe::session::RunView>> runs() override { return std::vector<lathe::session::RunView>(); }
-    lathe::Result<std::vector<lathe::session::RoundView>> rounds(std::int64_t) override { return std::vector<lathe::session::RoundView>(); }
-    lathe::Result<std::vector<lathe::session::QualityView>> quality(std::int64_t, std::int32_t, std::stop_token) override { return std::vector<lathe::session::QualityView>(); }
-    lathe::Result<> write(std::span<const std::int64_t>, const std::filesystem::path&, lathe::session::TrialFile, std::stop_token) override { return {}; }
+    lathe::Result<std::vector<lathe::session::FailureView>> failures(std::stop_token) override
+    {
+        return std::vector<lathe::session::FailureView>();
+    }
+    lathe::Result<std::vector<lathe::session::RunView>> runs() override
+    {
+        return std::vector<lathe::session::RunView>();
+    }
+    lathe::Result<std::vector<lathe::session::RoundView>> rounds(std::int64_t) override
+    {
+        return std::vector<lathe::session::RoundView>();
+    }
+    lathe::Result<std::vector<lathe::session::QualityView>> quality(std::int64_t, std::int32_t,
+                                                                    std::stop_token) override
+    {
+        return std::vector<lathe::session::QualityView>();
+    }
+    lathe::Result<> write(std::span<const std::int64_t>, const std::filesystem::path&, lathe::session::TrialFile,
+                          std::stop_token) override
+    {
+        return {};
+    }
 
 private:
     std::shared_ptr<std::atomic<std::int64_t>> m_count;

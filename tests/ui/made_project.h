@@ -23,7 +23,9 @@ enum class Project
 
 inline std::string terms(const std::string& reason)
 {
-    return "{\"gain_per_second\": 0.002, \"recent\": 0.001, \"potential\": 0.003, \"round_seconds\": 2.5, \"weight\": 1, \"next_best\": 0.001, \"next_best_task\": 0, \"reason\": \"" + reason + "\"}";
+    return "{\"gain_per_second\": 0.002, \"recent\": 0.001, \"potential\": 0.003, \"round_seconds\": 2.5, \"weight\": "
+           "1, \"next_best\": 0.001, \"next_best_task\": 0, \"reason\": \""
+           + reason + "\"}";
 }
 
 inline std::string durations()
@@ -47,7 +49,8 @@ inline void makeProject(const QString& name, Project kind)
         return;
     auto project = must(store::Project::open(options.project, store::Project::Access::Write));
     const int rounds = kind == Project::Huge ? 2500 : 12;
-    const auto run = must(project.addSession({0, must(project.models()).back().id, "sim", "{}", 1700000000000, 5.0 * rounds, "stopped"}));
+    const auto run = must(
+        project.addSession({0, must(project.models()).back().id, "sim", "{}", 1700000000000, 5.0 * rounds, "stopped"}));
     std::vector<Record> records;
     for (int round = 0; round < rounds; ++round) {
         const session::TaskView& task = tasks[static_cast<std::size_t>(round) % tasks.size()];
@@ -83,7 +86,8 @@ inline void makeProject(const QString& name, Project kind)
             records.clear();
         }
         const double estimate = kind == Project::Failing ? session::kUnknown : 28 + 12.0 * (rounds - round) / rounds;
-        must(project.addRound({run, round, task.key, 8, terms(round < 3 ? "first" : "promise"), durations(), 5.0 * (round + 1), estimate}));
+        must(project.addRound({run, round, task.key, 8, terms(round < 3 ? "first" : "promise"), durations(),
+                               5.0 * (round + 1), estimate}));
     }
     must(project.addEvent(run, 1, "untuned", "{\"ms\": 90}"));
     if (kind != Project::Failing)

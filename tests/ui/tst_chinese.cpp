@@ -98,14 +98,18 @@ private slots:
         open(file("mixed.lathe"));
         auto* causes = find<QTableView>(&failures, "failureTable")->model();
         QTRY_COMPARE(causes->rowCount(), 2);
-        const auto cause = [causes](int row) { return causes->index(row, ui::FailureModel::CauseColumn).data().toString(); };
+        const auto cause = [causes](int row) {
+            return causes->index(row, ui::FailureModel::CauseColumn).data().toString();
+        };
         QCOMPARE(cause(0), QString::fromUtf8("运行超过 # 秒（给内核计时时）"));
         QCOMPARE(cause(1), QString("the kernel crashed: signal 11")); // of an older version: as it is
         find<QTableView>(&failures, "failureTable")->setCurrentIndex(causes->index(0, 0));
-        QTRY_COMPARE(find<QPlainTextEdit>(&failures, "failureText")->toPlainText(), QString::fromUtf8("运行超过 21 秒（给内核计时时）"));
+        QTRY_COMPARE(find<QPlainTextEdit>(&failures, "failureText")->toPlainText(),
+                     QString::fromUtf8("运行超过 21 秒（给内核计时时）"));
         auto* rows = find<QTableView>(&records, "recordTable")->model();
         QTRY_COMPARE(rows->rowCount(), 8); // of that cause: the same for the database, whatever the language
-        QTRY_VERIFY(rows->index(0, ui::RecordModel::TextColumn).data().toString().startsWith(QString::fromUtf8("运行超过 ")));
+        QTRY_VERIFY(
+            rows->index(0, ui::RecordModel::TextColumn).data().toString().startsWith(QString::fromUtf8("运行超过 ")));
     }
 
     void coverage()
@@ -124,7 +128,9 @@ private slots:
         }
         QVERIFY(reasons.contains(QString::fromUtf8("它没有有效的记录")));
         const auto labels = dialog.findChildren<QLabel*>();
-        QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->text().contains(QString::fromUtf8("只能为 CPU 导出库")); }));
+        QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+            return label->text().contains(QString::fromUtf8("只能为 CPU 导出库"));
+        }));
     }
 
     void nodesWithoutATask()
@@ -134,14 +140,16 @@ private slots:
         for (const session::NodeView& node : m_workspace->session()->graph()->nodes)
             if (!node.reason.empty()) {
                 ++reasons;
-                QVERIFY2(node.about && untranslated(ui::coreText(node.reason, node.about)).isEmpty(), node.reason.c_str());
+                QVERIFY2(node.about && untranslated(ui::coreText(node.reason, node.about)).isEmpty(),
+                         node.reason.c_str());
             }
         QVERIFY(reasons > 0);
     }
 
     void aProjectThatAnotherWritesTo()
     {
-        const auto writer = must(store::Project::open(file("empty.lathe").toStdString(), store::Project::Access::Write));
+        const auto writer = must(
+            store::Project::open(file("empty.lathe").toStdString(), store::Project::Access::Write));
         open(file("empty.lathe"));
         QTRY_VERIFY(m_workspace->issues().rowCount() > 0);
         const QString notice = m_workspace->issues().index(0, ui::IssueModel::TextColumn).data().toString();
@@ -155,9 +163,13 @@ private slots:
         model.setLimits(m_workspace->session()->hardware());
         QVERIFY(model.rowCount() > 3);
         for (int row = 0; row < model.rowCount(); ++row)
-            for (const int column : {ui::HardwareModel::NameColumn, ui::HardwareModel::UnitColumn, ui::HardwareModel::OriginColumn, ui::HardwareModel::MeaningColumn}) {
+            for (const int column : {ui::HardwareModel::NameColumn, ui::HardwareModel::UnitColumn,
+                                     ui::HardwareModel::OriginColumn, ui::HardwareModel::MeaningColumn}) {
                 const QString text = model.index(row, column).data().toString();
-                QVERIFY2(!QRegularExpression(QStringLiteral("[a-z]{3,}")).match(QString(text).remove("sim").remove("cpu")).hasMatch(), qPrintable(text));
+                QVERIFY2(!QRegularExpression(QStringLiteral("[a-z]{3,}"))
+                              .match(QString(text).remove("sim").remove("cpu"))
+                              .hasMatch(),
+                         qPrintable(text));
             }
         const auto refused = m_workspace->session()->project()->setHardware("num_cores", 100000);
         QVERIFY(!refused);

@@ -41,7 +41,10 @@ class TestCompare : public QObject
     std::unique_ptr<ui::Workspace> m_workspace;
 
     QString file(const char* name) const { return m_dir.filePath(QLatin1String(name)); }
-    static QString cell(const QTableView* table, int row, int column) { return table->model()->index(row, column).data().toString(); }
+    static QString cell(const QTableView* table, int row, int column)
+    {
+        return table->model()->index(row, column).data().toString();
+    }
 
     /// A project of zoo:mlp with two runs; the second is twice as fast with another schedule, and knows one task alone.
     void makeProject(const QString& name, const std::string& target, bool partly = false)
@@ -53,7 +56,9 @@ class TestCompare : public QObject
         const std::vector<session::TaskView> tasks = must(session::TuningSession::open(options))->tasks();
         auto project = must(store::Project::open(options.project, store::Project::Access::Write));
         for (int run = partly ? 1 : 0; run < 2; ++run) {
-            const auto id = must(project.addSession({0, must(project.models()).back().id, target, R"({"seed": )" + std::to_string(run + 1) + "}", 1700000000000 + run * 1000000, 60, "stopped"}));
+            const auto id = must(project.addSession({0, must(project.models()).back().id, target,
+                                                     R"({"seed": )" + std::to_string(run + 1) + "}",
+                                                     1700000000000 + run * 1000000, 60, "stopped"}));
             std::vector<Record> records;
             for (std::size_t i = 0; i < (run == 0 ? tasks.size() : 1); ++i) {
                 Record r;
@@ -97,7 +102,8 @@ private slots:
         auto* standings = find<QTableView>(&page, "compareStandings");
         auto* tasks = find<QTableView>(&page, "compareTable");
         auto* conditions = find<QTableView>(&page, "compareConditions");
-        const QAbstractItemModelTester first(standings->model(), QAbstractItemModelTester::FailureReportingMode::Fatal), second(tasks->model(), QAbstractItemModelTester::FailureReportingMode::Fatal),
+        const QAbstractItemModelTester first(standings->model(), QAbstractItemModelTester::FailureReportingMode::Fatal),
+            second(tasks->model(), QAbstractItemModelTester::FailureReportingMode::Fatal),
             third(conditions->model(), QAbstractItemModelTester::FailureReportingMode::Fatal);
         QTRY_COMPARE(standings->model()->rowCount(), 1);
         QVERIFY(page.command().endsWith("--runs"));
@@ -193,7 +199,8 @@ private slots:
         for (int row = 0; row < table->model()->rowCount(); ++row) {
             const bool covered = cell(table, row, ui::CoverageModel::RunsColumn).contains("record");
             records += covered ? 1 : 0;
-            QCOMPARE(cell(table, row, ui::CoverageModel::ReasonColumn), covered ? QString() : QStringLiteral("it has no valid record"));
+            QCOMPARE(cell(table, row, ui::CoverageModel::ReasonColumn),
+                     covered ? QString() : QStringLiteral("it has no valid record"));
         }
         QCOMPARE(records, 1);
         QTest::keyClick(allow, Qt::Key_Space);
@@ -203,7 +210,8 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(button->isEnabled(), 20000);
         QTest::mouseClick(find<QPushButton>(&dialog, "exportCopyCommand"), Qt::LeftButton);
         const QString command = QApplication::clipboard()->text();
-        for (const char* word : {"compile", "--target 'cpu -threads=1'", "--allow-default", "--strict", "--name net", "libx.so"})
+        for (const char* word :
+             {"compile", "--target 'cpu -threads=1'", "--allow-default", "--strict", "--name net", "libx.so"})
             QVERIFY2(command.contains(QLatin1String(word)), qPrintable(command));
     }
 

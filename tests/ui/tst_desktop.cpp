@@ -55,7 +55,8 @@ public:
     QList<uint> replaced;
 
 public slots:
-    uint Notify(const QString&, uint replaces, const QString&, const QString& title, const QString& text, const QStringList&, const QVariantMap&, int)
+    uint Notify(const QString&, uint replaces, const QString&, const QString& title, const QString& text,
+                const QStringList&, const QVariantMap&, int)
     {
         titles << title;
         texts << text;
@@ -84,15 +85,18 @@ private slots:
     void initTestCase()
     {
         lathe::test::settleIn(m_dir.path());
-        m_daemon.start("dbus-daemon", {"--session", "--nofork", "--print-address=1", "--address=unix:dir=" + m_dir.path()});
+        m_daemon.start("dbus-daemon",
+                       {"--session", "--nofork", "--print-address=1", "--address=unix:dir=" + m_dir.path()});
         if (!m_daemon.waitForStarted())
             return;
         QTRY_VERIFY_WITH_TIMEOUT(m_daemon.canReadLine() || m_daemon.state() == QProcess::NotRunning, 20000);
         m_address = QString::fromUtf8(m_daemon.readLine()).trimmed();
         QDBusConnection desktop = QDBusConnection::connectToBus(m_address, "desktop");
         QVERIFY(desktop.isConnected());
-        QVERIFY(desktop.registerObject("/org/freedesktop/portal/desktop", &m_portal, QDBusConnection::ExportAllSlots | QDBusConnection::ExportAllSignals));
-        QVERIFY(desktop.registerObject("/org/freedesktop/Notifications", &m_notifications, QDBusConnection::ExportAllSlots | QDBusConnection::ExportAllSignals));
+        QVERIFY(desktop.registerObject("/org/freedesktop/portal/desktop", &m_portal,
+                                       QDBusConnection::ExportAllSlots | QDBusConnection::ExportAllSignals));
+        QVERIFY(desktop.registerObject("/org/freedesktop/Notifications", &m_notifications,
+                                       QDBusConnection::ExportAllSlots | QDBusConnection::ExportAllSignals));
         QVERIFY(desktop.registerService("org.freedesktop.portal.Desktop"));
         QVERIFY(desktop.registerService("org.freedesktop.Notifications"));
     }
@@ -112,7 +116,9 @@ private slots:
         if (m_address.isEmpty())
             QSKIP("the desktop's wish needs dbus-daemon, which is not installed");
         ui::Desktop desktop;
-        connect(&desktop, &ui::Desktop::schemeChanged, this, [](Scheme scheme) { ui::setSystemDark(scheme == Scheme::Unknown ? std::nullopt : std::optional(scheme == Scheme::Dark)); });
+        connect(&desktop, &ui::Desktop::schemeChanged, this, [](Scheme scheme) {
+            ui::setSystemDark(scheme == Scheme::Unknown ? std::nullopt : std::optional(scheme == Scheme::Dark));
+        });
         ui::applyAppearance(ui::Appearance::System);
         QVERIFY(!isDark());
         desktop.connectToBus(m_address);
@@ -147,7 +153,9 @@ private slots:
         ui::Workspace workspace;
         ui::RunNotice notice(workspace, desktop, window);
         notice.setParent(nullptr);
-        const auto send = [&](session::RunState state, const char* text) { emit workspace.bridge().eventsArrived({{61, session::StateEvent{state, text}}}); };
+        const auto send = [&](session::RunState state, const char* text) {
+            emit workspace.bridge().eventsArrived({{61, session::StateEvent{state, text}}});
+        };
         send(session::RunState::Stopped, ""); // by the user, who knows it
         send(session::RunState::Failed, "the disk is full");
         QTRY_COMPARE(m_notifications.titles.size(), 1);

@@ -28,8 +28,9 @@ namespace tst_every_page {
 using namespace lathe;
 using lathe::test::Project;
 
-/// Every page of the window with a project that was never tuned, one of which all failed, and a large one; and some of them
-/// beside pictures of how they are meant to look (tests/ui/goldens). LATHE_UPDATE_GOLDENS=1 takes new ones: look at them.
+/// Every page of the window with a project that was never tuned, one of which all failed, and a large one; and some of
+/// them beside pictures of how they are meant to look (tests/ui/goldens). LATHE_UPDATE_GOLDENS=1 takes new ones: look
+/// at them.
 class TestEveryPage : public QObject
 {
     Q_OBJECT
@@ -71,7 +72,8 @@ class TestEveryPage : public QObject
     /// Small enough for the grain of the letters to be gone, large enough to see what is where.
     static QImage reduced(const QImage& image)
     {
-        return image.scaled(image.width() / 4, image.height() / 4, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).convertToFormat(QImage::Format_RGB32);
+        return image.scaled(image.width() / 4, image.height() / 4, Qt::IgnoreAspectRatio, Qt::SmoothTransformation)
+            .convertToFormat(QImage::Format_RGB32);
     }
 
     /// Part of the pixels that differ clearly in some channel.
@@ -83,7 +85,11 @@ class TestEveryPage : public QObject
         for (int y = 0; y < a.height(); ++y)
             for (int x = 0; x < a.width(); ++x) {
                 const QColor p(a.pixel(x, y)), q(b.pixel(x, y));
-                count += std::max({std::abs(p.red() - q.red()), std::abs(p.green() - q.green()), std::abs(p.blue() - q.blue())}) > 40 ? 1 : 0;
+                count += std::max({std::abs(p.red() - q.red()), std::abs(p.green() - q.green()),
+                                   std::abs(p.blue() - q.blue())})
+                                 > 40
+                             ? 1
+                             : 0;
             }
         return static_cast<double>(count) / (a.width() * a.height());
     }
@@ -109,7 +115,9 @@ private slots:
                 const auto* proxy = qobject_cast<QAbstractProxyModel*>(model);
                 model = proxy == nullptr ? nullptr : proxy->sourceModel();
             }
-        std::erase_if(models, [](const QAbstractItemModel* m) { return !QByteArray(m->metaObject()->className()).startsWith("lathe::"); }); // Qt's own
+        std::erase_if(models, [](const QAbstractItemModel* m) {
+            return !QByteArray(m->metaObject()->className()).startsWith("lathe::");
+        }); // Qt's own
         QVERIFY2(models.size() >= 9, qPrintable(QString::number(models.size())));
         for (QAbstractItemModel* model : models)
             new QAbstractItemModelTester(model, QAbstractItemModelTester::FailureReportingMode::Fatal, model);
@@ -121,7 +129,8 @@ private slots:
         for (const char* name : {"empty", "failing", "huge"})
             QTest::newRow(name) << name;
     }
-    /// No page stalls the window: the greatest gap between two beats of a timer stays below ten times what is aimed at (50 ms).
+    /// No page stalls the window: the greatest gap between two beats of a timer stays below ten times what is aimed at
+    /// (50 ms).
     void pagesTakeAnyProject()
     {
         QFETCH(QString, project);
@@ -129,16 +138,16 @@ private slots:
         qint64 worst = 0;
         QElapsedTimer beat;
         QTimer timer;
-        connect(&timer, &QTimer::timeout, this, [&] {
-            worst = std::max(worst, beat.restart());
-        });
+        connect(&timer, &QTimer::timeout, this, [&] { worst = std::max(worst, beat.restart()); });
         for (const ui::PageEntry& page : ui::pageTable()) {
             show(page.id);
             beat.start();
             timer.start(5);
             QTest::qWait(250);
             timer.stop();
-            QVERIFY2(worst < 500, qPrintable(QStringLiteral("%1 holds the window for %2 ms").arg(QLatin1String(page.id)).arg(worst)));
+            QVERIFY2(
+                worst < 500,
+                qPrintable(QStringLiteral("%1 holds the window for %2 ms").arg(QLatin1String(page.id)).arg(worst)));
             QVERIFY2(!m_window->grab().isNull(), page.id);
         }
         // Where there is nothing to see, the page says so: no view stands empty without a word.
@@ -148,7 +157,9 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(table->model()->rowCount(), expected, 20000);
         for (const QLabel* label : m_window->findChildren<QLabel*>())
             if (label->isVisible())
-                QVERIFY2(!label->text().contains(QStringLiteral("nan"), Qt::CaseInsensitive) && !label->text().contains(QStringLiteral("inf ")), qPrintable(label->objectName() + ": " + label->text()));
+                QVERIFY2(!label->text().contains(QStringLiteral("nan"), Qt::CaseInsensitive)
+                             && !label->text().contains(QStringLiteral("inf ")),
+                         qPrintable(label->objectName() + ": " + label->text()));
     }
 
     void pagesLookAsMeant_data()
@@ -172,7 +183,8 @@ private slots:
         m_window->resize(1280, 800);
         show(qPrintable(page));
         const QImage now = reduced(settled());
-        const QString golden = QDir(QStringLiteral(LATHE_GOLDENS)).filePath(page + (dark ? QStringLiteral("_dark.png") : QStringLiteral(".png")));
+        const QString golden = QDir(QStringLiteral(LATHE_GOLDENS))
+                                   .filePath(page + (dark ? QStringLiteral("_dark.png") : QStringLiteral(".png")));
         if (qEnvironmentVariableIntValue("LATHE_UPDATE_GOLDENS") != 0) {
             QVERIFY(now.save(golden));
             return;
@@ -182,7 +194,9 @@ private slots:
         const double differs = difference(now, meant);
         if (differs >= 0.02)
             now.save(QDir::temp().filePath(QStringLiteral("lathe_") + QFileInfo(golden).fileName()));
-        QVERIFY2(differs < 0.02, qPrintable(QStringLiteral("%1 % of the pixels differ; what was seen is in the temporary folder").arg(100 * differs, 0, 'f', 1)));
+        QVERIFY2(differs < 0.02,
+                 qPrintable(QStringLiteral("%1 % of the pixels differ; what was seen is in the temporary folder")
+                                .arg(100 * differs, 0, 'f', 1)));
     }
 
     void cleanupTestCase()

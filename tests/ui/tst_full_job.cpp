@@ -13,9 +13,9 @@
 
 namespace tst_full_job {
 
-/// The whole job as a person does it, in the real program on a screen, with the keyboard alone: open resnet-18, tune, watch,
-/// pause, have the program killed, reopen, resume, export, compare with an earlier run, report. What came of it is read from
-/// the files that the program left, by the command line's program.
+/// The whole job as a person does it, in the real program on a screen, with the keyboard alone: open resnet-18, tune,
+/// watch, pause, have the program killed, reopen, resume, export, compare with an earlier run, report. What came of it
+/// is read from the files that the program left, by the command line's program.
 ///
 /// LATHE_JOB_SECONDS: how long it tunes (120). LATHE_SCREENSHOTS: a folder that gets a picture of each station.
 class TestFullJob : public QObject
@@ -28,7 +28,10 @@ class TestFullJob : public QObject
     double m_seconds = 120;
     QSet<QString> m_before; ///< trials known before the kill
 
-    QString program(const char* name) const { return QCoreApplication::applicationDirPath() + QStringLiteral("/../bin/") + QLatin1String(name); }
+    QString program(const char* name) const
+    {
+        return QCoreApplication::applicationDirPath() + QStringLiteral("/../bin/") + QLatin1String(name);
+    }
     QString project() const { return m_home.filePath(QStringLiteral(".local/share/Lathe/Lathe/resnet-18.lathe")); }
     QString earlier() const { return m_home.filePath(QStringLiteral("earlier.lathe")); }
     QString library() const { return m_home.filePath(QStringLiteral("libresnet-18.so")); }
@@ -71,12 +74,15 @@ class TestFullJob : public QObject
         QSet<QString> ids;
         if (!QFileInfo::exists(project()))
             return ids;
-        for (const QJsonValue& row : QJsonDocument::fromJson(cli({QStringLiteral("records"), QStringLiteral("list"), project(), QStringLiteral("--json")})).array())
+        for (const QJsonValue& row : QJsonDocument::fromJson(cli({QStringLiteral("records"), QStringLiteral("list"),
+                                                                  project(), QStringLiteral("--json")}))
+                                         .array())
             ids.insert(row.toObject()[QStringLiteral("trial")].toString());
         return ids;
     }
 
-    /// Whether there are more within five minutes: QTRY_VERIFY counts its own pauses, not the time that the asking takes.
+    /// Whether there are more within five minutes: QTRY_VERIFY counts its own pauses, not the time that the asking
+    /// takes.
     bool more(qsizetype than)
     {
         for (const QDeadlineTimer end(std::chrono::minutes(5)); !end.hasExpired(); QTest::qWait(500))
@@ -133,7 +139,8 @@ private slots:
     void cleanup()
     {
         if (QTest::currentTestFailed() && !qEnvironmentVariable("LATHE_SCREENSHOTS").isEmpty())
-            m_desktop.screen().save(QDir(qEnvironmentVariable("LATHE_SCREENSHOTS")).filePath(QStringLiteral("failed.png")));
+            m_desktop.screen().save(
+                QDir(qEnvironmentVariable("LATHE_SCREENSHOTS")).filePath(QStringLiteral("failed.png")));
     }
 
     void cleanupTestCase()
@@ -146,8 +153,9 @@ private slots:
 
     void anEarlierRunIsThere()
     {
-        QVERIFY(!cli({QStringLiteral("tune"), QStringLiteral("zoo:resnet-18"), QStringLiteral("--project"), earlier(), QStringLiteral("--trials"), QStringLiteral("40"),
-                         QStringLiteral("--trials-per-round"), QStringLiteral("2"), QStringLiteral("--json")})
+        QVERIFY(!cli({QStringLiteral("tune"), QStringLiteral("zoo:resnet-18"), QStringLiteral("--project"), earlier(),
+                      QStringLiteral("--trials"), QStringLiteral("40"), QStringLiteral("--trials-per-round"),
+                      QStringLiteral("2"), QStringLiteral("--json")})
                      .isEmpty());
     }
 

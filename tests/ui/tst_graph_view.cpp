@@ -273,7 +273,8 @@ private slots:
             for (int y = 0; y < anew.height(); ++y)
                 for (int x = 0; x < anew.width(); ++x)
                     different += std::abs(qGray(panned.pixel(x, y)) - qGray(anew.pixel(x, y))) > 16 ? 1 : 0;
-            QVERIFY2(different < anew.width() * anew.height() / 1000, qPrintable(QStringLiteral("%1 pixels after %2").arg(different).arg(by)));
+            QVERIFY2(different < anew.width() * anew.height() / 1000,
+                     qPrintable(QStringLiteral("%1 pixels after %2").arg(different).arg(by)));
         }
     }
 
@@ -282,7 +283,8 @@ private slots:
         ui::GraphView view;
         view.setGraph(std::make_shared<const session::GraphView>(Builder::chainOfBlocks(3).graph));
         view.foldAll();
-        QVERIFY2(view.accessibleDescription().startsWith("3 items, 1 of them"), qPrintable(view.accessibleDescription()));
+        QVERIFY2(view.accessibleDescription().startsWith("3 items, 1 of them"),
+                 qPrintable(view.accessibleDescription()));
         view.selectNode(0);
         QVERIFY2(view.accessibleDescription().contains("input input0"), qPrintable(view.accessibleDescription()));
     }

@@ -61,7 +61,8 @@ class TestGraphViewLayout : public QObject
         asked->setDeadline(deadline);
         QSignalSpy failed(asked.get(), &ui::GraphLayouter::failed);
         QSignalSpy done(asked.get(), &ui::GraphLayouter::laidOut);
-        if (asked->ask(diamond()) || !(failed.size() == 1 || failed.wait(30000)) || !done.isEmpty() || asked->isWaiting())
+        if (asked->ask(diamond()) || !(failed.size() == 1 || failed.wait(30000)) || !done.isEmpty()
+            || asked->isWaiting())
             return QStringLiteral("(no failure)");
         return failed.front().front().toString();
     }
@@ -81,7 +82,8 @@ private slots:
         QCOMPARE(layout.centers[1].y(), layout.centers[2].y());
         QVERIFY(std::abs(layout.centers[1].x() - layout.centers[2].x()) > ui::GraphLayout::kItemSize.width());
         const double down = ui::GraphLayout::kItemSize.height() / 2;
-        for (std::size_t e = 0; e < diamond().edges.size(); ++e) { // from the middle of one side to the middle of the other
+        for (std::size_t e = 0; e < diamond().edges.size();
+             ++e) { // from the middle of one side to the middle of the other
             const auto [from, to] = diamond().edges[e];
             const QPolygonF& spline = layout.edges[static_cast<qsizetype>(e)];
             QVERIFY(QLineF(spline.front(), layout.centers[from] + QPointF(0, down)).length() < 2);
@@ -159,10 +161,14 @@ private slots:
     void eachFailureSaysWhatHappened()
     {
         QVERIFY2(failure(m_dir.filePath("missing")).contains(m_dir.filePath("missing")), "a missing program is named");
-        QCOMPARE(failure(script("crash", "cat > /dev/null; kill -SEGV $$")), QString("The program that lays graphs out crashed."));
-        QCOMPARE(failure(script("hang", "exec sleep 600"), std::chrono::milliseconds(50)), QString("Laying the graph out took longer than 0.05 s and was stopped."));
-        QCOMPARE(failure(script("mute", "cat > /dev/null")), QString("The program that lays graphs out gave no layout."));
-        QCOMPARE(failure(script("wrong", "cat > /dev/null; echo 'no memory' >&2; exit 1")), QString("The program that lays graphs out failed: no memory"));
+        QCOMPARE(failure(script("crash", "cat > /dev/null; kill -SEGV $$")),
+                 QString("The program that lays graphs out crashed."));
+        QCOMPARE(failure(script("hang", "exec sleep 600"), std::chrono::milliseconds(50)),
+                 QString("Laying the graph out took longer than 0.05 s and was stopped."));
+        QCOMPARE(failure(script("mute", "cat > /dev/null")),
+                 QString("The program that lays graphs out gave no layout."));
+        QCOMPARE(failure(script("wrong", "cat > /dev/null; echo 'no memory' >&2; exit 1")),
+                 QString("The program that lays graphs out failed: no memory"));
     }
 
     void theProgramRefusesWhatIsNoGraph_data()
@@ -170,11 +176,17 @@ private slots:
         QTest::addColumn<QByteArray>("question");
         QTest::addColumn<QByteArray>("complaint");
         QTest::newRow("nothing") << QByteArray() << QByteArray("a graph begins with the line 'lathe-layout 1'");
-        QTest::newRow("other version") << QByteArray("lathe-layout 2\nend\n") << QByteArray("a graph begins with the line 'lathe-layout 1'");
-        QTest::newRow("cut short") << QByteArray("lathe-layout 1\nitem 1 1\n") << QByteArray("the graph stops before its 'end'");
-        QTest::newRow("an edge to nowhere") << QByteArray("lathe-layout 1\nitem 1 1\nedge 0 1\nend\n") << QByteArray("line 3 ");
-        QTest::newRow("frames that cross") << QByteArray("lathe-layout 1\nitem 1 1\nitem 1 1\nitem 1 1\nframe 0 1\nframe 1 2\nend\n") << QByteArray("line 6 ");
-        QTest::newRow("a size that is none") << QByteArray("lathe-layout 1\nitem 1 nan\nend\n") << QByteArray("line 2 ");
+        QTest::newRow("other version") << QByteArray("lathe-layout 2\nend\n")
+                                       << QByteArray("a graph begins with the line 'lathe-layout 1'");
+        QTest::newRow("cut short") << QByteArray("lathe-layout 1\nitem 1 1\n")
+                                   << QByteArray("the graph stops before its 'end'");
+        QTest::newRow("an edge to nowhere")
+            << QByteArray("lathe-layout 1\nitem 1 1\nedge 0 1\nend\n") << QByteArray("line 3 ");
+        QTest::newRow("frames that cross")
+            << QByteArray("lathe-layout 1\nitem 1 1\nitem 1 1\nitem 1 1\nframe 0 1\nframe 1 2\nend\n")
+            << QByteArray("line 6 ");
+        QTest::newRow("a size that is none")
+            << QByteArray("lathe-layout 1\nitem 1 nan\nend\n") << QByteArray("line 2 ");
     }
     void theProgramRefusesWhatIsNoGraph()
     {
@@ -194,9 +206,11 @@ private slots:
     {
         const ui::GraphShape shape{1, {}, {}};
         QVERIFY(ui::readLayout("lathe-layout 1\nsize 20 10\nitem 10 5\nend\n", shape).has_value());
-        for (const char* answer : {"", "lathe-layout 2\nsize 20 10\nitem 10 5\nend\n", "lathe-layout 1\nsize 20 10\nitem 10\nend\n", "lathe-layout 1\nsize 20 10\nitem 10 x\nend\n",
-                                   "lathe-layout 1\nsize 20 10\nitem 10 nan\nend\n", "lathe-layout 1\nsize 20 10\nedge 10 5\nend\n", "lathe-layout 1\nsize 0 10\nitem 10 5\nend\n",
-                                   "lathe-layout 1\nsize 20 10\nitem 10 5\nitem 10 5\nend\n"})
+        for (const char* answer :
+             {"", "lathe-layout 2\nsize 20 10\nitem 10 5\nend\n", "lathe-layout 1\nsize 20 10\nitem 10\nend\n",
+              "lathe-layout 1\nsize 20 10\nitem 10 x\nend\n", "lathe-layout 1\nsize 20 10\nitem 10 nan\nend\n",
+              "lathe-layout 1\nsize 20 10\nedge 10 5\nend\n", "lathe-layout 1\nsize 0 10\nitem 10 5\nend\n",
+              "lathe-layout 1\nsize 20 10\nitem 10 5\nitem 10 5\nend\n"})
             QVERIFY2(!ui::readLayout(answer, shape).has_value(), answer);
     }
 

@@ -78,7 +78,9 @@ QByteArray model(const QList<std::pair<QByteArray, QByteArray>>& nodes)
     for (const auto& [op, name] : nodes)
         graph += field(1, field(1, "x") + field(2, name + "_out") + field(3, name) + field(4, op));
     const QByteArray dims = field(1, number(1, 1)) + field(1, number(1, 4));
-    const auto value = [&dims](const QByteArray& name) { return field(1, name) + field(2, field(1, number(1, 1) + field(2, dims))); };
+    const auto value = [&dims](const QByteArray& name) {
+        return field(1, name) + field(2, field(1, number(1, 1) + field(2, dims)));
+    };
     graph += field(2, "g") + field(11, value("x")) + field(12, value(nodes.last().second + "_out"));
     return number(1, 8) + field(7, graph) + field(8, number(2, 13));
 }
@@ -100,7 +102,8 @@ QStringList doubleMnemonics(const QList<QAction*>& actions)
     return doubles;
 }
 
-/// Where a colour lies in CIE L*a*b*, for eyes that see by the given matrix (Machado, Oliveira and Fernandes 2009, linear RGB).
+/// Where a colour lies in CIE L*a*b*, for eyes that see by the given matrix (Machado, Oliveira and Fernandes 2009,
+/// linear RGB).
 std::array<double, 3> seen(const QColor& color, const std::array<double, 9>& eye)
 {
     const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
@@ -109,7 +112,8 @@ std::array<double, 3> seen(const QColor& color, const std::array<double, 9>& eye
     for (std::size_t i = 0; i < 3; ++i)
         l[i] = std::clamp(eye[3 * i] * rgb[0] + eye[3 * i + 1] * rgb[1] + eye[3 * i + 2] * rgb[2], 0.0, 1.0);
     const auto f = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
-    const double x = f((0.4124 * l[0] + 0.3576 * l[1] + 0.1805 * l[2]) / 0.9505), y = f(0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2]),
+    const double x = f((0.4124 * l[0] + 0.3576 * l[1] + 0.1805 * l[2]) / 0.9505),
+                 y = f(0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2]),
                  z = f((0.0193 * l[0] + 0.1192 * l[1] + 0.9505 * l[2]) / 1.089);
     return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
 }
@@ -170,7 +174,8 @@ private slots:
         items.setItem(1, 1, new QStandardItem("2"));
         ui::TableView table("testTable");
         table.setModel(&items);
-        QCOMPARE(ui::rowsText(ui::rowsOf(table, true), ','), QString("Name,Value\n\"a, b\",1.5\n\"say \"\"x\"\"\nand y\",2\n"));
+        QCOMPARE(ui::rowsText(ui::rowsOf(table, true), ','),
+                 QString("Name,Value\n\"a, b\",1.5\n\"say \"\"x\"\"\nand y\",2\n"));
         table.selectRow(1);
         ui::copyView(table);
         QCOMPARE(QApplication::clipboard()->text(), QString("Name\tValue\nsay \"x\" and y\t2\n"));
@@ -204,15 +209,19 @@ private slots:
                 colors.insert(png.pixel(x, y));
         QVERIFY2(colors.size() > 3, "the curve must be in the picture");
         QVERIFY(ui::saveView(*view, m_dir.filePath("chart.svg")).isEmpty());
-        QVERIFY(read(m_dir.filePath("chart.svg")).contains("<svg") && read(m_dir.filePath("chart.svg")).contains("untuned"));
+        QVERIFY(read(m_dir.filePath("chart.svg")).contains("<svg")
+                && read(m_dir.filePath("chart.svg")).contains("untuned"));
         QVERIFY(ui::saveView(*view, m_dir.filePath("chart.csv")).isEmpty());
-        QVERIFY(read(m_dir.filePath("chart.csv")).startsWith("Curve,Time (s),Latency (ms)\nestimated (sum of tasks),0.000,8\nestimated (sum of tasks),10.000,4.5\n"));
+        QVERIFY(read(m_dir.filePath("chart.csv"))
+                    .startsWith("Curve,Time (s),Latency (ms)\nestimated (sum of tasks),0.000,8\nestimated (sum of "
+                                "tasks),10.000,4.5\n"));
         ui::BandChart band;
         band.setBands({"a", "b"}, "s");
         band.setSamples({{0, 2, {{0, 1.0}, {1, 3.0}}}});
         band.resize(300, 200);
         QVERIFY(ui::saveView(band, m_dir.filePath("band.csv")).isEmpty());
-        QCOMPARE(read(m_dir.filePath("band.csv")), QByteArray("From (s),To (s),Name,Amount (s)\n0.000,2.000,a,1\n0.000,2.000,b,3\n"));
+        QCOMPARE(read(m_dir.filePath("band.csv")),
+                 QByteArray("From (s),To (s),Name,Amount (s)\n0.000,2.000,a,1\n0.000,2.000,b,3\n"));
         QVERIFY(ui::saveView(band, m_dir.filePath("band.svg")).isEmpty());
     }
 
@@ -232,7 +241,8 @@ private slots:
     void everyProblemOfAModelIsARowWithItsNodes()
     {
         session::OpenOptions options;
-        options.model.source = write("odd.onnx", model({{"Foo", "first"}, {"Bar", "second"}, {"Foo", "third"}})).toStdString();
+        options.model.source =
+            write("odd.onnx", model({{"Foo", "first"}, {"Bar", "second"}, {"Foo", "third"}})).toStdString();
         const auto opened = session::TuningSession::open(options);
         QVERIFY(!opened);
         const auto problems = ui::importProblems(opened.error().about);
@@ -253,9 +263,12 @@ private slots:
         QVERIFY(ui::importProblems({}).empty()); // of an older version, or without an id
         QVERIFY(ui::importProblems(about(say(Msg::FileEmpty))).empty());
         // Whatever the sentence says, in any words: rows come of what it is about.
-        Error error = makeError(Errc::Unsupported,
-                                say(Msg::ModelNeeds, std::vector<Message>{say(Msg::NeededByMoreNodes, say(Msg::NeedsOperator, "A; of B"), std::vector<std::string>{"\"n (1)\"", "\"m\""}, 7),
-                                                                          say(Msg::NeededByNode, say(Msg::NeedsOperator, "C"), std::vector<std::string>{"\"k\""})}));
+        Error error = makeError(
+            Errc::Unsupported,
+            say(Msg::ModelNeeds, std::vector<Message>{say(Msg::NeededByMoreNodes, say(Msg::NeedsOperator, "A; of B"),
+                                                          std::vector<std::string>{"\"n (1)\"", "\"m\""}, 7),
+                                                      say(Msg::NeededByNode, say(Msg::NeedsOperator, "C"),
+                                                          std::vector<std::string>{"\"k\""})}));
         error.message = "something else entirely";
         const auto many = ui::importProblems(std::move(error).note("opening x").about);
         QCOMPARE(many.size(), std::size_t(2));
@@ -306,7 +319,8 @@ private slots:
             const QWidget* now = QApplication::focusWidget();
             QVERIFY(now != nullptr);
             for (const QWidget* at = now; at != nullptr; at = at->parentWidget())
-                if (qobject_cast<const QDockWidget*>(at) != nullptr || at->objectName() == "runBar" || at->objectName() == "pages")
+                if (qobject_cast<const QDockWidget*>(at) != nullptr || at->objectName() == "runBar"
+                    || at->objectName() == "pages")
                     seen.insert(at->objectName());
         }
         QSet<QString> shown{"runBar", "pages"};
@@ -352,11 +366,13 @@ private slots:
                     found[widget] = button->text();
                 else if (const auto* box = qobject_cast<QComboBox*>(widget))
                     found[widget] = box->currentText();
-                else if (const auto* edit = qobject_cast<QLineEdit*>(widget); edit != nullptr && !edit->objectName().startsWith("qt_"))
+                else if (const auto* edit = qobject_cast<QLineEdit*>(widget);
+                         edit != nullptr && !edit->objectName().startsWith("qt_"))
                     found[widget] = edit->placeholderText();
                 else if (widget->isWindow())
                     found[widget] = widget->windowTitle();
-                if (const auto* items = qobject_cast<QAbstractItemView*>(widget); items != nullptr && items->model() != nullptr)
+                if (const auto* items = qobject_cast<QAbstractItemView*>(widget);
+                    items != nullptr && items->model() != nullptr)
                     for (int column = 0; column < items->model()->columnCount(); ++column)
                         headings[widget] << items->model()->headerData(column, Qt::Horizontal).toString();
                 for (const QString& said : {widget->toolTip(), widget->accessibleName()})
@@ -381,7 +397,8 @@ private slots:
         QStringList left;
         for (auto it = english.begin(); it != english.end(); ++it)
             for (const QString& text : it.value().split(QLatin1Char('|')))
-                if (text.contains(words) && !text.contains(same) && chinese.value(it.key()).split(QLatin1Char('|')).contains(text))
+                if (text.contains(words) && !text.contains(same)
+                    && chinese.value(it.key()).split(QLatin1Char('|')).contains(text))
                     left << it.key()->objectName() + ": " + text;
         QVERIFY2(left.isEmpty(), qPrintable(left.join('\n')));
         for (QDialog* dialog : m_window->findChildren<QDialog*>())
@@ -411,11 +428,15 @@ private slots:
             way << at->objectName();
             QTest::keyClick(at, Qt::Key_Tab);
             QVERIFY2(QApplication::focusWidget() != at, qPrintable("kept by " + at->objectName()));
-        } while (QApplication::focusWidget() != from && seen.size() < 200 && !seen.contains(QApplication::focusWidget()));
-        QVERIFY2(QApplication::focusWidget() == from, qPrintable(way.join(' ') + " -> " + QApplication::focusWidget()->objectName()));
+        } while (QApplication::focusWidget() != from && seen.size() < 200
+                 && !seen.contains(QApplication::focusWidget()));
+        QVERIFY2(QApplication::focusWidget() == from,
+                 qPrintable(way.join(' ') + " -> " + QApplication::focusWidget()->objectName()));
         QStringList missed;
         for (QWidget* widget : m_window->findChildren<QWidget*>())
-            if (widget->window() == m_window.get() && widget->isVisible() && widget->isEnabled() && (widget->focusPolicy() & Qt::TabFocus) && widget->focusProxy() == nullptr && !widget->visibleRegion().isEmpty() && !seen.contains(widget))
+            if (widget->window() == m_window.get() && widget->isVisible() && widget->isEnabled()
+                && (widget->focusPolicy() & Qt::TabFocus) && widget->focusProxy() == nullptr
+                && !widget->visibleRegion().isEmpty() && !seen.contains(widget))
                 missed << widget->metaObject()->className() + QStringLiteral(" ") + widget->objectName();
         QVERIFY2(missed.isEmpty(), qPrintable(missed.join("; ")));
     }
@@ -424,9 +445,11 @@ private slots:
     {
         QStringList traps;
         for (const QWidget* widget : m_window->findChildren<QWidget*>()) {
-            if (const auto* items = qobject_cast<const QAbstractItemView*>(widget); items != nullptr && items->tabKeyNavigation())
+            if (const auto* items = qobject_cast<const QAbstractItemView*>(widget);
+                items != nullptr && items->tabKeyNavigation())
                 traps << widget->objectName();
-            if (const auto* text = qobject_cast<const QPlainTextEdit*>(widget); text != nullptr && !text->tabChangesFocus())
+            if (const auto* text = qobject_cast<const QPlainTextEdit*>(widget);
+                text != nullptr && !text->tabChangesFocus())
                 traps << widget->objectName();
         }
         QVERIFY2(traps.isEmpty(), qPrintable(traps.join(", ")));
@@ -441,7 +464,9 @@ private slots:
         ui::Language::instance().set("en");
         // Both ways.
         auto* combo = dialog->findChild<QComboBox*>("settingsAppearance");
-        const auto entry = [this](ui::Appearance appearance) { return find<QAction>(qPrintable(QString("appearance%1").arg(static_cast<int>(appearance)))); };
+        const auto entry = [this](ui::Appearance appearance) {
+            return find<QAction>(qPrintable(QString("appearance%1").arg(static_cast<int>(appearance))));
+        };
         entry(ui::Appearance::Dark)->trigger();
         QCOMPARE(combo->currentData().toInt(), static_cast<int>(ui::Appearance::Dark));
         combo->setCurrentIndex(combo->findData(static_cast<int>(ui::Appearance::Light)));
@@ -461,12 +486,16 @@ private slots:
         table.resize(200, 200);
         table.show();
         table.selectRow(1);
-        QTest::mousePress(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(1, 0)).center());
+        QTest::mousePress(table.viewport(), Qt::LeftButton, Qt::NoModifier,
+                          table.visualRect(items.index(1, 0)).center());
         QVERIFY(table.dragEnabled());
-        QTest::mouseRelease(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(1, 0)).center());
-        QTest::mousePress(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(2, 0)).center());
+        QTest::mouseRelease(table.viewport(), Qt::LeftButton, Qt::NoModifier,
+                            table.visualRect(items.index(1, 0)).center());
+        QTest::mousePress(table.viewport(), Qt::LeftButton, Qt::NoModifier,
+                          table.visualRect(items.index(2, 0)).center());
         QVERIFY(!table.dragEnabled());
-        QTest::mouseRelease(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(items.index(2, 0)).center());
+        QTest::mouseRelease(table.viewport(), Qt::LeftButton, Qt::NoModifier,
+                            table.visualRect(items.index(2, 0)).center());
     }
 
     /// Where a drag in the view itself means another thing.
@@ -479,7 +508,8 @@ private slots:
         QVERIFY(handle != nullptr);
         QVERIFY(view->rect().contains(handle->geometry()));
         QTest::mousePress(handle, Qt::LeftButton, Qt::NoModifier, handle->rect().center());
-        QMouseEvent move(QEvent::MouseMove, QPointF(-60, -60), handle->mapToGlobal(QPointF(-60, -60)), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
+        QMouseEvent move(QEvent::MouseMove, QPointF(-60, -60), handle->mapToGlobal(QPointF(-60, -60)), Qt::NoButton,
+                         Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(handle, &move);
         const auto* drag = view->findChild<QDrag*>(); // nobody takes it here, so it ends at once
         QVERIFY(drag != nullptr);
@@ -514,9 +544,12 @@ private slots:
     {
         QTest::addColumn<QList<double>>("eye");
         QTest::newRow("all three cones") << QList<double>{1, 0, 0, 0, 1, 0, 0, 0, 1};
-        QTest::newRow("deuteranopia") << QList<double>{0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881};
-        QTest::newRow("protanopia") << QList<double>{0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998};
-        QTest::newRow("tritanopia") << QList<double>{1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900};
+        QTest::newRow("deuteranopia") << QList<double>{0.367322, 0.860646,  -0.227968, 0.280085, 0.672501,
+                                                       0.047413, -0.011820, 0.042940,  0.968881};
+        QTest::newRow("protanopia") << QList<double>{0.152286, 1.052583,  -0.204868, 0.114503, 0.786281,
+                                                     0.099216, -0.003882, -0.048116, 1.051998};
+        QTest::newRow("tritanopia") << QList<double>{1.255528, -0.076749, -0.178779, -0.078411, 0.930809,
+                                                     0.147602, 0.004733,  0.691367,  0.303900};
     }
     void coloursAreToldApartByAllEyes()
     {
@@ -529,10 +562,12 @@ private slots:
         };
         for (int i = 0; i < 8; ++i) {
             for (int j = 0; j < i; ++j)
-                QVERIFY2(apart(ui::seriesColor(i), ui::seriesColor(j)) > 15, qPrintable(QString("%1 and %2").arg(j).arg(i)));
+                QVERIFY2(apart(ui::seriesColor(i), ui::seriesColor(j)) > 15,
+                         qPrintable(QString("%1 and %2").arg(j).arg(i)));
             for (const bool dark : {false, true}) {
                 ui::applyAppearance(dark ? ui::Appearance::Dark : ui::Appearance::Light);
-                QVERIFY2(apart(ui::seriesColor(i), QApplication::palette().color(QPalette::Base)) > 20, qPrintable(QString("%1 on the background").arg(i)));
+                QVERIFY2(apart(ui::seriesColor(i), QApplication::palette().color(QPalette::Base)) > 20,
+                         qPrintable(QString("%1 on the background").arg(i)));
             }
         }
         QVERIFY(ui::seriesPattern(8) != ui::seriesPattern(0)); // from here on colours come again
@@ -553,10 +588,21 @@ private slots:
             ui::applyAppearance(appearance);
             const QPalette p = QApplication::palette();
             const std::pair<QPalette::ColorRole, QPalette::ColorRole> pairs[] = {
-                {QPalette::WindowText, QPalette::Window}, {QPalette::Text, QPalette::Base},   {QPalette::Text, QPalette::AlternateBase}, {QPalette::ButtonText, QPalette::Button},
-                {QPalette::HighlightedText, QPalette::Highlight}, {QPalette::PlaceholderText, QPalette::Base}, {QPalette::Link, QPalette::Base}, {QPalette::ToolTipText, QPalette::ToolTipBase}};
+                {QPalette::WindowText, QPalette::Window},
+                {QPalette::Text, QPalette::Base},
+                {QPalette::Text, QPalette::AlternateBase},
+                {QPalette::ButtonText, QPalette::Button},
+                {QPalette::HighlightedText, QPalette::Highlight},
+                {QPalette::PlaceholderText, QPalette::Base},
+                {QPalette::Link, QPalette::Base},
+                {QPalette::ToolTipText, QPalette::ToolTipBase}};
             for (const auto& [text, back] : pairs)
-                QVERIFY2(contrast(p.color(text), p.color(back)) >= 4.5, qPrintable(QString("%1: role %2 on %3 has %4").arg(ui::appearanceName(appearance)).arg(text).arg(back).arg(contrast(p.color(text), p.color(back)))));
+                QVERIFY2(contrast(p.color(text), p.color(back)) >= 4.5,
+                         qPrintable(QString("%1: role %2 on %3 has %4")
+                                        .arg(ui::appearanceName(appearance))
+                                        .arg(text)
+                                        .arg(back)
+                                        .arg(contrast(p.color(text), p.color(back)))));
         }
         ui::applyAppearance(ui::Appearance::Light);
     }

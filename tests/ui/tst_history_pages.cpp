@@ -1,5 +1,7 @@
 #include "core/store/project.h"
+#include "tests/support/must.h"
 #include "tests/support/test_program.h"
+#include "tests/ui/made_project.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
 #include "ui/bridge/trial_jobs.h"
@@ -18,8 +20,6 @@
 #include "ui/pages/scatter_panel.h"
 #include "ui/pages/scheduler_page.h"
 #include "ui/pages/time_page.h"
-#include "tests/support/must.h"
-#include "tests/ui/made_project.h"
 
 #include <QAbstractItemModelTester>
 #include <QClipboard>
@@ -43,7 +43,8 @@ using namespace lathe;
 using lathe::test::find;
 using lathe::test::must;
 
-/// The pages about a project's history, driven from outside by objectName: one project with trials and failures, one empty.
+/// The pages about a project's history, driven from outside by objectName: one project with trials and failures, one
+/// empty.
 class TestHistoryPages : public QObject
 {
     Q_OBJECT
@@ -77,8 +78,9 @@ private slots:
         m_scheduler = std::make_unique<ui::SchedulerPage>(*m_workspace, nullptr);
         m_time = std::make_unique<ui::TimePage>(*m_workspace, nullptr);
         m_curves = std::make_unique<ui::CurvesPage>(*m_workspace, nullptr);
-        for (QWidget* page : {static_cast<QWidget*>(m_records.get()), static_cast<QWidget*>(m_failures.get()), static_cast<QWidget*>(m_scheduler.get()),
-                              static_cast<QWidget*>(m_time.get()), static_cast<QWidget*>(m_curves.get())}) {
+        for (QWidget* page : {static_cast<QWidget*>(m_records.get()), static_cast<QWidget*>(m_failures.get()),
+                              static_cast<QWidget*>(m_scheduler.get()), static_cast<QWidget*>(m_time.get()),
+                              static_cast<QWidget*>(m_curves.get())}) {
             page->resize(1000, 600);
             page->show();
         }
@@ -113,7 +115,8 @@ private slots:
         QTRY_VERIFY(loops->toPlainText().contains("for"));
         QVERIFY(!find<QPlainTextEdit>(m_records.get(), "recordProgram")->toPlainText().isEmpty());
         QVERIFY(find<QTreeWidget>(m_records.get(), "recordFeatures")->topLevelItemCount() > 5);
-        const auto predicted = find<QTreeWidget>(m_records.get(), "recordOverview")->findItems("Predicted", Qt::MatchExactly);
+        const auto predicted =
+            find<QTreeWidget>(m_records.get(), "recordOverview")->findItems("Predicted", Qt::MatchExactly);
         QCOMPARE(predicted.size(), 1);
         QVERIFY2(predicted[0]->text(1).contains("450 %"), qPrintable(predicted[0]->text(1)));
     }
@@ -162,7 +165,8 @@ private slots:
         auto* table = find<QTableView>(m_scheduler.get(), "roundTable");
         QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::Fatal);
         QTRY_COMPARE(table->model()->rowCount(), 12);
-        QCOMPARE(table->model()->index(0, ui::RoundModel::IndexColumn).data().toString(), QString("11")); // newest first
+        QCOMPARE(table->model()->index(0, ui::RoundModel::IndexColumn).data().toString(),
+                 QString("11")); // newest first
         table->setCurrentIndex(table->model()->index(0, 0));
         QVERIFY(find<QLabel>(m_scheduler.get(), "schedulerWhy")->text().contains("per second of search"));
         table->setCurrentIndex(table->model()->index(11, 0));
@@ -179,7 +183,9 @@ private slots:
         QCOMPARE(rounds.rowCount(), before + 1);
         QVERIFY(rounds.isLastOpen());
         QVERIFY(rounds.why(0).contains("pinned"));
-        emit m_workspace->bridge().eventsArrived({{66, session::RoundDoneEvent{12, 0, 8, {{{"measure", 5.0}}, {}}, 20.0}}, {66, session::EstimateEvent{20, session::kUnknown, session::kUnknown, 120, 17, 15.2, 18.5}}});
+        emit m_workspace->bridge().eventsArrived(
+            {{66, session::RoundDoneEvent{12, 0, 8, {{{"measure", 5.0}}, {}}, 20.0}},
+             {66, session::EstimateEvent{20, session::kUnknown, session::kUnknown, 120, 17, 15.2, 18.5}}});
         QVERIFY(!rounds.isLastOpen());
         QVERIFY2(rounds.forecast().contains("likely 15.2–18.5"), qPrintable(rounds.forecast()));
     }
@@ -292,7 +298,8 @@ private slots:
         QTest::keyClicks(note, "odd one");
         QTest::keyClick(note, Qt::Key_Return, Qt::ControlModifier);
         // The new order may have come meanwhile: the selection stays on its trial.
-        QTRY_COMPARE(table->currentIndex().siblingAtColumn(ui::RecordModel::NoteColumn).data().toString(), QString("odd one"));
+        QTRY_COMPARE(table->currentIndex().siblingAtColumn(ui::RecordModel::NoteColumn).data().toString(),
+                     QString("odd one"));
         auto* noted = find<QToolButton>(m_records.get(), "recordNoted");
         QTest::mouseClick(noted, Qt::LeftButton);
         QTRY_COMPARE(table->model()->rowCount(), 1);
@@ -326,7 +333,9 @@ private slots:
         auto* text = find<QLabel>(m_records.get(), "remeasureText");
         QVERIFY2(text->text().startsWith("Measured again: "), qPrintable(text->text()));
         QTRY_VERIFY(!table->model()->index(96, ui::RecordModel::RepeatsColumn).data().toString().isEmpty());
-        QTRY_COMPARE(find<QTreeWidget>(m_records.get(), "recordOverview")->findItems("Measured again", Qt::MatchExactly).size(), 1);
+        QTRY_COMPARE(
+            find<QTreeWidget>(m_records.get(), "recordOverview")->findItems("Measured again", Qt::MatchExactly).size(),
+            1);
     }
 
     void aWholeCauseIsTriedAgain()
@@ -340,7 +349,8 @@ private slots:
         QTest::mouseClick(retry, Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, 20000);
         QCOMPARE(ended[0][0].value<std::vector<session::RemeasuredTrial>>().size(), std::size_t{4});
-        QVERIFY2(find<QLabel>(m_failures.get(), "remeasureText")->text().contains("4 valid"), qPrintable(find<QLabel>(m_failures.get(), "remeasureText")->text()));
+        QVERIFY2(find<QLabel>(m_failures.get(), "remeasureText")->text().contains("4 valid"),
+                 qPrintable(find<QLabel>(m_failures.get(), "remeasureText")->text()));
         QTest::mouseClick(find<QToolButton>(m_failures.get(), "remeasureClose"), Qt::LeftButton);
         QVERIFY(!find<QWidget>(m_failures.get(), "remeasureBar")->isVisible());
     }
@@ -352,7 +362,8 @@ private slots:
         auto* summary = find<QLabel>(m_records.get(), "scatterSummary");
         QTest::mouseClick(find<QToolButton>(m_records.get(), "recordChart"), Qt::LeftButton);
         find<QComboBox>(m_records.get(), "scatterX")->setCurrentIndex(3); // place in the project: of every valid trial
-        QTRY_VERIFY2(summary->text().startsWith("89 trials"), qPrintable(summary->text())); // 84, one and four that were measured again
+        QTRY_VERIFY2(summary->text().startsWith("89 trials"),
+                     qPrintable(summary->text())); // 84, one and four that were measured again
         find<QComboBox>(m_records.get(), "recordState")->setCurrentIndex(2); // failed: none has a latency
         QTRY_VERIFY2(summary->text().startsWith("No trial"), qPrintable(summary->text()));
         QTest::mouseClick(find<QToolButton>(m_records.get(), "recordClear"), Qt::LeftButton);

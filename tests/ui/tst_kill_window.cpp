@@ -5,8 +5,8 @@ namespace tst_kill_window {
 
 using namespace lathe::test;
 
-/// bin/lathe, in which a plug-in presses Resume (tests/support/window_driver.cpp), is killed in the middle of its run, again and
-/// again, at moments of chance.
+/// bin/lathe, in which a plug-in presses Resume (tests/support/window_driver.cpp), is killed in the middle of its run,
+/// again and again, at moments of chance.
 ///
 /// LATHE_KILLS: how often (few). LATHE_TEST_SEED: the moments.
 class TestKillWindow : public QObject
@@ -21,7 +21,19 @@ private slots:
         const int kills = killsWanted(2), trials = 60 + 30 * kills;
         const auto start = [&](QProcess& run, const char* project, bool resume) {
             run.setProcessEnvironment(place.environment());
-            QStringList words{"tune", "zoo:mlp", "--target", "sim", "--project", place.project(project), "--trials", QString::number(trials), "--trials-per-round", "8", "--seed", "3", "--json"};
+            QStringList words{"tune",
+                              "zoo:mlp",
+                              "--target",
+                              "sim",
+                              "--project",
+                              place.project(project),
+                              "--trials",
+                              QString::number(trials),
+                              "--trials-per-round",
+                              "8",
+                              "--seed",
+                              "3",
+                              "--json"};
             run.start(place.program("lathe-cli"), resume ? words << "--resume" : words);
         };
         const auto tune = [&](const char* project, bool resume) {
@@ -61,7 +73,8 @@ private slots:
             QVERIFY(window.waitForFinished(20000));
             while (window.canReadLine())
                 promised.insert(QString::fromLatin1(window.readLine().trimmed()));
-            QTRY_VERIFY2_WITH_TIMEOUT(place.processes().isEmpty(), qPrintable(place.processes().values().join(' ')), 20000);
+            QTRY_VERIFY2_WITH_TIMEOUT(place.processes().isEmpty(), qPrintable(place.processes().values().join(' ')),
+                                      20000);
         }
         qInfo("%d kills, %lld trials promised", kills, static_cast<long long>(promised.size()));
         QSet<QString> ids;

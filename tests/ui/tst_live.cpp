@@ -63,7 +63,8 @@ class TestLive : public QObject
         options.project = file().toStdString();
         const auto tasks = must(session::TuningSession::open(options))->tasks();
         auto project = must(store::Project::open(options.project, store::Project::Access::Write));
-        const auto run = must(project.addSession({0, must(project.models()).back().id, "sim", "{}", 1700000000000, 6, "stopped"}));
+        const auto run = must(
+            project.addSession({0, must(project.models()).back().id, "sim", "{}", 1700000000000, 6, "stopped"}));
         must(project.addEvent(run, 0.1, "untuned", "{\"ms\": 8.5}"));
         for (int round = 0; round < 6; ++round) {
             const session::TaskView& task = tasks[static_cast<std::size_t>(round) % tasks.size()];
@@ -94,9 +95,13 @@ class TestLive : public QObject
                 records.push_back(std::move(r));
             }
             must(project.addRecords(records));
-            must(project.addRound({run, round, task.key, 4, "{\"reason\": \"first\"}", "{\"elapsed_s\": 1, \"activities\": {\"search\": 0.4, \"measure\": 0.6}}", round + 1.0, 9.0 - round}));
+            must(project.addRound({run, round, task.key, 4, "{\"reason\": \"first\"}",
+                                   "{\"elapsed_s\": 1, \"activities\": {\"search\": 0.4, \"measure\": 0.6}}",
+                                   round + 1.0, 9.0 - round}));
         }
-        must(project.addEvent(run, 6, "measured", R"({"ms": 4.25, "estimated_ms": {"tasks": 4, "chain": -0.5, "untuned": 0.75, "call": 0.125, "with_overheads": 4.375}})"));
+        must(project.addEvent(
+            run, 6, "measured",
+            R"({"ms": 4.25, "estimated_ms": {"tasks": 4, "chain": -0.5, "untuned": 0.75, "call": 0.125, "with_overheads": 4.375}})"));
     }
 
 private slots:
@@ -112,17 +117,24 @@ private slots:
         QVERIFY(!find<QToolBar>("replayBar")->isVisible());
         m_window->openSource(file());
         auto* latency = find<QLabel>("statusLatency");
-        QTRY_VERIFY2_WITH_TIMEOUT(latency->text().contains(QStringLiteral("measured 4.250 ms")), qPrintable(latency->text()), 20000);
+        QTRY_VERIFY2_WITH_TIMEOUT(latency->text().contains(QStringLiteral("measured 4.250 ms")),
+                                  qPrintable(latency->text()), 20000);
         QVERIFY2(latency->text().contains(QStringLiteral("untuned 8.500 ms")), qPrintable(latency->text()));
         QCOMPARE(workspace().figures().runSeconds, 6.0); // so that a resumed run gets its budget on top
-        QCOMPARE(latency->toolTip(), QStringLiteral("Measured in parts: 4.375 ms (tasks 4.000 ms, chain -0.5000 ms, untuned functions 0.7500 ms, call 0.1250 ms)"));
+        QCOMPARE(latency->toolTip(), QStringLiteral("Measured in parts: 4.375 ms (tasks 4.000 ms, chain -0.5000 ms, "
+                                                    "untuned functions 0.7500 ms, call 0.1250 ms)"));
     }
 
     void aMeasurementOfTheNetworkTellsItsParts()
     {
         emit workspace().bridge().eventsArrived({{3, session::MeasuredEvent{3.5, 0, false, {3, 0.25, 0.125, 0.0625}}}});
-        QVERIFY(find<QLabel>("statusLatency")->toolTip().contains(QStringLiteral("3.438 ms (tasks 3.000 ms, chain +0.2500 ms")));
-        QVERIFY(find<QWidget>("log")->property("plainText").toString().contains(QStringLiteral("Measured in parts: 3.438 ms")));
+        QVERIFY(find<QLabel>("statusLatency")
+                    ->toolTip()
+                    .contains(QStringLiteral("3.438 ms (tasks 3.000 ms, chain +0.2500 ms")));
+        QVERIFY(find<QWidget>("log")
+                    ->property("plainText")
+                    .toString()
+                    .contains(QStringLiteral("Measured in parts: 3.438 ms")));
         // Of a version that measured no parts: none, instead of those of another time.
         emit workspace().bridge().eventsArrived({{4, session::MeasuredEvent{3.5, 0, false, {}}}});
         QVERIFY(find<QLabel>("statusLatency")->toolTip().isEmpty());
@@ -137,7 +149,8 @@ private slots:
         some.front().bestMs = session::kUnknown;
         tasks.setTasks(some);
         emit workspace().bridge().eventsArrived({{3, session::EstimateEvent{session::kUnknown, 8.9, 12.3, 60}}});
-        QVERIFY2(find<QLabel>("statusLatency")->text().contains(QStringLiteral("8.9–12.3 ms")), qPrintable(find<QLabel>("statusLatency")->text()));
+        QVERIFY2(find<QLabel>("statusLatency")->text().contains(QStringLiteral("8.9–12.3 ms")),
+                 qPrintable(find<QLabel>("statusLatency")->text()));
         tasks.setTasks(all);
     }
 
@@ -158,8 +171,10 @@ private slots:
             return cells;
         };
         // Six rounds: 0.4 s of search each; four trials each that loaded 20 ms and measured 100.
-        QTRY_COMPARE(row(0), (QStringList{"this machine, for all devices", "2.4 (40 %)", "0.0 (0 %)", "–", "–", "0.0 (0 %)", "0.0 (0 %)", "3.6 (60 %)"}));
-        QCOMPARE(row(1), (QStringList{"Simulated device", "–", "–", "0.5 (8 %)", "2.4 (40 %)", "–", "–", "3.1 (52 %)"}));
+        QTRY_COMPARE(row(0), (QStringList{"this machine, for all devices", "2.4 (40 %)", "0.0 (0 %)", "–", "–",
+                                          "0.0 (0 %)", "0.0 (0 %)", "3.6 (60 %)"}));
+        QCOMPARE(row(1),
+                 (QStringList{"Simulated device", "–", "–", "0.5 (8 %)", "2.4 (40 %)", "–", "–", "3.1 (52 %)"}));
         pages->setCurrentIndex(before);
     }
 
@@ -193,7 +208,8 @@ private slots:
             return made;
         };
         const session::DeviceDirectory known = workspace().devices().directory();
-        bar->setDevices(session::DeviceDirectory({view("sim", "left", "ready"), view("sim", "right", "ready"), view("abacus", "", "absent: nobody has one")}));
+        bar->setDevices(session::DeviceDirectory({view("sim", "left", "ready"), view("sim", "right", "ready"),
+                                                  view("abacus", "", "absent: nobody has one")}));
         bar->setTarget(QStringLiteral("sim"));
         QCOMPARE(device->count(), 2);
         QCOMPARE(device->itemText(1), QStringLiteral("A device (right)"));
@@ -201,7 +217,9 @@ private slots:
         device->setCurrentIndex(1);
         QCOMPARE(must(bar->tuneOptions()).devices, std::vector<std::string>{"right"});
         // What is known anew does not change what was picked.
-        bar->setDevices(session::DeviceDirectory({view("sim", "left", "ready"), view("sim", "middle", "ready"), view("sim", "right", "ready"), view("cuda", "", "absent: nobody has one")}));
+        bar->setDevices(
+            session::DeviceDirectory({view("sim", "left", "ready"), view("sim", "middle", "ready"),
+                                      view("sim", "right", "ready"), view("cuda", "", "absent: nobody has one")}));
         QCOMPARE(device->currentData().toString(), QStringLiteral("right"));
         QCOMPARE(must(bar->tuneOptions()).devices, std::vector<std::string>{"right"});
         // A target without a device is there to be picked, and says why nothing can be measured.
@@ -219,9 +237,7 @@ private slots:
     {
         auto* bar = m_window->findChild<ui::RunBar*>();
         auto* budget = find<QComboBox>("budgetPicker");
-        const auto type = [budget](const char* text) {
-            budget->lineEdit()->setText(QString::fromUtf8(text));
-        };
+        const auto type = [budget](const char* text) { budget->lineEdit()->setText(QString::fromUtf8(text)); };
         type("1.5 h, 1000 trials");
         auto options = bar->tuneOptions();
         QVERIFY(options);
@@ -252,7 +268,9 @@ private slots:
         session::TrialView slow{"a", 6, 0, 0, "c", "s", 2.0, "done", "Ok", ""}, fast = slow;
         fast.index = 1;
         fast.costMs = 0.5;
-        emit workspace().bridge().eventsArrived({{7, session::RoundEvent{6, 0, 2, {}, "promise"}}, {7.1, session::TrialEvent{slow}}, {7.2, session::TrialEvent{fast}},
+        emit workspace().bridge().eventsArrived({{7, session::RoundEvent{6, 0, 2, {}, "promise"}},
+                                                 {7.1, session::TrialEvent{slow}},
+                                                 {7.2, session::TrialEvent{fast}},
                                                  {8, session::RoundDoneEvent{6, 0, 2, {{{"search", 1.0}}, {}}, 3.5}}});
         QCOMPARE(rounds.rowCount(), 6);
         find<QToolButton>("timeHold")->setChecked(false);
@@ -304,7 +322,9 @@ private slots:
                 row = i;
         QVERIFY(row >= 0);
         const QString own = model->index(row, ui::HardwareModel::ValueColumn).data().toString();
-        QVERIFY2(model->setData(model->index(row, ui::HardwareModel::ValueColumn), QStringLiteral("65536"), Qt::EditRole), qPrintable(find<QLabel>("deviceProblem")->text()));
+        QVERIFY2(
+            model->setData(model->index(row, ui::HardwareModel::ValueColumn), QStringLiteral("65536"), Qt::EditRole),
+            qPrintable(find<QLabel>("deviceProblem")->text()));
         QTRY_COMPARE(model->index(row, ui::HardwareModel::OriginColumn).data().toString(), QStringLiteral("edited"));
         table->setCurrentIndex(model->index(row, ui::HardwareModel::ValueColumn));
         auto* reset = find<QPushButton>("deviceReset");
@@ -324,7 +344,8 @@ private slots:
         QVERIFY(broken.open(QIODevice::WriteOnly));
         broken.write(QByteArray(100, 'x'));
         broken.close();
-        QSignalSpy closed(&workspace().bridge(), &ui::SessionBridge::closed), failed(&workspace().bridge(), &ui::SessionBridge::openFailed);
+        QSignalSpy closed(&workspace().bridge(), &ui::SessionBridge::closed),
+            failed(&workspace().bridge(), &ui::SessionBridge::openFailed);
         m_window->openSource(broken.fileName());
         QCOMPARE(workspace().session(), before); // it is there while the other one is read, too
         QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, 20000);
@@ -346,7 +367,8 @@ private slots:
         QVERIFY(broken.open(QIODevice::WriteOnly));
         broken.write(QByteArray(100, 'x'));
         broken.close();
-        QSignalSpy opened(&workspace().bridge(), &ui::SessionBridge::opened), failed(&workspace().bridge(), &ui::SessionBridge::openFailed);
+        QSignalSpy opened(&workspace().bridge(), &ui::SessionBridge::opened),
+            failed(&workspace().bridge(), &ui::SessionBridge::openFailed);
         m_window->openSource(broken.fileName());
         QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, 20000);
         QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
@@ -399,8 +421,8 @@ private slots:
         QTRY_VERIFY(find<QToolButton>("actionStartButton")->isEnabled());
     }
 
-    /// Two seconds of 200 trials a second on all tasks: no turn of the event loop takes half a second (the figure is 50 ms; other
-    /// programs may have the processor).
+    /// Two seconds of 200 trials a second on all tasks: no turn of the event loop takes half a second (the figure is 50
+    /// ms; other programs may have the processor).
     void theEventLoopTurnsWhileTrialsPourIn()
     {
         const int tasks = workspace().tasks().rowCount();
@@ -416,10 +438,14 @@ private slots:
             const double at = 10 + static_cast<double>(run.elapsed()) / 1000;
             std::vector<session::Event> events{{at, session::RoundEvent{round, round % tasks, 20, {}, "promise"}}};
             for (int i = 0; i < 20; ++i)
-                events.push_back({at, session::TrialEvent{{"t", round, i, round % tasks, "c", "s", 1.0, i % 9 == 0 ? "run" : "done", i % 9 == 0 ? "RunTimeout" : "Ok", "took too long"}}});
+                events.push_back(
+                    {at, session::TrialEvent{{"t", round, i, round % tasks, "c", "s", 1.0, i % 9 == 0 ? "run" : "done",
+                                              i % 9 == 0 ? "RunTimeout" : "Ok", "took too long"}}});
             events.push_back({at, session::BestEvent{round % tasks, 1.0 / round, "direct"}});
-            events.push_back({at, session::RoundDoneEvent{round, round % tasks, 20, {{{"search", 0.1}}, {}}, 5.0 - 0.001 * round}});
-            events.push_back({at, session::EstimateEvent{5.0 - 0.001 * round, session::kUnknown, session::kUnknown, 60}});
+            events.push_back(
+                {at, session::RoundDoneEvent{round, round % tasks, 20, {{{"search", 0.1}}, {}}, 5.0 - 0.001 * round}});
+            events.push_back(
+                {at, session::EstimateEvent{5.0 - 0.001 * round, session::kUnknown, session::kUnknown, 60}});
             ++round;
             emit workspace().bridge().eventsArrived(events);
         });

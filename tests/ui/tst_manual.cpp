@@ -47,7 +47,8 @@ private slots:
 
     void headingsWithAnIdBeginTopics()
     {
-        const auto manual = ui::Manual::parse("lost\n# One {one}\ntext\n## Two {two}\n### Not a topic {three}\nmore\n# No id\n");
+        const auto manual = ui::Manual::parse(
+            "lost\n# One {one}\ntext\n## Two {two}\n### Not a topic {three}\nmore\n# No id\n");
         QCOMPARE(manual.topics().size(), std::size_t(2));
         QCOMPARE(manual.topics()[1].level, 2);
         QVERIFY(manual.find("one")->text.contains("text") && !manual.find("one")->text.contains("lost"));
@@ -57,7 +58,8 @@ private slots:
 
     void titlesAreFoundBeforeTexts()
     {
-        const auto manual = ui::Manual::parse("# One {one}\nall about weights\n# Weights {two}\nheavy\n# Three {three}\nlight");
+        const auto manual = ui::Manual::parse(
+            "# One {one}\nall about weights\n# Weights {two}\nheavy\n# Three {three}\nlight");
         const auto found = manual.search(" WEIGHTS ");
         QCOMPARE(found.size(), std::size_t(2));
         QCOMPARE(found.front(), std::size_t(1));
@@ -80,7 +82,9 @@ private slots:
         for (const QString& language : ui::Language::available()) {
             QCOMPARE(ids(language), english);
             if (language != "en")
-                QVERIFY2(ui::Manual::load(language).topics().front().title != ui::Manual::load("en").topics().front().title, qPrintable(language));
+                QVERIFY2(ui::Manual::load(language).topics().front().title
+                             != ui::Manual::load("en").topics().front().title,
+                         qPrintable(language));
         }
         QCOMPARE(ids("tlh"), english); // a language without a manual has the English one
     }
@@ -105,7 +109,8 @@ private slots:
             for (const auto& topic : texts.topics())
                 for (auto match = link.globalMatch(topic.text); match.hasNext();) {
                     const QString target = match.next().captured(1);
-                    QVERIFY2(target.endsWith(".md") && texts.find(target.chopped(3)) != nullptr, qPrintable(topic.id + ": " + target));
+                    QVERIFY2(target.endsWith(".md") && texts.find(target.chopped(3)) != nullptr,
+                             qPrintable(topic.id + ": " + target));
                 }
         }
     }
@@ -115,9 +120,11 @@ private slots:
         for (const QString& language : ui::Language::available()) {
             ui::Language::instance().set(language);
             const QString text = ui::Manual::load(language).find("errors")->text;
-            for (const char* code : {"InvalidArgument", "NotFound", "Unsupported", "BadFile", "IllegalSchedule", "BuildFailed", "BuildTimeout", "RunTimeout", "WrongAnswer", "DeviceLost",
+            for (const char* code : {"InvalidArgument", "NotFound", "Unsupported", "BadFile", "IllegalSchedule",
+                                     "BuildFailed", "BuildTimeout", "RunTimeout", "WrongAnswer", "DeviceLost",
                                      "WorkerCrashed", "Cancelled", "StoreFailed", "Incompatible", "Internal"})
-                QVERIFY2(text.contains("| " + ui::errorAdvice(QLatin1String(code)).title + " |"), qPrintable(language + ": " + ui::errorAdvice(QLatin1String(code)).title));
+                QVERIFY2(text.contains("| " + ui::errorAdvice(QLatin1String(code)).title + " |"),
+                         qPrintable(language + ": " + ui::errorAdvice(QLatin1String(code)).title));
         }
         ui::Language::instance().set("en");
     }

@@ -51,12 +51,15 @@ private slots:
         session::TrialView bad;
         bad.task = 0;
         bad.code = "RunTimeout";
-        model.apply({{1.0, session::TrialEvent{good}}, {1.0, session::TrialEvent{bad}}, {1.0, session::BestEvent{0, 0.5, "direct"}}});
+        model.apply({{1.0, session::TrialEvent{good}},
+                     {1.0, session::TrialEvent{bad}},
+                     {1.0, session::BestEvent{0, 0.5, "direct"}}});
         QCOMPARE(changed.count(), 1); // one update for a batch
         QCOMPARE(model.index(0, ui::TaskModel::TrialsColumn).data().toInt(), 2);
         QCOMPARE(model.index(0, ui::TaskModel::ErrorsColumn).data().toInt(), 1);
         QCOMPARE(model.index(0, ui::TaskModel::GflopsColumn).data(ui::TaskModel::SortRole).toDouble(), 4.0);
-        QCOMPARE(model.index(0, ui::TaskModel::LimitColumn).data().toString(), model.index(1, ui::TaskModel::LimitColumn).data().toString()); // neither known
+        QCOMPARE(model.index(0, ui::TaskModel::LimitColumn).data().toString(),
+                 model.index(1, ui::TaskModel::LimitColumn).data().toString()); // neither known
         const double flop = model.task(0).flop;
         model.apply({{1.5, session::LimitsEvent{{flop * 1e-6 / 0.25, {{"memory", 0, 1e9}}}}}});
         QCOMPARE(model.index(0, ui::TaskModel::LimitColumn).data().toString(), QStringLiteral("50 %"));
@@ -77,7 +80,8 @@ private slots:
         QCOMPARE(model.index(0, ui::TaskModel::BudgetColumn).data().toString(), QString("muted"));
         model.setHistory(0, {3.0, 2.0});
         model.apply({{1.0, session::BestEvent{0, 0.5, "direct"}}});
-        QCOMPARE(model.index(0, 0).data(ui::TaskModel::HistoryRole).value<QList<double>>(), (QList<double>{3.0, 2.0, 0.5}));
+        QCOMPARE(model.index(0, 0).data(ui::TaskModel::HistoryRole).value<QList<double>>(),
+                 (QList<double>{3.0, 2.0, 0.5}));
         model.setHistory(0, {9.0}); // what the run said counts
         QCOMPARE(model.index(0, 0).data(ui::TaskModel::HistoryRole).value<QList<double>>().size(), 3);
     }
@@ -189,7 +193,8 @@ private slots:
         QVERIFY(few.contains(QPointF(8765, 99)));
         QCOMPARE(few.first(), points.first());
         QCOMPARE(few.last(), points.last());
-        QVERIFY(std::is_sorted(few.begin(), few.end(), [](const QPointF& a, const QPointF& b) { return a.x() < b.x(); }));
+        QVERIFY(
+            std::is_sorted(few.begin(), few.end(), [](const QPointF& a, const QPointF& b) { return a.x() < b.x(); }));
         QVERIFY(!ui::decimated(points, 50, true).contains(QPointF(1234, -7))); // a logarithmic axis has no place for it
     }
 };

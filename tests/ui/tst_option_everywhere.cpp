@@ -13,6 +13,7 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -31,7 +31,8 @@ namespace {
 class PebblesPage final : public ui::Page
 {
 public:
-    explicit PebblesPage(QWidget* parent) : Page(parent)
+    explicit PebblesPage(QWidget* parent)
+        : Page(parent)
     {
         setObjectName(QStringLiteral("pebblesPage"));
         m_find = new QLineEdit(this);

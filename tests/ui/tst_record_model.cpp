@@ -27,7 +27,10 @@ class TestRecordModel : public QObject
         model.setHistory(std::make_unique<FakeHistory>(m_count));
         QTRY_VERIFY(ended.count() >= 1 && !model.isReading());
     }
-    static QString cell(const RecordModel& model, int row, int column) { return model.index(row, column).data().toString(); }
+    static QString cell(const RecordModel& model, int row, int column)
+    {
+        return model.index(row, column).data().toString();
+    }
 
 private slots:
     void rowsComeWhenTheyAreLookedAt()
@@ -55,8 +58,10 @@ private slots:
         model.setQuery({});
         model.sort(RecordModel::LatencyColumn, Qt::AscendingOrder);
         QTRY_VERIFY(!model.isReading() && model.rowCount() == 1000);
-        QTRY_VERIFY(!cell(model, 0, RecordModel::LatencyColumn).isEmpty() && !cell(model, 1, RecordModel::LatencyColumn).isEmpty());
-        QVERIFY(cell(model, 0, RecordModel::LatencyColumn).toDouble() <= cell(model, 1, RecordModel::LatencyColumn).toDouble());
+        QTRY_VERIFY(!cell(model, 0, RecordModel::LatencyColumn).isEmpty()
+                    && !cell(model, 1, RecordModel::LatencyColumn).isEmpty());
+        QVERIFY(cell(model, 0, RecordModel::LatencyColumn).toDouble()
+                <= cell(model, 1, RecordModel::LatencyColumn).toDouble());
         QVERIFY(model.find(model.rowIds()[700]) == 700);
         QCOMPARE(model.find(5000), -1);
     }
@@ -99,7 +104,8 @@ private slots:
         QCOMPARE(model.rowCount(), 1'000'000);
         for (int row = 0; row < 1'000'000; row += 9973)
             model.index(row, RecordModel::RoundColumn).data(); // asks, as a dragged scroll bar does
-        QTRY_VERIFY(model.index(997'300, RecordModel::TrialColumn).data().toString().size() == 8); // where it came to rest is read
+        QTRY_VERIFY(model.index(997'300, RecordModel::TrialColumn).data().toString().size()
+                    == 8); // where it came to rest is read
     }
 
     void causesOfFailuresKeepTheirRows()

@@ -109,8 +109,11 @@ private slots:
 
     void failuresHaveACure()
     {
-        const auto failed = [](const char* code, const Message& message) { return session::FailureView{code, "run", "", 1, {}, 1, "any words, 99 s, warp_size", about(message)}; };
-        const session::FailureView late = failed("RunTimeout", say(Msg::Noted, say(Msg::RunTookLong, 10, say(Msg::WhileTiming)), "last words: 77 s"));
+        const auto failed = [](const char* code, const Message& message) {
+            return session::FailureView{code, "run", "", 1, {}, 1, "any words, 99 s, warp_size", about(message)};
+        };
+        const session::FailureView late = failed(
+            "RunTimeout", say(Msg::Noted, say(Msg::RunTookLong, 10, say(Msg::WhileTiming)), "last words: 77 s"));
         auto cure = ui::failureCure(late, 10);
         QVERIFY(cure.act == ui::FailureCure::Act::Timeout);
         QCOMPARE(cure.seconds, 30.0);
@@ -118,19 +121,28 @@ private slots:
         cure = ui::failureCure(late, 40); // it was raised since
         QCOMPARE(cure.seconds, 40.0);
         QVERIFY(cure.sentence.contains("try them again"));
-        cure = ui::failureCure(failed("NotFound", say(Msg::NoTargetLibrary, "libm.so.6", "x86_64-linux-gnu", "/lib", "/usr/lib", "libc6")), 10);
+        cure = ui::failureCure(
+            failed("NotFound", say(Msg::NoTargetLibrary, "libm.so.6", "x86_64-linux-gnu", "/lib", "/usr/lib", "libc6")),
+            10);
         QVERIFY(cure.act == ui::FailureCure::Act::Package);
         QCOMPARE(cure.package, QString("libc6"));
-        cure = ui::failureCure(failed("BuildFailed", notLoaded("cuda_codegen.so", "libnvrtc.so.12: cannot open shared object file")), 10);
+        cure = ui::failureCure(
+            failed("BuildFailed", notLoaded("cuda_codegen.so", "libnvrtc.so.12: cannot open shared object file")), 10);
         QCOMPARE(cure.package, QString("nvidia-cuda-toolkit"));
-        cure = ui::failureCure(failed("IllegalSchedule", say(Msg::ThreadsOverBlock, 2048, 1024, "max_threads_per_block")), 10);
+        cure = ui::failureCure(
+            failed("IllegalSchedule", say(Msg::ThreadsOverBlock, 2048, 1024, "max_threads_per_block")), 10);
         QVERIFY(cure.act == ui::FailureCure::Act::Limit);
         QCOMPARE(cure.limit, QString("max_threads_per_block"));
-        QVERIFY(ui::failureCure(failed("WorkerCrashed", say(Msg::Plain, "the kernel crashed: signal 11")), 10).act == ui::FailureCure::Act::None);
+        QVERIFY(ui::failureCure(failed("WorkerCrashed", say(Msg::Plain, "the kernel crashed: signal 11")), 10).act
+                == ui::FailureCure::Act::None);
         // A record of an older version has its text alone, which nothing is read from.
-        cure = ui::failureCure({"RunTimeout", "run", "", 1, {}, 1, "the run took longer than 70 s while measuring"}, 10);
+        cure = ui::failureCure({"RunTimeout", "run", "", 1, {}, 1, "the run took longer than 70 s while measuring"},
+                               10);
         QCOMPARE(cure.seconds, 30.0);
-        QVERIFY(ui::failureCure({"IllegalSchedule", "lower", "", 1, {}, 1, "2048 threads break max_threads_per_block (1024)"}, 10).act == ui::FailureCure::Act::None);
+        QVERIFY(ui::failureCure(
+                    {"IllegalSchedule", "lower", "", 1, {}, 1, "2048 threads break max_threads_per_block (1024)"}, 10)
+                    .act
+                == ui::FailureCure::Act::None);
     }
 };
 

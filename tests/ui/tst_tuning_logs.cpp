@@ -70,7 +70,8 @@ class TestTuningLogs : public QObject
         QStringList texts;
         const ui::IssueModel& model = workspace().issues();
         for (int row = 0; row < model.rowCount(); ++row)
-            texts << model.index(row, ui::IssueModel::CountColumn).data().toString() + QLatin1Char(' ') + model.index(row, ui::IssueModel::TextColumn).data().toString();
+            texts << model.index(row, ui::IssueModel::CountColumn).data().toString() + QLatin1Char(' ')
+                         + model.index(row, ui::IssueModel::TextColumn).data().toString();
         return texts;
     }
     bool hasIssue(const QString& text) const
@@ -92,9 +93,11 @@ class TestTuningLogs : public QObject
     /// Of the softmax over ten classes, with which zoo:mlp ends.
     static QByteArray softmax(int time)
     {
-        return "{\"i\": [[\"[\\\"d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 10, 1, 10]\", \"cuda -keys=cuda,gpu\", [-1, 16, 64, 49152, 2147483647, 1024, 8, 32], \"\", 0], [[], "
-               "[[\"SP\", 4, 1, 10, [5], 1], [\"AN\", 4, 2, 6], [\"CI\", 2], [\"AN\", 4, 0, 5]]]], \"r\": [[4.8e-06], 0, 1.3, "
-            + QByteArray::number(time) + "], \"v\": \"v0.6\"}\n";
+        return "{\"i\": [[\"[\\\"d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 10, 1, 10]\", \"cuda -keys=cuda,gpu\", [-1, "
+               "16, 64, 49152, 2147483647, 1024, 8, 32], \"\", 0], [[], "
+               "[[\"SP\", 4, 1, 10, [5], 1], [\"AN\", 4, 2, 6], [\"CI\", 2], [\"AN\", 4, 0, 5]]]], \"r\": [[4.8e-06], "
+               "0, 1.3, "
+               + QByteArray::number(time) + "], \"v\": \"v0.6\"}\n";
     }
 
 private slots:
@@ -129,7 +132,8 @@ private slots:
     void whatALogHoldsBesidesIsAmongTheIssues()
     {
         drop({write("second.log", softmax(1700000001) + softmax(1700000002) + "Best: 1 ms\nBest: 2 ms\n")});
-        QTRY_VERIFY_WITH_TIMEOUT(message().contains("1 of 4 lines taken (tasks: 1). 1 were there already. 2 lines were left out"), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            message().contains("1 of 4 lines taken (tasks: 1). 1 were there already. 2 lines were left out"), 20000);
         QVERIFY2(hasIssue("2 no JSON"), qPrintable(issues().join('\n')));
         QVERIFY(find<QTableView>("issueTable")->isVisible());
         QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 3);
@@ -139,7 +143,9 @@ private slots:
     {
         find<QAction>("copy.import")->trigger();
         const QString command = QApplication::clipboard()->text();
-        QVERIFY2(command.startsWith("lathe-cli records import ") && command.contains("p.lathe") && command.endsWith("second.log"), qPrintable(command));
+        QVERIFY2(command.startsWith("lathe-cli records import ") && command.contains("p.lathe")
+                     && command.endsWith("second.log"),
+                 qPrintable(command));
     }
 
     void aFileThatIsNoLogIsSaidToBeNone()
@@ -166,7 +172,8 @@ private slots:
     {
         test::makeProject(path("q.lathe"), test::Project::Empty);
         drop({write("together.json", softmax(1700000020)), path("q.lathe")});
-        QTRY_VERIFY_WITH_TIMEOUT(workspace().source().endsWith("q.lathe") && message().contains("1 of 1 lines taken"), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(workspace().source().endsWith("q.lathe") && message().contains("1 of 1 lines taken"),
+                                 20000);
         QTRY_COMPARE(find<QTableView>("recordTable")->model()->rowCount(), 1);
     }
 

@@ -74,8 +74,10 @@ private slots:
     void threadsAreStartedBehindTheBridgeAlone()
     {
         const QString ofStd = R"(std::j?thread\b|std::async\b|pthread_create)";
-        const QString ofQt = R"(QThreadPool|QRunnable|QtConcurrent|\bQThread\b(?!>|::(idealThreadCount|currentThread)))";
-        refuse(QRegularExpression(ofStd + '|' + ofQt), [](const QString& name) { return !name.startsWith("ui/bridge/"); });
+        const QString ofQt =
+            R"(QThreadPool|QRunnable|QtConcurrent|\bQThread\b(?!>|::(idealThreadCount|currentThread)))";
+        refuse(QRegularExpression(ofStd + '|' + ofQt),
+               [](const QString& name) { return !name.startsWith("ui/bridge/"); });
     }
 
     void theShellIncludesNoPageOfTheTable()

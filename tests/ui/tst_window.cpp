@@ -49,7 +49,10 @@ class TestWindow : public QObject
         return test::find<T>(m_window.get(), name);
     }
     void runAction(const char* id) const { find<QAction>(id)->trigger(); }
-    int graphNodes() const { return static_cast<int>(find<ui::GraphView>("graphView")->scene().visible().place.size()); }
+    int graphNodes() const
+    {
+        return static_cast<int>(find<ui::GraphView>("graphView")->scene().visible().place.size());
+    }
 
 private slots:
     void initTestCase()
@@ -84,7 +87,8 @@ private slots:
             QVERIFY2(!action->text().isEmpty(), qPrintable(action->objectName()));
             for (const QKeySequence& key : action->shortcuts()) {
                 const QString text = key.toString();
-                QVERIFY2(!owners.contains(text), qPrintable(text + " of " + owners.value(text) + " and " + action->objectName()));
+                QVERIFY2(!owners.contains(text),
+                         qPrintable(text + " of " + owners.value(text) + " and " + action->objectName()));
                 owners[text] = action->objectName();
             }
         }
@@ -93,8 +97,10 @@ private slots:
     void allInputsHaveAccessibleNames()
     {
         for (const QWidget* widget : m_window->findChildren<QWidget*>()) {
-            const bool input = qobject_cast<const QAbstractItemView*>(widget) != nullptr || qobject_cast<const QComboBox*>(widget) != nullptr
-                || (qobject_cast<const QLineEdit*>(widget) != nullptr && qobject_cast<const QComboBox*>(widget->parentWidget()) == nullptr);
+            const bool input = qobject_cast<const QAbstractItemView*>(widget) != nullptr
+                               || qobject_cast<const QComboBox*>(widget) != nullptr
+                               || (qobject_cast<const QLineEdit*>(widget) != nullptr
+                                   && qobject_cast<const QComboBox*>(widget->parentWidget()) == nullptr);
             if (!input || widget->objectName().isEmpty() || widget->objectName().startsWith("qt_"))
                 continue;
             QVERIFY2(!widget->accessibleName().isEmpty(), qPrintable(widget->objectName()));
@@ -192,7 +198,10 @@ private slots:
         session::TuneOptions tune;
         tune.seconds = 90;
         tune.resume = true;
-        QCOMPARE(ui::tuneCommand(open, tune), QString(R"(lathe-cli tune 'it'\''s a model.onnx' --target 'cpu -threads=1' --project /tmp/p.lathe --time 90s --resume)"));
+        QCOMPARE(
+            ui::tuneCommand(open, tune),
+            QString(
+                R"(lathe-cli tune 'it'\''s a model.onnx' --target 'cpu -threads=1' --project /tmp/p.lathe --time 90s --resume)"));
     }
 
     void whereARunBeginsIsChosenAndItsCommandSaysSo()
@@ -266,7 +275,8 @@ private slots:
         QDialog* dialog = nullptr;
         QTRY_VERIFY((dialog = m_window->findChild<QDialog*>("settingsDialog")) != nullptr);
         auto* shortcuts = dialog->findChild<QAbstractItemView*>("settingsShortcuts");
-        QCOMPARE(shortcuts->model()->rowCount(), static_cast<int>(m_window->findChild<ui::ActionCatalog*>()->all().size()));
+        QCOMPARE(shortcuts->model()->rowCount(),
+                 static_cast<int>(m_window->findChild<ui::ActionCatalog*>()->all().size()));
         dialog->close();
     }
 

@@ -20,8 +20,8 @@
 
 namespace tst_workbench {
 
-/// The whole job in the window, by clicks and keys on widgets found by objectName alone: open a network, tune it, pause,
-/// stop, export a library.
+/// The whole job in the window, by clicks and keys on widgets found by objectName alone: open a network, tune it,
+/// pause, stop, export a library.
 class TestWorkbench : public QObject
 {
     Q_OBJECT
@@ -103,7 +103,8 @@ private slots:
         QTest::mouseClick(find<QToolButton>("actionStopButton"), Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(find<QToolButton>("actionStartButton")->isEnabled(), 60000);
         QVERIFY(trials() > 0);
-        QTRY_VERIFY_WITH_TIMEOUT(find<QToolButton>("actionResumeButton")->isEnabled(), 20000); // known a moment after the end
+        QTRY_VERIFY_WITH_TIMEOUT(find<QToolButton>("actionResumeButton")->isEnabled(),
+                                 20000); // known a moment after the end
     }
 
     void exportWritesAVerifiedLibrary()
@@ -174,7 +175,8 @@ private slots:
         // What is open is noted among the recent projects, target included.
         const auto shownFor = [&] {
             const auto known = lathe::ui::recentProjects();
-            const auto found = std::find_if(known.begin(), known.end(), [&](const auto& recent) { return recent.source == project; });
+            const auto found = std::find_if(known.begin(), known.end(),
+                                            [&](const auto& recent) { return recent.source == project; });
             return found == known.end() ? QString() : found->target;
         };
         m_window->openSource(project);

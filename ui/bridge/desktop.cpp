@@ -34,7 +34,10 @@ Desktop::Scheme schemeOf(const QVariant& value)
 {
     bool good = false;
     const uint wish = unwrapped(value).toUInt(&good);
-    return !good ? Desktop::Scheme::Unknown : wish == 1 ? Desktop::Scheme::Dark : wish == 2 ? Desktop::Scheme::Light : Desktop::Scheme::Unknown;
+    return !good       ? Desktop::Scheme::Unknown
+           : wish == 1 ? Desktop::Scheme::Dark
+           : wish == 2 ? Desktop::Scheme::Light
+                       : Desktop::Scheme::Unknown;
 }
 
 /// Hears the bus's signals: here, since slots must know the types of D-Bus and no header of ours does.
@@ -67,14 +70,18 @@ signals:
 bool sessionHasBus()
 {
     return qEnvironmentVariableIsSet("DBUS_SESSION_BUS_ADDRESS")
-        || (qEnvironmentVariableIsSet("XDG_RUNTIME_DIR") && QFileInfo::exists(qEnvironmentVariable("XDG_RUNTIME_DIR") + QStringLiteral("/bus")));
+           || (qEnvironmentVariableIsSet("XDG_RUNTIME_DIR")
+               && QFileInfo::exists(qEnvironmentVariable("XDG_RUNTIME_DIR") + QStringLiteral("/bus")));
 }
 
 } // namespace
 
 struct Desktop::Bus
 {
-    explicit Bus(QString named) : name(std::move(named)) { }
+    explicit Bus(QString named)
+        : name(std::move(named))
+    {
+    }
     ~Bus() { QDBusConnection::disconnectFromBus(name); }
     Bus(const Bus&) = delete;
     Bus& operator=(const Bus&) = delete;
@@ -118,8 +125,10 @@ void Desktop::onConnected(std::shared_ptr<Bus> connected)
             emit notificationClicked();
     });
     // Of any sender: to name one would wait for the bus to say who that is.
-    bus.connect({}, kPortalPath, kPortalSettings, QStringLiteral("SettingChanged"), ears, SLOT(onSettingChanged(QDBusMessage)));
-    bus.connect({}, kNotificationsPath, kNotifications, QStringLiteral("ActionInvoked"), ears, SLOT(onActionInvoked(uint, QString)));
+    bus.connect({}, kPortalPath, kPortalSettings, QStringLiteral("SettingChanged"), ears,
+                SLOT(onSettingChanged(QDBusMessage)));
+    bus.connect({}, kNotificationsPath, kNotifications, QStringLiteral("ActionInvoked"), ears,
+                SLOT(onActionInvoked(uint, QString)));
     QDBusMessage read = QDBusMessage::createMethodCall(kPortal, kPortalPath, kPortalSettings, QStringLiteral("Read"));
     read << kAppearance << kColorScheme;
     auto* answer = new QDBusPendingCallWatcher(bus.asyncCall(read), this);
@@ -143,10 +152,12 @@ void Desktop::notify(const QString& title, const QString& text)
 {
     if (!isConnected())
         return;
-    QDBusMessage message = QDBusMessage::createMethodCall(kNotifications, kNotificationsPath, kNotifications, QStringLiteral("Notify"));
+    QDBusMessage message = QDBusMessage::createMethodCall(kNotifications, kNotificationsPath, kNotifications,
+                                                          QStringLiteral("Notify"));
     // "default" is the click on the notification itself; servers do not show its label.
     message << QCoreApplication::applicationName() << m_notification << QStringLiteral("lathe") << title << text
-            << QStringList{QStringLiteral("default"), title} << QVariantMap{{QStringLiteral("desktop-entry"), QStringLiteral("lathe")}} << -1;
+            << QStringList{QStringLiteral("default"), title}
+            << QVariantMap{{QStringLiteral("desktop-entry"), QStringLiteral("lathe")}} << -1;
     auto* answer = new QDBusPendingCallWatcher(m_bus->connection().asyncCall(message), this);
     connect(answer, &QDBusPendingCallWatcher::finished, this, [this, answer] {
         answer->deleteLater();

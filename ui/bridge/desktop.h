@@ -7,8 +7,8 @@
 namespace lathe::ui {
 
 /// What the window asks of the desktop over D-Bus: whether it is light or dark, and to tell people something while the
-/// window is not looked at. The one class that sees D-Bus. Everything is asked for without waiting; where no bus, portal or
-/// notification server answers, nothing happens. GUI thread.
+/// window is not looked at. The one class that sees D-Bus. Everything is asked for without waiting; where no bus,
+/// portal or notification server answers, nothing happens. GUI thread.
 class Desktop final : public QObject
 {
     Q_OBJECT
@@ -29,7 +29,8 @@ public:
     Scheme scheme() const { return m_scheme; }
     bool isConnected() const { return m_bus != nullptr; }
 
-    /// A notification; notificationClicked() follows if a person clicks it and the server says so. A later one replaces it.
+    /// A notification; notificationClicked() follows if a person clicks it and the server says so. A later one replaces
+    /// it.
     void notify(const QString& title, const QString& text);
 
 signals:

@@ -7,7 +7,8 @@
 
 namespace lathe::ui {
 
-/// The window's copy of the device directory, for all pickers and pages. Asked for on a thread; lives on the GUI thread.
+/// The window's copy of the device directory, for all pickers and pages. Asked for on a thread; lives on the GUI
+/// thread.
 class DeviceList final : public QObject
 {
     Q_OBJECT

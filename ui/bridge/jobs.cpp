@@ -100,7 +100,8 @@ bool Job::isRunning() const
     return m_state != nullptr && !m_state->done && !m_state->dropped;
 }
 
-JobLane::JobLane(Width width, Work work) : m_state(std::make_shared<State>())
+JobLane::JobLane(Width width, Work work)
+    : m_state(std::make_shared<State>())
 {
     m_state->width = width;
     m_state->work = work;

@@ -21,7 +21,10 @@ private:
     friend class Job;
     friend class JobLane;
     struct State;
-    explicit JobLink(std::shared_ptr<State> state) : m_state(std::move(state)) { }
+    explicit JobLink(std::shared_ptr<State> state)
+        : m_state(std::move(state))
+    {
+    }
     std::shared_ptr<State> m_state;
 };
 
@@ -40,7 +43,10 @@ public:
 
 private:
     friend class JobLane;
-    explicit Job(std::shared_ptr<JobLink::State> state) : m_state(std::move(state)) { }
+    explicit Job(std::shared_ptr<JobLink::State> state)
+        : m_state(std::move(state))
+    {
+    }
     std::shared_ptr<JobLink::State> m_state;
 };
 

@@ -12,7 +12,10 @@ namespace {
 constexpr int kFlushMs = 100; // ten batches a second: fast enough to look live, slow enough to cost nothing
 }
 
-SessionBridge::SessionBridge(QObject* parent) : QObject(parent) { }
+SessionBridge::SessionBridge(QObject* parent)
+    : QObject(parent)
+{
+}
 
 SessionBridge::~SessionBridge()
 {
@@ -36,7 +39,8 @@ void SessionBridge::open(const session::OpenOptions& options)
 /// Whether what is open writes to the project that the other one would write to: a project has one writer.
 bool SessionBridge::holds(const session::OpenOptions& options) const
 {
-    if (!m_session || options.readOnly || options.replay || m_session->options().readOnly || m_session->replay() != nullptr)
+    if (!m_session || options.readOnly || options.replay || m_session->options().readOnly
+        || m_session->replay() != nullptr)
         return false;
     std::error_code ignored;
     return std::filesystem::equivalent(m_session->options().project, options.project, ignored);
@@ -45,7 +49,8 @@ bool SessionBridge::holds(const session::OpenOptions& options) const
 void SessionBridge::begin(const session::OpenOptions& options, std::optional<session::OpenOptions> before)
 {
     m_opening.drop(); // a newer request makes it stale
-    const QString what = QString::fromStdString(options.model.source.empty() ? options.project.string() : options.model.source);
+    const QString what = QString::fromStdString(options.model.source.empty() ? options.project.string()
+                                                                             : options.model.source);
     m_opening = m_jobs.run(
         [options, ended = m_ended](const JobLink&) {
             if (ended.valid())
@@ -137,16 +142,17 @@ void SessionBridge::readCoverage(bool strict)
     if (!m_session)
         return;
     m_covering.drop();
-    m_covering = m_jobs.run([session = m_session, strict](const JobLink&) -> Result<session::Coverage> {
-                                 session::ExportPart* const exports = session->exports();
-                                 return exports != nullptr ? exports->coverage(strict) : session::notInReplay("export");
-                             },
-                            [this](const Result<session::Coverage>& result) {
-                                if (result)
-                                    emit coverageRead(*result);
-                                else
-                                    emit coverageFailed(result.error());
-                            });
+    m_covering = m_jobs.run(
+        [session = m_session, strict](const JobLink&) -> Result<session::Coverage> {
+            session::ExportPart* const exports = session->exports();
+            return exports != nullptr ? exports->coverage(strict) : session::notInReplay("export");
+        },
+        [this](const Result<session::Coverage>& result) {
+            if (result)
+                emit coverageRead(*result);
+            else
+                emit coverageFailed(result.error());
+        });
 }
 
 void SessionBridge::compile(const session::CompileOptions& options)
@@ -183,7 +189,8 @@ void SessionBridge::onEvents(std::span<const session::Event> events)
     const std::scoped_lock lock(m_mutex);
     m_pending.insert(m_pending.end(), events.begin(), events.end());
     if (!std::exchange(m_flushQueued, true)) // one flush per interval, however fast they come
-        QMetaObject::invokeMethod(this, [this] { QTimer::singleShot(kFlushMs, this, &SessionBridge::flush); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            this, [this] { QTimer::singleShot(kFlushMs, this, &SessionBridge::flush); }, Qt::QueuedConnection);
 }
 
 void SessionBridge::flush()

@@ -13,8 +13,8 @@
 
 namespace lathe::ui {
 
-/// Carries a session's events to the GUI thread in batches, about ten times a second however fast they come, and runs the
-/// session's blocking calls as jobs (ui/bridge/jobs.h). Lives on the GUI thread; owns the session.
+/// Carries a session's events to the GUI thread in batches, about ten times a second however fast they come, and runs
+/// the session's blocking calls as jobs (ui/bridge/jobs.h). Lives on the GUI thread; owns the session.
 ///
 /// To close: the destructor removes itself as the observer, stops the run and waits for all jobs.
 class SessionBridge final : public QObject, private session::SessionObserver
@@ -25,9 +25,9 @@ public:
     explicit SessionBridge(QObject* parent = nullptr);
     ~SessionBridge() override;
 
-    /// Opens a model or project on a thread; opened() or openFailed() follows. A later call makes an earlier one stale. What is open
-    /// stays so until the other one is, and where that fails; a project that is opened anew has to be closed first, and comes back
-    /// (opened() again) where that fails.
+    /// Opens a model or project on a thread; opened() or openFailed() follows. A later call makes an earlier one stale.
+    /// What is open stays so until the other one is, and where that fails; a project that is opened anew has to be
+    /// closed first, and comes back (opened() again) where that fails.
     void open(const session::OpenOptions& options);
     bool isOpening() const { return m_opening.isRunning(); }
     void close();
@@ -44,7 +44,8 @@ public:
     void resumeRun();
     void stop();
 
-    /// What compile() would run where, read on a thread; coverageRead() or coverageFailed(). A later call makes an earlier one stale.
+    /// What compile() would run where, read on a thread; coverageRead() or coverageFailed(). A later call makes an
+    /// earlier one stale.
     void readCoverage(bool strict);
     /// Compiles on a thread; compileProgressed(), then compiled() or compileFailed().
     void compile(const session::CompileOptions& options);

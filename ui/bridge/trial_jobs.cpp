@@ -4,7 +4,9 @@
 
 namespace lathe::ui {
 
-TrialJobs::TrialJobs(SessionBridge& bridge, QObject* parent) : QObject(parent), m_bridge(bridge)
+TrialJobs::TrialJobs(SessionBridge& bridge, QObject* parent)
+    : QObject(parent)
+    , m_bridge(bridge)
 {
     connect(&m_bridge, &SessionBridge::closed, this, [this] {
         for (JobLane* lane : {&m_measurer, &m_importer, &m_writer})
@@ -19,7 +21,8 @@ void TrialJobs::remeasure(std::vector<std::string> trials)
         return;
     const int count = static_cast<int>(trials.size());
     m_measurer.run(
-        [this, session, trials = std::move(trials)](const JobLink& link) -> Result<std::vector<session::RemeasuredTrial>> {
+        [this, session,
+         trials = std::move(trials)](const JobLink& link) -> Result<std::vector<session::RemeasuredTrial>> {
             const auto progress = [this, &link](std::string_view step, double fraction) {
                 link.tell([this, text = QString::fromUtf8(step.data(), static_cast<qsizetype>(step.size())), fraction] {
                     emit progressed(text, fraction);

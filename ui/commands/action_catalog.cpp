@@ -29,14 +29,16 @@ QAction* ActionCatalog::make(const char* id, const char* text, const QList<QKeyS
     return action;
 }
 
-QAction* ActionCatalog::add(const char* id, const char* text, const QList<QKeySequence>& keys, std::function<void()> run)
+QAction* ActionCatalog::add(const char* id, const char* text, const QList<QKeySequence>& keys,
+                            std::function<void()> run)
 {
     QAction* action = make(id, text, keys);
     connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
     return action;
 }
 
-QAction* ActionCatalog::addCheckable(const char* id, const char* text, const QList<QKeySequence>& keys, std::function<void(bool)> run)
+QAction* ActionCatalog::addCheckable(const char* id, const char* text, const QList<QKeySequence>& keys,
+                                     std::function<void(bool)> run)
 {
     QAction* action = make(id, text, keys);
     action->setCheckable(true);
@@ -60,14 +62,16 @@ void ActionCatalog::registerKeys(QAction* action)
 
 QAction* ActionCatalog::find(const QString& id) const
 {
-    const auto found = std::find_if(m_actions.begin(), m_actions.end(), [&](const QAction* action) { return action->objectName() == id; });
+    const auto found = std::find_if(m_actions.begin(), m_actions.end(),
+                                    [&](const QAction* action) { return action->objectName() == id; });
     return found == m_actions.end() ? nullptr : *found;
 }
 
 QList<QKeySequence> ActionCatalog::defaultKeys(const QAction* action) const
 {
     const auto found = std::find(m_actions.begin(), m_actions.end(), action);
-    return found == m_actions.end() ? QList<QKeySequence>() : m_defaults[static_cast<std::size_t>(found - m_actions.begin())];
+    return found == m_actions.end() ? QList<QKeySequence>()
+                                    : m_defaults[static_cast<std::size_t>(found - m_actions.begin())];
 }
 
 std::vector<QAction*> ActionCatalog::setKeys(QAction* action, const QList<QKeySequence>& keys)
@@ -77,7 +81,8 @@ std::vector<QAction*> ActionCatalog::setKeys(QAction* action, const QList<QKeySe
         if (changed->shortcuts() == defaultKeys(changed))
             QSettings().remove(settingsKey(changed));
         else
-            QSettings().setValue(settingsKey(changed), QKeySequence::listToString(changed->shortcuts(), QKeySequence::PortableText));
+            QSettings().setValue(settingsKey(changed),
+                                 QKeySequence::listToString(changed->shortcuts(), QKeySequence::PortableText));
     };
     for (QAction* other : m_actions) {
         if (other == action)

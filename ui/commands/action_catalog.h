@@ -19,11 +19,15 @@ class ActionCatalog final : public QObject
     Q_OBJECT
 
 public:
-    explicit ActionCatalog(QObject* parent) : QObject(parent) { }
+    explicit ActionCatalog(QObject* parent)
+        : QObject(parent)
+    {
+    }
 
     /// `text` in English, shown translated in the context "Actions". The action's objectName is its id.
     QAction* add(const char* id, const char* text, const QList<QKeySequence>& keys, std::function<void()> run);
-    QAction* addCheckable(const char* id, const char* text, const QList<QKeySequence>& keys, std::function<void(bool)> run);
+    QAction* addCheckable(const char* id, const char* text, const QList<QKeySequence>& keys,
+                          std::function<void(bool)> run);
     /// An action made elsewhere, which sets its own text. Its shortcuts are the defaults.
     void adopt(QAction* action);
 

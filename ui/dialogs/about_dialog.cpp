@@ -23,12 +23,14 @@ QString AboutDialog::versions()
         QStringLiteral("GCC %1").arg(QLatin1String(__VERSION__));
 #endif
     return QStringLiteral("Lathe %1\nQt %2 (built with %3), platform %4\n%5\n%6, kernel %7\n%8, %9 threads")
-        .arg(QCoreApplication::applicationVersion(), QLatin1String(qVersion()), QStringLiteral(QT_VERSION_STR), QGuiApplication::platformName(), compiler,
-             QSysInfo::prettyProductName(), QSysInfo::kernelVersion(), QSysInfo::currentCpuArchitecture())
+        .arg(QCoreApplication::applicationVersion(), QLatin1String(qVersion()), QStringLiteral(QT_VERSION_STR),
+             QGuiApplication::platformName(), compiler, QSysInfo::prettyProductName(), QSysInfo::kernelVersion(),
+             QSysInfo::currentCpuArchitecture())
         .arg(QThread::idealThreadCount());
 }
 
-AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent)
+AboutDialog::AboutDialog(QWidget* parent)
+    : QDialog(parent)
 {
     setObjectName(QStringLiteral("aboutDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -50,7 +52,8 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent)
     resize(460, 280);
     retranslated(this, [this, title, text, copy] {
         setWindowTitle(tr("About Lathe"));
-        title->setText(tr("<b>Lathe</b><p>Tunes neural networks for the device they will run on.</p><p>Licence: Apache-2.0</p>"));
+        title->setText(
+            tr("<b>Lathe</b><p>Tunes neural networks for the device they will run on.</p><p>Licence: Apache-2.0</p>"));
         text->setAccessibleName(tr("Versions"));
         copy->setText(tr("&Copy"));
     });

@@ -23,7 +23,8 @@ QString plainText(const QAction* action)
 
 } // namespace
 
-CommandPalette::CommandPalette(const std::vector<QAction*>& actions, QWidget* parent) : QDialog(parent)
+CommandPalette::CommandPalette(const std::vector<QAction*>& actions, QWidget* parent)
+    : QDialog(parent)
 {
     setObjectName(QStringLiteral("commandPalette"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -92,7 +93,8 @@ void CommandPalette::fill(const QString& typed)
         QString text = plainText(row.action);
         if (row.action->isCheckable())
             text = (row.action->isChecked() ? QStringLiteral("☑ ") : QStringLiteral("☐ ")) + text;
-        if (const QString keys = QKeySequence::listToString(row.action->shortcuts(), QKeySequence::NativeText); !keys.isEmpty())
+        if (const QString keys = QKeySequence::listToString(row.action->shortcuts(), QKeySequence::NativeText);
+            !keys.isEmpty())
             text += QStringLiteral("    %1").arg(keys);
         auto* item = new QListWidgetItem(text, m_list);
         item->setData(Qt::UserRole, QVariant::fromValue<QObject*>(row.action));
@@ -110,10 +112,13 @@ void CommandPalette::run()
     const QPointer<QAction> action = qobject_cast<QAction*>(item->data(Qt::UserRole).value<QObject*>());
     close();
     // After this dialog has given the focus back, so that what runs finds it where it was.
-    QMetaObject::invokeMethod(qApp, [action] {
-        if (!action.isNull())
-            action->trigger();
-    }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        qApp,
+        [action] {
+            if (!action.isNull())
+                action->trigger();
+        },
+        Qt::QueuedConnection);
 }
 
 bool CommandPalette::eventFilter(QObject* watched, QEvent* event)

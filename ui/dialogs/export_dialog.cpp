@@ -29,7 +29,9 @@
 
 namespace lathe::ui {
 
-ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, QWidget* parent) : QDialog(parent), m_bridge(bridge)
+ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, QWidget* parent)
+    : QDialog(parent)
+    , m_bridge(bridge)
 {
     setObjectName(QStringLiteral("exportDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -99,7 +101,8 @@ QHBoxLayout* ExportDialog::makeButtons()
     connect(m_export, &QPushButton::clicked, this, &ExportDialog::exportNow);
     connect(m_close, &QPushButton::clicked, this, &ExportDialog::reject);
     connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_command->text()); });
-    connect(m_folder, &QPushButton::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_file->text()).absolutePath())); });
+    connect(m_folder, &QPushButton::clicked, this,
+            [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_file->text()).absolutePath())); });
     return buttons;
 }
 
@@ -181,7 +184,8 @@ void ExportDialog::makeOptions()
     m_browse->setObjectName(QStringLiteral("exportBrowse"));
     m_browse->setAutoDefault(false);
     connect(m_browse, &QPushButton::clicked, this, [this] {
-        const QString file = QFileDialog::getSaveFileName(this, tr("Export deploy library"), m_file->text(), tr("Shared objects (*.so)"));
+        const QString file = QFileDialog::getSaveFileName(this, tr("Export deploy library"), m_file->text(),
+                                                          tr("Shared objects (*.so)"));
         if (!file.isEmpty())
             m_file->setText(file);
     });
@@ -263,23 +267,33 @@ void ExportDialog::showCoverage()
 {
     const session::TuningSession* session = m_bridge.session();
     if (session != nullptr)
-        m_target->setText(tr("%1 – one shared object with weights, beside it a C header, a description and examples in C, C++ and Python").arg(QString::fromStdString(session->options().target)));
+        m_target->setText(tr("%1 – one shared object with weights, beside it a C header, a description and examples in "
+                             "C, C++ and Python")
+                              .arg(QString::fromStdString(session->options().target)));
     if (!m_covered)
         m_summary->setText(tr("Reading which records there are…"));
     else if (!m_coverage.unsupported.empty())
-        m_summary->setText(tr("Not for this target: %1").arg(coreText(m_coverage.unsupported, m_coverage.aboutUnsupported)));
+        m_summary->setText(
+            tr("Not for this target: %1").arg(coreText(m_coverage.unsupported, m_coverage.aboutUnsupported)));
     else
         m_summary->setText(tr("%1 tasks: %2 run their record, %3 a near match, %4 a default schedule. Sum of tasks: %5")
                                .arg(m_coverage.tasks)
                                .arg(m_coverage.records)
                                .arg(m_coverage.near)
                                .arg(m_coverage.defaults)
-                               .arg(std::isfinite(m_coverage.estimatedTasksMs) ? msText(m_coverage.estimatedTasksMs) : tr("not known, as some have no record")));
-    m_allowDefault->setText(!m_covered                ? tr("Allow &default schedules")
-                            : m_coverage.defaults == 0 ? tr("Allow &default schedules (no task needs one)")
-                                                       : tr("Allow &default schedules (%1 of %2 tasks have no valid record)").arg(m_coverage.defaults).arg(m_coverage.tasks));
+                               .arg(std::isfinite(m_coverage.estimatedTasksMs)
+                                        ? msText(m_coverage.estimatedTasksMs)
+                                        : tr("not known, as some have no record")));
+    m_allowDefault->setText(!m_covered ? tr("Allow &default schedules")
+                            : m_coverage.defaults == 0
+                                ? tr("Allow &default schedules (no task needs one)")
+                                : tr("Allow &default schedules (%1 of %2 tasks have no valid record)")
+                                      .arg(m_coverage.defaults)
+                                      .arg(m_coverage.tasks));
     for (QCheckBox* box : {m_verify, m_benchmark})
-        box->setToolTip(m_covered && !m_coverage.runsHere ? tr("The library is for another processor and does not run on this machine") : QString());
+        box->setToolTip(m_covered && !m_coverage.runsHere
+                            ? tr("The library is for another processor and does not run on this machine")
+                            : QString());
     updateButtons();
 }
 
@@ -295,9 +309,10 @@ void ExportDialog::updateButtons()
     const bool busy = m_bridge.isCompiling();
     const bool refused = m_covered && m_coverage.defaults > 0 && !m_allowDefault->isChecked();
     m_export->setEnabled(m_covered && m_coverage.unsupported.empty() && !refused && !busy && !m_file->text().isEmpty());
-    m_export->setToolTip(busy      ? tr("An export goes on")
-                         : refused ? tr("%1 tasks have no valid record: tune them, or allow default schedules").arg(m_coverage.defaults)
-                                   : QString());
+    m_export->setToolTip(
+        busy      ? tr("An export goes on")
+        : refused ? tr("%1 tasks have no valid record: tune them, or allow default schedules").arg(m_coverage.defaults)
+                  : QString());
     m_close->setText(busy ? tr("&Cancel") : tr("C&lose"));
     m_folder->setEnabled(QFileInfo(QFileInfo(m_file->text()).absolutePath()).isDir());
 }
@@ -344,9 +359,12 @@ void ExportDialog::showReport(const session::CompileReport& report)
     else
         lines << tr("Not verified.");
     if (std::isfinite(report.latencyMs.median)) {
-        const QString measured = tr("Measured: %1 (median) with %2 threads").arg(msText(report.latencyMs.median)).arg(report.threads);
+        const QString measured =
+            tr("Measured: %1 (median) with %2 threads").arg(msText(report.latencyMs.median)).arg(report.threads);
         if (const double estimated = report.estimated.totalMs(); std::isfinite(estimated))
-            lines << tr("%1; estimated: %2, so that it took %3 % of the estimate").arg(measured, msText(estimated)).arg(100 * report.latencyMs.median / estimated, 0, 'f', 1)
+            lines << tr("%1; estimated: %2, so that it took %3 % of the estimate")
+                         .arg(measured, msText(estimated))
+                         .arg(100 * report.latencyMs.median / estimated, 0, 'f', 1)
                   << estimatePartsText(report.estimated);
         else
             lines << measured;

@@ -21,8 +21,9 @@ class CoverageModel;
 class SessionBridge;
 class TableView;
 
-/// Export of a deploy library: what each function would run, where to and how, progress, then the verified error and the measured
-/// time beside the estimate. Default schedules are refused until they are allowed. Not modal: the run goes on behind it.
+/// Export of a deploy library: what each function would run, where to and how, progress, then the verified error and
+/// the measured time beside the estimate. Default schedules are refused until they are allowed. Not modal: the run goes
+/// on behind it.
 class ExportDialog final : public QDialog
 {
     Q_OBJECT
@@ -53,7 +54,8 @@ private:
     SessionBridge& m_bridge;
     session::Coverage m_coverage;
     bool m_covered = false; ///< m_coverage is known
-    QLabel *m_fileLabel = nullptr, *m_nameLabel = nullptr, *m_threadsLabel = nullptr, *m_targetLabel = nullptr, *m_target = nullptr;
+    QLabel *m_fileLabel = nullptr, *m_nameLabel = nullptr, *m_threadsLabel = nullptr, *m_targetLabel = nullptr,
+           *m_target = nullptr;
     QLabel *m_summary = nullptr, *m_result = nullptr, *m_command = nullptr;
     QLineEdit *m_file = nullptr, *m_name = nullptr;
     QSpinBox* m_threads = nullptr;

@@ -44,7 +44,11 @@ QString topicIn(const QUrl& url)
 class TopicBrowser final : public QTextBrowser
 {
 public:
-    TopicBrowser(const Manual& manual, QWidget* parent) : QTextBrowser(parent), m_manual(manual) { }
+    TopicBrowser(const Manual& manual, QWidget* parent)
+        : QTextBrowser(parent)
+        , m_manual(manual)
+    {
+    }
 
 protected:
     QVariant loadResource(int type, const QUrl& name) override
@@ -61,7 +65,9 @@ private:
 
 } // namespace
 
-ManualWindow::ManualWindow(const ActionCatalog& actions, QWidget* parent) : QDialog(parent, Qt::Window), m_actions(actions)
+ManualWindow::ManualWindow(const ActionCatalog& actions, QWidget* parent)
+    : QDialog(parent, Qt::Window)
+    , m_actions(actions)
 {
     setObjectName(QStringLiteral("manualWindow"));
     m_search = new QLineEdit(this);
@@ -116,7 +122,8 @@ ManualWindow::ManualWindow(const ActionCatalog& actions, QWidget* parent) : QDia
     connect(m_forward, &QToolButton::clicked, m_text, &QTextBrowser::forward);
     connect(m_text, &QTextBrowser::backwardAvailable, m_back, &QWidget::setEnabled);
     connect(m_text, &QTextBrowser::forwardAvailable, m_forward, &QWidget::setEnabled);
-    for (const auto& [keys, slot] : {std::pair{QKeySequence::Back, &QTextBrowser::backward}, std::pair{QKeySequence::Forward, &QTextBrowser::forward}})
+    for (const auto& [keys, slot] : {std::pair{QKeySequence::Back, &QTextBrowser::backward},
+                                     std::pair{QKeySequence::Forward, &QTextBrowser::forward}})
         connect(new QShortcut(QKeySequence(keys), this), &QShortcut::activated, m_text, slot);
     connect(new QShortcut(QKeySequence(QKeySequence::Find), this), &QShortcut::activated, this, [this] {
         m_search->setFocus(Qt::ShortcutFocusReason);
@@ -168,7 +175,9 @@ QString ManualWindow::keysText() const
 {
     QString text = QStringLiteral("| %1 | %2 |\n|---|---|\n").arg(tr("Command"), tr("Keys"));
     for (const QAction* action : m_actions.all())
-        text += QStringLiteral("| %1 | %2 |\n").arg(withoutMnemonic(action->text()).replace(QLatin1Char('|'), QLatin1String("\\|")), QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText));
+        text += QStringLiteral("| %1 | %2 |\n")
+                    .arg(withoutMnemonic(action->text()).replace(QLatin1Char('|'), QLatin1String("\\|")),
+                         QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText));
     return text;
 }
 
@@ -178,7 +187,8 @@ void ManualWindow::fillContents()
     m_contents->clear();
     QTreeWidgetItem* parent = nullptr;
     for (const Manual::Topic& topic : m_manual.topics()) {
-        auto* item = topic.level == 2 && parent != nullptr ? new QTreeWidgetItem(parent) : new QTreeWidgetItem(m_contents);
+        auto* item = topic.level == 2 && parent != nullptr ? new QTreeWidgetItem(parent)
+                                                           : new QTreeWidgetItem(m_contents);
         if (topic.level == 1)
             parent = item;
         item->setText(0, topic.title);
@@ -193,7 +203,9 @@ void ManualWindow::search()
     const auto found = m_manual.search(words);
     for (QTreeWidgetItemIterator it(m_contents); *it != nullptr; ++it) {
         const QString id = (*it)->data(0, kTopicRole).toString();
-        const bool hit = words.isEmpty() || std::any_of(found.begin(), found.end(), [&](std::size_t i) { return m_manual.topics()[i].id == id; });
+        const bool hit = words.isEmpty() || std::any_of(found.begin(), found.end(), [&](std::size_t i) {
+                             return m_manual.topics()[i].id == id;
+                         });
         (*it)->setHidden(!hit);
         (*it)->setDisabled(false);
         for (QTreeWidgetItem* above = (*it)->parent(); hit && above != nullptr; above = above->parent())

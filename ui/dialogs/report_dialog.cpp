@@ -20,7 +20,9 @@
 
 namespace lathe::ui {
 
-ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile, QWidget* parent) : QDialog(parent), m_project(project)
+ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile, QWidget* parent)
+    : QDialog(parent)
+    , m_project(project)
 {
     setObjectName(QStringLiteral("reportDialog"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -78,16 +80,19 @@ ReportDialog::ReportDialog(const QString& project, const QString& suggestedFile,
     });
     connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_command->text()); });
     connect(m_write, &QPushButton::clicked, this, &ReportDialog::write);
-    connect(m_open, &QPushButton::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(m_file->text())); });
+    connect(m_open, &QPushButton::clicked, this,
+            [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(m_file->text())); });
     connect(m_close, &QPushButton::clicked, this, &QDialog::close);
     retranslated(this, [this] { retranslate(); });
-    resize(640, std::max(sizeHint().height(), layout->totalHeightForWidth(640))); // the texts are in: they break into lines
+    resize(640,
+           std::max(sizeHint().height(), layout->totalHeightForWidth(640))); // the texts are in: they break into lines
 }
 
 void ReportDialog::retranslate()
 {
     setWindowTitle(tr("Report"));
-    m_about->setText(tr("One web page with all in it: figures, curves, tasks with their records, failures, device, settings. Nothing is fetched when it is read."));
+    m_about->setText(tr("One web page with all in it: figures, curves, tasks with their records, failures, device, "
+                        "settings. Nothing is fetched when it is read."));
     m_label->setText(tr("&File:"));
     m_file->setAccessibleName(tr("File of the report"));
     m_browse->setText(tr("C&hoose…"));
@@ -112,9 +117,8 @@ void ReportDialog::write()
                             name = file.toStdString()](const JobLink&) { return session::writeReport(project, name); },
                            [this, file](const Result<>& result) {
                                m_written = result.has_value() && m_file->text() == file;
-                               m_result->setText(
-                                   result ? tr("Written: %1").arg(file)
-                                          : tr("Not written: %1").arg(errorText(result.error())));
+                               m_result->setText(result ? tr("Written: %1").arg(file)
+                                                        : tr("Not written: %1").arg(errorText(result.error())));
                                updateButtons();
                                if (m_written)
                                    m_open->setFocus();

@@ -123,12 +123,17 @@ QString reportCommand(const QString& project, const QString& html)
     return line(QStringLiteral("report"), {project, QStringLiteral("-o"), html});
 }
 
-QString exportTrialsCommand(const session::OpenOptions& open, const session::TrialQuery& query, const QString& task, const QString& format, const QString& file)
+QString exportTrialsCommand(const session::OpenOptions& open, const session::TrialQuery& query, const QString& task,
+                            const QString& format, const QString& file)
 {
     using Order = session::TrialQuery::Order;
     static constexpr std::pair<Order, const char*> kOrders[] = {
-        {Order::Task, "task"},   {Order::Alternative, "algorithm"}, {Order::Sketch, "sketch"}, {Order::Latency, "latency"}, {Order::Predicted, "predicted"}, {Order::State, "state"},
-        {Order::Round, "round"}, {Order::Verified, "verified"},     {Order::Trial, "trial"},   {Order::Text, "text"},       {Order::Note, "note"},           {Order::Repeats, "repeats"}};
+        {Order::Task, "task"},           {Order::Alternative, "algorithm"},
+        {Order::Sketch, "sketch"},       {Order::Latency, "latency"},
+        {Order::Predicted, "predicted"}, {Order::State, "state"},
+        {Order::Round, "round"},         {Order::Verified, "verified"},
+        {Order::Trial, "trial"},         {Order::Text, "text"},
+        {Order::Note, "note"},           {Order::Repeats, "repeats"}};
     QStringList words = projectWords(open) + QStringList{QStringLiteral("--format"), format} + filterWords(query, task);
     for (const auto& [order, name] : kOrders)
         if (query.order == order)

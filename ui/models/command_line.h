@@ -18,7 +18,8 @@ QString recordsCommand(const QString& project);
 QString compareCommand(const QStringList& what); ///< each as session::toString(Baseline) writes it
 QString reportCommand(const QString& project, const QString& html);
 /// The filtered and ordered list. `task`: name of query.task; `format`: csv or jsonl.
-QString exportTrialsCommand(const session::OpenOptions& open, const session::TrialQuery& query, const QString& task, const QString& format, const QString& file);
+QString exportTrialsCommand(const session::OpenOptions& open, const session::TrialQuery& query, const QString& task,
+                            const QString& format, const QString& file);
 QString importCommand(const session::OpenOptions& open, const QStringList& logs);
 QString remeasureCommand(const session::OpenOptions& open, const QStringList& trials);
 QString retryCommand(const session::OpenOptions& open, const session::TrialQuery& query, const QString& task);

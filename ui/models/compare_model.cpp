@@ -29,7 +29,8 @@ QString gradeText(session::Grade grade)
 
 QString signedMs(double value)
 {
-    return std::isfinite(value) ? (value > 0 ? QStringLiteral("+") : QString()) + QString::number(value, 'f', 4) : QStringLiteral("–");
+    return std::isfinite(value) ? (value > 0 ? QStringLiteral("+") : QString()) + QString::number(value, 'f', 4)
+                                : QStringLiteral("–");
 }
 
 QString figure(double ms)
@@ -40,12 +41,24 @@ QString figure(double ms)
 /// As a project's file calls a condition, for people.
 QString conditionText(const std::string& name)
 {
-    static constexpr const char* kNames[] = {
-        QT_TRANSLATE_NOOP("Conditions", "network"), QT_TRANSLATE_NOOP("Conditions", "contents of the model"), QT_TRANSLATE_NOOP("Conditions", "target"), QT_TRANSLATE_NOOP("Conditions", "device"),
-        QT_TRANSLATE_NOOP("Conditions", "caches"), QT_TRANSLATE_NOOP("Conditions", "threads"), QT_TRANSLATE_NOOP("Conditions", "clock"), QT_TRANSLATE_NOOP("Conditions", "build of Lathe"),
-        QT_TRANSLATE_NOOP("Conditions", "search policy"), QT_TRANSLATE_NOOP("Conditions", "strict"), QT_TRANSLATE_NOOP("Conditions", "seed"), QT_TRANSLATE_NOOP("Conditions", "repeats"),
-        QT_TRANSLATE_NOOP("Conditions", "runs per repeat"), QT_TRANSLATE_NOOP("Conditions", "least time of a repeat (ms)"), QT_TRANSLATE_NOOP("Conditions", "rest between repeats (ms)"), QT_TRANSLATE_NOOP("Conditions", "runoffs"),
-        QT_TRANSLATE_NOOP("Conditions", "head start"), QT_TRANSLATE_NOOP("Conditions", "task scheduler")};
+    static constexpr const char* kNames[] = {QT_TRANSLATE_NOOP("Conditions", "network"),
+                                             QT_TRANSLATE_NOOP("Conditions", "contents of the model"),
+                                             QT_TRANSLATE_NOOP("Conditions", "target"),
+                                             QT_TRANSLATE_NOOP("Conditions", "device"),
+                                             QT_TRANSLATE_NOOP("Conditions", "caches"),
+                                             QT_TRANSLATE_NOOP("Conditions", "threads"),
+                                             QT_TRANSLATE_NOOP("Conditions", "clock"),
+                                             QT_TRANSLATE_NOOP("Conditions", "build of Lathe"),
+                                             QT_TRANSLATE_NOOP("Conditions", "search policy"),
+                                             QT_TRANSLATE_NOOP("Conditions", "strict"),
+                                             QT_TRANSLATE_NOOP("Conditions", "seed"),
+                                             QT_TRANSLATE_NOOP("Conditions", "repeats"),
+                                             QT_TRANSLATE_NOOP("Conditions", "runs per repeat"),
+                                             QT_TRANSLATE_NOOP("Conditions", "least time of a repeat (ms)"),
+                                             QT_TRANSLATE_NOOP("Conditions", "rest between repeats (ms)"),
+                                             QT_TRANSLATE_NOOP("Conditions", "runoffs"),
+                                             QT_TRANSLATE_NOOP("Conditions", "head start"),
+                                             QT_TRANSLATE_NOOP("Conditions", "task scheduler")};
     for (const char* known : kNames)
         if (name == known)
             return QCoreApplication::translate("Conditions", known);
@@ -80,7 +93,8 @@ QString comparedName(const session::Baseline& baseline)
     if (baseline.run > 0)
         name += QCoreApplication::translate("Compared", ", run %1").arg(baseline.run);
     if (baseline.untilMs > 0)
-        name += QCoreApplication::translate("Compared", ", until %1").arg(QDateTime::fromMSecsSinceEpoch(baseline.untilMs).toString(QStringLiteral("yyyy-MM-dd HH:mm")));
+        name += QCoreApplication::translate("Compared", ", until %1")
+                    .arg(QDateTime::fromMSecsSinceEpoch(baseline.untilMs).toString(QStringLiteral("yyyy-MM-dd HH:mm")));
     return name;
 }
 
@@ -89,8 +103,12 @@ QString changeText(double ratio)
     const session::Grade grade = session::gradeOf(ratio);
     if (grade == session::Grade::Unknown)
         return QStringLiteral("–");
-    const QString sign = grade == session::Grade::Same ? QStringLiteral("=") : ratio > 1 ? QStringLiteral("▲") : QStringLiteral("▼");
-    return QStringLiteral("%1 %2%3 %, %4").arg(sign, ratio > 1 ? QStringLiteral("+") : QString(), QString::number(100 * (ratio - 1), 'f', 1), gradeText(grade));
+    const QString sign = grade == session::Grade::Same ? QStringLiteral("=")
+                         : ratio > 1                   ? QStringLiteral("▲")
+                                                       : QStringLiteral("▼");
+    return QStringLiteral("%1 %2%3 %, %4")
+        .arg(sign, ratio > 1 ? QStringLiteral("+") : QString(), QString::number(100 * (ratio - 1), 'f', 1),
+             gradeText(grade));
 }
 
 QVariant changeColor(double ratio)
@@ -146,8 +164,12 @@ QVariant StandingModel::data(const QModelIndex& index, int role) const
     case MeasuredColumn: return figure(s.measuredMs);
     case ChangeColumn: return index.row() == 0 ? QString() : changeText(ratio);
     case UntunedColumn: return figure(s.untunedMs);
-    case CoveredColumn: return QStringLiteral("%1 / %2").arg(std::count_if(s.tasks.begin(), s.tasks.end(), [](const auto& task) { return !task.trial.empty(); })).arg(s.tasks.size());
-    case TrialsColumn: return s.errors > 0 ? tr("%1 (%2 failed)").arg(s.trials).arg(s.errors) : QString::number(s.trials);
+    case CoveredColumn:
+        return QStringLiteral("%1 / %2")
+            .arg(std::count_if(s.tasks.begin(), s.tasks.end(), [](const auto& task) { return !task.trial.empty(); }))
+            .arg(s.tasks.size());
+    case TrialsColumn:
+        return s.errors > 0 ? tr("%1 (%2 failed)").arg(s.trials).arg(s.errors) : QString::number(s.trials);
     case TimeColumn: return minutesText(s.activeSeconds);
     default: return {};
     }
@@ -185,7 +207,9 @@ void CompareModel::set(std::shared_ptr<const Compared> compared)
         for (const session::Standing::Task& task : compared->at(i).tasks) {
             auto row = std::find_if(m_rows.begin(), m_rows.end(), [&task](const Row& r) { return r.key == task.key; });
             if (row == m_rows.end())
-                row = m_rows.insert(m_rows.end(), {task.key, task.name, task.weight, std::vector<double>(static_cast<std::size_t>(compared->count()), session::kUnknown)});
+                row = m_rows.insert(m_rows.end(), {task.key, task.name, task.weight,
+                                                   std::vector<double>(static_cast<std::size_t>(compared->count()),
+                                                                       session::kUnknown)});
             row->ms[static_cast<std::size_t>(i)] = task.bestMs;
         }
     std::stable_sort(m_rows.begin(), m_rows.end(), [](const Row& a, const Row& b) { return a.harm() > b.harm(); });
@@ -199,7 +223,8 @@ QString CompareModel::taskKey(int row) const
 
 int CompareModel::rowOf(const QString& key) const
 {
-    const auto found = std::find_if(m_rows.begin(), m_rows.end(), [key = key.toStdString()](const Row& row) { return row.key == key; });
+    const auto found = std::find_if(m_rows.begin(), m_rows.end(),
+                                    [key = key.toStdString()](const Row& row) { return row.key == key; });
     return found == m_rows.end() ? -1 : static_cast<int>(found - m_rows.begin());
 }
 
@@ -250,7 +275,9 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
     if (role == Qt::DecorationRole && section == NowColumn)
         return comparedSwatch(0);
     if (section == networkColumn())
-        return role == Qt::DisplayRole ? QVariant(tr("In the network (ms)")) : role == Qt::ToolTipRole ? QVariant(tr("Weighted change against A")) : QVariant();
+        return role == Qt::DisplayRole   ? QVariant(tr("In the network (ms)"))
+               : role == Qt::ToolTipRole ? QVariant(tr("Weighted change against A"))
+                                         : QVariant();
     if (role == Qt::DecorationRole && section >= FixedColumns && (section - FixedColumns) % 2 == 0)
         return comparedSwatch((section - FixedColumns) / 2 + 1);
     if (role != Qt::DisplayRole)
@@ -276,7 +303,9 @@ void ConditionModel::set(std::shared_ptr<const Compared> compared)
         all.insert(all.end(), compared->baselines.begin(), compared->baselines.end());
         m_count = compared->count();
         m_rows = session::conditionTable(all);
-        std::stable_sort(m_rows.begin(), m_rows.end(), [](const auto& a, const auto& b) { return a.differs != b.differs ? a.differs : a.differs && a.serious && !b.serious; });
+        std::stable_sort(m_rows.begin(), m_rows.end(), [](const auto& a, const auto& b) {
+            return a.differs != b.differs ? a.differs : a.differs && a.serious && !b.serious;
+        });
     }
     endResetModel();
 }
@@ -288,7 +317,8 @@ int ConditionModel::differing() const
 
 int ConditionModel::serious() const
 {
-    return static_cast<int>(std::count_if(m_rows.begin(), m_rows.end(), [](const auto& row) { return row.differs && row.serious; }));
+    return static_cast<int>(
+        std::count_if(m_rows.begin(), m_rows.end(), [](const auto& row) { return row.differs && row.serious; }));
 }
 
 int ConditionModel::rowCount(const QModelIndex& parent) const
@@ -306,7 +336,8 @@ QVariant ConditionModel::data(const QModelIndex& index, int role) const
     if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
         return {};
     const session::ConditionRow& row = m_rows[static_cast<std::size_t>(index.row())];
-    if (role == Qt::BackgroundRole && row.differs && (index.column() < 2 || row.values[static_cast<std::size_t>(index.column() - 2)] != row.values.front()))
+    if (role == Qt::BackgroundRole && row.differs
+        && (index.column() < 2 || row.values[static_cast<std::size_t>(index.column() - 2)] != row.values.front()))
         return row.serious ? QColor(0xd5, 0x5e, 0x00, 90) : QColor(0xe6, 0x9f, 0x00, 50);
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole)
         return {};

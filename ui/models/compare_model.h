@@ -64,8 +64,9 @@ private:
     std::shared_ptr<const Compared> m_compared;
 };
 
-/// The task level: most harm against the first baseline on top. After the fixed columns each baseline has two: its latency, and
-/// how the open project's changed against it; then comes what the change against the first one means for the network.
+/// The task level: most harm against the first baseline on top. After the fixed columns each baseline has two: its
+/// latency, and how the open project's changed against it; then comes what the change against the first one means for
+/// the network.
 class CompareModel final : public QAbstractTableModel
 {
     Q_OBJECT

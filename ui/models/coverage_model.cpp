@@ -64,7 +64,9 @@ QVariant CoverageModel::data(const QModelIndex& index, int role) const
         }
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole)
         return {};
-    const auto percent = [](double share) { return std::isfinite(share) ? QStringLiteral("%1 %").arg(100 * share, 0, 'f', 1) : QStringLiteral("–"); };
+    const auto percent = [](double share) {
+        return std::isfinite(share) ? QStringLiteral("%1 %").arg(100 * share, 0, 'f', 1) : QStringLiteral("–");
+    };
     switch (index.column()) {
     case FunctionColumn: return QString::fromStdString(row.name);
     case RunsColumn: return coverText(row.cover);
@@ -73,7 +75,8 @@ QVariant CoverageModel::data(const QModelIndex& index, int role) const
     case EstimatedColumn: return msText(row.estimatedMs);
     case MeasuredColumn: return msText(row.measuredMs);
     case AlgorithmColumn: return QString::fromStdString(row.alternative);
-    case RecordColumn: return row.record.empty() ? QStringLiteral("–") : QString::fromStdString(row.record.substr(0, 8));
+    case RecordColumn:
+        return row.record.empty() ? QStringLiteral("–") : QString::fromStdString(row.record.substr(0, 8));
     case ReasonColumn: return coreText(row.reason, row.about);
     default: return {};
     }

@@ -27,8 +27,13 @@ int changedField(const session::TaskBudget& a, const session::TaskBudget& b)
 class BudgetEdit final : public QUndoCommand
 {
 public:
-    BudgetEdit(Edits& edits, int task, const QString& name, const session::TaskBudget& before, const session::TaskBudget& after)
-        : m_edits(edits), m_task(task), m_before(before), m_after(after), m_field(changedField(before, after))
+    BudgetEdit(Edits& edits, int task, const QString& name, const session::TaskBudget& before,
+               const session::TaskBudget& after)
+        : m_edits(edits)
+        , m_task(task)
+        , m_before(before)
+        , m_after(after)
+        , m_field(changedField(before, after))
     {
         switch (m_field) {
         case 1: setText(after.pinned ? Edits::tr("pin %1").arg(name) : Edits::tr("unpin %1").arg(name)); break;
@@ -61,7 +66,13 @@ private:
 class TimeoutEdit final : public QUndoCommand
 {
 public:
-    TimeoutEdit(Edits& edits, double before, double after) : m_edits(edits), m_before(before), m_after(after) { setText(Edits::tr("time limit of %1 s").arg(after)); }
+    TimeoutEdit(Edits& edits, double before, double after)
+        : m_edits(edits)
+        , m_before(before)
+        , m_after(after)
+    {
+        setText(Edits::tr("time limit of %1 s").arg(after));
+    }
     void undo() override { setObsolete(!m_edits.applyTimeout(m_before)); }
     void redo() override { setObsolete(!m_edits.applyTimeout(m_after)); }
 
@@ -73,9 +84,14 @@ private:
 class NoteEdit final : public QUndoCommand
 {
 public:
-    NoteEdit(Edits& edits, QString trial, QString before, QString after) : m_edits(edits), m_trial(std::move(trial)), m_before(std::move(before)), m_after(std::move(after))
+    NoteEdit(Edits& edits, QString trial, QString before, QString after)
+        : m_edits(edits)
+        , m_trial(std::move(trial))
+        , m_before(std::move(before))
+        , m_after(std::move(after))
     {
-        setText(m_trial.isEmpty() ? Edits::tr("note on the project") : Edits::tr("note on trial %1").arg(m_trial.left(8)));
+        setText(m_trial.isEmpty() ? Edits::tr("note on the project")
+                                  : Edits::tr("note on trial %1").arg(m_trial.left(8)));
     }
     void undo() override { m_edits.applyNote(m_trial, m_before); }
     void redo() override { m_edits.applyNote(m_trial, m_after); }
@@ -85,7 +101,9 @@ private:
     QString m_trial, m_before, m_after;
 };
 
-Edits::Edits(Workspace& workspace) : QObject(&workspace), m_workspace(workspace)
+Edits::Edits(Workspace& workspace)
+    : QObject(&workspace)
+    , m_workspace(workspace)
 {
     const auto forget = [this] {
         m_stack.clear();
@@ -101,9 +119,8 @@ Edits::Edits(Workspace& workspace) : QObject(&workspace), m_workspace(workspace)
             m_projectNote = text;
         emit noteChanged(trial, text);
     });
-    connect(&workspace.trialJobs(), &TrialJobs::noteFailed, this, [this](const QString&, const Error& error) {
-        m_workspace.addIssue(tr("note"), error);
-    });
+    connect(&workspace.trialJobs(), &TrialJobs::noteFailed, this,
+            [this](const QString&, const Error& error) { m_workspace.addIssue(tr("note"), error); });
 }
 
 Edits::~Edits() = default;
@@ -113,7 +130,8 @@ bool Edits::setBudget(int task, const session::TaskBudget& budget)
     const session::TaskBudget before = m_workspace.tasks().budget(task);
     if (before == budget)
         return true;
-    m_stack.push(new BudgetEdit(*this, task, QString::fromStdString(m_workspace.tasks().task(task).name), before, budget));
+    m_stack.push(
+        new BudgetEdit(*this, task, QString::fromStdString(m_workspace.tasks().task(task).name), before, budget));
     return m_workspace.tasks().budget(task) == budget;
 }
 
@@ -146,7 +164,9 @@ bool Edits::applyBudget(int task, const session::TaskBudget& budget)
     if (session == nullptr)
         return false;
     session::ProjectPart* const project = session->project();
-    if (const auto set = project != nullptr ? project->setBudget(task, budget) : Result<>(session::notInReplay("budget")); !set) {
+    if (const auto set = project != nullptr ? project->setBudget(task, budget)
+                                            : Result<>(session::notInReplay("budget"));
+        !set) {
         m_workspace.addIssue(tr("budget"), set.error());
         emit budgetChanged(task);
         return false;
@@ -162,7 +182,9 @@ bool Edits::applyTimeout(double seconds)
     if (session == nullptr)
         return false;
     session::ProjectPart* const project = session->project();
-    if (const auto set = project != nullptr ? project->setRunTimeout(seconds) : Result<>(session::notInReplay("time limit")); !set) {
+    if (const auto set = project != nullptr ? project->setRunTimeout(seconds)
+                                            : Result<>(session::notInReplay("time limit"));
+        !set) {
         m_workspace.addIssue(tr("time limit"), set.error());
         return false;
     }

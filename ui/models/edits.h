@@ -10,8 +10,8 @@ namespace lathe::ui {
 
 class Workspace;
 
-/// A person's changes to the project, each of which can be undone: budgets of tasks, notes, limits. One object per workspace;
-/// forgets all when another project is opened.
+/// A person's changes to the project, each of which can be undone: budgets of tasks, notes, limits. One object per
+/// workspace; forgets all when another project is opened.
 class Edits final : public QObject
 {
     Q_OBJECT

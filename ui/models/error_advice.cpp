@@ -14,25 +14,41 @@ ErrorAdvice errorAdvice(const QString& code)
         const char* advice;
     };
     static constexpr Row kRows[] = {
-        {"InvalidArgument", QT_TRANSLATE_NOOP("ErrorAdvice", "Wrong input"), QT_TRANSLATE_NOOP("ErrorAdvice", "Correct the setting that the text names.")},
-        {"NotFound", QT_TRANSLATE_NOOP("ErrorAdvice", "Not found"), QT_TRANSLATE_NOOP("ErrorAdvice", "Check the name or the path.")},
-        {"Unsupported", QT_TRANSLATE_NOOP("ErrorAdvice", "Not supported"), QT_TRANSLATE_NOOP("ErrorAdvice", "Export the model without what the text names, or choose another target.")},
-        {"BadFile", QT_TRANSLATE_NOOP("ErrorAdvice", "Unreadable file"), QT_TRANSLATE_NOOP("ErrorAdvice", "The file is truncated, damaged or of another kind: export or copy it again.")},
-        {"IllegalSchedule", QT_TRANSLATE_NOOP("ErrorAdvice", "Illegal schedule"), QT_TRANSLATE_NOOP("ErrorAdvice", "The candidate was refused before it was built; the search goes on without it.")},
-        {"BuildFailed", QT_TRANSLATE_NOOP("ErrorAdvice", "Build failed"), QT_TRANSLATE_NOOP("ErrorAdvice", "The text has the compiler's words; one candidate is lost.")},
-        {"BuildTimeout", QT_TRANSLATE_NOOP("ErrorAdvice", "Build took too long"), QT_TRANSLATE_NOOP("ErrorAdvice", "The code generator was stopped; one candidate is lost.")},
-        {"RunTimeout", QT_TRANSLATE_NOOP("ErrorAdvice", "Run took too long"), QT_TRANSLATE_NOOP("ErrorAdvice", "Give runs more time (--timeout), or leave the slow candidate behind.")},
-        {"WrongAnswer", QT_TRANSLATE_NOOP("ErrorAdvice", "Wrong result"), QT_TRANSLATE_NOOP("ErrorAdvice", "The program computed something else and is not used; please report it.")},
-        {"DeviceLost", QT_TRANSLATE_NOOP("ErrorAdvice", "Device lost"), QT_TRANSLATE_NOOP("ErrorAdvice", "Check the device and its connection.")},
-        {"WorkerCrashed", QT_TRANSLATE_NOOP("ErrorAdvice", "Crashed"), QT_TRANSLATE_NOOP("ErrorAdvice", "The program crashed in its worker process; one candidate is lost.")},
+        {"InvalidArgument", QT_TRANSLATE_NOOP("ErrorAdvice", "Wrong input"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "Correct the setting that the text names.")},
+        {"NotFound", QT_TRANSLATE_NOOP("ErrorAdvice", "Not found"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "Check the name or the path.")},
+        {"Unsupported", QT_TRANSLATE_NOOP("ErrorAdvice", "Not supported"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "Export the model without what the text names, or choose another target.")},
+        {"BadFile", QT_TRANSLATE_NOOP("ErrorAdvice", "Unreadable file"),
+         QT_TRANSLATE_NOOP("ErrorAdvice",
+                           "The file is truncated, damaged or of another kind: export or copy it again.")},
+        {"IllegalSchedule", QT_TRANSLATE_NOOP("ErrorAdvice", "Illegal schedule"),
+         QT_TRANSLATE_NOOP("ErrorAdvice",
+                           "The candidate was refused before it was built; the search goes on without it.")},
+        {"BuildFailed", QT_TRANSLATE_NOOP("ErrorAdvice", "Build failed"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "The text has the compiler's words; one candidate is lost.")},
+        {"BuildTimeout", QT_TRANSLATE_NOOP("ErrorAdvice", "Build took too long"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "The code generator was stopped; one candidate is lost.")},
+        {"RunTimeout", QT_TRANSLATE_NOOP("ErrorAdvice", "Run took too long"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "Give runs more time (--timeout), or leave the slow candidate behind.")},
+        {"WrongAnswer", QT_TRANSLATE_NOOP("ErrorAdvice", "Wrong result"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "The program computed something else and is not used; please report it.")},
+        {"DeviceLost", QT_TRANSLATE_NOOP("ErrorAdvice", "Device lost"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "Check the device and its connection.")},
+        {"WorkerCrashed", QT_TRANSLATE_NOOP("ErrorAdvice", "Crashed"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "The program crashed in its worker process; one candidate is lost.")},
         {"Cancelled", QT_TRANSLATE_NOOP("ErrorAdvice", "Cancelled"), ""},
-        {"StoreFailed", QT_TRANSLATE_NOOP("ErrorAdvice", "Project not written"), QT_TRANSLATE_NOOP("ErrorAdvice", "Free disk space or choose another folder; what was stored is safe.")},
-        {"Incompatible", QT_TRANSLATE_NOOP("ErrorAdvice", "Does not fit"), QT_TRANSLATE_NOOP("ErrorAdvice", "Tune the tasks that the text names, or allow default schedules.")},
+        {"StoreFailed", QT_TRANSLATE_NOOP("ErrorAdvice", "Project not written"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "Free disk space or choose another folder; what was stored is safe.")},
+        {"Incompatible", QT_TRANSLATE_NOOP("ErrorAdvice", "Does not fit"),
+         QT_TRANSLATE_NOOP("ErrorAdvice", "Tune the tasks that the text names, or allow default schedules.")},
     };
     for (const Row& row : kRows)
         if (code == QLatin1String(row.code))
             return {translated(row.title), *row.advice == '\0' ? QString() : translated(row.advice)};
-    return {translated(QT_TRANSLATE_NOOP("ErrorAdvice", "Internal error")), translated(QT_TRANSLATE_NOOP("ErrorAdvice", "Please report it, with the text."))};
+    return {translated(QT_TRANSLATE_NOOP("ErrorAdvice", "Internal error")),
+            translated(QT_TRANSLATE_NOOP("ErrorAdvice", "Please report it, with the text."))};
 }
 
 } // namespace lathe::ui

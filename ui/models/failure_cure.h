@@ -22,7 +22,8 @@ struct FailureCure
     QString sentence; ///< beside the general advice; empty: nothing to add
 };
 
-/// From what the failure is about: `seconds`, `package`, `limit` (support/message.h). `timeout`: seconds that a candidate may run now.
+/// From what the failure is about: `seconds`, `package`, `limit` (support/message.h). `timeout`: seconds that a
+/// candidate may run now.
 FailureCure failureCure(const session::FailureView& failure, double timeout);
 
 } // namespace lathe::ui

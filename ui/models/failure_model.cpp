@@ -15,7 +15,10 @@ void FailureModel::setTaskNames(const QStringList& names)
 void FailureModel::setFailures(std::vector<session::FailureView> failures)
 {
     const bool same = failures.size() == m_failures.size()
-        && std::equal(failures.begin(), failures.end(), m_failures.begin(), [](const auto& a, const auto& b) { return a.code == b.code && a.stage == b.stage && a.cause == b.cause; });
+                      && std::equal(failures.begin(), failures.end(), m_failures.begin(),
+                                    [](const auto& a, const auto& b) {
+                                        return a.code == b.code && a.stage == b.stage && a.cause == b.cause;
+                                    });
     if (same) {
         m_failures = std::move(failures);
         if (!m_failures.empty())
@@ -48,8 +51,8 @@ int FailureModel::columnCount(const QModelIndex& parent) const
 QString FailureModel::stageText(const std::string& stage)
 {
     static const std::pair<const char*, const char*> kStages[] = {
-        {"lower", QT_TR_NOOP("lowering")}, {"build", QT_TR_NOOP("building")}, {"load", QT_TR_NOOP("loading")}, {"run", QT_TR_NOOP("running")}, {"verify", QT_TR_NOOP("verifying")},
-        {"transport", QT_TR_NOOP("transport")}};
+        {"lower", QT_TR_NOOP("lowering")}, {"build", QT_TR_NOOP("building")},   {"load", QT_TR_NOOP("loading")},
+        {"run", QT_TR_NOOP("running")},    {"verify", QT_TR_NOOP("verifying")}, {"transport", QT_TR_NOOP("transport")}};
     for (const auto& [name, text] : kStages)
         if (stage == name)
             return tr(text);
@@ -86,7 +89,10 @@ QVariant FailureModel::data(const QModelIndex& index, int role) const
     case CountColumn: return QString::number(failure.count);
     case WhatColumn: return errorAdvice(QString::fromStdString(failure.code)).title;
     case StageColumn: return stageText(failure.stage);
-    case CauseColumn: return failure.about ? QString::fromStdString(session::causeOf(coreText(*failure.about).toStdString())).remove(QChar::ReplacementCharacter) : QString::fromStdString(failure.cause);
+    case CauseColumn:
+        return failure.about ? QString::fromStdString(session::causeOf(coreText(*failure.about).toStdString()))
+                                   .remove(QChar::ReplacementCharacter)
+                             : QString::fromStdString(failure.cause);
     case TasksColumn: return tasksText(failure);
     default: return {};
     }

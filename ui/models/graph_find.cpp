@@ -26,7 +26,8 @@ void GraphFind::setGraph(std::shared_ptr<const session::GraphView> graph)
 std::vector<int> GraphFind::find(const QString& text) const
 {
     std::vector<int> found;
-    const QStringList words = plain(text).replace(QLatin1Char('*'), QLatin1Char(' ')).split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    const QStringList words =
+        plain(text).replace(QLatin1Char('*'), QLatin1Char(' ')).split(QLatin1Char(' '), Qt::SkipEmptyParts);
     if (!m_graph || words.isEmpty())
         return found;
     if (m_texts.empty()) {

@@ -14,8 +14,8 @@ class GraphFind
 {
 public:
     void setGraph(std::shared_ptr<const session::GraphView> graph);
-    /// The nodes in which all words occur, in the order of the network; "3x3" and "3×3" are the same, case is not looked at.
-    /// Nothing for no words.
+    /// The nodes in which all words occur, in the order of the network; "3x3" and "3×3" are the same, case is not
+    /// looked at. Nothing for no words.
     std::vector<int> find(const QString& text) const;
 
 private:

@@ -3,17 +3,17 @@
 #include "ui/models/texts.h"
 
 #include <QStringList>
+#include <queue>
 
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <queue>
 #include <string>
 
-// How the tree is made. Nodes of one fused function become a unit; units are put in one topological order. At a boundary of
-// that order where at most one tensor is alive the network can be cut: what lies between two cuts is a block (a residual
-// block, an inception module, or a single unit of a plain chain). Equal blocks in a row become a repeat. A level that is
-// still too long is cut into parts of equal length, again and again.
+// How the tree is made. Nodes of one fused function become a unit; units are put in one topological order. At a
+// boundary of that order where at most one tensor is alive the network can be cut: what lies between two cuts is a
+// block (a residual block, an inception module, or a single unit of a plain chain). Equal blocks in a row become a
+// repeat. A level that is still too long is cut into parts of equal length, again and again.
 
 namespace lathe::ui {
 
@@ -81,7 +81,8 @@ std::vector<bool> cuts(const session::GraphView& graph, const std::vector<Unit>&
     std::vector<int> last(graph.nodes.size(), -1);
     for (const session::EdgeView& edge : graph.edges)
         if (edge.from >= 0 && edge.to >= 0)
-            last[static_cast<std::size_t>(edge.from)] = std::max(last[static_cast<std::size_t>(edge.from)], position[static_cast<std::size_t>(edge.to)]);
+            last[static_cast<std::size_t>(edge.from)] = std::max(last[static_cast<std::size_t>(edge.from)],
+                                                                 position[static_cast<std::size_t>(edge.to)]);
     std::vector<int> change(units.size() + 1, 0);
     for (std::size_t node = 0; node < last.size(); ++node) {
         if (last[node] > position[node]) {
@@ -108,8 +109,10 @@ QString titleOf(const session::GraphView& graph, const std::vector<int>& nodes, 
             names << op;
     }
     if (function)
-        return names.size() <= 4 ? names.join(QStringLiteral(" + ")) : names.mid(0, 3).join(QStringLiteral(" + ")) + QStringLiteral(" + …");
-    std::stable_sort(names.begin(), names.end(), [&](const QString& a, const QString& b) { return count[a] > count[b]; });
+        return names.size() <= 4 ? names.join(QStringLiteral(" + "))
+                                 : names.mid(0, 3).join(QStringLiteral(" + ")) + QStringLiteral(" + …");
+    std::stable_sort(names.begin(), names.end(),
+                     [&](const QString& a, const QString& b) { return count[a] > count[b]; });
     QStringList parts;
     for (const QString& name : names.mid(0, 3))
         parts << (count[name] == 1 ? name : QStringLiteral("%1 ×%2").arg(name).arg(count[name]));
@@ -149,7 +152,9 @@ int GraphOutline::addGroup(GraphGroup::Kind kind, std::vector<GraphItem> items, 
     }
     group.title = titleOf(graph, group.nodes, kind == GraphGroup::Kind::Function);
     if (kind == GraphGroup::Kind::Repeat)
-        group.title = QStringLiteral("%1 × (%2)").arg(items.size()).arg(m_groups[static_cast<std::size_t>(groupOf(items.front()))].title);
+        group.title = QStringLiteral("%1 × (%2)")
+                          .arg(items.size())
+                          .arg(m_groups[static_cast<std::size_t>(groupOf(items.front()))].title);
     if (!group.nodes.empty() && !graph.nodes[static_cast<std::size_t>(group.nodes.back())].outputs.empty())
         group.shape = shapeText(graph.nodes[static_cast<std::size_t>(group.nodes.back())].outputs.front());
     group.items = std::move(items);
@@ -160,7 +165,8 @@ int GraphOutline::addGroup(GraphGroup::Kind kind, std::vector<GraphItem> items, 
 std::vector<GraphItem> GraphOutline::shorten(std::vector<GraphItem> items, const session::GraphView& graph)
 {
     while (static_cast<int>(items.size()) > kMaxItems) {
-        const std::size_t parts = std::min<std::size_t>(kMaxItems / 4, (items.size() + kMaxItems / 4 - 1) / (kMaxItems / 4));
+        const std::size_t parts = std::min<std::size_t>(kMaxItems / 4,
+                                                        (items.size() + kMaxItems / 4 - 1) / (kMaxItems / 4));
         std::vector<GraphItem> shorter;
         for (std::size_t p = 0; p < parts; ++p) {
             const auto first = items.begin() + static_cast<std::ptrdiff_t>(items.size() * p / parts);
@@ -193,22 +199,28 @@ GraphOutline::GraphOutline(const session::GraphView& graph)
         std::vector<int> nodes;
         do {
             nodes.insert(nodes.end(), units[u].nodes.begin(), units[u].nodes.end());
-            items.push_back(units[u].nodes.size() == 1 ? units[u].nodes.front()
-                                                       : groupItem(addGroup(GraphGroup::Kind::Function, {units[u].nodes.begin(), units[u].nodes.end()}, graph)));
+            items.push_back(units[u].nodes.size() == 1
+                                ? units[u].nodes.front()
+                                : groupItem(addGroup(GraphGroup::Kind::Function,
+                                                     {units[u].nodes.begin(), units[u].nodes.end()}, graph)));
             ++u;
         } while (u < units.size() && !cut[u]);
         if (items.size() == 1)
             segments.push_back({items.front(), {}});
         else
-            segments.push_back({groupItem(addGroup(GraphGroup::Kind::Block, shorten(std::move(items), graph), graph)), signature(graph, nodes)});
+            segments.push_back({groupItem(addGroup(GraphGroup::Kind::Block, shorten(std::move(items), graph), graph)),
+                                signature(graph, nodes)});
     }
     std::vector<GraphItem> top;
     for (std::size_t s = 0; s < segments.size();) {
         std::vector<GraphItem> same{segments[s].item};
-        while (!segments[s].signature.empty() && s + same.size() < segments.size() && segments[s + same.size()].signature == segments[s].signature)
+        while (!segments[s].signature.empty() && s + same.size() < segments.size()
+               && segments[s + same.size()].signature == segments[s].signature)
             same.push_back(segments[s + same.size()].item);
         s += same.size();
-        top.push_back(same.size() == 1 ? same.front() : groupItem(addGroup(GraphGroup::Kind::Repeat, shorten(std::move(same), graph), graph)));
+        top.push_back(same.size() == 1
+                          ? same.front()
+                          : groupItem(addGroup(GraphGroup::Kind::Repeat, shorten(std::move(same), graph), graph)));
     }
     top = shorten(std::move(top), graph);
     const int root = addGroup(GraphGroup::Kind::Root, std::move(top), graph);

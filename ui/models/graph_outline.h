@@ -12,9 +12,18 @@ namespace lathe::ui {
 
 /// What stands in a drawing of the network: a node (its index) or a folded group (~ its index).
 using GraphItem = int;
-constexpr bool isGroup(GraphItem item) { return item < 0; }
-constexpr GraphItem groupItem(int group) { return ~group; }
-constexpr int groupOf(GraphItem item) { return ~item; }
+constexpr bool isGroup(GraphItem item)
+{
+    return item < 0;
+}
+constexpr GraphItem groupItem(int group)
+{
+    return ~group;
+}
+constexpr int groupOf(GraphItem item)
+{
+    return ~item;
+}
 
 struct GraphGroup
 {
@@ -34,8 +43,9 @@ struct GraphGroup
     QString shape; ///< of what leaves it
 };
 
-/// The network as a tree of groups that can be unfolded: parts, repeats, blocks, fused functions, nodes. Every group is a
-/// stretch of one topological order, so that no choice of folded groups closes a cycle. No group has over kMaxItems items.
+/// The network as a tree of groups that can be unfolded: parts, repeats, blocks, fused functions, nodes. Every group is
+/// a stretch of one topological order, so that no choice of folded groups closes a cycle. No group has over kMaxItems
+/// items.
 class GraphOutline
 {
 public:
@@ -72,8 +82,8 @@ struct VisibleGraph
 };
 
 VisibleGraph visibleGraph(const session::GraphView& graph, const GraphOutline& outline, const std::set<int>& unfolded);
-/// Unfolds level by level while at most `limit` items are seen; of the level that does not fit either nothing, or what fits from
-/// the start of the network on.
+/// Unfolds level by level while at most `limit` items are seen; of the level that does not fit either nothing, or what
+/// fits from the start of the network on.
 enum class PartOfLevel
 {
     None,

@@ -14,21 +14,36 @@ struct Parameter
 };
 
 constexpr Parameter kParameters[] = {
-    {"num_cores", QT_TRANSLATE_NOOP("Hardware", "Cores"), "", QT_TRANSLATE_NOOP("Hardware", "threads that a kernel is split over")},
-    {"vector_unit_bytes", QT_TRANSLATE_NOOP("Hardware", "Vector width"), QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "of one vector register")},
-    {"vector_registers", QT_TRANSLATE_NOOP("Hardware", "Vector registers"), "", QT_TRANSLATE_NOOP("Hardware", "accumulators must fit into them")},
-    {"fma_per_cycle", QT_TRANSLATE_NOOP("Hardware", "Multiply-adds per cycle"), "", QT_TRANSLATE_NOOP("Hardware", "vector instructions that a core begins at once")},
-    {"physical_cores", QT_TRANSLATE_NOOP("Hardware", "Physical cores"), "", QT_TRANSLATE_NOOP("Hardware", "two threads of one share its units")},
-    {"clock_mhz", QT_TRANSLATE_NOOP("Hardware", "Clock"), QT_TRANSLATE_NOOP("Hardware", "MHz"), QT_TRANSLATE_NOOP("Hardware", "at most")},
-    {"cache_line_bytes", QT_TRANSLATE_NOOP("Hardware", "Cache line"), QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "what memory is read in")},
-    {"l1d_bytes", QT_TRANSLATE_NOOP("Hardware", "Level 1 data cache"), QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "of one core")},
-    {"l2_bytes", QT_TRANSLATE_NOOP("Hardware", "Level 2 cache"), QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "of one core")},
-    {"l3_bytes", QT_TRANSLATE_NOOP("Hardware", "Level 3 cache"), QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "shared by the cores")},
-    {"max_shared_memory_per_block", QT_TRANSLATE_NOOP("Hardware", "Shared memory of a block"), QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
-    {"max_local_memory_per_block", QT_TRANSLATE_NOOP("Hardware", "Local memory of a block"), QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
-    {"max_threads_per_block", QT_TRANSLATE_NOOP("Hardware", "Threads of a block"), "", QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
-    {"max_vthread_extent", QT_TRANSLATE_NOOP("Hardware", "Virtual threads"), "", QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
-    {"warp_size", QT_TRANSLATE_NOOP("Hardware", "Warp"), QT_TRANSLATE_NOOP("Hardware", "threads"), QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
+    {"num_cores", QT_TRANSLATE_NOOP("Hardware", "Cores"), "",
+     QT_TRANSLATE_NOOP("Hardware", "threads that a kernel is split over")},
+    {"vector_unit_bytes", QT_TRANSLATE_NOOP("Hardware", "Vector width"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
+     QT_TRANSLATE_NOOP("Hardware", "of one vector register")},
+    {"vector_registers", QT_TRANSLATE_NOOP("Hardware", "Vector registers"), "",
+     QT_TRANSLATE_NOOP("Hardware", "accumulators must fit into them")},
+    {"fma_per_cycle", QT_TRANSLATE_NOOP("Hardware", "Multiply-adds per cycle"), "",
+     QT_TRANSLATE_NOOP("Hardware", "vector instructions that a core begins at once")},
+    {"physical_cores", QT_TRANSLATE_NOOP("Hardware", "Physical cores"), "",
+     QT_TRANSLATE_NOOP("Hardware", "two threads of one share its units")},
+    {"clock_mhz", QT_TRANSLATE_NOOP("Hardware", "Clock"), QT_TRANSLATE_NOOP("Hardware", "MHz"),
+     QT_TRANSLATE_NOOP("Hardware", "at most")},
+    {"cache_line_bytes", QT_TRANSLATE_NOOP("Hardware", "Cache line"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
+     QT_TRANSLATE_NOOP("Hardware", "what memory is read in")},
+    {"l1d_bytes", QT_TRANSLATE_NOOP("Hardware", "Level 1 data cache"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
+     QT_TRANSLATE_NOOP("Hardware", "of one core")},
+    {"l2_bytes", QT_TRANSLATE_NOOP("Hardware", "Level 2 cache"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
+     QT_TRANSLATE_NOOP("Hardware", "of one core")},
+    {"l3_bytes", QT_TRANSLATE_NOOP("Hardware", "Level 3 cache"), QT_TRANSLATE_NOOP("Hardware", "bytes"),
+     QT_TRANSLATE_NOOP("Hardware", "shared by the cores")},
+    {"max_shared_memory_per_block", QT_TRANSLATE_NOOP("Hardware", "Shared memory of a block"),
+     QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
+    {"max_local_memory_per_block", QT_TRANSLATE_NOOP("Hardware", "Local memory of a block"),
+     QT_TRANSLATE_NOOP("Hardware", "bytes"), QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
+    {"max_threads_per_block", QT_TRANSLATE_NOOP("Hardware", "Threads of a block"), "",
+     QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
+    {"max_vthread_extent", QT_TRANSLATE_NOOP("Hardware", "Virtual threads"), "",
+     QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
+    {"warp_size", QT_TRANSLATE_NOOP("Hardware", "Warp"), QT_TRANSLATE_NOOP("Hardware", "threads"),
+     QT_TRANSLATE_NOOP("Hardware", "of GPUs")},
 };
 
 QString translatedLimit(const char* text)
@@ -48,7 +63,9 @@ QString unitOf(const std::string& name)
 {
     if (const Parameter* parameter = known(name))
         return translatedLimit(parameter->unit);
-    return name.ends_with("_bytes") ? translatedLimit("bytes") : name.ends_with("_mhz") ? QStringLiteral("MHz") : QString();
+    return name.ends_with("_bytes") ? translatedLimit("bytes")
+           : name.ends_with("_mhz") ? QStringLiteral("MHz")
+                                    : QString();
 }
 
 QString originText(const std::string& origin)
@@ -108,15 +125,18 @@ QVariant HardwareModel::data(const QModelIndex& index, int role) const
     switch (role) {
     case Qt::DisplayRole:
         switch (index.column()) {
-        case NameColumn: return parameter == nullptr ? QString::fromStdString(limit.name) : translatedLimit(parameter->title);
+        case NameColumn:
+            return parameter == nullptr ? QString::fromStdString(limit.name) : translatedLimit(parameter->title);
         case ValueColumn: return QLocale::c().toString(static_cast<qlonglong>(limit.value));
         case UnitColumn: return unitOf(limit.name);
         case OriginColumn: return originText(limit.origin);
         case MeaningColumn: return parameter == nullptr ? QString() : translatedLimit(parameter->meaning);
         default: return {};
         }
-    case Qt::EditRole: return index.column() == ValueColumn ? QVariant(static_cast<qlonglong>(limit.value)) : QVariant();
-    case Qt::TextAlignmentRole: return QVariant::fromValue((index.column() == ValueColumn ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case Qt::EditRole:
+        return index.column() == ValueColumn ? QVariant(static_cast<qlonglong>(limit.value)) : QVariant();
+    case Qt::TextAlignmentRole:
+        return QVariant::fromValue((index.column() == ValueColumn ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::ToolTipRole: return QString::fromStdString(limit.name);
     case Qt::FontRole:
         if (limit.origin == "edited" && (index.column() == ValueColumn || index.column() == OriginColumn)) {
@@ -137,8 +157,10 @@ bool HardwareModel::setData(const QModelIndex& index, const QVariant& value, int
     // People write thousands with commas, and sizes with a K or M.
     QString text = value.toString().trimmed().remove(QLatin1Char(',')).remove(QLatin1Char(' '));
     qint64 factor = 1;
-    for (const auto& [suffix, bytes] : {std::pair("K", qint64{1} << 10), std::pair("M", qint64{1} << 20), std::pair("G", qint64{1} << 30)})
-        for (const QString& end : {QLatin1String(suffix) + QStringLiteral("iB"), QLatin1String(suffix) + QStringLiteral("B"), QString(QLatin1String(suffix))})
+    for (const auto& [suffix, bytes] :
+         {std::pair("K", qint64{1} << 10), std::pair("M", qint64{1} << 20), std::pair("G", qint64{1} << 30)})
+        for (const QString& end : {QLatin1String(suffix) + QStringLiteral("iB"),
+                                   QLatin1String(suffix) + QStringLiteral("B"), QString(QLatin1String(suffix))})
             if (factor == 1 && text.endsWith(end, Qt::CaseInsensitive)) {
                 text.chop(end.size());
                 factor = bytes;

@@ -30,7 +30,9 @@ std::vector<ImportProblem> importProblems(const About& about)
 
 SourceKind sourceKind(const QString& source)
 {
-    const auto ends = [&source](const char* suffix) { return source.endsWith(QLatin1String(suffix), Qt::CaseInsensitive); };
+    const auto ends = [&source](const char* suffix) {
+        return source.endsWith(QLatin1String(suffix), Qt::CaseInsensitive);
+    };
     if (ends(".lathe"))
         return SourceKind::Project;
     if (ends(".json") || ends(".log") || ends(".jsonl"))

@@ -17,7 +17,8 @@ struct ImportProblem
     int count = 1; ///< of nodes, those that are not named included
 };
 
-/// One problem per thing that is not supported, of what the importer's error is about. Empty where it is about something else.
+/// One problem per thing that is not supported, of what the importer's error is about. Empty where it is about
+/// something else.
 std::vector<ImportProblem> importProblems(const About& about);
 
 /// What a file is to Lathe, by its name.

@@ -9,7 +9,8 @@
 
 namespace lathe::ui {
 
-/// What went wrong, one row per (stage, code, text): repeats are counted. Failed trials, import problems, failed commands.
+/// What went wrong, one row per (stage, code, text): repeats are counted. Failed trials, import problems, failed
+/// commands.
 class IssueModel final : public QAbstractTableModel
 {
     Q_OBJECT

@@ -24,7 +24,9 @@ QString Language::stored()
 void Language::set(const QString& code)
 {
     m_wish = code;
-    const QString language = !code.isEmpty() ? code : QLocale::system().language() == QLocale::Chinese ? QStringLiteral("zh_CN") : QStringLiteral("en");
+    const QString language = !code.isEmpty()                                    ? code
+                             : QLocale::system().language() == QLocale::Chinese ? QStringLiteral("zh_CN")
+                                                                                : QStringLiteral("en");
     QSettings().setValue(QStringLiteral("language"), code);
     for (const auto& translator : m_translators)
         QCoreApplication::removeTranslator(translator.get());

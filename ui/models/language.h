@@ -26,7 +26,8 @@ public:
     static Language& instance();
     ~Language() override;
 
-    /// "en", "zh_CN"; empty: as the system. Loads the texts of Lathe and of Qt's own dialogs; remembered in the settings.
+    /// "en", "zh_CN"; empty: as the system. Loads the texts of Lathe and of Qt's own dialogs; remembered in the
+    /// settings.
     void set(const QString& code);
     /// What set() was called with last, "" before.
     QString wish() const { return m_wish; }

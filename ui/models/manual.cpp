@@ -23,7 +23,8 @@ Manual Manual::parse(const QString& markdown)
     Manual manual;
     for (const QString& line : markdown.split(QLatin1Char('\n'))) {
         if (const auto match = heading.match(line); match.hasMatch())
-            manual.m_topics.push_back({match.captured(3), match.captured(2), static_cast<int>(match.capturedLength(1)), QStringLiteral("# ") + match.captured(2) + QLatin1Char('\n')});
+            manual.m_topics.push_back({match.captured(3), match.captured(2), static_cast<int>(match.capturedLength(1)),
+                                       QStringLiteral("# ") + match.captured(2) + QLatin1Char('\n')});
         else if (!manual.m_topics.empty())
             manual.m_topics.back().text += line + QLatin1Char('\n');
     }
@@ -32,7 +33,8 @@ Manual Manual::parse(const QString& markdown)
 
 const Manual::Topic* Manual::find(const QString& id) const
 {
-    const auto found = std::find_if(m_topics.begin(), m_topics.end(), [&](const Topic& topic) { return topic.id == id; });
+    const auto found = std::find_if(m_topics.begin(), m_topics.end(),
+                                    [&](const Topic& topic) { return topic.id == id; });
     return found == m_topics.end() ? nullptr : &*found;
 }
 
@@ -51,7 +53,8 @@ std::vector<std::size_t> Manual::search(const QString& words) const
     if (wanted.isEmpty())
         return {};
     const auto all = [&wanted](const QString& text) {
-        return std::all_of(wanted.begin(), wanted.end(), [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+        return std::all_of(wanted.begin(), wanted.end(),
+                           [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
     };
     for (std::size_t i = 0; i < m_topics.size(); ++i) {
         if (all(m_topics[i].title))

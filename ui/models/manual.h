@@ -10,7 +10,8 @@ namespace lathe::ui {
 /// The bundled manual: topics in the order in which they are read.
 ///
 /// One Markdown file per language among the resources, manual/<language>.md. A heading of level one or two that ends in
-/// {id} begins a topic; those of level two belong to the one of level one before them. Topics link each other as "id.md".
+/// {id} begins a topic; those of level two belong to the one of level one before them. Topics link each other as
+/// "id.md".
 class Manual
 {
 public:

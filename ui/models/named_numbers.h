@@ -8,8 +8,8 @@
 
 namespace lathe::ui {
 
-/// A few numbers by name, in the names' order. Takes a fifth of a map's memory, which counts where a long run keeps ten thousand of
-/// them: the names are shared by all. GUI thread.
+/// A few numbers by name, in the names' order. Takes a fifth of a map's memory, which counts where a long run keeps ten
+/// thousand of them: the names are shared by all. GUI thread.
 class NamedNumbers
 {
 public:

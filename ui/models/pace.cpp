@@ -5,7 +5,10 @@
 
 namespace lathe::ui {
 
-Pace::Pace(std::function<void()> call, int everyMs, QObject* parent) : QObject(parent), m_call(std::move(call)), m_everyMs(everyMs)
+Pace::Pace(std::function<void()> call, int everyMs, QObject* parent)
+    : QObject(parent)
+    , m_call(std::move(call))
+    , m_everyMs(everyMs)
 {
     m_later.setSingleShot(true);
     connect(&m_later, &QTimer::timeout, this, [this] {

@@ -7,8 +7,8 @@
 
 namespace lathe::ui {
 
-/// Calls a function at once, and after that so often at most: for views of what changes faster than it is looked at. The last
-/// word is never lost.
+/// Calls a function at once, and after that so often at most: for views of what changes faster than it is looked at.
+/// The last word is never lost.
 class Pace final : public QObject
 {
     Q_OBJECT

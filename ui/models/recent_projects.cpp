@@ -30,7 +30,8 @@ void writeAll(const QVector<RecentProject>& projects)
         settings.setValue(QStringLiteral("failed"), p.failed);
         settings.setValue(QStringLiteral("runSeconds"), p.runSeconds);
         settings.setValue(QStringLiteral("state"), p.state);
-        const std::pair<const char*, double> numbers[] = {{"estimatedMs", p.estimatedMs}, {"measuredMs", p.measuredMs}, {"untunedMs", p.untunedMs}};
+        const std::pair<const char*, double> numbers[] = {
+            {"estimatedMs", p.estimatedMs}, {"measuredMs", p.measuredMs}, {"untunedMs", p.untunedMs}};
         for (const auto& [key, value] : numbers)
             if (std::isfinite(value))
                 settings.setValue(QLatin1String(key), value);
@@ -71,7 +72,9 @@ QVector<RecentProject> recentProjects()
         p.failed = settings.value(QStringLiteral("failed")).toLongLong();
         p.runSeconds = settings.value(QStringLiteral("runSeconds")).toDouble();
         p.state = settings.value(QStringLiteral("state")).toString();
-        const auto number = [&settings](const char* key) { return settings.value(QLatin1String(key), session::kUnknown).toDouble(); };
+        const auto number = [&settings](const char* key) {
+            return settings.value(QLatin1String(key), session::kUnknown).toDouble();
+        };
         p.estimatedMs = number("estimatedMs");
         p.measuredMs = number("measuredMs");
         p.untunedMs = number("untunedMs");

@@ -9,7 +9,8 @@
 
 namespace lathe::ui {
 
-/// What was worked on, the latest first; kept in the settings, so that the start page can tell of it without opening a file.
+/// What was worked on, the latest first; kept in the settings, so that the start page can tell of it without opening a
+/// file.
 struct RecentProject
 {
     QString source; ///< path, or zoo:NAME
@@ -18,7 +19,8 @@ struct RecentProject
     double estimatedMs = session::kUnknown, measuredMs = session::kUnknown, untunedMs = session::kUnknown;
     qint64 trials = 0, failed = 0;
     double runSeconds = 0;
-    QString state; ///< of the run, as toString(RunState) spells it; "running" in a project that is closed: it was cut off
+    QString
+        state; ///< of the run, as toString(RunState) spells it; "running" in a project that is closed: it was cut off
     QVector<QPointF> curve; ///< (seconds, estimated ms), at most kCurvePoints
 
     static constexpr int kCurvePoints = 64;

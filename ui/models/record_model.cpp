@@ -26,7 +26,9 @@ QString figure(double value)
 
 } // namespace
 
-RecordModel::RecordModel(QObject* parent) : QAbstractTableModel(parent), m_shown(kHeld)
+RecordModel::RecordModel(QObject* parent)
+    : QAbstractTableModel(parent)
+    , m_shown(kHeld)
 {
     m_query.descending = true; // newest first
     m_fetchTimer.setSingleShot(true);
@@ -102,16 +104,17 @@ void RecordModel::read()
     }
     emit queryStarted();
     m_clock.start();
-    m_find = m_finder.ask([query = m_query](session::History& history, std::stop_token stop) { return history.find(query, stop); },
-                          [this](Result<std::vector<std::int64_t>> rows) {
-                              m_finding = false;
-                              m_seconds = static_cast<double>(m_clock.elapsed()) / 1000;
-                              if (rows)
-                                  take(*std::move(rows));
-                              else
-                                  emit queryFailed(errorText(rows.error()));
-                              emit queryEnded();
-                          });
+    m_find = m_finder.ask(
+        [query = m_query](session::History& history, std::stop_token stop) { return history.find(query, stop); },
+        [this](Result<std::vector<std::int64_t>> rows) {
+            m_finding = false;
+            m_seconds = static_cast<double>(m_clock.elapsed()) / 1000;
+            if (rows)
+                take(*std::move(rows));
+            else
+                emit queryFailed(errorText(rows.error()));
+            emit queryEnded();
+        });
 }
 
 void RecordModel::take(std::vector<std::int64_t> rows)
@@ -137,20 +140,21 @@ void RecordModel::refresh()
         query.afterRow = std::max(m_rows.front(), m_rows.back());
     m_finding = true;
     m_clock.start();
-    m_find = m_finder.ask([query](session::History& history, std::stop_token stop) { return history.find(query, stop); },
-                          [this](Result<std::vector<std::int64_t>> rows) {
-                              m_finding = false;
-                              m_seconds = static_cast<double>(m_clock.elapsed()) / 1000;
-                              if (!rows || rows->empty())
-                                  return;
-                              const auto count = static_cast<int>(rows->size());
-                              const int at = m_query.descending ? 0 : rowCount();
-                              m_wanted.clear();
-                              beginInsertRows({}, at, at + count - 1);
-                              m_rows.insert(m_rows.begin() + at, rows->begin(), rows->end());
-                              endInsertRows();
-                              emit queryEnded();
-                          });
+    m_find = m_finder.ask(
+        [query](session::History& history, std::stop_token stop) { return history.find(query, stop); },
+        [this](Result<std::vector<std::int64_t>> rows) {
+            m_finding = false;
+            m_seconds = static_cast<double>(m_clock.elapsed()) / 1000;
+            if (!rows || rows->empty())
+                return;
+            const auto count = static_cast<int>(rows->size());
+            const int at = m_query.descending ? 0 : rowCount();
+            m_wanted.clear();
+            beginInsertRows({}, at, at + count - 1);
+            m_rows.insert(m_rows.begin() + at, rows->begin(), rows->end());
+            endInsertRows();
+            emit queryEnded();
+        });
 }
 
 void RecordModel::forgetNote(const QString& trial)
@@ -191,31 +195,34 @@ void RecordModel::fetch()
         return;
     std::vector<std::int64_t> rows(m_rows.begin() + block, m_rows.begin() + std::min(block + kBlock, rowCount()));
     m_fetching = true;
-    m_fetcher.ask([rows](session::History& history, std::stop_token) { return history.rows(rows); },
-                  [this, block, first = rows.front()](Result<std::vector<session::TrialRow>> read) {
-                      m_fetching = false;
-                      if (!read) {
-                          emit queryFailed(errorText(read.error()));
-                          return;
-                      }
-                      for (const session::TrialRow& row : *read) {
-                          const bool failed = row.code != "Ok";
-                          QString tip = coreLine(row.text, row.about);
-                          if (failed)
-                              tip += QStringLiteral("\n\n") + errorAdvice(QString::fromStdString(row.code)).advice;
-                          m_shown.insert(row.row, new Shown{texts(row, m_taskNames), row.task, failed, tip, QString::fromStdString(row.trial), QString::fromStdString(row.note)});
-                      }
-                      // The rows may have moved since.
-                      if (block < rowCount() && m_rows[static_cast<std::size_t>(block)] == first)
-                          emit dataChanged(index(block, 0), index(std::min(block + kBlock, rowCount()) - 1, ColumnCount - 1));
-                      else if (rowCount() > 0)
-                          emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
-                      if (!m_wanted.empty())
-                          fetch();
-                  });
+    m_fetcher.ask(
+        [rows](session::History& history, std::stop_token) { return history.rows(rows); },
+        [this, block, first = rows.front()](Result<std::vector<session::TrialRow>> read) {
+            m_fetching = false;
+            if (!read) {
+                emit queryFailed(errorText(read.error()));
+                return;
+            }
+            for (const session::TrialRow& row : *read) {
+                const bool failed = row.code != "Ok";
+                QString tip = coreLine(row.text, row.about);
+                if (failed)
+                    tip += QStringLiteral("\n\n") + errorAdvice(QString::fromStdString(row.code)).advice;
+                m_shown.insert(row.row, new Shown{texts(row, m_taskNames), row.task, failed, tip,
+                                                  QString::fromStdString(row.trial), QString::fromStdString(row.note)});
+            }
+            // The rows may have moved since.
+            if (block < rowCount() && m_rows[static_cast<std::size_t>(block)] == first)
+                emit dataChanged(index(block, 0), index(std::min(block + kBlock, rowCount()) - 1, ColumnCount - 1));
+            else if (rowCount() > 0)
+                emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+            if (!m_wanted.empty())
+                fetch();
+        });
 }
 
-std::array<QString, RecordModel::ColumnCount> RecordModel::texts(const session::TrialRow& row, const QStringList& taskNames)
+std::array<QString, RecordModel::ColumnCount> RecordModel::texts(const session::TrialRow& row,
+                                                                 const QStringList& taskNames)
 {
     std::array<QString, ColumnCount> cells;
     const QDateTime time = QDateTime::fromMSecsSinceEpoch(row.timeMs);
@@ -226,7 +233,10 @@ std::array<QString, RecordModel::ColumnCount> RecordModel::texts(const session::
     cells[StateColumn] = row.code == "Ok" ? tr("valid") : errorAdvice(QString::fromStdString(row.code)).title;
     cells[AlgorithmColumn] = QString::fromStdString(row.alternative);
     cells[SketchColumn] = QString::fromStdString(row.sketch);
-    cells[RoundColumn] = row.run == 0 ? QString() : row.runoff ? tr("runoff") : row.round < 0 ? tr("finals") : QStringLiteral("%1.%2").arg(row.round).arg(row.index); // no part of a run
+    cells[RoundColumn] = row.run == 0    ? QString()
+                         : row.runoff    ? tr("runoff")
+                         : row.round < 0 ? tr("finals")
+                                         : QStringLiteral("%1.%2").arg(row.round).arg(row.index); // no part of a run
     cells[VerifiedColumn] = row.verified ? tr("yes") : QString();
     cells[TrialColumn] = QString::fromStdString(row.trial.substr(0, 8));
     cells[TextColumn] = coreLine(row.text, row.about);
@@ -256,7 +266,8 @@ QVariant RecordModel::data(const QModelIndex& index, int role) const
         const bool number = index.column() == LatencyColumn || index.column() == PredictedColumn;
         return QVariant::fromValue((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
-    if (role != Qt::DisplayRole && role != TaskIdRole && role != Qt::ToolTipRole && role != Qt::ForegroundRole && role != TrialIdRole && role != NoteRole && role != FailedRole)
+    if (role != Qt::DisplayRole && role != TaskIdRole && role != Qt::ToolTipRole && role != Qt::ForegroundRole
+        && role != TrialIdRole && role != NoteRole && role != FailedRole)
         return {};
     const Shown* shown = m_shown.object(row);
     if (shown == nullptr) {
@@ -270,8 +281,12 @@ QVariant RecordModel::data(const QModelIndex& index, int role) const
     case TrialIdRole: return shown->trial;
     case NoteRole: return shown->note;
     case FailedRole: return shown->failed;
-    case Qt::ToolTipRole: return index.column() == NoteColumn && !shown->note.isEmpty() ? QVariant(shown->note) : shown->failed ? QVariant(shown->tip) : QVariant();
-    case Qt::ForegroundRole: return shown->failed ? QVariant(QGuiApplication::palette().brush(QPalette::PlaceholderText)) : QVariant();
+    case Qt::ToolTipRole:
+        return index.column() == NoteColumn && !shown->note.isEmpty() ? QVariant(shown->note)
+               : shown->failed                                        ? QVariant(shown->tip)
+                                                                      : QVariant();
+    case Qt::ForegroundRole:
+        return shown->failed ? QVariant(QGuiApplication::palette().brush(QPalette::PlaceholderText)) : QVariant();
     default: return {};
     }
 }

@@ -14,8 +14,9 @@
 
 namespace lathe::ui {
 
-/// The trials of a project, a million and more: knows the row numbers that a query yields (8 bytes each) and holds the texts
-/// of what was shown lately. A query, and rows not yet held, are read on a thread; until they come their cells are empty.
+/// The trials of a project, a million and more: knows the row numbers that a query yields (8 bytes each) and holds the
+/// texts of what was shown lately. A query, and rows not yet held, are read on a thread; until they come their cells
+/// are empty.
 class RecordModel final : public QAbstractTableModel
 {
     Q_OBJECT

@@ -39,7 +39,9 @@ RoundModel& RoundModel::of(Workspace& workspace)
     return *new RoundModel(workspace);
 }
 
-RoundModel::RoundModel(Workspace& workspace) : QAbstractTableModel(&workspace), m_workspace(workspace)
+RoundModel::RoundModel(Workspace& workspace)
+    : QAbstractTableModel(&workspace)
+    , m_workspace(workspace)
 {
     setObjectName(QStringLiteral("roundModel"));
     connect(&workspace.bridge(), &SessionBridge::opened, this, &RoundModel::onOpened);
@@ -86,56 +88,61 @@ void RoundModel::onOpened()
         session::RunView run;
         std::vector<session::RoundView> rounds;
     };
-    m_reader.ask([](session::History& reader, std::stop_token) -> Result<Stored> {
-        LATHE_TRY_ASSIGN(auto runs, reader.runs());
-        if (runs.empty())
-            return Stored{};
-        LATHE_TRY_ASSIGN(auto rounds, reader.rounds(runs.back().id));
-        return Stored{std::move(runs.back()), std::move(rounds)};
-    }, [this](Result<Stored> stored) {
-        if (!stored) {
-            m_workspace.addIssue(tr("scheduler"), stored.error());
-            return;
-        }
-        if (!m_rounds.empty())
-            return; // a run has begun meanwhile
-        beginResetModel();
-        m_rounds.reserve(stored->rounds.size());
-        for (const session::RoundView& round : stored->rounds) {
-            m_rounds.push_back({round.index, round.task, round.trials, NamedNumbers(round.terms), NamedNumbers(round.time.activities), &shared(round.reason), round.atSeconds,
-                                round.estimateMs, round.bestMs});
-            m_time += round.time;
-        }
-        m_untunedMs = stored->run.untunedMs;
-        m_seconds = stored->run.activeSeconds;
-        for (const session::RunView::Finals& finals : stored->run.finals) {
-            m_finals.push_back({finals.atSeconds, finals.ms});
-            addPiece(finals.atSeconds, finals.time);
-        }
-        for (const auto& [at, rest] : stored->run.rests)
-            addPiece(at, rest);
-        for (const auto& [at, ms] : stored->run.measured)
-            m_measured.push_back({at, ms});
-        std::vector<QList<double>> gains(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
-        for (const Round& round : m_rounds) {
-            if (round.task < 0 || static_cast<std::size_t>(round.task) >= gains.size() || !std::isfinite(round.bestMs))
-                continue;
-            QList<double>& task = gains[static_cast<std::size_t>(round.task)];
-            if (task.isEmpty() || round.bestMs < task.last())
-                task << round.bestMs;
-        }
-        for (std::size_t i = 0; i < gains.size(); ++i)
-            m_workspace.tasks().setHistory(static_cast<int>(i), gains[i]);
-        endResetModel();
-        emit changed();
-    });
+    m_reader.ask(
+        [](session::History& reader, std::stop_token) -> Result<Stored> {
+            LATHE_TRY_ASSIGN(auto runs, reader.runs());
+            if (runs.empty())
+                return Stored{};
+            LATHE_TRY_ASSIGN(auto rounds, reader.rounds(runs.back().id));
+            return Stored{std::move(runs.back()), std::move(rounds)};
+        },
+        [this](Result<Stored> stored) {
+            if (!stored) {
+                m_workspace.addIssue(tr("scheduler"), stored.error());
+                return;
+            }
+            if (!m_rounds.empty())
+                return; // a run has begun meanwhile
+            beginResetModel();
+            m_rounds.reserve(stored->rounds.size());
+            for (const session::RoundView& round : stored->rounds) {
+                m_rounds.push_back({round.index, round.task, round.trials, NamedNumbers(round.terms),
+                                    NamedNumbers(round.time.activities), &shared(round.reason), round.atSeconds,
+                                    round.estimateMs, round.bestMs});
+                m_time += round.time;
+            }
+            m_untunedMs = stored->run.untunedMs;
+            m_seconds = stored->run.activeSeconds;
+            for (const session::RunView::Finals& finals : stored->run.finals) {
+                m_finals.push_back({finals.atSeconds, finals.ms});
+                addPiece(finals.atSeconds, finals.time);
+            }
+            for (const auto& [at, rest] : stored->run.rests)
+                addPiece(at, rest);
+            for (const auto& [at, ms] : stored->run.measured)
+                m_measured.push_back({at, ms});
+            std::vector<QList<double>> gains(static_cast<std::size_t>(m_workspace.tasks().rowCount()));
+            for (const Round& round : m_rounds) {
+                if (round.task < 0 || static_cast<std::size_t>(round.task) >= gains.size()
+                    || !std::isfinite(round.bestMs))
+                    continue;
+                QList<double>& task = gains[static_cast<std::size_t>(round.task)];
+                if (task.isEmpty() || round.bestMs < task.last())
+                    task << round.bestMs;
+            }
+            for (std::size_t i = 0; i < gains.size(); ++i)
+                m_workspace.tasks().setHistory(static_cast<int>(i), gains[i]);
+            endResetModel();
+            emit changed();
+        });
 }
 
 void RoundModel::addPiece(double at, const session::TimeSpent& time)
 {
     if (time.activities.empty())
         return;
-    const auto later = std::find_if(m_timePieces.begin(), m_timePieces.end(), [at](const TimePiece& piece) { return piece.atSeconds > at; });
+    const auto later = std::find_if(m_timePieces.begin(), m_timePieces.end(),
+                                    [at](const TimePiece& piece) { return piece.atSeconds > at; });
     m_timePieces.insert(later, {at, NamedNumbers(time.activities)});
     m_time += time;
 }
@@ -179,7 +186,8 @@ void RoundModel::take(const std::vector<session::Event>& events)
             clear();
         m_seconds = std::max(m_seconds, event.atSeconds);
         if (const auto* begun = std::get_if<session::RoundEvent>(&event.what)) {
-            Round round{begun->index, begun->task, begun->trials, NamedNumbers(begun->terms), {}, &shared(begun->reason), event.atSeconds};
+            Round round{begun->index,           begun->task,    begun->trials, NamedNumbers(begun->terms), {},
+                        &shared(begun->reason), event.atSeconds};
             const bool again = !m_rounds.empty() && m_rounds.back().index == begun->index;
             if (!again)
                 beginInsertRows({}, 0, 0);
@@ -244,7 +252,8 @@ QString RoundModel::taskName(int task) const
 double RoundModel::estimateAt(double seconds) const
 {
     double at = 0, ms = session::kUnknown;
-    auto round = std::upper_bound(m_rounds.begin(), m_rounds.end(), seconds, [](double time, const Round& r) { return time < r.atSeconds; });
+    auto round = std::upper_bound(m_rounds.begin(), m_rounds.end(), seconds,
+                                  [](double time, const Round& r) { return time < r.atSeconds; });
     while (round != m_rounds.begin() && std::isnan(ms))
         if (--round; std::isfinite(round->estimateMs)) {
             at = round->atSeconds;
@@ -269,8 +278,12 @@ QString RoundModel::forecast() const
     const double window = std::min(300.0, m_seconds / 2);
     const double before = estimateAt(m_seconds - window);
     if (std::isfinite(before) && window >= 5 && now <= before) // finals may have taken back what was luck
-        parts << (window >= 120 ? tr("the last %1 min gained %2 %").arg(window / 60, 0, 'f', 0).arg(100 * (before - now) / before, 0, 'f', 1)
-                                : tr("the last %1 s gained %2 %").arg(window, 0, 'f', 0).arg(100 * (before - now) / before, 0, 'f', 1));
+        parts << (window >= 120 ? tr("the last %1 min gained %2 %")
+                                      .arg(window / 60, 0, 'f', 0)
+                                      .arg(100 * (before - now) / before, 0, 'f', 1)
+                                : tr("the last %1 s gained %2 %")
+                                      .arg(window, 0, 'f', 0)
+                                      .arg(100 * (before - now) / before, 0, 'f', 1));
     return parts.join(QStringLiteral(", "));
 }
 
@@ -297,17 +310,28 @@ QString RoundModel::why(int row) const
         text = tr("The round had been cut short with its run, and went on.");
     const double gain = round.terms["gain_per_second"];
     if (std::isfinite(gain)) {
-        text += QLatin1Char(' ') + tr("%1 promised to make the network %2 faster per second of search.").arg(task, small(gain));
-        text += QLatin1Char(' ') + tr("Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of it takes %4 s.")
-                                       .arg(round.terms["weight"]).arg(small(round.terms["recent"]), small(round.terms["potential"])).arg(round.terms["round_seconds"], 0, 'f', 1);
+        text += QLatin1Char(' ')
+                + tr("%1 promised to make the network %2 faster per second of search.").arg(task, small(gain));
+        text += QLatin1Char(' ')
+                + tr("Its weight is %1; its last rounds gained %2 each, and about %3 are still to be had; a round of "
+                     "it takes %4 s.")
+                      .arg(round.terms["weight"])
+                      .arg(small(round.terms["recent"]), small(round.terms["potential"]))
+                      .arg(round.terms["round_seconds"], 0, 'f', 1);
     } else if (std::isfinite(round.terms["gradient"])) {
-        text += QLatin1Char(' ') + tr("The gradient of the network's latency by %1 was the steepest: %2 (backward %3, forward %4, weight %5).")
-                                       .arg(task, small(round.terms["gradient"]), small(round.terms["backward"]), small(round.terms["forward"])).arg(round.terms["chain"]);
+        text += QLatin1Char(' ')
+                + tr("The gradient of the network's latency by %1 was the steepest: %2 (backward %3, forward %4, "
+                     "weight %5).")
+                      .arg(task, small(round.terms["gradient"]), small(round.terms["backward"]),
+                           small(round.terms["forward"]))
+                      .arg(round.terms["chain"]);
     } else if (std::isfinite(round.terms["rounds"])) {
         text += QLatin1Char(' ') + tr("Tasks take turns; %1 had had %2 rounds.").arg(task).arg(round.terms["rounds"]);
     }
     if (const double next = round.terms["next_best_task"]; std::isfinite(next))
-        text += QLatin1Char(' ') + tr("The next in line was %1 with %2.").arg(taskName(static_cast<int>(next)), small(round.terms["next_best"]));
+        text += QLatin1Char(' ')
+                + tr("The next in line was %1 with %2.")
+                      .arg(taskName(static_cast<int>(next)), small(round.terms["next_best"]));
     return text.trimmed();
 }
 
@@ -357,7 +381,8 @@ QVariant RoundModel::data(const QModelIndex& index, int role) const
             return QStringLiteral("%1  %2").arg(small(round.terms["next_best"]), taskName(static_cast<int>(next)));
         return QStringLiteral("–");
     case BestColumn: return std::isfinite(round.bestMs) ? QString::number(round.bestMs, 'f', 4) : QStringLiteral("–");
-    case EstimateColumn: return std::isfinite(round.estimateMs) ? QString::number(round.estimateMs, 'f', 3) : QStringLiteral("–");
+    case EstimateColumn:
+        return std::isfinite(round.estimateMs) ? QString::number(round.estimateMs, 'f', 3) : QStringLiteral("–");
     default: return {};
     }
 }
@@ -373,7 +398,9 @@ QVariant RoundModel::headerData(int section, Qt::Orientation orientation, int ro
     case TaskColumn: return tip ? tr("Which task got the trials") : tr("Task");
     case TrialsColumn: return tip ? tr("How many trials") : tr("Trials");
     case WhyColumn: return tip ? tr("Why this task") : tr("Why");
-    case PromiseColumn: return tip ? tr("What decided: expected gain of the network per second of search, or the reference's gradient") : tr("Promise");
+    case PromiseColumn:
+        return tip ? tr("What decided: expected gain of the network per second of search, or the reference's gradient")
+                   : tr("Promise");
     case NextColumn: return tip ? tr("What the next task in line promised") : tr("Next in line");
     case BestColumn: return tip ? tr("Fastest trial of the round") : tr("Best (ms)");
     case EstimateColumn: return tip ? tr("Estimated latency of the network after it") : tr("Estimate (ms)");

@@ -14,8 +14,8 @@ namespace lathe::ui {
 
 class Workspace;
 
-/// The rounds of the project's latest run, newest first: which task got the trials, and why. Read from the project when it is
-/// opened, then fed by events. Shared by the pages about a run.
+/// The rounds of the project's latest run, newest first: which task got the trials, and why. Read from the project when
+/// it is opened, then fed by events. Shared by the pages about a run.
 class RoundModel final : public QAbstractTableModel
 {
     Q_OBJECT

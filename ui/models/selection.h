@@ -7,8 +7,8 @@
 
 namespace lathe::ui {
 
-/// What is looked at, shared by all pages: a page that lets something be picked calls select...(), and follows changed().
-/// Keeps the way that was walked, for back and forward.
+/// What is looked at, shared by all pages: a page that lets something be picked calls select...(), and follows
+/// changed(). Keeps the way that was walked, for back and forward.
 class Selection final : public QObject
 {
     Q_OBJECT

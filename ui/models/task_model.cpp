@@ -188,12 +188,16 @@ QVariant TaskModel::text(const session::TaskView& task, int column) const
     case NameColumn: return QString::fromStdString(task.name);
     case WeightColumn: return QString::number(task.weight);
     case ShapeColumn: // the first input is the activation; the others are weights or residuals of the same shape
-        return (task.inputs.empty() ? QString() : shapes({task.inputs.front()})) + QStringLiteral(" → ") + shapes(task.outputs);
+        return (task.inputs.empty() ? QString() : shapes({task.inputs.front()})) + QStringLiteral(" → ")
+               + shapes(task.outputs);
     case FlopColumn: return number(task.flop / 1e6, 1);
     case LatencyColumn: return number(task.bestMs, 4);
-    case ShareColumn: return std::isfinite(task.share) ? number(task.share * 100, 1) + QStringLiteral(" %") : number(task.share, 1);
+    case ShareColumn:
+        return std::isfinite(task.share) ? number(task.share * 100, 1) + QStringLiteral(" %") : number(task.share, 1);
     case GflopsColumn: return number(task.gflops, 1);
-    case LimitColumn: return number(100 * task.leastMs / task.bestMs, 0) + (std::isfinite(task.leastMs / task.bestMs) ? QStringLiteral(" %") : QString());
+    case LimitColumn:
+        return number(100 * task.leastMs / task.bestMs, 0)
+               + (std::isfinite(task.leastMs / task.bestMs) ? QStringLiteral(" %") : QString());
     case TrialsColumn: return QString::number(task.trials);
     case ErrorsColumn: return QString::number(task.errors);
     case BudgetColumn: return budgetText(m_budgets[static_cast<std::size_t>(task.id)]);
@@ -241,7 +245,9 @@ QVariant TaskModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         return tr("%1\n%2\nbest: %3 ms%4\nkey: %5")
             .arg(QString::fromStdString(task.name), QString::fromStdString(task.description), number(task.bestMs, 4),
-                 task.bestAlternative.empty() ? QString() : QStringLiteral(" (%1)").arg(QString::fromStdString(task.bestAlternative)),
+                 task.bestAlternative.empty()
+                     ? QString()
+                     : QStringLiteral(" (%1)").arg(QString::fromStdString(task.bestAlternative)),
                  QString::fromStdString(task.key));
     default: return {};
     }
@@ -250,7 +256,8 @@ QVariant TaskModel::data(const QModelIndex& index, int role) const
 QVariant TaskModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     if (orientation == Qt::Horizontal && role == Qt::ToolTipRole && section == LimitColumn)
-        return tr("The least time that this device's limits allow, as a part of the best one. Winograd needs fewer operations than a\nconvolution is counted with, and may pass 100 %.");
+        return tr("The least time that this device's limits allow, as a part of the best one. Winograd needs fewer "
+                  "operations than a\nconvolution is counted with, and may pass 100 %.");
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
         return {};
     switch (section) {

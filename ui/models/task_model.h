@@ -10,8 +10,8 @@
 
 namespace lathe::ui {
 
-/// The tasks of the open network with their moving figures. One reset per model opened; a run changes cells in place, one
-/// dataChanged per batch of events, from the first to the last row that it moved.
+/// The tasks of the open network with their moving figures. One reset per model opened; a run changes cells in place,
+/// one dataChanged per batch of events, from the first to the last row that it moved.
 class TaskModel final : public QAbstractTableModel
 {
     Q_OBJECT

@@ -9,27 +9,34 @@ namespace lathe::ui {
 
 QString msText(double value)
 {
-    return std::isfinite(value) ? QCoreApplication::translate("Texts", "%1 ms").arg(QString::number(value, 'f', value < 1 ? 4 : 3)) : QStringLiteral("–");
+    return std::isfinite(value)
+               ? QCoreApplication::translate("Texts", "%1 ms").arg(QString::number(value, 'f', value < 1 ? 4 : 3))
+               : QStringLiteral("–");
 }
 
 QString msRangeText(double low, double high)
 {
-    return QCoreApplication::translate("Texts", "%1 ms").arg(QStringLiteral("%1–%2").arg(QString::number(low, 'g', 3), QString::number(high, 'g', 3)));
+    return QCoreApplication::translate("Texts", "%1 ms")
+        .arg(QStringLiteral("%1–%2").arg(QString::number(low, 'g', 3), QString::number(high, 'g', 3)));
 }
 
 QString estimatePartsText(const deploy::EstimateParts& parts)
 {
     if (!std::isfinite(parts.totalMs()))
         return {};
-    return QCoreApplication::translate("Texts", "Measured in parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)")
-        .arg(msText(parts.totalMs()), msText(parts.tasksMs), (parts.chainMs < 0 ? QString() : QStringLiteral("+")) + msText(parts.chainMs), msText(parts.untunedMs), msText(parts.callMs));
+    return QCoreApplication::translate("Texts",
+                                       "Measured in parts: %1 (tasks %2, chain %3, untuned functions %4, call %5)")
+        .arg(msText(parts.totalMs()), msText(parts.tasksMs),
+             (parts.chainMs < 0 ? QString() : QStringLiteral("+")) + msText(parts.chainMs), msText(parts.untunedMs),
+             msText(parts.callMs));
 }
 
 QString ageText(double seconds)
 {
     if (!std::isfinite(seconds))
         return {};
-    return seconds < 60 ? QCoreApplication::translate("Texts", "data %1 s old").arg(QString::number(seconds, 'f', seconds < 10 ? 1 : 0))
+    return seconds < 60 ? QCoreApplication::translate("Texts", "data %1 s old")
+                              .arg(QString::number(seconds, 'f', seconds < 10 ? 1 : 0))
                         : QCoreApplication::translate("Texts", "data %1 old").arg(minutesText(seconds));
 }
 
@@ -52,7 +59,8 @@ QString shapeText(const session::TensorView& tensor)
 
 QString withoutMnemonic(QString text)
 {
-    if (const auto bracket = text.indexOf(QStringLiteral("(&")); bracket >= 0 && bracket + 3 < text.size() && text[bracket + 3] == QLatin1Char(')'))
+    if (const auto bracket = text.indexOf(QStringLiteral("(&"));
+        bracket >= 0 && bracket + 3 < text.size() && text[bracket + 3] == QLatin1Char(')'))
         text.remove(bracket, 4);
     return text.remove(QLatin1Char('&'));
 }

@@ -38,7 +38,8 @@ QString codeText(Errc code)
 
 } // namespace
 
-Workspace::Workspace(QObject* parent) : QObject(parent)
+Workspace::Workspace(QObject* parent)
+    : QObject(parent)
 {
     m_bridge = new SessionBridge(this);
     m_tasks = new TaskModel(this);
@@ -52,15 +53,18 @@ Workspace::Workspace(QObject* parent) : QObject(parent)
     connect(m_bridge, &SessionBridge::opened, this, &Workspace::onOpened);
     connect(m_bridge, &SessionBridge::eventsArrived, this, &Workspace::onEvents);
     connect(m_trialJobs, &TrialJobs::ended, this, &Workspace::onRemeasured);
-    connect(m_trialJobs, &TrialJobs::failed, this, [this](const Error& error) { addIssue(tr("measuring again"), error); });
+    connect(m_trialJobs, &TrialJobs::failed, this,
+            [this](const Error& error) { addIssue(tr("measuring again"), error); });
     connect(m_trialJobs, &TrialJobs::imported, this, &Workspace::onImported);
-    connect(m_trialJobs, &TrialJobs::importFailed, this, [this](const Error& error, const std::vector<session::TaskView>& tasks) {
-        addIssue(tr("tuning log"), error);
-        takeTasks(tasks);
-    });
+    connect(m_trialJobs, &TrialJobs::importFailed, this,
+            [this](const Error& error, const std::vector<session::TaskView>& tasks) {
+                addIssue(tr("tuning log"), error);
+                takeTasks(tasks);
+            });
     connect(m_bridge, &SessionBridge::openFailed, this, &Workspace::onOpenFailed);
     connect(m_bridge, &SessionBridge::startFailed, this, [this](const Error& error) { addIssue(m_source, error); });
-    connect(m_bridge, &SessionBridge::compileFailed, this, [this](const Error& error) { addIssue(tr("export"), error); });
+    connect(m_bridge, &SessionBridge::compileFailed, this,
+            [this](const Error& error) { addIssue(tr("export"), error); });
     connect(m_bridge, &SessionBridge::compiled, this, [this](const session::CompileReport& report) {
         log(tr("Exported %1").arg(QString::fromStdString(report.library.string())));
     });
@@ -116,7 +120,9 @@ void Workspace::onOpenFailed(const QString& what, const Error& error)
         const qsizetype more = problem.count - problem.nodes.size();
         const QString nodes = problem.nodes.mid(0, kMaxNodes).join(QStringLiteral(", "));
         const qsizetype unnamed = more + std::max<qsizetype>(0, problem.nodes.size() - kMaxNodes);
-        m_issues->add({codeText(error.code), unnamed > 0 ? tr("%1 and %2 more").arg(nodes).arg(unnamed) : nodes, tr("%1 needs what is not supported: %2").arg(QFileInfo(what).fileName(), problem.what), -1, problem.count});
+        m_issues->add({codeText(error.code), unnamed > 0 ? tr("%1 and %2 more").arg(nodes).arg(unnamed) : nodes,
+                       tr("%1 needs what is not supported: %2").arg(QFileInfo(what).fileName(), problem.what), -1,
+                       problem.count});
     }
     if (problems.empty()) {
         addIssue(what, error);
@@ -160,7 +166,10 @@ void Workspace::onOpened()
     readHistory();
     for (const Message& notice : opened.notices())
         addIssue(m_source, makeError(Errc::StoreFailed, notice));
-    log(tr("Opened %1: %2 tasks, %3 functions that are no task").arg(m_source).arg(m_tasks->rowCount()).arg(opened.untuned().size()));
+    log(tr("Opened %1: %2 tasks, %3 functions that are no task")
+            .arg(m_source)
+            .arg(m_tasks->rowCount())
+            .arg(opened.untuned().size()));
     emit figuresChanged();
 }
 
@@ -171,21 +180,23 @@ void Workspace::readHistory()
     if (!history || replay() != nullptr)
         return;
     m_reader->setHistory(*std::move(history));
-    m_reader->ask([](session::History& reader, std::stop_token) { return reader.runs(); }, [this](Result<std::vector<session::RunView>> runs) {
-        m_reader->setHistory(nullptr);
-        if (!runs || runs->empty() || m_lastData.isValid())
-            return; // a failure is told by the pages that show more of it; a run that has begun knows better
-        for (const session::RunView& run : *runs) {
-            if (std::isfinite(run.untunedMs))
-                m_figures.untunedMs = run.untunedMs;
-            if (!run.measured.empty()) {
-                m_figures.measuredMs = run.measured.back().second;
-                m_figures.measuredParts = run.measuredParts;
+    m_reader->ask(
+        [](session::History& reader, std::stop_token) { return reader.runs(); },
+        [this](Result<std::vector<session::RunView>> runs) {
+            m_reader->setHistory(nullptr);
+            if (!runs || runs->empty() || m_lastData.isValid())
+                return; // a failure is told by the pages that show more of it; a run that has begun knows better
+            for (const session::RunView& run : *runs) {
+                if (std::isfinite(run.untunedMs))
+                    m_figures.untunedMs = run.untunedMs;
+                if (!run.measured.empty()) {
+                    m_figures.measuredMs = run.measured.back().second;
+                    m_figures.measuredParts = run.measuredParts;
+                }
             }
-        }
-        m_figures.runSeconds = runs->back().activeSeconds;
-        emit figuresChanged();
-    });
+            m_figures.runSeconds = runs->back().activeSeconds;
+            emit figuresChanged();
+        });
 }
 
 void Workspace::clearRun()
@@ -223,7 +234,8 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
             ++m_figures.trials;
             if (trial->trial.code != "Ok") {
                 ++m_figures.failed;
-                m_issues->add({QString::fromStdString(trial->trial.code), taskName(trial->trial.task), QString::fromStdString(trial->trial.text), trial->trial.task, 1, trial->trial.about});
+                m_issues->add({QString::fromStdString(trial->trial.code), taskName(trial->trial.task),
+                               QString::fromStdString(trial->trial.text), trial->trial.task, 1, trial->trial.about});
             }
         } else if (const auto* estimate = std::get_if<session::EstimateEvent>(&event.what)) {
             m_figures.etaSeconds = estimate->etaSeconds;
@@ -236,22 +248,34 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
                     m_curve.removeAt(i);
         } else if (const auto* measured = std::get_if<session::MeasuredEvent>(&event.what)) {
             (measured->untuned ? m_figures.untunedMs : m_figures.measuredMs) = measured->ms;
-            log(measured->untuned ? tr("Whole network, untuned: %1").arg(msText(measured->ms)) : tr("Whole network: %1").arg(msText(measured->ms)));
+            log(measured->untuned ? tr("Whole network, untuned: %1").arg(msText(measured->ms))
+                                  : tr("Whole network: %1").arg(msText(measured->ms)));
             if (!measured->untuned)
                 m_figures.measuredParts = measured->estimated;
             if (!measured->untuned && std::isfinite(measured->estimated.totalMs()))
                 log(estimatePartsText(measured->estimated));
         } else if (const auto* round = std::get_if<session::RoundEvent>(&event.what)) {
-            log(tr("%1  round %2: %3 trials of %4").arg(minutesText(event.atSeconds)).arg(round->index).arg(round->trials).arg(taskName(round->task)));
+            log(tr("%1  round %2: %3 trials of %4")
+                    .arg(minutesText(event.atSeconds))
+                    .arg(round->index)
+                    .arg(round->trials)
+                    .arg(taskName(round->task)));
         } else if (const auto* finals = std::get_if<session::FinalsEvent>(&event.what)) {
-            log(tr("%1  finals: %2 finalists of %3 tasks in %4 passes; another one is best of %5; estimate %6, was %7").arg(minutesText(event.atSeconds)).arg(finals->finalists).arg(finals->tasks)
-                    .arg(finals->passes).arg(finals->changed).arg(msText(finals->afterMs), msText(finals->beforeMs)));
+            log(tr("%1  finals: %2 finalists of %3 tasks in %4 passes; another one is best of %5; estimate %6, was %7")
+                    .arg(minutesText(event.atSeconds))
+                    .arg(finals->finalists)
+                    .arg(finals->tasks)
+                    .arg(finals->passes)
+                    .arg(finals->changed)
+                    .arg(msText(finals->afterMs), msText(finals->beforeMs)));
         } else if (const auto* text = std::get_if<session::LogEvent>(&event.what)) {
             log(coreText(text->text, text->about));
         } else if (const auto* error = std::get_if<session::ErrorEvent>(&event.what)) {
             addIssue(tr("run"), Error{.code = error->code, .message = error->text, .about = error->about});
         } else if (const auto* state = std::get_if<session::StateEvent>(&event.what)) {
-            log(QStringLiteral("%1  %2 %3").arg(minutesText(event.atSeconds), coreText(phrase(toString(state->state))), state->about ? coreText(*state->about) : coreText(phrase(state->text))));
+            log(QStringLiteral("%1  %2 %3")
+                    .arg(minutesText(event.atSeconds), coreText(phrase(toString(state->state))),
+                         state->about ? coreText(*state->about) : coreText(phrase(state->text))));
             if (state->state == session::RunState::Failed)
                 addIssue(tr("run"), Error{.code = Errc::Internal, .message = state->text, .about = state->about});
             if (state->state != session::RunState::Running) {
@@ -264,7 +288,8 @@ void Workspace::onEvents(const std::vector<session::Event>& events)
     while (m_pace.size() > 2 && m_pace.front().first < m_figures.runSeconds - kPaceSeconds)
         m_pace.erase(m_pace.begin());
     const double span = m_pace.back().first - m_pace.front().first;
-    m_figures.trialsPerSecond = span > 1 ? static_cast<double>(m_pace.back().second - m_pace.front().second) / span : session::kUnknown;
+    m_figures.trialsPerSecond = span > 1 ? static_cast<double>(m_pace.back().second - m_pace.front().second) / span
+                                         : session::kUnknown;
     emit figuresChanged();
 }
 
@@ -276,14 +301,19 @@ QString Workspace::importText(const session::LogImport& done)
     if (const auto skipped = done.skippedLines(); skipped > 0)
         text += QLatin1Char(' ') + tr("%L1 lines were left out: the issues tell why.").arg(skipped);
     if (done.foreign > 0)
-        text += QLatin1Char(' ') + tr("%L1 were measured elsewhere by another tuner: no export uses them before they are measured again here.").arg(done.foreign);
+        text += QLatin1Char(' ')
+                + tr("%L1 were measured elsewhere by another tuner: no export uses them before they are measured again "
+                     "here.")
+                      .arg(done.foreign);
     return text;
 }
 
 void Workspace::onImported(const session::LogImport& done, const std::vector<session::TaskView>& tasks)
 {
     for (const session::SkippedLines& lines : done.skipped)
-        m_issues->add({codeText(Errc::BadFile), tr("%1, line %2").arg(QString::fromStdString(lines.file)).arg(lines.line), QString::fromStdString(lines.reason), -1,
+        m_issues->add({codeText(Errc::BadFile),
+                       tr("%1, line %2").arg(QString::fromStdString(lines.file)).arg(lines.line),
+                       QString::fromStdString(lines.reason), -1,
                        static_cast<int>(std::min<std::int64_t>(lines.count, 1'000'000'000)), lines.about});
     if (done.taken + done.known == 0 && done.skipped.empty())
         m_issues->add({codeText(Errc::BadFile), tr("tuning log"), tr("There is no line of a log to read"), -1, 1});
@@ -297,7 +327,8 @@ void Workspace::takeTasks(const std::vector<session::TaskView>& tasks)
 {
     // What a run tells goes before: it does not learn from logs.
     const session::RunState state = session()->state();
-    if (state == session::RunState::Idle || state == session::RunState::Stopped || state == session::RunState::Finished || state == session::RunState::Failed) {
+    if (state == session::RunState::Idle || state == session::RunState::Stopped || state == session::RunState::Finished
+        || state == session::RunState::Failed) {
         m_tasks->updateTasks(tasks);
         m_figures.trials = m_figures.failed = 0;
         for (int row = 0; row < m_tasks->rowCount(); ++row) {
@@ -325,7 +356,8 @@ void Workspace::onRemeasured(const std::vector<session::RemeasuredTrial>& trials
         events.push_back({m_figures.runSeconds, event});
         double& bestMs = best.try_emplace(trial.task, m_tasks->task(trial.task).bestMs).first->second;
         if (trial.code == "Ok" && !(trial.costMs >= bestMs))
-            events.push_back({m_figures.runSeconds, session::BestEvent{trial.task, bestMs = trial.costMs, trial.alternative}});
+            events.push_back(
+                {m_figures.runSeconds, session::BestEvent{trial.task, bestMs = trial.costMs, trial.alternative}});
     }
     m_tasks->apply(events);
     emit figuresChanged();

@@ -18,8 +18,8 @@ class SessionBridge;
 class TaskModel;
 class TrialJobs;
 
-/// What all pages share: the open session, its models, what is selected, the run's figures. Made by the window, outlives
-/// its pages; GUI thread. The task model has seen a batch of events before any page does.
+/// What all pages share: the open session, its models, what is selected, the run's figures. Made by the window,
+/// outlives its pages; GUI thread. The task model has seen a batch of events before any page does.
 class Workspace final : public QObject
 {
     Q_OBJECT
@@ -50,8 +50,8 @@ public:
 
     /// What is open: a path, or zoo:NAME.
     QString source() const { return m_source; }
-    /// Opens a model or project, which without a target is shown for what it was tuned for; opened() of the bridge, or a row
-    /// among the issues, follows.
+    /// Opens a model or project, which without a target is shown for what it was tuned for; opened() of the bridge, or
+    /// a row among the issues, follows.
     void open(const QString& source, const QString& target);
     /// A stored run of a project, the latest for 0: opened() follows, then start() of the bridge plays it.
     void openReplay(const QString& project, qint64 run = 0);
@@ -66,7 +66,8 @@ public:
     /// Seconds since the last events came; NaN before the first.
     double dataAge() const;
 
-    /// A row among the issues. `code` as toString(Errc) spells it; `task` -1: none. Those without a task are pushed to the front.
+    /// A row among the issues. `code` as toString(Errc) spells it; `task` -1: none. Those without a task are pushed to
+    /// the front.
     void addIssue(const QString& code, const QString& where, const QString& text, int task = -1);
     void addIssue(const QString& where, const Error& error, int task = -1);
     void log(const QString& text);

@@ -15,7 +15,9 @@
 
 namespace lathe::ui {
 
-BudgetBar::BudgetBar(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace)
+BudgetBar::BudgetBar(Workspace& workspace, QWidget* parent)
+    : QWidget(parent)
+    , m_workspace(workspace)
 {
     setObjectName(QStringLiteral("budgetBar"));
     const auto button = [this](const char* name) {
@@ -57,7 +59,8 @@ BudgetBar::BudgetBar(Workspace& workspace, QWidget* parent) : QWidget(parent), m
         m_cap->setSpecialValueText(tr("no cap"));
         m_cap->setSuffix(tr(" trials"));
     });
-    connect(&m_workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) { showTask(place.task); });
+    connect(&m_workspace.selection(), &Selection::changed, this,
+            [this](const Selection::Place& place) { showTask(place.task); });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &BudgetBar::onOpened);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, [this] { showTask(-1); });
     connect(&m_workspace.edits(), &Edits::budgetChanged, this, [this](int task) {
@@ -110,7 +113,8 @@ void BudgetBar::ask()
         const QScopedValueRollback guard(m_showing, true);
         m_pin->setChecked(false);
     }
-    const session::TaskBudget budget{m_pin->isChecked(), m_mute->isChecked(), m_boost->currentData().toDouble(), m_cap->value()};
+    const session::TaskBudget budget{m_pin->isChecked(), m_mute->isChecked(), m_boost->currentData().toDouble(),
+                                     m_cap->value()};
     m_workspace.edits().setBudget(m_task, budget);
 }
 

@@ -38,12 +38,15 @@ constexpr int kComparePageRefreshMs = 5000;
 
 QString settingsKey(const session::TuningSession& session)
 {
-    return QStringLiteral("compare/") + QString::fromLatin1(QString::fromStdString(session.options().project.string()).toUtf8().toHex());
+    return QStringLiteral("compare/")
+           + QString::fromLatin1(QString::fromStdString(session.options().project.string()).toUtf8().toHex());
 }
 
 } // namespace
 
-ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
+ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_workspace(workspace)
 {
     setObjectName(QStringLiteral("comparePage"));
     m_summary = new QLabel(this);
@@ -56,7 +59,9 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : Page(parent), 
     m_problem->setTextInteractionFlags(Qt::TextBrowserInteraction);
     m_problem->hide();
     connect(m_problem, &QLabel::linkActivated, this, [this] {
-        std::erase_if(m_baselines, [this](const session::Baseline& baseline) { return std::find(m_unreadable.begin(), m_unreadable.end(), baseline) != m_unreadable.end(); });
+        std::erase_if(m_baselines, [this](const session::Baseline& baseline) {
+            return std::find(m_unreadable.begin(), m_unreadable.end(), baseline) != m_unreadable.end();
+        });
         m_unreadable.clear();
         store();
         read();
@@ -122,9 +127,8 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : Page(parent), 
         if (at >= 0 && at != m_taskTable->currentIndex().row())
             m_taskTable->selectRow(at);
     });
-    connect(m_standingTable->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
-        m_remove->setEnabled(m_standingTable->currentIndex().row() > 0);
-    });
+    connect(m_standingTable->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+            [this] { m_remove->setEnabled(m_standingTable->currentIndex().row() > 0); });
     retranslated(this, [this] { retranslate(); });
     restore();
 }
@@ -195,7 +199,8 @@ QString ComparePage::command() const
 
 void ComparePage::browse()
 {
-    const QStringList files = QFileDialog::getOpenFileNames(this, tr("Compare with projects"), {}, tr("Projects (*.lathe)"));
+    const QStringList files = QFileDialog::getOpenFileNames(this, tr("Compare with projects"), {},
+                                                            tr("Projects (*.lathe)"));
     for (const QString& file : files)
         pin({file.toStdString(), 0, 0, 0});
 }
@@ -322,10 +327,12 @@ ComparePage::Standings ComparePage::readStandings(const std::filesystem::path& p
     return read;
 }
 
-void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs, const QStringList& problems)
+void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs,
+                       const QStringList& problems)
 {
     QString task = m_tasks->taskKey(m_taskTable->currentIndex().row());
-    if (const int chosen = m_workspace.selection().current().task; task.isEmpty() && chosen >= 0 && chosen < m_workspace.tasks().rowCount())
+    if (const int chosen = m_workspace.selection().current().task;
+        task.isEmpty() && chosen >= 0 && chosen < m_workspace.tasks().rowCount())
         task = QString::fromStdString(m_workspace.tasks().task(chosen).key);
     const int baseline = m_standingTable->currentIndex().row();
     m_compared = std::move(compared);
@@ -357,21 +364,28 @@ void ComparePage::fill(std::shared_ptr<const Compared> compared, const std::vect
         widget->setEnabled(open);
     m_copy->setEnabled(open && !m_baselines.empty());
     m_remove->setEnabled(m_standingTable->currentIndex().row() > 0);
-    m_tabs->setTabText(1, m_conditions->differing() > 0 ? tr("Co&nditions (%1 differ)").arg(m_conditions->differing()) : tr("Co&nditions"));
-    QString problem = problems.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
+    m_tabs->setTabText(1, m_conditions->differing() > 0 ? tr("Co&nditions (%1 differ)").arg(m_conditions->differing())
+                                                        : tr("Co&nditions"));
+    QString problem =
+        problems.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
     if (!m_unreadable.empty())
         problem += QStringLiteral(" <a href=\"drop\">%1</a>").arg(tr("Take away what cannot be read"));
     m_problem->setText(problem);
     m_problem->setVisible(!problems.isEmpty());
     QString text;
     if (m_compared == nullptr || m_compared->baselines.empty()) {
-        text = open ? tr("Pin an earlier project, a run or a date to see what became faster or slower.") : tr("Open a network to compare it.");
+        text = open ? tr("Pin an earlier project, a run or a date to see what became faster or slower.")
+                    : tr("Open a network to compare it.");
     } else {
         const session::Comparison c = session::compare(m_compared->baselines.front(), m_compared->now);
-        text = c.beforeMs > 0 ? tr("Against A: %1 before, %2 now (%3), over the tasks that both have valid records for.").arg(msText(c.beforeMs), msText(c.afterMs), changeText(c.afterMs / c.beforeMs))
-                              : tr("A has no task in common with this project that both have valid records for.");
+        text = c.beforeMs > 0
+                   ? tr("Against A: %1 before, %2 now (%3), over the tasks that both have valid records for.")
+                         .arg(msText(c.beforeMs), msText(c.afterMs), changeText(c.afterMs / c.beforeMs))
+                   : tr("A has no task in common with this project that both have valid records for.");
         if (m_conditions->serious() > 0)
-            text += QLatin1Char(' ') + tr("Careful: %1 conditions differ after which latencies may not compare.").arg(m_conditions->serious());
+            text += QLatin1Char(' ')
+                    + tr("Careful: %1 conditions differ after which latencies may not compare.")
+                          .arg(m_conditions->serious());
     }
     m_summary->setText(text);
 }
@@ -383,10 +397,14 @@ void ComparePage::fillRuns(const std::vector<session::RunChoice>& runs)
         return;
     m_runs->clear();
     for (const session::RunChoice& run : runs)
-        m_runs->addAction(tr("Run %1: %2, %3 tuned, %4")
-                              .arg(run.run)
-                              .arg(QDateTime::fromMSecsSinceEpoch(run.startedMs).toString(QStringLiteral("yyyy-MM-dd HH:mm")), minutesText(run.activeSeconds), QString::fromStdString(run.modelName)),
-                          this, [this, project = session->options().project, id = run.run] { pin({project, id, 0, 0}); });
+        m_runs->addAction(
+            tr("Run %1: %2, %3 tuned, %4")
+                .arg(run.run)
+                .arg(QDateTime::fromMSecsSinceEpoch(run.startedMs).toString(QStringLiteral("yyyy-MM-dd HH:mm")),
+                     minutesText(run.activeSeconds), QString::fromStdString(run.modelName)),
+            this, [this, project = session->options().project, id = run.run] {
+                pin({project, id, 0, 0});
+            });
     if (runs.empty())
         m_runs->addAction(tr("This project has no runs yet"))->setEnabled(false);
 }
@@ -394,7 +412,8 @@ void ComparePage::fillRuns(const std::vector<session::RunChoice>& runs)
 void ComparePage::selectTask()
 {
     const QString key = m_tasks->taskKey(m_taskTable->currentIndex().row());
-    m_programs->setTask(key, m_tasks->index(m_taskTable->currentIndex().row(), CompareModel::TaskColumn).data().toString());
+    m_programs->setTask(key,
+                        m_tasks->index(m_taskTable->currentIndex().row(), CompareModel::TaskColumn).data().toString());
     if (key.isEmpty() || !m_taskTable->hasFocus())
         return;
     for (int row = 0; row < m_workspace.tasks().rowCount(); ++row) {

@@ -20,8 +20,8 @@ class ProgramComparison;
 class TableView;
 class Workspace;
 
-/// The open project held against pinned baselines (projects, runs, dates): as a whole, task by task, condition by condition, and
-/// program by program. Baselines are remembered with the project.
+/// The open project held against pinned baselines (projects, runs, dates): as a whole, task by task, condition by
+/// condition, and program by program. Baselines are remembered with the project.
 class ComparePage final : public Page
 {
     Q_OBJECT
@@ -57,7 +57,8 @@ private:
     void restore(); ///< the baselines of the project that was opened
     void store() const;
     void read();
-    void fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs, const QStringList& problems);
+    void fill(std::shared_ptr<const Compared> compared, const std::vector<session::RunChoice>& runs,
+              const QStringList& problems);
     void fillRuns(const std::vector<session::RunChoice>& runs);
     void selectTask();
     void retranslate();

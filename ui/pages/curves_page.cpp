@@ -119,12 +119,14 @@ void CurvesPage::update()
             curves.estimate << QPointF(round.atSeconds, round.estimateMs);
     for (const RoundModel::Finals& finals : m_rounds.finals())
         if (std::isfinite(finals.ms)) { // as they say: the line may go up
-            const auto later = std::upper_bound(curves.estimate.begin(), curves.estimate.end(), finals.atSeconds, [](double at, const QPointF& point) { return at < point.x(); });
+            const auto later = std::upper_bound(curves.estimate.begin(), curves.estimate.end(), finals.atSeconds,
+                                                [](double at, const QPointF& point) { return at < point.x(); });
             curves.estimate.insert(later, QPointF(finals.atSeconds, finals.ms));
         }
     const auto tasks = static_cast<std::size_t>(m_workspace.tasks().rowCount());
     std::vector<bool> shown(tasks, m_tasks->currentIndex() == kAllTasks);
-    if (const int selected = m_workspace.selection().current().task; m_tasks->currentIndex() == kSelectedTask && selected >= 0 && static_cast<std::size_t>(selected) < tasks)
+    if (const int selected = m_workspace.selection().current().task;
+        m_tasks->currentIndex() == kSelectedTask && selected >= 0 && static_cast<std::size_t>(selected) < tasks)
         shown[static_cast<std::size_t>(selected)] = true;
     if (m_tasks->currentIndex() == kLargestTasks) {
         std::vector<std::size_t> order(tasks);
@@ -139,7 +141,8 @@ void CurvesPage::update()
     }
     std::vector<LatencyChart::TaskCurve> byTask(tasks);
     for (const RoundModel::Round& round : m_rounds.rounds()) {
-        if (round.task < 0 || static_cast<std::size_t>(round.task) >= tasks || !shown[static_cast<std::size_t>(round.task)] || !std::isfinite(round.bestMs))
+        if (round.task < 0 || static_cast<std::size_t>(round.task) >= tasks
+            || !shown[static_cast<std::size_t>(round.task)] || !std::isfinite(round.bestMs))
             continue;
         auto& points = byTask[static_cast<std::size_t>(round.task)].points;
         const double ms = round.bestMs * m_workspace.tasks().task(round.task).weight;

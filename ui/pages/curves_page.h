@@ -16,8 +16,8 @@ class LatencyChart;
 class RoundModel;
 class Workspace;
 
-/// Estimated and measured latency over the run's time, tasks' curves on demand, and what is likely to come. The view can be
-/// held while the run goes on.
+/// Estimated and measured latency over the run's time, tasks' curves on demand, and what is likely to come. The view
+/// can be held while the run goes on.
 class CurvesPage final : public Page
 {
     Q_OBJECT

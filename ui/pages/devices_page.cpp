@@ -21,7 +21,9 @@
 
 namespace lathe::ui {
 
-DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
+DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_workspace(workspace)
 {
     setObjectName(QStringLiteral("devicesPage"));
     m_list = new QListWidget(this);
@@ -45,7 +47,8 @@ DevicesPage::DevicesPage(Workspace& workspace, QWidget* parent) : Page(parent), 
     m_table = new TableView("hardwareTable", this);
     m_table->setModel(m_model);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_table->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed | QAbstractItemView::AnyKeyPressed);
+    m_table->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed
+                             | QAbstractItemView::AnyKeyPressed);
     const int widths[] = {190, 110, 70, 150, 260};
     for (int column = 0; column < HardwareModel::ColumnCount; ++column)
         m_table->setColumnWidth(column, widths[column]);
@@ -120,7 +123,10 @@ void DevicesPage::fill()
         for (const session::DeviceView& device : m_workspace.devices().directory().all()) {
             const bool ready = device.ready();
             const QString name = QString::fromStdString(device.name.empty() ? device.kind : device.name);
-            auto* item = new QListWidgetItem(QStringLiteral("%1  ·  %2").arg(name.isEmpty() ? tr("Devices of this machine") : name, ready ? tr("ready") : tr("not usable")), m_list);
+            auto* item = new QListWidgetItem(
+                QStringLiteral("%1  ·  %2")
+                    .arg(name.isEmpty() ? tr("Devices of this machine") : name, ready ? tr("ready") : tr("not usable")),
+                m_list);
             item->setToolTip(device.about ? coreText(*device.about) : QString::fromStdString(device.state));
             if (!ready)
                 item->setForeground(palette().brush(QPalette::PlaceholderText));
@@ -135,13 +141,15 @@ const session::DeviceView* DevicesPage::current() const
 {
     const int row = m_list->currentRow() - (m_workspace.session() != nullptr ? 1 : 0);
     const auto devices = m_workspace.devices().directory().all();
-    return row >= 0 && static_cast<std::size_t>(row) < devices.size() ? &devices[static_cast<std::size_t>(row)] : nullptr;
+    return row >= 0 && static_cast<std::size_t>(row) < devices.size() ? &devices[static_cast<std::size_t>(row)]
+                                                                      : nullptr;
 }
 
 std::pair<QString, QString> DevicesPage::testSubject() const
 {
     if (const session::DeviceView* device = current())
-        return device->ready() ? std::pair(QString::fromStdString(device->kind), QString::fromStdString(device->key)) : std::pair<QString, QString>();
+        return device->ready() ? std::pair(QString::fromStdString(device->kind), QString::fromStdString(device->key))
+                               : std::pair<QString, QString>();
     if (m_workspace.session() == nullptr)
         return {};
     return {QString::fromStdString(m_workspace.session()->options().target), QString()};
@@ -156,8 +164,9 @@ void DevicesPage::showCurrent()
     if (device != nullptr) {
         m_model->setEditor({});
         m_model->setLimits(device->hardware);
-        state = device->ready() ? tr("%1 can be measured on. Its parameters are what its back end tells.").arg(QString::fromStdString(device->name))
-                                         : tr("It cannot be used: %1").arg(coreText(device->reason(), device->about));
+        state = device->ready() ? tr("%1 can be measured on. Its parameters are what its back end tells.")
+                                      .arg(QString::fromStdString(device->name))
+                                : tr("It cannot be used: %1").arg(coreText(device->reason(), device->about));
     } else if (session != nullptr && m_list->currentRow() == 0) {
         if (m_workspace.replay() != nullptr)
             m_model->setEditor({});
@@ -169,12 +178,14 @@ void DevicesPage::showCurrent()
                     return QString();
                 if (const auto set = project->setHardware(name, value); !set)
                     return errorText(set.error());
-                QMetaObject::invokeMethod(this, &DevicesPage::showCurrent, Qt::QueuedConnection); // once the editor has closed
+                QMetaObject::invokeMethod(this, &DevicesPage::showCurrent,
+                                          Qt::QueuedConnection); // once the editor has closed
                 return QString();
             });
         m_model->setLimits(session->hardware());
         state = m_workspace.replay() != nullptr ? tr("What the search respected in the run that is replayed.")
-                                                : tr("What the search respects. Double-click a value to change it for the runs to come; it is stored with the project.");
+                                                : tr("What the search respects. Double-click a value to change it for "
+                                                     "the runs to come; it is stored with the project.");
     } else {
         m_model->setEditor({});
         m_model->setLimits({});
@@ -189,7 +200,8 @@ void DevicesPage::showCurrent()
         else if (!test.failure.isEmpty())
             text = tr("The self-test failed: %1").arg(test.failure);
         else {
-            text = tr("The self-test passed: a kernel was built, ran in %1 and computed what it must").arg(msText(test.result.runMs));
+            text = tr("The self-test passed: a kernel was built, ran in %1 and computed what it must")
+                       .arg(msText(test.result.runMs));
             if (std::isfinite(test.result.maxRelError))
                 text += tr(" (relative error %1)").arg(QString::number(test.result.maxRelError, 'g', 2));
             text += tr(".");
@@ -206,8 +218,10 @@ void DevicesPage::updateButtons()
     const auto tested = m_tests.find(subject);
     m_test->setEnabled(!subject.first.isEmpty() && (tested == m_tests.end() || !tested->second.running));
     const QModelIndex index = m_table->currentIndex();
-    m_reset->setEnabled(current() == nullptr && index.isValid() && (m_model->flags(index.siblingAtColumn(HardwareModel::ValueColumn)) & Qt::ItemIsEditable)
-                        && (m_model->limit(index.row()).origin == "edited" || m_model->limit(index.row()).origin.starts_with("file ")));
+    m_reset->setEnabled(
+        current() == nullptr && index.isValid()
+        && (m_model->flags(index.siblingAtColumn(HardwareModel::ValueColumn)) & Qt::ItemIsEditable)
+        && (m_model->limit(index.row()).origin == "edited" || m_model->limit(index.row()).origin.starts_with("file ")));
 }
 
 void DevicesPage::test()
@@ -219,16 +233,19 @@ void DevicesPage::test()
     test = {};
     test.running = true;
     showCurrent();
-    m_jobs.run([subject](const JobLink&) { return session::selfTestDevice(subject.first.toStdString(), subject.second.toStdString()); },
-               [this, subject](const Result<session::SelfTest>& result) {
-                   Tested& ended = m_tests[subject];
-                   ended = {};
-                   if (result)
-                       ended.result = *result;
-                   else
-                       ended.failure = errorText(result.error());
-                   showCurrent();
-               });
+    m_jobs.run(
+        [subject](const JobLink&) {
+            return session::selfTestDevice(subject.first.toStdString(), subject.second.toStdString());
+        },
+        [this, subject](const Result<session::SelfTest>& result) {
+            Tested& ended = m_tests[subject];
+            ended = {};
+            if (result)
+                ended.result = *result;
+            else
+                ended.failure = errorText(result.error());
+            showCurrent();
+        });
 }
 
 void DevicesPage::reset()

@@ -19,8 +19,8 @@ class HardwareModel;
 class TableView;
 class Workspace;
 
-/// What can measure here, whether it works, and the hardware parameters that search respects: those of the open network's target
-/// can be edited. Devices are asked when the page is first seen.
+/// What can measure here, whether it works, and the hardware parameters that search respects: those of the open
+/// network's target can be edited. Devices are asked when the page is first seen.
 class DevicesPage final : public Page
 {
     Q_OBJECT

@@ -128,10 +128,11 @@ void FailuresPage::connectActions()
 {
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &FailuresPage::showCurrent);
     connect(m_model, &QAbstractItemModel::modelReset, this, &FailuresPage::showCurrent);
-    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-        if (current.isValid())
-            restrictTo(false);
-    });
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& current) {
+                if (current.isValid())
+                    restrictTo(false);
+            });
     connect(m_table, &QTableView::activated, this, [this] { restrictTo(true); });
     connect(m_show, &QPushButton::clicked, this, [this] { restrictTo(true); });
     connect(m_example, &QPushButton::clicked, this, &FailuresPage::showExample);
@@ -205,7 +206,8 @@ void FailuresPage::onEvents(const std::vector<session::Event>& events)
         return (trial != nullptr && trial->trial.code != "Ok") || std::holds_alternative<session::RewindEvent>(e.what);
     });
     if (failed && !m_refresh.isActive())
-        m_refresh.start(std::max(kFailuresPageRefreshMs, static_cast<int>(m_seconds * 100 * 1000))); // a hundredth of the time at most
+        m_refresh.start(std::max(kFailuresPageRefreshMs,
+                                 static_cast<int>(m_seconds * 100 * 1000))); // a hundredth of the time at most
 }
 
 void FailuresPage::readAgain()
@@ -228,21 +230,23 @@ void FailuresPage::read()
     }
     QElapsedTimer clock;
     clock.start();
-    m_reader.ask([](session::History& history, std::stop_token stop) { return history.failures(stop); }, [this, clock](Result<std::vector<session::FailureView>> failures) {
-        m_seconds = static_cast<double>(clock.elapsed()) / 1000;
-        if (!failures) {
-            m_workspace.addIssue(tr("failures"), failures.error());
-            return;
-        }
-        // The chosen cause stays chosen where its row moves.
-        const QModelIndex current = m_table->currentIndex();
-        const std::string chosen = current.isValid() ? m_model->failure(current.row()).cause : std::string();
-        m_model->setFailures(*std::move(failures));
-        for (int row = 0; row < m_model->rowCount() && !chosen.empty(); ++row)
-            if (m_model->failure(row).cause == chosen && !m_table->currentIndex().isValid())
-                m_table->setCurrentIndex(m_model->index(row, 0));
-        showCurrent();
-    });
+    m_reader.ask([](session::History& history, std::stop_token stop) { return history.failures(stop); },
+                 [this, clock](Result<std::vector<session::FailureView>> failures) {
+                     m_seconds = static_cast<double>(clock.elapsed()) / 1000;
+                     if (!failures) {
+                         m_workspace.addIssue(tr("failures"), failures.error());
+                         return;
+                     }
+                     // The chosen cause stays chosen where its row moves.
+                     const QModelIndex current = m_table->currentIndex();
+                     const std::string chosen = current.isValid() ? m_model->failure(current.row()).cause
+                                                                  : std::string();
+                     m_model->setFailures(*std::move(failures));
+                     for (int row = 0; row < m_model->rowCount() && !chosen.empty(); ++row)
+                         if (m_model->failure(row).cause == chosen && !m_table->currentIndex().isValid())
+                             m_table->setCurrentIndex(m_model->index(row, 0));
+                     showCurrent();
+                 });
 }
 
 void FailuresPage::showCurrent()
@@ -257,8 +261,13 @@ void FailuresPage::showCurrent()
         else if (causes == 0)
             m_summary->setText(tr("No trial has failed."));
         else
-            m_summary->setText((total == 1 ? tr("One trial failed.") : tr("%1 trials failed.").arg(locale.toString(static_cast<qlonglong>(total)))) + QLatin1Char(' ')
-                               + (causes == 1 ? tr("Select its cause to see the text and what helps.") : tr("%1 causes: select one to see its text and what helps.").arg(locale.toString(causes))));
+            m_summary->setText(
+                (total == 1 ? tr("One trial failed.")
+                            : tr("%1 trials failed.").arg(locale.toString(static_cast<qlonglong>(total))))
+                + QLatin1Char(' ')
+                + (causes == 1
+                       ? tr("Select its cause to see the text and what helps.")
+                       : tr("%1 causes: select one to see its text and what helps.").arg(locale.toString(causes))));
         m_text->clear();
         m_advice->clear();
         updateButtons();
@@ -266,7 +275,8 @@ void FailuresPage::showCurrent()
     }
     const session::FailureView& failure = m_model->failure(current.row());
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(failure.code));
-    m_summary->setText(QStringLiteral("<b>%1</b> – %2").arg(advice.title.toHtmlEscaped(), m_model->tasksText(failure, 3).toHtmlEscaped()));
+    m_summary->setText(QStringLiteral("<b>%1</b> – %2")
+                           .arg(advice.title.toHtmlEscaped(), m_model->tasksText(failure, 3).toHtmlEscaped()));
     if (const QString text = coreText(failure.text, failure.about); m_text->toPlainText() != text)
         m_text->setPlainText(text);
     updateButtons();
@@ -282,7 +292,10 @@ void FailuresPage::updateButtons()
     if (!current.isValid() || m_workspace.session() == nullptr)
         return;
     const session::FailureView& failure = m_model->failure(current.row());
-    m_retry->setText(failure.count == 1 ? tr("Try it &again") : tr("Try all %1 &again").arg(QLocale().toString(std::min<qlonglong>(failure.count, kMaxAgain))));
+    m_retry->setText(
+        failure.count == 1
+            ? tr("Try it &again")
+            : tr("Try all %1 &again").arg(QLocale().toString(std::min<qlonglong>(failure.count, kMaxAgain))));
     m_retry->setEnabled(!m_workspace.trialJobs().isMeasuring());
     const FailureCure cure = failureCure(failure, m_workspace.edits().runTimeout());
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(failure.code));
@@ -346,7 +359,8 @@ void FailuresPage::cure()
     } else if (cure.act == FailureCure::Act::Package) {
         QApplication::clipboard()->setText(QStringLiteral("sudo apt install ") + cure.package);
         m_workspace.log(tr("Copied: %1").arg(QApplication::clipboard()->text()));
-    } else if (auto* devices = window()->findChild<QAction*>(QStringLiteral("page.devices")); devices != nullptr && cure.act == FailureCure::Act::Limit) {
+    } else if (auto* devices = window()->findChild<QAction*>(QStringLiteral("page.devices"));
+               devices != nullptr && cure.act == FailureCure::Act::Limit) {
         devices->trigger();
     }
     showCurrent();

@@ -20,7 +20,8 @@ class TableView;
 class TrialFilter;
 class Workspace;
 
-/// Failed trials by stage and cause, with one example in full and what helps against it. The chosen cause restricts the records.
+/// Failed trials by stage and cause, with one example in full and what helps against it. The chosen cause restricts the
+/// records.
 class FailuresPage final : public Page
 {
     Q_OBJECT

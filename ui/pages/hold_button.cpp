@@ -5,7 +5,8 @@
 
 namespace lathe::ui {
 
-HoldButton::HoldButton(RoundModel& rounds, const char* name, QWidget* parent) : QToolButton(parent)
+HoldButton::HoldButton(RoundModel& rounds, const char* name, QWidget* parent)
+    : QToolButton(parent)
 {
     setObjectName(QLatin1String(name));
     setCheckable(true);

@@ -10,7 +10,8 @@
 
 namespace lathe::ui {
 
-IssuesPage::IssuesPage(Workspace& workspace, QWidget* parent) : Page(parent)
+IssuesPage::IssuesPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
 {
     auto* table = new TableView("issueTable", this);
     table->setModel(&workspace.issues());

@@ -13,7 +13,8 @@ namespace {
 constexpr int kMostLines = 3000; ///< the text's layout holds a kilobyte for each
 }
 
-LogPage::LogPage(Workspace& workspace, QWidget* parent) : Page(parent)
+LogPage::LogPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
 {
     auto* text = new QPlainTextEdit(this);
     text->setObjectName(QStringLiteral("log"));

@@ -27,7 +27,9 @@ namespace {
 constexpr int kNoticeMs = 6000;
 }
 
-NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
+NetworkPage::NetworkPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_workspace(workspace)
 {
     m_graph = new GraphView(this);
     m_graph->setObjectName(QStringLiteral("graphView"));
@@ -145,7 +147,8 @@ QToolBar* NetworkPage::makeBar()
         m_graph->setAccessibleName(tr("Network graph"));
         m_find->setPlaceholderText(tr("Find name, type, shape"));
         m_find->setAccessibleName(tr("Find nodes by name, type or shape"));
-        const QString colors[] = {tr("Colour: task"), tr("Colour: share of run time"), tr("Colour: layout"), tr("Colour: coverage")};
+        const QString colors[] = {tr("Colour: task"), tr("Colour: share of run time"), tr("Colour: layout"),
+                                  tr("Colour: coverage")};
         for (int i = 0; i < 4; ++i)
             m_coloring->setItemText(i, colors[i]);
         m_coloring->setAccessibleName(tr("What the colours show"));
@@ -210,7 +213,9 @@ void NetworkPage::updateFigures()
     const TaskModel& tasks = m_workspace.tasks();
     for (int row = 0; row < tasks.rowCount(); ++row) {
         const session::TaskView& task = tasks.task(row);
-        GraphCoverage coverage = std::isfinite(task.bestMs) ? GraphCoverage::Record : task.trials > 0 ? GraphCoverage::Default : GraphCoverage::Untuned;
+        GraphCoverage coverage = std::isfinite(task.bestMs) ? GraphCoverage::Record
+                                 : task.trials > 0          ? GraphCoverage::Default
+                                                            : GraphCoverage::Untuned;
         if (coverage == GraphCoverage::Record && m_near.contains(row))
             coverage = GraphCoverage::Near;
         figures.push_back({task.share / std::max(1, task.weight), coverage});
@@ -229,7 +234,9 @@ void NetworkPage::find(const QString& text)
     m_matches = m_finder.find(text);
     m_match = -1;
     m_graph->setMatches({m_matches.begin(), m_matches.end()});
-    m_found->setText(text.trimmed().isEmpty() ? QString() : m_matches.empty() ? tr("none") : tr("%n found", nullptr, static_cast<int>(m_matches.size())));
+    m_found->setText(text.trimmed().isEmpty() ? QString()
+                     : m_matches.empty()      ? tr("none")
+                                              : tr("%n found", nullptr, static_cast<int>(m_matches.size())));
 }
 
 void NetworkPage::findNext(int direction)
@@ -263,7 +270,9 @@ void NetworkPage::savePicture()
 {
     if (m_workspace.session() == nullptr)
         return;
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save the network's picture"), QStringLiteral("network.svg"), tr("Scalable picture (*.svg);;Picture (*.png)"));
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save the network's picture"),
+                                                      QStringLiteral("network.svg"),
+                                                      tr("Scalable picture (*.svg);;Picture (*.png)"));
     if (!file.isEmpty() && !m_graph->savePicture(file))
         m_workspace.addIssue(QStringLiteral("StoreFailed"), file, tr("The picture could not be written"));
 }

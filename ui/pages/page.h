@@ -29,11 +29,11 @@ public:
 
     /// Adds its actions, with their places in the menus. Called once, when the window has all its pages; the actions
     /// outlive the page by no more than the end of the window.
-    virtual void contribute(WindowActions&) { }
+    virtual void contribute(WindowActions&) {}
     /// The window brings it to the front then; of several pages the first.
     virtual bool isFor(Occasion) const { return false; }
     /// Puts the focus into its search field. For Occasion::FindWanted, once it is in front.
-    virtual void startFind() { }
+    virtual void startFind() {}
 
 signals:
     /// It has something to show: the window brings it to the front, and gives it the focus.

@@ -97,7 +97,8 @@ void ProgramComparison::fillSides()
             box->setItemData(i, comparedColor(i), Qt::DecorationRole);
         }
     // A baseline on the left, the open project on the right, unless something else was chosen.
-    m_left->setCurrentIndex(left >= 0 && left < m_left->count() && (left > 0 || right > 0) ? left : std::min(1, m_left->count() - 1));
+    m_left->setCurrentIndex(
+        left >= 0 && left < m_left->count() && (left > 0 || right > 0) ? left : std::min(1, m_left->count() - 1));
     m_right->setCurrentIndex(right >= 0 && right < m_right->count() ? right : 0);
 }
 
@@ -140,7 +141,10 @@ void ProgramComparison::ask()
         return QString();
     };
     const auto what = static_cast<session::ProgramText>(m_what->currentIndex());
-    const QString wanted = QStringLiteral("%1 %2 %3 %4 %5").arg(m_task, trial(left), trial(right)).arg(m_what->currentIndex()).arg(left * 100 + right);
+    const QString wanted = QStringLiteral("%1 %2 %3 %4 %5")
+                               .arg(m_task, trial(left), trial(right))
+                               .arg(m_what->currentIndex())
+                               .arg(left * 100 + right);
     if (wanted == m_shown)
         return;
     m_shown = wanted;

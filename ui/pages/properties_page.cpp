@@ -63,7 +63,9 @@ QString valueOf(const QTreeWidgetItem& item)
 
 } // namespace
 
-PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
+PropertiesPage::PropertiesPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_workspace(workspace)
 {
     m_tree = new QTreeWidget(this);
     m_tree->setObjectName(QStringLiteral("properties"));
@@ -153,7 +155,8 @@ void PropertiesPage::addTask(int task)
     add(tr("Key"), QString::fromStdString(view.key));
     readSchedule(task, m_tree->topLevelItemCount());
     for (const auto& [era, workload] : view.workloads) {
-        QTreeWidgetItem* item = add(tr("Workload (%1)").arg(QString::fromStdString(era)), QString::fromStdString(workload.key));
+        QTreeWidgetItem* item = add(tr("Workload (%1)").arg(QString::fromStdString(era)),
+                                    QString::fromStdString(workload.key));
         if (era != kDagShown)
             addLines(item, workload.dag);
     }
@@ -164,20 +167,21 @@ void PropertiesPage::readSchedule(int task, int at)
 {
     if (m_workspace.session()->project() == nullptr)
         return; // a replay shows schedules among the records alone
-    m_reading = m_jobs.run(
-        [session = m_workspace.bridge().shared(), task](const JobLink&) { return session->project()->bestSchedule(task); },
-        [this, at](const Result<session::ScheduleView>& schedule) {
-            if (!schedule)
-                return;
-            int row = at;
-            const std::pair<QString, const std::string*> parts[] = {
-                {tr("Loops of the best schedule"), &schedule->loops}, {tr("Steps"), &schedule->steps}};
-            for (const auto& [name, lines] : parts) {
-                auto* item = new QTreeWidgetItem({name});
-                m_tree->insertTopLevelItem(row++, item);
-                addLines(item, *lines);
-            }
-        });
+    m_reading = m_jobs.run([session = m_workspace.bridge().shared(),
+                            task](const JobLink&) { return session->project()->bestSchedule(task); },
+                           [this, at](const Result<session::ScheduleView>& schedule) {
+                               if (!schedule)
+                                   return;
+                               int row = at;
+                               const std::pair<QString, const std::string*> parts[] = {
+                                   {tr("Loops of the best schedule"), &schedule->loops},
+                                   {tr("Steps"), &schedule->steps}};
+                               for (const auto& [name, lines] : parts) {
+                                   auto* item = new QTreeWidgetItem({name});
+                                   m_tree->insertTopLevelItem(row++, item);
+                                   addLines(item, *lines);
+                               }
+                           });
 }
 
 /// What moves with the run.
@@ -187,7 +191,8 @@ void PropertiesPage::updateFigures()
         return;
     const session::TaskView& view = m_workspace.tasks().task(m_task);
     m_best->setText(1, msText(view.bestMs));
-    m_algorithm->setText(1, view.bestAlternative.empty() ? QStringLiteral("–") : QString::fromStdString(view.bestAlternative));
+    m_algorithm->setText(1, view.bestAlternative.empty() ? QStringLiteral("–")
+                                                         : QString::fromStdString(view.bestAlternative));
 }
 
 void PropertiesPage::addNode(int node)
@@ -196,15 +201,19 @@ void PropertiesPage::addNode(int node)
     if (!graph || node < 0 || node >= static_cast<int>(graph->nodes.size()))
         return;
     const session::NodeView& view = graph->nodes[static_cast<std::size_t>(node)];
-    auto* item = new QTreeWidgetItem(m_tree, {tr("Node"), QStringLiteral("%1 %2").arg(QString::fromStdString(view.op), QString::fromStdString(view.name))});
+    auto* item = new QTreeWidgetItem(
+        m_tree,
+        {tr("Node"), QStringLiteral("%1 %2").arg(QString::fromStdString(view.op), QString::fromStdString(view.name))});
     item->setToolTip(1, item->text(1));
     const QString activations = layoutText(view, {"data_layout", "layout", "out_layout"});
     for (std::size_t i = 0; i < view.inputs.size(); ++i) {
         const QString layout = i == 0 ? activations : i == 1 ? layoutText(view, {"kernel_layout"}) : QString();
-        new QTreeWidgetItem(item, {tr("input %1").arg(QString::fromStdString(view.inputs[i].name)), tensorText(view.inputs[i], layout)});
+        new QTreeWidgetItem(item, {tr("input %1").arg(QString::fromStdString(view.inputs[i].name)),
+                                   tensorText(view.inputs[i], layout)});
     }
     for (const auto& output : view.outputs)
-        new QTreeWidgetItem(item, {tr("output %1").arg(QString::fromStdString(output.name)), tensorText(output, activations)});
+        new QTreeWidgetItem(
+            item, {tr("output %1").arg(QString::fromStdString(output.name)), tensorText(output, activations)});
     for (const auto& [name, value] : view.attributes)
         new QTreeWidgetItem(item, {QString::fromStdString(name), QString::fromStdString(value)});
     if (!view.reason.empty())

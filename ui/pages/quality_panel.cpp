@@ -50,7 +50,10 @@ struct Course
 
 } // namespace
 
-QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent) : QWidget(parent), m_workspace(workspace), m_run(RoundModel::of(workspace))
+QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent)
+    : QWidget(parent)
+    , m_workspace(workspace)
+    , m_run(RoundModel::of(workspace))
 {
     setObjectName(QStringLiteral("qualityPanel"));
     m_summary = new QLabel(this);
@@ -83,9 +86,11 @@ QualityPanel::QualityPanel(Workspace& workspace, QWidget* parent) : QWidget(pare
     });
     retranslated(this, [this] {
         m_table->setAccessibleName(tr("Measurement quality"));
-        m_table->setHeaderLabels({tr("Figure"), tr("First"), tr("Now"), tr("Lowest"), tr("Highest"), tr("What it tells")});
+        m_table->setHeaderLabels(
+            {tr("Figure"), tr("First"), tr("Now"), tr("Lowest"), tr("Highest"), tr("What it tells")});
         m_devices->setAccessibleName(tr("Time by device"));
-        m_devices->setHeaderLabels({tr("Where"), tr("Search (s)"), tr("Build (s)"), tr("Upload (s)"), tr("Measure (s)"), tr("Train (s)"), tr("Other (s)"), tr("Idle (s)")});
+        m_devices->setHeaderLabels({tr("Where"), tr("Search (s)"), tr("Build (s)"), tr("Upload (s)"), tr("Measure (s)"),
+                                    tr("Train (s)"), tr("Other (s)"), tr("Idle (s)")});
         m_devices->headerItem()->setToolTip(OtherColumn, tr("Computing what outputs must be, writing results to disk"));
         fill();
     });
@@ -136,19 +141,23 @@ void QualityPanel::read()
     }
     m_reading = true;
     const std::int32_t from = m_rounds.empty() ? 0 : m_rounds.back().round + 1;
-    m_reader.ask([from](session::History& reader, std::stop_token stop) -> Result<std::vector<session::QualityView>> {
-        LATHE_TRY_ASSIGN(const auto runs, reader.runs());
-        return runs.empty() ? Result<std::vector<session::QualityView>>(std::vector<session::QualityView>()) : reader.quality(runs.back().id, from, stop);
-    }, [this](Result<std::vector<session::QualityView>> rounds) {
-        m_reading = false;
-        if (!rounds) {
-            m_workspace.addIssue(tr("measurement quality"), rounds.error());
-            return;
-        }
-        // A new run numbers its rounds anew.
-        m_rounds.insert(m_rounds.end(), std::make_move_iterator(rounds->begin()), std::make_move_iterator(rounds->end()));
-        fill();
-    });
+    m_reader.ask(
+        [from](session::History& reader, std::stop_token stop) -> Result<std::vector<session::QualityView>> {
+            LATHE_TRY_ASSIGN(const auto runs, reader.runs());
+            return runs.empty() ? Result<std::vector<session::QualityView>>(std::vector<session::QualityView>())
+                                : reader.quality(runs.back().id, from, stop);
+        },
+        [this](Result<std::vector<session::QualityView>> rounds) {
+            m_reading = false;
+            if (!rounds) {
+                m_workspace.addIssue(tr("measurement quality"), rounds.error());
+                return;
+            }
+            // A new run numbers its rounds anew.
+            m_rounds.insert(m_rounds.end(), std::make_move_iterator(rounds->begin()),
+                            std::make_move_iterator(rounds->end()));
+            fill();
+        });
 }
 
 void QualityPanel::fill()
@@ -168,16 +177,22 @@ void QualityPanel::fill()
         int decimals;
         QString meaning;
     };
-    const Row rows[] = {{tr("Spread of repeats (%)"), spread, 1, tr("slowest above fastest, of trials that were repeated")},
-                        {tr("Control kernel (µs)"), control, 1, tr("always the same work: what it drifts, all figures drift")},
-                        {tr("Clock (MHz)"), mhz, 0, tr("of the first core, while measuring")},
-                        {tr("Temperature (°C)"), celsius, 0, tr("of the processor")},
-                        {tr("Load"), load, 1, tr("programs that want a core, over the last minute")}};
+    const Row rows[] = {
+        {tr("Spread of repeats (%)"), spread, 1, tr("slowest above fastest, of trials that were repeated")},
+        {tr("Control kernel (µs)"), control, 1, tr("always the same work: what it drifts, all figures drift")},
+        {tr("Clock (MHz)"), mhz, 0, tr("of the first core, while measuring")},
+        {tr("Temperature (°C)"), celsius, 0, tr("of the processor")},
+        {tr("Load"), load, 1, tr("programs that want a core, over the last minute")}};
     m_table->clear();
     for (const Row& row : rows) {
-        const auto number = [&row](double value) { return std::isfinite(value) ? QString::number(value, 'f', row.decimals) : QStringLiteral("–"); };
-        auto* item = new QTreeWidgetItem(m_table, {row.name, number(row.course.first), number(row.course.last), number(row.course.low), number(row.course.high),
-                                                   std::isfinite(row.course.last) || m_rounds.empty() ? row.meaning : tr("%1 (this system does not tell it)").arg(row.meaning)});
+        const auto number = [&row](double value) {
+            return std::isfinite(value) ? QString::number(value, 'f', row.decimals) : QStringLiteral("–");
+        };
+        auto* item = new QTreeWidgetItem(m_table, {row.name, number(row.course.first), number(row.course.last),
+                                                   number(row.course.low), number(row.course.high),
+                                                   std::isfinite(row.course.last) || m_rounds.empty()
+                                                       ? row.meaning
+                                                       : tr("%1 (this system does not tell it)").arg(row.meaning)});
         for (int column = 1; column < 5; ++column)
             item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
     }
@@ -189,14 +204,18 @@ void QualityPanel::fill()
     else if (!std::isfinite(control.last))
         m_summary->setText(tr("This device runs no control kernel: whether its speed drifts is not known."));
     else if (const double drift = control.last / control.first - 1; std::abs(drift) >= kDriftThatCounts)
-        m_summary->setText(drift > 0 ? tr("The control kernel takes %1 % longer than at the beginning: what was measured late looks slower than it is.").arg(100 * drift, 0, 'f', 1)
-                                     : tr("The control kernel takes %1 % less time than at the beginning: what was measured early looks slower than it is.").arg(-100 * drift, 0, 'f', 1));
+        m_summary->setText(drift > 0 ? tr("The control kernel takes %1 % longer than at the beginning: what was "
+                                          "measured late looks slower than it is.")
+                                           .arg(100 * drift, 0, 'f', 1)
+                                     : tr("The control kernel takes %1 % less time than at the beginning: what was "
+                                          "measured early looks slower than it is.")
+                                           .arg(-100 * drift, 0, 'f', 1));
     else
         m_summary->setText(tr("The control kernel is as fast as at the beginning (%1 %).").arg(100 * drift, 0, 'f', 1));
 }
 
-/// Search, building and training are this machine's, wherever is measured; loading and timing are a device's. What a run had no
-/// work for is idle time.
+/// Search, building and training are this machine's, wherever is measured; loading and timing are a device's. What a
+/// run had no work for is idle time.
 void QualityPanel::fillDevices()
 {
     m_devices->clear();
@@ -207,7 +226,8 @@ void QualityPanel::fillDevices()
         auto* item = new QTreeWidgetItem(m_devices, {name});
         double busy = 0;
         const auto put = [item, run](int column, double value) {
-            item->setText(column, run > 0 ? tr("%1 (%2 %)").arg(value, 0, 'f', 1).arg(100 * value / run, 0, 'f', 0) : QString::number(value, 'f', 1));
+            item->setText(column, run > 0 ? tr("%1 (%2 %)").arg(value, 0, 'f', 1).arg(100 * value / run, 0, 'f', 0)
+                                          : QString::number(value, 'f', 1));
         };
         for (int column = 1; column < DeviceColumns; ++column) {
             item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
@@ -219,7 +239,9 @@ void QualityPanel::fillDevices()
         }
         put(IdleColumn, std::max(0.0, run - busy));
     };
-    static const std::map<std::string, int> kColumns = {{"propose", SearchColumn}, {"score", SearchColumn}, {"search", SearchColumn}, {"build", BuildColumn}, {"train", TrainColumn}, {"reference", OtherColumn}, {"store", OtherColumn}};
+    static const std::map<std::string, int> kColumns = {
+        {"propose", SearchColumn}, {"score", SearchColumn},    {"search", SearchColumn}, {"build", BuildColumn},
+        {"train", TrainColumn},    {"reference", OtherColumn}, {"store", OtherColumn}};
     std::map<int, double> here = {{SearchColumn, 0}, {BuildColumn, 0}, {TrainColumn, 0}, {OtherColumn, 0}};
     for (const RoundModel::Round& round : m_run.rounds())
         for (const auto& [name, seconds] : round.activitySeconds)
@@ -233,7 +255,8 @@ void QualityPanel::fillDevices()
             devices[device].measure += seconds.measure;
         }
     for (const auto& [device, seconds] : devices)
-        add(device.empty() ? tr("unnamed device") : QString::fromStdString(device), {{UploadColumn, seconds.upload}, {MeasureColumn, seconds.measure}});
+        add(device.empty() ? tr("unnamed device") : QString::fromStdString(device),
+            {{UploadColumn, seconds.upload}, {MeasureColumn, seconds.measure}});
     for (int column = 0; column < DeviceColumns; ++column)
         m_devices->resizeColumnToContents(column);
 }

@@ -16,8 +16,8 @@ namespace lathe::ui {
 class RoundModel;
 class Workspace;
 
-/// How well the latest run was measured: spread of repeats, drift of the control kernel, clocks, temperature, load. Reads rounds as
-/// they come, on a thread, and with them how long each device was busy, for a table of its own.
+/// How well the latest run was measured: spread of repeats, drift of the control kernel, clocks, temperature, load.
+/// Reads rounds as they come, on a thread, and with them how long each device was busy, for a table of its own.
 class QualityPanel final : public QWidget
 {
     Q_OBJECT

@@ -11,9 +11,9 @@
 #include <QDateTime>
 #include <QFontDatabase>
 #include <QHeaderView>
-#include <QKeyEvent>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
@@ -35,7 +35,9 @@ void addJson(QTreeWidgetItem* parent, const QJsonObject& object)
     for (auto it = object.begin(); it != object.end(); ++it) {
         if (it->isObject() && it->toObject().contains(QStringLiteral("value"))) {
             const QJsonObject limit = it->toObject();
-            new QTreeWidgetItem(parent, {it.key(), QStringLiteral("%1  (%2)").arg(limit[QStringLiteral("value")].toVariant().toString(), limit[QStringLiteral("origin")].toString())});
+            new QTreeWidgetItem(parent, {it.key(), QStringLiteral("%1  (%2)")
+                                                       .arg(limit[QStringLiteral("value")].toVariant().toString(),
+                                                            limit[QStringLiteral("origin")].toString())});
         } else if (it->isObject()) {
             addJson(new QTreeWidgetItem(parent, {it.key()}), it->toObject());
         } else {
@@ -57,7 +59,8 @@ QTreeWidget* makeTree(const char* name, QWidget* parent)
 
 } // namespace
 
-RecordDetailPage::RecordDetailPage(QWidget* parent) : QWidget(parent)
+RecordDetailPage::RecordDetailPage(QWidget* parent)
+    : QWidget(parent)
 {
     m_title = new QLabel(this);
     m_title->setObjectName(QStringLiteral("recordTitle"));
@@ -80,12 +83,14 @@ RecordDetailPage::RecordDetailPage(QWidget* parent) : QWidget(parent)
     copy->setAutoRaise(true);
     m_tabs->setCornerWidget(copy);
     auto* menu = new QMenu(copy);
-    QAction* tab = menu->addAction(QString(), this, [this] { QApplication::clipboard()->setText(textOf(m_tabs->currentWidget())); });
+    QAction* tab = menu->addAction(QString(), this,
+                                   [this] { QApplication::clipboard()->setText(textOf(m_tabs->currentWidget())); });
     QAction* all = menu->addAction(QString(), this, [this] {
         QString text = m_title->text().remove(QRegularExpression(QStringLiteral("<[^>]*>"))) + QLatin1Char('\n');
         for (int i = 0; i < m_tabs->count(); ++i)
             if (const QString part = textOf(m_tabs->widget(i)); !part.isEmpty())
-                text += QStringLiteral("\n== %1\n").arg(m_tabs->tabText(i)) + part + (part.endsWith(QLatin1Char('\n')) ? QString() : QStringLiteral("\n"));
+                text += QStringLiteral("\n== %1\n").arg(m_tabs->tabText(i)) + part
+                        + (part.endsWith(QLatin1Char('\n')) ? QString() : QStringLiteral("\n"));
         QApplication::clipboard()->setText(text);
     });
     tab->setObjectName(QStringLiteral("recordCopyTab"));
@@ -133,8 +138,10 @@ QPlainTextEdit* RecordDetailPage::addText(const char* name)
 
 void RecordDetailPage::retranslate()
 {
-    const std::pair<QWidget*, QString> titles[] = {{m_overview, tr("Overview")}, {m_steps, tr("Steps")}, {m_loops, tr("Loops")}, {m_nest, tr("Program")},
-                                                   {m_ir, tr("LLVM IR")}, {m_assembly, tr("Assembly")}, {m_features, tr("Features")}};
+    const std::pair<QWidget*, QString> titles[] = {{m_overview, tr("Overview")}, {m_steps, tr("Steps")},
+                                                   {m_loops, tr("Loops")},       {m_nest, tr("Program")},
+                                                   {m_ir, tr("LLVM IR")},        {m_assembly, tr("Assembly")},
+                                                   {m_features, tr("Features")}};
     for (const auto& [widget, title] : titles) {
         m_tabs->setTabText(m_tabs->indexOf(widget), title);
         widget->setAccessibleName(title);
@@ -144,7 +151,8 @@ void RecordDetailPage::retranslate()
     m_note->setToolTip(tr("Kept with the project when the field is left, or with Ctrl+Enter"));
     m_overview->setHeaderLabels({tr("Property"), tr("Value")});
     m_features->setHeaderLabels({tr("Feature"), tr("Value")});
-    m_tabs->setTabToolTip(m_tabs->indexOf(m_features), tr("The reference's features of this schedule, those that are not zero"));
+    m_tabs->setTabToolTip(m_tabs->indexOf(m_features),
+                          tr("The reference's features of this schedule, those that are not zero"));
     if (m_row == 0)
         m_title->setText(tr("Select a trial to see its schedule, program and code."));
     else if (m_detail.row.row == m_row)
@@ -176,7 +184,8 @@ bool RecordDetailPage::eventFilter(QObject* watched, QEvent* event)
         commitNote();
     if (watched == m_note && event->type() == QEvent::KeyPress) {
         const auto* key = static_cast<QKeyEvent*>(event);
-        if ((key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) && key->modifiers().testFlag(Qt::ControlModifier)) {
+        if ((key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter)
+            && key->modifiers().testFlag(Qt::ControlModifier)) {
             commitNote();
             return true;
         }
@@ -224,12 +233,13 @@ void RecordDetailPage::showRow(std::int64_t row)
         retranslate();
         return;
     }
-    m_asked = m_reader.ask([row](session::History& history, std::stop_token) { return history.detail(row); }, [this](Result<session::TrialDetail> detail) {
-        if (detail)
-            showDetail(*detail);
-        else
-            m_title->setText(errorText(detail.error()));
-    });
+    m_asked = m_reader.ask([row](session::History& history, std::stop_token) { return history.detail(row); },
+                           [this](Result<session::TrialDetail> detail) {
+                               if (detail)
+                                   showDetail(*detail);
+                               else
+                                   m_title->setText(errorText(detail.error()));
+                           });
     loadListing();
 }
 
@@ -258,11 +268,15 @@ void RecordDetailPage::showDetail(const session::TrialDetail& detail)
 void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
 {
     const session::TrialRow& row = detail.row;
-    const QString task = row.task >= 0 && row.task < m_taskNames.size() ? m_taskNames[row.task] : tr("another network's task");
+    const QString task = row.task >= 0 && row.task < m_taskNames.size() ? m_taskNames[row.task]
+                                                                        : tr("another network's task");
     const bool valid = row.code == "Ok";
     const ErrorAdvice advice = errorAdvice(QString::fromStdString(row.code));
-    m_title->setText(valid ? tr("<b>%1</b> – %2, %3").arg(task.toHtmlEscaped(), msText(row.costMs), QString::fromStdString(row.alternative).toHtmlEscaped())
-                           : tr("<b>%1</b> – %2 while %3").arg(task.toHtmlEscaped(), advice.title, FailureModel::stageText(row.stage)));
+    m_title->setText(valid ? tr("<b>%1</b> – %2, %3")
+                                 .arg(task.toHtmlEscaped(), msText(row.costMs),
+                                      QString::fromStdString(row.alternative).toHtmlEscaped())
+                           : tr("<b>%1</b> – %2 while %3")
+                                 .arg(task.toHtmlEscaped(), advice.title, FailureModel::stageText(row.stage)));
     m_overview->clear();
     const auto add = [this](const QString& name, const QString& value) {
         auto* item = new QTreeWidgetItem(m_overview, {name, value});
@@ -284,7 +298,10 @@ void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
         add(tr("Repeats (ms)"), repeats.join(QStringLiteral(", ")));
     }
     if (std::isfinite(row.predictedMs)) {
-        const QString off = valid ? tr("%1, measured is %2 % of it").arg(msText(row.predictedMs)).arg(100 * row.costMs / row.predictedMs, 0, 'f', 0) : msText(row.predictedMs);
+        const QString off = valid ? tr("%1, measured is %2 % of it")
+                                        .arg(msText(row.predictedMs))
+                                        .arg(100 * row.costMs / row.predictedMs, 0, 'f', 0)
+                                  : msText(row.predictedMs);
         add(tr("Predicted"), off);
     }
     add(tr("Outputs checked"), row.verified ? tr("yes, equal to the reference") : tr("no"));
@@ -296,10 +313,14 @@ void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
     else if (row.run != 0)
         add(tr("Run, round, place"), QStringLiteral("%1, %2, %3").arg(row.run).arg(row.round).arg(row.index));
     if (!detail.repeats.empty()) {
-        auto* again = add(tr("Measured again"), detail.repeats.size() == 1 ? tr("once") : tr("%1 times").arg(detail.repeats.size()));
+        auto* again = add(tr("Measured again"),
+                          detail.repeats.size() == 1 ? tr("once") : tr("%1 times").arg(detail.repeats.size()));
         for (const session::TrialRow& repeat : detail.repeats) {
-            const QString time = QDateTime::fromMSecsSinceEpoch(repeat.timeMs).toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
-            new QTreeWidgetItem(again, {time, repeat.code == "Ok" ? msText(repeat.costMs) : errorAdvice(QString::fromStdString(repeat.code)).title});
+            const QString time =
+                QDateTime::fromMSecsSinceEpoch(repeat.timeMs).toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
+            new QTreeWidgetItem(again,
+                                {time, repeat.code == "Ok" ? msText(repeat.costMs)
+                                                           : errorAdvice(QString::fromStdString(repeat.code)).title});
         }
         again->setExpanded(true);
     }
@@ -309,7 +330,8 @@ void RecordDetailPage::fillOverview(const session::TrialDetail& detail)
     auto* durations = add(tr("Time spent (ms)"), QString());
     for (const auto& [name, ms] : detail.durationsMs)
         new QTreeWidgetItem(durations, {QString::fromStdString(name), QString::number(ms, 'f', 2)});
-    addJson(add(tr("Conditions"), QString()), QJsonDocument::fromJson(QByteArray::fromStdString(detail.conditions)).object());
+    addJson(add(tr("Conditions"), QString()),
+            QJsonDocument::fromJson(QByteArray::fromStdString(detail.conditions)).object());
     addJson(add(tr("Device"), QString()), QJsonDocument::fromJson(QByteArray::fromStdString(detail.device)).object());
     durations->setExpanded(true);
     m_overview->resizeColumnToContents(0);

@@ -15,8 +15,8 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// One trial: figures, schedule steps, loop tree, program, generated code, features. Code is made in a builder process when
-/// its tab is first looked at.
+/// One trial: figures, schedule steps, loop tree, program, generated code, features. Code is made in a builder process
+/// when its tab is first looked at.
 class RecordDetailPage final : public QWidget
 {
     Q_OBJECT

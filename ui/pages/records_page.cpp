@@ -40,7 +40,9 @@ constexpr int kRecordsPageRefreshMs = 1000; ///< at least, between two looks at 
 constexpr int kSideBySide = 900; ///< pixels from which the details stand beside the list
 constexpr int kOneAboveOther = 640; ///< pixels from which list and chart both have room
 
-const char* const kStates[] = {"", "Ok", "failed", "IllegalSchedule", "BuildFailed", "BuildTimeout", "RunTimeout", "WrongAnswer", "DeviceLost", "WorkerCrashed"};
+const char* const kStates[] = {
+    "",           "Ok",          "failed",     "IllegalSchedule", "BuildFailed", "BuildTimeout",
+    "RunTimeout", "WrongAnswer", "DeviceLost", "WorkerCrashed"};
 
 double number(const QLineEdit* edit)
 {
@@ -152,7 +154,10 @@ void RecordsPage::connectModel()
 /// Notes, trials that are measured again or imported.
 void RecordsPage::connectEdits()
 {
-    connect(m_detail, &RecordDetailPage::noteEdited, this, [this](const QString& trial, const QString& before, const QString& after) { m_workspace.edits().setNote(trial, before, after); });
+    connect(m_detail, &RecordDetailPage::noteEdited, this,
+            [this](const QString& trial, const QString& before, const QString& after) {
+                m_workspace.edits().setNote(trial, before, after);
+            });
     connect(&m_workspace.edits(), &Edits::noteChanged, this, [this](const QString& trial, const QString& text) {
         updateProjectNote();
         m_detail->setNote(trial, text);
@@ -422,9 +427,12 @@ void RecordsPage::arrange()
 
 void RecordsPage::onEvents(const std::vector<session::Event>& events)
 {
-    if (std::any_of(events.begin(), events.end(), [](const session::Event& e) { return std::holds_alternative<session::RewindEvent>(e.what); }))
+    if (std::any_of(events.begin(), events.end(),
+                    [](const session::Event& e) { return std::holds_alternative<session::RewindEvent>(e.what); }))
         m_model->setQuery(m_model->query()); // rows have gone
-    const bool trials = std::any_of(events.begin(), events.end(), [](const session::Event& e) { return std::holds_alternative<session::TrialEvent>(e.what); });
+    const bool trials = std::any_of(events.begin(), events.end(), [](const session::Event& e) {
+        return std::holds_alternative<session::TrialEvent>(e.what);
+    });
     if (!trials || m_refresh.isActive())
         return;
     // A list in another order than that of time is read as a whole: never more than a hundredth of the time.
@@ -478,12 +486,18 @@ void RecordsPage::updateCount()
     if (m_count == nullptr)
         return;
     const session::TrialQuery& query = m_filter.query();
-    const bool restricted = query.task >= 0 || !query.code.empty() || !query.stage.empty() || !query.cause.empty() || !query.text.empty() || query.noted || std::isfinite(query.minMs) || std::isfinite(query.maxMs);
+    const bool restricted = query.task >= 0 || !query.code.empty() || !query.stage.empty() || !query.cause.empty()
+                            || !query.text.empty() || query.noted || std::isfinite(query.minMs)
+                            || std::isfinite(query.maxMs);
     const QString count = QLocale().toString(m_model->rowCount());
-    m_count->setText(m_model->isReading() ? tr("reading…") : restricted ? tr("found: %1").arg(count) : m_model->rowCount() == 1 ? tr("1 record") : tr("%1 records").arg(count));
+    m_count->setText(m_model->isReading()       ? tr("reading…")
+                     : restricted               ? tr("found: %1").arg(count)
+                     : m_model->rowCount() == 1 ? tr("1 record")
+                                                : tr("%1 records").arg(count));
     m_clear->setEnabled(restricted);
     m_export->setEnabled(m_model->rowCount() > 0 && !m_exporting);
-    m_again->setEnabled(m_table->selectionModel() != nullptr && m_table->selectionModel()->hasSelection() && !m_workspace.trialJobs().isMeasuring());
+    m_again->setEnabled(m_table->selectionModel() != nullptr && m_table->selectionModel()->hasSelection()
+                        && !m_workspace.trialJobs().isMeasuring());
 }
 
 void RecordsPage::selectCurrent()
@@ -506,10 +520,12 @@ void RecordsPage::followSelection()
     const QModelIndex current = m_table->currentIndex();
     if (record.isEmpty() || (current.isValid() && current.data(RecordModel::TrialIdRole).toString() == record))
         return;
-    m_exporter->ask([trial = record.toStdString()](session::History& history, std::stop_token) { return history.rowOf(trial); }, [this, record](Result<std::int64_t> row) {
-        if (row && m_workspace.selection().current().record == record)
-            select(*row);
-    });
+    m_exporter->ask(
+        [trial = record.toStdString()](session::History& history, std::stop_token) { return history.rowOf(trial); },
+        [this, record](Result<std::int64_t> row) {
+            if (row && m_workspace.selection().current().record == record)
+                select(*row);
+        });
 }
 
 void RecordsPage::select(std::int64_t row)

@@ -55,12 +55,13 @@ void RecordsPage::withSelected(std::size_t most, std::function<void(std::vector<
     for (const QItemSelectionRange& range : m_table->selectionModel()->selection())
         for (int row = range.top(); row <= range.bottom() && rows.size() < most; ++row)
             rows.push_back(m_model->rowIds()[static_cast<std::size_t>(row)]);
-    m_exporter->ask([rows](session::History& history, std::stop_token) { return history.rows(rows); }, [this, then = std::move(then)](Result<std::vector<session::TrialRow>> read) {
-        if (read)
-            then(*std::move(read));
-        else
-            m_workspace.addIssue(tr("records"), read.error());
-    });
+    m_exporter->ask([rows](session::History& history, std::stop_token) { return history.rows(rows); },
+                    [this, then = std::move(then)](Result<std::vector<session::TrialRow>> read) {
+                        if (read)
+                            then(*std::move(read));
+                        else
+                            m_workspace.addIssue(tr("records"), read.error());
+                    });
 }
 
 void RecordsPage::copyRows()
@@ -113,25 +114,31 @@ void RecordsPage::exportRows()
     if (m_exporting || m_model->rowCount() == 0)
         return;
     QString chosen;
-    QString name = QFileDialog::getSaveFileName(this, m_model->rowCount() == 1 ? tr("Export one trial") : tr("Export %1 trials").arg(QLocale().toString(m_model->rowCount())), QStringLiteral("records.csv"),
-                                                tr("CSV (*.csv);;JSON lines (*.jsonl)"), &chosen);
+    QString name = QFileDialog::getSaveFileName(
+        this,
+        m_model->rowCount() == 1 ? tr("Export one trial")
+                                 : tr("Export %1 trials").arg(QLocale().toString(m_model->rowCount())),
+        QStringLiteral("records.csv"), tr("CSV (*.csv);;JSON lines (*.jsonl)"), &chosen);
     if (name.isEmpty())
         return;
-    const bool lines = name.endsWith(QStringLiteral(".jsonl")) || (chosen.contains(QStringLiteral("jsonl")) && !name.endsWith(QStringLiteral(".csv")));
+    const bool lines = name.endsWith(QStringLiteral(".jsonl"))
+                       || (chosen.contains(QStringLiteral("jsonl")) && !name.endsWith(QStringLiteral(".csv")));
     if (lines && !name.endsWith(QStringLiteral(".jsonl")))
         name += QStringLiteral(".jsonl");
     m_exporting = true;
     updateCount();
-    m_exporter->ask([rows = m_model->rowIds(), file = name.toStdString(), format = lines ? session::TrialFile::JsonLines : session::TrialFile::Csv](
-                        session::History& history, std::stop_token stop) { return history.write(rows, file, format, stop); },
-                    [this, name](Result<> written) {
-                        m_exporting = false;
-                        updateCount();
-                        if (written)
-                            m_workspace.log(tr("Exported the list to %1").arg(name));
-                        else
-                            m_workspace.addIssue(tr("export"), written.error());
-                    });
+    m_exporter->ask(
+        [rows = m_model->rowIds(), file = name.toStdString(),
+         format = lines ? session::TrialFile::JsonLines : session::TrialFile::Csv](
+            session::History& history, std::stop_token stop) { return history.write(rows, file, format, stop); },
+        [this, name](Result<> written) {
+            m_exporting = false;
+            updateCount();
+            if (written)
+                m_workspace.log(tr("Exported the list to %1").arg(name));
+            else
+                m_workspace.addIssue(tr("export"), written.error());
+        });
 }
 
 void RecordsPage::copyRemeasureCommand()
@@ -149,7 +156,8 @@ void RecordsPage::copyExportCommand()
 {
     const session::TrialQuery& query = m_model->query();
     if (m_workspace.session() != nullptr)
-        copyCommand(exportTrialsCommand(m_workspace.session()->options(), query, taskName(query.task), QStringLiteral("csv"), QStringLiteral("records.csv")));
+        copyCommand(exportTrialsCommand(m_workspace.session()->options(), query, taskName(query.task),
+                                        QStringLiteral("csv"), QStringLiteral("records.csv")));
 }
 
 } // namespace lathe::ui

@@ -18,7 +18,8 @@
 
 namespace lathe::ui {
 
-RemeasureBar::RemeasureBar(Workspace& workspace, Tells tells, QWidget* parent) : QWidget(parent)
+RemeasureBar::RemeasureBar(Workspace& workspace, Tells tells, QWidget* parent)
+    : QWidget(parent)
 {
     setObjectName(QStringLiteral("remeasureBar"));
     m_text = new QLabel(this);
@@ -58,8 +59,11 @@ RemeasureBar::RemeasureBar(Workspace& workspace, Tells tells, QWidget* parent) :
         m_stop->setEnabled(true);
         show(count == 1 ? tr("Measuring one trial again…") : tr("Measuring %1 trials again…").arg(count), true);
     });
-    connect(&jobs, &TrialJobs::progressed, this, [this](const QString&, double fraction) { m_progress->setValue(static_cast<int>(std::lround(fraction * 1000))); });
-    connect(&jobs, &TrialJobs::ended, this, [this](const std::vector<session::RemeasuredTrial>& trials) { show(outcome(trials), false); });
+    connect(&jobs, &TrialJobs::progressed, this, [this](const QString&, double fraction) {
+        m_progress->setValue(static_cast<int>(std::lround(fraction * 1000)));
+    });
+    connect(&jobs, &TrialJobs::ended, this,
+            [this](const std::vector<session::RemeasuredTrial>& trials) { show(outcome(trials), false); });
     connect(&jobs, &TrialJobs::failed, this, [this](const Error& error) { show(errorText(error), false); });
     if (tells == Tells::MeasuredAndImported)
         tellImports(jobs);
@@ -76,7 +80,9 @@ void RemeasureBar::tellImports(TrialJobs& jobs)
             return; // what takes longer is shown
         m_progress->setValue(0);
         m_stop->setEnabled(true);
-        show(files.size() == 1 ? tr("Importing %1…").arg(QFileInfo(files.first()).fileName()) : tr("Importing %1 tuning logs…").arg(files.size()), true);
+        show(files.size() == 1 ? tr("Importing %1…").arg(QFileInfo(files.first()).fileName())
+                               : tr("Importing %1 tuning logs…").arg(files.size()),
+             true);
     });
     const auto ofImport = [this, &jobs](const QString& text) {
         if (!jobs.isMeasuring())
@@ -86,7 +92,8 @@ void RemeasureBar::tellImports(TrialJobs& jobs)
         if (!jobs.isMeasuring())
             m_progress->setValue(static_cast<int>(std::lround(fraction * 1000)));
     });
-    connect(&jobs, &TrialJobs::imported, this, [ofImport](const session::LogImport& done) { ofImport(Workspace::importText(done)); });
+    connect(&jobs, &TrialJobs::imported, this,
+            [ofImport](const session::LogImport& done) { ofImport(Workspace::importText(done)); });
     connect(&jobs, &TrialJobs::importFailed, this, [ofImport](const Error& error) { ofImport(errorText(error)); });
 }
 
@@ -109,12 +116,16 @@ QString RemeasureBar::outcome(const std::vector<session::RemeasuredTrial>& trial
         const session::RemeasuredTrial& trial = trials.front();
         if (!std::isfinite(trial.beforeMs))
             return tr("Measured again: %1; it had failed before.").arg(msText(trial.costMs));
-        return tr("Measured again: %1, before %2 (%3 %).").arg(msText(trial.costMs), msText(trial.beforeMs)).arg(100 * (trial.costMs / trial.beforeMs - 1), 0, 'f', 1);
+        return tr("Measured again: %1, before %2 (%3 %).")
+            .arg(msText(trial.costMs), msText(trial.beforeMs))
+            .arg(100 * (trial.costMs / trial.beforeMs - 1), 0, 'f', 1);
     }
     QString text = tr("Measured again: %1 valid, %2 failed.").arg(valid).arg(failed);
     if (refused > 0)
         text += QLatin1Char(' ') + tr("%1 could not be tried:").arg(refused) + QLatin1Char(' ');
-    const auto reason = std::find_if(trials.begin(), trials.end(), [refused](const auto& t) { return refused > 0 ? t.trial.empty() : t.code != "Ok"; });
+    const auto reason = std::find_if(trials.begin(), trials.end(), [refused](const auto& t) {
+        return refused > 0 ? t.trial.empty() : t.code != "Ok";
+    });
     if (reason != trials.end())
         text += (refused > 0 ? QString() : QStringLiteral(" ")) + coreLine(reason->text, reason->about);
     return text;

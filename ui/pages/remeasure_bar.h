@@ -17,8 +17,8 @@ namespace lathe::ui {
 class TrialJobs;
 class Workspace;
 
-/// How far the trials are that are measured again, or the logs that are imported, with a way to stop; afterwards what came
-/// of it. Hidden until there is something to say.
+/// How far the trials are that are measured again, or the logs that are imported, with a way to stop; afterwards what
+/// came of it. Hidden until there is something to say.
 class RemeasureBar final : public QWidget
 {
     Q_OBJECT

@@ -29,7 +29,9 @@ constexpr double kSpeeds[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
 
 } // namespace
 
-ReplayBar::ReplayBar(Workspace& workspace, QWidget* parent) : QToolBar(parent), m_workspace(workspace)
+ReplayBar::ReplayBar(Workspace& workspace, QWidget* parent)
+    : QToolBar(parent)
+    , m_workspace(workspace)
 {
     setObjectName(QStringLiteral("replayBar"));
     setMovable(false);
@@ -65,7 +67,8 @@ ReplayBar::ReplayBar(Workspace& workspace, QWidget* parent) : QToolBar(parent), 
     auto* timer = new QTimer(this);
     timer->setInterval(kShowMs);
     connect(timer, &QTimer::timeout, this, &ReplayBar::showPlace);
-    connect(this, &QToolBar::visibilityChanged, timer, [timer](bool visible) { visible ? timer->start() : timer->stop(); });
+    connect(this, &QToolBar::visibilityChanged, timer,
+            [timer](bool visible) { visible ? timer->start() : timer->stop(); });
     connect(m_play, &QToolButton::clicked, this, &ReplayBar::playOrPause);
     connect(m_speed, &QComboBox::currentIndexChanged, this, [this] {
         if (session::Replay* replay = m_workspace.replay(); replay != nullptr && !m_showing)
@@ -74,7 +77,8 @@ ReplayBar::ReplayBar(Workspace& workspace, QWidget* parent) : QToolBar(parent), 
     connect(m_slider, &QSlider::valueChanged, this, &ReplayBar::goTo);
     connect(m_slider, &QSlider::sliderMoved, this, [this](int place) {
         if (const session::Replay* replay = m_workspace.replay())
-            m_place->setText(QStringLiteral("%1 / %2").arg(minutesText(replay->length() * place / kPlaces), minutesText(replay->length())));
+            m_place->setText(QStringLiteral("%1 / %2").arg(minutesText(replay->length() * place / kPlaces),
+                                                           minutesText(replay->length())));
     });
     connect(m_run, &QComboBox::activated, this, [this] { emit runChosen(m_run->currentData().toLongLong()); });
     connect(m_leave, &QToolButton::clicked, this, &ReplayBar::leaveRequested);
@@ -101,12 +105,16 @@ void ReplayBar::onOpened()
     if (replay == nullptr)
         return;
     const QScopedValueRollback guard(m_showing, true);
-    const auto nearest = std::min_element(std::begin(kSpeeds), std::end(kSpeeds), [replay](double a, double b) { return std::abs(a - replay->speed()) < std::abs(b - replay->speed()); });
+    const auto nearest = std::min_element(std::begin(kSpeeds), std::end(kSpeeds), [replay](double a, double b) {
+        return std::abs(a - replay->speed()) < std::abs(b - replay->speed());
+    });
     m_speed->setCurrentIndex(static_cast<int>(nearest - std::begin(kSpeeds)));
     m_run->clear();
     for (const session::RunView& run : replay->runs()) {
-        const QString when = QLocale(Language::instance().current()).toString(QDateTime::fromMSecsSinceEpoch(run.startedMs), QLocale::ShortFormat);
-        m_run->addItem(tr("run %1, %2, %3").arg(run.id).arg(when, minutesText(run.activeSeconds)), static_cast<qlonglong>(run.id));
+        const QString when = QLocale(Language::instance().current())
+                                 .toString(QDateTime::fromMSecsSinceEpoch(run.startedMs), QLocale::ShortFormat);
+        m_run->addItem(tr("run %1, %2, %3").arg(run.id).arg(when, minutesText(run.activeSeconds)),
+                       static_cast<qlonglong>(run.id));
     }
     m_run->setCurrentIndex(m_run->findData(static_cast<qlonglong>(replay->run().id)));
     showPlace();
@@ -119,7 +127,8 @@ void ReplayBar::showPlace()
         return;
     const QScopedValueRollback guard(m_showing, true);
     if (!m_slider->isSliderDown()) {
-        m_slider->setValue(replay->length() > 0 ? static_cast<int>(kPlaces * replay->position() / replay->length()) : 0);
+        m_slider->setValue(replay->length() > 0 ? static_cast<int>(kPlaces * replay->position() / replay->length())
+                                                : 0);
         m_place->setText(QStringLiteral("%1 / %2").arg(minutesText(replay->position()), minutesText(replay->length())));
     }
     const bool playing = m_workspace.session()->state() == session::RunState::Running;

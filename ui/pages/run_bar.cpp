@@ -26,12 +26,15 @@ namespace {
 constexpr int kDeviceWidth = 180; ///< pixels of a device's name; the whole of it stands in the tool tip
 
 /// Titles of the targets that core's kinds offer.
-[[maybe_unused]] const char* const kTargetTitles[] = {QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU"), QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU, 1 thread"),
-                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated device"), QT_TRANSLATE_NOOP("lathe::ui::RunBar", "64-bit Arm, 4 threads")};
+[[maybe_unused]] const char* const kTargetTitles[] = {QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "this CPU, 1 thread"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "simulated device"),
+                                                      QT_TRANSLATE_NOOP("lathe::ui::RunBar", "64-bit Arm, 4 threads")};
 
 } // namespace
 
-RunBar::RunBar(QWidget* parent) : QToolBar(parent)
+RunBar::RunBar(QWidget* parent)
+    : QToolBar(parent)
 {
     setObjectName(QStringLiteral("runBar"));
     setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -44,7 +47,9 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
             a->setText(tr(text));
             a->setIconText(withoutMnemonic(a->text())); // of the toolbar's button
             if (tip != nullptr) // else it depends on the target
-                a->setToolTip(a->shortcut().isEmpty() ? tr(tip) : QStringLiteral("%1 (%2)").arg(tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
+                a->setToolTip(a->shortcut().isEmpty() ? tr(tip)
+                                                      : QStringLiteral("%1 (%2)").arg(
+                                                          tr(tip), a->shortcut().toString(QKeySequence::NativeText)));
         });
         if (QWidget* button = widgetForAction(a))
             button->setObjectName(QLatin1String(name) + QStringLiteral("Button"));
@@ -55,8 +60,10 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
     m_resume = action("actionResume", QT_TR_NOOP("Res&ume"), Qt::Key_F6, nullptr);
     m_pause = action("actionPause", QT_TR_NOOP("&Pause"), Qt::Key_F7, QT_TR_NOOP("Pause after the current round"));
     m_pause->setCheckable(true);
-    m_stop = action("actionStop", QT_TR_NOOP("S&top"), Qt::SHIFT | Qt::Key_F5, QT_TR_NOOP("Stop; everything measured is kept"));
-    m_export = action("actionExport", QT_TR_NOOP("&Export…"), Qt::CTRL | Qt::Key_E, QT_TR_NOOP("Export a deploy library"));
+    m_stop = action("actionStop", QT_TR_NOOP("S&top"), Qt::SHIFT | Qt::Key_F5,
+                    QT_TR_NOOP("Stop; everything measured is kept"));
+    m_export = action("actionExport", QT_TR_NOOP("&Export…"), Qt::CTRL | Qt::Key_E,
+                      QT_TR_NOOP("Export a deploy library"));
     applyIcons();
     addSeparator();
 
@@ -102,8 +109,11 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
             m_target->setItemText(static_cast<int>(i), tr(targets[i].title.c_str()));
         m_device->setAccessibleName(tr("Device"));
         m_budget->setAccessibleName(tr("Budget"));
-        m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under 0.1 %; several with commas, the first that comes true ends the run"));
-        const QStringList budgets = {tr("2 min"), tr("5 min"), tr("20 min"), tr("1 hour"), tr("8 hours"), tr("until 18:00"), tr("1000 trials"), tr("until the last hour gained under 0.1 %")};
+        m_budget->setToolTip(tr("How long to tune: 20 min, until 18:00, 1000 trials, until the last hour gained under "
+                                "0.1 %; several with commas, the first that comes true ends the run"));
+        const QStringList budgets = {
+            tr("2 min"),   tr("5 min"),       tr("20 min"),      tr("1 hour"),
+            tr("8 hours"), tr("until 18:00"), tr("1000 trials"), tr("until the last hour gained under 0.1 %")};
         const QString typed = m_budget->currentText();
         const int chosen = m_budget->findText(typed);
         m_budget->clear();
@@ -124,8 +134,9 @@ RunBar::RunBar(QWidget* parent) : QToolBar(parent)
 
 void RunBar::applyIcons()
 {
-    const std::pair<QAction*, Glyph> glyphs[] = {{m_open, Glyph::Open}, {m_start, Glyph::Start}, {m_resume, Glyph::Resume},
-                                                 {m_pause, Glyph::Pause}, {m_stop, Glyph::Stop}, {m_export, Glyph::Export}};
+    const std::pair<QAction*, Glyph> glyphs[] = {{m_open, Glyph::Open},     {m_start, Glyph::Start},
+                                                 {m_resume, Glyph::Resume}, {m_pause, Glyph::Pause},
+                                                 {m_stop, Glyph::Stop},     {m_export, Glyph::Export}};
     for (const auto& [action, glyph] : glyphs)
         action->setIcon(glyphIcon(glyph, palette()));
 }
@@ -186,11 +197,17 @@ void RunBar::offerDevices()
     const auto devices = m_devices->forTarget(target().toStdString());
     for (const session::DeviceView& device : devices) {
         const QString name = QString::fromStdString(device.name), key = QString::fromStdString(device.key);
-        const bool unique = std::count_if(devices.begin(), devices.end(), [&](const auto& other) { return other.name == device.name; }) == 1;
+        const bool unique = std::count_if(devices.begin(), devices.end(),
+                                          [&](const auto& other) { return other.name == device.name; })
+                            == 1;
         const QString full = name.isEmpty() ? key : unique ? name : QStringLiteral("%1 (%2)").arg(name, key);
-        m_device->addItem(device.ready() ? m_device->fontMetrics().elidedText(full, Qt::ElideRight, kDeviceWidth) : tr("none"), device.ready() ? key : QString());
+        m_device->addItem(device.ready() ? m_device->fontMetrics().elidedText(full, Qt::ElideRight, kDeviceWidth)
+                                         : tr("none"),
+                          device.ready() ? key : QString());
         const int row = m_device->count() - 1;
-        m_device->setItemData(row, device.ready() ? QStringLiteral("%1 (%2)").arg(name, key) : coreText(device.reason(), device.about), Qt::ToolTipRole);
+        m_device->setItemData(
+            row, device.ready() ? QStringLiteral("%1 (%2)").arg(name, key) : coreText(device.reason(), device.about),
+            Qt::ToolTipRole);
         if (!device.ready() && devices.size() > 1)
             if (auto* items = qobject_cast<QStandardItemModel*>(m_device->model()))
                 items->item(row)->setEnabled(false);
@@ -201,7 +218,8 @@ void RunBar::offerDevices()
 /// Whether the target can be tuned for, as far as is known.
 bool RunBar::canMeasure() const
 {
-    return session::checkMeasurable(target().toStdString()) && (!m_devices || !m_device->currentData().toString().isEmpty());
+    return session::checkMeasurable(target().toStdString())
+           && (!m_devices || !m_device->currentData().toString().isEmpty());
 }
 
 /// Devices of the target's kind, and what can be done with it.
@@ -212,10 +230,13 @@ void RunBar::showTarget()
     const bool simulated = view && view->simulated;
     const bool elsewhere = !session::checkMeasurable(target().toStdString());
     const QString why = m_device->currentData(Qt::ToolTipRole).toString();
-    m_device->setToolTip(elsewhere       ? tr("Boards are not reached yet: nothing is measured, and a library is exported with default schedules")
-                         : !canMeasure() ? tr("Nothing can be measured: %1").arg(why)
-                         : simulated     ? tr("No device: a formula says how long a candidate would take, so that all can be tried within seconds")
-                                         : tr("Where candidates are measured"));
+    m_device->setToolTip(
+        elsewhere
+            ? tr("Boards are not reached yet: nothing is measured, and a library is exported with default schedules")
+        : !canMeasure() ? tr("Nothing can be measured: %1").arg(why)
+        : simulated
+            ? tr("No device: a formula says how long a candidate would take, so that all can be tried within seconds")
+            : tr("Where candidates are measured"));
     const auto tip = [&](QAction* action, const QString& text) {
         const QString keys = action->shortcut().toString(QKeySequence::NativeText);
         action->setToolTip(canMeasure() ? QStringLiteral("%1 (%2)").arg(text, keys) : m_device->toolTip());
@@ -236,8 +257,8 @@ void RunBar::setState(bool modelOpen, session::RunState state, bool canResume)
 void RunBar::enableActions()
 {
     using session::RunState;
-    const bool active = m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing || m_state == RunState::Paused
-        || m_state == RunState::Stopping;
+    const bool active = m_state == RunState::Starting || m_state == RunState::Running || m_state == RunState::Pausing
+                        || m_state == RunState::Paused || m_state == RunState::Stopping;
     const bool tunes = m_modelOpen && !active && !m_replay && canMeasure();
     m_open->setEnabled(!active);
     m_start->setEnabled(tunes);

@@ -31,8 +31,8 @@ public:
     void setRemaining(const QString& text);
     /// A replay takes none of the actions that tune.
     void setReplay(bool replay) { m_replay = replay; }
-    /// The device that is picked, and the budget as of now: "until 18:00" counts from here. InvalidArgument: what stands there is no
-    /// budget.
+    /// The device that is picked, and the budget as of now: "until 18:00" counts from here. InvalidArgument: what
+    /// stands there is no budget.
     Result<session::TuneOptions> tuneOptions() const;
 
     QAction* openAction() const { return m_open; }

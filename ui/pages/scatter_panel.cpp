@@ -18,7 +18,9 @@ namespace lathe::ui {
 
 namespace {
 
-constexpr session::TrialAxis kAxes[] = {session::TrialAxis::Predicted, session::TrialAxis::Latency, session::TrialAxis::Time, session::TrialAxis::Number, session::TrialAxis::Round, session::TrialAxis::Ratio};
+constexpr session::TrialAxis kAxes[] = {session::TrialAxis::Predicted, session::TrialAxis::Latency,
+                                        session::TrialAxis::Time,      session::TrialAxis::Number,
+                                        session::TrialAxis::Round,     session::TrialAxis::Ratio};
 
 bool isMilliseconds(session::TrialAxis axis)
 {
@@ -27,7 +29,8 @@ bool isMilliseconds(session::TrialAxis axis)
 
 } // namespace
 
-ScatterPanel::ScatterPanel(QWidget* parent) : QWidget(parent)
+ScatterPanel::ScatterPanel(QWidget* parent)
+    : QWidget(parent)
 {
     setObjectName(QStringLiteral("scatterPanel"));
     m_view = new ScatterView(this);
@@ -36,7 +39,9 @@ ScatterPanel::ScatterPanel(QWidget* parent) : QWidget(parent)
         made->setObjectName(QLatin1String(name));
         for (std::size_t i = 0; i < std::size(kAxes); ++i)
             made->addItem(QString());
-        made->setCurrentIndex(std::clamp(QSettings().value(QStringLiteral("scatter/") + made->objectName(), index).toInt(), 0, static_cast<int>(std::size(kAxes)) - 1));
+        made->setCurrentIndex(
+            std::clamp(QSettings().value(QStringLiteral("scatter/") + made->objectName(), index).toInt(), 0,
+                       static_cast<int>(std::size(kAxes)) - 1));
         connect(made, &QComboBox::currentIndexChanged, this, [this, made](int at) {
             QSettings().setValue(QStringLiteral("scatter/") + made->objectName(), at);
             setAxes();
@@ -70,7 +75,8 @@ ScatterPanel::ScatterPanel(QWidget* parent) : QWidget(parent)
     auto* upright = new QLabel(this);
     auto* across = new QLabel(this);
     auto* row = new QHBoxLayout;
-    for (QWidget* widget : {static_cast<QWidget*>(upright), static_cast<QWidget*>(m_y), static_cast<QWidget*>(m_logY), static_cast<QWidget*>(across), static_cast<QWidget*>(m_x), static_cast<QWidget*>(m_logX)})
+    for (QWidget* widget : {static_cast<QWidget*>(upright), static_cast<QWidget*>(m_y), static_cast<QWidget*>(m_logY),
+                            static_cast<QWidget*>(across), static_cast<QWidget*>(m_x), static_cast<QWidget*>(m_logX)})
         row->addWidget(widget);
     row->addStretch();
     row->addWidget(m_all);
@@ -84,7 +90,8 @@ ScatterPanel::ScatterPanel(QWidget* parent) : QWidget(parent)
     connect(m_view, &ScatterView::picked, this, &ScatterPanel::picked);
     connect(m_view, &ScatterView::summaryChanged, m_summary, &QLabel::setText);
     retranslated(this, [this, upright, across] {
-        const QString names[] = {tr("Predicted (ms)"), tr("Latency (ms)"), tr("Time since the first"), tr("Place in the project"), tr("Round"), tr("Measured by predicted")};
+        const QString names[] = {tr("Predicted (ms)"),       tr("Latency (ms)"), tr("Time since the first"),
+                                 tr("Place in the project"), tr("Round"),        tr("Measured by predicted")};
         for (QComboBox* axes : {m_x, m_y})
             for (int i = 0; i < axes->count(); ++i)
                 axes->setItemText(i, names[i]);
@@ -112,7 +119,8 @@ session::TrialAxis ScatterPanel::axis(const QComboBox* box) const
 
 void ScatterPanel::setAxes()
 {
-    m_view->setAxes({m_x->currentText(), axis(m_x) == session::TrialAxis::Time, m_logX->isChecked()}, {m_y->currentText(), axis(m_y) == session::TrialAxis::Time, m_logY->isChecked()});
+    m_view->setAxes({m_x->currentText(), axis(m_x) == session::TrialAxis::Time, m_logX->isChecked()},
+                    {m_y->currentText(), axis(m_y) == session::TrialAxis::Time, m_logY->isChecked()});
 }
 
 void ScatterPanel::setHistory(std::unique_ptr<session::History> history)
@@ -157,7 +165,8 @@ void ScatterPanel::read()
     m_view->setMessage(tr("Reading…"));
     const session::TrialAxis x = axis(m_x), y = axis(m_y);
     m_asked = m_reader.ask(
-        [query = m_query, x, y](session::History& history, std::stop_token stop) -> Result<std::shared_ptr<const ScatterView::Points>> {
+        [query = m_query, x, y](session::History& history,
+                                std::stop_token stop) -> Result<std::shared_ptr<const ScatterView::Points>> {
             auto read = history.points(query, x, y, stop);
             if (!read)
                 return std::move(read).error();

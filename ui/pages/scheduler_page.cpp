@@ -59,7 +59,8 @@ SchedulerPage::SchedulerPage(Workspace& workspace, QWidget* parent)
     connect(&m_rounds, &RoundModel::changed, &m_pace, &Pace::ask);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &SchedulerPage::showCurrent);
     connect(m_chart, &BandChart::bandClicked, this, [this](int task) { m_workspace.selection().selectTask(task); });
-    connect(&m_workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) { m_chart->setHighlight(place.task); });
+    connect(&m_workspace.selection(), &Selection::changed, this,
+            [this](const Selection::Place& place) { m_chart->setHighlight(place.task); });
     retranslated(this, [this] {
         m_chart->setAccessibleName(tr("Trials by task over time"));
         m_table->setAccessibleName(tr("Rounds"));
@@ -89,8 +90,9 @@ void SchedulerPage::update()
     }
     m_chart->setBands(m_rounds.taskNames(), tr("trials"));
     m_chart->setSamples(std::move(samples));
-    m_summary->setText(m_rounds.rounds().empty() ? tr("No round has been run yet. Start a run to see which task gets the trials, and why.")
-                                                 : tr("Rounds: %1. %2").arg(QLocale().toString(m_rounds.rowCount()), m_chart->summary()));
+    m_summary->setText(m_rounds.rounds().empty()
+                           ? tr("No round has been run yet. Start a run to see which task gets the trials, and why.")
+                           : tr("Rounds: %1. %2").arg(QLocale().toString(m_rounds.rowCount()), m_chart->summary()));
     if (m_table->currentIndex().isValid())
         showCurrent();
     else if (m_rounds.rowCount() > 0)

@@ -20,7 +20,9 @@
 
 namespace lathe::ui {
 
-SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent) : QWidget(parent), m_actions(actions)
+SettingsPage::SettingsPage(ActionCatalog& actions, QWidget* parent)
+    : QWidget(parent)
+    , m_actions(actions)
 {
     setObjectName(QStringLiteral("settingsPage"));
     auto* layout = new QVBoxLayout(this);
@@ -57,15 +59,19 @@ QFormLayout* SettingsPage::makeGeneral()
     m_appearance->setObjectName(QStringLiteral("settingsAppearance"));
     for (const Appearance appearance : {Appearance::System, Appearance::Light, Appearance::Dark})
         m_appearance->addItem(QString(), static_cast<int>(appearance));
-    const auto showAppearance = [this] { m_appearance->setCurrentIndex(m_appearance->findData(static_cast<int>(storedAppearance()))); };
+    const auto showAppearance = [this] {
+        m_appearance->setCurrentIndex(m_appearance->findData(static_cast<int>(storedAppearance())));
+    };
     showAppearance();
     connect(&AppearanceWatch::instance(), &AppearanceWatch::changed, this, showAppearance);
     m_notify = new QCheckBox(this);
     m_notify->setObjectName(QStringLiteral("settingsNotify"));
     m_notify->setChecked(noticesWanted());
     connect(m_notify, &QCheckBox::toggled, this, &setNoticesWanted);
-    connect(m_language, &QComboBox::activated, this, [this](int index) { Language::instance().set(m_language->itemData(index).toString()); });
-    connect(m_appearance, &QComboBox::activated, this, [this](int index) { applyAppearance(static_cast<Appearance>(m_appearance->itemData(index).toInt())); });
+    connect(m_language, &QComboBox::activated, this,
+            [this](int index) { Language::instance().set(m_language->itemData(index).toString()); });
+    connect(m_appearance, &QComboBox::activated, this,
+            [this](int index) { applyAppearance(static_cast<Appearance>(m_appearance->itemData(index).toInt())); });
     m_languageLabel = new QLabel(this);
     m_languageLabel->setBuddy(m_language);
     m_appearanceLabel = new QLabel(this);
@@ -150,8 +156,9 @@ void SettingsPage::fillShortcuts()
     const QSignalBlocker quiet(m_shortcuts);
     m_shortcuts->clear();
     for (const QAction* action : m_actions.all()) {
-        auto* item = new QTreeWidgetItem(m_shortcuts, {withoutMnemonic(action->text()),
-                                                       QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText)});
+        auto* item = new QTreeWidgetItem(m_shortcuts,
+                                         {withoutMnemonic(action->text()),
+                                          QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText)});
         item->setData(0, Qt::UserRole, action->objectName());
     }
 }

@@ -34,7 +34,8 @@ QLabel* heading(QWidget* parent, double factor)
 
 } // namespace
 
-StartPage::StartPage(QWidget* parent) : QScrollArea(parent)
+StartPage::StartPage(QWidget* parent)
+    : QScrollArea(parent)
 {
     setObjectName(QStringLiteral("startPage"));
     setWidgetResizable(true);
@@ -125,7 +126,8 @@ QGridLayout* StartPage::makeLists(QWidget* page)
     for (QListWidget* list : {m_zoo, m_recent}) {
         list->setMinimumHeight(110);
         list->setAlternatingRowColors(true);
-        connect(list, &QListWidget::itemActivated, this, [this](const QListWidgetItem* item) { emit sourceChosen(item->data(Qt::UserRole).toString()); });
+        connect(list, &QListWidget::itemActivated, this,
+                [this](const QListWidgetItem* item) { emit sourceChosen(item->data(Qt::UserRole).toString()); });
     }
     makeRecentMenu();
     m_recentLabel = new QLabel(page);
@@ -229,13 +231,14 @@ void StartPage::fill()
         latency << tr("untuned %1").arg(msText(last.untunedMs));
     if (!latency.isEmpty())
         lines << latency.join(QStringLiteral("  ·  "));
-    const bool cutOff = last.state == QStringLiteral("running") || last.state == QStringLiteral("starting") || last.state == QStringLiteral("stopping");
-    const QString state = last.state == QStringLiteral("finished") ? tr("finished")
-        : last.state == QStringLiteral("stopped")                  ? tr("stopped, can go on")
-        : last.state.startsWith(QStringLiteral("paus"))            ? tr("was paused, can go on")
-        : last.state == QStringLiteral("failed")                   ? tr("failed")
-        : cutOff                                                   ? tr("was cut off, can go on where it was")
-                                                                   : QString();
+    const bool cutOff = last.state == QStringLiteral("running") || last.state == QStringLiteral("starting")
+                        || last.state == QStringLiteral("stopping");
+    const QString state = last.state == QStringLiteral("finished")        ? tr("finished")
+                          : last.state == QStringLiteral("stopped")       ? tr("stopped, can go on")
+                          : last.state.startsWith(QStringLiteral("paus")) ? tr("was paused, can go on")
+                          : last.state == QStringLiteral("failed")        ? tr("failed")
+                          : cutOff                                        ? tr("was cut off, can go on where it was")
+                                                                          : QString();
     QStringList facts{tr("%L1 trials").arg(last.trials)};
     if (last.runSeconds > 0)
         facts << tr("%1 of tuning").arg(minutesText(last.runSeconds));

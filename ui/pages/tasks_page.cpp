@@ -17,7 +17,9 @@
 
 namespace lathe::ui {
 
-TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : Page(parent), m_workspace(workspace)
+TasksPage::TasksPage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_workspace(workspace)
 {
     m_order = new QSortFilterProxyModel(this);
     m_order->setSourceModel(&workspace.tasks());
@@ -37,10 +39,12 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : Page(parent), m_wo
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(-1, Qt::AscendingOrder); // the network's order until a header is clicked
     // What a narrow dock shows first: name, share, latency.
-    const std::pair<int, int> widths[] = {{TaskModel::NameColumn, 160},  {TaskModel::ShareColumn, 66},  {TaskModel::LatencyColumn, 74},
-                                          {TaskModel::TrialsColumn, 60}, {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},
-                                          {TaskModel::GflopsColumn, 72}, {TaskModel::LimitColumn, 64}, {TaskModel::WeightColumn, 64}, {TaskModel::FlopColumn, 72},
-                                          {TaskModel::CurveColumn, 80},   {TaskModel::BudgetColumn, 90},  {TaskModel::ShapeColumn, 220}};
+    const std::pair<int, int> widths[] = {
+        {TaskModel::NameColumn, 160},  {TaskModel::ShareColumn, 66},  {TaskModel::LatencyColumn, 74},
+        {TaskModel::TrialsColumn, 60}, {TaskModel::ErrorsColumn, 60}, {TaskModel::StateColumn, 80},
+        {TaskModel::GflopsColumn, 72}, {TaskModel::LimitColumn, 64},  {TaskModel::WeightColumn, 64},
+        {TaskModel::FlopColumn, 72},   {TaskModel::CurveColumn, 80},  {TaskModel::BudgetColumn, 90},
+        {TaskModel::ShapeColumn, 220}};
     QHeaderView* header = m_table->horizontalHeader();
     int visual = 0;
     for (const auto& [column, width] : widths) {
@@ -61,14 +65,16 @@ TasksPage::TasksPage(Workspace& workspace, QWidget* parent) : Page(parent), m_wo
         m_table->setAccessibleName(tr("Tasks"));
     });
 
-    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-        if (m_following || !current.isValid())
-            return;
-        const int task = current.data(TaskModel::TaskIdRole).toInt();
-        if (task != m_workspace.selection().current().task)
-            m_workspace.selection().selectTask(task);
-    });
-    connect(&workspace.selection(), &Selection::changed, this, [this](const Selection::Place& place) { showTask(place.task); });
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& current) {
+                if (m_following || !current.isValid())
+                    return;
+                const int task = current.data(TaskModel::TaskIdRole).toInt();
+                if (task != m_workspace.selection().current().task)
+                    m_workspace.selection().selectTask(task);
+            });
+    connect(&workspace.selection(), &Selection::changed, this,
+            [this](const Selection::Place& place) { showTask(place.task); });
 }
 
 void TasksPage::showTask(int task)

@@ -33,38 +33,63 @@ struct PieceText
     const char* meaning;
 };
 const PieceText kActivities[] = {
-    {"start", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "start"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "opening workers, telling a continued run its earlier results")},
-    {"limits", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "limits"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring what the device can do at most")},
-    {"propose", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "propose"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "drawing, breeding and describing candidates")},
-    {"score", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "score"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "ranking candidates by the cost model")},
-    {"search", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "search"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "choosing candidates: proposing and scoring, which older versions did not tell apart")},
-    {"reference", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reference"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "computing what outputs must be")},
-    {"build", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "build"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "waiting for builders, while no device works")},
-    {"measure", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measure"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "loading, checking and timing on the device")},
-    {"store", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "store"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "writing results to disk")},
-    {"train", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "train"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "teaching the cost model")},
-    {"finals", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "finals"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring the best once more")},
-    {"whole network", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "whole network"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "compiling and timing the network")},
-    {"other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "other"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "handing over, choosing the next task")},
+    {"start", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "start"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "opening workers, telling a continued run its earlier results")},
+    {"limits", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "limits"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring what the device can do at most")},
+    {"propose", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "propose"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "drawing, breeding and describing candidates")},
+    {"score", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "score"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "ranking candidates by the cost model")},
+    {"search", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "search"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage",
+                       "choosing candidates: proposing and scoring, which older versions did not tell apart")},
+    {"reference", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reference"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "computing what outputs must be")},
+    {"build", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "build"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "waiting for builders, while no device works")},
+    {"measure", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measure"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "loading, checking and timing on the device")},
+    {"store", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "store"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "writing results to disk")},
+    {"train", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "train"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "teaching the cost model")},
+    {"finals", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "finals"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "measuring the best once more")},
+    {"whole network", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "whole network"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "compiling and timing the network")},
+    {"other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "other"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "handing over, choosing the next task")},
 };
 const PieceText kWorkers[] = {
-    {"lower", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: lower"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "from schedules to loops")},
-    {"generate", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: generate"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "from loops to machine code")},
-    {"link", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: link"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "making a program of it")},
-    {"builder other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: other"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, sending programs")},
-    {"builder idle", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: idle"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "nothing to build, stopped while a device is timed, or no core free")},
-    {"upload", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: upload"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "loading programs and filling their buffers")},
-    {"check", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: check"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "comparing outputs with what they must be")},
-    {"measure", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: measure"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "runs of the kernels")},
-    {"runner other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: other"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, telling results")},
-    {"runner idle", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: idle"), QT_TRANSLATE_NOOP("lathe::ui::TimePage", "nothing to measure")},
+    {"lower", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: lower"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "from schedules to loops")},
+    {"generate", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: generate"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "from loops to machine code")},
+    {"link", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: link"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "making a program of it")},
+    {"builder other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: other"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, sending programs")},
+    {"builder idle", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Builders: idle"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "nothing to build, stopped while a device is timed, or no core free")},
+    {"upload", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: upload"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "loading programs and filling their buffers")},
+    {"check", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: check"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "comparing outputs with what they must be")},
+    {"measure", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: measure"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "runs of the kernels")},
+    {"runner other", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: other"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "reading jobs, telling results")},
+    {"runner idle", QT_TRANSLATE_NOOP("lathe::ui::TimePage", "Devices: idle"),
+     QT_TRANSLATE_NOOP("lathe::ui::TimePage", "nothing to measure")},
 };
 constexpr auto kOther = static_cast<int>(std::size(kActivities)) - 1;
 
-template <std::size_t Count>
+template<std::size_t Count>
 const PieceText* pieceOf(const PieceText (&pieces)[Count], std::string_view name)
 {
-    const auto found = std::find_if(std::begin(pieces), std::end(pieces), [name](const PieceText& piece) { return piece.name == name; });
+    const auto found = std::find_if(std::begin(pieces), std::end(pieces),
+                                    [name](const PieceText& piece) { return piece.name == name; });
     return found == std::end(pieces) ? nullptr : found;
 }
 
@@ -88,7 +113,9 @@ QTreeWidget* table(const char* name, int columns, QWidget* parent)
 
 } // namespace
 
-TimePage::TimePage(Workspace& workspace, QWidget* parent) : Page(parent), m_rounds(RoundModel::of(workspace))
+TimePage::TimePage(Workspace& workspace, QWidget* parent)
+    : Page(parent)
+    , m_rounds(RoundModel::of(workspace))
 {
     setObjectName(QStringLiteral("timePage"));
     m_chart = new BandChart(this);
@@ -130,7 +157,8 @@ TimePage::TimePage(Workspace& workspace, QWidget* parent) : Page(parent), m_roun
         m_sums->setAccessibleName(tr("Sums by activity"));
         m_sums->setHeaderLabels({tr("Activity"), tr("Seconds"), tr("Share"), tr("What happens")});
         m_workers->setAccessibleName(tr("What builders and devices did meanwhile"));
-        m_workers->setHeaderLabels({tr("Part of the work"), tr("Seconds"), tr("Share"), tr("Processor seconds"), tr("What happens")});
+        m_workers->setHeaderLabels(
+            {tr("Part of the work"), tr("Seconds"), tr("Share"), tr("Processor seconds"), tr("What happens")});
         update();
     });
 }
@@ -199,13 +227,18 @@ void TimePage::update()
         QPixmap patch(12, 12);
         patch.fill(palette().base().color());
         QPainter(&patch).fillRect(patch.rect(), QBrush(seriesColor(i), seriesPattern(i)));
-        fill(m_sums, {names[i], QString::number(seconds, 'f', 1), share(seconds / total), tr(kActivities[i].meaning)}, 2)->setIcon(0, patch);
+        fill(m_sums, {names[i], QString::number(seconds, 'f', 1), share(seconds / total), tr(kActivities[i].meaning)},
+             2)
+            ->setIcon(0, patch);
     }
     m_workers->clear();
     for (const session::TimeRow& row : session::workerRows(m_rounds.time())) {
         const PieceText* text = pieceOf(kWorkers, row.name);
-        fill(m_workers, {text == nullptr ? QString::fromStdString(row.name) : tr(text->shown), QString::number(row.seconds, 'f', 1), share(row.share), QString::number(row.processor, 'f', 1),
-                         text == nullptr ? QString() : tr(text->meaning)}, 3);
+        fill(m_workers,
+             {text == nullptr ? QString::fromStdString(row.name) : tr(text->shown),
+              QString::number(row.seconds, 'f', 1), share(row.share), QString::number(row.processor, 'f', 1),
+              text == nullptr ? QString() : tr(text->meaning)},
+             3);
     }
     if (m_workers->topLevelItemCount() == 0)
         fill(m_workers, {tr("Nothing was noted of them.")}, 0)->setFirstColumnSpanned(true);
@@ -216,11 +249,14 @@ void TimePage::update()
     const int measure = bandOf("measure");
     const double measuring = total > 0 ? sums[static_cast<std::size_t>(measure)] / total : 0;
     if (total <= 0)
-        m_hint->setText(older ? tr("This run was made by a version of Lathe that did not note where its time went.") : tr("No round has been run yet."));
+        m_hint->setText(older ? tr("This run was made by a version of Lathe that did not note where its time went.")
+                              : tr("No round has been run yet."));
     else if (measuring < 0.4) {
         sums[static_cast<std::size_t>(measure)] = 0;
         const auto most = std::max_element(sums.begin(), sums.end()) - sums.begin();
-        m_hint->setText(tr("The device measures %1 % of the time; most of the rest is: %2.").arg(100 * measuring, 0, 'f', 0).arg(names[most]));
+        m_hint->setText(tr("The device measures %1 % of the time; most of the rest is: %2.")
+                            .arg(100 * measuring, 0, 'f', 0)
+                            .arg(names[most]));
     } else
         m_hint->setText(tr("The device measures %1 % of the time.").arg(100 * measuring, 0, 'f', 0));
 }

@@ -14,8 +14,8 @@ class BandChart;
 class RoundModel;
 class Workspace;
 
-/// Where the time of the latest run goes (core/session/time_spent.h): activities as bands over time and in sum, and beside them what
-/// builders and devices did.
+/// Where the time of the latest run goes (core/session/time_spent.h): activities as bands over time and in sum, and
+/// beside them what builders and devices did.
 class TimePage final : public Page
 {
     Q_OBJECT

@@ -13,11 +13,14 @@ namespace lathe::ui {
 namespace {
 
 const QString kKey = QStringLiteral("headStart");
-const QString kNone = QString::fromLatin1(session::kNoHeadStart.data(), static_cast<qsizetype>(session::kNoHeadStart.size()));
+const QString kNone = QString::fromLatin1(session::kNoHeadStart.data(),
+                                          static_cast<qsizetype>(session::kNoHeadStart.size()));
 
 } // namespace
 
-HeadStartMenu::HeadStartMenu(QWidget* parent) : QMenu(parent), m_choice(QSettings().value(kKey).toString())
+HeadStartMenu::HeadStartMenu(QWidget* parent)
+    : QMenu(parent)
+    , m_choice(QSettings().value(kKey).toString())
 {
     setObjectName(QStringLiteral("headStartMenu"));
     setToolTipsVisible(true);
@@ -33,14 +36,16 @@ HeadStartMenu::HeadStartMenu(QWidget* parent) : QMenu(parent), m_choice(QSetting
     m_none = option("headStartNone", [this] { choose(kNone); });
     m_file = option("headStartFile", [this] { showChoice(); }); // seen while it is chosen
     m_browse = addAction(QString(), this, [this] {
-        const QString file = QFileDialog::getOpenFileName(parentWidget(), tr("Begin runs with"), {}, tr("Head starts (*.headstart)"));
+        const QString file = QFileDialog::getOpenFileName(parentWidget(), tr("Begin runs with"), {},
+                                                          tr("Head starts (*.headstart)"));
         if (!file.isEmpty())
             choose(file);
     });
     m_browse->setObjectName(QStringLiteral("headStartBrowse"));
     retranslated(this, [this] {
         setTitle(tr("&Begin with"));
-        m_installed->setToolTip(tr("Candidates and measurements of similar tasks, where Lathe was installed with some for the target"));
+        m_installed->setToolTip(
+            tr("Candidates and measurements of similar tasks, where Lathe was installed with some for the target"));
         m_none->setText(tr("&Nothing"));
         m_none->setToolTip(tr("No run knows of others: for comparisons"));
         m_browse->setText(tr("What a &file holds…"));

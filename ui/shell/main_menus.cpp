@@ -97,9 +97,9 @@ void MainWindow::addHistoryEntries()
     Selection& selection = m_workspace->selection();
     QAction* back = a.add("go.back", QT_TRANSLATE_NOOP("Actions", "&Back"), {QKeySequence(QKeySequence::Back)},
                           MenuPlace{MenuSection::GoMove, 10}, [&selection] { selection.back(); });
-    QAction* forward =
-        a.add("go.forward", QT_TRANSLATE_NOOP("Actions", "&Forward"), {QKeySequence(QKeySequence::Forward)},
-              MenuPlace{MenuSection::GoMove, 20}, [&selection] { selection.forward(); });
+    QAction* forward = a.add("go.forward", QT_TRANSLATE_NOOP("Actions", "&Forward"),
+                             {QKeySequence(QKeySequence::Forward)}, MenuPlace{MenuSection::GoMove, 20},
+                             [&selection] { selection.forward(); });
     const auto updateHistory = [&selection, back, forward] {
         back->setEnabled(selection.canGoBack());
         forward->setEnabled(selection.canGoForward());
@@ -114,8 +114,10 @@ void MainWindow::addHistoryEntries()
     const auto updateUndo = [&edits, undo, redo] {
         undo->setEnabled(edits.canUndo());
         redo->setEnabled(edits.canRedo());
-        undo->setText(edits.canUndo() ? tr("&Undo: %1").arg(edits.undoText()) : QCoreApplication::translate("Actions", "&Undo"));
-        redo->setText(edits.canRedo() ? tr("&Redo: %1").arg(edits.redoText()) : QCoreApplication::translate("Actions", "&Redo"));
+        undo->setText(edits.canUndo() ? tr("&Undo: %1").arg(edits.undoText())
+                                      : QCoreApplication::translate("Actions", "&Undo"));
+        redo->setText(edits.canRedo() ? tr("&Redo: %1").arg(edits.redoText())
+                                      : QCoreApplication::translate("Actions", "&Redo"));
     };
     connect(&edits, &QUndoStack::indexChanged, this, updateUndo);
     retranslated(this, updateUndo);
@@ -266,16 +268,17 @@ void MainWindow::editProjectNote()
     dialog->setLabelText(tr("Kept with the project, shown above its records:"));
     const QString before = m_workspace->edits().projectNote();
     dialog->setTextValue(before);
-    connect(dialog, &QInputDialog::textValueSelected, this, [this, before](const QString& text) { m_workspace->edits().setNote({}, before, text.trimmed()); });
+    connect(dialog, &QInputDialog::textValueSelected, this,
+            [this, before](const QString& text) { m_workspace->edits().setNote({}, before, text.trimmed()); });
     dialog->open();
 }
 
 void MainWindow::saveLayout()
 {
     bool good = false;
-    const QString name =
-        QInputDialog::getText(this, tr("Save layout"), tr("Name of the layout:"), QLineEdit::Normal, {}, &good)
-            .trimmed();
+    const QString name = QInputDialog::getText(this, tr("Save layout"), tr("Name of the layout:"), QLineEdit::Normal,
+                                               {}, &good)
+                             .trimmed();
     if (!good || name.isEmpty())
         return;
     m_layout->save(QString(name).replace(QLatin1Char('/'), QLatin1Char('-')));
@@ -288,7 +291,8 @@ void MainWindow::fillRecent()
     int number = 1;
     const QVector<RecentProject> projects = recentProjects();
     for (const RecentProject& project : projects) {
-        QAction* open = m_recent->addAction(QStringLiteral("&%1  %2").arg(number++).arg(project.name()), this, [this, source = project.source] { openSource(source); });
+        QAction* open = m_recent->addAction(QStringLiteral("&%1  %2").arg(number++).arg(project.name()), this,
+                                            [this, source = project.source] { openSource(source); });
         open->setStatusTip(project.source);
         open->setEnabled(project.exists());
     }

@@ -59,11 +59,15 @@ namespace {
 constexpr int kAgeMs = 1000;
 constexpr int kMessageMs = 6000;
 constexpr int kRememberTicks = 20; // of kAgeMs: what a crash may cost the start page, never the project
+} // namespace
+
+MainWindow::MainWindow(QWidget* parent)
+    : MainWindow(pageTable(), parent)
+{
 }
 
-MainWindow::MainWindow(QWidget* parent) : MainWindow(pageTable(), parent) { }
-
-MainWindow::MainWindow(std::span<const PageEntry> pages, QWidget* parent) : QMainWindow(parent)
+MainWindow::MainWindow(std::span<const PageEntry> pages, QWidget* parent)
+    : QMainWindow(parent)
 {
     setObjectName(QStringLiteral("mainWindow"));
     setAcceptDrops(true);
@@ -72,7 +76,8 @@ MainWindow::MainWindow(std::span<const PageEntry> pages, QWidget* parent) : QMai
     m_workspace = new Workspace(this);
     m_desktop = new Desktop(this);
     connect(m_desktop, &Desktop::schemeChanged, this, [](Desktop::Scheme scheme) {
-        setSystemDark(scheme == Desktop::Scheme::Unknown ? std::nullopt : std::optional(scheme == Desktop::Scheme::Dark));
+        setSystemDark(scheme == Desktop::Scheme::Unknown ? std::nullopt
+                                                         : std::optional(scheme == Desktop::Scheme::Dark));
     });
     new RunNotice(*m_workspace, *m_desktop, *this);
     m_actions = new ActionCatalog(this);
@@ -180,7 +185,8 @@ void MainWindow::connectRun()
     connect(m_bar->openAction(), &QAction::triggered, this, &MainWindow::browseModel);
     connect(m_bar->startAction(), &QAction::triggered, this, [this] { startRun(false); });
     connect(m_bar->resumeAction(), &QAction::triggered, this, [this] { startRun(true); });
-    connect(m_bar->pauseAction(), &QAction::triggered, this, [&bridge](bool on) { on ? bridge.pause() : bridge.resumeRun(); });
+    connect(m_bar->pauseAction(), &QAction::triggered, this,
+            [&bridge](bool on) { on ? bridge.pause() : bridge.resumeRun(); });
     connect(m_bar->stopAction(), &QAction::triggered, &bridge, &SessionBridge::stop);
     connect(m_bar->exportAction(), &QAction::triggered, this, &MainWindow::exportLibrary);
     connect(m_bar, &RunBar::targetChanged, this, [this] {
@@ -208,7 +214,8 @@ void MainWindow::makeStatusBar()
     connect(timer, &QTimer::timeout, this, [this] {
         updateStatus();
         updateState(); // whether a run can be resumed is known a moment after its end
-        if (m_workspace->session() != nullptr && m_workspace->session()->state() == session::RunState::Running && ++m_ticks % kRememberTicks == 0)
+        if (m_workspace->session() != nullptr && m_workspace->session()->state() == session::RunState::Running
+            && ++m_ticks % kRememberTicks == 0)
             remember();
     });
     timer->start(kAgeMs);
@@ -251,14 +258,16 @@ QString MainWindow::suggestedLibrary() const
 QString MainWindow::suggestedReport() const
 {
     const session::TuningSession* session = m_workspace->session();
-    const QFileInfo project(session == nullptr ? QString() : QString::fromStdString(session->options().project.string()));
+    const QFileInfo project(session == nullptr ? QString()
+                                               : QString::fromStdString(session->options().project.string()));
     return project.dir().filePath(project.completeBaseName() + QStringLiteral(".html"));
 }
 
 void MainWindow::writeReport()
 {
     if (const session::TuningSession* session = m_workspace->session())
-        (new ReportDialog(QString::fromStdString(session->options().project.string()), suggestedReport(), this))->show();
+        (new ReportDialog(QString::fromStdString(session->options().project.string()), suggestedReport(), this))
+            ->show();
 }
 
 void MainWindow::exportLibrary()
@@ -274,7 +283,8 @@ void MainWindow::openSource(const QString& source, const QString& target)
         return;
     m_resumeWhenOpen = false;
     if (sourceKind(source) == SourceKind::Library) {
-        m_workspace->addIssue(QStringLiteral("Unsupported"), QFileInfo(source).fileName(), tr("An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it"));
+        m_workspace->addIssue(QStringLiteral("Unsupported"), QFileInfo(source).fileName(),
+                              tr("An exported library cannot be opened; lathe-cli bench and lathe-cli verify take it"));
         return;
     }
     if (sourceKind(source) == SourceKind::Log) {
@@ -290,7 +300,8 @@ void MainWindow::openSource(const QString& source, const QString& target)
 
 void MainWindow::browseModel()
 {
-    openSource(QFileDialog::getOpenFileName(this, tr("Open a model"), {}, tr("ONNX models (*.onnx);;Projects (*.lathe);;All files (*)")));
+    openSource(QFileDialog::getOpenFileName(this, tr("Open a model"), {},
+                                            tr("ONNX models (*.onnx);;Projects (*.lathe);;All files (*)")));
 }
 
 void MainWindow::importLogs(const QStringList& files)
@@ -301,11 +312,14 @@ void MainWindow::importLogs(const QStringList& files)
     if (m_workspace->session() == nullptr || m_workspace->bridge().isOpening()) {
         m_waitingLogs = files;
         if (!m_workspace->bridge().isOpening())
-            m_workspace->addIssue(QStringLiteral("InvalidArgument"), name, tr("Open the network that this log was made for, or its project: the log is imported into it then"));
+            m_workspace->addIssue(
+                QStringLiteral("InvalidArgument"), name,
+                tr("Open the network that this log was made for, or its project: the log is imported into it then"));
         return;
     }
     if (m_workspace->replay() != nullptr) {
-        m_workspace->addIssue(QStringLiteral("InvalidArgument"), name, tr("A replay changes nothing: open the project itself to import a log into it"));
+        m_workspace->addIssue(QStringLiteral("InvalidArgument"), name,
+                              tr("A replay changes nothing: open the project itself to import a log into it"));
         return;
     }
     m_lastLogs = files;
@@ -316,7 +330,8 @@ void MainWindow::importLogs(const QStringList& files)
 
 void MainWindow::browseLogs()
 {
-    importLogs(QFileDialog::getOpenFileNames(this, tr("Import tuning logs"), {}, tr("Tuning logs (*.json *.jsonl *.log);;All files (*)")));
+    importLogs(QFileDialog::getOpenFileNames(this, tr("Import tuning logs"), {},
+                                             tr("Tuning logs (*.json *.jsonl *.log);;All files (*)")));
 }
 
 void MainWindow::openReplay(const QString& project, qint64 run)
@@ -330,7 +345,8 @@ void MainWindow::openReplay(const QString& project, qint64 run)
 
 void MainWindow::browseReplay()
 {
-    const QString project = QFileDialog::getOpenFileName(this, tr("Replay a project's latest run"), {}, tr("Projects (*.lathe)"));
+    const QString project = QFileDialog::getOpenFileName(this, tr("Replay a project's latest run"), {},
+                                                         tr("Projects (*.lathe)"));
     if (!project.isEmpty())
         openReplay(project);
 }
@@ -380,7 +396,8 @@ void MainWindow::onOpened()
     m_layout->showWork();
     m_layout->showFor(Occasion::NetworkOpened, true);
     const QString name = source.startsWith(QStringLiteral("zoo:")) ? source : QFileInfo(source).fileName();
-    setWindowTitle(m_workspace->replay() != nullptr ? tr("Replay of %1 – Lathe").arg(name) : tr("%1 – Lathe").arg(name));
+    setWindowTitle(m_workspace->replay() != nullptr ? tr("Replay of %1 – Lathe").arg(name)
+                                                    : tr("%1 – Lathe").arg(name));
     updateState();
     if (m_workspace->replay() != nullptr) {
         m_layout->showFor(Occasion::RunStarted, true);
@@ -398,7 +415,8 @@ void MainWindow::updateState()
     const bool replay = m_workspace->replay() != nullptr;
     m_bar->setReplay(replay);
     m_replayBar->setVisible(replay); // a layout may have said otherwise
-    m_bar->setState(session != nullptr, session == nullptr ? session::RunState::Idle : session->state(), session != nullptr && session->canResume());
+    m_bar->setState(session != nullptr, session == nullptr ? session::RunState::Idle : session->state(),
+                    session != nullptr && session->canResume());
     const bool running = session != nullptr && session->state() == session::RunState::Running;
     m_bar->setRemaining(running ? RoundModel::of(*m_workspace).forecast() : QString());
 }
@@ -416,18 +434,24 @@ void MainWindow::updateStatus()
     // A band, while some task has no valid program.
     const bool band = !std::isfinite(estimate) && std::isfinite(figures.low) && std::isfinite(figures.high);
     m_latency->setText(tr("estimated %1   measured %2   untuned %3")
-                           .arg(band ? msRangeText(figures.low, figures.high) : msText(estimate), msText(figures.measuredMs), msText(figures.untunedMs)));
+                           .arg(band ? msRangeText(figures.low, figures.high) : msText(estimate),
+                                msText(figures.measuredMs), msText(figures.untunedMs)));
     m_latency->setToolTip(estimatePartsText(figures.measuredParts));
     QString counts = tr("%L1 trials").arg(figures.trials);
     if (std::isfinite(figures.trialsPerSecond))
         counts += tr(", %1/s").arg(figures.trialsPerSecond, 0, 'f', 1);
     if (figures.trials > 0)
-        counts += tr(", %1 % failed").arg(100.0 * static_cast<double>(figures.failed) / static_cast<double>(figures.trials), 0, 'f', 1);
+        counts += tr(", %1 % failed")
+                      .arg(100.0 * static_cast<double>(figures.failed) / static_cast<double>(figures.trials), 0, 'f',
+                           1);
     m_counts->setText(counts);
     using session::RunState;
     const RunState state = m_workspace->session()->state();
-    const bool active = state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished && state != RunState::Failed;
-    m_age->setText(active ? ageText(m_workspace->dataAge()) : figures.trials > 0 ? tr("not running") : tr("no run yet"));
+    const bool active = state != RunState::Idle && state != RunState::Stopped && state != RunState::Finished
+                        && state != RunState::Failed;
+    m_age->setText(active               ? ageText(m_workspace->dataAge())
+                   : figures.trials > 0 ? tr("not running")
+                                        : tr("no run yet"));
 }
 
 void MainWindow::showPalette()
@@ -477,7 +501,8 @@ QWidget* MainWindow::viewHere() const
     QWidget* largest = nullptr;
     const QWidget* page = m_layout->currentPage();
     for (QWidget* widget : page != nullptr ? page->findChildren<QWidget*>() : QList<QWidget*>())
-        if (widget->isVisible() && exportableView(widget) == widget && (largest == nullptr || widget->width() * widget->height() > largest->width() * largest->height()))
+        if (widget->isVisible() && exportableView(widget) == widget
+            && (largest == nullptr || widget->width() * widget->height() > largest->width() * largest->height()))
             largest = widget;
     return largest;
 }
@@ -492,8 +517,8 @@ void MainWindow::saveViewOf(QWidget* view)
         m_workspace->addIssue(QStringLiteral("StoreFailed"), tr("save"), problem);
 }
 
-/// Qt's own walk goes wrong in two places: a dock behind another's tab counts as visible, so that the focus goes where nobody
-/// sees it; and a page that hands the focus to one of its widgets is walked in a circle, and never left.
+/// Qt's own walk goes wrong in two places: a dock behind another's tab counts as visible, so that the focus goes where
+/// nobody sees it; and a page that hands the focus to one of its widgets is walked in a circle, and never left.
 bool MainWindow::focusNextPrevChild(bool next)
 {
     const auto isBehind = [](const QWidget* at) {
@@ -506,11 +531,13 @@ bool MainWindow::focusNextPrevChild(bool next)
     for (QWidget* at = nextInFocusChain(); at != this; at = at->nextInFocusChain()) {
         if (at == focusWidget())
             here = stops.size();
-        else if (at->window() != this || !(at->focusPolicy() & Qt::TabFocus) || at->focusProxy() != nullptr || !at->isVisible() || !at->isEnabled() || isBehind(at))
+        else if (at->window() != this || !(at->focusPolicy() & Qt::TabFocus) || at->focusProxy() != nullptr
+                 || !at->isVisible() || !at->isEnabled() || isBehind(at))
             continue;
         stops << at;
     }
-    const qsizetype to = here < 0 ? (next ? 0 : stops.size() - 1) : (here + (next ? 1 : stops.size() - 1)) % stops.size();
+    const qsizetype to = here < 0 ? (next ? 0 : stops.size() - 1)
+                                  : (here + (next ? 1 : stops.size() - 1)) % stops.size();
     if (stops.isEmpty() || stops[to] == focusWidget())
         return false;
     stops[to]->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
@@ -584,7 +611,8 @@ void MainWindow::dropEvent(QDropEvent* event)
         openSource(sources.first());
     importLogs(logs); // with a network that is dropped beside them: into its project
     if (sources.size() > 1)
-        m_workspace->addIssue(QStringLiteral("InvalidArgument"), QFileInfo(sources.last()).fileName(), tr("One file is opened at a time: the others were left"));
+        m_workspace->addIssue(QStringLiteral("InvalidArgument"), QFileInfo(sources.last()).fileName(),
+                              tr("One file is opened at a time: the others were left"));
 }
 
 } // namespace lathe::ui

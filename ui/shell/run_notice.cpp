@@ -13,7 +13,11 @@
 
 namespace lathe::ui {
 
-RunNotice::RunNotice(Workspace& workspace, Desktop& desktop, QWidget& window) : QObject(&window), m_workspace(workspace), m_desktop(desktop), m_window(window)
+RunNotice::RunNotice(Workspace& workspace, Desktop& desktop, QWidget& window)
+    : QObject(&window)
+    , m_workspace(workspace)
+    , m_desktop(desktop)
+    , m_window(window)
 {
     connect(&workspace.bridge(), &SessionBridge::eventsArrived, this, &RunNotice::onEvents);
     connect(&desktop, &Desktop::notificationClicked, this, [this] {
@@ -28,17 +32,21 @@ void RunNotice::onEvents(const std::vector<session::Event>& events)
 {
     for (const session::Event& event : events) {
         const auto* state = std::get_if<session::StateEvent>(&event.what);
-        if (state == nullptr || (state->state != session::RunState::Finished && state->state != session::RunState::Failed))
+        if (state == nullptr
+            || (state->state != session::RunState::Finished && state->state != session::RunState::Failed))
             continue; // who pauses or stops a run knows it
         if (m_window.isActiveWindow() || !noticesWanted())
             continue;
         const QString source = m_workspace.source();
-        const QString name = source.startsWith(QStringLiteral("zoo:")) ? source.mid(4) : QFileInfo(source).completeBaseName();
+        const QString name = source.startsWith(QStringLiteral("zoo:")) ? source.mid(4)
+                                                                       : QFileInfo(source).completeBaseName();
         if (state->state == session::RunState::Failed)
             m_desktop.notify(tr("Tuning %1 failed").arg(name), coreText(state->text, state->about));
         else
             m_desktop.notify(tr("Tuning %1 has ended").arg(name),
-                             tr("Estimated %1 after %2 and %L3 trials").arg(msText(m_workspace.tasks().estimatedMs()), minutesText(event.atSeconds)).arg(m_workspace.figures().trials));
+                             tr("Estimated %1 after %2 and %L3 trials")
+                                 .arg(msText(m_workspace.tasks().estimatedMs()), minutesText(event.atSeconds))
+                                 .arg(m_workspace.figures().trials));
     }
 }
 

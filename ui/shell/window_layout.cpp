@@ -219,7 +219,9 @@ void WindowLayout::focusPane(int direction)
         if (placed.dock != nullptr && placed.dock->isVisible() && !placed.dock->visibleRegion().isEmpty())
             panes.push_back(placed.dock);
     const QWidget* focus = QApplication::focusWidget();
-    const auto here = std::find_if(panes.begin(), panes.end(), [focus](const QWidget* pane) { return focus != nullptr && (pane == focus || pane->isAncestorOf(focus)); });
+    const auto here = std::find_if(panes.begin(), panes.end(), [focus](const QWidget* pane) {
+        return focus != nullptr && (pane == focus || pane->isAncestorOf(focus));
+    });
     const auto count = static_cast<int>(panes.size());
     const int at = here == panes.end() ? (direction > 0 ? -1 : 0) : static_cast<int>(here - panes.begin());
     for (int i = 1; i <= count; ++i) {
@@ -230,15 +232,18 @@ void WindowLayout::focusPane(int direction)
         // What a page gives the focus to by itself, else its first field.
         if (target != nullptr && target->focusProxy() == nullptr && target->focusPolicy() == Qt::NoFocus) {
             QWidget* first = nullptr;
-            for (QWidget* next = target->nextInFocusChain(); next != target && first == nullptr; next = next->nextInFocusChain())
-                if (target->isAncestorOf(next) && next->isVisible() && next->isEnabled() && (next->focusPolicy() & Qt::TabFocus) != 0)
+            for (QWidget* next = target->nextInFocusChain(); next != target && first == nullptr;
+                 next = next->nextInFocusChain())
+                if (target->isAncestorOf(next) && next->isVisible() && next->isEnabled()
+                    && (next->focusPolicy() & Qt::TabFocus) != 0)
                     first = next;
             target = first;
         }
         if (target == nullptr)
             continue;
         target->setFocus(direction > 0 ? Qt::TabFocusReason : Qt::BacktabFocusReason);
-        if (const QWidget* now = QApplication::focusWidget(); now != nullptr && (pane == now || pane->isAncestorOf(now)))
+        if (const QWidget* now = QApplication::focusWidget();
+            now != nullptr && (pane == now || pane->isAncestorOf(now)))
             return;
     }
 }

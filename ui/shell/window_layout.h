@@ -22,8 +22,8 @@ class WindowActions;
 class Workspace;
 enum class Occasion;
 
-/// Where the pages of the window stand: tabs in the middle, docks about them, all hidden beside the start page. Keeps the
-/// layout between sessions, and named ones beside it.
+/// Where the pages of the window stand: tabs in the middle, docks about them, all hidden beside the start page. Keeps
+/// the layout between sessions, and named ones beside it.
 class WindowLayout final : public QObject
 {
     Q_OBJECT

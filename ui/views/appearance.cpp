@@ -48,20 +48,26 @@ QPalette darkPalette()
     return p;
 }
 
-/// Fusion; the buttons of all dialogs are words alone, whether Qt made them or a page of ours, and lists and texts show that
-/// they have the focus even while nothing in them is chosen.
+/// Fusion; the buttons of all dialogs are words alone, whether Qt made them or a page of ours, and lists and texts show
+/// that they have the focus even while nothing in them is chosen.
 class Style final : public QProxyStyle
 {
 public:
-    Style() : QProxyStyle(QStringLiteral("Fusion")) { }
-    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* answer) const override
+    Style()
+        : QProxyStyle(QStringLiteral("Fusion"))
+    {
+    }
+    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                  QStyleHintReturn* answer) const override
     {
         return hint == SH_DialogButtonBox_ButtonsHaveIcons ? 0 : QProxyStyle::styleHint(hint, option, widget, answer);
     }
-    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const override
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override
     {
         QProxyStyle::drawPrimitive(element, option, painter, widget);
-        if (element != PE_Frame || !option->state.testFlag(State_HasFocus) || qobject_cast<const QAbstractScrollArea*>(widget) == nullptr)
+        if (element != PE_Frame || !option->state.testFlag(State_HasFocus)
+            || qobject_cast<const QAbstractScrollArea*>(widget) == nullptr)
             return;
         painter->setPen(option->palette.color(QPalette::Highlight));
         painter->setBrush(Qt::NoBrush);
@@ -99,13 +105,17 @@ QString appearanceName(Appearance appearance)
 Appearance storedAppearance()
 {
     const QString stored = QSettings().value(QStringLiteral("appearance")).toString();
-    return stored == QStringLiteral("light") ? Appearance::Light : stored == QStringLiteral("dark") ? Appearance::Dark : Appearance::System;
+    return stored == QStringLiteral("light")  ? Appearance::Light
+           : stored == QStringLiteral("dark") ? Appearance::Dark
+                                              : Appearance::System;
 }
 
 void applyAppearance(Appearance appearance)
 {
     // First: who follows the palette asks for it.
-    QSettings().setValue(QStringLiteral("appearance"), appearance == Appearance::Light ? QStringLiteral("light") : appearance == Appearance::Dark ? QStringLiteral("dark") : QStringLiteral("system"));
+    QSettings().setValue(QStringLiteral("appearance"), appearance == Appearance::Light  ? QStringLiteral("light")
+                                                       : appearance == Appearance::Dark ? QStringLiteral("dark")
+                                                                                        : QStringLiteral("system"));
     const bool dark = appearance == Appearance::Dark || (appearance == Appearance::System && systemIsDark());
     if (dynamic_cast<Style*>(QApplication::style()) == nullptr)
         QApplication::setStyle(new Style);

@@ -22,7 +22,8 @@ constexpr int kLegendRows = 14;
 
 } // namespace
 
-BandChart::BandChart(QWidget* parent) : QWidget(parent)
+BandChart::BandChart(QWidget* parent)
+    : QWidget(parent)
 {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
@@ -71,11 +72,15 @@ QString BandChart::summary() const
         return tr("Nothing has happened yet");
     std::vector<int> order(m_totals.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [this](int a, int b) { return m_totals[static_cast<std::size_t>(a)] > m_totals[static_cast<std::size_t>(b)]; });
+    std::stable_sort(order.begin(), order.end(), [this](int a, int b) {
+        return m_totals[static_cast<std::size_t>(a)] > m_totals[static_cast<std::size_t>(b)];
+    });
     QStringList parts;
     for (const int band : order)
         if (parts.size() < 3 && m_totals[static_cast<std::size_t>(band)] > 0)
-            parts << tr("%1 % %2").arg(100 * m_totals[static_cast<std::size_t>(band)] / m_total, 0, 'f', 0).arg(m_names[band]);
+            parts << tr("%1 % %2")
+                         .arg(100 * m_totals[static_cast<std::size_t>(band)] / m_total, 0, 'f', 0)
+                         .arg(m_names[band]);
     return parts.join(QStringLiteral(", "));
 }
 
@@ -84,14 +89,17 @@ double BandChart::legendWidth() const
     double width = 0;
     for (qsizetype i = 0; i < m_names.size(); ++i)
         if (m_totals.size() > static_cast<std::size_t>(i) && m_totals[static_cast<std::size_t>(i)] > 0)
-            width = std::max(width, static_cast<double>(fontMetrics().horizontalAdvance(m_names[i] + QStringLiteral("  100 %"))) + fontMetrics().height() + 12);
+            width = std::max(
+                width, static_cast<double>(fontMetrics().horizontalAdvance(m_names[i] + QStringLiteral("  100 %")))
+                           + fontMetrics().height() + 12);
     return std::min({width, this->width() * 0.35, 320.0});
 }
 
 QRectF BandChart::plotArea() const
 {
     const double left = fontMetrics().horizontalAdvance(QStringLiteral("100 %")) + 8;
-    return QRectF(left, 6, std::max(10.0, width() - left - legendWidth() - 14), std::max(10.0, height() - 12.0 - fontMetrics().height()));
+    return QRectF(left, 6, std::max(10.0, width() - left - legendWidth() - 14),
+                  std::max(10.0, height() - 12.0 - fontMetrics().height()));
 }
 
 std::vector<BandChart::Column> BandChart::columns(double width) const
@@ -106,14 +114,19 @@ std::vector<BandChart::Column> BandChart::columns(double width) const
     const double step = (to - from) / static_cast<double>(count);
     columns.resize(count);
     for (std::size_t i = 0; i < count; ++i)
-        columns[i] = {from + step * static_cast<double>(i), from + step * static_cast<double>(i + 1), std::vector<double>(static_cast<std::size_t>(m_names.size()), 0.0), 0};
+        columns[i] = {from + step * static_cast<double>(i), from + step * static_cast<double>(i + 1),
+                      std::vector<double>(static_cast<std::size_t>(m_names.size()), 0.0), 0};
     for (const Sample& sample : m_samples) {
         // A sample is spread over the columns that it overlaps.
         const double length = std::max(sample.to - sample.from, step * 1e-3);
-        const auto first = static_cast<std::size_t>(std::clamp((sample.from - from) / step, 0.0, static_cast<double>(count - 1)));
-        const auto last = static_cast<std::size_t>(std::clamp((sample.from + length - from) / step, 0.0, static_cast<double>(count - 1)));
+        const auto first = static_cast<std::size_t>(
+            std::clamp((sample.from - from) / step, 0.0, static_cast<double>(count - 1)));
+        const auto last = static_cast<std::size_t>(
+            std::clamp((sample.from + length - from) / step, 0.0, static_cast<double>(count - 1)));
         for (std::size_t c = first; c <= last; ++c) {
-            const double share = (std::min(columns[c].to, sample.from + length) - std::max(columns[c].from, sample.from)) / length;
+            const double share = (std::min(columns[c].to, sample.from + length)
+                                  - std::max(columns[c].from, sample.from))
+                                 / length;
             if (share <= 0)
                 continue;
             for (const auto& [band, amount] : sample.amounts)
@@ -167,7 +180,9 @@ void BandChart::paint(QPainter& painter) const
     for (std::size_t i = 0; i < m_totals.size(); ++i)
         if (m_totals[i] > 0)
             order.push_back(static_cast<int>(i));
-    std::stable_sort(order.begin(), order.end(), [this](int a, int b) { return m_totals[static_cast<std::size_t>(a)] > m_totals[static_cast<std::size_t>(b)]; });
+    std::stable_sort(order.begin(), order.end(), [this](int a, int b) {
+        return m_totals[static_cast<std::size_t>(a)] > m_totals[static_cast<std::size_t>(b)];
+    });
     const double line = painter.fontMetrics().height() + 3;
     const auto rows = static_cast<std::size_t>(std::clamp(area.height() / line, 1.0, static_cast<double>(kLegendRows)));
     double y = area.top();
@@ -188,7 +203,8 @@ void BandChart::paint(QPainter& painter) const
         const double room = this->width() - text - 4;
         const int shareWidth = painter.fontMetrics().horizontalAdvance(share) + 6;
         const QString name = rest ? tr("%1 more").arg(order.size() - i) : m_names[order[i]];
-        painter.drawText(QRectF(text, y, room - shareWidth, line), Qt::AlignLeft | Qt::AlignVCenter, painter.fontMetrics().elidedText(name, Qt::ElideRight, static_cast<int>(room) - shareWidth));
+        painter.drawText(QRectF(text, y, room - shareWidth, line), Qt::AlignLeft | Qt::AlignVCenter,
+                         painter.fontMetrics().elidedText(name, Qt::ElideRight, static_cast<int>(room) - shareWidth));
         painter.drawText(QRectF(text, y, room, line), Qt::AlignRight | Qt::AlignVCenter, share);
     }
 }
@@ -212,7 +228,9 @@ int BandChart::bandAt(QPointF position, QString* hint) const
     const std::vector<Column> all = columns(area.width());
     if (all.empty())
         return -1;
-    const auto c = static_cast<std::size_t>(std::clamp((position.x() - area.left()) / area.width() * static_cast<double>(all.size()), 0.0, static_cast<double>(all.size() - 1)));
+    const auto c = static_cast<std::size_t>(
+        std::clamp((position.x() - area.left()) / area.width() * static_cast<double>(all.size()), 0.0,
+                   static_cast<double>(all.size() - 1)));
     const Column& column = all[c];
     if (column.total <= 0)
         return -1;
@@ -220,7 +238,10 @@ int BandChart::bandAt(QPointF position, QString* hint) const
     for (std::size_t band = 0; band < column.amounts.size(); ++band) {
         if (y < column.amounts[band]) {
             if (hint != nullptr)
-                *hint = tr("%1 to %2\n%3: %4 %5 (%6 %)").arg(timeTick(column.from), timeTick(column.to), m_names[static_cast<qsizetype>(band)]).arg(column.amounts[band], 0, 'g', 3).arg(m_unit)
+                *hint = tr("%1 to %2\n%3: %4 %5 (%6 %)")
+                            .arg(timeTick(column.from), timeTick(column.to), m_names[static_cast<qsizetype>(band)])
+                            .arg(column.amounts[band], 0, 'g', 3)
+                            .arg(m_unit)
                             .arg(100 * column.amounts[band] / column.total, 0, 'f', 0);
             return static_cast<int>(band);
         }
@@ -231,7 +252,8 @@ int BandChart::bandAt(QPointF position, QString* hint) const
 
 void BandChart::mouseMoveEvent(QMouseEvent* event)
 {
-    if (event->buttons() == Qt::LeftButton && (event->position() - m_pressed).manhattanLength() > QApplication::startDragDistance()) {
+    if (event->buttons() == Qt::LeftButton
+        && (event->position() - m_pressed).manhattanLength() > QApplication::startDragDistance()) {
         dragView(*this);
         return;
     }
@@ -270,7 +292,8 @@ std::vector<QStringList> BandChart::exportRows() const
     for (const Sample& sample : m_samples)
         for (const auto& [band, amount] : sample.amounts)
             if (band >= 0 && band < m_names.size())
-                rows.push_back({QString::number(sample.from, 'f', 3), QString::number(sample.to, 'f', 3), m_names[band], QString::number(amount, 'g', 8)});
+                rows.push_back({QString::number(sample.from, 'f', 3), QString::number(sample.to, 'f', 3), m_names[band],
+                                QString::number(amount, 'g', 8)});
     return rows;
 }
 

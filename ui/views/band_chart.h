@@ -9,8 +9,8 @@
 
 namespace lathe::ui {
 
-/// Shares over time as stacked bands: which task got the trials, what the time was spent on. Painted by hand; samples are
-/// gathered into one column per few pixels, so that a long run costs no more than a short one.
+/// Shares over time as stacked bands: which task got the trials, what the time was spent on. Painted by hand; samples
+/// are gathered into one column per few pixels, so that a long run costs no more than a short one.
 class BandChart final : public QWidget, public Exportable
 {
     Q_OBJECT

@@ -8,7 +8,9 @@ namespace lathe::ui {
 
 QList<QPointF> decimated(const QList<QPointF>& points, int columns, bool positive)
 {
-    const auto good = [positive](const QPointF& p) { return std::isfinite(p.x()) && std::isfinite(p.y()) && (!positive || p.y() > 0); };
+    const auto good = [positive](const QPointF& p) {
+        return std::isfinite(p.x()) && std::isfinite(p.y()) && (!positive || p.y() > 0);
+    };
     QList<QPointF> kept;
     if (points.size() <= 4 * qsizetype{columns}) {
         std::copy_if(points.begin(), points.end(), std::back_inserter(kept), good);

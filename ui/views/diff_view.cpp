@@ -78,7 +78,9 @@ std::vector<Row> nearChanges(const std::vector<Row>& rows)
 class Writer
 {
 public:
-    explicit Writer(QPlainTextEdit* edit) : m_edit(edit), m_cursor(edit->document())
+    explicit Writer(QPlainTextEdit* edit)
+        : m_edit(edit)
+        , m_cursor(edit->document())
     {
         m_edit->setUpdatesEnabled(false);
         m_edit->clear();
@@ -125,7 +127,8 @@ QColor over(QColor base, QColor color, double part)
 
 } // namespace
 
-DiffView::DiffView(QWidget* parent) : QWidget(parent)
+DiffView::DiffView(QWidget* parent)
+    : QWidget(parent)
 {
     m_left = makeText("diffLeft");
     m_right = makeText("diffRight");
@@ -187,12 +190,14 @@ void DiffView::setOnlyChanges(bool on)
 
 int DiffView::removed() const
 {
-    return static_cast<int>(std::count_if(m_lines.begin(), m_lines.end(), [](const DiffLine& line) { return line.kind == DiffLine::Kind::Removed; }));
+    return static_cast<int>(std::count_if(m_lines.begin(), m_lines.end(),
+                                          [](const DiffLine& line) { return line.kind == DiffLine::Kind::Removed; }));
 }
 
 int DiffView::added() const
 {
-    return static_cast<int>(std::count_if(m_lines.begin(), m_lines.end(), [](const DiffLine& line) { return line.kind == DiffLine::Kind::Added; }));
+    return static_cast<int>(std::count_if(m_lines.begin(), m_lines.end(),
+                                          [](const DiffLine& line) { return line.kind == DiffLine::Kind::Added; }));
 }
 
 void DiffView::changeEvent(QEvent* event)
@@ -211,7 +216,8 @@ void DiffView::fill()
         return;
     }
     const QColor base = palette().color(QPalette::Base);
-    const QBrush less = over(base, QColor(0xd5, 0x5e, 0x00), 0.3), more = over(base, QColor(0x00, 0x72, 0xb2), 0.35), none = over(base, QColor(0x80, 0x80, 0x80), 0.15);
+    const QBrush less = over(base, QColor(0xd5, 0x5e, 0x00), 0.3), more = over(base, QColor(0x00, 0x72, 0xb2), 0.35),
+                 none = over(base, QColor(0x80, 0x80, 0x80), 0.15);
     std::vector<Row> rows = paired(m_lines);
     if (m_onlyChanges && removed() + added() > 0)
         rows = nearChanges(rows);
@@ -220,7 +226,10 @@ void DiffView::fill()
         left = rows.size() - kMaxLines;
         rows.resize(kMaxLines);
     }
-    const auto text = [](const DiffLine& line, std::int32_t number, char sign) { return numberText(number) + QLatin1Char(' ') + QLatin1Char(sign) + QLatin1Char(' ') + QString::fromStdString(line.text); };
+    const auto text = [](const DiffLine& line, std::int32_t number, char sign) {
+        return numberText(number) + QLatin1Char(' ') + QLatin1Char(sign) + QLatin1Char(' ')
+               + QString::fromStdString(line.text);
+    };
     const auto gap = [](std::size_t lines) { return tr("      … %1 equal lines …").arg(lines); };
     Writer a(m_left);
     Writer b(m_right);
@@ -228,8 +237,12 @@ void DiffView::fill()
         const Row& row = rows[i];
         if (row.skipped > 0 || isSame(row)) {
             ++i;
-            a.line(row.skipped > 0 ? gap(row.skipped) : m_sideBySide ? text(*row.left, row.left->left, ' ') : text(*row.left, row.left->right, ' '), row.skipped > 0 ? none : QBrush());
-            b.line(row.skipped > 0 ? gap(row.skipped) : text(*row.left, row.left->right, ' '), row.skipped > 0 ? none : QBrush());
+            a.line(row.skipped > 0 ? gap(row.skipped)
+                   : m_sideBySide  ? text(*row.left, row.left->left, ' ')
+                                   : text(*row.left, row.left->right, ' '),
+                   row.skipped > 0 ? none : QBrush());
+            b.line(row.skipped > 0 ? gap(row.skipped) : text(*row.left, row.left->right, ' '),
+                   row.skipped > 0 ? none : QBrush());
             continue;
         }
         if (m_sideBySide) {

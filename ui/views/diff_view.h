@@ -10,8 +10,8 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// Two texts held against each other, side by side or as one, with line numbers, '-' and '+' before what differs, and colours
-/// that say the same.
+/// Two texts held against each other, side by side or as one, with line numbers, '-' and '+' before what differs, and
+/// colours that say the same.
 class DiffView final : public QWidget
 {
     Q_OBJECT

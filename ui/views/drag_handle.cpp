@@ -13,7 +13,9 @@ namespace {
 constexpr int kSize = 18, kDots = 3, kStep = 5;
 }
 
-DragHandle::DragHandle(QWidget& view) : QWidget(&view), m_view(view)
+DragHandle::DragHandle(QWidget& view)
+    : QWidget(&view)
+    , m_view(view)
 {
     setObjectName(QStringLiteral("dragHandle"));
     setFixedSize(kSize, kSize);
@@ -57,7 +59,8 @@ void DragHandle::mousePressEvent(QMouseEvent* event)
 
 void DragHandle::mouseMoveEvent(QMouseEvent* event)
 {
-    if (event->buttons() == Qt::LeftButton && (event->position() - m_pressed).manhattanLength() > QApplication::startDragDistance())
+    if (event->buttons() == Qt::LeftButton
+        && (event->position() - m_pressed).manhattanLength() > QApplication::startDragDistance())
         dragView(m_view);
 }
 

@@ -14,7 +14,9 @@ QSize ElidedLabel::minimumSizeHint() const
 {
     const QSize whole = QLabel::sizeHint();
     const QMargins margins = contentsMargins();
-    return {std::min(whole.width(), fontMetrics().averageCharWidth() * kLeastCharacters + margins.left() + margins.right()), whole.height()};
+    return {
+        std::min(whole.width(), fontMetrics().averageCharWidth() * kLeastCharacters + margins.left() + margins.right()),
+        whole.height()};
 }
 
 void ElidedLabel::paintEvent(QPaintEvent*)
@@ -22,7 +24,8 @@ void ElidedLabel::paintEvent(QPaintEvent*)
     QPainter painter(this);
     painter.setPen(palette().color(foregroundRole()));
     const QRect area = contentsRect();
-    painter.drawText(area, static_cast<int>(alignment()), fontMetrics().elidedText(text(), Qt::ElideRight, area.width()));
+    painter.drawText(area, static_cast<int>(alignment()),
+                     fontMetrics().elidedText(text(), Qt::ElideRight, area.width()));
 }
 
 } // namespace lathe::ui

@@ -11,8 +11,8 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// What a view that paints its contents itself implements, beside QWidget, so that they can be copied, saved and dragged
-/// out (view_export.h). Item views need not: their rows are taken from their model.
+/// What a view that paints its contents itself implements, beside QWidget, so that they can be copied, saved and
+/// dragged out (view_export.h). Item views need not: their rows are taken from their model.
 class Exportable
 {
 public:

@@ -14,7 +14,8 @@ constexpr double kFramePadding = 8;
 
 QRectF itemRect(QPointF center)
 {
-    return {center - QPointF(GraphLayout::kItemSize.width(), GraphLayout::kItemSize.height()) / 2, GraphLayout::kItemSize};
+    return {center - QPointF(GraphLayout::kItemSize.width(), GraphLayout::kItemSize.height()) / 2,
+            GraphLayout::kItemSize};
 }
 
 } // namespace
@@ -50,7 +51,8 @@ GraphLayout plainLayout(const GraphShape& shape)
         }
     }
     for (std::size_t i = 0; i < items; ++i)
-        layout.centers << QPointF((x[i] + half) * kCell.width(), (static_cast<double>(layerOf[i]) + 0.5) * kCell.height());
+        layout.centers << QPointF((x[i] + half) * kCell.width(),
+                                  (static_cast<double>(layerOf[i]) + 0.5) * kCell.height());
     const double down = GraphLayout::kItemSize.height() / 2;
     for (const auto& [from, to] : shape.edges) {
         const QPointF a = layout.centers[from] + QPointF(0, down);
@@ -71,7 +73,8 @@ GraphLayout plainLayout(const GraphShape& shape)
 QByteArray layoutQuestion(const GraphShape& shape)
 {
     QByteArray text = "lathe-layout 1\n";
-    const QByteArray item = "item " + QByteArray::number(GraphLayout::kItemSize.width()) + ' ' + QByteArray::number(GraphLayout::kItemSize.height()) + '\n';
+    const QByteArray item = "item " + QByteArray::number(GraphLayout::kItemSize.width()) + ' '
+                            + QByteArray::number(GraphLayout::kItemSize.height()) + '\n';
     text += item.repeated(shape.items);
     for (const auto& [from, to] : shape.edges)
         text += "edge " + QByteArray::number(from) + ' ' + QByteArray::number(to) + '\n';
@@ -84,7 +87,8 @@ std::optional<GraphLayout> readLayout(const QByteArray& answer, const GraphShape
 {
     GraphLayout layout;
     const QList<QByteArray> lines = answer.split('\n');
-    if (lines.size() != static_cast<qsizetype>(4 + shape.items + shape.edges.size() + shape.frames.size()) || lines.front() != "lathe-layout 1" || lines[lines.size() - 2] != "end")
+    if (lines.size() != static_cast<qsizetype>(4 + shape.items + shape.edges.size() + shape.frames.size())
+        || lines.front() != "lathe-layout 1" || lines[lines.size() - 2] != "end")
         return std::nullopt;
     for (qsizetype l = 1; l + 2 < lines.size(); ++l) {
         QList<QByteArray> words = lines[l].split(' ');
@@ -108,8 +112,9 @@ std::optional<GraphLayout> readLayout(const QByteArray& answer, const GraphShape
         else
             return std::nullopt;
     }
-    const bool fits = !layout.size.isEmpty() && layout.centers.size() == shape.items && layout.edges.size() == static_cast<qsizetype>(shape.edges.size())
-        && layout.frames.size() == static_cast<qsizetype>(shape.frames.size());
+    const bool fits = !layout.size.isEmpty() && layout.centers.size() == shape.items
+                      && layout.edges.size() == static_cast<qsizetype>(shape.edges.size())
+                      && layout.frames.size() == static_cast<qsizetype>(shape.frames.size());
     return fits ? std::optional(std::move(layout)) : std::nullopt;
 }
 

@@ -32,7 +32,8 @@ struct GraphLayout
     QVector<QRectF> frames; ///< one per frame
 };
 
-/// A plain drawing for when there is no better one: layers by longest path, each item near what feeds it, edges straight on.
+/// A plain drawing for when there is no better one: layers by longest path, each item near what feeds it, edges
+/// straight on.
 GraphLayout plainLayout(const GraphShape& shape);
 
 /// What lathe-layout reads (app/layout/graph_text.h). Equal shapes give equal text.

@@ -30,7 +30,8 @@ GraphLayouter::GraphLayouter(QObject* parent)
     m_deadline.setSingleShot(true);
     m_deadline.setInterval(kDeadline);
     connect(&m_deadline, &QTimer::timeout, this, [this] {
-        giveUp(tr("Laying the graph out took longer than %1 s and was stopped.").arg(static_cast<double>(m_deadline.interval()) / 1000));
+        giveUp(tr("Laying the graph out took longer than %1 s and was stopped.")
+                   .arg(static_cast<double>(m_deadline.interval()) / 1000));
     });
 }
 
@@ -59,7 +60,8 @@ std::optional<GraphLayout> GraphLayouter::ask(const GraphShape& shape)
     QFile known(m_cache.filePath(m_name));
     if (known.open(QIODevice::ReadWrite | QIODevice::ExistingOnly)) {
         if (auto layout = readLayout(qUncompress(known.readAll()), shape)) {
-            known.setFileTime(QDateTime::currentDateTime(), QFileDevice::FileModificationTime); // the longest unused go first
+            known.setFileTime(QDateTime::currentDateTime(),
+                              QFileDevice::FileModificationTime); // the longest unused go first
             return layout;
         }
         known.remove();
@@ -68,7 +70,8 @@ std::optional<GraphLayout> GraphLayouter::ask(const GraphShape& shape)
     connect(m_process, &QProcess::finished, this, &GraphLayouter::finish);
     connect(m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart)
-            giveUp(tr("The program lathe-layout, which lays graphs out, cannot be started (%1): install Lathe again.").arg(m_program));
+            giveUp(tr("The program lathe-layout, which lays graphs out, cannot be started (%1): install Lathe again.")
+                       .arg(m_program));
     });
     m_deadline.start();
     m_process->start(m_program, {});
@@ -100,7 +103,8 @@ void GraphLayouter::giveUp(const QString& sentence)
 void GraphLayouter::finish()
 {
     const QByteArray answer = m_process->readAllStandardOutput();
-    const QString complaint = QString::fromLocal8Bit(m_process->readAllStandardError()).section(QLatin1Char('\n'), 0, 0).trimmed();
+    const QString complaint =
+        QString::fromLocal8Bit(m_process->readAllStandardError()).section(QLatin1Char('\n'), 0, 0).trimmed();
     if (m_process->exitStatus() == QProcess::CrashExit) {
         giveUp(tr("The program that lays graphs out crashed."));
     } else if (auto layout = readLayout(answer, m_shape)) {
@@ -108,7 +112,8 @@ void GraphLayouter::finish()
         remember(answer);
         emit laidOut(*layout);
     } else {
-        giveUp(complaint.isEmpty() ? tr("The program that lays graphs out gave no layout.") : tr("The program that lays graphs out failed: %1").arg(complaint));
+        giveUp(complaint.isEmpty() ? tr("The program that lays graphs out gave no layout.")
+                                   : tr("The program that lays graphs out failed: %1").arg(complaint));
     }
 }
 

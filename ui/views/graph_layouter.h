@@ -14,8 +14,8 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// Asks the program lathe-layout for layouts, one at a time, and remembers its answers on disk by what was asked. GUI thread;
-/// never waits.
+/// Asks the program lathe-layout for layouts, one at a time, and remembers its answers on disk by what was asked. GUI
+/// thread; never waits.
 class GraphLayouter final : public QObject
 {
     Q_OBJECT

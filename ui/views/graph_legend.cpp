@@ -17,7 +17,8 @@ constexpr double kMargin = 6;
 
 } // namespace
 
-GraphLegend::GraphLegend(QWidget* parent) : QWidget(parent)
+GraphLegend::GraphLegend(QWidget* parent)
+    : QWidget(parent)
 {
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     policy.setHeightForWidth(true);
@@ -77,7 +78,8 @@ void GraphLegend::paintEvent(QPaintEvent*)
             painter.drawRect(swatches[e]);
         }
         painter.setPen(palette().color(QPalette::WindowText));
-        painter.drawText(QRectF(swatches[e].right() + kGap, swatches[e].top() - 3, width(), swatches[e].height() + 6), Qt::AlignVCenter | Qt::AlignLeft, m_entries[e].note);
+        painter.drawText(QRectF(swatches[e].right() + kGap, swatches[e].top() - 3, width(), swatches[e].height() + 6),
+                         Qt::AlignVCenter | Qt::AlignLeft, m_entries[e].note);
     }
 }
 

@@ -39,7 +39,8 @@ QString layoutOf(const session::NodeView& node)
     return {};
 }
 
-double shareOf(const session::GraphView& graph, const std::vector<int>& nodes, const std::vector<GraphTaskFigure>& figures)
+double shareOf(const session::GraphView& graph, const std::vector<int>& nodes,
+               const std::vector<GraphTaskFigure>& figures)
 {
     std::set<std::pair<int, int>> functions; // (task, function): a fused function counts once
     for (const int node : nodes) {
@@ -70,9 +71,12 @@ QColor mix(const QColor& a, const QColor& b, double t)
     return QColor::fromRgbF(at(a.redF(), b.redF()), at(a.greenF(), b.greenF()), at(a.blueF(), b.blueF()));
 }
 
-GraphLook GraphLooks::of(const session::GraphView& graph, const std::vector<int>& nodes, GraphColoring coloring, const std::vector<GraphTaskFigure>& figures)
+GraphLook GraphLooks::of(const session::GraphView& graph, const std::vector<int>& nodes, GraphColoring coloring,
+                         const std::vector<GraphTaskFigure>& figures)
 {
-    const auto node = [&graph](int index) -> const session::NodeView& { return graph.nodes[static_cast<std::size_t>(index)]; };
+    const auto node = [&graph](int index) -> const session::NodeView& {
+        return graph.nodes[static_cast<std::size_t>(index)];
+    };
     switch (coloring) {
     case GraphColoring::Task: {
         std::set<int> tasks;
@@ -98,17 +102,20 @@ GraphLook GraphLooks::of(const session::GraphView& graph, const std::vector<int>
                 layouts.insert(layout);
         if (layouts.empty())
             return {kGrey, Qt::NoBrush, {}};
-        return layouts.size() > 1 ? GraphLook{kPurple, Qt::DiagCrossPattern, tr("mixed")} : layoutLook(*layouts.begin(), *layouts.begin());
+        return layouts.size() > 1 ? GraphLook{kPurple, Qt::DiagCrossPattern, tr("mixed")}
+                                  : layoutLook(*layouts.begin(), *layouts.begin());
     }
     case GraphColoring::Coverage: {
         std::set<GraphCoverage> kinds;
         for (const int n : nodes)
             if (const int task = node(n).task; task >= 0)
-                kinds.insert(task < static_cast<int>(figures.size()) ? figures[static_cast<std::size_t>(task)].coverage : GraphCoverage::Untuned);
+                kinds.insert(task < static_cast<int>(figures.size()) ? figures[static_cast<std::size_t>(task)].coverage
+                                                                     : GraphCoverage::Untuned);
         const std::vector<GraphLook> looks = legend(coloring);
         if (kinds.empty())
             return looks.back();
-        return kinds.size() == 1 ? looks[static_cast<std::size_t>(*kinds.begin())] : GraphLook{kPurple, Qt::DiagCrossPattern, tr("partly")};
+        return kinds.size() == 1 ? looks[static_cast<std::size_t>(*kinds.begin())]
+                                 : GraphLook{kPurple, Qt::DiagCrossPattern, tr("partly")};
     }
     }
     return {kGrey, Qt::NoBrush, {}};
@@ -117,16 +124,26 @@ GraphLook GraphLooks::of(const session::GraphView& graph, const std::vector<int>
 std::vector<GraphLook> GraphLooks::legend(GraphColoring coloring)
 {
     switch (coloring) {
-    case GraphColoring::Task: return {{taskColor(0), Qt::NoBrush, tr("a colour and number for each task")}, {kGrey, Qt::NoBrush, tr("no task, or several")}};
-    case GraphColoring::Share: return {{shareColor(0), Qt::NoBrush, QStringLiteral("0 %")},
-                                       {shareColor(kHottest / 4), Qt::NoBrush, QStringLiteral("%1 %").arg(kHottest * 25)},
-                                       {shareColor(kHottest), Qt::NoBrush, tr("%1 % or more").arg(kHottest * 100)},
-                                       {kGrey, Qt::NoBrush, tr("not known yet")}};
-    case GraphColoring::Layout: return {layoutLook(QStringLiteral("NHWC"), QStringLiteral("NHWC")), layoutLook(QStringLiteral("NCHW"), QStringLiteral("NCHW")),
-                                        layoutLook({}, tr("another layout")), {kPurple, Qt::DiagCrossPattern, tr("mixed")}, {kGrey, Qt::NoBrush, tr("none")}};
+    case GraphColoring::Task:
+        return {{taskColor(0), Qt::NoBrush, tr("a colour and number for each task")},
+                {kGrey, Qt::NoBrush, tr("no task, or several")}};
+    case GraphColoring::Share:
+        return {{shareColor(0), Qt::NoBrush, QStringLiteral("0 %")},
+                {shareColor(kHottest / 4), Qt::NoBrush, QStringLiteral("%1 %").arg(kHottest * 25)},
+                {shareColor(kHottest), Qt::NoBrush, tr("%1 % or more").arg(kHottest * 100)},
+                {kGrey, Qt::NoBrush, tr("not known yet")}};
+    case GraphColoring::Layout:
+        return {layoutLook(QStringLiteral("NHWC"), QStringLiteral("NHWC")),
+                layoutLook(QStringLiteral("NCHW"), QStringLiteral("NCHW")),
+                layoutLook({}, tr("another layout")),
+                {kPurple, Qt::DiagCrossPattern, tr("mixed")},
+                {kGrey, Qt::NoBrush, tr("none")}};
     case GraphColoring::Coverage: // in the order of GraphCoverage, then those without a task
-        return {{kBlue, Qt::NoBrush, tr("record")}, {kGreen, Qt::BDiagPattern, tr("near match")}, {kVermilion, Qt::FDiagPattern, tr("default")},
-                {kOrange, Qt::Dense6Pattern, tr("untuned")}, {kGrey, Qt::NoBrush, tr("no task")}};
+        return {{kBlue, Qt::NoBrush, tr("record")},
+                {kGreen, Qt::BDiagPattern, tr("near match")},
+                {kVermilion, Qt::FDiagPattern, tr("default")},
+                {kOrange, Qt::Dense6Pattern, tr("untuned")},
+                {kGrey, Qt::NoBrush, tr("no task")}};
     }
     return {};
 }

@@ -33,7 +33,8 @@ struct GraphTaskFigure
     GraphCoverage coverage = GraphCoverage::Untuned;
 };
 
-/// What an item is painted with. Never colour alone: a word or figure goes with it and, where there are few kinds, a pattern.
+/// What an item is painted with. Never colour alone: a word or figure goes with it and, where there are few kinds, a
+/// pattern.
 struct GraphLook
 {
     QColor color;
@@ -49,7 +50,8 @@ class GraphLooks
     Q_DECLARE_TR_FUNCTIONS(lathe::ui::GraphLooks)
 
 public:
-    static GraphLook of(const session::GraphView& graph, const std::vector<int>& nodes, GraphColoring coloring, const std::vector<GraphTaskFigure>& figures);
+    static GraphLook of(const session::GraphView& graph, const std::vector<int>& nodes, GraphColoring coloring,
+                        const std::vector<GraphTaskFigure>& figures);
     /// The kinds of a colouring, in words; for tasks, of which there are many, what colour and grey mean.
     static std::vector<GraphLook> legend(GraphColoring coloring);
 };

@@ -21,7 +21,8 @@ constexpr double kRoundFrom = 0.15;
 constexpr int kSeenAtFirst = 160;
 constexpr double kCoarse = 5; // what an edge may be aside of where it goes when it is painted as lines
 constexpr double kStraight = 0.3; // likewise, as curves
-constexpr double kLongest = 90; // pieces of edges: what is not seen is not painted, and nothing is large (see paintFrames())
+constexpr double kLongest =
+    90; // pieces of edges: what is not seen is not painted, and nothing is large (see paintFrames())
 constexpr double kCorner = 16; // of a frame, where a click folds it
 
 double distanceTo(const QLineF& line, QPointF point)
@@ -60,7 +61,8 @@ void GraphScene::setFont(const QFont& font)
 bool GraphScene::setUnfolded(const std::set<int>& unfolded)
 {
     VisibleGraph visible = visibleGraph(*m_graph, m_outline, unfolded);
-    if (static_cast<int>(visible.items.size()) > kMaxItems && visible.items.size() > m_visible.items.size() && !m_visible.items.empty())
+    if (static_cast<int>(visible.items.size()) > kMaxItems && visible.items.size() > m_visible.items.size()
+        && !m_visible.items.empty())
         return false;
     m_unfolded = unfolded;
     m_visible = std::move(visible);
@@ -126,8 +128,11 @@ void GraphScene::placeAll()
     }
     m_frames.clear();
     for (std::size_t f = 0; f < static_cast<std::size_t>(m_layout.frames.size()); ++f) {
-        const auto inside = [&](const VisibleGraph::Frame& outer) { return outer.first <= m_visible.frames[f].first && m_visible.frames[f].last <= outer.last; };
-        const auto depth = std::count_if(m_visible.frames.begin(), m_visible.frames.begin() + static_cast<std::ptrdiff_t>(f) + 1, inside);
+        const auto inside = [&](const VisibleGraph::Frame& outer) {
+            return outer.first <= m_visible.frames[f].first && m_visible.frames[f].last <= outer.last;
+        };
+        const auto depth = std::count_if(m_visible.frames.begin(),
+                                         m_visible.frames.begin() + static_cast<std::ptrdiff_t>(f) + 1, inside);
         const QRectF& frame = m_layout.frames[static_cast<qsizetype>(f)];
         m_frames.push_back({QRectF(at(frame.topLeft()), at(frame.bottomRight())), static_cast<int>(depth)});
     }
@@ -183,7 +188,8 @@ void GraphScene::markAll()
         mark.current = isGroup(what) ? groupOf(what) == m_marks.group : what == m_marks.node;
         mark.marked = mark.current;
         for (const int node : m_nodes[place]) {
-            mark.marked = mark.marked || (m_marks.task >= 0 && m_graph->nodes[static_cast<std::size_t>(node)].task == m_marks.task);
+            mark.marked = mark.marked
+                          || (m_marks.task >= 0 && m_graph->nodes[static_cast<std::size_t>(node)].task == m_marks.task);
             mark.match = mark.match || m_marks.matches.contains(node);
         }
     }
@@ -191,7 +197,8 @@ void GraphScene::markAll()
 
 int GraphScene::placeAt(QPointF point) const
 {
-    const auto found = std::find_if(m_rects.begin(), m_rects.end(), [&](const QRectF& rect) { return rect.contains(point); });
+    const auto found = std::find_if(m_rects.begin(), m_rects.end(),
+                                    [&](const QRectF& rect) { return rect.contains(point); });
     return found == m_rects.end() ? -1 : static_cast<int>(found - m_rects.begin());
 }
 
@@ -258,7 +265,9 @@ void GraphScene::paintItem(QPainter& painter, int place, double scale, const QPa
     const GraphLook& look = looks()[static_cast<std::size_t>(place)];
     QColor fill = look.color;
     fill.setAlphaF(mark.marked ? 0.55F : 0.25F);
-    painter.setPen(QPen(mark.current ? palette.color(QPalette::Highlight) : look.color, mark.current ? 3 : mark.marked ? 2 : 1));
+    painter.setPen(QPen(mark.current ? palette.color(QPalette::Highlight) : look.color, mark.current  ? 3
+                                                                                        : mark.marked ? 2
+                                                                                                      : 1));
     const auto box = [&](const QRectF& rect) { painter.drawRoundedRect(rect, 5, 5); };
     if (scale < kRoundFrom) {
         fill.setAlphaF(mark.marked ? 0.9F : 0.55F);
@@ -296,10 +305,11 @@ void GraphScene::paintItem(QPainter& painter, int place, double scale, const QPa
     painter.drawStaticText(QPointF(r.right() - 6 - words.noteWidth, r.top() + 4 + line), words.note);
 }
 
-void GraphScene::paintFrames(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const
+void GraphScene::paintFrames(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette,
+                             bool withMarks) const
 {
-    // Opaque and without antialiasing: frames are large, and Qt blends large areas on threads whose wake-up takes longer than
-    // all the rest of the drawing.
+    // Opaque and without antialiasing: frames are large, and Qt blends large areas on threads whose wake-up takes
+    // longer than all the rest of the drawing.
     painter.setRenderHint(QPainter::Antialiasing, false);
     const QColor base = palette.color(QPalette::Base);
     const QColor text = palette.color(QPalette::Text);
@@ -307,14 +317,16 @@ void GraphScene::paintFrames(QPainter& painter, const QRectF& clip, double scale
         const QRectF& r = m_frames[f].rect;
         if (!r.adjusted(-2, -2, 2, 2).intersects(clip))
             continue;
-        painter.fillRect(r.intersected(clip.adjusted(-9, -9, 9, 9)), mix(base, text, std::min(0.03 * m_frames[f].depth, 0.15)));
+        painter.fillRect(r.intersected(clip.adjusted(-9, -9, 9, 9)),
+                         mix(base, text, std::min(0.03 * m_frames[f].depth, 0.15)));
         painter.setPen(QPen(mix(base, text, withMarks && m_visible.frames[f].group == m_marks.group ? 0.8 : 0.25), 0));
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(r.intersected(clip.adjusted(-9, -9, 9, 9)));
         if (scale >= kTextFrom) { // where a click folds it
             painter.setPen(Qt::NoPen);
             painter.setBrush(mix(base, text, 0.7));
-            painter.drawPolygon(QPolygonF({r.topLeft() + QPointF(2, 3), r.topLeft() + QPointF(11, 3), r.topLeft() + QPointF(6.5, 9)}));
+            painter.drawPolygon(
+                QPolygonF({r.topLeft() + QPointF(2, 3), r.topLeft() + QPointF(11, 3), r.topLeft() + QPointF(6.5, 9)}));
         }
     }
     painter.setRenderHint(QPainter::Antialiasing);
@@ -323,7 +335,8 @@ void GraphScene::paintFrames(QPainter& painter, const QRectF& clip, double scale
 void GraphScene::paintEdges(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette) const
 {
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(mix(palette.color(QPalette::Base), palette.color(QPalette::Text), 0.4), scale < kCurvesFrom ? 0 : 1.2)); // hair lines are painted ten times as fast
+    painter.setPen(QPen(mix(palette.color(QPalette::Base), palette.color(QPalette::Text), 0.4),
+                        scale < kCurvesFrom ? 0 : 1.2)); // hair lines are painted ten times as fast
     if (scale >= kCurvesFrom) {
         for (const Piece& piece : m_pieces)
             if (piece.bounds.intersects(clip))
@@ -339,7 +352,8 @@ void GraphScene::paintEdges(QPainter& painter, const QRectF& clip, double scale,
     painter.setRenderHint(QPainter::Antialiasing);
 }
 
-void GraphScene::paint(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const
+void GraphScene::paint(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette,
+                       bool withMarks) const
 {
     if (!m_graph)
         return;

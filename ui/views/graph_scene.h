@@ -49,7 +49,8 @@ public:
     /// Stands in the plain layout until setLayout(). False, and nothing changes, if more than kMaxItems would be seen.
     bool setUnfolded(const std::set<int>& unfolded);
     const std::set<int>& unfolded() const { return m_unfolded; }
-    /// Unfolds what hides the node; folds other groups where there would be too much to see. False if it was seen already.
+    /// Unfolds what hides the node; folds other groups where there would be too much to see. False if it was seen
+    /// already.
     bool reveal(int node);
     /// What a layout is wanted for.
     GraphShape shape() const;
@@ -97,7 +98,8 @@ private:
     void markAll();
     const std::vector<GraphLook>& looks() const;
     const Texts& texts(int place) const;
-    void paintFrames(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette, bool withMarks) const;
+    void paintFrames(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette,
+                     bool withMarks) const;
     void paintEdges(QPainter& painter, const QRectF& clip, double scale, const QPalette& palette) const;
     void paintItem(QPainter& painter, int place, double scale, const QPalette& palette, const Mark& mark) const;
 

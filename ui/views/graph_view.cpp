@@ -21,7 +21,9 @@ constexpr auto kHold = 250ms; // most layouts are there by then: nothing flicker
 
 } // namespace
 
-GraphView::GraphView(QWidget* parent) : QAbstractScrollArea(parent), m_layouter(new GraphLayouter(this))
+GraphView::GraphView(QWidget* parent)
+    : QAbstractScrollArea(parent)
+    , m_layouter(new GraphLayouter(this))
 {
     setFocusPolicy(Qt::StrongFocus);
     setMinimumSize(80, 60);
@@ -102,7 +104,8 @@ void GraphView::goHome()
 {
     // What the network begins with is seen, in the middle if it can be.
     const double middle = m_scene.visible().items.empty() ? 0 : toViewport(m_scene.rectOf(0)).center().x();
-    horizontalScrollBar()->setValue(horizontalScrollBar()->value() + static_cast<int>(middle - viewport()->width() / 2.0));
+    horizontalScrollBar()->setValue(horizontalScrollBar()->value()
+                                    + static_cast<int>(middle - viewport()->width() / 2.0));
     verticalScrollBar()->setValue(0);
     m_home = position();
 }
@@ -129,12 +132,18 @@ void GraphView::describe()
     if (m_scene.graph() != nullptr) {
         const auto& items = m_scene.visible().items;
         text = tr("%n items", nullptr, static_cast<int>(items.size())) + QStringLiteral(", ")
-            + tr("%n of them groups that unfold", nullptr, static_cast<int>(std::count_if(items.begin(), items.end(), isGroup))) + QStringLiteral(". ");
+               + tr("%n of them groups that unfold", nullptr,
+                    static_cast<int>(std::count_if(items.begin(), items.end(), isGroup)))
+               + QStringLiteral(". ");
         if (const int place = currentPlace(); place >= 0) {
             const GraphItem item = m_scene.item(place);
-            const session::NodeView* node = isGroup(item) ? nullptr : &m_scene.graph()->nodes[static_cast<std::size_t>(item)];
-            const QString what = node == nullptr ? m_scene.outline().group(groupOf(item)).title : QString::fromStdString(node->op + ' ' + node->name);
-            const QString shape = node == nullptr ? m_scene.outline().group(groupOf(item)).shape : node->outputs.empty() ? QString() : shapeText(node->outputs.front());
+            const session::NodeView* node = isGroup(item) ? nullptr
+                                                          : &m_scene.graph()->nodes[static_cast<std::size_t>(item)];
+            const QString what = node == nullptr ? m_scene.outline().group(groupOf(item)).title
+                                                 : QString::fromStdString(node->op + ' ' + node->name);
+            const QString shape = node == nullptr         ? m_scene.outline().group(groupOf(item)).shape
+                                  : node->outputs.empty() ? QString()
+                                                          : shapeText(node->outputs.front());
             text += tr("Selected: %1").arg(QStringList{what, shape, m_scene.note(place)}.join(QStringLiteral(", ")));
         }
     }
@@ -170,7 +179,8 @@ void GraphView::updateScrollBars()
 void GraphView::resizeEvent(QResizeEvent* event)
 {
     QAbstractScrollArea::resizeEvent(event);
-    const bool home = position() == m_home; // nobody has moved it: a window that finds its size keeps the beginning in its middle
+    const bool home = position()
+                      == m_home; // nobody has moved it: a window that finds its size keeps the beginning in its middle
     updateScrollBars();
     if (home)
         goHome();
@@ -197,7 +207,8 @@ void GraphView::zoom(double factor, QPointF about)
     m_scale = std::clamp(m_scale * factor, kMinScale, kMaxScale);
     updateScrollBars();
     const QPointF now = scene * m_scale + origin();
-    horizontalScrollBar()->setValue(horizontalScrollBar()->value() + static_cast<int>(std::lround(now.x() - about.x())));
+    horizontalScrollBar()->setValue(horizontalScrollBar()->value()
+                                    + static_cast<int>(std::lround(now.x() - about.x())));
     verticalScrollBar()->setValue(verticalScrollBar()->value() + static_cast<int>(std::lround(now.y() - about.y())));
     redraw();
 }
@@ -212,7 +223,8 @@ void GraphView::zoomToFit()
     if (m_scene.graph() == nullptr)
         return;
     const QSizeF size = m_scene.size();
-    m_scale = std::clamp(std::min(viewport()->width() / size.width(), viewport()->height() / size.height()), kMinScale, 1.0);
+    m_scale = std::clamp(std::min(viewport()->width() / size.width(), viewport()->height() / size.height()), kMinScale,
+                         1.0);
     updateScrollBars();
     redraw();
 }
@@ -339,7 +351,8 @@ void GraphView::choose(int place)
     const GraphGroup& group = m_scene.outline().group(groupOf(item));
     ensureVisible(place);
     // A fused function stands for its task.
-    if (group.kind == GraphGroup::Kind::Function && m_scene.graph()->nodes[static_cast<std::size_t>(group.nodes.front())].task >= 0)
+    if (group.kind == GraphGroup::Kind::Function
+        && m_scene.graph()->nodes[static_cast<std::size_t>(group.nodes.front())].task >= 0)
         emit taskSelected(m_scene.graph()->nodes[static_cast<std::size_t>(group.nodes.front())].task);
     m_marks.group = groupOf(item); // after the signal: who follows it marks a task, and no group
     m_marks.node = -1;

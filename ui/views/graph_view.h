@@ -12,12 +12,13 @@ namespace lathe::ui {
 
 class GraphLayouter;
 
-/// The network as a layered graph. Wheel scrolls, Ctrl+wheel zooms about the pointer, dragging pans, dragging with Shift
-/// carries the picture out; a click selects a node, and with it its task; a double click or Enter unfolds a group, a click
-/// on a frame's corner, Backspace or Escape folds it; up and down walk along edges, left and right within a row.
+/// The network as a layered graph. Wheel scrolls, Ctrl+wheel zooms about the pointer, dragging pans, dragging with
+/// Shift carries the picture out; a click selects a node, and with it its task; a double click or Enter unfolds a
+/// group, a click on a frame's corner, Backspace or Escape folds it; up and down walk along edges, left and right
+/// within a row.
 ///
-/// A layout comes from another process. Until it is there the last drawing stays for a moment, then a plain one takes its
-/// place, which can be used like any other.
+/// A layout comes from another process. Until it is there the last drawing stays for a moment, then a plain one takes
+/// its place, which can be used like any other.
 class GraphView final : public QAbstractScrollArea
 {
     Q_OBJECT
@@ -96,7 +97,10 @@ private:
     QPoint position() const; ///< of the scroll bars
     QPointF origin() const;
     QPointF toScene(QPointF viewportPoint) const { return (viewportPoint - origin()) / m_scale; }
-    QRectF toViewport(const QRectF& scene) const { return {scene.topLeft() * m_scale + origin(), scene.size() * m_scale}; }
+    QRectF toViewport(const QRectF& scene) const
+    {
+        return {scene.topLeft() * m_scale + origin(), scene.size() * m_scale};
+    }
     QRectF overviewRect() const;
     double overviewScale() const;
     void panOverview(QPointF point);
@@ -115,7 +119,13 @@ private:
     double m_scale = 1;
     QPoint m_home{-1, -1}; ///< position() as goHome() left it
     bool m_overview = true;
-    enum class Drag { None, Pan, Overview, Picture } m_drag = Drag::None;
+    enum class Drag
+    {
+        None,
+        Pan,
+        Overview,
+        Picture
+    } m_drag = Drag::None;
     QPoint m_dragFrom;
 };
 

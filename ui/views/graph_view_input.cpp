@@ -1,5 +1,5 @@
-#include "ui/models/texts.h"
 #include "ui/models/core_text.h"
+#include "ui/models/texts.h"
 #include "ui/views/graph_view.h"
 #include "ui/views/view_export.h"
 
@@ -25,7 +25,8 @@ int GraphView::alongEdge(int from, bool down) const
         if ((down ? a : b) != from)
             continue;
         const int other = down ? b : a;
-        if (const double aside = std::abs(m_scene.rectOf(other).center().x() - m_scene.rectOf(from).center().x()); aside < bestAside) {
+        if (const double aside = std::abs(m_scene.rectOf(other).center().x() - m_scene.rectOf(from).center().x());
+            aside < bestAside) {
             bestAside = aside;
             best = other;
         }
@@ -173,7 +174,8 @@ void GraphView::mouseMoveEvent(QMouseEvent* event)
         m_dragFrom = event->pos();
         horizontalScrollBar()->setValue(horizontalScrollBar()->value() - moved.x());
         verticalScrollBar()->setValue(verticalScrollBar()->value() - moved.y());
-    } else if (m_drag == Drag::Picture && (event->pos() - m_dragFrom).manhattanLength() >= QApplication::startDragDistance()) {
+    } else if (m_drag == Drag::Picture
+               && (event->pos() - m_dragFrom).manhattanLength() >= QApplication::startDragDistance()) {
         m_drag = Drag::None;
         dragView(*this);
     }
@@ -194,10 +196,13 @@ QString GraphView::toolTipAt(QPointF point) const
     QString text;
     if (isGroup(item)) {
         const GraphGroup& group = m_scene.outline().group(groupOf(item));
-        text = QStringLiteral("<b>%1</b><br>%2").arg(group.title.toHtmlEscaped(), tr("%n nodes; a double click unfolds them", nullptr, static_cast<int>(group.nodes.size())));
+        text = QStringLiteral("<b>%1</b><br>%2")
+                   .arg(group.title.toHtmlEscaped(),
+                        tr("%n nodes; a double click unfolds them", nullptr, static_cast<int>(group.nodes.size())));
     } else {
         const session::NodeView& node = m_scene.graph()->nodes[static_cast<std::size_t>(item)];
-        text = QStringLiteral("<b>%1</b> %2").arg(QString::fromStdString(node.op), QString::fromStdString(node.name).toHtmlEscaped());
+        text = QStringLiteral("<b>%1</b> %2")
+                   .arg(QString::fromStdString(node.op), QString::fromStdString(node.name).toHtmlEscaped());
         for (const auto& output : node.outputs)
             text += QStringLiteral("<br>→ %1 %2").arg(QString::fromStdString(output.dtype), shapeText(output));
         if (node.task >= 0)

@@ -33,7 +33,8 @@ QRectF GraphView::overviewRect() const
     if (m_scene.graph() == nullptr || (shown.width() <= viewport()->width() && shown.height() <= viewport()->height()))
         return {};
     const QSizeF size = m_scene.size() * overviewScale();
-    return {viewport()->width() - size.width() - 12, viewport()->height() - size.height() - 12, size.width(), size.height()};
+    return {viewport()->width() - size.width() - 12, viewport()->height() - size.height() - 12, size.width(),
+            size.height()};
 }
 
 void GraphView::panOverview(QPointF point)
@@ -67,7 +68,8 @@ void GraphView::paintOverview(QPainter& painter)
     painter.drawRect(map.adjusted(-kEdge, -kEdge, kEdge, kEdge));
     const QRectF seen(toScene({0, 0}), QSizeF(viewport()->size()) / m_scale);
     painter.setPen(QPen(palette().color(QPalette::Highlight), 1.5));
-    painter.drawRect(QRectF(map.topLeft() + seen.topLeft() * overviewScale(), seen.size() * overviewScale()).intersected(map));
+    painter.drawRect(
+        QRectF(map.topLeft() + seen.topLeft() * overviewScale(), seen.size() * overviewScale()).intersected(map));
 }
 
 /// While the view is panned, only what comes in at its edges is painted.
@@ -97,7 +99,9 @@ void GraphView::bringUpToDate()
         painter.fillRect(rect, palette().color(QPalette::Base));
         painter.translate(at);
         painter.scale(m_scale * ratio, m_scale * ratio);
-        m_scene.paint(painter, {QPointF(rect.topLeft() - at) / (m_scale * ratio), QSizeF(rect.size()) / (m_scale * ratio)}, m_scale, palette(), true);
+        m_scene.paint(painter,
+                      {QPointF(rect.topLeft() - at) / (m_scale * ratio), QSizeF(rect.size()) / (m_scale * ratio)},
+                      m_scale, palette(), true);
         painter.restore();
     }
     painter.end();
@@ -113,7 +117,8 @@ void GraphView::paintEvent(QPaintEvent*)
     }
     if (m_scene.graph() == nullptr || m_scene.visible().items.empty()) {
         painter.setPen(palette().color(QPalette::PlaceholderText));
-        painter.drawText(viewport()->rect(), Qt::AlignCenter, m_scene.graph() == nullptr ? tr("No network is open") : tr("The network has no nodes"));
+        painter.drawText(viewport()->rect(), Qt::AlignCenter,
+                         m_scene.graph() == nullptr ? tr("No network is open") : tr("The network has no nodes"));
         return;
     }
     bringUpToDate();
@@ -122,14 +127,16 @@ void GraphView::paintEvent(QPaintEvent*)
     paintOverview(painter);
     if (m_layouter->isWaiting()) {
         painter.setPen(palette().color(QPalette::Text));
-        painter.drawText(viewport()->rect().adjusted(10, 8, -10, -8), Qt::AlignTop | Qt::AlignLeft, tr("A better layout is coming…"));
+        painter.drawText(viewport()->rect().adjusted(10, 8, -10, -8), Qt::AlignTop | Qt::AlignLeft,
+                         tr("A better layout is coming…"));
     }
 }
 
 QImage GraphView::image(double scale) const
 {
     const QSizeF size = m_scene.size();
-    scale = std::min({scale, kMaxImageSide / size.width(), kMaxImageSide / size.height(), std::sqrt(kMaxImagePixels / (size.width() * size.height()))});
+    scale = std::min({scale, kMaxImageSide / size.width(), kMaxImageSide / size.height(),
+                      std::sqrt(kMaxImagePixels / (size.width() * size.height()))});
     QImage picture((size * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
     picture.fill(palette().color(QPalette::Base));
     QPainter painter(&picture);

@@ -5,6 +5,8 @@
 #include "ui/views/drag_handle.h"
 #include "ui/views/plot_axes.h"
 
+#include <QEvent>
+#include <QVBoxLayout>
 #include <QtCharts/QAreaSeries>
 #include <QtCharts/QChart>
 #include <QtCharts/QChartView>
@@ -14,9 +16,6 @@
 #include <QtCharts/QLogValueAxis>
 #include <QtCharts/QScatterSeries>
 #include <QtCharts/QValueAxis>
-
-#include <QEvent>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
@@ -61,7 +60,8 @@ void setRoundRange(QValueAxis* axis, double high)
 
 } // namespace
 
-LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
+LatencyChart::LatencyChart(QWidget* parent)
+    : QWidget(parent)
 {
     m_chart = new QChart;
     m_view = new QChartView(m_chart, this);
@@ -92,8 +92,10 @@ LatencyChart::LatencyChart(QWidget* parent) : QWidget(parent)
     m_measured->setMarkerSize(9);
     m_measuredLine->setPen(QPen(kMeasuredColor, 1.5, Qt::DotLine));
     m_baseline->setPen(QPen(kBaselineColor, 1.5, Qt::DashLine));
-    for (QAbstractSeries* series : {static_cast<QAbstractSeries*>(m_band), static_cast<QAbstractSeries*>(m_baseline), static_cast<QAbstractSeries*>(m_estimate),
-                                    static_cast<QAbstractSeries*>(m_measuredLine), static_cast<QAbstractSeries*>(m_measured)})
+    for (QAbstractSeries* series :
+         {static_cast<QAbstractSeries*>(m_band), static_cast<QAbstractSeries*>(m_baseline),
+          static_cast<QAbstractSeries*>(m_estimate), static_cast<QAbstractSeries*>(m_measuredLine),
+          static_cast<QAbstractSeries*>(m_measured)})
         m_chart->addSeries(series);
     m_time = new QValueAxis(m_chart);
     m_time->setLabelFormat(QStringLiteral("%.0f"));
@@ -162,10 +164,14 @@ void LatencyChart::draw()
     const auto share = static_cast<double>(kFine) / static_cast<double>(std::max(kFine, m_curves.tasks.size()));
     const int columns = std::max(200, static_cast<int>(width() * share));
     m_view->setRenderHint(QPainter::Antialiasing, share == 1);
-    const auto replace = [&](QXYSeries* series, const QList<QPointF>& points) { series->replace(decimated(points, columns, m_logarithmic)); };
+    const auto replace = [&](QXYSeries* series, const QList<QPointF>& points) {
+        series->replace(decimated(points, columns, m_logarithmic));
+    };
     const double end = std::max(m_curves.seconds, 0.0);
     // Thinned before it is made of steps: each pixel keeps its least and greatest value, so no step is lost.
-    const auto replaceSteps = [&](QXYSeries* series, const QList<QPointF>& changes) { replace(series, steps(decimated(changes, columns, m_logarithmic), end)); };
+    const auto replaceSteps = [&](QXYSeries* series, const QList<QPointF>& changes) {
+        replace(series, steps(decimated(changes, columns, m_logarithmic), end));
+    };
     replace(m_lower, m_curves.low);
     replace(m_upper, m_curves.high);
     replaceSteps(m_estimate, m_curves.estimate);
@@ -190,7 +196,8 @@ void LatencyChart::draw()
     static constexpr Qt::PenStyle kStyles[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt::DashDotLine};
     for (std::size_t i = 0; i < m_tasks.size(); ++i) {
         const TaskCurve& curve = m_curves.tasks[i];
-        m_tasks[i]->setPen(QPen(seriesColor(std::max(0, curve.task)), 1.2, kStyles[static_cast<std::size_t>(std::max(0, curve.task)) / 8 % 4]));
+        m_tasks[i]->setPen(QPen(seriesColor(std::max(0, curve.task)), 1.2,
+                                kStyles[static_cast<std::size_t>(std::max(0, curve.task)) / 8 % 4]));
         m_tasks[i]->setName(curve.name);
         replaceSteps(m_tasks[i], curve.points);
     }
@@ -248,7 +255,9 @@ QString LatencyChart::summary() const
     if (!m_curves.estimate.isEmpty())
         parts << tr("estimated %1 ms").arg(m_curves.estimate.last().y(), 0, 'f', 3);
     else if (!m_curves.low.isEmpty())
-        parts << tr("estimated %1 to %2 ms, since some tasks have no valid program yet").arg(m_curves.low.last().y(), 0, 'f', 3).arg(m_curves.high.last().y(), 0, 'f', 3);
+        parts << tr("estimated %1 to %2 ms, since some tasks have no valid program yet")
+                     .arg(m_curves.low.last().y(), 0, 'f', 3)
+                     .arg(m_curves.high.last().y(), 0, 'f', 3);
     if (!m_curves.measured.isEmpty())
         parts << tr("measured %1 ms").arg(m_curves.measured.last().y(), 0, 'f', 3);
     if (std::isfinite(m_curves.untunedMs))

@@ -22,8 +22,8 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// Latency over the run's time: estimated sum with its band, measured whole network, untuned baseline, and curves of tasks. The
-/// one class that sees Qt Charts. All curves are exchanged at once and cut down to what the pixels can show.
+/// Latency over the run's time: estimated sum with its band, measured whole network, untuned baseline, and curves of
+/// tasks. The one class that sees Qt Charts. All curves are exchanged at once and cut down to what the pixels can show.
 class LatencyChart final : public QWidget, public Exportable
 {
     Q_OBJECT

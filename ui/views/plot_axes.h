@@ -15,8 +15,8 @@ namespace lathe::ui {
 
 /// What the painted charts share: colours, round steps, axes.
 
-/// The i-th of the colours that tell series apart (Okabe and Ito's, a violet for their black, which dark backgrounds swallow; then
-/// lighter ones); from the ninth on hatched too.
+/// The i-th of the colours that tell series apart (Okabe and Ito's, a violet for their black, which dark backgrounds
+/// swallow; then lighter ones); from the ninth on hatched too.
 QColor seriesColor(int i);
 Qt::BrushStyle seriesPattern(int i);
 
@@ -29,6 +29,7 @@ QString timeTick(double seconds);
 
 /// Grid, labels and frame of a plot over time. `area` is the inside.
 void paintTimeAxis(QPainter& painter, const QRectF& area, double from, double to, const QPalette& palette);
-void paintValueAxis(QPainter& painter, const QRectF& area, double from, double to, const QString& unit, const QPalette& palette);
+void paintValueAxis(QPainter& painter, const QRectF& area, double from, double to, const QString& unit,
+                    const QPalette& palette);
 
 } // namespace lathe::ui

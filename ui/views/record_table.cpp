@@ -28,7 +28,8 @@ void RecordTable::contextMenuEvent(QContextMenuEvent* event)
         action->setEnabled(selectionModel()->hasSelection());
     menu.addAction(tr("&Export the list…"), this, &RecordTable::exportRequested);
     menu.addSeparator();
-    menu.addAction(tr("Copy command line: measure again"), this, &RecordTable::remeasureCommandRequested)->setEnabled(selectionModel()->hasSelection());
+    menu.addAction(tr("Copy command line: measure again"), this, &RecordTable::remeasureCommandRequested)
+        ->setEnabled(selectionModel()->hasSelection());
     menu.addAction(tr("Copy command line: export the list"), this, &RecordTable::exportCommandRequested);
     menu.exec(event->globalPos());
 }

@@ -31,7 +31,8 @@ bool isInside(QPointF point, const QRectF& area)
 
 } // namespace
 
-ScatterView::ScatterView(QWidget* parent) : QWidget(parent)
+ScatterView::ScatterView(QWidget* parent)
+    : QWidget(parent)
 {
     setObjectName(QStringLiteral("scatterView"));
     setFocusPolicy(Qt::StrongFocus);
@@ -74,7 +75,8 @@ void ScatterView::setAxes(const Axis& x, const Axis& y)
 
 void ScatterView::setPoints(std::shared_ptr<const Points> points, bool diagonal)
 {
-    const bool wasAll = m_viewX.low == m_allX.low && m_viewX.high == m_allX.high && m_viewY.low == m_allY.low && m_viewY.high == m_allY.high;
+    const bool wasAll = m_viewX.low == m_allX.low && m_viewX.high == m_allX.high && m_viewY.low == m_allY.low
+                        && m_viewY.high == m_allY.high;
     const bool same = points == m_points;
     m_points = std::move(points);
     m_diagonal = diagonal;
@@ -124,14 +126,16 @@ void ScatterView::zoom(double factor)
 QRectF ScatterView::plotArea() const
 {
     const int line = fontMetrics().height();
-    return QRectF(rect()).adjusted(fontMetrics().horizontalAdvance(QStringLiteral("0000000")) + 8, line + 8, -12, -2 * line - 8);
+    return QRectF(rect()).adjusted(fontMetrics().horizontalAdvance(QStringLiteral("0000000")) + 8, line + 8, -12,
+                                   -2 * line - 8);
 }
 
 QPointF ScatterView::toScreen(double x, double y) const
 {
     const QRectF area = plotArea();
     return {area.left() + (place(x, m_xAxis.logarithmic) - m_viewX.low) / (m_viewX.high - m_viewX.low) * area.width(),
-            area.bottom() - (place(y, m_yAxis.logarithmic) - m_viewY.low) / (m_viewY.high - m_viewY.low) * area.height()};
+            area.bottom()
+                - (place(y, m_yAxis.logarithmic) - m_viewY.low) / (m_viewY.high - m_viewY.low) * area.height()};
 }
 
 void ScatterView::count()
@@ -143,7 +147,8 @@ void ScatterView::count()
         return;
     }
     // Device pixels: a place is as small on any screen.
-    const int columns = std::max(1, static_cast<int>(area.width() * devicePixelRatioF()) / kCell), rows = std::max(1, static_cast<int>(area.height() * devicePixelRatioF()) / kCell);
+    const int columns = std::max(1, static_cast<int>(area.width() * devicePixelRatioF()) / kCell),
+              rows = std::max(1, static_cast<int>(area.height() * devicePixelRatioF()) / kCell);
     m_counting = m_jobs.run(
         [points = m_points, columns, rows, x = m_viewX, y = m_viewY, logX = m_xAxis.logarithmic,
          logY = m_yAxis.logarithmic](const JobLink& link) {
@@ -187,11 +192,13 @@ void ScatterView::colour()
     if (!m_picture || static_cast<std::size_t>(m_picture->shown) <= kDots)
         return;
     const bool dark = palette().color(QPalette::Base).lightness() < 128;
-    const QColor thin = dark ? QColor(0x2a, 0x4a, 0x66) : QColor(0xb8, 0xd6, 0xec), full = dark ? QColor(0xff, 0xe0, 0x8a) : QColor(0x00, 0x2b, 0x4d);
+    const QColor thin = dark ? QColor(0x2a, 0x4a, 0x66) : QColor(0xb8, 0xd6, 0xec),
+                 full = dark ? QColor(0xff, 0xe0, 0x8a) : QColor(0x00, 0x2b, 0x4d);
     std::vector<QRgb> ramp(256);
     for (int i = 0; i < 256; ++i) {
         const double t = i / 255.0;
-        ramp[static_cast<std::size_t>(i)] = qRgb(static_cast<int>(thin.red() + t * (full.red() - thin.red())), static_cast<int>(thin.green() + t * (full.green() - thin.green())),
+        ramp[static_cast<std::size_t>(i)] = qRgb(static_cast<int>(thin.red() + t * (full.red() - thin.red())),
+                                                 static_cast<int>(thin.green() + t * (full.green() - thin.green())),
                                                  static_cast<int>(thin.blue() + t * (full.blue() - thin.blue())));
     }
     m_image = QImage(m_picture->columns, m_picture->rows, QImage::Format_ARGB32_Premultiplied);
@@ -199,7 +206,8 @@ void ScatterView::colour()
     const double scale = 255 / std::log(1.0 + m_picture->most);
     for (int row = 0; row < m_picture->rows; ++row) {
         auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(row));
-        const std::uint32_t* counts = m_picture->counts.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(m_picture->columns);
+        const std::uint32_t* counts = m_picture->counts.data()
+                                      + static_cast<std::size_t>(row) * static_cast<std::size_t>(m_picture->columns);
         for (int column = 0; column < m_picture->columns; ++column)
             if (counts[column] > 0)
                 line[column] = ramp[static_cast<std::size_t>(std::log(1.0 + counts[column]) * scale)];
@@ -213,11 +221,17 @@ QString ScatterView::summary() const
     const QLocale locale;
     const qint64 all = static_cast<qint64>(m_points->x.size());
     const qint64 shown = m_picture ? m_picture->shown : 0;
-    QString text = shown == all ? tr("%1 trials, every one counted.").arg(locale.toString(all)) : tr("%1 of %2 trials are in sight, every one counted.").arg(locale.toString(shown), locale.toString(all));
+    QString text =
+        shown == all
+            ? tr("%1 trials, every one counted.").arg(locale.toString(all))
+            : tr("%1 of %2 trials are in sight, every one counted.").arg(locale.toString(shown), locale.toString(all));
     if (m_picture && m_picture->shown > static_cast<qint64>(kDots))
-        text += QLatin1Char(' ') + tr("The stronger the colour, the more trials at one place: up to %1.").arg(locale.toString(m_picture->most));
+        text += QLatin1Char(' ')
+                + tr("The stronger the colour, the more trials at one place: up to %1.")
+                      .arg(locale.toString(m_picture->most));
     if (m_left > 0)
-        text += QLatin1Char(' ') + tr("%1 at or below zero have no place on a logarithmic axis.").arg(locale.toString(m_left));
+        text += QLatin1Char(' ')
+                + tr("%1 at or below zero have no place on a logarithmic axis.").arg(locale.toString(m_left));
     return text;
 }
 
@@ -235,7 +249,8 @@ void ScatterView::paintAxes(QPainter& painter, const QRectF& area) const
             return made;
         }
         const double decades = range.high - range.low;
-        for (int decade = static_cast<int>(std::floor(range.low)); decade <= static_cast<int>(std::ceil(range.high)); ++decade)
+        for (int decade = static_cast<int>(std::floor(range.low)); decade <= static_cast<int>(std::ceil(range.high));
+             ++decade)
             for (const int digit : {1, 2, 5}) {
                 const double tick = decade + std::log10(digit);
                 if (tick >= range.low && tick <= range.high && (digit == 1 || decades * 3 < wanted * 1.5))
@@ -249,9 +264,11 @@ void ScatterView::paintAxes(QPainter& painter, const QRectF& area) const
         painter.setPen(grid);
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
         painter.setPen(colours.color(QPalette::Text));
-        painter.drawText(QRectF(x - label / 2.0, area.bottom() + 2, label, line), Qt::AlignHCenter | Qt::AlignTop, text);
+        painter.drawText(QRectF(x - label / 2.0, area.bottom() + 2, label, line), Qt::AlignHCenter | Qt::AlignTop,
+                         text);
     }
-    for (const auto& [tick, text] : ticks(m_viewY, m_yAxis, std::max(1, static_cast<int>(area.height()) / (2 * line)))) {
+    for (const auto& [tick, text] :
+         ticks(m_viewY, m_yAxis, std::max(1, static_cast<int>(area.height()) / (2 * line)))) {
         const double y = area.bottom() - (tick - m_viewY.low) / (m_viewY.high - m_viewY.low) * area.height();
         painter.setPen(grid);
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
@@ -260,7 +277,8 @@ void ScatterView::paintAxes(QPainter& painter, const QRectF& area) const
     }
     painter.setPen(colours.color(QPalette::Text));
     painter.drawText(QRectF(4, 2, width() - 8, line), Qt::AlignLeft | Qt::AlignVCenter, m_yAxis.title);
-    painter.drawText(QRectF(area.left(), height() - line - 2, area.width(), line), Qt::AlignRight | Qt::AlignVCenter, m_xAxis.title);
+    painter.drawText(QRectF(area.left(), height() - line - 2, area.width(), line), Qt::AlignRight | Qt::AlignVCenter,
+                     m_xAxis.title);
     painter.setPen(grid);
     painter.drawRect(area);
 }
@@ -271,7 +289,8 @@ void ScatterView::paintPicture(QPainter& painter) const
     const QRectF area = plotArea();
     if (!m_points || m_points->x.empty()) {
         painter.setPen(palette().color(QPalette::PlaceholderText));
-        painter.drawText(rect().adjusted(8, 8, -8, -8), Qt::AlignCenter | Qt::TextWordWrap, m_message.isEmpty() ? tr("No trial has both numbers.") : m_message);
+        painter.drawText(rect().adjusted(8, 8, -8, -8), Qt::AlignCenter | Qt::TextWordWrap,
+                         m_message.isEmpty() ? tr("No trial has both numbers.") : m_message);
         return;
     }
     paintAxes(painter, area);
@@ -292,11 +311,16 @@ void ScatterView::paintPicture(QPainter& painter) const
     if (m_diagonal) {
         // Where both numbers are equal.
         painter.setRenderHint(QPainter::Antialiasing);
-        const double low = std::min(m_xAxis.logarithmic ? std::pow(10.0, m_viewX.low) : m_viewX.low, m_yAxis.logarithmic ? std::pow(10.0, m_viewY.low) : m_viewY.low);
-        const double high = std::max(m_xAxis.logarithmic ? std::pow(10.0, m_viewX.high) : m_viewX.high, m_yAxis.logarithmic ? std::pow(10.0, m_viewY.high) : m_viewY.high);
+        const double low = std::min(m_xAxis.logarithmic ? std::pow(10.0, m_viewX.low) : m_viewX.low,
+                                    m_yAxis.logarithmic ? std::pow(10.0, m_viewY.low) : m_viewY.low);
+        const double high = std::max(m_xAxis.logarithmic ? std::pow(10.0, m_viewX.high) : m_viewX.high,
+                                     m_yAxis.logarithmic ? std::pow(10.0, m_viewY.high) : m_viewY.high);
         QPolygonF line;
         for (int i = 0; i <= 64; ++i) { // a curve where one axis alone is logarithmic
-            const double value = m_xAxis.logarithmic || m_yAxis.logarithmic ? (low > 0 ? low * std::pow(high / low, i / 64.0) : high * std::pow(10.0, (i - 64) / 10.0)) : low + (high - low) * i / 64.0;
+            const double value = m_xAxis.logarithmic || m_yAxis.logarithmic
+                                     ? (low > 0 ? low * std::pow(high / low, i / 64.0)
+                                                : high * std::pow(10.0, (i - 64) / 10.0))
+                                     : low + (high - low) * i / 64.0;
             line << toScreen(value, value);
         }
         painter.setPen(QPen(palette().color(QPalette::Text), 1, Qt::DashLine));
@@ -304,7 +328,8 @@ void ScatterView::paintPicture(QPainter& painter) const
     }
     const auto marked = std::lower_bound(m_points->ids.begin(), m_points->ids.end(), m_marked);
     const auto i = static_cast<std::size_t>(marked - m_points->ids.begin());
-    if (m_marked != 0 && marked != m_points->ids.end() && *marked == m_marked && isInside(toScreen(m_points->x[i], m_points->y[i]), area)) {
+    if (m_marked != 0 && marked != m_points->ids.end() && *marked == m_marked
+        && isInside(toScreen(m_points->x[i], m_points->y[i]), area)) {
         painter.setRenderHint(QPainter::Antialiasing);
         painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(palette().color(QPalette::Base), 5));
@@ -375,9 +400,12 @@ void ScatterView::mouseReleaseEvent(QMouseEvent* event)
     update();
     if (chosen.width() < 4 || chosen.height() < 4)
         return;
-    const auto part = [](Range range, double from, double to) { return Range{range.low + from * (range.high - range.low), range.low + to * (range.high - range.low)}; };
+    const auto part = [](Range range, double from, double to) {
+        return Range{range.low + from * (range.high - range.low), range.low + to * (range.high - range.low)};
+    };
     setView(part(m_viewX, (chosen.left() - area.left()) / area.width(), (chosen.right() - area.left()) / area.width()),
-            part(m_viewY, (area.bottom() - chosen.bottom()) / area.height(), (area.bottom() - chosen.top()) / area.height()));
+            part(m_viewY, (area.bottom() - chosen.bottom()) / area.height(),
+                 (area.bottom() - chosen.top()) / area.height()));
 }
 
 void ScatterView::mouseDoubleClickEvent(QMouseEvent*)
@@ -393,13 +421,16 @@ void ScatterView::wheelEvent(QWheelEvent* event)
         const double fixed = range.low + at * (range.high - range.low);
         return Range{fixed - (fixed - range.low) / factor, fixed + (range.high - fixed) / factor};
     };
-    setView(about(m_viewX, std::clamp((event->position().x() - area.left()) / area.width(), 0.0, 1.0)), about(m_viewY, std::clamp((area.bottom() - event->position().y()) / area.height(), 0.0, 1.0)));
+    setView(about(m_viewX, std::clamp((event->position().x() - area.left()) / area.width(), 0.0, 1.0)),
+            about(m_viewY, std::clamp((area.bottom() - event->position().y()) / area.height(), 0.0, 1.0)));
     event->accept();
 }
 
 void ScatterView::keyPressEvent(QKeyEvent* event)
 {
-    const auto shifted = [](Range range, double part) { return Range{range.low + part * (range.high - range.low), range.high + part * (range.high - range.low)}; };
+    const auto shifted = [](Range range, double part) {
+        return Range{range.low + part * (range.high - range.low), range.high + part * (range.high - range.low)};
+    };
     switch (event->key()) {
     case Qt::Key_Plus:
     case Qt::Key_Equal: zoom(1.5); break;
@@ -423,8 +454,10 @@ void ScatterView::pick(QPointF position)
         const double value = range.low + at * (range.high - range.low);
         return logarithmic ? std::pow(10.0, value) : value;
     };
-    const double lowX = bound(m_viewX, (position.x() - kReach - area.left()) / area.width(), m_xAxis.logarithmic), highX = bound(m_viewX, (position.x() + kReach - area.left()) / area.width(), m_xAxis.logarithmic);
-    const double lowY = bound(m_viewY, (area.bottom() - position.y() - kReach) / area.height(), m_yAxis.logarithmic), highY = bound(m_viewY, (area.bottom() - position.y() + kReach) / area.height(), m_yAxis.logarithmic);
+    const double lowX = bound(m_viewX, (position.x() - kReach - area.left()) / area.width(), m_xAxis.logarithmic),
+                 highX = bound(m_viewX, (position.x() + kReach - area.left()) / area.width(), m_xAxis.logarithmic);
+    const double lowY = bound(m_viewY, (area.bottom() - position.y() - kReach) / area.height(), m_yAxis.logarithmic),
+                 highY = bound(m_viewY, (area.bottom() - position.y() + kReach) / area.height(), m_yAxis.logarithmic);
     double nearest = kReach * kReach;
     std::int64_t found = 0;
     for (std::size_t i = 0; i < m_points->x.size(); ++i) {
@@ -462,8 +495,13 @@ std::vector<QStringList> ScatterView::exportRows() const
     };
     for (int row = m_picture->rows - 1; row >= 0; --row)
         for (int column = 0; column < m_picture->columns; ++column)
-            if (const std::uint32_t count = m_picture->counts[static_cast<std::size_t>(row) * static_cast<std::size_t>(m_picture->columns) + static_cast<std::size_t>(column)]; count > 0)
-                rows.push_back({text(middle(m_viewX, m_xAxis, (column + 0.5) / m_picture->columns)), text(middle(m_viewY, m_yAxis, (m_picture->rows - row - 0.5) / m_picture->rows)), QString::number(count)});
+            if (const std::uint32_t count =
+                    m_picture->counts[static_cast<std::size_t>(row) * static_cast<std::size_t>(m_picture->columns)
+                                      + static_cast<std::size_t>(column)];
+                count > 0)
+                rows.push_back({text(middle(m_viewX, m_xAxis, (column + 0.5) / m_picture->columns)),
+                                text(middle(m_viewY, m_yAxis, (m_picture->rows - row - 0.5) / m_picture->rows)),
+                                QString::number(count)});
     return rows;
 }
 

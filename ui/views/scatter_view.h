@@ -13,9 +13,9 @@
 
 namespace lathe::ui {
 
-/// Many points, every one of them counted: places of the picture are coloured by how many fall there, so that a million cost
-/// no more to look at than a thousand. A rectangle drawn with the mouse, the wheel, + and -
-/// zoom; a double click or 0 shows all; a click picks the nearest point.
+/// Many points, every one of them counted: places of the picture are coloured by how many fall there, so that a million
+/// cost no more to look at than a thousand. A rectangle drawn with the mouse, the wheel, + and - zoom; a double click
+/// or 0 shows all; a click picks the nearest point.
 class ScatterView final : public QWidget, public Exportable
 {
     Q_OBJECT
@@ -39,7 +39,11 @@ public:
     /// `diagonal`: both axes have one unit, and where they are equal is marked.
     void setPoints(std::shared_ptr<const Points> points, bool diagonal);
     void setMarked(std::int64_t id); ///< the point with a ring about it; 0: none
-    void setMessage(const QString& text) { m_message = text; update(); } ///< instead of points
+    void setMessage(const QString& text)
+    {
+        m_message = text;
+        update();
+    } ///< instead of points
     void showAll();
     void zoom(double factor);
 

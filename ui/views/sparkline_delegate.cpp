@@ -15,15 +15,20 @@ void SparklineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opt
     const QRectF area = QRectF(option.rect).adjusted(4, 4, -4, -4);
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     const double span = *high - *low;
-    const auto y = [&](double value) { return span > 0 ? area.bottom() - (value - *low) / span * area.height() : area.center().y(); };
+    const auto y = [&](double value) {
+        return span > 0 ? area.bottom() - (value - *low) / span * area.height() : area.center().y();
+    };
     QPolygonF line;
     const double step = area.width() / static_cast<double>(values.size());
     for (qsizetype i = 0; i < values.size(); ++i) {
-        line << QPointF(area.left() + step * static_cast<double>(i), y(values[i])) << QPointF(area.left() + step * static_cast<double>(i + 1), y(values[i]));
+        line << QPointF(area.left() + step * static_cast<double>(i), y(values[i]))
+             << QPointF(area.left() + step * static_cast<double>(i + 1), y(values[i]));
     }
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
-    painter->setPen(QPen(option.palette.color(option.state.testFlag(QStyle::State_Selected) ? QPalette::HighlightedText : QPalette::Highlight), 1.4));
+    painter->setPen(QPen(option.palette.color(option.state.testFlag(QStyle::State_Selected) ? QPalette::HighlightedText
+                                                                                            : QPalette::Highlight),
+                         1.4));
     painter->drawPolyline(line);
     painter->restore();
 }

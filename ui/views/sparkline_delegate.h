@@ -10,7 +10,11 @@ class SparklineDelegate final : public QStyledItemDelegate
     Q_OBJECT
 
 public:
-    SparklineDelegate(int role, QObject* parent) : QStyledItemDelegate(parent), m_role(role) { }
+    SparklineDelegate(int role, QObject* parent)
+        : QStyledItemDelegate(parent)
+        , m_role(role)
+    {
+    }
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
 private:

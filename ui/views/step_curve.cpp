@@ -7,7 +7,8 @@
 
 namespace lathe::ui {
 
-StepCurve::StepCurve(QWidget* parent) : QWidget(parent)
+StepCurve::StepCurve(QWidget* parent)
+    : QWidget(parent)
 {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
@@ -23,12 +24,14 @@ void StepCurve::paintEvent(QPaintEvent*)
 {
     if (m_points.size() < 2)
         return;
-    const auto [low, high] = std::minmax_element(m_points.begin(), m_points.end(), [](const QPointF& a, const QPointF& b) { return a.y() < b.y(); });
+    const auto [low, high] = std::minmax_element(m_points.begin(), m_points.end(),
+                                                 [](const QPointF& a, const QPointF& b) { return a.y() < b.y(); });
     const double spanY = std::max(1e-12, high->y() - low->y());
     const double spanX = std::max(1e-12, m_points.last().x() - m_points.first().x());
     const QRectF area = QRectF(rect()).adjusted(2, 3, -2, -3);
     const auto at = [&](const QPointF& p) {
-        return QPointF(area.left() + (p.x() - m_points.first().x()) / spanX * area.width(), area.bottom() - (p.y() - low->y()) / spanY * area.height());
+        return QPointF(area.left() + (p.x() - m_points.first().x()) / spanX * area.width(),
+                       area.bottom() - (p.y() - low->y()) / spanY * area.height());
     };
     QPainterPath path(at(m_points.first()));
     for (qsizetype i = 1; i < m_points.size(); ++i) {

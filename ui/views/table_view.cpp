@@ -14,7 +14,8 @@
 
 namespace lathe::ui {
 
-TableView::TableView(const char* name, QWidget* parent) : QTableView(parent)
+TableView::TableView(const char* name, QWidget* parent)
+    : QTableView(parent)
 {
     setObjectName(QLatin1String(name));
     setSelectionBehavior(SelectRows);
@@ -62,7 +63,8 @@ void TableView::headerMenu(QPoint at)
         QAction* shown = menu.addAction(model()->headerData(column, Qt::Horizontal).toString());
         shown->setCheckable(true);
         shown->setChecked(!isColumnHidden(column));
-        shown->setEnabled(isColumnHidden(column) || horizontalHeader()->hiddenSectionCount() + 1 < model()->columnCount());
+        shown->setEnabled(isColumnHidden(column)
+                          || horizontalHeader()->hiddenSectionCount() + 1 < model()->columnCount());
         connect(shown, &QAction::toggled, this, [this, column](bool on) { setColumnHidden(column, !on); });
     }
     menu.addSeparator();
@@ -92,7 +94,10 @@ void TableView::contextMenuEvent(QContextMenuEvent* event)
     QAction* copy = menu.addAction(tr("&Copy"), this, [this] { copyView(*this); });
     copy->setShortcut(QKeySequence::Copy);
     copy->setEnabled(selectionModel()->hasSelection());
-    menu.addAction(tr("Copy as C&SV"), this, [this] { QApplication::clipboard()->setText(rowsText(rowsOf(*this, !selectionModel()->hasSelection()), QLatin1Char(','))); });
+    menu.addAction(tr("Copy as C&SV"), this, [this] {
+        QApplication::clipboard()->setText(
+            rowsText(rowsOf(*this, !selectionModel()->hasSelection()), QLatin1Char(',')));
+    });
     menu.addAction(tr("&Save this view…"), this, [this] {
         if (const QString problem = browseAndSaveView(*this); !problem.isEmpty())
             QMessageBox::warning(window(), tr("Not saved"), problem);

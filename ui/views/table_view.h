@@ -5,8 +5,9 @@
 
 namespace lathe::ui {
 
-/// The table of all pages: rows are selected, columns are sized by hand and remembered under the object's name, the header's
-/// menu hides and shows columns, Ctrl+C copies the selected rows with headings as text, and they can be dragged out.
+/// The table of all pages: rows are selected, columns are sized by hand and remembered under the object's name, the
+/// header's menu hides and shows columns, Ctrl+C copies the selected rows with headings as text, and they can be
+/// dragged out.
 class TableView : public QTableView
 {
     Q_OBJECT

@@ -43,9 +43,10 @@ const QHeaderView* headerOf(const QAbstractItemView& view)
 
 std::vector<QStringList> graphRows(const GraphView& view)
 {
-    std::vector<QStringList> rows{{translated(QT_TRANSLATE_NOOP("ViewExport", "Node")), translated(QT_TRANSLATE_NOOP("ViewExport", "Operator")),
-                                   translated(QT_TRANSLATE_NOOP("ViewExport", "Name")), translated(QT_TRANSLATE_NOOP("ViewExport", "Task")),
-                                   translated(QT_TRANSLATE_NOOP("ViewExport", "Output"))}};
+    std::vector<QStringList> rows{
+        {translated(QT_TRANSLATE_NOOP("ViewExport", "Node")), translated(QT_TRANSLATE_NOOP("ViewExport", "Operator")),
+         translated(QT_TRANSLATE_NOOP("ViewExport", "Name")), translated(QT_TRANSLATE_NOOP("ViewExport", "Task")),
+         translated(QT_TRANSLATE_NOOP("ViewExport", "Output"))}};
     const session::GraphView* graph = view.scene().graph();
     if (graph == nullptr)
         return {};
@@ -57,7 +58,8 @@ std::vector<QStringList> graphRows(const GraphView& view)
                 dims << QString::number(dim);
             shapes << QString::fromStdString(tensor.dtype) + QLatin1Char(' ') + dims.join(QLatin1Char('x'));
         }
-        rows.push_back({QString::number(node.id), QString::fromStdString(node.op), QString::fromStdString(node.name), node.task < 0 ? QString() : QString::number(node.task), shapes.join(QStringLiteral("; "))});
+        rows.push_back({QString::number(node.id), QString::fromStdString(node.op), QString::fromStdString(node.name),
+                        node.task < 0 ? QString() : QString::number(node.task), shapes.join(QStringLiteral("; "))});
     }
     return rows;
 }
@@ -123,7 +125,8 @@ QWidget* exportableView(QWidget* at)
     for (; at != nullptr; at = at->parentWidget()) {
         if (dynamic_cast<Exportable*>(at) != nullptr || qobject_cast<GraphView*>(at) != nullptr)
             return at;
-        if (auto* items = qobject_cast<QAbstractItemView*>(at); items != nullptr && items->model() != nullptr && !at->window()->windowFlags().testFlag(Qt::Popup))
+        if (auto* items = qobject_cast<QAbstractItemView*>(at);
+            items != nullptr && items->model() != nullptr && !at->window()->windowFlags().testFlag(Qt::Popup))
             return at;
         if (at->isWindow())
             return nullptr;
@@ -136,8 +139,10 @@ std::vector<QStringList> rowsOf(const QAbstractItemView& view, bool all)
     const QAbstractItemModel* model = view.model();
     const QHeaderView* header = headerOf(view);
     std::vector<int> columns;
-    for (int visual = 0; visual < (header == nullptr ? std::min(1, model->columnCount(view.rootIndex())) : header->count()); ++visual)
-        if (const int column = header == nullptr ? visual : header->logicalIndex(visual); header == nullptr || !header->isSectionHidden(column))
+    for (int visual = 0;
+         visual < (header == nullptr ? std::min(1, model->columnCount(view.rootIndex())) : header->count()); ++visual)
+        if (const int column = header == nullptr ? visual : header->logicalIndex(visual);
+            header == nullptr || !header->isSectionHidden(column))
             columns.push_back(column);
     std::vector<QStringList> rows;
     if (header != nullptr) {
@@ -148,14 +153,16 @@ std::vector<QStringList> rowsOf(const QAbstractItemView& view, bool all)
     const auto add = [&](const QModelIndex& parent, int row, int depth) {
         rows.emplace_back();
         for (const int column : columns)
-            rows.back() << (column == columns.front() ? QString(depth * 2, QLatin1Char(' ')) : QString()) + model->index(row, column, parent).data().toString();
+            rows.back() << (column == columns.front() ? QString(depth * 2, QLatin1Char(' ')) : QString())
+                               + model->index(row, column, parent).data().toString();
     };
     // Depth first, as a tree is read.
     const auto walk = [&](auto&& self, const QModelIndex& parent, int depth, bool below) -> void {
         for (int row = 0; row < model->rowCount(parent); ++row) {
             const QModelIndex index = model->index(row, 0, parent);
             // A row brings what is below it.
-            const bool taken = all || below || view.selectionModel()->isRowSelected(row, parent) || view.selectionModel()->isSelected(index);
+            const bool taken = all || below || view.selectionModel()->isRowSelected(row, parent)
+                               || view.selectionModel()->isSelected(index);
             if (taken)
                 add(parent, row, depth);
             if (model->hasChildren(index))
@@ -183,7 +190,8 @@ QString rowsText(const std::vector<QStringList>& rows, QChar separator)
         for (qsizetype i = 0; i < row.size(); ++i) {
             QString cell = row[i];
             if (separator == QLatin1Char(',')) {
-                if (cell.contains(QLatin1Char(',')) || cell.contains(QLatin1Char('"')) || cell.contains(QLatin1Char('\n')))
+                if (cell.contains(QLatin1Char(',')) || cell.contains(QLatin1Char('"'))
+                    || cell.contains(QLatin1Char('\n')))
                     cell = QLatin1Char('"') + cell.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');
             } else {
                 cell.replace(QLatin1Char('\t'), QLatin1Char(' ')).replace(QLatin1Char('\n'), QLatin1Char(' '));
@@ -203,7 +211,8 @@ QMimeData* mimeData(const QWidget& view)
         return data;
     }
     data->setImageData(pictureOf(view, view.devicePixelRatioF()));
-    if (const auto* graph = qobject_cast<const GraphView*>(&view); graph != nullptr && graph->scene().graph() != nullptr)
+    if (const auto* graph = qobject_cast<const GraphView*>(&view);
+        graph != nullptr && graph->scene().graph() != nullptr)
         data->setData(QStringLiteral("image/svg+xml"), graph->svg());
     return data;
 }
@@ -226,9 +235,13 @@ QStringList exportSuffixes(const QWidget& view)
 QString saveView(QWidget& view, const QString& file)
 {
     if (!file.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive) && qobject_cast<GraphView*>(&view) != nullptr)
-        return static_cast<GraphView&>(view).savePicture(file) ? QString() : cannotWrite(file, translated(QT_TRANSLATE_NOOP("ViewExport", "there is no network, or no place for it")));
+        return static_cast<GraphView&>(view).savePicture(file)
+                   ? QString()
+                   : cannotWrite(
+                       file, translated(QT_TRANSLATE_NOOP("ViewExport", "there is no network, or no place for it")));
     const auto* exportable = dynamic_cast<const Exportable*>(&view);
-    if (!file.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive) && exportable != nullptr && exportable->pictureSize().isEmpty())
+    if (!file.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive) && exportable != nullptr
+        && exportable->pictureSize().isEmpty())
         return cannotWrite(file, translated(QT_TRANSLATE_NOOP("ViewExport", "there is nothing to see yet")));
     QSaveFile out(file);
     if (!out.open(QIODevice::WriteOnly))
@@ -246,7 +259,8 @@ QString saveView(QWidget& view, const QString& file)
             out.cancelWriting(); // commit() tells
     } else {
         out.cancelWriting();
-        return cannotWrite(file, translated(QT_TRANSLATE_NOOP("ViewExport", "the name must end in .png, .svg or .csv")));
+        return cannotWrite(file,
+                           translated(QT_TRANSLATE_NOOP("ViewExport", "the name must end in .png, .svg or .csv")));
     }
     return out.commit() ? QString() : cannotWrite(file, out.errorString());
 }
@@ -259,14 +273,19 @@ QString browseAndSaveView(QWidget& view)
     }
     QStringList filters;
     for (const QString& suffix : exportSuffixes(view))
-        filters << (suffix == QStringLiteral(".csv")   ? translated(QT_TRANSLATE_NOOP("ViewExport", "Table (*.csv)"))
-                    : suffix == QStringLiteral(".svg") ? translated(QT_TRANSLATE_NOOP("ViewExport", "Scalable picture (*.svg)"))
-                                                       : translated(QT_TRANSLATE_NOOP("ViewExport", "Picture (*.png)")));
+        filters << (suffix == QStringLiteral(".csv") ? translated(QT_TRANSLATE_NOOP("ViewExport", "Table (*.csv)"))
+                    : suffix == QStringLiteral(".svg")
+                        ? translated(QT_TRANSLATE_NOOP("ViewExport", "Scalable picture (*.svg)"))
+                        : translated(QT_TRANSLATE_NOOP("ViewExport", "Picture (*.png)")));
     QString chosen;
-    QString file = QFileDialog::getSaveFileName(view.window(), translated(QT_TRANSLATE_NOOP("ViewExport", "Save this view")), view.objectName() + exportSuffixes(view).first(), filters.join(QStringLiteral(";;")), &chosen);
+    QString file = QFileDialog::getSaveFileName(
+        view.window(), translated(QT_TRANSLATE_NOOP("ViewExport", "Save this view")),
+        view.objectName() + exportSuffixes(view).first(), filters.join(QStringLiteral(";;")), &chosen);
     if (file.isEmpty())
         return {};
-    const bool known = std::any_of(filters.begin(), filters.end(), [&](const QString& filter) { return file.endsWith(filter.section(QLatin1Char('*'), 1).chopped(1), Qt::CaseInsensitive); });
+    const bool known = std::any_of(filters.begin(), filters.end(), [&](const QString& filter) {
+        return file.endsWith(filter.section(QLatin1Char('*'), 1).chopped(1), Qt::CaseInsensitive);
+    });
     if (!known) // the kind that was chosen, where the name does not tell
         file += chosen.isEmpty() ? exportSuffixes(view).first() : chosen.section(QLatin1Char('*'), 1).chopped(1);
     return saveView(view, file);
@@ -277,7 +296,8 @@ void dragView(QWidget& view)
     auto* drag = new QDrag(&view);
     QMimeData* data = mimeData(view);
     if (data->hasImage())
-        drag->setPixmap(QPixmap::fromImage(qvariant_cast<QImage>(data->imageData()).scaled(160, 120, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
+        drag->setPixmap(QPixmap::fromImage(
+            qvariant_cast<QImage>(data->imageData()).scaled(160, 120, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
     drag->setMimeData(data);
     drag->exec(Qt::CopyAction);
 }

@@ -14,8 +14,8 @@ QT_END_NAMESPACE
 
 namespace lathe::ui {
 
-/// The one way by which contents leave a view: copy, save, drag. Works on Exportable views, on the network's graph and on
-/// every table, tree and list.
+/// The one way by which contents leave a view: copy, save, drag. Works on Exportable views, on the network's graph and
+/// on every table, tree and list.
 
 /// `at` or the nearest of its parents whose contents can be taken out; null: there is none.
 QWidget* exportableView(QWidget* at);

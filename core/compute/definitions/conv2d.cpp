@@ -23,7 +23,8 @@ ir::Expr window(const ir::Expr& o, const ir::Expr& k, std::int64_t stride, std::
 std::string convName(const Conv2dParams& p, NameEra era)
 {
     if (era == NameEra::Nested)
-        return std::string(p.groups > 1 ? "group_" : "") + (p.layout == ImageLayout::Nchw ? "conv2d_nchw" : "conv2d_nhwc");
+        return std::string(p.groups > 1 ? "group_" : "")
+               + (p.layout == ImageLayout::Nchw ? "conv2d_nchw" : "conv2d_nhwc");
     return p.layout == ImageLayout::Nchw ? "compute" : "Conv2dOutput";
 }
 
@@ -53,18 +54,22 @@ Tensor conv2d(DagBuilder& b, Tensor data, Tensor weight, const Conv2dParams& p, 
     const std::pair<std::string, std::int64_t> ry{"ry", kh}, rx{"rx", kw}, rc{"rc", channels};
     Tensor out;
     if (nchw)
-        out = b.reduce(convName(p, era), {in[0], outChannels, oh, ow}, {"nn", "ff", "yy", "xx"}, p.groups > 1 ? "group_conv2d_nchw" : "conv2d_nchw",
-                       ir::Combiner::Sum, {rc, ry, rx}, [&](const Exprs& a, const Exprs& r) {
-                           return product(b.at(padded, {a[0], channelOf(a[1], r[0]), window(a[2], r[1], p.strides[0], p.dilation[0]),
+        out = b.reduce(convName(p, era), {in[0], outChannels, oh, ow}, {"nn", "ff", "yy", "xx"},
+                       p.groups > 1 ? "group_conv2d_nchw" : "conv2d_nchw", ir::Combiner::Sum, {rc, ry, rx},
+                       [&](const Exprs& a, const Exprs& r) {
+                           return product(b.at(padded, {a[0], channelOf(a[1], r[0]),
+                                                        window(a[2], r[1], p.strides[0], p.dilation[0]),
                                                         window(a[3], r[2], p.strides[1], p.dilation[1])}),
                                           b.at(weight, {a[1], r[0], r[1], r[2]}), type);
                        });
     else
-        out = b.reduce(convName(p, era), {in[0], oh, ow, outChannels}, {"nn", "yy", "xx", "ff"}, p.groups > 1 ? "group_conv2d_nhwc" : "conv2d_nhwc",
-                       ir::Combiner::Sum, {ry, rx, rc}, [&](const Exprs& a, const Exprs& r) {
-                           return product(b.at(padded, {a[0], window(a[1], r[0], p.strides[0], p.dilation[0]),
-                                                        window(a[2], r[1], p.strides[1], p.dilation[1]), channelOf(a[3], r[2])}),
-                                          b.at(weight, {r[0], r[1], r[2], a[3]}), type);
+        out = b.reduce(convName(p, era), {in[0], oh, ow, outChannels}, {"nn", "yy", "xx", "ff"},
+                       p.groups > 1 ? "group_conv2d_nhwc" : "conv2d_nhwc", ir::Combiner::Sum, {ry, rx, rc},
+                       [&](const Exprs& a, const Exprs& r) {
+                           return product(
+                               b.at(padded, {a[0], window(a[1], r[0], p.strides[0], p.dilation[0]),
+                                             window(a[2], r[1], p.strides[1], p.dilation[1]), channelOf(a[3], r[2])}),
+                               b.at(weight, {r[0], r[1], r[2], a[3]}), type);
                        });
     markLayoutFree(b, out, weight);
     return out;
@@ -96,10 +101,12 @@ Tensor depthwiseConv2d(DagBuilder& b, Tensor data, Tensor weight, const Conv2dPa
     };
     Tensor out;
     if (nchw)
-        out = b.reduce("DepthwiseConv2d", {in[0], outChannels, oh, ow}, {"b", "c", "i", "j"}, "depthwise_conv2d_nchw", ir::Combiner::Sum, reduceAxes,
+        out = b.reduce("DepthwiseConv2d", {in[0], outChannels, oh, ow}, {"b", "c", "i", "j"}, "depthwise_conv2d_nchw",
+                       ir::Combiner::Sum, reduceAxes,
                        [&](const Exprs& a, const Exprs& r) { return body(a[0], a[1], a[2], a[3], r); });
     else
-        out = b.reduce("DepthwiseConv2d", {in[0], oh, ow, outChannels}, {"b", "i", "j", "c"}, "depthwise_conv2d_nhwc", ir::Combiner::Sum, reduceAxes,
+        out = b.reduce("DepthwiseConv2d", {in[0], oh, ow, outChannels}, {"b", "i", "j", "c"}, "depthwise_conv2d_nhwc",
+                       ir::Combiner::Sum, reduceAxes,
                        [&](const Exprs& a, const Exprs& r) { return body(a[0], a[3], a[1], a[2], r); });
     markLayoutFree(b, out, weight);
     return out;

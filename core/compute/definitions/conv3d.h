@@ -19,8 +19,8 @@ struct Conv3dParams
     std::optional<DType> outType; ///< accumulator and result; default: the data's type
 };
 
-/// Direct convolution of volumes. Weight: NCDHW -> OIDHW [CO, CI/groups, KD, KH, KW], NDHWC -> DHWIO [KD, KH, KW, CI/groups, CO].
-/// Precondition (checked by type inference): matching channels, positive output size.
+/// Direct convolution of volumes. Weight: NCDHW -> OIDHW [CO, CI/groups, KD, KH, KW], NDHWC -> DHWIO [KD, KH, KW,
+/// CI/groups, CO]. Precondition (checked by type inference): matching channels, positive output size.
 Tensor conv3d(DagBuilder& b, Tensor data, Tensor weight, const Conv3dParams& p, NameEra era);
 
 } // namespace lathe::compute

@@ -10,8 +10,8 @@ using Exprs = std::vector<ir::Expr>;
 
 } // namespace
 
-/// Spreads the input by the stride (zeros between), pads it so that every output position sees a whole kernel, and runs a
-/// convolution of stride 1 with the kernel turned round.
+/// Spreads the input by the stride (zeros between), pads it so that every output position sees a whole kernel, and runs
+/// a convolution of stride 1 with the kernel turned round.
 template<std::size_t N>
 Tensor convTranspose(DagBuilder& b, Tensor data, Tensor weight, const ConvTransposeParams<N>& p)
 {
@@ -32,7 +32,8 @@ Tensor convTranspose(DagBuilder& b, Tensor data, Tensor weight, const ConvTransp
     for (std::size_t i = 0; i < N; ++i) {
         k[i] = kernel[firstTap + i];
         const std::int64_t reach = p.dilation[i] * (k[i] - 1);
-        const std::int64_t out = (in[spatial[i]] - 1) * p.strides[i] - p.padding[i] - p.padding[i + N] + reach + 1 + p.outputPadding[i];
+        const std::int64_t out = (in[spatial[i]] - 1) * p.strides[i] - p.padding[i] - p.padding[i + N] + reach + 1
+                                 + p.outputPadding[i];
         before[i] = reach - p.padding[i];
         outShape[spatial[i]] = out;
         paddedShape[spatial[i]] = out + reach;
@@ -62,7 +63,8 @@ Tensor convTranspose(DagBuilder& b, Tensor data, Tensor weight, const ConvTransp
         axisNames.insert(channelsFirst ? axisNames.end() : axisNames.end() - 1, letter);
     }
     const std::string name = N == 2 ? "conv2d_transpose" : "conv3d_transpose";
-    const std::string tag = name + (N == 2 ? (channelsFirst ? "_nchw" : "_nhwc") : (channelsFirst ? "_ncdhw" : "_ndhwc"));
+    const std::string tag = name
+                            + (N == 2 ? (channelsFirst ? "_nchw" : "_nhwc") : (channelsFirst ? "_ncdhw" : "_ndhwc"));
     return b.reduce(name, outShape, axisNames, tag, ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) {
         const ir::Expr& c = a[channel];
         const ir::Expr ci = p.groups == 1 ? r[0] : ir::floorDiv(c, index(groupOut)) * index(groupIn) + r[0];

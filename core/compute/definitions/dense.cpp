@@ -13,7 +13,8 @@ std::string matmulName(bool batched, const MatmulParams& p, NameEra era)
 {
     if (era != NameEra::Nested)
         return batched ? "T_batch_matmul" : "T_matmul";
-    return std::string(batched ? "T_batch_matmul_" : "T_matmul_") + (p.transposeA ? 'T' : 'N') + (p.transposeB ? 'T' : 'N');
+    return std::string(batched ? "T_batch_matmul_" : "T_matmul_") + (p.transposeA ? 'T' : 'N')
+           + (p.transposeB ? 'T' : 'N');
 }
 
 } // namespace
@@ -24,10 +25,11 @@ Tensor dense(DagBuilder& b, Tensor data, Tensor weight, NameEra era, std::option
     const std::int64_t depth = b.shape(data)[1];
     const std::int64_t columns = b.shape(weight)[0];
     const DType type = outType.value_or(b.dtype(data));
-    const Tensor out = b.reduce(era == NameEra::Nested ? "T_matmul_NT" : "T_dense", {rows, columns}, {"i", "j"}, "dense", ir::Combiner::Sum, {{"k", depth}},
-                                [&](const Exprs& a, const Exprs& r) {
-                                    return ir::cast(type, b.at(data, {a[0], r[0]})) * ir::cast(type, b.at(weight, {a[1], r[0]}));
-                                });
+    const Tensor out = b.reduce(
+        era == NameEra::Nested ? "T_matmul_NT" : "T_dense", {rows, columns}, {"i", "j"}, "dense", ir::Combiner::Sum,
+        {{"k", depth}}, [&](const Exprs& a, const Exprs& r) {
+            return ir::cast(type, b.at(data, {a[0], r[0]})) * ir::cast(type, b.at(weight, {a[1], r[0]}));
+        });
     markLayoutFree(b, out, weight);
     return out;
 }
@@ -62,14 +64,15 @@ Tensor matmul(DagBuilder& b, Tensor left, Tensor right, const MatmulParams& p, N
         at.push_back(column);
         return ir::cast(type, b.at(t, at));
     };
-    const Tensor out = b.reduce(matmulName(!batch.empty(), p, era), shape, names, batch.empty() ? "matmul" : "batch_matmul", ir::Combiner::Sum, {{"k", depth}},
-                                [&](const Exprs& a, const Exprs& r) {
-                                    const ir::Expr& i = a[batch.size()];
-                                    const ir::Expr& j = a[batch.size() + 1];
-                                    const ir::Expr x = p.transposeA ? element(left, a, r[0], i) : element(left, a, i, r[0]);
-                                    const ir::Expr y = p.transposeB ? element(right, a, j, r[0]) : element(right, a, r[0], j);
-                                    return x * y;
-                                });
+    const Tensor out = b.reduce(
+        matmulName(!batch.empty(), p, era), shape, names, batch.empty() ? "matmul" : "batch_matmul", ir::Combiner::Sum,
+        {{"k", depth}}, [&](const Exprs& a, const Exprs& r) {
+            const ir::Expr& i = a[batch.size()];
+            const ir::Expr& j = a[batch.size() + 1];
+            const ir::Expr x = p.transposeA ? element(left, a, r[0], i) : element(left, a, i, r[0]);
+            const ir::Expr y = p.transposeB ? element(right, a, j, r[0]) : element(right, a, r[0], j);
+            return x * y;
+        });
     markLayoutFree(b, out, right);
     return out;
 }
@@ -77,11 +80,13 @@ Tensor matmul(DagBuilder& b, Tensor left, Tensor right, const MatmulParams& p, N
 Tensor biasAdd(DagBuilder& b, Tensor data, Tensor bias, std::int64_t axis)
 {
     const std::vector<std::int64_t> shape = b.shape(data);
-    const std::size_t position = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(shape.size()) : axis);
+    const std::size_t position = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(shape.size())
+                                                                   : axis);
     std::vector<std::string> names;
     for (std::size_t i = 0; i < shape.size(); ++i)
         names.push_back("ax" + std::to_string(i));
-    return b.compute("T_add", shape, names, "broadcast", [&](const Exprs& a) { return b.at(data, a) + b.at(bias, {a[position]}); });
+    return b.compute("T_add", shape, names, "broadcast",
+                     [&](const Exprs& a) { return b.at(data, a) + b.at(bias, {a[position]}); });
 }
 
 } // namespace lathe::compute

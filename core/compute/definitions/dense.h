@@ -17,7 +17,8 @@ struct MatmulParams
     std::optional<DType> outType;
 };
 
-/// Matrix product over the last two dimensions; leading (batch) dimensions broadcast as in numpy. Both operands have rank
+/// Matrix product over the last two dimensions; leading (batch) dimensions broadcast as in numpy. Both operands have
+/// rank
 /// >= 2; [M, K] x [K, N], or [K, M] / [N, K] where transposed.
 Tensor matmul(DagBuilder& b, Tensor a, Tensor c, const MatmulParams& p, NameEra era);
 

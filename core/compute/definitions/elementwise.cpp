@@ -101,8 +101,8 @@ ir::Expr softplus(const ir::Expr& x)
     return ir::max(x, lit(0, x)) + intrinsic("log", decay + lit(1, x));
 }
 
-/// An odd function by the first terms of its series (of x, x^3, x^5 ...) where |x| < 1/4, and `far` elsewhere, where no digits
-/// cancel.
+/// An odd function by the first terms of its series (of x, x^3, x^5 ...) where |x| < 1/4, and `far` elsewhere, where no
+/// digits cancel.
 ir::Expr nearZero(const ir::Expr& x, std::initializer_list<double> terms, const ir::Expr& far)
 {
     const ir::Expr square = x * x;
@@ -130,7 +130,8 @@ template<typename Body>
 Tensor elementwise(DagBuilder& b, const char* name, Tensor x, Body&& body)
 {
     const std::vector<std::int64_t> shape = b.shape(x);
-    return b.compute(name, shape, axisNames(shape.size()), "elemwise", [&](const Exprs& a) { return body(b.at(x, a)); });
+    return b.compute(name, shape, axisNames(shape.size()), "elemwise",
+                     [&](const Exprs& a) { return body(b.at(x, a)); });
 }
 
 } // namespace
@@ -158,7 +159,8 @@ ir::Expr applyUnary(Unary op, const ir::Expr& x)
     case Unary::Atan: return intrinsic("atan", x);
     case Unary::Sinh: {
         const ir::Expr grown = intrinsic("exp", x);
-        return nearZero(x, {1, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880}, (grown - ir::div(lit(1, x), grown)) * lit(0.5, x));
+        return nearZero(x, {1, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880},
+                        (grown - ir::div(lit(1, x), grown)) * lit(0.5, x));
     }
     case Unary::Cosh: {
         const ir::Expr grown = intrinsic("exp", intrinsic("fabs", x));
@@ -167,11 +169,13 @@ ir::Expr applyUnary(Unary op, const ir::Expr& x)
     case Unary::Asinh: {
         const ir::Expr size = intrinsic("fabs", x);
         const ir::Expr far = intrinsic("log", size + intrinsic("sqrt", x * x + lit(1, x)));
-        return nearZero(x, {1, -1.0 / 6, 3.0 / 40, -15.0 / 336, 105.0 / 3456}, ir::select(x < lit(0, x), lit(0, x) - far, far));
+        return nearZero(x, {1, -1.0 / 6, 3.0 / 40, -15.0 / 336, 105.0 / 3456},
+                        ir::select(x < lit(0, x), lit(0, x) - far, far));
     }
     case Unary::Acosh: return intrinsic("log", x + intrinsic("sqrt", (x - lit(1, x)) * (x + lit(1, x))));
     case Unary::Atanh:
-        return nearZero(x, {1, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9}, intrinsic("log", ir::div(lit(1, x) + x, lit(1, x) - x)) * lit(0.5, x));
+        return nearZero(x, {1, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9},
+                        intrinsic("log", ir::div(lit(1, x) + x, lit(1, x) - x)) * lit(0.5, x));
     case Unary::Floor: return intrinsic("floor", x);
     case Unary::Ceil: return intrinsic("ceil", x);
     case Unary::Round: return intrinsic("round", x);
@@ -201,7 +205,9 @@ ir::Expr applyBinary(Binary op, const ir::Expr& x, const ir::Expr& y)
     case Binary::Minimum: return ir::min(x, y);
     case Binary::Power:
         if (!isFloat(x->dtype)) // exact while float64 holds all digits
-            return ir::cast(x->dtype, ir::call("round", DType::F64, {ir::call("pow", DType::F64, {ir::cast(DType::F64, x), ir::cast(DType::F64, y)})}));
+            return ir::cast(
+                x->dtype, ir::call("round", DType::F64,
+                                   {ir::call("pow", DType::F64, {ir::cast(DType::F64, x), ir::cast(DType::F64, y)})}));
         return ir::call("pow", x->dtype, {x, y});
     case Binary::Mod: return isFloat(x->dtype) ? ir::call("fmod", x->dtype, {x, y}) : ir::floorMod(x, y);
     case Binary::Equal: return ir::eq(x, y);
@@ -234,7 +240,8 @@ Tensor clip(DagBuilder& b, Tensor x, std::optional<double> low, std::optional<do
 
 Tensor leakyRelu(DagBuilder& b, Tensor x, double alpha)
 {
-    return elementwise(b, "T_leaky_relu", x, [&](const ir::Expr& v) { return ir::select(v > lit(0, v), v, v * lit(alpha, v)); });
+    return elementwise(b, "T_leaky_relu", x,
+                       [&](const ir::Expr& v) { return ir::select(v > lit(0, v), v, v * lit(alpha, v)); });
 }
 
 Tensor elu(DagBuilder& b, Tensor x, double alpha)
@@ -254,18 +261,21 @@ Tensor selu(DagBuilder& b, Tensor x, double alpha, double gamma)
 Tensor celu(DagBuilder& b, Tensor x, double alpha)
 {
     return elementwise(b, "T_celu", x, [&](const ir::Expr& v) {
-        return ir::max(v, lit(0, v)) + ir::min((intrinsic("exp", v * lit(1 / alpha, v)) - lit(1, v)) * lit(alpha, v), lit(0, v));
+        return ir::max(v, lit(0, v))
+               + ir::min((intrinsic("exp", v * lit(1 / alpha, v)) - lit(1, v)) * lit(alpha, v), lit(0, v));
     });
 }
 
 Tensor hardSigmoid(DagBuilder& b, Tensor x, double alpha, double beta)
 {
-    return elementwise(b, "T_hard_sigmoid", x, [&](const ir::Expr& v) { return clamp(v * lit(alpha, v) + lit(beta, v), 0, 1); });
+    return elementwise(b, "T_hard_sigmoid", x,
+                       [&](const ir::Expr& v) { return clamp(v * lit(alpha, v) + lit(beta, v), 0, 1); });
 }
 
 Tensor thresholdedRelu(DagBuilder& b, Tensor x, double alpha)
 {
-    return elementwise(b, "T_thresholded_relu", x, [&](const ir::Expr& v) { return ir::select(v > lit(alpha, v), v, lit(0, v)); });
+    return elementwise(b, "T_thresholded_relu", x,
+                       [&](const ir::Expr& v) { return ir::select(v > lit(alpha, v), v, lit(0, v)); });
 }
 
 Tensor prelu(DagBuilder& b, Tensor x, Tensor slope)
@@ -279,7 +289,9 @@ Tensor prelu(DagBuilder& b, Tensor x, Tensor slope)
 
 Tensor cast(DagBuilder& b, Tensor x, DType dtype)
 {
-    return elementwise(b, "T_cast", x, [&](const ir::Expr& v) { return dtype == DType::Bool && v->dtype != DType::Bool ? ir::ne(v, lit(0, v)) : ir::cast(dtype, v); });
+    return elementwise(b, "T_cast", x, [&](const ir::Expr& v) {
+        return dtype == DType::Bool && v->dtype != DType::Bool ? ir::ne(v, lit(0, v)) : ir::cast(dtype, v);
+    });
 }
 
 std::vector<std::int64_t> broadcastShape(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y)
@@ -294,7 +306,8 @@ std::vector<std::int64_t> broadcastShape(const std::vector<std::int64_t>& x, con
     return result;
 }
 
-ir::Expr broadcastLoad(const DagBuilder& b, Tensor t, const std::vector<ir::Expr>& axes, const std::vector<std::int64_t>& shape)
+ir::Expr broadcastLoad(const DagBuilder& b, Tensor t, const std::vector<ir::Expr>& axes,
+                       const std::vector<std::int64_t>& shape)
 {
     const std::vector<std::int64_t>& own = b.shape(t);
     const std::size_t skip = shape.size() - own.size();
@@ -307,15 +320,17 @@ ir::Expr broadcastLoad(const DagBuilder& b, Tensor t, const std::vector<ir::Expr
 Tensor binary(DagBuilder& b, Binary op, Tensor x, Tensor y)
 {
     const std::vector<std::int64_t> shape = broadcastShape(b.shape(x), b.shape(y));
-    return b.compute(binaryName(op), shape, axisNames(shape.size()), "broadcast",
-                     [&](const Exprs& a) { return applyBinary(op, broadcastLoad(b, x, a, shape), broadcastLoad(b, y, a, shape)); });
+    return b.compute(binaryName(op), shape, axisNames(shape.size()), "broadcast", [&](const Exprs& a) {
+        return applyBinary(op, broadcastLoad(b, x, a, shape), broadcastLoad(b, y, a, shape));
+    });
 }
 
 Tensor where(DagBuilder& b, Tensor condition, Tensor x, Tensor y)
 {
     const std::vector<std::int64_t> shape = broadcastShape(b.shape(condition), broadcastShape(b.shape(x), b.shape(y)));
     return b.compute("T_where", shape, axisNames(shape.size()), "broadcast", [&](const Exprs& a) {
-        return ir::select(broadcastLoad(b, condition, a, shape), broadcastLoad(b, x, a, shape), broadcastLoad(b, y, a, shape));
+        return ir::select(broadcastLoad(b, condition, a, shape), broadcastLoad(b, x, a, shape),
+                          broadcastLoad(b, y, a, shape));
     });
 }
 

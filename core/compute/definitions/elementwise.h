@@ -96,7 +96,9 @@ Tensor binaryScalar(DagBuilder& b, Binary op, Tensor x, double constant, bool co
 
 /// Shape of the broadcast of two shapes. Precondition: compatible (type inference checks).
 std::vector<std::int64_t> broadcastShape(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y);
-/// Load of `t` at the point `axes` of a result of `shape`, into which it broadcasts: stretched dimensions are read at 0.
-ir::Expr broadcastLoad(const DagBuilder& b, Tensor t, const std::vector<ir::Expr>& axes, const std::vector<std::int64_t>& shape);
+/// Load of `t` at the point `axes` of a result of `shape`, into which it broadcasts: stretched dimensions are read at
+/// 0.
+ir::Expr broadcastLoad(const DagBuilder& b, Tensor t, const std::vector<ir::Expr>& axes,
+                       const std::vector<std::int64_t>& shape);
 
 } // namespace lathe::compute

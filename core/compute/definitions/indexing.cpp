@@ -26,18 +26,20 @@ ir::Expr extreme(DType t, bool largest)
 
 /// The updates of each place joined; Replace: the number of the last one, or -1.
 /// `match(a, r)`: update r names place a; `update(a, r)`: its value.
-Tensor joinUpdates(DagBuilder& b, const std::vector<std::int64_t>& shape, std::int64_t count, DType dtype, ScatterMode mode,
-                   const std::function<ir::Expr(const Exprs&, const ir::Expr&)>& match, const std::function<ir::Expr(const Exprs&, const ir::Expr&)>& update)
+Tensor joinUpdates(DagBuilder& b, const std::vector<std::int64_t>& shape, std::int64_t count, DType dtype,
+                   ScatterMode mode, const std::function<ir::Expr(const Exprs&, const ir::Expr&)>& match,
+                   const std::function<ir::Expr(const Exprs&, const ir::Expr&)>& update)
 {
     const auto joined = [&](ir::Combiner combiner, const ir::Expr& neutral) {
-        return b.reduce("scatter_updates", shape, axisNames(shape.size()), "comm_reduce", combiner, {{"k", count}}, [&](const Exprs& a, const Exprs& r) {
-            return ir::ifThenElse(match(a, r[0]), update(a, r[0]), neutral);
-        });
+        return b.reduce(
+            "scatter_updates", shape, axisNames(shape.size()), "comm_reduce", combiner, {{"k", count}},
+            [&](const Exprs& a, const Exprs& r) { return ir::ifThenElse(match(a, r[0]), update(a, r[0]), neutral); });
     };
     switch (mode) {
     case ScatterMode::Replace:
-        return b.reduce("scatter_last", shape, axisNames(shape.size()), "comm_reduce", ir::Combiner::Max, {{"k", count}},
-                        [&](const Exprs& a, const Exprs& r) { return ir::ifThenElse(match(a, r[0]), r[0], index(-1)); });
+        return b.reduce(
+            "scatter_last", shape, axisNames(shape.size()), "comm_reduce", ir::Combiner::Max, {{"k", count}},
+            [&](const Exprs& a, const Exprs& r) { return ir::ifThenElse(match(a, r[0]), r[0], index(-1)); });
     case ScatterMode::Add: return joined(ir::Combiner::Sum, constant(0, dtype));
     case ScatterMode::Multiply: return joined(ir::Combiner::Prod, constant(1, dtype));
     case ScatterMode::Maximum: return joined(ir::Combiner::Max, extreme(dtype, false));
@@ -46,8 +48,10 @@ Tensor joinUpdates(DagBuilder& b, const std::vector<std::int64_t>& shape, std::i
     return {};
 }
 
-Tensor scatter(DagBuilder& b, Tensor x, std::int64_t count, ScatterMode mode, const std::function<ir::Expr(const Exprs&, const ir::Expr&)>& match,
-               const std::function<ir::Expr(const Exprs&, const ir::Expr&)>& update, const std::function<ir::Expr(const Exprs&)>& covered)
+Tensor scatter(DagBuilder& b, Tensor x, std::int64_t count, ScatterMode mode,
+               const std::function<ir::Expr(const Exprs&, const ir::Expr&)>& match,
+               const std::function<ir::Expr(const Exprs&, const ir::Expr&)>& update,
+               const std::function<ir::Expr(const Exprs&)>& covered)
 {
     const std::vector<std::int64_t> shape = b.shape(x);
     const Tensor found = joinUpdates(b, shape, count, b.dtype(x), mode, match, update);
@@ -123,7 +127,9 @@ Tensor scatterElements(DagBuilder& b, Tensor x, Tensor indices, Tensor updates, 
         const ir::Expr equal = ir::eq(wrappedIndex(raw, shape[dim]), a[dim]);
         return inside ? inside && equal : equal;
     };
-    return scatter(b, x, picks[dim], mode, match, [&](const Exprs& a, const ir::Expr& r) { return b.at(updates, place(a, r)); }, covered);
+    return scatter(
+        b, x, picks[dim], mode, match, [&](const Exprs& a, const ir::Expr& r) { return b.at(updates, place(a, r)); },
+        covered);
 }
 
 Tensor scatterNd(DagBuilder& b, Tensor x, Tensor indices, Tensor updates, ScatterMode mode)
@@ -133,7 +139,8 @@ Tensor scatterNd(DagBuilder& b, Tensor x, Tensor indices, Tensor updates, Scatte
     const auto match = [&](const Exprs& a, const ir::Expr& r) {
         ir::Expr all = ir::boolImm(true);
         for (std::size_t d = 0; d < depth; ++d) {
-            const ir::Expr equal = ir::eq(wrappedIndex(b.at(indices, {r, index(static_cast<std::int64_t>(d))}), shape[d]), a[d]);
+            const ir::Expr equal = ir::eq(
+                wrappedIndex(b.at(indices, {r, index(static_cast<std::int64_t>(d))}), shape[d]), a[d]);
             all = d == 0 ? equal : all && equal;
         }
         return all;
@@ -150,13 +157,14 @@ Tensor cumulativeSum(DagBuilder& b, Tensor x, std::int64_t axis, bool exclusive,
 {
     const std::vector<std::int64_t> shape = b.shape(x);
     const auto dim = static_cast<std::size_t>(axis);
-    return b.reduce("cumulative_sum", shape, axisNames(shape.size()), "comm_reduce", ir::Combiner::Sum, {{"k", shape[dim]}},
-                    [&](const Exprs& a, const Exprs& r) {
+    return b.reduce("cumulative_sum", shape, axisNames(shape.size()), "comm_reduce", ir::Combiner::Sum,
+                    {{"k", shape[dim]}}, [&](const Exprs& a, const Exprs& r) {
                         Exprs at = a;
                         at[dim] = r[0];
                         const ir::Expr& first = reverse ? a[dim] : r[0];
                         const ir::Expr& last = reverse ? r[0] : a[dim];
-                        return ir::select(exclusive ? first < last : first <= last, b.at(x, at), constant(0, b.dtype(x)));
+                        return ir::select(exclusive ? first < last : first <= last, b.at(x, at),
+                                          constant(0, b.dtype(x)));
                     });
 }
 
@@ -167,22 +175,24 @@ Tensor topPositions(DagBuilder& b, Tensor x, std::int64_t axis, std::int64_t cou
     const std::int64_t extent = shape[dim];
     // How many stand before each element, then who has each place: comparisons of all pairs, without branches or writes
     // to computed places.
-    const Tensor places = b.reduce("place", shape, axisNames(shape.size()), "comm_reduce", ir::Combiner::Sum, {{"k", extent}},
-                                   [&](const Exprs& a, const Exprs& r) {
+    const Tensor places = b.reduce("place", shape, axisNames(shape.size()), "comm_reduce", ir::Combiner::Sum,
+                                   {{"k", extent}}, [&](const Exprs& a, const Exprs& r) {
                                        Exprs at = a;
                                        at[dim] = r[0];
                                        const ir::Expr mine = b.at(x, a), other = b.at(x, at);
-                                       const ir::Expr before = (largest ? other > mine : other < mine) || (ir::eq(other, mine) && r[0] < a[dim]);
+                                       const ir::Expr before = (largest ? other > mine : other < mine)
+                                                               || (ir::eq(other, mine) && r[0] < a[dim]);
                                        return ir::select(before, index(1), index(0));
                                    });
     shape[dim] = count;
-    const Tensor found = b.reduce("position", shape, axisNames(shape.size()), "comm_reduce", ir::Combiner::Sum, {{"k", extent}},
-                                  [&](const Exprs& a, const Exprs& r) {
+    const Tensor found = b.reduce("position", shape, axisNames(shape.size()), "comm_reduce", ir::Combiner::Sum,
+                                  {{"k", extent}}, [&](const Exprs& a, const Exprs& r) {
                                       Exprs at = a;
                                       at[dim] = r[0];
                                       return ir::select(ir::eq(b.at(places, at), a[dim]), r[0], index(0));
                                   });
-    return b.compute("T_cast", shape, axisNames(shape.size()), "elemwise", [&](const Exprs& a) { return ir::cast(DType::I64, b.at(found, a)); });
+    return b.compute("T_cast", shape, axisNames(shape.size()), "elemwise",
+                     [&](const Exprs& a) { return ir::cast(DType::I64, b.at(found, a)); });
 }
 
 } // namespace lathe::compute

@@ -19,14 +19,16 @@ ir::Expr lowest(DType t)
     if (t == DType::BF16)
         return ir::floatImm(-3.3895313892515355e38, t);
     if (isFloat(t))
-        return ir::floatImm(t == DType::F32 ? std::numeric_limits<float>::lowest() : std::numeric_limits<double>::lowest(), t);
+        return ir::floatImm(
+            t == DType::F32 ? std::numeric_limits<float>::lowest() : std::numeric_limits<double>::lowest(), t);
     if (!isSigned(t))
         return ir::intImm(0, t);
     return ir::intImm(-(std::int64_t{1} << (sizeOf(t) * 8 - 2)) * 2, t);
 }
 
 /// How far the last window reaches beyond the padded image.
-std::int64_t overrun(std::int64_t n, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t before, std::int64_t after, std::int64_t dilation)
+std::int64_t overrun(std::int64_t n, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t before,
+                     std::int64_t after, std::int64_t dilation)
 {
     return std::max<std::int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - (n + before + after));
 }
@@ -43,7 +45,8 @@ ir::Expr literalSelect(bool condition, const ir::Expr& ifTrue, const ir::Expr& i
 
 } // namespace
 
-std::int64_t pooledExtent(std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t before, std::int64_t after, std::int64_t dilation, bool ceilMode)
+std::int64_t pooledExtent(std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t before,
+                          std::int64_t after, std::int64_t dilation, bool ceilMode)
 {
     const std::int64_t room = n + before + after - dilation * (kernel - 1) - 1;
     if (room < 0)
@@ -67,7 +70,8 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
     bool padded = false;
     for (std::size_t i = 0; i < N; ++i) {
         const std::int64_t n = in[spatial[i]];
-        const std::int64_t out = pooledExtent(n, p.kernel[i], p.strides[i], p.padding[i], p.padding[i + N], p.dilation[i], p.ceilMode);
+        const std::int64_t out = pooledExtent(n, p.kernel[i], p.strides[i], p.padding[i], p.padding[i + N],
+                                              p.dilation[i], p.ceilMode);
         outShape[spatial[i]] = out;
         extra[i] = overrun(n, out, p.kernel[i], p.strides[i], p.padding[i], p.padding[i + N], p.dilation[i]);
         paddedShape[spatial[i]] = n + p.padding[i] + p.padding[i + N] + extra[i];
@@ -99,7 +103,8 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
                                    reduceAxes, [&](const Exprs& a, const Exprs& r) {
                                        Exprs at = a;
                                        for (std::size_t i = 0; i < N; ++i)
-                                           at[spatial[i]] = a[spatial[i]] * index(p.strides[i]) + r[i] * index(p.dilation[i]);
+                                           at[spatial[i]] = a[spatial[i]] * index(p.strides[i])
+                                                            + r[i] * index(p.dilation[i]);
                                        return b.at(source, at);
                                    });
     if (kind == PoolKind::Max)
@@ -113,7 +118,8 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
             const std::int64_t first = p.countIncludePad ? -p.padding[i] : 0;
             const std::int64_t end = p.countIncludePad ? n + p.padding[i + N] : n;
             const std::int64_t out = outShape[spatial[i]];
-            const bool whole = -p.padding[i] >= first && (out - 1) * p.strides[i] - p.padding[i] + p.dilation[i] * (p.kernel[i] - 1) < end;
+            const bool whole = -p.padding[i] >= first
+                               && (out - 1) * p.strides[i] - p.padding[i] + p.dilation[i] * (p.kernel[i] - 1) < end;
             if (whole) {
                 count = count * index(p.kernel[i]);
                 continue;
@@ -154,7 +160,9 @@ Tensor adaptivePool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layou
             longest = std::max(longest, ((o + 1) * n + size[i] - 1) / size[i] - o * n / size[i]);
         reduceAxes.emplace_back("rv" + std::to_string(i), longest);
     }
-    const auto startOf = [&](const Exprs& a, std::size_t i) { return ir::floorDiv(a[spatial[i]] * index(in[spatial[i]]), index(size[i])); };
+    const auto startOf = [&](const Exprs& a, std::size_t i) {
+        return ir::floorDiv(a[spatial[i]] * index(in[spatial[i]]), index(size[i]));
+    };
     const auto endOf = [&](const Exprs& a, std::size_t i) {
         const ir::Expr scaled = (a[spatial[i]] + index(1)) * index(in[spatial[i]]);
         const ir::Expr low = ir::floorDiv(scaled, index(size[i]));
@@ -165,22 +173,23 @@ Tensor adaptivePool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layou
 
     const ir::Expr outside = kind == PoolKind::Max ? lowest(type) : zero(type);
     std::vector<std::string> extentTexts;
-    const Tensor pooled = b.reduce("tensor", outShape, names, kind == PoolKind::Max ? "adaptive_pool_max" : "adaptive_pool_sum",
-                                   kind == PoolKind::Max ? ir::Combiner::Max : ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) {
-                                       Exprs at = a;
-                                       ir::Expr inside;
-                                       for (std::size_t i = 0; i < N; ++i) {
-                                           at[spatial[i]] = startOf(a, i) + r[i];
-                                           if (even[i])
-                                               continue;
-                                           const ir::Expr within = at[spatial[i]] < endOf(a, i);
-                                           inside = inside ? inside && within : within;
-                                       }
-                                       for (std::size_t i = 0; i < N; ++i)
-                                           extentTexts.push_back(printExpr(Dag{}, endOf(a, i) - startOf(a, i)));
-                                       const ir::Expr value = b.at(data, at);
-                                       return inside ? ir::ifThenElse(inside, value, outside) : value;
-                                   });
+    const Tensor pooled = b.reduce(
+        "tensor", outShape, names, kind == PoolKind::Max ? "adaptive_pool_max" : "adaptive_pool_sum",
+        kind == PoolKind::Max ? ir::Combiner::Max : ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) {
+            Exprs at = a;
+            ir::Expr inside;
+            for (std::size_t i = 0; i < N; ++i) {
+                at[spatial[i]] = startOf(a, i) + r[i];
+                if (even[i])
+                    continue;
+                const ir::Expr within = at[spatial[i]] < endOf(a, i);
+                inside = inside ? inside && within : within;
+            }
+            for (std::size_t i = 0; i < N; ++i)
+                extentTexts.push_back(printExpr(Dag{}, endOf(a, i) - startOf(a, i)));
+            const ir::Expr value = b.at(data, at);
+            return inside ? ir::ifThenElse(inside, value, outside) : value;
+        });
     // The reference leaves these extents symbolic, and its hash-only keys show them.
     b.setAttr(pooled, "reduce_extent_texts", extentTexts);
     if (kind == PoolKind::Max)

@@ -33,9 +33,10 @@ struct PoolParams
     bool countIncludePad = false; ///< average only
 };
 
-/// Output extent of one dimension: floor or ceil of ((n + before + after - d*(k-1) - 1) / s) + 1; with ceilMode a last window that
-/// would start in the far padding is dropped.
-std::int64_t pooledExtent(std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t before, std::int64_t after, std::int64_t dilation, bool ceilMode);
+/// Output extent of one dimension: floor or ceil of ((n + before + after - d*(k-1) - 1) / s) + 1; with ceilMode a last
+/// window that would start in the far padding is dropped.
+std::int64_t pooledExtent(std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t before,
+                          std::int64_t after, std::int64_t dilation, bool ceilMode);
 
 // All exist for 2 and 3 spatial dimensions.
 
@@ -51,6 +52,9 @@ template<std::size_t N>
 Tensor globalPool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout);
 
 using Pool2dParams = PoolParams<2>;
-inline Tensor pool2d(DagBuilder& b, Tensor data, PoolKind kind, const Pool2dParams& p) { return pool<2>(b, data, kind, p); }
+inline Tensor pool2d(DagBuilder& b, Tensor data, PoolKind kind, const Pool2dParams& p)
+{
+    return pool<2>(b, data, kind, p);
+}
 
 } // namespace lathe::compute

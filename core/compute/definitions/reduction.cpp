@@ -16,7 +16,9 @@ using Exprs = std::vector<ir::Expr>;
 class Reduced
 {
 public:
-    Reduced(const DagBuilder& b, Tensor x, const std::vector<std::int64_t>& axes, bool keepDims) : m_shape(b.shape(x)), m_keep(keepDims)
+    Reduced(const DagBuilder& b, Tensor x, const std::vector<std::int64_t>& axes, bool keepDims)
+        : m_shape(b.shape(x))
+        , m_keep(keepDims)
     {
         const auto rank = static_cast<std::int64_t>(m_shape.size());
         m_gone.assign(m_shape.size(), axes.empty());
@@ -66,11 +68,13 @@ private:
     std::vector<std::pair<std::string, std::int64_t>> m_reduceAxes;
 };
 
-Tensor reduceBy(DagBuilder& b, ir::Combiner combiner, Tensor x, const Reduced& over, const std::function<ir::Expr(const ir::Expr&)>& value)
+Tensor reduceBy(DagBuilder& b, ir::Combiner combiner, Tensor x, const Reduced& over,
+                const std::function<ir::Expr(const ir::Expr&)>& value)
 {
     const std::string name = b.name(x) + "_red";
     if (over.reduceAxes().empty()) // nothing to reduce: rank 0, or no axes of its own
-        return b.compute(name, over.shape(), over.names(), "injective", [&](const Exprs& a) { return value(b.at(x, over.operand(a, {}))); });
+        return b.compute(name, over.shape(), over.names(), "injective",
+                         [&](const Exprs& a) { return value(b.at(x, over.operand(a, {}))); });
     return b.reduce(name, over.shape(), over.names(), "comm_reduce", combiner, over.reduceAxes(),
                     [&](const Exprs& a, const Exprs& r) { return value(b.at(x, over.operand(a, r))); });
 }
@@ -88,16 +92,19 @@ Tensor reduction(DagBuilder& b, Reduction op, Tensor x, std::vector<std::int64_t
     case Reduction::Min: return reduceBy(b, ir::Combiner::Min, x, over, plain);
     case Reduction::Prod: return reduceBy(b, ir::Combiner::Prod, x, over, plain);
     case Reduction::SumSquare: return reduceBy(b, ir::Combiner::Sum, x, over, square);
-    case Reduction::L1: return reduceBy(b, ir::Combiner::Sum, x, over, [](const ir::Expr& v) { return applyUnary(Unary::Abs, v); });
+    case Reduction::L1:
+        return reduceBy(b, ir::Combiner::Sum, x, over, [](const ir::Expr& v) { return applyUnary(Unary::Abs, v); });
     case Reduction::L2: return unary(b, Unary::Sqrt, reduceBy(b, ir::Combiner::Sum, x, over, square));
     case Reduction::LogSum: return unary(b, Unary::Log, reduceBy(b, ir::Combiner::Sum, x, over, plain));
     case Reduction::Mean:
-        return binaryScalar(b, Binary::Divide, reduceBy(b, ir::Combiner::Sum, x, over, plain), static_cast<double>(over.count()));
+        return binaryScalar(b, Binary::Divide, reduceBy(b, ir::Combiner::Sum, x, over, plain),
+                            static_cast<double>(over.count()));
     case Reduction::LogSumExp: {
         const Tensor largest = reduceBy(b, ir::Combiner::Max, x, over, plain);
-        const Tensor sum = b.reduce(b.name(x) + "_red", over.shape(), over.names(), "comm_reduce", ir::Combiner::Sum, over.reduceAxes(), [&](const Exprs& a, const Exprs& r) {
-            return applyUnary(Unary::Exp, b.at(x, over.operand(a, r)) - b.at(largest, a));
-        });
+        const Tensor sum = b.reduce(b.name(x) + "_red", over.shape(), over.names(), "comm_reduce", ir::Combiner::Sum,
+                                    over.reduceAxes(), [&](const Exprs& a, const Exprs& r) {
+                                        return applyUnary(Unary::Exp, b.at(x, over.operand(a, r)) - b.at(largest, a));
+                                    });
         return binary(b, Binary::Add, unary(b, Unary::Log, sum), largest);
     }
     }

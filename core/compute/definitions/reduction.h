@@ -24,7 +24,8 @@ Tensor reduction(DagBuilder& b, Reduction op, Tensor x, std::vector<std::int64_t
 /// Position of the largest (smallest) value along `axis`, the first of equals; I64.
 Tensor argReduction(DagBuilder& b, bool largest, Tensor x, std::int64_t axis, bool keepDims);
 
-/// (x - mean) / sqrt(variance + epsilon) over dimensions [axis, rank), then * gamma + beta (each broadcast; may be absent: id -1).
+/// (x - mean) / sqrt(variance + epsilon) over dimensions [axis, rank), then * gamma + beta (each broadcast; may be
+/// absent: id -1).
 Tensor layerNorm(DagBuilder& b, Tensor x, Tensor gamma, Tensor beta, std::int64_t axis, double epsilon);
 /// The same over all dimensions after the second, gamma and beta per channel [C]; NC... layout.
 Tensor instanceNorm(DagBuilder& b, Tensor x, Tensor gamma, Tensor beta, double epsilon);

@@ -50,9 +50,11 @@ ir::Expr nearestIndex(const ir::Expr& o, const Axis& axis, const Resize2dParams&
         return o;
     // Upsampling by a whole factor, as networks do it: integer arithmetic gives better loops and no rounding doubts.
     const bool halves = p.coordinates == CoordinateMode::HalfPixel || p.coordinates == CoordinateMode::PytorchHalfPixel;
-    const bool wholeFactor = axis.out % axis.in == 0 && axis.scale == static_cast<double>(axis.out) / static_cast<double>(axis.in);
-    if (wholeFactor && ((p.coordinates == CoordinateMode::Asymmetric && p.rounding == NearestRounding::Floor)
-                        || (halves && p.rounding == NearestRounding::RoundPreferFloor && axis.out > 1)))
+    const bool wholeFactor = axis.out % axis.in == 0
+                             && axis.scale == static_cast<double>(axis.out) / static_cast<double>(axis.in);
+    if (wholeFactor
+        && ((p.coordinates == CoordinateMode::Asymmetric && p.rounding == NearestRounding::Floor)
+            || (halves && p.rounding == NearestRounding::RoundPreferFloor && axis.out > 1)))
         return ir::floorDiv(o, index(axis.out / axis.in));
     const ir::Expr x = sourcePosition(o, axis, p.coordinates);
     const ir::Expr half = ir::floatImm(0.5, DType::F32);
@@ -74,7 +76,9 @@ Tensor resize2d(DagBuilder& b, Tensor data, const Resize2dParams& p)
     std::vector<std::int64_t> shape = b.shape(data);
     std::array<Axis, 2> axes;
     for (std::size_t i = 0; i < 2; ++i) {
-        axes[i] = {shape[spatial[i]], p.size[i], p.scale[i] > 0 ? p.scale[i] : static_cast<double>(p.size[i]) / static_cast<double>(shape[spatial[i]])};
+        axes[i] = {shape[spatial[i]], p.size[i],
+                   p.scale[i] > 0 ? p.scale[i]
+                                  : static_cast<double>(p.size[i]) / static_cast<double>(shape[spatial[i]])};
         shape[spatial[i]] = p.size[i];
     }
     const DType type = b.dtype(data);
@@ -100,8 +104,11 @@ Tensor resize2d(DagBuilder& b, Tensor data, const Resize2dParams& p)
             at[spatial[1]] = positions[1][x];
             return b.at(data, at);
         };
-        const auto mix = [&](const ir::Expr& low, const ir::Expr& high, const ir::Expr& t) { return low + (high - low) * t; };
-        return mix(mix(corner(0, 0), corner(0, 1), fraction[1]), mix(corner(1, 0), corner(1, 1), fraction[1]), fraction[0]);
+        const auto mix = [&](const ir::Expr& low, const ir::Expr& high, const ir::Expr& t) {
+            return low + (high - low) * t;
+        };
+        return mix(mix(corner(0, 0), corner(0, 1), fraction[1]), mix(corner(1, 0), corner(1, 1), fraction[1]),
+                   fraction[0]);
     });
 }
 

@@ -12,8 +12,10 @@ using Exprs = std::vector<ir::Expr>;
 struct Rows
 {
     Rows(const DagBuilder& b, Tensor data, std::int64_t axisOrNegative)
-        : shape(b.shape(data)), axis(static_cast<std::size_t>(axisOrNegative < 0 ? axisOrNegative + static_cast<std::int64_t>(shape.size()) : axisOrNegative)),
-          reduced(shape)
+        : shape(b.shape(data))
+        , axis(static_cast<std::size_t>(axisOrNegative < 0 ? axisOrNegative + static_cast<std::int64_t>(shape.size())
+                                                           : axisOrNegative))
+        , reduced(shape)
     {
         reduced.erase(reduced.begin() + static_cast<std::ptrdiff_t>(axis));
     }
@@ -52,8 +54,9 @@ Tensor softmax(DagBuilder& b, Tensor data, std::int64_t axis)
     const Tensor exponential = b.compute("T_softmax_exp", rows.shape, {}, "", [&](const Exprs& a) {
         return applyUnary(Unary::Exp, b.at(data, a) - b.at(maximum, rows.row(a)));
     });
-    const Tensor sum = b.reduce("T_softmax_expsum", rows.reduced, {}, "", ir::Combiner::Sum, {{"k", rows.shape[rows.axis]}},
-                                [&](const Exprs& a, const Exprs& r) { return b.at(exponential, rows.element(a, r[0])); });
+    const Tensor sum = b.reduce(
+        "T_softmax_expsum", rows.reduced, {}, "", ir::Combiner::Sum, {{"k", rows.shape[rows.axis]}},
+        [&](const Exprs& a, const Exprs& r) { return b.at(exponential, rows.element(a, r[0])); });
     return b.compute("T_softmax_norm", rows.shape, {}, "softmax_output",
                      [&](const Exprs& a) { return ir::div(b.at(exponential, a), b.at(sum, rows.row(a))); });
 }
@@ -62,9 +65,10 @@ Tensor logSoftmax(DagBuilder& b, Tensor data, std::int64_t axis)
 {
     const Rows rows(b, data, axis);
     const Tensor maximum = rowMaximum(b, data, rows);
-    const Tensor sum = b.reduce("T_softmax_expsum", rows.reduced, {}, "", ir::Combiner::Sum, {{"k", rows.shape[rows.axis]}}, [&](const Exprs& a, const Exprs& r) {
-        return applyUnary(Unary::Exp, b.at(data, rows.element(a, r[0])) - b.at(maximum, a));
-    });
+    const Tensor sum = b.reduce("T_softmax_expsum", rows.reduced, {}, "", ir::Combiner::Sum,
+                                {{"k", rows.shape[rows.axis]}}, [&](const Exprs& a, const Exprs& r) {
+                                    return applyUnary(Unary::Exp, b.at(data, rows.element(a, r[0])) - b.at(maximum, a));
+                                });
     return b.compute("T_log_softmax_norm", rows.shape, {}, "log_softmax_output", [&](const Exprs& a) {
         return b.at(data, a) - b.at(maximum, rows.row(a)) - applyUnary(Unary::Log, b.at(sum, rows.row(a)));
     });

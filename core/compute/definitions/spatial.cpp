@@ -21,7 +21,8 @@ ir::Expr constant(double value, DType dtype)
 }
 
 template<std::size_t N>
-Tensor padSpatial(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 2 * N>& padding, const std::string& name)
+Tensor padSpatial(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 2 * N>& padding,
+                  const std::string& name)
 {
     const std::array<std::size_t, N> dims = spatialAxes<N>(layout);
     std::vector<std::int64_t> shape = b.shape(data);

@@ -44,9 +44,11 @@ ir::Expr constant(double value, DType dtype);
 
 /// Copies `data` into a larger image with zeros around it; always adds a stage, even where nothing is padded.
 template<std::size_t N>
-Tensor padSpatial(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 2 * N>& padding, const std::string& name);
+Tensor padSpatial(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 2 * N>& padding,
+                  const std::string& name);
 
-inline Tensor padImage(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 4>& padding, const std::string& name)
+inline Tensor padImage(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 4>& padding,
+                       const std::string& name)
 {
     return padSpatial<2>(b, data, layout, padding, name);
 }
@@ -55,7 +57,8 @@ inline Tensor padImage(DagBuilder& b, Tensor data, ImageLayout layout, const std
 void markLayoutFree(DagBuilder& b, Tensor t, Tensor weight);
 
 /// Output extent of a convolution along one dimension.
-constexpr std::int64_t convExtent(std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t before, std::int64_t after, std::int64_t dilation)
+constexpr std::int64_t convExtent(std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t before,
+                                  std::int64_t after, std::int64_t dilation)
 {
     return (n + before + after - dilation * (kernel - 1) - 1) / stride + 1;
 }

@@ -14,8 +14,8 @@ std::size_t normalizedAxis(std::int64_t axis, std::size_t rank)
     return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }
 
-/// Indices of `from` for the row-major position of `a` in `to`. Dimensions are matched in the smallest groups with equal
-/// products, so that dimensions that stay are read by their own variable.
+/// Indices of `from` for the row-major position of `a` in `to`. Dimensions are matched in the smallest groups with
+/// equal products, so that dimensions that stay are read by their own variable.
 Exprs reshapedIndices(const Exprs& a, const std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from)
 {
     Exprs at(from.size(), index(0));
@@ -89,7 +89,8 @@ Tensor batchFlatten(DagBuilder& b, Tensor x)
     for (std::size_t i = 1; i < in.size(); ++i)
         rest *= in[i];
     const std::vector<std::int64_t> shape{in[0], rest};
-    return b.compute("tensor", shape, axisNames(2), "injective", [&](const Exprs& a) { return b.at(x, reshapedIndices(a, shape, in)); });
+    return b.compute("tensor", shape, axisNames(2), "injective",
+                     [&](const Exprs& a) { return b.at(x, reshapedIndices(a, shape, in)); });
 }
 
 Tensor concatenate(DagBuilder& b, std::span<const Tensor> xs, std::int64_t axis)
@@ -116,13 +117,14 @@ Tensor concatenate(DagBuilder& b, std::span<const Tensor> xs, std::int64_t axis)
     });
 }
 
-Tensor stridedSlice(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& strides,
-                    const std::vector<std::int64_t>& outShape)
+Tensor stridedSlice(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& begin,
+                    const std::vector<std::int64_t>& strides, const std::vector<std::int64_t>& outShape)
 {
     return b.compute("T_strided_slice", outShape, axisNames(outShape.size()), "injective", [&](const Exprs& a) {
         Exprs at;
         for (std::size_t i = 0; i < a.size(); ++i)
-            at.push_back(strides[i] > 0 ? a[i] * index(strides[i]) + index(begin[i]) : index(begin[i]) - a[i] * index(-strides[i]));
+            at.push_back(strides[i] > 0 ? a[i] * index(strides[i]) + index(begin[i])
+                                        : index(begin[i]) - a[i] * index(-strides[i]));
         return b.at(x, at);
     });
 }
@@ -137,7 +139,8 @@ Tensor slice(DagBuilder& b, Tensor x, std::int64_t axis, std::int64_t begin, std
     return stridedSlice(b, x, begins, std::vector<std::int64_t>(shape.size(), 1), shape);
 }
 
-Tensor pad(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after, PadMode mode, double value)
+Tensor pad(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after,
+           PadMode mode, double value)
 {
     const std::vector<std::int64_t> in = b.shape(x);
     std::vector<std::int64_t> shape = in;
@@ -232,18 +235,22 @@ Tensor tile(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& repeats)
 
 Tensor full(DagBuilder& b, std::vector<std::int64_t> shape, DType dtype, double value)
 {
-    return b.compute("T_full", shape, axisNames(shape.size()), "elemwise", [&](const Exprs&) { return constant(value, dtype); });
+    return b.compute("T_full", shape, axisNames(shape.size()), "elemwise",
+                     [&](const Exprs&) { return constant(value, dtype); });
 }
 
 Tensor depthToSpace(DagBuilder& b, Tensor x, std::int64_t block, bool columnRowDepth)
 {
     const std::vector<std::int64_t> in = b.shape(x);
     const std::int64_t channels = in[1] / (block * block);
-    return b.compute("depth_to_space", {in[0], channels, in[2] * block, in[3] * block}, axisNames(4), "injective", [&](const Exprs& a) {
-        const ir::Expr offset = ir::floorMod(a[2], index(block)) * index(block) + ir::floorMod(a[3], index(block));
-        const ir::Expr channel = columnRowDepth ? a[1] * index(block * block) + offset : offset * index(channels) + a[1];
-        return b.at(x, {a[0], channel, ir::floorDiv(a[2], index(block)), ir::floorDiv(a[3], index(block))});
-    });
+    return b.compute(
+        "depth_to_space", {in[0], channels, in[2] * block, in[3] * block}, axisNames(4), "injective",
+        [&](const Exprs& a) {
+            const ir::Expr offset = ir::floorMod(a[2], index(block)) * index(block) + ir::floorMod(a[3], index(block));
+            const ir::Expr channel = columnRowDepth ? a[1] * index(block * block) + offset
+                                                    : offset * index(channels) + a[1];
+            return b.at(x, {a[0], channel, ir::floorDiv(a[2], index(block)), ir::floorDiv(a[3], index(block))});
+        });
 }
 
 } // namespace lathe::compute

@@ -14,8 +14,8 @@ Tensor reshape(DagBuilder& b, Tensor x, std::vector<std::int64_t> shape);
 Tensor batchFlatten(DagBuilder& b, Tensor x);
 Tensor concatenate(DagBuilder& b, std::span<const Tensor> xs, std::int64_t axis);
 /// begin, size and (possibly negative, never 0) stride for every dimension.
-Tensor stridedSlice(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& strides,
-                    const std::vector<std::int64_t>& outShape);
+Tensor stridedSlice(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& begin,
+                    const std::vector<std::int64_t>& strides, const std::vector<std::int64_t>& outShape);
 /// Elements [begin, begin + size) of one axis.
 Tensor slice(DagBuilder& b, Tensor x, std::int64_t axis, std::int64_t begin, std::int64_t size);
 
@@ -27,7 +27,8 @@ enum class PadMode : std::uint8_t
 };
 
 /// Negative amounts (constant and edge mode) crop.
-Tensor pad(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after, PadMode mode, double value = 0);
+Tensor pad(DagBuilder& b, Tensor x, const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after,
+           PadMode mode, double value = 0);
 /// Numpy's take: output shape = x[:axis] + indices.shape + x[axis+1:]. Negative indices count from the end.
 Tensor take(DagBuilder& b, Tensor x, Tensor indices, std::int64_t axis);
 /// ONNX GatherElements: out[p] = x[p with p[axis] replaced by indices[p]].

@@ -23,12 +23,14 @@ WinogradMatrices winogradMatrices(std::int64_t m);
 bool winogradApplies(DType dtype, std::int64_t kernelHeight, std::int64_t kernelWidth, const Conv2dParams& p);
 
 /// 3x3 stride-1 convolution of `data` by the transformed weight [alpha, alpha, CO, CI]. NHWC or NCHW by p.layout.
-/// `split`: the transforms of data and result in two passes, rows ("data_rows", "inverse_rows") and then columns; else in one,
-/// as the reference writes them. Precondition: winogradApplies.
-Tensor conv2dWinograd(DagBuilder& b, Tensor data, Tensor transformedWeight, std::int64_t m, const Conv2dParams& p, NameEra era, bool split = false);
+/// `split`: the transforms of data and result in two passes, rows ("data_rows", "inverse_rows") and then columns; else
+/// in one, as the reference writes them. Precondition: winogradApplies.
+Tensor conv2dWinograd(DagBuilder& b, Tensor data, Tensor transformedWeight, std::int64_t m, const Conv2dParams& p,
+                      NameEra era, bool split = false);
 
 /// Recipe: the DAG with one placeholder, the weight (`weightShape` as of conv2d: OIHW for NCHW, HWIO for NHWC), whose
 /// output is the transformed weight [alpha, alpha, CO, CI].
-Result<DagPtr> winogradWeightRecipe(const std::vector<std::int64_t>& weightShape, DType dtype, std::int64_t m, ImageLayout layout);
+Result<DagPtr> winogradWeightRecipe(const std::vector<std::int64_t>& weightShape, DType dtype, std::int64_t m,
+                                    ImageLayout layout);
 
 } // namespace lathe::compute

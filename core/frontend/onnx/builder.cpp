@@ -1,6 +1,5 @@
 #include "core/frontend/onnx/importer.h"
 #include "core/frontend/onnx/schema.h"
-
 #include "core/graph/node_types.h"
 #include "core/graph/operators/element.h"
 #include "core/support/message.h"
@@ -42,7 +41,8 @@ Result<Ints> Builder::constantInts(const NodeReader& node, std::int64_t index, s
     return graph::operators::readInts(tensor);
 }
 
-Result<std::vector<double>> Builder::constantNumbers(const NodeReader& node, std::int64_t index, std::string_view what) const
+Result<std::vector<double>> Builder::constantNumbers(const NodeReader& node, std::int64_t index,
+                                                     std::string_view what) const
 {
     LATHE_TRY_ASSIGN(const ValueId id, input(node, index));
     LATHE_TRY_ASSIGN(const graph::HostTensor tensor, contents(m_graph.value(id), what));
@@ -58,7 +58,9 @@ ValueId Builder::constant(DType dtype, std::vector<std::int64_t> shape, std::spa
 
 ValueId Builder::ints(const Ints& values)
 {
-    return addConstant({}, {DType::I64, {static_cast<std::int64_t>(values.size())}, graph::makeConst(values.data(), values.size() * sizeof(std::int64_t))});
+    return addConstant({}, {DType::I64,
+                            {static_cast<std::int64_t>(values.size())},
+                            graph::makeConst(values.data(), values.size() * sizeof(std::int64_t))});
 }
 
 ValueId Builder::addConstant(std::string name, ConstTensor tensor)
@@ -91,7 +93,8 @@ std::string Builder::uniqueName(const std::string& base)
     return name;
 }
 
-Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs, std::vector<ValueId> inputs, std::size_t outputs)
+Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs, std::vector<ValueId> inputs,
+                                               std::size_t outputs)
 {
     graph::Node node;
     node.op = op;
@@ -141,14 +144,15 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
         node.outputs.resize(outputs);
         LATHE_TRY_ASSIGN(const std::vector<graph::HostTensor> folded, graph::evaluateNode(node, pointers));
         for (const graph::HostTensor& tensor : folded)
-            ids.push_back(addConstant({}, {tensor.type.dtype, tensor.type.shape, graph::makeConst(tensor.bytes.data(), tensor.bytes.size())}));
+            ids.push_back(addConstant({}, {tensor.type.dtype, tensor.type.shape,
+                                           graph::makeConst(tensor.bytes.data(), tensor.bytes.size())}));
         return ids;
     }
     node.name = uniqueName(m_current);
     node.inputs = std::move(inputs);
     for (std::size_t i = 0; i < results.size(); ++i) {
-        ids.push_back(m_graph.addValue(results.size() == 1 ? node.name + ":out" : fmt::format("{}:out{}", node.name, i), results[i].dtype,
-                                       std::move(results[i].shape)));
+        ids.push_back(m_graph.addValue(results.size() == 1 ? node.name + ":out" : fmt::format("{}:out{}", node.name, i),
+                                       results[i].dtype, std::move(results[i].shape)));
     }
     node.outputs = ids;
     m_graph.addNode(std::move(node));
@@ -207,8 +211,9 @@ ValueId Builder::find(const std::string& name) const
 Converter findConverter(std::string_view op)
 {
     for (const auto table :
-         {attentionConverters(), einsumConverters(), imageConverters(), indexConverters(), lossConverters(), mathConverters(), matrixConverters(), normConverters(),
-          quantizeConverters(), recurrentConverters(), resizeConverters(), shapeConverters(), sliceConverters()}) {
+         {attentionConverters(), einsumConverters(), imageConverters(), indexConverters(), lossConverters(),
+          mathConverters(), matrixConverters(), normConverters(), quantizeConverters(), recurrentConverters(),
+          resizeConverters(), shapeConverters(), sliceConverters()}) {
         const auto found = std::ranges::find(table, op, &ConverterEntry::op);
         if (found != table.end())
             return found->convert;
@@ -216,7 +221,8 @@ Converter findConverter(std::string_view op)
     return nullptr;
 }
 
-Result<std::optional<Ints>> attributeOrInput(Builder& b, NodeReader& node, std::string_view attribute, std::int64_t input)
+Result<std::optional<Ints>> attributeOrInput(Builder& b, NodeReader& node, std::string_view attribute,
+                                             std::int64_t input)
 {
     if (node.has(attribute)) {
         LATHE_TRY_ASSIGN(Ints values, node.integers(attribute));

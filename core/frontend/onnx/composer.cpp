@@ -48,7 +48,8 @@ ValueId Composer::slice(ValueId x, std::int64_t axis, std::int64_t begin, std::i
 {
     if (step == 1 && begin == 0 && end == extent(x, axis))
         return x;
-    return op("strided_slice", {x}, {{"begin", Ints{begin}}, {"end", Ints{end}}, {"axes", Ints{axis}}, {"strides", Ints{step}}});
+    return op("strided_slice", {x},
+              {{"begin", Ints{begin}}, {"end", Ints{end}}, {"axes", Ints{axis}}, {"strides", Ints{step}}});
 }
 
 ValueId Composer::concat(const std::vector<ValueId>& parts, std::int64_t axis)

@@ -7,12 +7,15 @@
 
 namespace lathe::frontend::onnx_detail {
 
-/// Writes an operator out in those that Lathe has. After the first error every call does nothing, and finish() gives that
-/// error; so a converter reads like the formula.
+/// Writes an operator out in those that Lathe has. After the first error every call does nothing, and finish() gives
+/// that error; so a converter reads like the formula.
 class Composer
 {
 public:
-    explicit Composer(Builder& builder) : m_builder(builder) { }
+    explicit Composer(Builder& builder)
+        : m_builder(builder)
+    {
+    }
 
     ValueId op(std::string_view name, std::initializer_list<ValueId> inputs, Attrs attrs = {});
     ValueId op(std::string_view name, const std::vector<ValueId>& inputs, Attrs attrs = {});

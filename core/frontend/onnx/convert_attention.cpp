@@ -69,7 +69,8 @@ Result<Inputs> inputsOf(Builder& b, NodeReader& node)
 }
 
 /// Everything that is added to the products: mask, causality, lengths of the keys. Invalid if there is nothing.
-ValueId biasOf(Builder& b, Composer& c, const Inputs& in, DType dtype, std::int64_t queries, std::int64_t keys, bool causal)
+ValueId biasOf(Builder& b, Composer& c, const Inputs& in, DType dtype, std::int64_t queries, std::int64_t keys,
+               bool causal)
 {
     ValueId bias;
     const auto join = [&](ValueId more) { bias = bias.valid() ? c.add(bias, more) : more; };
@@ -145,7 +146,8 @@ Result<std::vector<ValueId>> convertAttention(Builder& b, NodeReader& node)
     if (precision != 0) {
         const auto wide = dtypeOf(precision);
         if (!wide || !isFloat(*wide))
-            return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "softmax_precision", dataTypeText(precision)));
+            return makeError(Errc::Unsupported,
+                             say(Msg::NeedsAttributeNumber, "softmax_precision", dataTypeText(precision)));
         scores = c.cast(scores, *wide);
     }
     ValueId weights = c.cast(c.softmax(scores, 3), dtype);
@@ -183,7 +185,8 @@ Result<std::vector<ValueId>> convertRotary(Builder& b, NodeReader& node)
     const std::int64_t size = c.extent(y, 3);
     width = width == 0 ? size : width;
     if (width < 2 || width > size || width % 2 != 0)
-        return makeError(Errc::BadFile, fmt::format("attribute rotary_embedding_dim is {} for heads of size {}", width, size));
+        return makeError(Errc::BadFile,
+                         fmt::format("attribute rotary_embedding_dim is {} for heads of size {}", width, size));
     if (node.hasInput(3)) {
         LATHE_TRY_ASSIGN(const ValueId places, b.input(node, 3));
         cosine = c.op("take", {cosine, places}, {{"axis", std::int64_t{0}}});
@@ -191,7 +194,9 @@ Result<std::vector<ValueId>> convertRotary(Builder& b, NodeReader& node)
     }
     for (ValueId* const cache : {&cosine, &sine}) {
         if (c.rank(*cache) != 3 || c.extent(*cache, 2) != width / 2)
-            return c.failed() ? c.finish({}) : makeError(Errc::BadFile, "the caches must hold half of the rotated width for each position");
+            return c.failed()
+                       ? c.finish({})
+                       : makeError(Errc::BadFile, "the caches must hold half of the rotated width for each position");
         *cache = c.reshape(*cache, {c.extent(*cache, 0), c.extent(*cache, 1), 1, width / 2});
     }
     const ValueId turned = c.slice(y, 3, 0, width);

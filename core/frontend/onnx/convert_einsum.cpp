@@ -155,7 +155,8 @@ Operand joined(Composer& c, Operand a, Operand b, const std::string& kept)
             operand->value = c.broadcast(operand->value, wide);
         }
     }
-    const std::int64_t count = sizeOfLabels(c, a, batch), m = sizeOfLabels(c, a, rows), k = sizeOfLabels(c, a, inner), n = sizeOfLabels(c, b, columns);
+    const std::int64_t count = sizeOfLabels(c, a, batch), m = sizeOfLabels(c, a, rows), k = sizeOfLabels(c, a, inner),
+                       n = sizeOfLabels(c, b, columns);
     for (const char label : batch + rows)
         outShape.push_back(sizeOfLabels(c, a, {label}));
     for (const char label : columns)
@@ -172,7 +173,8 @@ Result<std::vector<ValueId>> convertEinsum(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(Equation e, parse(text));
     Composer c(b);
     if (static_cast<std::int64_t>(e.inputs.size()) != node.inputCount())
-        return makeError(Errc::BadFile, fmt::format("attribute equation has {} operands, the node {}", e.inputs.size(), node.inputCount()));
+        return makeError(Errc::BadFile, fmt::format("attribute equation has {} operands, the node {}", e.inputs.size(),
+                                                    node.inputCount()));
     std::vector<Operand> operands;
     std::size_t covered = 0; // dimensions under the widest ellipsis
     for (std::size_t i = 0; i < e.inputs.size(); ++i) {
@@ -180,7 +182,8 @@ Result<std::vector<ValueId>> convertEinsum(Builder& b, NodeReader& node)
         const auto rank = static_cast<std::size_t>(b.rank(x));
         const std::size_t named = e.inputs[i].size() - (has(e.inputs[i], '.') ? 1 : 0);
         if (rank < named || rank > 24 || (rank != named && !has(e.inputs[i], '.')))
-            return makeError(Errc::BadFile, fmt::format("attribute equation gives operand {} {} dimensions, it has {}", i, named, rank));
+            return makeError(Errc::BadFile, fmt::format("attribute equation gives operand {} {} dimensions, it has {}",
+                                                        i, named, rank));
         covered = std::max(covered, rank - named);
         operands.push_back({x, e.inputs[i]});
     }

@@ -25,8 +25,8 @@ struct WindowAttributes
     std::string autoPad;
 };
 
-/// strides, dilations, pads and auto_pad of a window over `dims` spatial dimensions. `padding` is final unless auto_pad says
-/// SAME. A window over one dimension becomes one over images of height 1.
+/// strides, dilations, pads and auto_pad of a window over `dims` spatial dimensions. `padding` is final unless auto_pad
+/// says SAME. A window over one dimension becomes one over images of height 1.
 Result<WindowAttributes> windowAttributes(NodeReader& node, std::size_t dims)
 {
     WindowAttributes w;
@@ -34,7 +34,9 @@ Result<WindowAttributes> windowAttributes(NodeReader& node, std::size_t dims)
     LATHE_TRY_ASSIGN(w.dilations, node.integers("dilations", Ints(dims, 1)));
     LATHE_TRY_ASSIGN(w.padding, node.integers("pads", Ints(2 * dims, 0)));
     LATHE_TRY_ASSIGN(w.autoPad, node.text("auto_pad", "NOTSET"));
-    for (const auto& [name, list, count] : {std::tuple{"strides", &w.strides, dims}, std::tuple{"dilations", &w.dilations, dims}, std::tuple{"pads", &w.padding, 2 * dims}}) {
+    for (const auto& [name, list, count] :
+         {std::tuple{"strides", &w.strides, dims}, std::tuple{"dilations", &w.dilations, dims},
+          std::tuple{"pads", &w.padding, 2 * dims}}) {
         if (list->size() != count)
             return makeError(Errc::BadFile, say(Msg::AttributeEntries, name, count, list->size()));
         for (const std::int64_t value : *list) {
@@ -153,8 +155,12 @@ Result<std::vector<ValueId>> convertConv(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t groups, node.integer("group", 1));
     padSame(w, b.shape(data), Ints(b.shape(weight).begin() + 2, b.shape(weight).end()));
     LATHE_TRY_ASSIGN(ValueId result, b.emit(family.op("conv"),
-                                            {{"strides", w.strides}, {"padding", w.padding}, {"dilations", w.dilations}, {"groups", groups},
-                                             {"layout", family.layout()}, {"kernel_layout", family.kernel("OI")}},
+                                            {{"strides", w.strides},
+                                             {"padding", w.padding},
+                                             {"dilations", w.dilations},
+                                             {"groups", groups},
+                                             {"layout", family.layout()},
+                                             {"kernel_layout", family.kernel("OI")}},
                                             {data, weight}));
     LATHE_TRY_ASSIGN(result, addBias(b, node, result));
     LATHE_TRY_ASSIGN(result, asLine(b, result, line));
@@ -183,7 +189,10 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
             outputShape.insert(outputShape.begin(), 1);
     }
     if (outputPadding.size() != family.dims || (!outputShape.empty() && outputShape.size() != family.dims))
-        return makeError(Errc::BadFile, fmt::format("attributes output_padding and output_shape must have an entry for each spatial dimension, {}", b.rank(data) - 2));
+        return makeError(
+            Errc::BadFile,
+            fmt::format("attributes output_padding and output_shape must have an entry for each spatial dimension, {}",
+                        b.rank(data) - 2));
     if (std::ranges::any_of(outputPadding, [](std::int64_t p) { return p < 0 || p > kMaxWindow; }))
         return makeError(Errc::BadFile, "attribute output_padding is out of range");
     for (std::size_t d = 0; d < family.dims; ++d) {
@@ -200,11 +209,15 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
             w.padding[d + family.dims] = total - w.padding[d];
         }
     }
-    LATHE_TRY_ASSIGN(ValueId result,
-                     b.emit(family.op("conv") + "_transpose",
-                            {{"strides", w.strides}, {"padding", w.padding}, {"dilations", w.dilations}, {"groups", groups},
-                             {"output_padding", outputPadding}, {"layout", family.layout()}, {"kernel_layout", family.kernel("IO")}},
-                            {data, weight}));
+    LATHE_TRY_ASSIGN(ValueId result, b.emit(family.op("conv") + "_transpose",
+                                            {{"strides", w.strides},
+                                             {"padding", w.padding},
+                                             {"dilations", w.dilations},
+                                             {"groups", groups},
+                                             {"output_padding", outputPadding},
+                                             {"layout", family.layout()},
+                                             {"kernel_layout", family.kernel("IO")}},
+                                            {data, weight}));
     LATHE_TRY_ASSIGN(result, addBias(b, node, result));
     LATHE_TRY_ASSIGN(result, asLine(b, result, line));
     return std::vector{result};
@@ -229,7 +242,8 @@ Result<PoolAttributes> poolAttributes(NodeReader& node, const Ints& image)
     LATHE_TRY_ASSIGN(p.ceilMode, node.integer("ceil_mode", 0));
     const bool inRange = std::ranges::all_of(p.kernel, [](std::int64_t k) { return k >= 1 && k <= kMaxWindow; });
     if (p.kernel.size() != dims || !inRange)
-        return makeError(Errc::BadFile, fmt::format("attribute kernel_shape must have {} positive entries of at most 2^20", dims));
+        return makeError(Errc::BadFile,
+                         fmt::format("attribute kernel_shape must have {} positive entries of at most 2^20", dims));
     Ints padded = image;
     if (dims == 1) {
         p.kernel.insert(p.kernel.begin(), 1);
@@ -245,10 +259,12 @@ ValueId pool(Composer& c, ValueId x, bool average, const PoolAttributes& p, std:
     const bool line = s.size() == 3;
     const Family family(static_cast<std::int64_t>(s.size()));
     const WindowAttributes& w = p.window;
-    Attrs attrs{{"pool_size", p.kernel}, {"strides", w.strides}, {"dilations", w.dilations}, {"padding", w.padding}, {"ceil_mode", p.ceilMode}, {"layout", family.layout()}};
+    Attrs attrs{{"pool_size", p.kernel}, {"strides", w.strides},    {"dilations", w.dilations},
+                {"padding", w.padding},  {"ceil_mode", p.ceilMode}, {"layout", family.layout()}};
     if (countPadding)
         attrs["count_include_pad"] = *countPadding;
-    const ValueId y = c.op(family.op(average ? "avg_pool" : "max_pool"), {line ? c.reshape(x, {s[0], s[1], 1, s[2]}) : x}, std::move(attrs));
+    const ValueId y = c.op(family.op(average ? "avg_pool" : "max_pool"),
+                           {line ? c.reshape(x, {s[0], s[1], 1, s[2]}) : x}, std::move(attrs));
     return line ? c.reshape(y, {s[0], s[1], c.extent(y, 3)}) : y;
 }
 
@@ -269,7 +285,8 @@ Result<std::vector<ValueId>> convertPool(Builder& b, NodeReader& node)
     return c.finish({pool(c, data, Average, p, countPadding)});
 }
 
-/// The p-th root of the sum of |x|^p. Padding is written out as zeros, so that a mean times the window's size is the sum.
+/// The p-th root of the sum of |x|^p. Padding is written out as zeros, so that a mean times the window's size is the
+/// sum.
 Result<std::vector<ValueId>> convertLpPool(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
@@ -279,12 +296,14 @@ Result<std::vector<ValueId>> convertLpPool(Builder& b, NodeReader& node)
         return unsupported(say(Msg::NeedsAttributeNumber, "p", power));
     Composer c(b);
     const Ints shape = b.shape(data);
-    const std::size_t dims = shape.size() - 2, shift = p.kernel.size() - dims; // a line's window has a first dimension of 1
+    const std::size_t dims = shape.size() - 2,
+                      shift = p.kernel.size() - dims; // a line's window has a first dimension of 1
     Ints widths(2 * shape.size(), 0);
     std::int64_t size = 1;
     for (std::size_t d = 0; d < dims; ++d) {
         const std::size_t k = d + shift;
-        const std::int64_t before = p.window.padding[k], after = p.window.padding[k + p.kernel.size()], stride = std::max<std::int64_t>(p.window.strides[k], 1);
+        const std::int64_t before = p.window.padding[k], after = p.window.padding[k + p.kernel.size()],
+                           stride = std::max<std::int64_t>(p.window.strides[k], 1);
         const std::int64_t free = shape[d + 2] + before + after - (p.kernel[k] - 1) * p.window.dilations[k] - 1;
         widths[2 * (d + 2)] = before;
         widths[2 * (d + 2) + 1] = after + (p.ceilMode != 0 && free >= 0 ? (stride - free % stride) % stride : 0);
@@ -293,11 +312,15 @@ Result<std::vector<ValueId>> convertLpPool(Builder& b, NodeReader& node)
     p.window.padding.assign(p.window.padding.size(), 0);
     p.ceilMode = 0;
     const ValueId magnitude = c.op("abs", {data});
-    const ValueId raised = power == 1 ? magnitude : power == 2 ? c.mul(data, data) : c.op("pow", {magnitude, c.like(data, static_cast<double>(power))});
-    const ValueId sum = c.mul(pool(c, c.pad(raised, widths), true, p, std::int64_t{1}), c.like(data, static_cast<double>(size)));
+    const ValueId raised = power == 1   ? magnitude
+                           : power == 2 ? c.mul(data, data)
+                                        : c.op("pow", {magnitude, c.like(data, static_cast<double>(power))});
+    const ValueId sum = c.mul(pool(c, c.pad(raised, widths), true, p, std::int64_t{1}),
+                              c.like(data, static_cast<double>(size)));
     if (power == 1)
         return c.finish({sum});
-    return c.finish({power == 2 ? c.op("sqrt", {sum}) : c.op("pow", {sum, c.like(data, 1.0 / static_cast<double>(power))})});
+    return c.finish(
+        {power == 2 ? c.op("sqrt", {sum}) : c.op("pow", {sum, c.like(data, 1.0 / static_cast<double>(power))})});
 }
 
 template<bool Average>
@@ -306,7 +329,8 @@ Result<std::vector<ValueId>> convertGlobalPool(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
     if (b.rank(data) == 4 || b.rank(data) == 5) {
         const Family family(b.rank(data));
-        LATHE_TRY_ASSIGN(const ValueId result, b.emit(family.op(Average ? "global_avg_pool" : "global_max_pool"), {{"layout", family.layout()}}, {data}));
+        LATHE_TRY_ASSIGN(const ValueId result, b.emit(family.op(Average ? "global_avg_pool" : "global_max_pool"),
+                                                      {{"layout", family.layout()}}, {data}));
         return std::vector{result};
     }
     if (b.rank(data) < 3)

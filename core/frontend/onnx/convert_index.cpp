@@ -63,7 +63,8 @@ Result<std::vector<ValueId>> convertScatterElements(Builder& b, NodeReader& node
     LATHE_TRY_ASSIGN(const ValueId updates, b.input(node, 2));
     LATHE_TRY_ASSIGN(const std::int64_t axis, axisOf(b, node, x, 0));
     LATHE_TRY_ASSIGN(const std::string reduction, node.text("reduction", "none"));
-    LATHE_TRY_ASSIGN(const ValueId y, b.emit("scatter_elements", {{"axis", axis}, {"reduction", reduction}}, {x, indices, updates}));
+    LATHE_TRY_ASSIGN(const ValueId y,
+                     b.emit("scatter_elements", {{"axis", axis}, {"reduction", reduction}}, {x, indices, updates}));
     return std::vector{y};
 }
 
@@ -80,7 +81,8 @@ Result<std::vector<ValueId>> convertScatterNd(Builder& b, NodeReader& node)
     Ints rows{std::accumulate(picks.begin(), picks.end() - 1, std::int64_t{1}, std::multiplies<>())};
     const Ints flatIndices{rows[0], picks.back()};
     rows.insert(rows.end(), b.shape(x).begin() + picks.back(), b.shape(x).end());
-    return c.finish({c.op("scatter_nd", {x, c.reshape(indices, flatIndices), c.reshape(updates, rows)}, {{"reduction", reduction}})});
+    return c.finish({c.op("scatter_nd", {x, c.reshape(indices, flatIndices), c.reshape(updates, rows)},
+                          {{"reduction", reduction}})});
 }
 
 /// Writes `update` into a cache from a position of each batch on.
@@ -95,7 +97,8 @@ Result<std::vector<ValueId>> convertTensorScatter(Builder& b, NodeReader& node)
     Composer c(b);
     const Ints shape = b.shape(update);
     if (shape.size() != b.shape(cache).size() || axis == 0)
-        return makeError(Errc::BadFile, "cache and update must have equal numbers of dimensions, the axis behind the first");
+        return makeError(Errc::BadFile,
+                         "cache and update must have equal numbers of dimensions, the axis behind the first");
     std::vector<double> steps;
     for (std::int64_t i = 0; i < shape[static_cast<std::size_t>(axis)]; ++i)
         steps.push_back(static_cast<double>(i));
@@ -119,7 +122,8 @@ Result<std::vector<ValueId>> convertCumSum(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t axis, scalarInput(b, node, 1, "the axis"));
     LATHE_TRY_ASSIGN(const std::int64_t exclusive, node.integer("exclusive", 0));
     LATHE_TRY_ASSIGN(const std::int64_t reverse, node.integer("reverse", 0));
-    LATHE_TRY_ASSIGN(const ValueId y, b.emit("cumulative_sum", {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}, {x}));
+    LATHE_TRY_ASSIGN(const ValueId y,
+                     b.emit("cumulative_sum", {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}, {x}));
     return std::vector{y};
 }
 
@@ -166,7 +170,8 @@ Result<std::vector<ValueId>> convertOneHot(Builder& b, NodeReader& node)
         return makeError(Errc::BadFile, "attribute axis is outside of the result");
     Composer c(b);
     ValueId indices = c.cast(given, DType::I64);
-    indices = c.where(c.op("less", {indices, c.like(indices, 0)}), c.add(indices, c.like(indices, static_cast<double>(depth))), indices);
+    indices = c.where(c.op("less", {indices, c.like(indices, 0)}),
+                      c.add(indices, c.like(indices, static_cast<double>(depth))), indices);
     Ints apart = b.shape(given);
     apart.insert(apart.begin() + axis, 1);
     const ValueId hit = c.op("equal", {c.reshape(indices, apart), placesAlong(b, depth, axis, rank, DType::I64)});
@@ -252,8 +257,10 @@ Result<std::vector<ValueId>> convertHardmax(Builder& b, NodeReader& node)
     const Ints whole = b.shape(given);
     ValueId x = given;
     if (!oneAxis && axis != b.rank(given) - 1) {
-        const std::int64_t rows = std::accumulate(whole.begin(), whole.begin() + axis, std::int64_t{1}, std::multiplies<>());
-        const std::int64_t columns = std::accumulate(whole.begin() + axis, whole.end(), std::int64_t{1}, std::multiplies<>());
+        const std::int64_t rows = std::accumulate(whole.begin(), whole.begin() + axis, std::int64_t{1},
+                                                  std::multiplies<>());
+        const std::int64_t columns = std::accumulate(whole.begin() + axis, whole.end(), std::int64_t{1},
+                                                     std::multiplies<>());
         x = c.reshape(x, {rows, columns});
         axis = 1;
     }
@@ -281,7 +288,10 @@ Result<std::vector<ValueId>> convertNonZero(Builder& b, NodeReader& node)
     std::vector<double> all;
     for (const std::vector<double>& row : places)
         all.insert(all.end(), row.begin(), row.end());
-    return std::vector{b.constant(DType::I64, {static_cast<std::int64_t>(shape.size()), shape.empty() ? 0 : static_cast<std::int64_t>(places[0].size())}, all)};
+    return std::vector{b.constant(
+        DType::I64,
+        {static_cast<std::int64_t>(shape.size()), shape.empty() ? 0 : static_cast<std::int64_t>(places[0].size())},
+        all)};
 }
 
 Result<std::vector<ValueId>> convertCompress(Builder& b, NodeReader& node)
@@ -312,10 +322,21 @@ Result<std::vector<ValueId>> convertCompress(Builder& b, NodeReader& node)
 std::span<const ConverterEntry> indexConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"Compress", convertCompress}, {"CumSum", convertCumSum}, {"EyeLike", convertEyeLike}, {"GatherElements", convertGatherElements},
-        {"GatherND", convertGatherNd}, {"Hardmax", convertHardmax}, {"NonZero", convertNonZero}, {"OneHot", convertOneHot},
-        {"ReverseSequence", convertReverseSequence}, {"Scatter", convertScatterElements}, {"ScatterElements", convertScatterElements},
-        {"ScatterND", convertScatterNd}, {"TensorScatter", convertTensorScatter}, {"TopK", convertTopK}, {"Trilu", convertTrilu},
+        {"Compress", convertCompress},
+        {"CumSum", convertCumSum},
+        {"EyeLike", convertEyeLike},
+        {"GatherElements", convertGatherElements},
+        {"GatherND", convertGatherNd},
+        {"Hardmax", convertHardmax},
+        {"NonZero", convertNonZero},
+        {"OneHot", convertOneHot},
+        {"ReverseSequence", convertReverseSequence},
+        {"Scatter", convertScatterElements},
+        {"ScatterElements", convertScatterElements},
+        {"ScatterND", convertScatterNd},
+        {"TensorScatter", convertTensorScatter},
+        {"TopK", convertTopK},
+        {"Trilu", convertTrilu},
     };
     return kTable;
 }

@@ -87,7 +87,8 @@ Result<std::vector<ValueId>> convertCrossEntropy(Builder& b, NodeReader& node)
 
 std::span<const ConverterEntry> lossConverters()
 {
-    static constexpr ConverterEntry kTable[] = {{"NegativeLogLikelihoodLoss", convertNll}, {"SoftmaxCrossEntropyLoss", convertCrossEntropy}};
+    static constexpr ConverterEntry kTable[] = {{"NegativeLogLikelihoodLoss", convertNll},
+                                                {"SoftmaxCrossEntropyLoss", convertCrossEntropy}};
     return kTable;
 }
 

@@ -21,11 +21,21 @@ std::string_view lookUp(std::span<const Names> table, std::string_view op)
 }
 
 constexpr Names kUnary[] = {
-    {"Abs", "abs"}, {"Acos", "acos"}, {"Acosh", "acosh"}, {"Asin", "asin"}, {"Asinh", "asinh"}, {"Atan", "atan"}, {"Atanh", "atanh"},
-    {"Ceil", "ceil"}, {"Cos", "cos"}, {"Cosh", "cosh"}, {"Erf", "erf"}, {"Exp", "exp"}, {"Floor", "floor"}, {"HardSwish", "hard_swish"},
-    {"IsNaN", "is_nan"}, {"Log", "log"}, {"Mish", "mish"}, {"Neg", "negative"}, {"Not", "logical_not"}, {"Reciprocal", "reciprocal"},
-    {"Relu", "relu"}, {"Round", "round"}, {"Sigmoid", "sigmoid"}, {"Sign", "sign"}, {"Sin", "sin"}, {"Sinh", "sinh"}, {"Softplus", "softplus"}, {"Sqrt", "sqrt"},
-    {"Tan", "tan"}, {"Tanh", "tanh"},
+    {"Abs", "abs"},           {"Acos", "acos"},
+    {"Acosh", "acosh"},       {"Asin", "asin"},
+    {"Asinh", "asinh"},       {"Atan", "atan"},
+    {"Atanh", "atanh"},       {"Ceil", "ceil"},
+    {"Cos", "cos"},           {"Cosh", "cosh"},
+    {"Erf", "erf"},           {"Exp", "exp"},
+    {"Floor", "floor"},       {"HardSwish", "hard_swish"},
+    {"IsNaN", "is_nan"},      {"Log", "log"},
+    {"Mish", "mish"},         {"Neg", "negative"},
+    {"Not", "logical_not"},   {"Reciprocal", "reciprocal"},
+    {"Relu", "relu"},         {"Round", "round"},
+    {"Sigmoid", "sigmoid"},   {"Sign", "sign"},
+    {"Sin", "sin"},           {"Sinh", "sinh"},
+    {"Softplus", "softplus"}, {"Sqrt", "sqrt"},
+    {"Tan", "tan"},           {"Tanh", "tanh"},
 };
 
 Result<std::vector<ValueId>> convertUnary(Builder& b, NodeReader& node)
@@ -43,8 +53,12 @@ Result<std::vector<ValueId>> convertIdentity(Builder& b, NodeReader& node)
 }
 
 constexpr Names kBinary[] = {
-    {"Add", "add"}, {"And", "logical_and"}, {"Div", "divide"}, {"Equal", "equal"}, {"Greater", "greater"}, {"GreaterOrEqual", "greater_equal"},
-    {"Less", "less"}, {"LessOrEqual", "less_equal"}, {"Mul", "multiply"}, {"Or", "logical_or"}, {"PRelu", "prelu"}, {"Sub", "subtract"},
+    {"Add", "add"},         {"And", "logical_and"},
+    {"Div", "divide"},      {"Equal", "equal"},
+    {"Greater", "greater"}, {"GreaterOrEqual", "greater_equal"},
+    {"Less", "less"},       {"LessOrEqual", "less_equal"},
+    {"Mul", "multiply"},    {"Or", "logical_or"},
+    {"PRelu", "prelu"},     {"Sub", "subtract"},
     {"Xor", "logical_xor"},
 };
 
@@ -133,7 +147,8 @@ Result<std::vector<ValueId>> convertVariadic(Builder& b, NodeReader& node)
         LATHE_TRY_ASSIGN(result, b.emit(op, {}, {result, next}));
     }
     if (node.op() == "Mean") {
-        LATHE_TRY_ASSIGN(result, b.emit("divide", {}, {result, b.scalar(b.dtype(result), static_cast<double>(node.inputCount()))}));
+        LATHE_TRY_ASSIGN(
+            result, b.emit("divide", {}, {result, b.scalar(b.dtype(result), static_cast<double>(node.inputCount()))}));
     }
     return std::vector{result};
 }
@@ -149,7 +164,8 @@ Result<std::vector<ValueId>> convertWhere(Builder& b, NodeReader& node)
     return std::vector{y};
 }
 
-/// The bounds of Clip are attributes up to opset 10, optional inputs since; given as constants they become attributes again.
+/// The bounds of Clip are attributes up to opset 10, optional inputs since; given as constants they become attributes
+/// again.
 Result<std::vector<ValueId>> convertClip(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(ValueId x, b.input(node, 0));
@@ -266,7 +282,8 @@ Result<std::vector<ValueId>> convertDropout(Builder& b, NodeReader& node)
     node.ignore("seed");
     if (node.hasInput(2)) {
         LATHE_TRY_ASSIGN(const ValueId training, b.input(node, 2));
-        if (!b.isConstant(training) || b.graph().value(training).constant->bytes != 1 || *b.graph().value(training).constant->data != std::byte{0})
+        if (!b.isConstant(training) || b.graph().value(training).constant->bytes != 1
+            || *b.graph().value(training).constant->data != std::byte{0})
             return makeError(Errc::Unsupported, say(Msg::NeedsTraining));
     }
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("dropout", {}, {x}));
@@ -282,9 +299,24 @@ std::span<const ConverterEntry> mathConverters()
 {
     static const std::vector<ConverterEntry> table = [] {
         std::vector<ConverterEntry> entries = {
-            {"BitwiseNot", convertBitwiseNot}, {"Cast", convertCast}, {"CastLike", convertCast}, {"Clip", convertClip}, {"Dropout", convertDropout}, {"Gelu", convertGelu}, {"Identity", convertIdentity}, {"IsInf", convertIsInf},
-            {"Max", convertVariadic}, {"Mean", convertVariadic}, {"Min", convertVariadic}, {"Mod", convertMod}, {"Pow", convertPow}, {"Shrink", convertShrink},
-            {"Softsign", convertSoftsign}, {"Sum", convertVariadic}, {"Swish", convertSwish}, {"Where", convertWhere},
+            {"BitwiseNot", convertBitwiseNot},
+            {"Cast", convertCast},
+            {"CastLike", convertCast},
+            {"Clip", convertClip},
+            {"Dropout", convertDropout},
+            {"Gelu", convertGelu},
+            {"Identity", convertIdentity},
+            {"IsInf", convertIsInf},
+            {"Max", convertVariadic},
+            {"Mean", convertVariadic},
+            {"Min", convertVariadic},
+            {"Mod", convertMod},
+            {"Pow", convertPow},
+            {"Shrink", convertShrink},
+            {"Softsign", convertSoftsign},
+            {"Sum", convertVariadic},
+            {"Swish", convertSwish},
+            {"Where", convertWhere},
         };
         for (const Names& names : kUnary)
             entries.push_back({names.first, convertUnary});

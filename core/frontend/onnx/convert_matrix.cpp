@@ -49,13 +49,14 @@ Result<std::vector<ValueId>> convertGemm(Builder& b, NodeReader& node)
     return std::vector{result};
 }
 
-/// A constant matrix on the right makes a dense layer, with the dimensions before the last folded into rows; anything else
-/// is a general product.
+/// A constant matrix on the right makes a dense layer, with the dimensions before the last folded into rows; anything
+/// else is a general product.
 Result<std::vector<ValueId>> convertMatMul(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId left, b.input(node, 0));
     LATHE_TRY_ASSIGN(const ValueId right, b.input(node, 1));
-    if (b.rank(left) >= 2 && b.rank(right) == 2 && (b.isConstant(right) || b.rank(left) == 2) && b.shape(left).back() == b.shape(right)[0]) {
+    if (b.rank(left) >= 2 && b.rank(right) == 2 && (b.isConstant(right) || b.rank(left) == 2)
+        && b.shape(left).back() == b.shape(right)[0]) {
         Ints outShape = b.shape(left);
         std::int64_t rows = 1;
         for (std::size_t i = 0; i + 1 < outShape.size(); ++i)
@@ -81,10 +82,13 @@ Result<std::vector<ValueId>> convertReduce(Builder& b, NodeReader& node)
     const std::string_view op = std::string_view(node.op()).substr(6);
     const bool skip = noop != 0 && (!axes || axes->empty());
     Composer c(b);
-    const bool needsElements = op != "Sum" && op != "SumSquare" && op != "L1" && op != "L2" && op != "LogSum" && op != "Prod";
+    const bool needsElements = op != "Sum" && op != "SumSquare" && op != "L1" && op != "L2" && op != "LogSum"
+                               && op != "Prod";
     if (needsElements && std::ranges::find(b.shape(x), 0) != b.shape(x).end())
         return makeError(Errc::Unsupported, say(Msg::NeedsTensorWithout));
-    const auto reduce = [&](std::string_view name, ValueId value) { return skip ? value : c.reduce(name, value, axes.value_or(Ints{}), keepDims != 0); };
+    const auto reduce = [&](std::string_view name, ValueId value) {
+        return skip ? value : c.reduce(name, value, axes.value_or(Ints{}), keepDims != 0);
+    };
     if (op == "LogSumExp" && !skip) {
         const ValueId largest = c.reduce("max", x, axes.value_or(Ints{}));
         const ValueId sum = c.reduce("sum", c.op("exp", {c.sub(x, largest)}), axes.value_or(Ints{}));
@@ -101,7 +105,11 @@ Result<std::vector<ValueId>> convertReduce(Builder& b, NodeReader& node)
         x = c.op("abs", {x});
     else if (op == "L2" || op == "SumSquare")
         x = c.mul(x, x);
-    const std::string_view name = op == "Mean" ? "mean" : op == "Max" ? "max" : op == "Min" ? "min" : op == "Prod" ? "prod" : "sum";
+    const std::string_view name = op == "Mean"   ? "mean"
+                                  : op == "Max"  ? "max"
+                                  : op == "Min"  ? "min"
+                                  : op == "Prod" ? "prod"
+                                                 : "sum";
     ValueId y = reduce(name, x);
     if (op == "L2")
         y = c.op("sqrt", {y});
@@ -133,9 +141,13 @@ Result<std::vector<ValueId>> convertArg(Builder& b, NodeReader& node)
 std::span<const ConverterEntry> matrixConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"ArgMax", convertArg}, {"ArgMin", convertArg}, {"Gemm", convertGemm}, {"MatMul", convertMatMul}, {"ReduceL1", convertReduce},
-        {"ReduceL2", convertReduce}, {"ReduceLogSum", convertReduce}, {"ReduceLogSumExp", convertReduce}, {"ReduceMax", convertReduce}, {"ReduceMean", convertReduce},
-        {"ReduceMin", convertReduce}, {"ReduceProd", convertReduce}, {"ReduceSum", convertReduce}, {"ReduceSumSquare", convertReduce},
+        {"ArgMax", convertArg},          {"ArgMin", convertArg},
+        {"Gemm", convertGemm},           {"MatMul", convertMatMul},
+        {"ReduceL1", convertReduce},     {"ReduceL2", convertReduce},
+        {"ReduceLogSum", convertReduce}, {"ReduceLogSumExp", convertReduce},
+        {"ReduceMax", convertReduce},    {"ReduceMean", convertReduce},
+        {"ReduceMin", convertReduce},    {"ReduceProd", convertReduce},
+        {"ReduceSum", convertReduce},    {"ReduceSumSquare", convertReduce},
     };
     return kTable;
 }

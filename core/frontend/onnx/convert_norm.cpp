@@ -26,7 +26,12 @@ Result<std::vector<ValueId>> convertBatchNorm(Builder& b, NodeReader& node)
         return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "training_mode", 1));
     if (spatial != 1)
         return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "spatial", 0));
-    LATHE_TRY_ASSIGN(const ValueId y, b.emit("batch_norm", {{"axis", std::int64_t{1}}, {"epsilon", epsilon}, {"center", std::int64_t{1}}, {"scale", std::int64_t{1}}}, inputs));
+    LATHE_TRY_ASSIGN(
+        const ValueId y,
+        b.emit(
+            "batch_norm",
+            {{"axis", std::int64_t{1}}, {"epsilon", epsilon}, {"center", std::int64_t{1}}, {"scale", std::int64_t{1}}},
+            inputs));
     return std::vector{y};
 }
 
@@ -110,7 +115,8 @@ Result<std::vector<ValueId>> convertLpNormalization(Builder& b, NodeReader& node
     if (p != 1 && p != 2)
         return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "p", p));
     Composer c(b);
-    const ValueId norm = p == 1 ? c.reduce("sum", c.op("abs", {x}), {axis}) : c.op("sqrt", {c.reduce("sum", c.mul(x, x), {axis})});
+    const ValueId norm = p == 1 ? c.reduce("sum", c.op("abs", {x}), {axis})
+                                : c.op("sqrt", {c.reduce("sum", c.mul(x, x), {axis})});
     const ValueId none = c.op("equal", {norm, c.like(norm, 0)});
     return c.finish({c.div(x, c.where(none, c.like(norm, 1), norm))});
 }
@@ -157,7 +163,8 @@ Result<ValueId> scaleChannels(Builder& b, NodeReader& node, ValueId y)
     for (std::int64_t i = 1; i <= 2; ++i) {
         LATHE_TRY_ASSIGN(const ValueId given, b.input(node, i));
         if (b.shape(given) != Ints{b.shape(y)[1]})
-            return makeError(Errc::BadFile, fmt::format("input {} must have one value for each of the {} channels", i, b.shape(y)[1]));
+            return makeError(Errc::BadFile,
+                             fmt::format("input {} must have one value for each of the {} channels", i, b.shape(y)[1]));
         LATHE_TRY_ASSIGN(const ValueId column, b.reshape(given, perChannel));
         LATHE_TRY_ASSIGN(y, b.emit(i == 1 ? "multiply" : "add", {}, {y, column}));
     }
@@ -235,9 +242,11 @@ Result<std::vector<ValueId>> convertSoftmax(Builder& b, NodeReader& node)
 std::span<const ConverterEntry> normConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"BatchNormalization", convertBatchNorm}, {"GroupNormalization", convertGroupNorm}, {"InstanceNormalization", convertInstanceNorm},
-        {"LRN", convertLrn}, {"LayerNormalization", convertLayerNorm}, {"LogSoftmax", convertSoftmax}, {"LpNormalization", convertLpNormalization},
-        {"MeanVarianceNormalization", convertMeanVariance}, {"RMSNormalization", convertRmsNorm}, {"Softmax", convertSoftmax},
+        {"BatchNormalization", convertBatchNorm},       {"GroupNormalization", convertGroupNorm},
+        {"InstanceNormalization", convertInstanceNorm}, {"LRN", convertLrn},
+        {"LayerNormalization", convertLayerNorm},       {"LogSoftmax", convertSoftmax},
+        {"LpNormalization", convertLpNormalization},    {"MeanVarianceNormalization", convertMeanVariance},
+        {"RMSNormalization", convertRmsNorm},           {"Softmax", convertSoftmax},
     };
     return kTable;
 }

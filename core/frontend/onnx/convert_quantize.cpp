@@ -118,12 +118,14 @@ Result<std::vector<ValueId>> convertDynamicQuantize(Builder& b, NodeReader& node
     const ValueId high = c.op("maximum", {c.reduce("max", x, {}, false), none});
     const ValueId low = c.op("minimum", {c.reduce("min", x, {}, false), none});
     const ValueId scale = c.div(c.sub(high, low), c.like(x, 255));
-    const ValueId shift = c.op("clip", {c.op("round", {c.div(c.op("negative", {low}), scale)})}, {{"min", 0.0}, {"max", 255.0}});
+    const ValueId shift = c.op("clip", {c.op("round", {c.div(c.op("negative", {low}), scale)})},
+                               {{"min", 0.0}, {"max", 255.0}});
     return c.finish({toInteger(c, c.div(x, scale), shift, DType::U8), scale, c.cast(shift, DType::U8)});
 }
 
 /// An input as int32 without its zero point. `rows`: zero points are of rows ([M]), else of columns.
-Result<ValueId> centred(Builder& b, Composer& c, NodeReader& node, std::int64_t value, std::int64_t zeroPoint, bool rows)
+Result<ValueId> centred(Builder& b, Composer& c, NodeReader& node, std::int64_t value, std::int64_t zeroPoint,
+                        bool rows)
 {
     LATHE_TRY_ASSIGN(const ValueId given, b.input(node, value));
     ValueId x = c.cast(given, DType::I32);
@@ -168,8 +170,9 @@ Result<std::vector<ValueId>> convertQLinearMatMul(Builder& b, NodeReader& node)
 std::span<const ConverterEntry> quantizeConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"DequantizeLinear", convertDequantize}, {"DynamicQuantizeLinear", convertDynamicQuantize}, {"MatMulInteger", convertMatMulInteger},
-        {"QLinearMatMul", convertQLinearMatMul}, {"QuantizeLinear", convertQuantize},
+        {"DequantizeLinear", convertDequantize}, {"DynamicQuantizeLinear", convertDynamicQuantize},
+        {"MatMulInteger", convertMatMulInteger}, {"QLinearMatMul", convertQLinearMatMul},
+        {"QuantizeLinear", convertQuantize},
     };
     return kTable;
 }

@@ -45,7 +45,8 @@ ValueId activate(Composer& c, const std::string& name, ValueId x)
     return c.unsupported(say(Msg::NeedsAttributeValue, "activations", name.substr(0, 40)));
 }
 
-Result<Layer> layerOf(Builder& b, Composer& c, NodeReader& node, std::int64_t gates, const std::vector<std::string>& defaults)
+Result<Layer> layerOf(Builder& b, Composer& c, NodeReader& node, std::int64_t gates,
+                      const std::vector<std::string>& defaults)
 {
     Layer layer;
     LATHE_TRY_ASSIGN(ValueId x, b.input(node, 0));
@@ -68,7 +69,8 @@ Result<Layer> layerOf(Builder& b, Composer& c, NodeReader& node, std::int64_t ga
     LATHE_TRY_ASSIGN(const std::int64_t said, node.integer("hidden_size", layer.hidden));
     const std::int64_t count = direction == "bidirectional" ? 2 : 1;
     const std::int64_t width = gates * layer.hidden;
-    if (said != layer.hidden || b.shape(w)[0] != count || b.shape(r) != Ints{count, width, layer.hidden} || b.shape(w)[2] != c.extent(x, 2))
+    if (said != layer.hidden || b.shape(w)[0] != count || b.shape(r) != Ints{count, width, layer.hidden}
+        || b.shape(w)[2] != c.extent(x, 2))
         return makeError(Errc::BadFile, say(Msg::WeightsUnfit));
     if (layer.steps > kMaxSteps)
         return makeError(Errc::Unsupported, say(Msg::NeedsSequenceOf, layer.steps));
@@ -115,7 +117,10 @@ Result<Layer> layerOf(Builder& b, Composer& c, NodeReader& node, std::int64_t ga
             LATHE_TRY_ASSIGN(one.peephole, optional(7, d, {3 * layer.hidden}));
         }
         const auto first = static_cast<std::ptrdiff_t>(perDirection) * d;
-        one.functions = functions.empty() ? defaults : std::vector(functions.begin() + first, functions.begin() + first + static_cast<std::ptrdiff_t>(perDirection));
+        one.functions = functions.empty()
+                            ? defaults
+                            : std::vector(functions.begin() + first,
+                                          functions.begin() + first + static_cast<std::ptrdiff_t>(perDirection));
         layer.directions.push_back(std::move(one));
     }
     return layer;

@@ -42,7 +42,8 @@ ValueId byMatrix(Builder& b, Composer& c, ValueId x, std::int64_t axis, const Re
     std::vector<double> matrix(static_cast<std::size_t>(in * out), 0.0);
     for (std::size_t t = 0; t < taps.positions.size(); ++t) {
         for (std::int64_t o = 0; o < out; ++o)
-            matrix[static_cast<std::size_t>(taps.positions[t][static_cast<std::size_t>(o)] * out + o)] += taps.weights[t][static_cast<std::size_t>(o)];
+            matrix[static_cast<std::size_t>(taps.positions[t][static_cast<std::size_t>(o)] * out + o)] +=
+                taps.weights[t][static_cast<std::size_t>(o)];
     }
     Ints swapped(static_cast<std::size_t>(c.rank(x)));
     std::iota(swapped.begin(), swapped.end(), 0);
@@ -66,7 +67,8 @@ ValueId resample(Builder& b, Composer& c, ValueId x, std::int64_t axis, const Re
         y = byMatrix(b, c, x, axis, taps, in);
     } else {
         for (std::size_t t = 0; t < taps.positions.size(); ++t) {
-            const ValueId part = c.mul(c.take(x, taps.positions[t], axis), along(b, c, x, axis, c.dtype(x), taps.weights[t]));
+            const ValueId part = c.mul(c.take(x, taps.positions[t], axis),
+                                       along(b, c, x, axis, c.dtype(x), taps.weights[t]));
             y = y.valid() ? c.add(y, part) : part;
         }
     }
@@ -95,7 +97,8 @@ Result<Request> requestOf(Builder& b, NodeReader& node, const Ints& shape)
     LATHE_TRY_ASSIGN(r.axes, node.integers("axes", r.axes));
     for (std::int64_t& axis : r.axes) {
         if (axis < -rank || axis >= rank)
-            return makeError(Errc::BadFile, fmt::format("attribute axes names {}, the input has {} dimensions", axis, rank));
+            return makeError(Errc::BadFile,
+                             fmt::format("attribute axes names {}, the input has {} dimensions", axis, rank));
         axis = axis < 0 ? axis + rank : axis;
     }
     LATHE_TRY_ASSIGN(r.policy, node.text("keep_aspect_ratio_policy", "stretch"));
@@ -134,7 +137,8 @@ Result<std::vector<ResizeAxis>> axesOf(const Request& r, const Ints& shape)
             axis.scale = r.scales[i];
             const double wanted = std::floor(static_cast<double>(axis.in) * axis.scale);
             if (!(wanted >= 1 && wanted <= static_cast<double>(kMaxExtent)))
-                return makeError(Errc::BadFile, fmt::format("the scale {} of {} entries is out of range", axis.scale, axis.in));
+                return makeError(Errc::BadFile,
+                                 fmt::format("the scale {} of {} entries is out of range", axis.scale, axis.in));
             axis.out = static_cast<std::int64_t>(wanted);
         }
         if (r.roi.size() == 2 * r.axes.size()) {
@@ -145,7 +149,8 @@ Result<std::vector<ResizeAxis>> axesOf(const Request& r, const Ints& shape)
     }
     if (r.scales.empty() && r.policy != "stretch") {
         if (r.policy != "not_larger" && r.policy != "not_smaller")
-            return makeError(Errc::Unsupported, say(Msg::NeedsAttributeValue, "keep_aspect_ratio_policy", r.policy.substr(0, 40)));
+            return makeError(Errc::Unsupported,
+                             say(Msg::NeedsAttributeValue, "keep_aspect_ratio_policy", r.policy.substr(0, 40)));
         double scale = axes.empty() ? 1 : axes[0].scale;
         for (const ResizeAxis& axis : axes)
             scale = r.policy == "not_larger" ? std::min(scale, axis.scale) : std::max(scale, axis.scale);
@@ -234,7 +239,8 @@ Result<std::vector<ValueId>> convertCenterCropPad(Builder& b, NodeReader& node)
 
 std::span<const ConverterEntry> resizeConverters()
 {
-    static constexpr ConverterEntry kTable[] = {{"CenterCropPad", convertCenterCropPad}, {"Resize", convertResize}, {"Upsample", convertResize}};
+    static constexpr ConverterEntry kTable[] = {
+        {"CenterCropPad", convertCenterCropPad}, {"Resize", convertResize}, {"Upsample", convertResize}};
     return kTable;
 }
 

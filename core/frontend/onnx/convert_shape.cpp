@@ -1,4 +1,5 @@
-// The same elements in another shape or order, and arithmetic on shapes. Shapes are static, so Shape and Size are constants.
+// The same elements in another shape or order, and arithmetic on shapes. Shapes are static, so Shape and Size are
+// constants.
 
 #include "core/frontend/onnx/importer.h"
 #include "core/frontend/onnx/schema.h"
@@ -73,7 +74,8 @@ Result<std::vector<ValueId>> convertSqueeze(Builder& b, NodeReader& node)
     const bool squeeze = node.op() == "Squeeze";
     if (!squeeze && !axes)
         return makeError(Errc::BadFile, say(Msg::AxesAbsent));
-    LATHE_TRY_ASSIGN(const ValueId y, b.emit(squeeze ? "squeeze" : "expand_dims", {{"axes", axes.value_or(Ints{})}}, {x}));
+    LATHE_TRY_ASSIGN(const ValueId y,
+                     b.emit(squeeze ? "squeeze" : "expand_dims", {{"axes", axes.value_or(Ints{})}}, {x}));
     return std::vector{y};
 }
 
@@ -135,7 +137,8 @@ Result<std::vector<ValueId>> convertDepthSpace(Builder& b, NodeReader& node)
         return makeError(Errc::BadFile, "the input must not be empty");
     const std::int64_t n = in[0], c = in[1], h = in[2], w = in[3];
     if (toSpace ? c % (block * block) != 0 : (h % block != 0 || w % block != 0))
-        return makeError(Errc::BadFile, fmt::format("blocksize {} does not divide the input [{}]", block, fmt::join(in, ", ")));
+        return makeError(Errc::BadFile,
+                         fmt::format("blocksize {} does not divide the input [{}]", block, fmt::join(in, ", ")));
     Ints apart, axes, out;
     if (toSpace) {
         const std::int64_t depth = c / (block * block);
@@ -175,9 +178,10 @@ Result<std::vector<ValueId>> convertShape(Builder& b, NodeReader& node)
 std::span<const ConverterEntry> shapeConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"DepthToSpace", convertDepthSpace}, {"Expand", convertExpand}, {"Flatten", convertFlatten}, {"Reshape", convertReshape},
-        {"Shape", convertShape}, {"Size", convertShape}, {"SpaceToDepth", convertDepthSpace}, {"Squeeze", convertSqueeze}, {"Tile", convertTile},
-        {"Transpose", convertTranspose}, {"Unsqueeze", convertSqueeze},
+        {"DepthToSpace", convertDepthSpace}, {"Expand", convertExpand},     {"Flatten", convertFlatten},
+        {"Reshape", convertReshape},         {"Shape", convertShape},       {"Size", convertShape},
+        {"SpaceToDepth", convertDepthSpace}, {"Squeeze", convertSqueeze},   {"Tile", convertTile},
+        {"Transpose", convertTranspose},     {"Unsqueeze", convertSqueeze},
     };
     return kTable;
 }

@@ -24,8 +24,8 @@ Result<std::vector<ValueId>> convertConcat(Builder& b, NodeReader& node)
     return std::vector{y};
 }
 
-/// A slice for each part. Sizes as attribute, or as input since opset 13; without them equal parts, the last one smaller where num_outputs is
-/// given (opset 18).
+/// A slice for each part. Sizes as attribute, or as input since opset 13; without them equal parts, the last one
+/// smaller where num_outputs is given (opset 18).
 Result<std::vector<ValueId>> convertSplit(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
@@ -40,7 +40,8 @@ Result<std::vector<ValueId>> convertSplit(Builder& b, NodeReader& node)
     Ints sizes = given.value_or(Ints{});
     if (!given) {
         if (parts < 1 || parts > node.proto().output_size())
-            return makeError(Errc::BadFile, fmt::format("attribute num_outputs is {}, the node has {} outputs", parts, node.proto().output_size()));
+            return makeError(Errc::BadFile, fmt::format("attribute num_outputs is {}, the node has {} outputs", parts,
+                                                        node.proto().output_size()));
         const std::int64_t size = (extent + parts - 1) / parts;
         for (std::int64_t i = 0; i < parts; ++i)
             sizes.push_back(std::clamp<std::int64_t>(extent - i * size, 0, size));
@@ -49,13 +50,17 @@ Result<std::vector<ValueId>> convertSplit(Builder& b, NodeReader& node)
     std::int64_t sum = 0;
     for (const std::int64_t size : sizes) {
         if (size < 0 || size > extent - sum)
-            return makeError(Errc::BadFile, fmt::format("sizes [{}] do not add up to the {} entries of the axis", fmt::join(sizes, ", "), extent));
-        LATHE_TRY_ASSIGN(const ValueId part, b.emit("strided_slice", {{"begin", Ints{sum}}, {"end", Ints{sum + size}}, {"axes", Ints{axis}}}, {x}));
+            return makeError(Errc::BadFile, fmt::format("sizes [{}] do not add up to the {} entries of the axis",
+                                                        fmt::join(sizes, ", "), extent));
+        LATHE_TRY_ASSIGN(
+            const ValueId part,
+            b.emit("strided_slice", {{"begin", Ints{sum}}, {"end", Ints{sum + size}}, {"axes", Ints{axis}}}, {x}));
         results.push_back(part);
         sum += size;
     }
     if (sum != extent || sizes.empty())
-        return makeError(Errc::BadFile, fmt::format("sizes [{}] do not add up to the {} entries of the axis", fmt::join(sizes, ", "), extent));
+        return makeError(Errc::BadFile, fmt::format("sizes [{}] do not add up to the {} entries of the axis",
+                                                    fmt::join(sizes, ", "), extent));
     return results;
 }
 
@@ -111,7 +116,8 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
             axes.push_back(i);
     }
     if (!amounts || amounts->size() != 2 * axes.size())
-        return makeError(Errc::BadFile, fmt::format("{} padding amounts for {} dimensions", amounts ? amounts->size() : 0, axes.size()));
+        return makeError(Errc::BadFile, fmt::format("{} padding amounts for {} dimensions",
+                                                    amounts ? amounts->size() : 0, axes.size()));
     Ints width(static_cast<std::size_t>(2 * rank), 0);
     for (std::size_t i = 0; i < axes.size(); ++i) {
         if (axes[i] < -rank || axes[i] >= rank)
@@ -125,8 +131,11 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
         Composer c(b);
         ValueId y = x;
         for (std::int64_t d = 0; d < rank; ++d) {
-            const std::int64_t before = width[static_cast<std::size_t>(2 * d)], after = width[static_cast<std::size_t>(2 * d + 1)], extent = b.shape(x)[static_cast<std::size_t>(d)];
-            if (before < 0 || after < 0 || before > kMaxWrapped || after > kMaxWrapped || extent < 1 || extent > kMaxWrapped)
+            const std::int64_t before = width[static_cast<std::size_t>(2 * d)],
+                               after = width[static_cast<std::size_t>(2 * d + 1)],
+                               extent = b.shape(x)[static_cast<std::size_t>(d)];
+            if (before < 0 || after < 0 || before > kMaxWrapped || after > kMaxWrapped || extent < 1
+                || extent > kMaxWrapped)
                 return makeError(Errc::Unsupported, say(Msg::NeedsWrap, before, after, extent));
             Ints positions;
             for (std::int64_t i = -before; i < extent + after; ++i)
@@ -185,7 +194,9 @@ Result<std::vector<ValueId>> convertConstantOfShape(Builder& b, NodeReader& node
     std::int64_t count = 1;
     for (const std::int64_t extent : shape) {
         if (extent < 0 || extent > kMaxMade || count * extent > kMaxMade)
-            return makeError(Errc::BadFile, fmt::format("the shape [{}] has a negative dimension or more than {} elements", fmt::join(shape, ", "), kMaxMade));
+            return makeError(Errc::BadFile,
+                             fmt::format("the shape [{}] has a negative dimension or more than {} elements",
+                                         fmt::join(shape, ", "), kMaxMade));
         count *= extent;
     }
     LATHE_TRY(b.charge(count * sizeOf(value.dtype)));
@@ -209,7 +220,8 @@ Result<std::vector<ValueId>> convertRange(Builder& b, NodeReader& node)
     }
     const double count = ends[2] == 0 ? -1 : std::max(std::ceil((ends[1] - ends[0]) / ends[2]), 0.0);
     if (std::isnan((ends[1] - ends[0]) / ends[2]) || ends[2] == 0 || count > static_cast<double>(kMaxMade))
-        return makeError(Errc::BadFile, fmt::format("the range from {} to {} by {} has no end or too many elements", ends[0], ends[1], ends[2]));
+        return makeError(Errc::BadFile, fmt::format("the range from {} to {} by {} has no end or too many elements",
+                                                    ends[0], ends[1], ends[2]));
     LATHE_TRY(b.charge(static_cast<std::int64_t>(count) * sizeOf(b.dtype(first))));
     std::vector<double> values;
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)
@@ -222,8 +234,9 @@ Result<std::vector<ValueId>> convertRange(Builder& b, NodeReader& node)
 std::span<const ConverterEntry> sliceConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"Concat", convertConcat}, {"Constant", convertConstant}, {"ConstantOfShape", convertConstantOfShape}, {"Gather", convertGather},
-        {"Pad", convertPad}, {"Range", convertRange}, {"Slice", convertSlice}, {"Split", convertSplit},
+        {"Concat", convertConcat}, {"Constant", convertConstant}, {"ConstantOfShape", convertConstantOfShape},
+        {"Gather", convertGather}, {"Pad", convertPad},           {"Range", convertRange},
+        {"Slice", convertSlice},   {"Split", convertSplit},
     };
     return kTable;
 }

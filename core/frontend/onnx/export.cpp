@@ -1,7 +1,5 @@
-#include "core/frontend/onnx_export.h"
-
 #include "core/frontend/onnx/exporter.h"
-
+#include "core/frontend/onnx_export.h"
 #include "core/support/files.h"
 
 #include <fmt/format.h>
@@ -12,7 +10,10 @@
 namespace lathe::frontend {
 namespace onnx_detail {
 
-Writer::Writer(const graph::Graph& graph) : m_graph(graph), m_names(graph.values.size()), m_images(graph.values.size())
+Writer::Writer(const graph::Graph& graph)
+    : m_graph(graph)
+    , m_names(graph.values.size())
+    , m_images(graph.values.size())
 {
     m_model.set_ir_version(8);
     m_model.set_producer_name("Lathe");
@@ -83,7 +84,8 @@ std::string Writer::imageOutput(graph::ValueId id)
     return name;
 }
 
-void Writer::addInitializer(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape, const void* data, std::size_t bytes)
+void Writer::addInitializer(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                            const void* data, std::size_t bytes)
 {
     auto* tensor = m_model.mutable_graph()->add_initializer();
     tensor->set_name(name);
@@ -97,7 +99,8 @@ void Writer::addInitializer(const std::string& name, DType dtype, const std::vec
 std::string Writer::intsInput(const std::vector<std::int64_t>& values)
 {
     std::string name = fresh("ints");
-    addInitializer(name, DType::I64, {static_cast<std::int64_t>(values.size())}, values.data(), values.size() * sizeof(std::int64_t));
+    addInitializer(name, DType::I64, {static_cast<std::int64_t>(values.size())}, values.data(),
+                   values.size() * sizeof(std::int64_t));
     return name;
 }
 
@@ -170,14 +173,16 @@ Result<std::string> exportText(const graph::Graph& graph)
     onnx_detail::Writer writer(graph);
     for (const graph::Value& value : graph.values) {
         if (onnx_detail::dataTypeOf(value.dtype) == 0)
-            return makeError(Errc::Unsupported, fmt::format("ONNX has no spelling of the element type {}", toString(value.dtype)));
+            return makeError(Errc::Unsupported,
+                             fmt::format("ONNX has no spelling of the element type {}", toString(value.dtype)));
     }
     LATHE_TRY(writer.addInputs());
     for (const graph::Node& node : graph.nodes) {
         writer.begin(node.name);
         const onnx_detail::NodeExporter convert = onnx_detail::findExporter(node.op);
         if (!convert)
-            return makeError(Errc::Unsupported, fmt::format("node \"{}\": the operator {} has no ONNX spelling", node.name, node.op));
+            return makeError(Errc::Unsupported,
+                             fmt::format("node \"{}\": the operator {} has no ONNX spelling", node.name, node.op));
         if (auto done = convert(writer, node); !done)
             return std::move(done).error().note(fmt::format("node \"{}\" ({})", node.name, node.op));
     }

@@ -18,12 +18,44 @@ using Ints = std::vector<std::int64_t>;
 using Names = std::pair<std::string_view, std::string_view>;
 
 constexpr Names kPlain[] = {
-    {"abs", "Abs"}, {"add", "Add"}, {"ceil", "Ceil"}, {"cos", "Cos"}, {"divide", "Div"}, {"dropout", "Dropout"}, {"equal", "Equal"},
-    {"erf", "Erf"}, {"exp", "Exp"}, {"floor", "Floor"}, {"greater", "Greater"}, {"greater_equal", "GreaterOrEqual"}, {"hard_swish", "HardSwish"},
-    {"identity", "Identity"}, {"less", "Less"}, {"less_equal", "LessOrEqual"}, {"log", "Log"}, {"logical_and", "And"}, {"logical_not", "Not"},
-    {"logical_or", "Or"}, {"logical_xor", "Xor"}, {"matmul", "MatMul"}, {"maximum", "Max"}, {"minimum", "Min"}, {"multiply", "Mul"},
-    {"negative", "Neg"}, {"pow", "Pow"}, {"prelu", "PRelu"}, {"reciprocal", "Reciprocal"}, {"relu", "Relu"}, {"round", "Round"},
-    {"sigmoid", "Sigmoid"}, {"sign", "Sign"}, {"sin", "Sin"}, {"softplus", "Softplus"}, {"sqrt", "Sqrt"}, {"subtract", "Sub"}, {"tanh", "Tanh"},
+    {"abs", "Abs"},
+    {"add", "Add"},
+    {"ceil", "Ceil"},
+    {"cos", "Cos"},
+    {"divide", "Div"},
+    {"dropout", "Dropout"},
+    {"equal", "Equal"},
+    {"erf", "Erf"},
+    {"exp", "Exp"},
+    {"floor", "Floor"},
+    {"greater", "Greater"},
+    {"greater_equal", "GreaterOrEqual"},
+    {"hard_swish", "HardSwish"},
+    {"identity", "Identity"},
+    {"less", "Less"},
+    {"less_equal", "LessOrEqual"},
+    {"log", "Log"},
+    {"logical_and", "And"},
+    {"logical_not", "Not"},
+    {"logical_or", "Or"},
+    {"logical_xor", "Xor"},
+    {"matmul", "MatMul"},
+    {"maximum", "Max"},
+    {"minimum", "Min"},
+    {"multiply", "Mul"},
+    {"negative", "Neg"},
+    {"pow", "Pow"},
+    {"prelu", "PRelu"},
+    {"reciprocal", "Reciprocal"},
+    {"relu", "Relu"},
+    {"round", "Round"},
+    {"sigmoid", "Sigmoid"},
+    {"sign", "Sign"},
+    {"sin", "Sin"},
+    {"softplus", "Softplus"},
+    {"sqrt", "Sqrt"},
+    {"subtract", "Sub"},
+    {"tanh", "Tanh"},
     {"where", "Where"},
 };
 
@@ -40,7 +72,8 @@ Result<> exportPlain(Writer& w, const Node& node)
     if (attrInt(node, "transpose_a", 0) != 0 || attrInt(node, "transpose_b", 0) != 0)
         return makeError(Errc::Unsupported, "a transposed matmul has no ONNX spelling");
     const auto inputs = inputsOf(w, node);
-    w.node(std::ranges::find(kPlain, std::string_view(node.op), &Names::first)->second, inputs, w.outputName(node.outputs[0]));
+    w.node(std::ranges::find(kPlain, std::string_view(node.op), &Names::first)->second, inputs,
+           w.outputName(node.outputs[0]));
     return {};
 }
 
@@ -167,7 +200,8 @@ Result<> exportConv(Writer& w, const Node& node)
     const bool transposed = node.op.ends_with("transpose");
     const std::size_t dims = w.value(node.inputs[0]).shape.size() - 2;
     const Ints ones(dims, 1);
-    if (node.attrs.contains("out_dtype") && attrString(node, "out_dtype", "") != toString(w.value(node.inputs[0]).dtype))
+    if (node.attrs.contains("out_dtype")
+        && attrString(node, "out_dtype", "") != toString(w.value(node.inputs[0]).dtype))
         return makeError(Errc::Unsupported, "a convolution that widens its type has no ONNX spelling");
     const std::string data = imageIn(w, node);
     const std::string weight = kernelIn(w, node, std::string(transposed ? "IO" : "OI") + (dims == 3 ? "DHW" : "HW"));
@@ -231,13 +265,14 @@ Result<> exportBiasAdd(Writer& w, const Node& node)
 {
     const auto rank = static_cast<std::int64_t>(w.value(node.inputs[0]).shape.size());
     const std::string data = w.input(node.inputs[0]);
-    const std::string bias = column(w, w.input(node.inputs[1]), w.value(node.inputs[1]).shape[0], axisOf(w, node, 1), rank);
+    const std::string bias = column(w, w.input(node.inputs[1]), w.value(node.inputs[1]).shape[0], axisOf(w, node, 1),
+                                    rank);
     w.node("Add", {data, bias}, w.outputName(node.outputs[0]));
     return {};
 }
 
-/// ONNX normalises along axis 1 and always scales and shifts: an unused gamma or beta becomes ones or zeros, another axis
-/// is moved to place 1 and back.
+/// ONNX normalises along axis 1 and always scales and shifts: an unused gamma or beta becomes ones or zeros, another
+/// axis is moved to place 1 and back.
 Result<> exportBatchNorm(Writer& w, const Node& node)
 {
     const graph::Value& data = w.value(node.inputs[0]);
@@ -287,7 +322,8 @@ Result<> exportDense(Writer& w, const Node& node)
 Result<> exportBatchMatmul(Writer& w, const Node& node)
 {
     std::vector<std::string> inputs = inputsOf(w, node);
-    for (const auto& [index, turned] : {std::pair{0U, attrInt(node, "transpose_a", 0)}, std::pair{1U, attrInt(node, "transpose_b", 1)}}) {
+    for (const auto& [index, turned] :
+         {std::pair{0U, attrInt(node, "transpose_a", 0)}, std::pair{1U, attrInt(node, "transpose_b", 1)}}) {
         if (turned == 0)
             continue;
         const std::string name = w.fresh(node.name + "_turned");
@@ -301,7 +337,8 @@ Result<> exportBatchMatmul(Writer& w, const Node& node)
 Result<> exportSoftmax(Writer& w, const Node& node)
 {
     const auto inputs = inputsOf(w, node);
-    w.node(node.op == "softmax" ? "Softmax" : "LogSoftmax", inputs, w.outputName(node.outputs[0])).integer("axis", attrInt(node, "axis", -1));
+    w.node(node.op == "softmax" ? "Softmax" : "LogSoftmax", inputs, w.outputName(node.outputs[0]))
+        .integer("axis", attrInt(node, "axis", -1));
     return {};
 }
 
@@ -368,7 +405,8 @@ Result<> exportPad(Writer& w, const Node& node)
     }
     const std::string x = w.input(node.inputs[0]);
     const std::string value = w.scalarInput(w.value(node.inputs[0]).dtype, attrFloat(node, "value", 0));
-    w.node("Pad", {x, w.intsInput(pads), value}, w.outputName(node.outputs[0])).text("mode", attrString(node, "mode", "constant"));
+    w.node("Pad", {x, w.intsInput(pads), value}, w.outputName(node.outputs[0]))
+        .text("mode", attrString(node, "mode", "constant"));
     return {};
 }
 
@@ -393,7 +431,8 @@ Result<> exportTake(Writer& w, const Node& node)
     return {};
 }
 
-constexpr Names kReductions[] = {{"max", "ReduceMax"}, {"mean", "ReduceMean"}, {"min", "ReduceMin"}, {"prod", "ReduceProd"}, {"sum", "ReduceSum"}};
+constexpr Names kReductions[] = {
+    {"max", "ReduceMax"}, {"mean", "ReduceMean"}, {"min", "ReduceMin"}, {"prod", "ReduceProd"}, {"sum", "ReduceSum"}};
 
 /// In opset 17 the axes of ReduceSum are an input, those of the others an attribute.
 Result<> exportReduce(Writer& w, const Node& node)
@@ -402,7 +441,8 @@ Result<> exportReduce(Writer& w, const Node& node)
     std::vector<std::string> inputs = inputsOf(w, node);
     if (node.op == "sum" && !axes.empty())
         inputs.push_back(w.intsInput(axes));
-    NodeWriter writer = w.node(std::ranges::find(kReductions, std::string_view(node.op), &Names::first)->second, inputs, w.outputName(node.outputs[0]));
+    NodeWriter writer = w.node(std::ranges::find(kReductions, std::string_view(node.op), &Names::first)->second, inputs,
+                               w.outputName(node.outputs[0]));
     writer.integer("keepdims", attrInt(node, "keepdims", 0));
     if (node.op != "sum" && !axes.empty())
         writer.ints("axes", axes);
@@ -423,16 +463,43 @@ struct Entry
     NodeExporter convert;
 };
 constexpr Entry kSpecial[] = {
-    {"argmax", exportArg}, {"argmin", exportArg}, {"avg_pool2d", exportPool}, {"avg_pool3d", exportPool}, {"batch_flatten", exportFlatten}, {"batch_matmul", exportBatchMatmul},
-    {"batch_norm", exportBatchNorm}, {"bias_add", exportBiasAdd}, {"broadcast_to", exportBroadcastTo}, {"cast", exportCast}, {"clip", exportClip},
-    {"concatenate", exportConcatenate}, {"conv2d", exportConv}, {"conv2d_transpose", exportConv}, {"conv3d", exportConv}, {"conv3d_transpose", exportConv},
-    {"dense", exportDense}, {"expand_dims", exportReshape},
+    {"argmax", exportArg},
+    {"argmin", exportArg},
+    {"avg_pool2d", exportPool},
+    {"avg_pool3d", exportPool},
+    {"batch_flatten", exportFlatten},
+    {"batch_matmul", exportBatchMatmul},
+    {"batch_norm", exportBatchNorm},
+    {"bias_add", exportBiasAdd},
+    {"broadcast_to", exportBroadcastTo},
+    {"cast", exportCast},
+    {"clip", exportClip},
+    {"concatenate", exportConcatenate},
+    {"conv2d", exportConv},
+    {"conv2d_transpose", exportConv},
+    {"conv3d", exportConv},
+    {"conv3d_transpose", exportConv},
+    {"dense", exportDense},
+    {"expand_dims", exportReshape},
     {"gelu", exportGelu},
-    {"global_avg_pool2d", exportGlobalPool}, {"global_avg_pool3d", exportGlobalPool}, {"global_max_pool2d", exportGlobalPool}, {"global_max_pool3d", exportGlobalPool},
+    {"global_avg_pool2d", exportGlobalPool},
+    {"global_avg_pool3d", exportGlobalPool},
+    {"global_max_pool2d", exportGlobalPool},
+    {"global_max_pool3d", exportGlobalPool},
     {"log_softmax", exportSoftmax},
-    {"max_pool2d", exportPool}, {"max_pool3d", exportPool}, {"not_equal", exportNotEqual}, {"pad", exportPad}, {"reshape", exportReshape}, {"rsqrt", exportRsqrt},
-    {"silu", exportSilu}, {"softmax", exportSoftmax}, {"split", exportSplit}, {"squeeze", exportReshape}, {"strided_slice", exportSlice},
-    {"take", exportTake}, {"transpose", exportTranspose},
+    {"max_pool2d", exportPool},
+    {"max_pool3d", exportPool},
+    {"not_equal", exportNotEqual},
+    {"pad", exportPad},
+    {"reshape", exportReshape},
+    {"rsqrt", exportRsqrt},
+    {"silu", exportSilu},
+    {"softmax", exportSoftmax},
+    {"split", exportSplit},
+    {"squeeze", exportReshape},
+    {"strided_slice", exportSlice},
+    {"take", exportTake},
+    {"transpose", exportTranspose},
 };
 
 } // namespace

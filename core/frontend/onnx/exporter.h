@@ -16,7 +16,10 @@ namespace lathe::frontend::onnx_detail {
 class NodeWriter
 {
 public:
-    explicit NodeWriter(::onnx::NodeProto& node) : m_node(node) { }
+    explicit NodeWriter(::onnx::NodeProto& node)
+        : m_node(node)
+    {
+    }
     NodeWriter& integer(const std::string& name, std::int64_t value)
     {
         add(name, ::onnx::AttributeProto::INT).set_i(value);
@@ -56,8 +59,8 @@ private:
     ::onnx::NodeProto& m_node;
 };
 
-/// The ONNX model under construction. ONNX knows images channels first only, so a value of ours that is channels last may
-/// exist in two forms: as the graph has it, and transposed. Each form is made when it is first asked for.
+/// The ONNX model under construction. ONNX knows images channels first only, so a value of ours that is channels last
+/// may exist in two forms: as the graph has it, and transposed. Each form is made when it is first asked for.
 class Writer
 {
 public:
@@ -82,7 +85,8 @@ public:
     Result<std::string> finish(); ///< serialized. Errors: Unsupported if too large
 
 private:
-    void addInitializer(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape, const void* data, std::size_t bytes);
+    void addInitializer(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape, const void* data,
+                        std::size_t bytes);
     void describe(::onnx::ValueInfoProto& info, const std::string& name, graph::ValueId id) const;
 
     const graph::Graph& m_graph;

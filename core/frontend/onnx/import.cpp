@@ -1,5 +1,4 @@
 #include "core/frontend/onnx.h"
-
 #include "core/frontend/onnx/importer.h"
 #include "core/frontend/onnx/schema.h"
 #include "core/frontend/onnx/weight_cutter.h"
@@ -58,9 +57,9 @@ public:
         std::vector<Message> problems;
         for (const Entry& entry : m_entries) {
             const std::size_t more = entry.count - entry.nodes.size();
-            problems.push_back(more > 0             ? say(Msg::NeededByMoreNodes, entry.what, entry.nodes, more)
-                                   : entry.count > 1 ? say(Msg::NeededByNodes, entry.what, entry.nodes)
-                                                     : say(Msg::NeededByNode, entry.what, entry.nodes));
+            problems.push_back(more > 0          ? say(Msg::NeededByMoreNodes, entry.what, entry.nodes, more)
+                               : entry.count > 1 ? say(Msg::NeededByNodes, entry.what, entry.nodes)
+                                                 : say(Msg::NeededByNode, entry.what, entry.nodes));
         }
         return makeError(Errc::Unsupported, say(Msg::ModelNeeds, std::move(problems)));
     }
@@ -76,10 +75,11 @@ private:
     std::vector<Entry> m_entries;
 };
 
-/// Nodes in an order in which each value is produced before it is read. Files should be in such an order, but need not be
-/// trusted to. Errors: BadFile for cycles, values produced twice, values that nothing produces.
-/// `unknown`: values from outside whose types are not known.
-Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder, const std::unordered_set<std::string>& unknown)
+/// Nodes in an order in which each value is produced before it is read. Files should be in such an order, but need not
+/// be trusted to. Errors: BadFile for cycles, values produced twice, values that nothing produces. `unknown`: values
+/// from outside whose types are not known.
+Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder,
+                                 const std::unordered_set<std::string>& unknown)
 {
     std::unordered_map<std::string, int> producers;
     for (int i = 0; i < graph.node_size(); ++i) {
@@ -141,8 +141,12 @@ struct CutWeights
 class Importer
 {
 public:
-    Importer(ModelProto& model, const ImportOptions& options, std::filesystem::path folder, std::int64_t opset, std::int64_t fileBytes, CutWeights cut)
-        : m_proto(*model.mutable_graph()), m_options(options), m_builder(TensorReader(std::move(folder), options.mapFrom), opset, fileBytes), m_cut(std::move(cut))
+    Importer(ModelProto& model, const ImportOptions& options, std::filesystem::path folder, std::int64_t opset,
+             std::int64_t fileBytes, CutWeights cut)
+        : m_proto(*model.mutable_graph())
+        , m_options(options)
+        , m_builder(TensorReader(std::move(folder), options.mapFrom), opset, fileBytes)
+        , m_cut(std::move(cut))
     {
         m_builder.graph().name = m_proto.name();
     }
@@ -171,7 +175,8 @@ private:
                 return makeError(Errc::BadFile, say(Msg::InitializerUnnamed));
             const std::string name = proto.name();
             const auto position = static_cast<std::size_t>(i);
-            auto tensor = position < cut.raw.size() ? m_builder.tensors().read(proto, cut.raw[position], cut.file) : m_builder.tensors().read(proto);
+            auto tensor = position < cut.raw.size() ? m_builder.tensors().read(proto, cut.raw[position], cut.file)
+                                                    : m_builder.tensors().read(proto);
             if (!tensor && tensor.error().code == Errc::Unsupported) {
                 m_missing.add(messageOf(tensor.error()), name);
                 LATHE_TRY(m_builder.bind(name, m_builder.scalar(DType::F32, 0)));
@@ -191,12 +196,14 @@ private:
     Result<> addInputs()
     {
         for (const auto& [name, shape] : m_options.shapes) {
-            const auto found = std::ranges::find_if(m_proto.input(), [&](const auto& input) { return input.name() == name; });
+            const auto found = std::ranges::find_if(m_proto.input(),
+                                                    [&](const auto& input) { return input.name() == name; });
             if (found == m_proto.input().end() || m_builder.find(name).valid())
                 return makeError(Errc::InvalidArgument, say(Msg::NoInputToShape, name));
             const auto& dims = found->type().tensor_type().shape();
             if (found->type().tensor_type().has_shape() && dims.dim_size() != static_cast<int>(shape.size()))
-                return makeError(Errc::InvalidArgument, say(Msg::InputDimensions, name, dims.dim_size(), fmt::format("{}", fmt::join(shape, ", ")), shape.size()));
+                return makeError(Errc::InvalidArgument, say(Msg::InputDimensions, name, dims.dim_size(),
+                                                            fmt::format("{}", fmt::join(shape, ", ")), shape.size()));
             for (int d = 0; d < dims.dim_size(); ++d) {
                 if (!dims.dim(d).dim_param().empty())
                     m_symbols.emplace(dims.dim(d).dim_param(), shape[static_cast<std::size_t>(d)]);
@@ -234,23 +241,31 @@ private:
             shape = given->second;
         }
         for (int d = 0; type.has_shape() && d < type.shape().dim_size(); ++d) {
-            LATHE_TRY_ASSIGN(const std::int64_t extent, extentOf(input.name(), type.shape().dim(d), d,
-                                                                  given == m_options.shapes.end() ? std::nullopt : std::optional(given->second[static_cast<std::size_t>(d)])));
+            LATHE_TRY_ASSIGN(const std::int64_t extent,
+                             extentOf(input.name(), type.shape().dim(d), d,
+                                      given == m_options.shapes.end()
+                                          ? std::nullopt
+                                          : std::optional(given->second[static_cast<std::size_t>(d)])));
             shape.push_back(extent);
         }
-        const bool isEmpty = type.has_shape() && std::ranges::any_of(type.shape().dim(), [](const auto& dim) { return dim.has_dim_value() && dim.dim_value() == 0; });
+        const bool isEmpty = type.has_shape() && std::ranges::any_of(type.shape().dim(), [](const auto& dim) {
+                                 return dim.has_dim_value() && dim.dim_value() == 0;
+                             });
         if (isEmpty)
-            return makeError(Errc::Unsupported, say(Msg::InputOfShape, input.name(), fmt::format("{}", fmt::join(shape, ", "))));
+            return makeError(Errc::Unsupported,
+                             say(Msg::InputOfShape, input.name(), fmt::format("{}", fmt::join(shape, ", "))));
         for (const std::int64_t extent : shape) {
             if (extent < 1 || extent > kMaxExtent)
-                return makeError(Errc::InvalidArgument, say(Msg::InputShapeRange, input.name(), fmt::format("{}", fmt::join(shape, ", "))));
+                return makeError(Errc::InvalidArgument,
+                                 say(Msg::InputShapeRange, input.name(), fmt::format("{}", fmt::join(shape, ", "))));
         }
         const graph::ValueId id = m_builder.graph().addValue(input.name(), *dtype, std::move(shape));
         m_builder.graph().inputs.push_back(id);
         return m_builder.bind(input.name(), id);
     }
 
-    Result<std::int64_t> extentOf(const std::string& input, const ::onnx::TensorShapeProto_Dimension& dim, int position, std::optional<std::int64_t> given)
+    Result<std::int64_t> extentOf(const std::string& input, const ::onnx::TensorShapeProto_Dimension& dim, int position,
+                                  std::optional<std::int64_t> given)
     {
         if (dim.has_dim_value() && dim.dim_value() > 0) {
             const std::int64_t fixed = dim.dim_value();
@@ -266,7 +281,10 @@ private:
         if (const auto known = m_symbols.find(symbol); !symbol.empty() && known != m_symbols.end())
             return known->second;
         if (position != 0)
-            return makeError(Errc::InvalidArgument, say(Msg::DimensionOpen, symbol.empty() ? fmt::format("{}", position) : fmt::format("{} ({})", position, symbol), input));
+            return makeError(
+                Errc::InvalidArgument,
+                say(Msg::DimensionOpen,
+                    symbol.empty() ? fmt::format("{}", position) : fmt::format("{} ({})", position, symbol), input));
         if (!m_options.batch)
             m_builder.note(say(Msg::BatchSetToOne, input));
         const std::int64_t batch = m_options.batch.value_or(1);
@@ -282,7 +300,8 @@ private:
         for (const int index : order) {
             NodeProto& node = *graph.mutable_node(index);
             const std::string label = prefix + labelOf(node, index);
-            if (operatorOf(node) == "If" && !m_unknown.contains(node.input_size() > 0 ? node.input(0) : std::string())) {
+            if (operatorOf(node) == "If"
+                && !m_unknown.contains(node.input_size() > 0 ? node.input(0) : std::string())) {
                 LATHE_TRY(addBranch(node, label));
             } else {
                 LATHE_TRY(addNode(node, label));
@@ -299,7 +318,9 @@ private:
         if (!condition && condition.error().code != Errc::Unsupported)
             return Error(condition.error()).note(say(Msg::NodeAt, label, "If"));
         if (!condition || condition->size() != 1) {
-            m_missing.add(say(Msg::NeedsOfOperator, condition ? say(Msg::NeedsConditionOfSeveral) : messageOf(condition.error()), "If"), label);
+            m_missing.add(say(Msg::NeedsOfOperator,
+                              condition ? say(Msg::NeedsConditionOfSeveral) : messageOf(condition.error()), "If"),
+                          label);
             m_unknown.insert(proto.output().begin(), proto.output().end());
             return {};
         }
@@ -309,7 +330,8 @@ private:
                 continue;
             GraphProto& branch = *attribute.mutable_g();
             if (branch.output_size() != proto.output_size())
-                return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} gives {} values for {} outputs", label, wanted, branch.output_size(), proto.output_size()));
+                return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} gives {} values for {} outputs",
+                                                            label, wanted, branch.output_size(), proto.output_size()));
             LATHE_TRY(addInitializers(branch, {}));
             LATHE_TRY(addNodes(branch, label + "/"));
             for (int i = 0; i < branch.output_size(); ++i) {
@@ -320,7 +342,8 @@ private:
                 }
                 const graph::ValueId id = m_builder.find(inner);
                 if (!id.valid())
-                    return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} does not compute \"{}\"", label, wanted, inner));
+                    return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} does not compute \"{}\"",
+                                                                label, wanted, inner));
                 if (!proto.output(i).empty())
                     LATHE_TRY(m_builder.bind(proto.output(i), id));
             }
@@ -342,7 +365,8 @@ private:
             lacks(say(Msg::NeedsOperator, operatorOf(proto)));
             return {};
         }
-        const bool unknown = std::ranges::any_of(proto.input(), [&](const std::string& name) { return m_unknown.contains(name); });
+        const bool unknown = std::ranges::any_of(proto.input(),
+                                                 [&](const std::string& name) { return m_unknown.contains(name); });
         if (unknown) { // behind something that is not supported: types are not known, so only operators are checked
             m_unknown.insert(proto.output().begin(), proto.output().end());
             return {};
@@ -393,7 +417,8 @@ private:
         }
         for (const graph::Node& node : m_builder.graph().nodes) {
             const bool empty = std::ranges::any_of(node.inputs, [this](graph::ValueId id) { return hasNoElements(id); })
-                || std::ranges::any_of(node.outputs, [this](graph::ValueId id) { return hasNoElements(id); });
+                               || std::ranges::any_of(node.outputs,
+                                                      [this](graph::ValueId id) { return hasNoElements(id); });
             if (empty)
                 return makeError(Errc::Unsupported, say(Msg::NodeOnEmptyTensor, node.origin, node.op));
         }
@@ -464,8 +489,8 @@ Result<std::int64_t> opsetOf(const ModelProto& model, std::vector<Message>* note
 }
 
 /// `file`: what holds `bytes`, if its weights may stay where they are.
-Result<graph::Graph> importModel(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder,
-                                 std::shared_ptr<const MappedFile> file)
+Result<graph::Graph> importModel(std::span<const std::byte> bytes, const ImportOptions& options,
+                                 const std::filesystem::path& folder, std::shared_ptr<const MappedFile> file)
 {
     if (bytes.empty())
         return makeError(Errc::BadFile, say(Msg::FileEmpty));
@@ -486,14 +511,15 @@ Result<graph::Graph> importModel(std::span<const std::byte> bytes, const ImportO
         return makeError(Errc::BadFile, say(Msg::OnnxNoModel));
     std::vector<Message> notes;
     LATHE_TRY_ASSIGN(const std::int64_t opset, opsetOf(model, &notes));
-    auto result = Importer(model, options, folder, opset, static_cast<std::int64_t>(bytes.size()), std::move(cut)).run();
+    auto result =
+        Importer(model, options, folder, opset, static_cast<std::int64_t>(bytes.size()), std::move(cut)).run();
     if (result && options.notes)
         options.notes->insert(options.notes->begin(), notes.begin(), notes.end());
     return result;
 }
 
-Result<graph::Graph> importGuarded(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder,
-                                   std::shared_ptr<const MappedFile> file)
+Result<graph::Graph> importGuarded(std::span<const std::byte> bytes, const ImportOptions& options,
+                                   const std::filesystem::path& folder, std::shared_ptr<const MappedFile> file)
 {
     try {
         return importModel(bytes, options, folder, std::move(file));
@@ -506,7 +532,8 @@ Result<graph::Graph> importGuarded(std::span<const std::byte> bytes, const Impor
 
 } // namespace
 
-Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& folder)
+Result<graph::Graph> importOnnx(std::span<const std::byte> bytes, const ImportOptions& options,
+                                const std::filesystem::path& folder)
 {
     return importGuarded(bytes, options, folder, nullptr);
 }

@@ -22,10 +22,12 @@ using Ints = std::vector<std::int64_t>;
 class Builder
 {
 public:
-    /// `fileBytes`: of the model file. Constants that import itself may make (folded arithmetic, filled tensors) are bounded by
-    /// it and by the external files.
+    /// `fileBytes`: of the model file. Constants that import itself may make (folded arithmetic, filled tensors) are
+    /// bounded by it and by the external files.
     Builder(TensorReader reader, std::int64_t opsetVersion, std::int64_t fileBytes)
-        : m_reader(std::move(reader)), m_opset(opsetVersion), m_fileBytes(fileBytes)
+        : m_reader(std::move(reader))
+        , m_opset(opsetVersion)
+        , m_fileBytes(fileBytes)
     {
     }
 
@@ -35,9 +37,11 @@ public:
 
     /// The value of an input. Errors: BadFile if it is absent.
     Result<ValueId> input(const NodeReader& node, std::int64_t index) const;
-    /// Contents of an input that must be known at import, as integers. Errors: Unsupported if it is computed from the network's inputs.
+    /// Contents of an input that must be known at import, as integers. Errors: Unsupported if it is computed from the
+    /// network's inputs.
     Result<Ints> constantInts(const NodeReader& node, std::int64_t index, std::string_view what) const;
-    Result<std::vector<double>> constantNumbers(const NodeReader& node, std::int64_t index, std::string_view what) const;
+    Result<std::vector<double>> constantNumbers(const NodeReader& node, std::int64_t index,
+                                                std::string_view what) const;
 
     const std::vector<std::int64_t>& shape(ValueId id) const { return m_graph.value(id).shape; }
     std::int64_t rank(ValueId id) const { return static_cast<std::int64_t>(shape(id).size()); }
@@ -52,10 +56,11 @@ public:
     /// Before constants of that size are made. Errors: BadFile once they outgrow the file.
     Result<> charge(std::int64_t bytes);
 
-    /// Adds one node of Lathe's set, types inferred. A node of constants is evaluated at once, if the result is not larger
-    /// than 1 MiB or what went in. Errors: those of the shape rule.
+    /// Adds one node of Lathe's set, types inferred. A node of constants is evaluated at once, if the result is not
+    /// larger than 1 MiB or what went in. Errors: those of the shape rule.
     Result<ValueId> emit(std::string_view op, Attrs attrs, std::vector<ValueId> inputs);
-    Result<std::vector<ValueId>> emitMany(std::string_view op, Attrs attrs, std::vector<ValueId> inputs, std::size_t outputs);
+    Result<std::vector<ValueId>> emitMany(std::string_view op, Attrs attrs, std::vector<ValueId> inputs,
+                                          std::size_t outputs);
     Result<ValueId> cast(ValueId value, DType dtype); ///< no node if it has the type
     Result<ValueId> reshape(ValueId value, Ints shape); ///< no node if it has the shape
 
@@ -110,6 +115,7 @@ std::span<const ConverterEntry> sliceConverters(); ///< parts, constants
 Converter findConverter(std::string_view op);
 
 /// The value of an integer option that may come as an attribute (older opsets) or as a constant input.
-Result<std::optional<Ints>> attributeOrInput(Builder& b, NodeReader& node, std::string_view attribute, std::int64_t input);
+Result<std::optional<Ints>> attributeOrInput(Builder& b, NodeReader& node, std::string_view attribute,
+                                             std::int64_t input);
 
 } // namespace lathe::frontend::onnx_detail

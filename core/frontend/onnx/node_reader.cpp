@@ -105,12 +105,13 @@ Result<std::vector<double>> NodeReader::numbers(std::string_view name)
 Result<std::vector<std::string>> NodeReader::texts(std::string_view name)
 {
     LATHE_TRY_ASSIGN(const AttributeProto* found, find(name, AttributeProto::STRINGS, "a list of strings"));
-    return found ? std::vector<std::string>(found->strings().begin(), found->strings().end()) : std::vector<std::string>();
+    return found ? std::vector<std::string>(found->strings().begin(), found->strings().end())
+                 : std::vector<std::string>();
 }
 
 Result<::onnx::TensorProto*> NodeReader::tensor(std::string_view name)
 {
-    LATHE_TRY_ASSIGN(AttributeProto* found, find(name, AttributeProto::TENSOR, "a tensor"));
+    LATHE_TRY_ASSIGN(AttributeProto * found, find(name, AttributeProto::TENSOR, "a tensor"));
     return found ? found->mutable_t() : nullptr;
 }
 

@@ -16,12 +16,15 @@ class TensorProto;
 
 namespace lathe::frontend::onnx_detail {
 
-/// Reads the attributes of one node with their types checked, and remembers which were asked for: what nobody asked for is
-/// not supported, and finish() says so.
+/// Reads the attributes of one node with their types checked, and remembers which were asked for: what nobody asked for
+/// is not supported, and finish() says so.
 class NodeReader
 {
 public:
-    explicit NodeReader(::onnx::NodeProto& node) : m_node(node) { }
+    explicit NodeReader(::onnx::NodeProto& node)
+        : m_node(node)
+    {
+    }
 
     ::onnx::NodeProto& proto() const { return m_node; }
     const std::string& op() const;

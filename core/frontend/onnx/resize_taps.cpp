@@ -30,7 +30,8 @@ Result<double> sourceOf(const ResizeRule& rule, const ResizeAxis& axis, double o
         const double reach = (axis.roiEnd - axis.roiBegin) * (in - 1);
         return axis.roiBegin * (in - 1) + (length == 1 ? reach / 2 : o * reach / (length - 1));
     }
-    return makeError(Errc::Unsupported, say(Msg::NeedsAttributeValue, "coordinate_transformation_mode", rule.coordinates.substr(0, 40)));
+    return makeError(Errc::Unsupported,
+                     say(Msg::NeedsAttributeValue, "coordinate_transformation_mode", rule.coordinates.substr(0, 40)));
 }
 
 double cubicWeight(double distance, double a)
@@ -73,7 +74,8 @@ Result<ResizeTaps> resizeTaps(const ResizeRule& rule, const ResizeAxis& axis)
     const std::int64_t count = nearest ? 1 : 2 - 2 * first;
 
     ResizeTaps taps;
-    taps.positions.assign(static_cast<std::size_t>(count), std::vector<std::int64_t>(static_cast<std::size_t>(axis.out)));
+    taps.positions.assign(static_cast<std::size_t>(count),
+                          std::vector<std::int64_t>(static_cast<std::size_t>(axis.out)));
     taps.weights.assign(static_cast<std::size_t>(count), std::vector<double>(static_cast<std::size_t>(axis.out), 1.0));
     taps.outside.assign(static_cast<std::size_t>(axis.out), false);
     for (std::int64_t o = 0; o < axis.out; ++o) {
@@ -92,7 +94,8 @@ Result<ResizeTaps> resizeTaps(const ResizeRule& rule, const ResizeAxis& axis)
         for (std::int64_t t = 0; t < count; ++t) {
             const std::int64_t position = static_cast<std::int64_t>(left) + first + t;
             const double distance = (static_cast<double>(first + t) - fraction) * shrink;
-            double weight = rule.mode == "cubic" ? cubicWeight(distance, rule.cubicA) : std::max(1 - std::abs(distance), 0.0);
+            double weight = rule.mode == "cubic" ? cubicWeight(distance, rule.cubicA)
+                                                 : std::max(1 - std::abs(distance), 0.0);
             if (rule.excludeOutside && position != clamped(position))
                 weight = 0;
             taps.positions[static_cast<std::size_t>(t)][at] = clamped(position);

@@ -25,7 +25,8 @@ Error bad(const TensorProto& proto, std::string_view what)
 
 /// Stores typed values of the schema's repeated fields; each is kept in the width of T.
 template<typename T, typename Field>
-Result<std::shared_ptr<const graph::ConstData>> packed(const TensorProto& proto, const Field& field, std::int64_t elements)
+Result<std::shared_ptr<const graph::ConstData>> packed(const TensorProto& proto, const Field& field,
+                                                       std::int64_t elements)
 {
     if (field.size() != elements)
         return bad(proto, fmt::format("has {} values where its shape asks for {}", field.size(), elements));
@@ -72,7 +73,8 @@ Result<std::size_t> numberOf(const TensorProto& proto, const std::string& key, c
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size())
-        return bad(proto, fmt::format("has external data whose {} is \"{}\", not a number of bytes", key, text.substr(0, 40)));
+        return bad(proto,
+                   fmt::format("has external data whose {} is \"{}\", not a number of bytes", key, text.substr(0, 40)));
     return value;
 }
 
@@ -173,18 +175,20 @@ Result<std::shared_ptr<const graph::ConstData>> TensorReader::external(const Ten
     if (length.value_or(bytes) != bytes)
         return bad(proto, fmt::format("claims {} bytes of external data where its shape asks for {}", *length, bytes));
     if (offset > file.size() || bytes > file.size() - offset) {
-        return bad(proto, fmt::format("asks for {} bytes at offset {} of the external data file \"{}\", which has {}", bytes, offset,
-                                      location.substr(0, 200), file.size()));
+        return bad(proto, fmt::format("asks for {} bytes at offset {} of the external data file \"{}\", which has {}",
+                                      bytes, offset, location.substr(0, 200), file.size()));
     }
     return view(file.subspan(offset, bytes), *opened);
 }
 
-Result<ConstTensor> TensorReader::read(TensorProto& proto, std::span<const std::byte> raw, std::shared_ptr<const MappedFile> file)
+Result<ConstTensor> TensorReader::read(TensorProto& proto, std::span<const std::byte> raw,
+                                       std::shared_ptr<const MappedFile> file)
 {
     ConstTensor tensor;
     const std::optional<DType> dtype = dtypeOf(proto.data_type());
     if (!dtype)
-        return makeError(Errc::Unsupported, say(Msg::NeedsElementTypeOf, dataTypeText(proto.data_type()), nameOf(proto)));
+        return makeError(Errc::Unsupported,
+                         say(Msg::NeedsElementTypeOf, dataTypeText(proto.data_type()), nameOf(proto)));
     if (proto.has_segment())
         return makeError(Errc::Unsupported, say(Msg::NeedsSegments, nameOf(proto)));
     tensor.dtype = *dtype;
@@ -194,7 +198,8 @@ Result<ConstTensor> TensorReader::read(TensorProto& proto, std::span<const std::
     for (const std::int64_t extent : proto.dims()) {
         if (extent < 0)
             return bad(proto, fmt::format("has the negative dimension {}", extent));
-        if (extent > (std::int64_t{1} << 40) || __builtin_mul_overflow(elements, extent, &elements) || __builtin_mul_overflow(bytes, extent, &bytes))
+        if (extent > (std::int64_t{1} << 40) || __builtin_mul_overflow(elements, extent, &elements)
+            || __builtin_mul_overflow(bytes, extent, &bytes))
             return bad(proto, "is larger than any memory");
         tensor.shape.push_back(extent);
     }
@@ -206,7 +211,8 @@ Result<ConstTensor> TensorReader::read(TensorProto& proto, std::span<const std::
         tensor.data = view(raw, std::move(file));
     } else if (proto.has_raw_data()) {
         if (static_cast<std::int64_t>(proto.raw_data().size()) != bytes)
-            return bad(proto, fmt::format("holds {} bytes where its shape asks for {}", proto.raw_data().size(), bytes));
+            return bad(proto,
+                       fmt::format("holds {} bytes where its shape asks for {}", proto.raw_data().size(), bytes));
         const std::shared_ptr<std::string> held(proto.release_raw_data());
         auto data = std::make_shared<graph::ConstData>();
         data->data = reinterpret_cast<const std::byte*>(held->data());

@@ -34,12 +34,19 @@ struct ConstTensor
 class TensorReader
 {
 public:
-    /// Files with external data are read into memory while they come to less than `mapFrom` bytes together, else mapped.
-    TensorReader(std::filesystem::path folder, std::size_t mapFrom) : m_folder(std::move(folder)), m_mapFrom(mapFrom) { }
+    /// Files with external data are read into memory while they come to less than `mapFrom` bytes together, else
+    /// mapped.
+    TensorReader(std::filesystem::path folder, std::size_t mapFrom)
+        : m_folder(std::move(folder))
+        , m_mapFrom(mapFrom)
+    {
+    }
 
-    /// Takes the raw bytes out of `proto` instead of copying them. `raw`: those that were cut out of it (weight_cutter.h), in
-    /// `file`. Errors: BadFile where sizes, counts or paths do not fit; Unsupported for element types that Lathe lacks.
-    Result<ConstTensor> read(::onnx::TensorProto& proto, std::span<const std::byte> raw = {}, std::shared_ptr<const MappedFile> file = {});
+    /// Takes the raw bytes out of `proto` instead of copying them. `raw`: those that were cut out of it
+    /// (weight_cutter.h), in `file`. Errors: BadFile where sizes, counts or paths do not fit; Unsupported for element
+    /// types that Lathe lacks.
+    Result<ConstTensor> read(::onnx::TensorProto& proto, std::span<const std::byte> raw = {},
+                             std::shared_ptr<const MappedFile> file = {});
 
     /// Sizes of all files with external data.
     std::int64_t externalBytes() const { return m_externalBytes; }

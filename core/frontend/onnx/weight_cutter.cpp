@@ -92,7 +92,11 @@ void appendMessage(std::string& out, std::uint32_t number, const std::string& co
 class Cutter
 {
 public:
-    Cutter(Bytes file, std::size_t least) : m_file(file), m_least(least) { }
+    Cutter(Bytes file, std::size_t least)
+        : m_file(file)
+        , m_least(least)
+    {
+    }
 
     Result<CutModel> run()
     {

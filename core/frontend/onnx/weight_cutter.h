@@ -9,11 +9,13 @@
 
 namespace lathe::frontend::onnx_detail {
 
-/// A model file without its large weights: small enough for protobuf, which reads no more than 2 GiB and copies what it reads.
+/// A model file without its large weights: small enough for protobuf, which reads no more than 2 GiB and copies what it
+/// reads.
 struct CutModel
 {
     std::string rest; ///< a model whose large initializers have no raw data
-    std::vector<std::span<const std::byte>> weights; ///< of the main graph's initializers, in order: in the file; empty: in `rest`
+    std::vector<std::span<const std::byte>>
+        weights; ///< of the main graph's initializers, in order: in the file; empty: in `rest`
 };
 
 /// Cuts raw data of at least `least` bytes out of the initializers of a file that checkWire() found sound.

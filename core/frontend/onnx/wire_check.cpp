@@ -127,8 +127,8 @@ bool isUtf8(std::span<const std::byte> bytes)
     return true;
 }
 
-/// Objects of all kinds in one model. The largest published networks have some hundred thousand; at about 200 bytes each
-/// this bounds their memory to some hundred megabytes.
+/// Objects of all kinds in one model. The largest published networks have some hundred thousand; at about 200 bytes
+/// each this bounds their memory to some hundred megabytes.
 constexpr std::int64_t kMaxObjects = 2'000'000;
 /// Bytes of numbers stored one by one (typed fields): each may become eight in memory. Weights come as raw bytes.
 constexpr std::int64_t kMaxPackedBytes = std::int64_t{1} << 30;
@@ -137,7 +137,10 @@ constexpr int kMaxDepth = 32;
 class Walker
 {
 public:
-    explicit Walker(std::span<const std::byte> bytes) : m_bytes(bytes) { }
+    explicit Walker(std::span<const std::byte> bytes)
+        : m_bytes(bytes)
+    {
+    }
 
     Result<> walk(Message message, std::size_t begin, std::size_t end, int depth)
     {

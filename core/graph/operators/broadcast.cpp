@@ -17,10 +17,22 @@ namespace {
 using Unsigned = std::uint64_t;
 
 // Integers wrap; divisions are guarded by the caller.
-std::int64_t addInt(std::int64_t a, std::int64_t b) { return static_cast<std::int64_t>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b)); }
-std::int64_t subtractInt(std::int64_t a, std::int64_t b) { return static_cast<std::int64_t>(static_cast<Unsigned>(a) - static_cast<Unsigned>(b)); }
-std::int64_t multiplyInt(std::int64_t a, std::int64_t b) { return static_cast<std::int64_t>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b)); }
-std::int64_t divideInt(std::int64_t a, std::int64_t b) { return b == -1 ? subtractInt(0, a) : a / b; } // towards zero
+std::int64_t addInt(std::int64_t a, std::int64_t b)
+{
+    return static_cast<std::int64_t>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+}
+std::int64_t subtractInt(std::int64_t a, std::int64_t b)
+{
+    return static_cast<std::int64_t>(static_cast<Unsigned>(a) - static_cast<Unsigned>(b));
+}
+std::int64_t multiplyInt(std::int64_t a, std::int64_t b)
+{
+    return static_cast<std::int64_t>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));
+}
+std::int64_t divideInt(std::int64_t a, std::int64_t b)
+{
+    return b == -1 ? subtractInt(0, a) : a / b;
+} // towards zero
 std::int64_t modInt(std::int64_t a, std::int64_t b)
 {
     if (b == -1)
@@ -42,8 +54,14 @@ std::int64_t powInt(std::int64_t base, std::int64_t exponent)
 }
 
 // Largest and smallest pass NaN on, as the field does.
-double maximumOf(double a, double b) { return std::isnan(a) || a > b ? a : b; }
-double minimumOf(double a, double b) { return std::isnan(a) || a < b ? a : b; }
+double maximumOf(double a, double b)
+{
+    return std::isnan(a) || a > b ? a : b;
+}
+double minimumOf(double a, double b)
+{
+    return std::isnan(a) || a < b ? a : b;
+}
 
 using compute::Binary;
 using Tensors = std::span<const compute::Tensor>;
@@ -58,7 +76,8 @@ enum class Domain
 };
 
 template<typename T, typename F>
-std::vector<T> applyBroadcast(const TensorType& out, const TensorType& a, const TensorType& b, const std::vector<T>& x, const std::vector<T>& y, F function)
+std::vector<T> applyBroadcast(const TensorType& out, const TensorType& a, const TensorType& b, const std::vector<T>& x,
+                              const std::vector<T>& y, F function)
 {
     const std::array strides = {broadcastStrides(a.shape, out.shape), broadcastStrides(b.shape, out.shape)};
     const std::int64_t stepX = rowStride(strides[0]), stepY = rowStride(strides[1]), length = rowLength(out.shape);
@@ -100,21 +119,23 @@ OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinar
                 const TensorType& a = inputs[0]->type;
                 const TensorType& b = inputs[1]->type;
                 if (isFloat(a.dtype)) {
-                    writeFloats(outputs[0], applyBroadcast<double>(outputs[0].type, a, b, readFloats(*inputs[0]), readFloats(*inputs[1]), function));
+                    writeFloats(outputs[0], applyBroadcast<double>(outputs[0].type, a, b, readFloats(*inputs[0]),
+                                                                   readFloats(*inputs[1]), function));
                     return {};
                 }
                 const std::vector<std::int64_t> divisors = readInts(*inputs[1]);
                 if (divides && std::ranges::find(divisors, 0) != divisors.end())
                     return brokenRule("integers are divided by zero");
-                writeInts(outputs[0], applyBroadcast<std::int64_t>(outputs[0].type, a, b, readInts(*inputs[0]), divisors, intFunction));
+                writeInts(outputs[0], applyBroadcast<std::int64_t>(outputs[0].type, a, b, readInts(*inputs[0]),
+                                                                   divisors, intFunction));
                 return {};
             },
             {.layout = LayoutRule::Elementwise}};
 }
 
 /// The four operations of arithmetic, which passes know more of.
-OpDef arithmetic(std::string_view name, Binary definition, FloatBinary function, IntBinary intFunction,
-                 double neutral, const OpTraits& more)
+OpDef arithmetic(std::string_view name, Binary definition, FloatBinary function, IntBinary intFunction, double neutral,
+                 const OpTraits& more)
 {
     OpDef entry = binary(name, definition, Domain::Number, function, intFunction);
     entry.traits = more;
@@ -133,8 +154,9 @@ std::string sumSuffix(const Graph& graph, const Node& node)
 template<typename Relation>
 OpDef comparison(std::string_view name, Binary definition)
 {
-    return binary(name, definition, Domain::Comparison, [](double a, double b) { return Relation{}(a, b) ? 1.0 : 0.0; },
-                  [](std::int64_t a, std::int64_t b) -> std::int64_t { return Relation{}(a, b) ? 1 : 0; });
+    return binary(
+        name, definition, Domain::Comparison, [](double a, double b) { return Relation{}(a, b) ? 1.0 : 0.0; },
+        [](std::int64_t a, std::int64_t b) -> std::int64_t { return Relation{}(a, b) ? 1 : 0; });
 }
 
 OpDef logic(std::string_view name, Binary definition, IntBinary function)
@@ -155,7 +177,8 @@ Result<Types> inferWhere(const Node&, InputTypes inputs, Constants)
 Result<> evaluateWhere(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
     const Shape& out = outputs[0].type.shape;
-    const std::array strides = {broadcastStrides(inputs[0]->type.shape, out), broadcastStrides(inputs[1]->type.shape, out),
+    const std::array strides = {broadcastStrides(inputs[0]->type.shape, out),
+                                broadcastStrides(inputs[1]->type.shape, out),
                                 broadcastStrides(inputs[2]->type.shape, out)};
     const auto size = sizeOf(outputs[0].type.dtype);
     const std::array steps = {rowStride(strides[0]), rowStride(strides[1]), rowStride(strides[2])};
@@ -163,8 +186,8 @@ Result<> evaluateWhere(const Node&, std::span<const HostTensor* const> inputs, s
         for (std::int64_t i = 0; i < rowLength(out); ++i) {
             const bool first = inputs[0]->bytes[static_cast<std::size_t>(offsets[0] + i * steps[0])] != std::byte{0};
             const std::size_t k = first ? 1 : 2;
-            std::memcpy(outputs[0].bytes.data() + (position + i) * size, inputs[k]->bytes.data() + (offsets[k] + i * steps[k]) * size,
-                        static_cast<std::size_t>(size));
+            std::memcpy(outputs[0].bytes.data() + (position + i) * size,
+                        inputs[k]->bytes.data() + (offsets[k] + i * steps[k]) * size, static_cast<std::size_t>(size));
         }
     });
     return {};
@@ -176,13 +199,15 @@ Result<Types> inferPrelu(const Node&, InputTypes inputs, Constants)
     LATHE_TRY(needSameType(inputs));
     LATHE_TRY_ASSIGN(const Shape shape, broadcastShape(inputs[0].shape, inputs[1].shape));
     if (shape != inputs[0].shape)
-        return brokenRule(fmt::format("the slope {} must broadcast into data {}", shapeText(inputs[1].shape), shapeText(inputs[0].shape)));
+        return brokenRule(fmt::format("the slope {} must broadcast into data {}", shapeText(inputs[1].shape),
+                                      shapeText(inputs[0].shape)));
     return Types{inputs[0]};
 }
 
 Result<> evaluatePrelu(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
-    writeFloats(outputs[0], applyBroadcast<double>(outputs[0].type, inputs[0]->type, inputs[1]->type, readFloats(*inputs[0]), readFloats(*inputs[1]),
+    writeFloats(outputs[0], applyBroadcast<double>(outputs[0].type, inputs[0]->type, inputs[1]->type,
+                                                   readFloats(*inputs[0]), readFloats(*inputs[1]),
                                                    [](double x, double slope) { return x < 0 ? slope * x : x; }));
     return {};
 }

@@ -1,4 +1,5 @@
-// Convolutions, plain and transposed, of images and volumes: types and compute definitions. reference_convolution.cpp evaluates.
+// Convolutions, plain and transposed, of images and volumes: types and compute definitions. reference_convolution.cpp
+// evaluates.
 
 #include "core/graph/operators/convolution.h"
 
@@ -37,7 +38,8 @@ Result<KernelAxes> kernelAxes(std::string_view layout, std::size_t dims)
     }
     if (found)
         return axes;
-    return brokenRule(fmt::format("kernel_layout must order the letters O, I, {}H and W, it is \"{}\"", dims == 3 ? "D, " : "", layout));
+    return brokenRule(fmt::format("kernel_layout must order the letters O, I, {}H and W, it is \"{}\"",
+                                  dims == 3 ? "D, " : "", layout));
 }
 
 Result<> checkTypes(ConvolutionGeometry& g, const Node& node, const TensorType& data, const TensorType& weight)
@@ -52,18 +54,21 @@ Result<> checkTypes(ConvolutionGeometry& g, const Node& node, const TensorType& 
     return {};
 }
 
-Result<> findChannels(ConvolutionGeometry& g, const TensorType& weight, const std::string& kernelLayout, bool transposed)
+Result<> findChannels(ConvolutionGeometry& g, const TensorType& weight, const std::string& kernelLayout,
+                      bool transposed)
 {
     const std::int64_t weightIn = weight.shape[g.kernel.i];
     const std::int64_t weightOut = weight.shape[g.kernel.o];
     if (transposed) {
         if (weightIn != g.inChannels)
-            return brokenRule(fmt::format("weight {} ({}) takes {} channels, data has {}", shapeText(weight.shape), kernelLayout, weightIn, g.inChannels));
+            return brokenRule(fmt::format("weight {} ({}) takes {} channels, data has {}", shapeText(weight.shape),
+                                          kernelLayout, weightIn, g.inChannels));
         g.outChannels = weightOut * g.groups;
         return {};
     }
     // The field reads HWOI as [height, width, channel, multiplier]; both readings agree where the multiplier is 1.
-    if (kernelLayout == "HWOI" && g.groups > 1 && (weightIn != 1 || g.groups != g.inChannels || weightOut != g.inChannels))
+    if (kernelLayout == "HWOI" && g.groups > 1
+        && (weightIn != 1 || g.groups != g.inChannels || weightOut != g.inChannels))
         return brokenRule("kernel_layout HWOI is for one filter in each channel; other grouped weights are HWIO");
     if (weightIn * g.groups != g.inChannels) {
         return brokenRule(fmt::format("weight {} ({}) takes {} channels in each of {} groups, data has {}",
@@ -87,20 +92,23 @@ Result<> findExtent(WindowSide& s, std::size_t side, bool transposed, std::int64
         return {};
     }
     if (s.in + pads < s.reach())
-        return brokenRule(fmt::format("the kernel reaches over {} {}, the padded data has {}", s.reach(), sideWord(side), s.in + pads));
+        return brokenRule(fmt::format("the kernel reaches over {} {}, the padded data has {}", s.reach(),
+                                      sideWord(side), s.in + pads));
     s.out = (s.in + pads - s.reach()) / s.stride + 1;
     return {};
 }
 
 } // namespace
 
-Result<ConvolutionGeometry> convolutionGeometry(const Node& node, const TensorType& data, const TensorType& weight, std::size_t dims, bool transposed)
+Result<ConvolutionGeometry> convolutionGeometry(const Node& node, const TensorType& data, const TensorType& weight,
+                                                std::size_t dims, bool transposed)
 {
     LATHE_TRY(needRank(data, dims + 2, "data"));
     LATHE_TRY(needRank(weight, dims + 2, "weight"));
     ConvolutionGeometry g;
     LATHE_TRY_ASSIGN(g.data, imageAxes(node, dims));
-    LATHE_TRY_ASSIGN(const std::string kernelLayout, stringAttr(node, "kernel_layout", usualKernelLayout(g.data, transposed)));
+    LATHE_TRY_ASSIGN(const std::string kernelLayout,
+                     stringAttr(node, "kernel_layout", usualKernelLayout(g.data, transposed)));
     LATHE_TRY_ASSIGN(g.kernel, kernelAxes(kernelLayout, dims));
     Shape taps;
     for (std::size_t side = 3 - dims; side < 3; ++side)
@@ -113,9 +121,11 @@ Result<ConvolutionGeometry> convolutionGeometry(const Node& node, const TensorTy
     LATHE_TRY(checkTypes(g, node, data, weight));
     if (g.groups < 1)
         return brokenRule(fmt::format("groups must be at least 1, it is {}", g.groups));
-    const bool empty = g.inChannels < 1 || std::ranges::any_of(g.sides, [](const WindowSide& s) { return s.in < 1 || s.size < 1; });
+    const bool empty = g.inChannels < 1
+                       || std::ranges::any_of(g.sides, [](const WindowSide& s) { return s.in < 1 || s.size < 1; });
     if (empty)
-        return brokenRule(fmt::format("data {} and weight {} must not be empty", shapeText(data.shape), shapeText(weight.shape)));
+        return brokenRule(
+            fmt::format("data {} and weight {} must not be empty", shapeText(data.shape), shapeText(weight.shape)));
     if (g.inChannels % g.groups != 0)
         return brokenRule(fmt::format("groups {} must divide the {} channels of data", g.groups, g.inChannels));
     LATHE_TRY(findChannels(g, weight, kernelLayout, transposed));
@@ -137,7 +147,8 @@ using Tensors = std::span<const compute::Tensor>;
 
 Error noDefinition(std::string_view layout, std::string_view kernelLayout)
 {
-    return makeError(Errc::Unsupported, fmt::format("a convolution of {} data with {} weights has no kernel", layout, kernelLayout));
+    return makeError(Errc::Unsupported,
+                     fmt::format("a convolution of {} data with {} weights has no kernel", layout, kernelLayout));
 }
 
 /// What the definitions call layout, strides, padding, dilation and groups.
@@ -178,7 +189,8 @@ Result<compute::Tensor> computeWinograd(const Node& node, Tensors inputs, Comput
     LATHE_TRY_ASSIGN(p.outType, dtypeAttr(node, "out_dtype", data.dtype));
     if (!compute::winogradApplies(data.dtype, 3, 3, p))
         return makeError(Errc::Unsupported, "winograd is for 3x3 convolutions of stride 1 in one group");
-    return compute::conv2dWinograd(context.builder, inputs[0], inputs[1], m == "2" ? 2 : 4, p, context.era, context.splitTransforms);
+    return compute::conv2dWinograd(context.builder, inputs[0], inputs[1], m == "2" ? 2 : 4, p, context.era,
+                                   context.splitTransforms);
 }
 
 /// "winograd:m" takes the transformed weight; everything else the weight itself.
@@ -189,11 +201,13 @@ Result<compute::Tensor> computeConv2d(const Node& node, Tensors inputs, ComputeC
         return computeWinograd(node, inputs, context, std::string_view(context.algorithm).substr(kWinograd.size()));
     if (!context.algorithm.empty() && context.algorithm != "direct")
         return brokenRule(fmt::format("there is no algorithm \"{}\" for conv2d", context.algorithm));
-    LATHE_TRY_ASSIGN(const ConvolutionGeometry g, convolutionGeometry(node, typeOf(context, inputs[0]), typeOf(context, inputs[1]), 2, false));
+    LATHE_TRY_ASSIGN(const ConvolutionGeometry g,
+                     convolutionGeometry(node, typeOf(context, inputs[0]), typeOf(context, inputs[1]), 2, false));
     auto p = paramsOf<compute::Conv2dParams>(g);
     p.outType = g.outType;
     const bool channelsLast = g.data.channelsLast();
-    LATHE_TRY_ASSIGN(const std::string kernelLayout, stringAttr(node, "kernel_layout", usualKernelLayout(g.data, false)));
+    LATHE_TRY_ASSIGN(const std::string kernelLayout,
+                     stringAttr(node, "kernel_layout", usualKernelLayout(g.data, false)));
     const bool depthwise = p.groups > 1 && p.groups == g.inChannels && g.outChannels == g.inChannels;
     if (depthwise && kernelLayout == (channelsLast ? "HWOI" : "OIHW"))
         return compute::depthwiseConv2d(context.builder, inputs[0], inputs[1], p, context.era);
@@ -206,8 +220,10 @@ Result<compute::Tensor> computeConv3d(const Node& node, Tensors inputs, ComputeC
 {
     if (!context.algorithm.empty() && context.algorithm != "direct")
         return brokenRule(fmt::format("there is no algorithm \"{}\" for conv3d", context.algorithm));
-    LATHE_TRY_ASSIGN(const ConvolutionGeometry g, convolutionGeometry(node, typeOf(context, inputs[0]), typeOf(context, inputs[1]), 3, false));
-    LATHE_TRY_ASSIGN(const std::string kernelLayout, stringAttr(node, "kernel_layout", usualKernelLayout(g.data, false)));
+    LATHE_TRY_ASSIGN(const ConvolutionGeometry g,
+                     convolutionGeometry(node, typeOf(context, inputs[0]), typeOf(context, inputs[1]), 3, false));
+    LATHE_TRY_ASSIGN(const std::string kernelLayout,
+                     stringAttr(node, "kernel_layout", usualKernelLayout(g.data, false)));
     if (kernelLayout != usualKernelLayout(g.data, false))
         return noDefinition(g.data.channelsLast() ? "NDHWC" : "NCDHW", kernelLayout);
     auto p = paramsOf<compute::Conv3dParams>(g);
@@ -218,8 +234,10 @@ Result<compute::Tensor> computeConv3d(const Node& node, Tensors inputs, ComputeC
 template<std::size_t Dims>
 Result<compute::Tensor> computeTransposed(const Node& node, Tensors inputs, ComputeContext& context)
 {
-    LATHE_TRY_ASSIGN(const ConvolutionGeometry g, convolutionGeometry(node, typeOf(context, inputs[0]), typeOf(context, inputs[1]), Dims, true));
-    LATHE_TRY_ASSIGN(const std::string kernelLayout, stringAttr(node, "kernel_layout", usualKernelLayout(g.data, true)));
+    LATHE_TRY_ASSIGN(const ConvolutionGeometry g,
+                     convolutionGeometry(node, typeOf(context, inputs[0]), typeOf(context, inputs[1]), Dims, true));
+    LATHE_TRY_ASSIGN(const std::string kernelLayout,
+                     stringAttr(node, "kernel_layout", usualKernelLayout(g.data, true)));
     if (kernelLayout != usualKernelLayout(g.data, true))
         return noDefinition(g.data.channelsLast() ? "channels-last" : "channels-first", kernelLayout);
     auto p = paramsOf<compute::ConvTransposeParams<Dims>>(g);

@@ -25,13 +25,17 @@ struct ConvolutionGeometry
     DType outType = DType::F32;
 };
 
-/// What a convolution node over `dims` spatial dimensions computes. Errors: InvalidArgument naming the rule that is broken.
-Result<ConvolutionGeometry> convolutionGeometry(const Node& node, const TensorType& data, const TensorType& weight, std::size_t dims, bool transposed);
+/// What a convolution node over `dims` spatial dimensions computes. Errors: InvalidArgument naming the rule that is
+/// broken.
+Result<ConvolutionGeometry> convolutionGeometry(const Node& node, const TensorType& data, const TensorType& weight,
+                                                std::size_t dims, bool transposed);
 
 // For 2 and 3 spatial dimensions.
 template<std::size_t Dims>
-Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs);
+Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const> inputs,
+                             std::span<HostTensor> outputs);
 template<std::size_t Dims>
-Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs);
+Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTensor* const> inputs,
+                                       std::span<HostTensor> outputs);
 
 } // namespace lathe::graph::operators

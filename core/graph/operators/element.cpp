@@ -69,7 +69,6 @@ T fromDouble(double value)
     }
 }
 
-
 template<typename Unit>
 void gatherUnits(const HostTensor& in, std::int64_t offset, const std::vector<std::int64_t>& strides, HostTensor& out)
 {
@@ -231,7 +230,8 @@ void gatherStrided(const HostTensor& in, std::int64_t offset, const std::vector<
     }
 }
 
-void scatterStrided(const HostTensor& in, std::int64_t offset, const std::vector<std::int64_t>& strides, HostTensor& out)
+void scatterStrided(const HostTensor& in, std::int64_t offset, const std::vector<std::int64_t>& strides,
+                    HostTensor& out)
 {
     switch (sizeOf(in.type.dtype)) {
     case 1: scatterUnits<std::uint8_t>(in, offset, strides, out); return;

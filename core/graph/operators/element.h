@@ -16,14 +16,17 @@ float bfloatToFloat(std::uint16_t bits);
 std::uint16_t floatToBfloat(float value); ///< to nearest even
 
 std::vector<double> readFloats(const std::byte* data, DType dtype, std::size_t count); ///< integers are converted
-std::vector<std::int64_t> readInts(const std::byte* data, DType dtype, std::size_t count); ///< floats truncate, saturating
+std::vector<std::int64_t> readInts(const std::byte* data, DType dtype,
+                                   std::size_t count); ///< floats truncate, saturating
 inline std::vector<double> readFloats(const HostTensor& tensor)
 {
-    return readFloats(tensor.bytes.data(), tensor.type.dtype, tensor.bytes.size() / static_cast<std::size_t>(sizeOf(tensor.type.dtype)));
+    return readFloats(tensor.bytes.data(), tensor.type.dtype,
+                      tensor.bytes.size() / static_cast<std::size_t>(sizeOf(tensor.type.dtype)));
 }
 inline std::vector<std::int64_t> readInts(const HostTensor& tensor)
 {
-    return readInts(tensor.bytes.data(), tensor.type.dtype, tensor.bytes.size() / static_cast<std::size_t>(sizeOf(tensor.type.dtype)));
+    return readInts(tensor.bytes.data(), tensor.type.dtype,
+                    tensor.bytes.size() / static_cast<std::size_t>(sizeOf(tensor.type.dtype)));
 }
 
 void writeFloats(HostTensor& tensor, std::span<const double> values); ///< rounds once, to the tensor's type
@@ -65,12 +68,20 @@ void forEachRow(std::span<const std::int64_t> shape, const std::array<std::vecto
     }
 }
 
-inline std::int64_t rowStride(const std::vector<std::int64_t>& strides) { return strides.empty() ? 0 : strides.back(); }
-inline std::int64_t rowLength(std::span<const std::int64_t> shape) { return shape.empty() ? 1 : shape.back(); }
+inline std::int64_t rowStride(const std::vector<std::int64_t>& strides)
+{
+    return strides.empty() ? 0 : strides.back();
+}
+inline std::int64_t rowLength(std::span<const std::int64_t> shape)
+{
+    return shape.empty() ? 1 : shape.back();
+}
 
 /// Copies elements of any type: out[i] = in[offset + sum of index * strides], walked in the shape of `out`.
-void gatherStrided(const HostTensor& in, std::int64_t offset, const std::vector<std::int64_t>& strides, HostTensor& out);
+void gatherStrided(const HostTensor& in, std::int64_t offset, const std::vector<std::int64_t>& strides,
+                   HostTensor& out);
 /// The other way round: out[offset + ...] = in[i], walked in the shape of `in`.
-void scatterStrided(const HostTensor& in, std::int64_t offset, const std::vector<std::int64_t>& strides, HostTensor& out);
+void scatterStrided(const HostTensor& in, std::int64_t offset, const std::vector<std::int64_t>& strides,
+                    HostTensor& out);
 
 } // namespace lathe::graph::operators

@@ -1,6 +1,7 @@
 // Functions of one tensor, element by element.
 
 #include "core/compute/definitions/elementwise.h"
+
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -24,43 +25,151 @@ double softplus(double x)
     return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }
 
-double reluOf(double x) { return x < 0 ? 0.0 : x; } // keeps NaN
-double negativeOf(double x) { return -x; }
-double absOf(double x) { return std::fabs(x); }
-double signOf(double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : x); }
-double expOf(double x) { return std::exp(x); }
-double logOf(double x) { return std::log(x); }
-double sqrtOf(double x) { return std::sqrt(x); }
-double rsqrtOf(double x) { return 1.0 / std::sqrt(x); }
-double reciprocalOf(double x) { return 1.0 / x; }
-double tanhOf(double x) { return std::tanh(x); }
-double erfOf(double x) { return std::erf(x); }
-double sigmoidOf(double x) { return 1.0 / (1.0 + std::exp(-x)); }
-double sinOf(double x) { return std::sin(x); }
-double cosOf(double x) { return std::cos(x); }
-double tanOf(double x) { return std::tan(x); }
-double asinOf(double x) { return std::asin(x); }
-double acosOf(double x) { return std::acos(x); }
-double atanOf(double x) { return std::atan(x); }
-double sinhOf(double x) { return std::sinh(x); }
-double coshOf(double x) { return std::cosh(x); }
-double asinhOf(double x) { return std::asinh(x); }
-double acoshOf(double x) { return std::acosh(x); }
-double atanhOf(double x) { return std::atanh(x); }
-double floorOf(double x) { return std::floor(x); }
-double ceilOf(double x) { return std::ceil(x); }
-double roundOf(double x) { return std::nearbyint(x); }
-double siluOf(double x) { return x * sigmoidOf(x); }
-double geluOf(double x) { return 0.5 * x * (1.0 + std::erf(x / std::numbers::sqrt2)); }
-double geluTanhOf(double x) { return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x))); }
-double hardSwishOf(double x) { return x * clampTo(x / 6.0 + 0.5, 0.0, 1.0); }
-double mishOf(double x) { return x * std::tanh(softplus(x)); }
+double reluOf(double x)
+{
+    return x < 0 ? 0.0 : x;
+} // keeps NaN
+double negativeOf(double x)
+{
+    return -x;
+}
+double absOf(double x)
+{
+    return std::fabs(x);
+}
+double signOf(double x)
+{
+    return x > 0 ? 1.0 : (x < 0 ? -1.0 : x);
+}
+double expOf(double x)
+{
+    return std::exp(x);
+}
+double logOf(double x)
+{
+    return std::log(x);
+}
+double sqrtOf(double x)
+{
+    return std::sqrt(x);
+}
+double rsqrtOf(double x)
+{
+    return 1.0 / std::sqrt(x);
+}
+double reciprocalOf(double x)
+{
+    return 1.0 / x;
+}
+double tanhOf(double x)
+{
+    return std::tanh(x);
+}
+double erfOf(double x)
+{
+    return std::erf(x);
+}
+double sigmoidOf(double x)
+{
+    return 1.0 / (1.0 + std::exp(-x));
+}
+double sinOf(double x)
+{
+    return std::sin(x);
+}
+double cosOf(double x)
+{
+    return std::cos(x);
+}
+double tanOf(double x)
+{
+    return std::tan(x);
+}
+double asinOf(double x)
+{
+    return std::asin(x);
+}
+double acosOf(double x)
+{
+    return std::acos(x);
+}
+double atanOf(double x)
+{
+    return std::atan(x);
+}
+double sinhOf(double x)
+{
+    return std::sinh(x);
+}
+double coshOf(double x)
+{
+    return std::cosh(x);
+}
+double asinhOf(double x)
+{
+    return std::asinh(x);
+}
+double acoshOf(double x)
+{
+    return std::acosh(x);
+}
+double atanhOf(double x)
+{
+    return std::atanh(x);
+}
+double floorOf(double x)
+{
+    return std::floor(x);
+}
+double ceilOf(double x)
+{
+    return std::ceil(x);
+}
+double roundOf(double x)
+{
+    return std::nearbyint(x);
+}
+double siluOf(double x)
+{
+    return x * sigmoidOf(x);
+}
+double geluOf(double x)
+{
+    return 0.5 * x * (1.0 + std::erf(x / std::numbers::sqrt2));
+}
+double geluTanhOf(double x)
+{
+    return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+double hardSwishOf(double x)
+{
+    return x * clampTo(x / 6.0 + 0.5, 0.0, 1.0);
+}
+double mishOf(double x)
+{
+    return x * std::tanh(softplus(x));
+}
 
-std::int64_t negated(std::int64_t x) { return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x)); } // wraps
-std::int64_t reluInt(std::int64_t x) { return std::max<std::int64_t>(x, 0); }
-std::int64_t absInt(std::int64_t x) { return x < 0 ? negated(x) : x; }
-std::int64_t signInt(std::int64_t x) { return x > 0 ? 1 : (x < 0 ? -1 : 0); }
-std::int64_t notInt(std::int64_t x) { return x == 0 ? 1 : 0; }
+std::int64_t negated(std::int64_t x)
+{
+    return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x));
+} // wraps
+std::int64_t reluInt(std::int64_t x)
+{
+    return std::max<std::int64_t>(x, 0);
+}
+std::int64_t absInt(std::int64_t x)
+{
+    return x < 0 ? negated(x) : x;
+}
+std::int64_t signInt(std::int64_t x)
+{
+    return x > 0 ? 1 : (x < 0 ? -1 : 0);
+}
+std::int64_t notInt(std::int64_t x)
+{
+    return x == 0 ? 1 : 0;
+}
 
 using compute::Unary;
 using Tensors = std::span<const compute::Tensor>;
@@ -112,7 +221,8 @@ OpDef numberUnary(std::string_view name, FloatUnary function, IntUnary intFuncti
 {
     OpDef entry = floatUnary(name, function, definition);
     entry.inferTypes = inferNumber;
-    entry.evaluate = [function, intFunction](const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs) -> Result<> {
+    entry.evaluate = [function, intFunction](const Node&, std::span<const HostTensor* const> inputs,
+                                             std::span<HostTensor> outputs) -> Result<> {
         if (isFloat(inputs[0]->type.dtype)) {
             std::vector<double> values = readFloats(*inputs[0]);
             for (double& value : values)
@@ -138,7 +248,8 @@ struct Parameters
 using ParametricFunction = double (*)(double x, double a, double b);
 using ParametricDefinition = compute::Tensor (*)(compute::DagBuilder&, compute::Tensor, double a, double b);
 
-OpDef parametric(std::string_view name, Parameters parameters, ParametricFunction function, ParametricDefinition definition)
+OpDef parametric(std::string_view name, Parameters parameters, ParametricFunction function,
+                 ParametricDefinition definition)
 {
     const auto read = [parameters](const Node& node) -> Result<std::pair<double, double>> {
         std::pair<double, double> values{parameters.firstFallback, parameters.secondFallback};

@@ -1,6 +1,7 @@
 // Elements picked and placed by indices that are tensors themselves, running sums, ranks.
 
 #include "core/compute/definitions/indexing.h"
+
 #include "core/compute/definitions/transform.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
@@ -65,10 +66,12 @@ std::int64_t flatten(const Shape& index, const Shape& strides)
 void copyElement(HostTensor& out, std::int64_t to, const HostTensor& in, std::int64_t from)
 {
     const auto size = static_cast<std::size_t>(sizeOf(in.type.dtype));
-    std::memcpy(out.bytes.data() + static_cast<std::size_t>(to) * size, in.bytes.data() + static_cast<std::size_t>(from) * size, size);
+    std::memcpy(out.bytes.data() + static_cast<std::size_t>(to) * size,
+                in.bytes.data() + static_cast<std::size_t>(from) * size, size);
 }
 
-// ---- gathers ------------------------------------------------------------------------------------------------------------
+// ---- gathers
+// ------------------------------------------------------------------------------------------------------------
 
 Result<Types> inferGatherElements(const Node& node, InputTypes inputs, Constants constants)
 {
@@ -77,7 +80,8 @@ Result<Types> inferGatherElements(const Node& node, InputTypes inputs, Constants
     LATHE_TRY(needRank(inputs[1], inputs[0].shape.size(), "indices"));
     for (std::size_t d = 0; d < inputs[0].shape.size(); ++d) {
         if (d != axis && inputs[1].shape[d] > inputs[0].shape[d])
-            return brokenRule(fmt::format("indices {} reach beyond data {}", shapeText(inputs[1].shape), shapeText(inputs[0].shape)));
+            return brokenRule(
+                fmt::format("indices {} reach beyond data {}", shapeText(inputs[1].shape), shapeText(inputs[0].shape)));
     }
     LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(inputs[0].shape).subspan(axis, 1)));
     return Types{{inputs[0].dtype, inputs[1].shape}};
@@ -102,7 +106,8 @@ Result<std::size_t> batchDimsOf(const Node& node, InputTypes inputs)
     LATHE_TRY_ASSIGN(const std::int64_t batch, intAttr(node, "batch_dims", 0));
     const auto ranks = static_cast<std::int64_t>(std::min(inputs[0].shape.size(), inputs[1].shape.size()));
     if (batch < 0 || batch >= ranks)
-        return brokenRule(fmt::format("batch_dims {} must be smaller than the numbers of dimensions of data and indices", batch));
+        return brokenRule(
+            fmt::format("batch_dims {} must be smaller than the numbers of dimensions of data and indices", batch));
     return static_cast<std::size_t>(batch);
 }
 
@@ -115,8 +120,10 @@ Result<Types> inferGatherNd(const Node& node, InputTypes inputs, Constants const
     if (picks.back() < 1 || picks.back() > room)
         return brokenRule(fmt::format("the indices {} must name from 1 to {} dimensions each", shapeText(picks), room));
     if (!std::equal(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(batch), picks.begin()))
-        return brokenRule(fmt::format("the first {} dimensions of data {} and indices {} must be equal", batch, shapeText(data), shapeText(picks)));
-    LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(data).subspan(batch, static_cast<std::size_t>(picks.back()))));
+        return brokenRule(fmt::format("the first {} dimensions of data {} and indices {} must be equal", batch,
+                                      shapeText(data), shapeText(picks)));
+    LATHE_TRY(needPlaces(constants[1], inputs[1].dtype,
+                         std::span(data).subspan(batch, static_cast<std::size_t>(picks.back()))));
     Shape shape(picks.begin(), picks.end() - 1);
     shape.insert(shape.end(), data.begin() + static_cast<std::ptrdiff_t>(batch) + picks.back(), data.end());
     return Types{{inputs[0].dtype, std::move(shape)}};
@@ -138,7 +145,8 @@ Result<> evaluateGatherNd(const Node& node, Arguments inputs, std::span<HostTens
         for (std::size_t d = 0; d < from; ++d)
             offset += at[d] * strides[d];
         for (std::size_t d = 0; d < depth; ++d) {
-            LATHE_TRY_ASSIGN(const std::int64_t place, placeOf(indices[static_cast<std::size_t>(q) * depth + d], data[from + d]));
+            LATHE_TRY_ASSIGN(const std::int64_t place,
+                             placeOf(indices[static_cast<std::size_t>(q) * depth + d], data[from + d]));
             offset += place * strides[from + d];
         }
         for (std::int64_t i = 0; i < inner; ++i)
@@ -147,13 +155,17 @@ Result<> evaluateGatherNd(const Node& node, Arguments inputs, std::span<HostTens
     return {};
 }
 
-// ---- scatters -----------------------------------------------------------------------------------------------------------
+// ---- scatters
+// -----------------------------------------------------------------------------------------------------------
 
 Result<ScatterMode> modeOf(const Node& node, DType dtype)
 {
     LATHE_TRY_ASSIGN(const std::string mode, stringAttr(node, "reduction", "none"));
-    constexpr std::pair<std::string_view, ScatterMode> kModes[] = {
-        {"none", ScatterMode::Replace}, {"add", ScatterMode::Add}, {"mul", ScatterMode::Multiply}, {"max", ScatterMode::Maximum}, {"min", ScatterMode::Minimum}};
+    constexpr std::pair<std::string_view, ScatterMode> kModes[] = {{"none", ScatterMode::Replace},
+                                                                   {"add", ScatterMode::Add},
+                                                                   {"mul", ScatterMode::Multiply},
+                                                                   {"max", ScatterMode::Maximum},
+                                                                   {"min", ScatterMode::Minimum}};
     for (const auto& [name, value] : kModes) {
         if (name != mode)
             continue;
@@ -184,9 +196,11 @@ void joinElement(HostTensor& out, std::int64_t to, const HostTensor& updates, st
     std::byte* const target = out.bytes.data() + static_cast<std::size_t>(to) * size;
     const std::byte* const update = updates.bytes.data() + static_cast<std::size_t>(from) * size;
     if (isFloat(out.type.dtype))
-        writeFloats(one, std::array{join(readFloats(target, out.type.dtype, 1)[0], readFloats(update, out.type.dtype, 1)[0])});
+        writeFloats(
+            one, std::array{join(readFloats(target, out.type.dtype, 1)[0], readFloats(update, out.type.dtype, 1)[0])});
     else
-        writeInts(one, std::array{join(readInts(target, out.type.dtype, 1)[0], readInts(update, out.type.dtype, 1)[0])});
+        writeInts(one,
+                  std::array{join(readInts(target, out.type.dtype, 1)[0], readInts(update, out.type.dtype, 1)[0])});
     std::memcpy(target, one.bytes.data(), size);
 }
 
@@ -200,7 +214,8 @@ Result<Types> inferScatterElements(const Node& node, InputTypes inputs, Constant
     LATHE_TRY(needRank(inputs[1], inputs[0].shape.size(), "indices"));
     for (std::size_t d = 0; d < inputs[0].shape.size(); ++d) {
         if (d != axis && inputs[1].shape[d] > inputs[0].shape[d])
-            return brokenRule(fmt::format("indices {} reach beyond data {}", shapeText(inputs[1].shape), shapeText(inputs[0].shape)));
+            return brokenRule(
+                fmt::format("indices {} reach beyond data {}", shapeText(inputs[1].shape), shapeText(inputs[0].shape)));
     }
     LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(inputs[0].shape).subspan(axis, 1)));
     return Types{inputs[0]};
@@ -229,7 +244,8 @@ Result<Types> inferScatterNd(const Node& node, InputTypes inputs, Constants cons
     LATHE_TRY(needRank(inputs[1], 2, "indices"));
     const Shape &data = inputs[0].shape, &picks = inputs[1].shape;
     if (picks[1] < 1 || picks[1] > static_cast<std::int64_t>(data.size()))
-        return brokenRule(fmt::format("the indices {} must name from 1 to {} dimensions each", shapeText(picks), data.size()));
+        return brokenRule(
+            fmt::format("the indices {} must name from 1 to {} dimensions each", shapeText(picks), data.size()));
     Shape wanted{picks[0]};
     wanted.insert(wanted.end(), data.begin() + picks[1], data.end());
     if (inputs[2].dtype != inputs[0].dtype || inputs[2].shape != wanted)
@@ -250,7 +266,8 @@ Result<> evaluateScatterNd(const Node& node, Arguments inputs, std::span<HostTen
     for (std::int64_t q = 0; q < picks[0]; ++q) {
         std::int64_t offset = 0;
         for (std::size_t d = 0; d < depth; ++d) {
-            LATHE_TRY_ASSIGN(const std::int64_t place, placeOf(indices[static_cast<std::size_t>(q) * depth + d], data[d]));
+            LATHE_TRY_ASSIGN(const std::int64_t place,
+                             placeOf(indices[static_cast<std::size_t>(q) * depth + d], data[d]));
             offset += place * strides[d];
         }
         for (std::int64_t i = 0; i < inner; ++i)
@@ -259,7 +276,8 @@ Result<> evaluateScatterNd(const Node& node, Arguments inputs, std::span<HostTen
     return {};
 }
 
-// ---- along an axis ------------------------------------------------------------------------------------------------------
+// ---- along an axis
+// ------------------------------------------------------------------------------------------------------
 
 Result<Types> inferCumulativeSum(const Node& node, InputTypes inputs, Constants)
 {
@@ -277,7 +295,8 @@ Result<> evaluateCumulativeSum(const Node& node, Arguments inputs, std::span<Hos
     LATHE_TRY_ASSIGN(const bool reverse, boolAttr(node, "reverse", false));
     const std::int64_t inner = denseStrides(shape)[axis], extent = shape[axis];
     const auto run = [&](auto values) {
-        for (std::int64_t row = 0; row < static_cast<std::int64_t>(values.size()) / std::max<std::int64_t>(extent, 1); ++row) {
+        for (std::int64_t row = 0; row < static_cast<std::int64_t>(values.size()) / std::max<std::int64_t>(extent, 1);
+             ++row) {
             const std::int64_t first = row / inner * inner * extent + row % inner;
             typename decltype(values)::value_type sum = 0;
             for (std::int64_t k = 0; k < extent; ++k) {
@@ -321,10 +340,15 @@ Result<> evaluateTopPositions(const Node& node, Arguments inputs, std::span<Host
             const std::int64_t outer = row / inner, rest = row % inner;
             std::vector<std::int64_t> order(static_cast<std::size_t>(extent));
             std::iota(order.begin(), order.end(), 0);
-            const auto value = [&](std::int64_t k) { return values[static_cast<std::size_t>((outer * extent + k) * inner + rest)]; };
-            std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) { return largest ? value(a) > value(b) : value(a) < value(b); });
+            const auto value = [&](std::int64_t k) {
+                return values[static_cast<std::size_t>((outer * extent + k) * inner + rest)];
+            };
+            std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
+                return largest ? value(a) > value(b) : value(a) < value(b);
+            });
             for (std::int64_t k = 0; k < count; ++k)
-                result[static_cast<std::size_t>((outer * count + k) * inner + rest)] = order[static_cast<std::size_t>(k)];
+                result[static_cast<std::size_t>((outer * count + k) * inner + rest)] =
+                    order[static_cast<std::size_t>(k)];
         }
     };
     if (isFloat(inputs[0]->type.dtype)) {
@@ -339,7 +363,8 @@ Result<> evaluateTopPositions(const Node& node, Arguments inputs, std::span<Host
     return {};
 }
 
-// ---- definitions --------------------------------------------------------------------------------------------------------
+// ---- definitions
+// --------------------------------------------------------------------------------------------------------
 
 Result<compute::Tensor> computeGatherElements(const Node& node, Tensors inputs, ComputeContext& context)
 {
@@ -357,7 +382,8 @@ Result<compute::Tensor> computeScatterElements(const Node& node, Tensors inputs,
 {
     LATHE_TRY_ASSIGN(const ScatterMode mode, modeOf(node, context.builder.dtype(inputs[0])));
     LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, context.builder.shape(inputs[0]).size()));
-    return compute::scatterElements(context.builder, inputs[0], inputs[1], inputs[2], static_cast<std::int64_t>(axis), mode);
+    return compute::scatterElements(context.builder, inputs[0], inputs[1], inputs[2], static_cast<std::int64_t>(axis),
+                                    mode);
 }
 
 Result<compute::Tensor> computeScatterNd(const Node& node, Tensors inputs, ComputeContext& context)
@@ -378,7 +404,8 @@ Result<compute::Tensor> computeTopPositions(const Node& node, Tensors inputs, Co
 {
     LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, context.builder.shape(inputs[0]).size()));
     LATHE_TRY_ASSIGN(const bool largest, boolAttr(node, "largest", true));
-    return compute::topPositions(context.builder, inputs[0], static_cast<std::int64_t>(axis), context.outputTypes[0].shape[axis], largest);
+    return compute::topPositions(context.builder, inputs[0], static_cast<std::int64_t>(axis),
+                                 context.outputTypes[0].shape[axis], largest);
 }
 
 } // namespace

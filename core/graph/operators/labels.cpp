@@ -50,8 +50,8 @@ std::string windowedProductLabel(const Graph& graph, const Node& node, const cha
     const ImageText out = imageOf(graph.value(node.outputs[0]), node);
     const Ints& weight = graph.value(node.inputs[1]).shape;
     const std::string taps = weight.size() == 5 ? "DHW" : "HW";
-    const std::string kernel =
-        attrString(node, "kernel_layout", hasChannelsLast(node) ? taps + "IO" : channelOrder + taps);
+    const std::string kernel = attrString(node, "kernel_layout",
+                                          hasChannelsLast(node) ? taps + "IO" : channelOrder + taps);
     const Ints ones(taps.size(), 1);
     Ints extents;
     for (const char tap : taps)

@@ -69,7 +69,8 @@ Result<Product> productOf(const Node& node, const TensorType& a, const TensorTyp
     p.n = right[right.size() - (p.transposeB ? 2 : 1)];
     const std::int64_t rightK = right[right.size() - (p.transposeB ? 1 : 2)];
     if (p.k != rightK)
-        return brokenRule(fmt::format("shapes {} and {} do not multiply: {} columns meet {} rows", shapeText(a.shape), shapeText(b.shape), p.k, rightK));
+        return brokenRule(fmt::format("shapes {} and {} do not multiply: {} columns meet {} rows", shapeText(a.shape),
+                                      shapeText(b.shape), p.k, rightK));
     p.batchA.assign(left.begin(), left.end() - 2);
     p.batchB.assign(right.begin(), right.end() - 2);
     LATHE_TRY_ASSIGN(p.batch, broadcastShape(p.batchA, p.batchB));
@@ -103,7 +104,8 @@ double dot(const double* a, const double* b, std::int64_t count)
 }
 
 /// One matrix as rows of `k` doubles, whatever way it is stored.
-std::vector<double> rowsOf(const HostTensor& tensor, std::int64_t offset, std::int64_t rows, std::int64_t k, bool byColumn)
+std::vector<double> rowsOf(const HostTensor& tensor, std::int64_t offset, std::int64_t rows, std::int64_t k,
+                           bool byColumn)
 {
     const auto size = static_cast<std::size_t>(rows * k);
     const std::byte* base = tensor.bytes.data() + offset * sizeOf(tensor.type.dtype);
@@ -128,7 +130,8 @@ Result<> evaluateProduct(const Node& node, std::span<const HostTensor* const> in
         batch.push_back(1);
     auto stridesA = broadcastStrides(p.batchA, batch);
     auto stridesB = broadcastStrides(p.batchB, batch);
-    constexpr std::int64_t kSlice = 256; // rows of the right operand as doubles at a time: a large weight is never copied whole
+    constexpr std::int64_t kSlice =
+        256; // rows of the right operand as doubles at a time: a large weight is never copied whole
     std::int64_t matrix = 0;
     forEachRow<2>(batch, {stridesA, stridesB}, [&](std::int64_t, const std::array<std::int64_t, 2>& offsets) {
         for (std::int64_t i = 0; i < batch.back(); ++i, ++matrix) {
@@ -138,7 +141,8 @@ Result<> evaluateProduct(const Node& node, std::span<const HostTensor* const> in
             const std::int64_t slice = p.transposeB ? kSlice : p.n; // columns stored apart are turned in one go
             for (std::int64_t n0 = 0; n0 < p.n; n0 += slice) {
                 const std::int64_t count = std::min(slice, p.n - n0);
-                const std::vector<double> right = rowsOf(b, matrixB + n0 * p.k * (p.transposeB ? 1 : 0), count, p.k, !p.transposeB);
+                const std::vector<double> right = rowsOf(b, matrixB + n0 * p.k * (p.transposeB ? 1 : 0), count, p.k,
+                                                         !p.transposeB);
                 for (std::int64_t row = 0; row < p.m; ++row) {
                     for (std::int64_t col = 0; col < count; ++col) {
                         writeFloat(outputs[0].bytes.data(), p.outType, (matrix * p.m + row) * p.n + n0 + col,
@@ -151,7 +155,8 @@ Result<> evaluateProduct(const Node& node, std::span<const HostTensor* const> in
     return {};
 }
 
-Result<compute::Tensor> computeProduct(const Node& node, std::span<const compute::Tensor> inputs, ComputeContext& context)
+Result<compute::Tensor> computeProduct(const Node& node, std::span<const compute::Tensor> inputs,
+                                       ComputeContext& context)
 {
     const TensorType a{context.builder.dtype(inputs[0]), context.builder.shape(inputs[0])};
     const TensorType b{context.builder.dtype(inputs[1]), context.builder.shape(inputs[1])};

@@ -26,7 +26,8 @@ Result<Along> along(const Node& node, const TensorType& data, std::int64_t fallb
     LATHE_TRY_ASSIGN(const std::int64_t axis, normalAxis(given, data.shape.size()));
     Along result;
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(data.shape.size()); ++i)
-        (i < axis ? result.outer : (i == axis ? result.extent : result.inner)) *= data.shape[static_cast<std::size_t>(i)];
+        (i < axis ? result.outer
+                  : (i == axis ? result.extent : result.inner)) *= data.shape[static_cast<std::size_t>(i)];
     return result;
 }
 
@@ -44,8 +45,9 @@ Result<Types> inferPerChannel(const Node& node, InputTypes inputs, Constants)
     }
     for (std::size_t i = 1; i < inputs.size(); ++i) {
         if (inputs[i].shape != Shape{split.extent}) {
-            return brokenRule(fmt::format("input {} must have one value for each of the {} entries of the axis, its shape is {}", i,
-                                          split.extent, shapeText(inputs[i].shape)));
+            return brokenRule(
+                fmt::format("input {} must have one value for each of the {} entries of the axis, its shape is {}", i,
+                            split.extent, shapeText(inputs[i].shape)));
         }
     }
     return Types{inputs[0]};
@@ -59,7 +61,8 @@ Result<> evaluateBiasAdd(const Node& node, std::span<const HostTensor* const> in
         const std::vector<std::int64_t> bias = readInts(*inputs[1]);
         for (std::size_t i = 0; i < values.size(); ++i) {
             const auto c = static_cast<std::size_t>(static_cast<std::int64_t>(i) / split.inner % split.extent);
-            values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) + static_cast<std::uint64_t>(bias[c])); // wraps
+            values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i])
+                                                  + static_cast<std::uint64_t>(bias[c])); // wraps
         }
         writeInts(outputs[0], values);
         return {};
@@ -83,7 +86,8 @@ Result<> evaluateBatchNorm(const Node& node, std::span<const HostTensor* const> 
     const std::vector<double> mean = readFloats(*inputs[3]), variance = readFloats(*inputs[4]);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto c = static_cast<std::size_t>(static_cast<std::int64_t>(i) / split.inner % split.extent);
-        values[i] = (values[i] - mean[c]) / std::sqrt(variance[c] + epsilon) * (scale ? gamma[c] : 1.0) + (center ? beta[c] : 0.0);
+        values[i] = (values[i] - mean[c]) / std::sqrt(variance[c] + epsilon) * (scale ? gamma[c] : 1.0)
+                    + (center ? beta[c] : 0.0);
     }
     writeFloats(outputs[0], values);
     return {};
@@ -135,7 +139,8 @@ template<bool Log>
 Result<compute::Tensor> computeSoftmax(const Node& node, Tensors inputs, ComputeContext& context)
 {
     LATHE_TRY_ASSIGN(const std::int64_t axis, intAttr(node, "axis", -1));
-    return Log ? compute::logSoftmax(context.builder, inputs[0], axis) : compute::softmax(context.builder, inputs[0], axis);
+    return Log ? compute::logSoftmax(context.builder, inputs[0], axis)
+               : compute::softmax(context.builder, inputs[0], axis);
 }
 
 std::size_t perChannelAxis(const Node& node, std::size_t rank)
@@ -164,7 +169,10 @@ void biasToAdd(Graph& graph, NodeId id)
 class BatchNorm
 {
 public:
-    BatchNorm(Graph& graph, const Node& node) : m_graph(graph), m_node(node), m_data(graph.value(node.inputs[0]))
+    BatchNorm(Graph& graph, const Node& node)
+        : m_graph(graph)
+        , m_node(node)
+        , m_data(graph.value(node.inputs[0]))
     {
         // Half floats have too few digits to add a small number to a variance.
         m_dtype = m_data.dtype == DType::F16 || m_data.dtype == DType::BF16 ? DType::F32 : m_data.dtype;

@@ -1,6 +1,7 @@
 // Pooling over windows and over whole images and volumes.
 
 #include "core/compute/definitions/pool.h"
+
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/labels.h"
@@ -28,9 +29,11 @@ Result<> fit(WindowSide& s, std::size_t side, bool ceilMode)
     const std::int64_t pads = s.before + s.after;
     // A window of padding alone has no largest element and no mean.
     if (s.before >= s.reach() || s.after >= s.reach())
-        return brokenRule(fmt::format("padding {} and {} must be smaller than the pool, which reaches over {}", s.before, s.after, s.reach()));
+        return brokenRule(fmt::format("padding {} and {} must be smaller than the pool, which reaches over {}",
+                                      s.before, s.after, s.reach()));
     if (s.in + pads < s.reach())
-        return brokenRule(fmt::format("the pool reaches over {} {}, the padded data has {}", s.reach(), sideWord(side), s.in + pads));
+        return brokenRule(
+            fmt::format("the pool reaches over {} {}, the padded data has {}", s.reach(), sideWord(side), s.in + pads));
     const std::int64_t free = s.in + pads - s.reach();
     s.out = (ceilMode ? (free + s.stride - 1) / s.stride : free / s.stride) + 1;
     if (ceilMode && (s.out - 1) * s.stride >= s.in + s.before)
@@ -129,7 +132,8 @@ Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> input
             for (std::int64_t od = 0; od < g.sides[0].out; ++od) {
                 for (std::int64_t oy = 0; oy < g.sides[1].out; ++oy) {
                     for (std::int64_t ox = 0; ox < g.sides[2].out; ++ox) {
-                        writeFloat(outputs[0].bytes.data(), data.type.dtype, out + od * outSteps[0] + oy * outSteps[1] + ox * outSteps[2],
+                        writeFloat(outputs[0].bytes.data(), data.type.dtype,
+                                   out + od * outSteps[0] + oy * outSteps[1] + ox * outSteps[2],
                                    evaluateWindow(in, {od, oy, ox}));
                     }
                 }
@@ -185,8 +189,10 @@ OpDef row(std::string_view name)
 std::span<const OpDef> poolOperators()
 {
     static const std::vector<OpDef> table = {
-        row<2, false, false>("max_pool2d"), row<2, false, true>("avg_pool2d"), row<2, true, false>("global_max_pool2d"), row<2, true, true>("global_avg_pool2d"),
-        row<3, false, false>("max_pool3d"), row<3, false, true>("avg_pool3d"), row<3, true, false>("global_max_pool3d"), row<3, true, true>("global_avg_pool3d"),
+        row<2, false, false>("max_pool2d"),       row<2, false, true>("avg_pool2d"),
+        row<2, true, false>("global_max_pool2d"), row<2, true, true>("global_avg_pool2d"),
+        row<3, false, false>("max_pool3d"),       row<3, false, true>("avg_pool3d"),
+        row<3, true, false>("global_max_pool3d"), row<3, true, true>("global_avg_pool3d"),
     };
     return table;
 }

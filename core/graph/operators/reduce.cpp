@@ -71,7 +71,8 @@ std::vector<T> reduceValues(const std::vector<T>& values, const Shape& shape, co
             T& target = result[at];
             if constexpr (K == Kind::Sum || K == Kind::Mean) {
                 if constexpr (std::is_integral_v<T>)
-                    target = static_cast<T>(static_cast<std::uint64_t>(target) + static_cast<std::uint64_t>(value)); // wraps
+                    target = static_cast<T>(static_cast<std::uint64_t>(target)
+                                            + static_cast<std::uint64_t>(value)); // wraps
                 else
                     target += value;
             } else if constexpr (K == Kind::Prod) {
@@ -80,7 +81,8 @@ std::vector<T> reduceValues(const std::vector<T>& values, const Shape& shape, co
                 else
                     target *= value;
             } else {
-                if (!seen[at] || (K == Kind::Max ? value > target : value < target) || value != value) // NaN is passed on
+                if (!seen[at] || (K == Kind::Max ? value > target : value < target)
+                    || value != value) // NaN is passed on
                     target = value;
                 seen[at] = true;
             }
@@ -137,7 +139,8 @@ Result<> evaluateArg(const Node& node, std::span<const HostTensor* const> inputs
     std::vector<std::int64_t> result(outputs[0].bytes.size() / sizeof(std::int64_t), 0);
     const auto search = [&](const auto& values) {
         for (std::size_t i = 0; i < result.size(); ++i) {
-            const std::int64_t first = static_cast<std::int64_t>(i) / inner * inner * reduced.count + static_cast<std::int64_t>(i) % inner;
+            const std::int64_t first = static_cast<std::int64_t>(i) / inner * inner * reduced.count
+                                       + static_cast<std::int64_t>(i) % inner;
             for (std::int64_t k = 1; k < reduced.count; ++k) {
                 const auto best = values[static_cast<std::size_t>(first + result[i] * inner)];
                 const auto value = values[static_cast<std::size_t>(first + k * inner)];

@@ -1,10 +1,11 @@
 // Plain evaluation of convolutions.
 //
-// The reference executor must run whole networks on one core without optimisation by the compiler, and share nothing with
-// the generated kernels. It splits each padded slice of each channel into stride x stride phase planes (rows y with
-// y mod stride equal, columns likewise). In a phase plane every tap of the kernel is a constant offset, so a whole output
-// plane is a sum of shifted vectors: out[i] += weight * plane[i + offset], over long contiguous runs, in double. Columns
-// past the output's width hold sums that nobody reads. Taps in depth choose other slices; an image is a volume of one.
+// The reference executor must run whole networks on one core without optimisation by the compiler, and share nothing
+// with the generated kernels. It splits each padded slice of each channel into stride x stride phase planes (rows y
+// with y mod stride equal, columns likewise). In a phase plane every tap of the kernel is a constant offset, so a whole
+// output plane is a sum of shifted vectors: out[i] += weight * plane[i + offset], over long contiguous runs, in double.
+// Columns past the output's width hold sums that nobody reads. Taps in depth choose other slices; an image is a volume
+// of one.
 
 #include "core/graph/operators/convolution.h"
 
@@ -70,13 +71,16 @@ struct Slice
 };
 
 /// Copies the pixels whose padded row and column have the given residues; the padding stays zero.
-void fillPlane(const WindowSides& sides, Slice slice, std::int64_t phaseY, std::int64_t phaseX, std::int64_t pitch, double* plane)
+void fillPlane(const WindowSides& sides, Slice slice, std::int64_t phaseY, std::int64_t phaseX, std::int64_t pitch,
+               double* plane)
 {
     const WindowSide& y = sides[1];
     const WindowSide& x = sides[2];
-    for (std::int64_t row = divideUp(std::max<std::int64_t>(y.before - phaseY, 0), y.stride); row * y.stride + phaseY - y.before < y.in; ++row) {
+    for (std::int64_t row = divideUp(std::max<std::int64_t>(y.before - phaseY, 0), y.stride);
+         row * y.stride + phaseY - y.before < y.in; ++row) {
         const double* const source = slice.values + (row * y.stride + phaseY - y.before) * slice.strideY;
-        for (std::int64_t col = divideUp(std::max<std::int64_t>(x.before - phaseX, 0), x.stride); col * x.stride + phaseX - x.before < x.in; ++col)
+        for (std::int64_t col = divideUp(std::max<std::int64_t>(x.before - phaseX, 0), x.stride);
+             col * x.stride + phaseX - x.before < x.in; ++col)
             plane[row * pitch + col] = source[(col * x.stride + phaseX - x.before) * slice.strideX];
     }
 }
@@ -92,7 +96,8 @@ public:
     {
         // A phase plane covers all that the taps of valid outputs read, and the run past the last row's width.
         const auto cover = [](const WindowSide& s) {
-            return std::max(divideUp(s.in + s.before + s.after, s.stride), s.out + (s.size - 1) * s.dilation / s.stride);
+            return std::max(divideUp(s.in + s.before + s.after, s.stride),
+                            s.out + (s.size - 1) * s.dilation / s.stride);
         };
         m_pitch = cover(m_sides[2]);
         m_planeSize = m_pitch * cover(m_sides[1]);
@@ -120,10 +125,12 @@ public:
     /// Where the vector of a tap starts.
     const double* tap(std::int64_t channel, std::int64_t depth, std::int64_t ky, std::int64_t kx) const
     {
-        const auto countY = static_cast<std::int64_t>(m_phasesY.size()), countX = static_cast<std::int64_t>(m_phasesX.size());
+        const auto countY = static_cast<std::int64_t>(m_phasesY.size()),
+                   countX = static_cast<std::int64_t>(m_phasesX.size());
         const std::int64_t dy = ky * m_sides[1].dilation, dx = kx * m_sides[2].dilation;
         const std::int64_t phase = ky % countY * countX + kx % countX;
-        return m_values.data() + (channel * m_sides[0].in + depth) * m_sliceSize + phase * m_planeSize + dy / m_sides[1].stride * m_pitch + dx / m_sides[2].stride;
+        return m_values.data() + (channel * m_sides[0].in + depth) * m_sliceSize + phase * m_planeSize
+               + dy / m_sides[1].stride * m_pitch + dx / m_sides[2].stride;
     }
 
 private:
@@ -142,8 +149,8 @@ std::array<std::int64_t, 3> tapSteps(const ConvolutionGeometry& g, std::span<con
     return steps;
 }
 
-/// What there is to work on. Strides are elements between neighbours, by dimension of the tensor; steps likewise in depth, height
-/// and width.
+/// What there is to work on. Strides are elements between neighbours, by dimension of the tensor; steps likewise in
+/// depth, height and width.
 struct Operands
 {
     ConvolutionGeometry geometry;
@@ -152,14 +159,25 @@ struct Operands
     std::vector<double> image, kernel;
     std::int64_t groupIn, groupOut; ///< channels of one group
 
-    static Result<Operands> read(const Node& node, std::span<const HostTensor* const> inputs, std::span<const HostTensor> outputs, std::size_t dims, bool transposed)
+    static Result<Operands> read(const Node& node, std::span<const HostTensor* const> inputs,
+                                 std::span<const HostTensor> outputs, std::size_t dims, bool transposed)
     {
         const HostTensor& data = *inputs[0];
         const HostTensor& weight = *inputs[1];
         LATHE_TRY_ASSIGN(ConvolutionGeometry g, convolutionGeometry(node, data.type, weight.type, dims, transposed));
-        const auto dataStrides = denseStrides(data.type.shape), weightStrides = denseStrides(weight.type.shape), outStrides = denseStrides(outputs[0].type.shape);
-        return Operands{g, dataStrides, weightStrides, outStrides, g.data.steps(dataStrides), g.data.steps(outStrides), tapSteps(g, weightStrides),
-                        readFloats(data), readFloats(weight), g.inChannels / g.groups, g.outChannels / g.groups};
+        const auto dataStrides = denseStrides(data.type.shape), weightStrides = denseStrides(weight.type.shape),
+                   outStrides = denseStrides(outputs[0].type.shape);
+        return Operands{g,
+                        dataStrides,
+                        weightStrides,
+                        outStrides,
+                        g.data.steps(dataStrides),
+                        g.data.steps(outStrides),
+                        tapSteps(g, weightStrides),
+                        readFloats(data),
+                        readFloats(weight),
+                        g.inChannels / g.groups,
+                        g.outChannels / g.groups};
     }
 };
 
@@ -169,7 +187,8 @@ template<std::size_t Dims>
 Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
     LATHE_TRY_ASSIGN(const Operands operands, Operands::read(node, inputs, outputs, Dims, false));
-    const auto& [g, dataStrides, weightStrides, outStrides, dataSteps, outSteps, kernelSteps, image, kernel, groupIn, groupOut] = operands;
+    const auto& [g, dataStrides, weightStrides, outStrides, dataSteps, outSteps, kernelSteps, image, kernel, groupIn,
+                 groupOut] = operands;
     const auto& [depth, height, width] = g.sides;
 
     PhasePlanes planes(g);
@@ -185,7 +204,9 @@ Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const
                     continue;
                 for (std::int64_t ky = 0; ky < height.size; ++ky) {
                     for (std::int64_t kx = 0; kx < width.size; ++kx)
-                        taps.push_back({planes.tap(c, slice, ky, kx), kernel[filter + kz * kernelSteps[0] + ky * kernelSteps[1] + kx * kernelSteps[2]]});
+                        taps.push_back(
+                            {planes.tap(c, slice, ky, kx),
+                             kernel[filter + kz * kernelSteps[0] + ky * kernelSteps[1] + kx * kernelSteps[2]]});
                 }
             }
         }
@@ -206,7 +227,8 @@ Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const
                     const std::int64_t base = n * outStrides[g.data.n] + o * outStrides[g.data.c] + z * outSteps[0];
                     for (std::int64_t y = 0; y < height.out; ++y) {
                         for (std::int64_t x = 0; x < width.out; ++x)
-                            writeFloat(outputs[0].bytes.data(), g.outType, base + y * outSteps[1] + x * outSteps[2], sums[static_cast<std::size_t>(y * planes.pitch() + x)]);
+                            writeFloat(outputs[0].bytes.data(), g.outType, base + y * outSteps[1] + x * outSteps[2],
+                                       sums[static_cast<std::size_t>(y * planes.pitch() + x)]);
                     }
                 }
             }
@@ -217,14 +239,18 @@ Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const
 
 /// Scatters each input pixel times the kernel into the output.
 template<std::size_t Dims>
-Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTensor* const> inputs,
+                                       std::span<HostTensor> outputs)
 {
     LATHE_TRY_ASSIGN(const Operands operands, Operands::read(node, inputs, outputs, Dims, true));
-    const auto& [g, dataStrides, weightStrides, outStrides, dataSteps, outSteps, kernelSteps, image, kernel, groupIn, groupOut] = operands;
+    const auto& [g, dataStrides, weightStrides, outStrides, dataSteps, outSteps, kernelSteps, image, kernel, groupIn,
+                 groupOut] = operands;
     const auto& [depth, height, width] = g.sides;
     std::vector<double> volume(static_cast<std::size_t>(depth.out * height.out * width.out));
 
-    const auto place = [](const WindowSide& s, std::int64_t in, std::int64_t tap) { return in * s.stride - s.before + tap * s.dilation; };
+    const auto place = [](const WindowSide& s, std::int64_t in, std::int64_t tap) {
+        return in * s.stride - s.before + tap * s.dilation;
+    };
     const auto inside = [](const WindowSide& s, std::int64_t at) { return at >= 0 && at < s.out; };
     const auto scatterRow = [&](const double* source, const double* taps, double* target) {
         for (std::int64_t ix = 0; ix < width.in; ++ix) {
@@ -248,12 +274,14 @@ Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTen
             std::ranges::fill(volume, 0.0);
             const std::int64_t group = o / groupOut;
             for (std::int64_t c = group * groupIn; c < (group + 1) * groupIn; ++c) {
-                const double* const taps = kernel.data() + c * weightStrides[g.kernel.i] + o % groupOut * weightStrides[g.kernel.o];
+                const double* const taps = kernel.data() + c * weightStrides[g.kernel.i]
+                                           + o % groupOut * weightStrides[g.kernel.o];
                 const double* const channel = image.data() + n * dataStrides[g.data.n] + c * dataStrides[g.data.c];
                 for (std::int64_t iz = 0; iz < depth.in; ++iz) {
                     for (std::int64_t kz = 0; kz < depth.size; ++kz) {
                         if (const std::int64_t z = place(depth, iz, kz); inside(depth, z))
-                            scatterSlice(channel + iz * dataSteps[0], taps + kz * kernelSteps[0], volume.data() + z * height.out * width.out);
+                            scatterSlice(channel + iz * dataSteps[0], taps + kz * kernelSteps[0],
+                                         volume.data() + z * height.out * width.out);
                     }
                 }
             }
@@ -262,7 +290,8 @@ Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTen
             for (std::int64_t z = 0; z < depth.out; ++z) {
                 for (std::int64_t y = 0; y < height.out; ++y) {
                     for (std::int64_t x = 0; x < width.out; ++x)
-                        writeFloat(outputs[0].bytes.data(), g.outType, base + z * outSteps[0] + y * outSteps[1] + x * outSteps[2], *value++);
+                        writeFloat(outputs[0].bytes.data(), g.outType,
+                                   base + z * outSteps[0] + y * outSteps[1] + x * outSteps[2], *value++);
                 }
             }
         }
@@ -272,7 +301,9 @@ Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTen
 
 template Result<> evaluateConvolution<2>(const Node&, std::span<const HostTensor* const>, std::span<HostTensor>);
 template Result<> evaluateConvolution<3>(const Node&, std::span<const HostTensor* const>, std::span<HostTensor>);
-template Result<> evaluateTransposedConvolution<2>(const Node&, std::span<const HostTensor* const>, std::span<HostTensor>);
-template Result<> evaluateTransposedConvolution<3>(const Node&, std::span<const HostTensor* const>, std::span<HostTensor>);
+template Result<> evaluateTransposedConvolution<2>(const Node&, std::span<const HostTensor* const>,
+                                                   std::span<HostTensor>);
+template Result<> evaluateTransposedConvolution<3>(const Node&, std::span<const HostTensor* const>,
+                                                   std::span<HostTensor>);
 
 } // namespace lathe::graph::operators

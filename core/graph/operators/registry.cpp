@@ -1,5 +1,4 @@
 #include "core/graph/operators/families.h"
-
 #include "core/support/check.h"
 
 #include <algorithm>
@@ -49,7 +48,8 @@ std::span<const OpDef* const> allOperators()
     return sortedOperators();
 }
 
-AddedOperator::AddedOperator(OpDef entry) : m_entry(std::move(entry))
+AddedOperator::AddedOperator(OpDef entry)
+    : m_entry(std::move(entry))
 {
     auto& all = sortedOperators();
     const auto place = std::ranges::lower_bound(all, m_entry.name, {}, &OpDef::name);
@@ -79,16 +79,12 @@ Cost costOf(const Node& node)
         return entry->traits.cost;
     switch (entry->pattern) {
     case Pattern::Elementwise:
-    case Pattern::Broadcast:
-        return Cost::Elementwise;
-    case Pattern::Injective:
-        return Cost::Movement;
-    case Pattern::OutElementwiseFusable:
-        return Cost::Product;
+    case Pattern::Broadcast: return Cost::Elementwise;
+    case Pattern::Injective: return Cost::Movement;
+    case Pattern::OutElementwiseFusable: return Cost::Product;
     case Pattern::CommReduce:
     case Pattern::Tuple:
-    case Pattern::Opaque:
-        break;
+    case Pattern::Opaque: break;
     }
     return Cost::Reduction;
 }

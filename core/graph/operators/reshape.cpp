@@ -22,22 +22,26 @@ Result<Types> inferReshape(const Node& node, InputTypes inputs, Constants)
     for (std::size_t i = 0; i < shape.size(); ++i) {
         if (shape[i] == 0) {
             if (i >= inputs[0].shape.size())
-                return brokenRule(fmt::format("newshape {} keeps dimension {} of input {}, which has none", shapeText(wanted), i, shapeText(inputs[0].shape)));
+                return brokenRule(fmt::format("newshape {} keeps dimension {} of input {}, which has none",
+                                              shapeText(wanted), i, shapeText(inputs[0].shape)));
             shape[i] = inputs[0].shape[i];
         } else if (shape[i] == -1 && open < 0) {
             open = static_cast<std::int64_t>(i);
             shape[i] = 1;
         } else if (shape[i] < 0) {
-            return brokenRule(fmt::format("newshape {} may hold one -1 and no other negative number", shapeText(wanted)));
+            return brokenRule(
+                fmt::format("newshape {} may hold one -1 and no other negative number", shapeText(wanted)));
         }
     }
     LATHE_TRY_ASSIGN(const std::int64_t given, elementCount(shape));
     if (open >= 0) {
         if (given == 0 || count % given != 0)
-            return brokenRule(fmt::format("newshape {} does not divide the {} elements of input {}", shapeText(wanted), count, shapeText(inputs[0].shape)));
+            return brokenRule(fmt::format("newshape {} does not divide the {} elements of input {}", shapeText(wanted),
+                                          count, shapeText(inputs[0].shape)));
         shape[static_cast<std::size_t>(open)] = count / given;
     } else if (given != count) {
-        return brokenRule(fmt::format("newshape {} has {} elements, input {} has {}", shapeText(wanted), given, shapeText(inputs[0].shape), count));
+        return brokenRule(fmt::format("newshape {} has {} elements, input {} has {}", shapeText(wanted), given,
+                                      shapeText(inputs[0].shape), count));
     }
     return Types{{inputs[0].dtype, std::move(shape)}};
 }
@@ -60,7 +64,8 @@ Result<Types> inferSqueeze(const Node& node, InputTypes inputs, Constants)
         const std::int64_t extent = inputs[0].shape[i];
         const bool named = std::ranges::find(axes, static_cast<std::int64_t>(i)) != axes.end();
         if (named && extent != 1)
-            return brokenRule(fmt::format("axis {} of input {} cannot be dropped, its extent is {}", i, shapeText(inputs[0].shape), extent));
+            return brokenRule(fmt::format("axis {} of input {} cannot be dropped, its extent is {}", i,
+                                          shapeText(inputs[0].shape), extent));
         if (!named && (extent != 1 || !axes.empty()))
             shape.push_back(extent);
     }
@@ -125,7 +130,8 @@ Result<Types> inferBroadcastTo(const Node& node, InputTypes inputs, Constants)
     LATHE_TRY(elementCount(wanted));
     LATHE_TRY_ASSIGN(Shape shape, broadcastShape(inputs[0].shape, wanted));
     if (shape != wanted)
-        return brokenRule(fmt::format("input {} does not broadcast to {}", shapeText(inputs[0].shape), shapeText(wanted)));
+        return brokenRule(
+            fmt::format("input {} does not broadcast to {}", shapeText(inputs[0].shape), shapeText(wanted)));
     return Types{{inputs[0].dtype, std::move(shape)}};
 }
 

@@ -75,7 +75,8 @@ Result<Shape> sizedAttr(const Node& node, std::string_view key, std::size_t coun
     for (const std::int64_t value : values) {
         // The upper end keeps products with extents (at most 2^40) inside of 64 bits.
         if (value < lowest || value > kMaxAttribute)
-            return brokenRule(fmt::format("attribute {} must hold values of at least {} and at most {}, it holds {}", key, lowest, kMaxAttribute, value));
+            return brokenRule(fmt::format("attribute {} must hold values of at least {} and at most {}, it holds {}",
+                                          key, lowest, kMaxAttribute, value));
     }
     return values;
 }
@@ -130,7 +131,8 @@ Result<Shape> broadcastShape(std::span<const std::int64_t> a, std::span<const st
         const std::int64_t da = i < a.size() ? a[a.size() - 1 - i] : 1;
         const std::int64_t db = i < b.size() ? b[b.size() - 1 - i] : 1;
         if (da != db && da != 1 && db != 1)
-            return brokenRule(fmt::format("shapes {} and {} do not broadcast: {} meets {}", shapeText(a), shapeText(b), da, db));
+            return brokenRule(
+                fmt::format("shapes {} and {} do not broadcast: {} meets {}", shapeText(a), shapeText(b), da, db));
         result[result.size() - 1 - i] = da == 1 ? db : da;
     }
     return result;
@@ -156,7 +158,8 @@ Result<std::int64_t> elementCount(std::span<const std::int64_t> shape)
 Result<> needRank(const TensorType& type, std::size_t rank, std::string_view what)
 {
     if (type.shape.size() != rank)
-        return brokenRule(fmt::format("{} must have {} dimensions, its shape is {}", what, rank, shapeText(type.shape)));
+        return brokenRule(
+            fmt::format("{} must have {} dimensions, its shape is {}", what, rank, shapeText(type.shape)));
     return {};
 }
 
@@ -187,7 +190,8 @@ Result<> needPlaces(const ConstData* indices, DType dtype, std::span<const std::
     const std::size_t count = held.bytes.size() / size;
     constexpr std::size_t kAtOnce = 4096;
     for (std::size_t first = 0; first < count; first += kAtOnce) {
-        const std::vector<std::int64_t> values = readInts(held.bytes.data() + first * size, dtype, std::min(kAtOnce, count - first));
+        const std::vector<std::int64_t> values = readInts(held.bytes.data() + first * size, dtype,
+                                                          std::min(kAtOnce, count - first));
         for (std::size_t i = 0; i < values.size(); ++i) {
             const std::int64_t extent = extents[(first + i) % extents.size()];
             if (values[i] < -extent || values[i] >= extent)
@@ -227,7 +231,8 @@ Result<ImageAxes> imageAxes(const Node& node, std::size_t dims)
     return brokenRule(fmt::format("layout must be {} or {}, it is \"{}\"", first, last, layout));
 }
 
-Result<WindowSides> windowSides(const Node& node, const ImageAxes& axes, std::span<const std::int64_t> data, std::span<const std::int64_t> size)
+Result<WindowSides> windowSides(const Node& node, const ImageAxes& axes, std::span<const std::int64_t> data,
+                                std::span<const std::int64_t> size)
 {
     const std::size_t dims = axes.dims;
     LATHE_TRY_ASSIGN(const Shape strides, sizedAttr(node, "strides", dims, 1, Shape(dims, 1)));
@@ -235,7 +240,8 @@ Result<WindowSides> windowSides(const Node& node, const ImageAxes& axes, std::sp
     LATHE_TRY_ASSIGN(const Shape dilations, sizedAttr(node, "dilations", dims, 1, Shape(dims, 1)));
     WindowSides sides;
     for (std::size_t d = 0; d < dims; ++d)
-        sides[3 - dims + d] = {data[axes.firstSpatial + d], 1, size[d], strides[d], dilations[d], padding[d], padding[d + dims]};
+        sides[3 - dims + d] = {
+            data[axes.firstSpatial + d], 1, size[d], strides[d], dilations[d], padding[d], padding[d + dims]};
     return sides;
 }
 

@@ -9,8 +9,8 @@
 
 namespace lathe::graph::operators {
 
-// Words and checks that the shape rules share. Every failure is InvalidArgument and names the rule that is broken with the
-// values involved; inferTypes (passes.h) adds node and inputs.
+// Words and checks that the shape rules share. Every failure is InvalidArgument and names the rule that is broken with
+// the values involved; inferTypes (passes.h) adds node and inputs.
 
 using Shape = std::vector<std::int64_t>;
 using Types = std::vector<TensorType>;
@@ -75,8 +75,10 @@ struct ImageAxes
 /// The layout of a node: "NCHW" (the default) or "NHWC" for two dimensions, "NCDHW" or "NDHWC" for three.
 Result<ImageAxes> imageAxes(const Node& node, std::size_t dims);
 
-/// Strides, padding and dilations of the node for a kernel of `size`, and the extents of `data`; `out` is left to the caller.
-Result<WindowSides> windowSides(const Node& node, const ImageAxes& axes, std::span<const std::int64_t> data, std::span<const std::int64_t> size);
+/// Strides, padding and dilations of the node for a kernel of `size`, and the extents of `data`; `out` is left to the
+/// caller.
+Result<WindowSides> windowSides(const Node& node, const ImageAxes& axes, std::span<const std::int64_t> data,
+                                std::span<const std::int64_t> size);
 
 /// Depth, height or width: "slices", "rows", "columns".
 std::string_view sideWord(std::size_t side);

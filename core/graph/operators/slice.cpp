@@ -31,8 +31,8 @@ Result<Types> inferConcatenate(const Node& node, InputTypes inputs, Constants)
         for (std::size_t d = 0; fits && d < shape.size(); ++d)
             fits = d == axis || other[d] == shape[d];
         if (!fits) {
-            return brokenRule(fmt::format("input {} of shape {} does not join input 0 of shape {} along axis {}", i, shapeText(other),
-                                          shapeText(inputs[0].shape), axis));
+            return brokenRule(fmt::format("input {} of shape {} does not join input 0 of shape {} along axis {}", i,
+                                          shapeText(other), shapeText(inputs[0].shape), axis));
         }
         shape[axis] += other[axis];
     }
@@ -60,7 +60,8 @@ Result<Shape> splitPoints(const Node& node, const TensorType& data, std::size_t 
         LATHE_TRY_ASSIGN(const Shape indices, intsAttr(node, "indices", {}));
         for (const std::int64_t index : indices) {
             if (index < points.back() || index > extent)
-                return brokenRule(fmt::format("indices {} must rise from 0 to the {} entries of the axis", shapeText(indices), extent));
+                return brokenRule(fmt::format("indices {} must rise from 0 to the {} entries of the axis",
+                                              shapeText(indices), extent));
             points.push_back(index);
         }
     } else {
@@ -130,9 +131,11 @@ Result<Types> inferPad(const Node& node, InputTypes inputs, Constants)
         shape[d] += before + after;
         const std::int64_t reach = std::max(before, after);
         if (shape[d] < 0)
-            return brokenRule(fmt::format("pad_width {} crops more than the {} entries of dimension {}", shapeText(width), in[d], d));
+            return brokenRule(
+                fmt::format("pad_width {} crops more than the {} entries of dimension {}", shapeText(width), in[d], d));
         if (mode == PadMode::Reflect && (reach >= in[d] && reach > 0))
-            return brokenRule(fmt::format("pad_width {} reflects more than dimension {} of {} has", shapeText(width), d, shapeText(in)));
+            return brokenRule(fmt::format("pad_width {} reflects more than dimension {} of {} has", shapeText(width), d,
+                                          shapeText(in)));
         if (mode == PadMode::Reflect && std::min(before, after) < 0)
             return brokenRule("reflecting pads must not be negative");
         if (mode == PadMode::Edge && in[d] == 0 && shape[d] > 0)
@@ -175,10 +178,12 @@ Result<> evaluatePad(const Node& node, std::span<const HostTensor* const> inputs
     for (std::int64_t position = 0; position < count; ++position) {
         std::int64_t offset = 0;
         for (std::size_t d = 0; d < rank && offset >= 0; ++d) {
-            const std::int64_t part = sources[d][static_cast<std::size_t>(position / outStrides[d] % out.type.shape[d])];
+            const std::int64_t part =
+                sources[d][static_cast<std::size_t>(position / outStrides[d] % out.type.shape[d])];
             offset = part < 0 ? -1 : offset + part;
         }
-        const std::byte* source = offset < 0 ? fill.bytes.data() : in.bytes.data() + static_cast<std::size_t>(offset) * size;
+        const std::byte* source = offset < 0 ? fill.bytes.data()
+                                             : in.bytes.data() + static_cast<std::size_t>(offset) * size;
         std::memcpy(out.bytes.data() + static_cast<std::size_t>(position) * size, source, size);
     }
     return {};
@@ -201,8 +206,8 @@ Result<SliceRange> sliceOf(const Node& node, const TensorType& data)
     LATHE_TRY_ASSIGN(const Shape axes, intsAttr(node, "axes", all));
     LATHE_TRY_ASSIGN(const Shape strides, intsAttr(node, "strides", Shape(begin.size(), 1)));
     if (end.size() != begin.size() || axes.size() != begin.size() || strides.size() != begin.size()) {
-        return brokenRule(fmt::format("begin, end, axes and strides must have one length, they have {}, {}, {} and {}", begin.size(), end.size(),
-                                      axes.size(), strides.size()));
+        return brokenRule(fmt::format("begin, end, axes and strides must have one length, they have {}, {}, {} and {}",
+                                      begin.size(), end.size(), axes.size(), strides.size()));
     }
     LATHE_TRY(normalAxes(axes, rank));
     SliceRange slice{Shape(rank, 0), data.shape, Shape(rank, 1)};
@@ -305,7 +310,7 @@ Result<compute::Tensor> computePad(const Node& node, Tensors inputs, ComputeCont
         after.push_back(width[i + 1]);
     }
     const auto definition = mode == PadMode::Constant ? compute::PadMode::Constant
-        : mode == PadMode::Edge                       ? compute::PadMode::Edge
+                            : mode == PadMode::Edge   ? compute::PadMode::Edge
                                                       : compute::PadMode::Reflect;
     return compute::pad(context.builder, inputs[0], before, after, definition, value);
 }

@@ -120,7 +120,9 @@ private:
         ValueId result;
         if (value.constant) {
             const Ints shape = permuted(value.shape, permutation);
-            const auto contents = keepsOrder(value.shape, permutation) ? value.constant : permuteConst(*value.constant, value.dtype, value.shape, permutation);
+            const auto contents = keepsOrder(value.shape, permutation)
+                                      ? value.constant
+                                      : permuteConst(*value.constant, value.dtype, value.shape, permutation);
             result = m_to.addConstant(value.name, value.dtype, shape, contents);
         } else {
             const Representation first = reps(id).front();
@@ -128,19 +130,18 @@ private:
             const Ints shape = permuted(value.shape, permutation);
             const Ints firstShape = m_to.value(first.value).shape;
             if (keepsOrder(firstShape, step))
-                result = append(m_to, value.name + "_reshaped", "reshape", {first.value}, {{"newshape", shape}}, value.dtype, shape);
+                result = append(m_to, value.name + "_reshaped", "reshape", {first.value}, {{"newshape", shape}},
+                                value.dtype, shape);
             else
-                result = append(m_to, value.name + "_transposed", "transpose", {first.value}, {{"axes", step}}, value.dtype, shape);
+                result = append(m_to, value.name + "_transposed", "transpose", {first.value}, {{"axes", step}},
+                                value.dtype, shape);
         }
         add(id, permutation, result);
         return result;
     }
 
     /// The order in which the value was computed.
-    Ints preferred(ValueId id)
-    {
-        return reps(id).empty() ? identity(rank(id)) : reps(id).front().permutation;
-    }
+    Ints preferred(ValueId id) { return reps(id).empty() ? identity(rank(id)) : reps(id).front().permutation; }
 
     /// Emits the node with new inputs and attributes; its outputs get `permutation`.
     void emit(const Node& node, std::vector<ValueId> inputs, Attrs attrs, const Ints& permutation)
@@ -171,28 +172,17 @@ private:
     void convert(const Node& node)
     {
         switch (traitsOf(node).layout) {
-        case LayoutRule::Fixed:
-            return emitPlain(node);
-        case LayoutRule::Elementwise:
-            return convertElementwise(node);
-        case LayoutRule::AlongAxis:
-            return convertAlongAxis(node);
-        case LayoutRule::Join:
-            return convertJoin(node);
-        case LayoutRule::Pad:
-            return convertPad(node);
-        case LayoutRule::Slice:
-            return convertSlice(node);
-        case LayoutRule::Reduction:
-            return convertReduction(node);
-        case LayoutRule::Reshape:
-            return convertReshape(node);
-        case LayoutRule::Transpose:
-            return renameTranspose(node);
-        case LayoutRule::Image:
-            return convertImage(node);
-        case LayoutRule::Convolution:
-            return convertConvolution(node);
+        case LayoutRule::Fixed: return emitPlain(node);
+        case LayoutRule::Elementwise: return convertElementwise(node);
+        case LayoutRule::AlongAxis: return convertAlongAxis(node);
+        case LayoutRule::Join: return convertJoin(node);
+        case LayoutRule::Pad: return convertPad(node);
+        case LayoutRule::Slice: return convertSlice(node);
+        case LayoutRule::Reduction: return convertReduction(node);
+        case LayoutRule::Reshape: return convertReshape(node);
+        case LayoutRule::Transpose: return renameTranspose(node);
+        case LayoutRule::Image: return convertImage(node);
+        case LayoutRule::Convolution: return convertConvolution(node);
         }
     }
 
@@ -206,7 +196,10 @@ private:
         return order;
     }
 
-    std::string layoutOf(const Node& node) const { return attrString(node, "layout", layoutOfRank("NCHW", rank(node.inputs[0]))); }
+    std::string layoutOf(const Node& node) const
+    {
+        return attrString(node, "layout", layoutOfRank("NCHW", rank(node.inputs[0])));
+    }
 
     void convertConvolution(const Node& node)
     {
@@ -223,7 +216,9 @@ private:
         const std::int64_t groups = attrInt(node, "groups", 1);
         const Ints& weight = old(node.inputs[1]).shape;
         const bool depthwise = groups > 1 && weight[kernel.find('O')] == groups && weight[kernel.find('I')] == 1;
-        const std::string newKernel = m_layout == "NCHW" ? "OI" + taps : depthwise && taps == "HW" ? "HWOI" : taps + "IO";
+        const std::string newKernel = m_layout == "NCHW"          ? "OI" + taps
+                                      : depthwise && taps == "HW" ? "HWOI"
+                                                                  : taps + "IO";
         Ints weightOrder;
         for (const char axis : newKernel)
             weightOrder.push_back(static_cast<std::int64_t>(kernel.find(axis)));
@@ -259,7 +254,8 @@ private:
         emit(node, {get(node.inputs[0], order)}, std::move(attrs), order);
     }
 
-    /// The order that an operator of several operands adopts: that of the first operand of the result's rank that was computed in another than its own.
+    /// The order that an operator of several operands adopts: that of the first operand of the result's rank that was
+    /// computed in another than its own.
     Ints adopted(const Node& node)
     {
         const std::size_t full = rank(node.outputs[0]);
@@ -291,12 +287,15 @@ private:
         const Ints wide = padRank(value.shape, full);
         const Ints shape = permuted(wide, order);
         if (value.constant) {
-            const auto contents = keepsOrder(wide, order) ? value.constant : permuteConst(*value.constant, value.dtype, wide, order);
+            const auto contents = keepsOrder(wide, order) ? value.constant
+                                                          : permuteConst(*value.constant, value.dtype, wide, order);
             return m_to.addConstant(value.name, value.dtype, shape, contents);
         }
-        const ValueId expanded = append(m_to, value.name + "_expanded", "reshape", {plain(id)}, {{"newshape", wide}}, value.dtype, wide);
+        const ValueId expanded = append(m_to, value.name + "_expanded", "reshape", {plain(id)}, {{"newshape", wide}},
+                                        value.dtype, wide);
         if (keepsOrder(wide, order))
-            return append(m_to, value.name + "_reshaped", "reshape", {expanded}, {{"newshape", shape}}, value.dtype, shape);
+            return append(m_to, value.name + "_reshaped", "reshape", {expanded}, {{"newshape", shape}}, value.dtype,
+                          shape);
         return append(m_to, value.name + "_transposed", "transpose", {expanded}, {{"axes", order}}, value.dtype, shape);
     }
 
@@ -387,7 +386,8 @@ private:
         emit(node, {get(node.inputs[0], order)}, std::move(attrs), result);
     }
 
-    /// What only counts elements in order can read any representation that keeps them in order: no copy behind a global pool.
+    /// What only counts elements in order can read any representation that keeps them in order: no copy behind a global
+    /// pool.
     void convertReshape(const Node& node)
     {
         const ValueId in = node.inputs[0];

@@ -13,7 +13,8 @@ Result<Graph> eliminateCommonSubexpressions(Graph graph)
     // In topological order, so that the inputs of equal nodes have been made equal before.
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
         const NodeId id(static_cast<std::int64_t>(i));
-        const auto [it, isNew] = seen.try_emplace(Key{graph.nodes[i].op, graph.nodes[i].attrs, graph.nodes[i].inputs}, id);
+        const auto [it, isNew] = seen.try_emplace(Key{graph.nodes[i].op, graph.nodes[i].attrs, graph.nodes[i].inputs},
+                                                  id);
         if (isNew)
             continue;
         const std::vector<ValueId> kept = graph.node(it->second).outputs;

@@ -1,8 +1,9 @@
 // Folding of scales into weights.
 //
-// A batch norm leaves y = x * s + t, with one s for each channel. Where x comes from a convolution (or a dense layer), s
-// can be multiplied into the weights that make each channel: the backward direction. Where y goes into convolutions, s can
-// be multiplied into the weights that read each channel: the forward direction. Either way the multiplication is gone.
+// A batch norm leaves y = x * s + t, with one s for each channel. Where x comes from a convolution (or a dense layer),
+// s can be multiplied into the weights that make each channel: the backward direction. Where y goes into convolutions,
+// s can be multiplied into the weights that read each channel: the forward direction. Either way the multiplication is
+// gone.
 //
 // Between the scale and the weights there may be elementwise work. An added constant is multiplied by s on the way
 // backward and divided by s on the way forward. relu(x * s) = relu(x) * s needs s > 0. Backward, everything on the way
@@ -48,10 +49,19 @@ bool takesScales(DType dtype)
 class ScaleFolder
 {
 public:
-    explicit ScaleFolder(Graph& graph) : m_graph(graph) { }
+    explicit ScaleFolder(Graph& graph)
+        : m_graph(graph)
+    {
+    }
 
-    bool backward() { return sweep([this](ValueId x, const Scale& s) { return foldBackward(x, s); }); }
-    bool forward() { return sweep([this](ValueId, const Scale& s) { return foldForward(s); }); }
+    bool backward()
+    {
+        return sweep([this](ValueId x, const Scale& s) { return foldBackward(x, s); });
+    }
+    bool forward()
+    {
+        return sweep([this](ValueId, const Scale& s) { return foldForward(s); });
+    }
 
 private:
     struct Scale
@@ -166,7 +176,9 @@ private:
             return std::nullopt;
         const auto left = backwardCarrier(node.inputs[0], depth + 1);
         const auto right = backwardCarrier(node.inputs[1], depth + 1);
-        const auto full = [&](int side) { return m_graph.value(node.inputs[static_cast<std::size_t>(side)]).shape == m_graph.value(value).shape; };
+        const auto full = [&](int side) {
+            return m_graph.value(node.inputs[static_cast<std::size_t>(side)]).shape == m_graph.value(value).shape;
+        };
         if (left && right) {
             if (!full(0) || !full(1) || left->axis != right->axis)
                 return std::nullopt;
@@ -353,8 +365,10 @@ Result<Graph> foldScaleAxis(Graph graph)
 {
     ScaleFolder folder(graph);
     // Folding one scale can open the way for the next (two in a row).
-    while (folder.backward()) { }
-    while (folder.forward()) { }
+    while (folder.backward()) {
+    }
+    while (folder.forward()) {
+    }
     return compact(graph);
 }
 

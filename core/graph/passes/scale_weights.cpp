@@ -1,6 +1,6 @@
 // Squeeze-and-excitation multiplies every channel of an image by what it computed from the image, and a pointwise
-// convolution follows. The scales may as well go into its weights, which are far fewer than the image's elements: one pass
-// over the image less.
+// convolution follows. The scales may as well go into its weights, which are far fewer than the image's elements: one
+// pass over the image less.
 
 #include "core/graph/operator.h"
 #include "core/graph/passes.h"
@@ -16,7 +16,11 @@ constexpr std::int64_t kWorthIt = 2; ///< elements of the image to each weight; 
 class Scaler
 {
 public:
-    explicit Scaler(Graph& graph) : m_graph(graph), m_uses(useCounts(graph)) { }
+    explicit Scaler(Graph& graph)
+        : m_graph(graph)
+        , m_uses(useCounts(graph))
+    {
+    }
 
     void run()
     {
@@ -52,11 +56,12 @@ private:
         const DType dtype = m_graph.value(conv.inputs[1]).dtype;
         for (std::size_t side = 0; side < 2; ++side) {
             const ValueId scale = product.inputs[side], data = product.inputs[1 - side];
-            if (shape(data) != image || shape(scale) != Ints{1, 1, 1, image[3]} || image[0] != 1 || image[1] * image[2] < kWorthIt * weight[3])
+            if (shape(data) != image || shape(scale) != Ints{1, 1, 1, image[3]} || image[0] != 1
+                || image[1] * image[2] < kWorthIt * weight[3])
                 continue;
-            const ValueId rows =
-                append(m_graph, product.name + "_rows", "reshape", {scale}, {{"newshape", Ints{1, 1, image[3], 1}}},
-                       dtype, {1, 1, image[3], 1}, product.origin);
+            const ValueId rows = append(m_graph, product.name + "_rows", "reshape", {scale},
+                                        {{"newshape", Ints{1, 1, image[3], 1}}}, dtype, {1, 1, image[3], 1},
+                                        product.origin);
             const ValueId scaled = append(m_graph, conv.name + "_weight_scaled", "multiply", {conv.inputs[1], rows}, {},
                                           dtype, weight, product.origin);
             m_graph.nodes[index].inputs[0] = data;

@@ -26,7 +26,11 @@ bool isFree(const Node& node)
 class Simplifier
 {
 public:
-    explicit Simplifier(Graph& graph) : m_graph(graph), m_uses(useCounts(graph)) { }
+    explicit Simplifier(Graph& graph)
+        : m_graph(graph)
+        , m_uses(useCounts(graph))
+    {
+    }
 
     Result<> run()
     {
@@ -121,7 +125,8 @@ private:
         Node constantNode = node;
         constantNode.outputs.resize(1);
         LATHE_TRY_ASSIGN(const std::vector<HostTensor> merged, evaluateNode(constantNode, operands));
-        const ValueId sum = m_graph.addConstant(m_graph.value(node.inputs[1]).name, merged[0].type.dtype, merged[0].type.shape,
+        const ValueId sum = m_graph.addConstant(m_graph.value(node.inputs[1]).name, merged[0].type.dtype,
+                                                merged[0].type.shape,
                                                 makeConst(merged[0].bytes.data(), merged[0].bytes.size()));
         m_graph.nodes[index].inputs = {x, sum};
         return {};

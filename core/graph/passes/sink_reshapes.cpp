@@ -44,7 +44,10 @@ bool endsWith(const Ints& shape, const Ints& tail)
 class Mover
 {
 public:
-    explicit Mover(Graph& graph) : m_graph(graph) { }
+    explicit Mover(Graph& graph)
+        : m_graph(graph)
+    {
+    }
 
     void run()
     {
@@ -91,7 +94,8 @@ private:
             if (!isElementwise(*node))
                 return false;
             const auto main = std::find_if(node->inputs.begin(), node->inputs.end(), [&](ValueId input) {
-                return input.valid() && producer(input) != nullptr && shape(input) == shape(node->outputs[0]) && readOnce(input);
+                return input.valid() && producer(input) != nullptr && shape(input) == shape(node->outputs[0])
+                       && readOnce(input);
             });
             node = main == node->inputs.end() ? nullptr : producer(*main);
         }
@@ -106,7 +110,8 @@ private:
         return id;
     }
 
-    /// `id`, an operand of elementwise work on `wide`, for the same work on `flat`; invalid if a reshape cannot make it.
+    /// `id`, an operand of elementwise work on `wide`, for the same work on `flat`; invalid if a reshape cannot make
+    /// it.
     ValueId reshaped(ValueId id, const Ints& wide, const Ints& flat, const Node& user)
     {
         if (!id.valid())
@@ -121,7 +126,8 @@ private:
         const Value operand = m_graph.value(id);
         if (operand.constant)
             return m_graph.addConstant(operand.name, operand.dtype, wanted, operand.constant);
-        return append(m_graph, user.name + "_operand", "reshape", {id}, {{"newshape", wanted}}, operand.dtype, wanted, user.origin);
+        return append(m_graph, user.name + "_operand", "reshape", {id}, {{"newshape", wanted}}, operand.dtype, wanted,
+                      user.origin);
     }
 
     /// work(reshape(x), ...) becomes reshape(work(x, ...)).
@@ -178,14 +184,18 @@ private:
             return;
         std::vector<std::size_t> readers;
         for (std::size_t i = 0; i < m_graph.nodes.size(); ++i)
-            if (std::find(m_graph.nodes[i].inputs.begin(), m_graph.nodes[i].inputs.end(), moved) != m_graph.nodes[i].inputs.end())
+            if (std::find(m_graph.nodes[i].inputs.begin(), m_graph.nodes[i].inputs.end(), moved)
+                != m_graph.nodes[i].inputs.end())
                 readers.push_back(i);
-        if (readers.size() < 2 || !std::all_of(readers.begin(), readers.end(), [&](std::size_t i) { return endsInSlices(m_graph.nodes[i], 0); }))
+        if (readers.size() < 2 || !std::all_of(readers.begin(), readers.end(), [&](std::size_t i) {
+                return endsInSlices(m_graph.nodes[i], 0);
+            }))
             return;
         for (std::size_t r = 1; r < readers.size(); ++r) {
             const Node node = m_graph.node(id);
             const Value type = m_graph.value(moved);
-            const ValueId copy = append(m_graph, node.name, node.op, node.inputs, node.attrs, type.dtype, type.shape, node.origin);
+            const ValueId copy = append(m_graph, node.name, node.op, node.inputs, node.attrs, type.dtype, type.shape,
+                                        node.origin);
             std::replace(m_graph.nodes[readers[r]].inputs.begin(), m_graph.nodes[readers[r]].inputs.end(), moved, copy);
         }
     }

@@ -61,7 +61,8 @@ void addTerm(const Expr& e, std::int64_t factor, const compute::Op& op, LinearIn
 void collect(const Expr& e, const compute::Dag& dag, const compute::Op& op, std::vector<Operand>& out)
 {
     if (e->kind == ExprKind::Load) {
-        const auto known = std::find_if(out.begin(), out.end(), [&](const Operand& o) { return o.producer == e->source; });
+        const auto known = std::find_if(out.begin(), out.end(),
+                                        [&](const Operand& o) { return o.producer == e->source; });
         if (known != out.end()) {
             ++known->reads;
         } else {
@@ -71,7 +72,8 @@ void collect(const Expr& e, const compute::Dag& dag, const compute::Op& op, std:
             operand.elementBytes = sizeOf(producer.dtype);
             operand.shape = producer.shape;
             for (const Expr& i : e->operands) {
-                LinearIndex index{std::vector<std::int64_t>(op.axes.size()), std::vector<std::int64_t>(op.reduceAxes.size()), false};
+                LinearIndex index{std::vector<std::int64_t>(op.axes.size()),
+                                  std::vector<std::int64_t>(op.reduceAxes.size()), false};
                 addTerm(i, 1, op, index);
                 operand.indices.push_back(std::move(index));
             }
@@ -147,7 +149,8 @@ std::vector<Operand> operandsOf(const compute::Dag& dag, std::int32_t op)
 namespace {
 
 /// `indices` say where `producer` is read, over the axes of the operation that asks.
-std::int32_t stridedAxis(const compute::Dag& dag, std::int32_t producer, const std::vector<Expr>& indices, const compute::Op& asks, const ir::Ranges& ranges)
+std::int32_t stridedAxis(const compute::Dag& dag, std::int32_t producer, const std::vector<Expr>& indices,
+                         const compute::Op& asks, const ir::Ranges& ranges)
 {
     const compute::Op& op = dag.ops[static_cast<std::size_t>(producer)];
     if (op.kind == compute::OpKind::Placeholder || !op.reduceAxes.empty()) {

@@ -7,8 +7,8 @@
 
 namespace lathe::search {
 
-/// One index of a read as a linear form over the axes of the reading operation. Divisions and remainders count as if the
-/// index ran over the whole dimension (`complex`).
+/// One index of a read as a linear form over the axes of the reading operation. Divisions and remainders count as if
+/// the index ran over the whole dimension (`complex`).
 struct LinearIndex
 {
     std::vector<std::int64_t> spatial; ///< coefficient of each spatial axis
@@ -40,8 +40,8 @@ struct Operand
 /// The operands of an operation, in order of first appearance.
 std::vector<Operand> operandsOf(const compute::Dag& dag, std::int32_t op);
 
-/// The axis along which a tensor that `op` reads, directly or through maps without loops of their own, lies in memory, where
-/// `op`'s last axis strides over it (a transposition); -1: there is none.
+/// The axis along which a tensor that `op` reads, directly or through maps without loops of their own, lies in memory,
+/// where `op`'s last axis strides over it (a transposition); -1: there is none.
 std::int32_t transposedAxis(const compute::Dag& dag, std::int32_t op);
 
 } // namespace lathe::search

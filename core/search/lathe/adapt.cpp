@@ -10,15 +10,17 @@ namespace {
 /// Choices are compared by ratio, as tile sizes are; 0 ("all of it", "none") is nearest to 1.
 double apart(std::int64_t a, std::int64_t b)
 {
-    return std::abs(std::log2(1.0 + std::abs(static_cast<double>(a))) - std::log2(1.0 + std::abs(static_cast<double>(b))));
+    return std::abs(std::log2(1.0 + std::abs(static_cast<double>(a)))
+                    - std::log2(1.0 + std::abs(static_cast<double>(b))));
 }
 
 std::int32_t nearest(const Parameter& parameter, std::int64_t wanted)
 {
-    const auto best = std::min_element(parameter.values.begin(), parameter.values.end(), [wanted](std::int64_t a, std::int64_t b) {
-        // Of two equally near the smaller, which needs fewer registers.
-        return apart(a, wanted) != apart(b, wanted) ? apart(a, wanted) < apart(b, wanted) : a < b;
-    });
+    const auto best = std::min_element(
+        parameter.values.begin(), parameter.values.end(), [wanted](std::int64_t a, std::int64_t b) {
+            // Of two equally near the smaller, which needs fewer registers.
+            return apart(a, wanted) != apart(b, wanted) ? apart(a, wanted) < apart(b, wanted) : a < b;
+        });
     return static_cast<std::int32_t>(best - parameter.values.begin());
 }
 
@@ -82,7 +84,8 @@ double distance(std::span<const std::int64_t> a, std::span<const std::int64_t> b
         return std::numeric_limits<double>::infinity();
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i)
-        sum += std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(1, a[i]))) - std::log2(static_cast<double>(std::max<std::int64_t>(1, b[i]))));
+        sum += std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(1, a[i])))
+                        - std::log2(static_cast<double>(std::max<std::int64_t>(1, b[i]))));
     return a.empty() ? 0 : sum / static_cast<double>(a.size());
 }
 

@@ -32,16 +32,20 @@ std::vector<double> LathePolicy::inherit(const HeadStart& headStart)
         for (std::size_t t = 0; t < headStart.tasks.size(); ++t) {
             const HeadStart::Task& task = headStart.tasks[t];
             for (const HeadStart::Seed& seed : task.seeds) {
-                const double far = seed.form == form ? distance(seed.extents, extents) : std::numeric_limits<double>::infinity();
+                const double far = seed.form == form ? distance(seed.extents, extents)
+                                                     : std::numeric_limits<double>::infinity();
                 if (!std::isfinite(far))
                     continue;
                 nearest[t] = std::min(nearest[t], far);
-                // A candidate twice as slow as its task's best is worth as much as one of a task four times as far in every extent.
-                ancestors.push_back({static_cast<std::int32_t>(s), &seed, far + 2 * std::log2(seed.ns / task.seeds.front().ns)});
+                // A candidate twice as slow as its task's best is worth as much as one of a task four times as far in
+                // every extent.
+                ancestors.push_back(
+                    {static_cast<std::int32_t>(s), &seed, far + 2 * std::log2(seed.ns / task.seeds.front().ns)});
             }
         }
     }
-    std::stable_sort(ancestors.begin(), ancestors.end(), [](const Ancestor& a, const Ancestor& b) { return a.order < b.order; });
+    std::stable_sort(ancestors.begin(), ancestors.end(),
+                     [](const Ancestor& a, const Ancestor& b) { return a.order < b.order; });
     for (const Ancestor& ancestor : ancestors) {
         if (m_inherited.size() == kMostInherited)
             break;
@@ -51,7 +55,9 @@ std::vector<double> LathePolicy::inherit(const HeadStart& headStart)
         Individual individual{ancestor.sketch, *genome, {}, 0, {}, 0};
         if (!evaluate(individual))
             continue;
-        const bool twin = std::any_of(m_inherited.begin(), m_inherited.end(), [&individual](const Individual& other) { return other.identity == individual.identity; });
+        const bool twin = std::any_of(m_inherited.begin(), m_inherited.end(), [&individual](const Individual& other) {
+            return other.identity == individual.identity;
+        });
         if (!twin)
             m_inherited.push_back(std::move(individual));
     }
@@ -74,20 +80,25 @@ Result<std::vector<Candidate>> LathePolicy::firstRound(std::int32_t count) const
 {
     std::vector<Candidate> candidates;
     // Policies that are there to be compared with begin with what they propose themselves.
-    std::optional<Candidate> untuned = m_guidance == Guidance::Model && m_untuned && count > 0 ? m_untuned(m_task) : std::nullopt;
+    std::optional<Candidate> untuned = m_guidance == Guidance::Model && m_untuned && count > 0 ? m_untuned(m_task)
+                                                                                               : std::nullopt;
     if (!untuned)
         return candidates;
     candidates.push_back(*std::move(untuned));
     LATHE_TRY_ASSIGN(std::vector<Candidate> inherited, heirs());
     inherited.resize(std::min(inherited.size(), static_cast<std::size_t>(count) - 1));
-    candidates.insert(candidates.end(), std::make_move_iterator(inherited.begin()), std::make_move_iterator(inherited.end()));
+    candidates.insert(candidates.end(), std::make_move_iterator(inherited.begin()),
+                      std::make_move_iterator(inherited.end()));
     return candidates;
 }
 
 bool LathePolicy::nothingProposed() const
 {
     const auto end = m_inherited.begin() + static_cast<std::ptrdiff_t>(std::min(m_inherited.size(), kHeirs));
-    return m_proposed.size() == static_cast<std::size_t>(std::count_if(m_inherited.begin(), end, [this](const Individual& heir) { return m_proposed.contains(heir.identity); }));
+    return m_proposed.size()
+           == static_cast<std::size_t>(std::count_if(m_inherited.begin(), end, [this](const Individual& heir) {
+                  return m_proposed.contains(heir.identity);
+              }));
 }
 
 Result<Candidate> LathePolicy::candidate(const Individual& individual, double seconds) const

@@ -14,13 +14,18 @@ namespace {
 
 constexpr std::string_view kVersion = "lathe-cpu/1:";
 
-float logged(double x) { return static_cast<float>(std::log2(std::abs(x) + 1)); }
+float logged(double x)
+{
+    return static_cast<float>(std::log2(std::abs(x) + 1));
+}
 
 /// "winograd:4" -> 4
 double tileOf(const std::string& alternative)
 {
     const std::size_t colon = alternative.find(':');
-    return alternative.starts_with("winograd") && colon != std::string::npos ? std::atof(alternative.c_str() + colon + 1) : 0;
+    return alternative.starts_with("winograd") && colon != std::string::npos
+               ? std::atof(alternative.c_str() + colon + 1)
+               : 0;
 }
 
 /// What tells its sketches from those of the other forms, by name.
@@ -47,22 +52,29 @@ std::vector<bool> constantOps(const SearchAlternative& alternative)
 const std::vector<std::string>& latheFeatureNames()
 {
     static const std::vector<std::string> names = {
-        "lanes", "vectors", "tile_a", "tile_b", "pixels", "accumulators", "registers", "free_registers", "body", "steps", "unroll",
-        "kernel_unroll", "chunk", "order_pixels", "order_channels", "order_rows", "border_guarded", "border_divided",
-        "border_copied", "prefetch", "chunks", "balance", "flops", "bytes", "intensity", "traffic_l1", "traffic_l2", "traffic_l3",
-        "footprint_inner", "footprint_tile", "footprint_chunk", "inner_of_l1", "tile_of_l1", "tile_of_l2", "chunk_of_l2",
-        "weight_panel", "panel_of_l1", "panel_of_l2", "gathered", "compute_cycles", "memory_cycles", "memory_share",
-        "main_seconds", "other_seconds", "phases", "algorithm", "total_seconds"};
+        "lanes",           "vectors",        "tile_a",         "tile_b",         "pixels",          "accumulators",
+        "registers",       "free_registers", "body",           "steps",          "unroll",          "kernel_unroll",
+        "chunk",           "order_pixels",   "order_channels", "order_rows",     "border_guarded",  "border_divided",
+        "border_copied",   "prefetch",       "chunks",         "balance",        "flops",           "bytes",
+        "intensity",       "traffic_l1",     "traffic_l2",     "traffic_l3",     "footprint_inner", "footprint_tile",
+        "footprint_chunk", "inner_of_l1",    "tile_of_l1",     "tile_of_l2",     "chunk_of_l2",     "weight_panel",
+        "panel_of_l1",     "panel_of_l2",    "gathered",       "compute_cycles", "memory_cycles",   "memory_share",
+        "main_seconds",    "other_seconds",  "phases",         "algorithm",      "total_seconds"};
     return names;
 }
 
 LatheSketch::LatheSketch(std::string name, const SearchAlternative& alternative, const Hardware& hardware)
-    : Sketch(std::move(name), alternative.name, alternative.dag), m_machine(hardware), m_analysis(alternative.dag),
-      m_plan(planNests(m_analysis)), m_constantOps(constantOps(alternative)), m_algorithm(tileOf(alternative.name))
+    : Sketch(std::move(name), alternative.name, alternative.dag)
+    , m_machine(hardware)
+    , m_analysis(alternative.dag)
+    , m_plan(planNests(m_analysis))
+    , m_constantOps(constantOps(alternative))
+    , m_algorithm(tileOf(alternative.name))
 {
 }
 
-Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlternative& alternative, const Hardware& hardware, LatheForm form)
+Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlternative& alternative,
+                                                               const Hardware& hardware, LatheForm form)
 {
     LATHE_CHECK(alternative.dag != nullptr) << alternative.name;
     for (const compute::Op& op : alternative.dag->ops) {
@@ -72,7 +84,8 @@ Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlter
             if (extent < 1)
                 return makeError(Errc::Unsupported, say(Msg::EmptyDimension, op.name));
     }
-    std::shared_ptr<LatheSketch> sketch(new LatheSketch(std::string(kVersion) + alternative.name + suffixOf(form), alternative, hardware));
+    std::shared_ptr<LatheSketch> sketch(
+        new LatheSketch(std::string(kVersion) + alternative.name + suffixOf(form), alternative, hardware));
     const NestContext context{sketch->m_analysis, sketch->m_machine, sketch->m_constantOps};
     std::optional<WinogradStages> winograd;
     if (form == LatheForm::Rows) {
@@ -84,7 +97,8 @@ Result<std::shared_ptr<const LatheSketch>> LatheSketch::create(const SearchAlter
     } else if (form == LatheForm::Blocks) {
         winograd = findWinograd(sketch->m_analysis);
         if (!winograd)
-            return makeError(Errc::Unsupported, "'" + alternative.name + "' is no winograd convolution in NHWC that ends in an epilogue");
+            return makeError(Errc::Unsupported,
+                             "'" + alternative.name + "' is no winograd convolution in NHWC that ends in an epilogue");
         sketch->takeIn(*winograd);
     }
     for (const Nest& nest : sketch->m_plan.nests) {
@@ -127,7 +141,9 @@ void LatheSketch::takeIn(const WinogradStages& stages)
 {
     for (const std::int32_t op : {stages.product, stages.inverse, stages.data})
         m_plan.roles[static_cast<std::size_t>(op)] = Role::Anchor;
-    std::erase_if(m_plan.nests, [&stages](const Nest& n) { return n.owner == stages.owner || n.owner == stages.product || n.owner == stages.inverse; });
+    std::erase_if(m_plan.nests, [&stages](const Nest& n) {
+        return n.owner == stages.owner || n.owner == stages.product || n.owner == stages.inverse;
+    });
 }
 
 Result<std::vector<schedule::Step>> LatheSketch::instantiate(const Genome& genome) const
@@ -183,7 +199,8 @@ Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
     NestFacts main;
     double mainSeconds = -1;
     for (const Part& part : m_parts) {
-        LATHE_TRY_ASSIGN(const NestFacts facts, part.nest->facts(std::span(genome).subspan(part.firstGene, part.genes)));
+        LATHE_TRY_ASSIGN(const NestFacts facts,
+                         part.nest->facts(std::span(genome).subspan(part.firstGene, part.genes)));
         result.seconds += facts.seconds;
         if (facts.flops > main.flops || mainSeconds < 0) {
             main = facts;
@@ -192,22 +209,53 @@ Result<LatheSketch::Analysis> LatheSketch::analyse(const Genome& genome) const
     }
     const double l1 = m_machine.cacheBytes[0], l2 = m_machine.cacheBytes[1];
     const double cycles = main.computeCycles + main.memoryCycles;
-    result.features = {
-        logged(main.lanes), static_cast<float>(main.vectors), static_cast<float>(main.tileA), static_cast<float>(main.tileB),
-        static_cast<float>(main.tileA * main.tileB), static_cast<float>(main.accumulators), static_cast<float>(main.registers),
-        static_cast<float>(static_cast<double>(m_machine.registers) - main.registers), logged(main.bodySize),
-        logged(main.reduceSteps), logged(main.unroll), static_cast<float>(main.kernelUnroll), logged(main.chunk),
-        main.order == 0 ? 1.0f : 0.0f, main.order == 1 ? 1.0f : 0.0f, main.order == 2 ? 1.0f : 0.0f,
-        main.border == 0 ? 1.0f : 0.0f, main.border == 1 ? 1.0f : 0.0f, main.border == 2 ? 1.0f : 0.0f,
-        logged(main.prefetchBytes), logged(main.parallelChunks), static_cast<float>(main.balance), logged(main.flops),
-        logged(main.bytesTouched), logged(main.flops / std::max(1.0, main.bytesTouched)), logged(main.traffic[0]),
-        logged(main.traffic[1]), logged(main.traffic[2]), logged(main.footprint[0]), logged(main.footprint[1]),
-        logged(main.footprint[2]), logged(main.footprint[0] / l1), logged(main.footprint[1] / l1), logged(main.footprint[1] / l2),
-        logged(main.footprint[2] / l2), logged(main.weightPanel), logged(main.weightPanel / l1), logged(main.weightPanel / l2),
-        static_cast<float>(main.gathered), logged(main.computeCycles), logged(main.memoryCycles),
-        static_cast<float>(cycles > 0 ? main.memoryCycles / cycles : 0), logged(mainSeconds * 1e9),
-        logged((result.seconds - mainSeconds) * 1e9), static_cast<float>(m_parts.size()), static_cast<float>(m_algorithm),
-        logged(result.seconds * 1e9)};
+    result.features = {logged(main.lanes),
+                       static_cast<float>(main.vectors),
+                       static_cast<float>(main.tileA),
+                       static_cast<float>(main.tileB),
+                       static_cast<float>(main.tileA * main.tileB),
+                       static_cast<float>(main.accumulators),
+                       static_cast<float>(main.registers),
+                       static_cast<float>(static_cast<double>(m_machine.registers) - main.registers),
+                       logged(main.bodySize),
+                       logged(main.reduceSteps),
+                       logged(main.unroll),
+                       static_cast<float>(main.kernelUnroll),
+                       logged(main.chunk),
+                       main.order == 0 ? 1.0f : 0.0f,
+                       main.order == 1 ? 1.0f : 0.0f,
+                       main.order == 2 ? 1.0f : 0.0f,
+                       main.border == 0 ? 1.0f : 0.0f,
+                       main.border == 1 ? 1.0f : 0.0f,
+                       main.border == 2 ? 1.0f : 0.0f,
+                       logged(main.prefetchBytes),
+                       logged(main.parallelChunks),
+                       static_cast<float>(main.balance),
+                       logged(main.flops),
+                       logged(main.bytesTouched),
+                       logged(main.flops / std::max(1.0, main.bytesTouched)),
+                       logged(main.traffic[0]),
+                       logged(main.traffic[1]),
+                       logged(main.traffic[2]),
+                       logged(main.footprint[0]),
+                       logged(main.footprint[1]),
+                       logged(main.footprint[2]),
+                       logged(main.footprint[0] / l1),
+                       logged(main.footprint[1] / l1),
+                       logged(main.footprint[1] / l2),
+                       logged(main.footprint[2] / l2),
+                       logged(main.weightPanel),
+                       logged(main.weightPanel / l1),
+                       logged(main.weightPanel / l2),
+                       static_cast<float>(main.gathered),
+                       logged(main.computeCycles),
+                       logged(main.memoryCycles),
+                       static_cast<float>(cycles > 0 ? main.memoryCycles / cycles : 0),
+                       logged(mainSeconds * 1e9),
+                       logged((result.seconds - mainSeconds) * 1e9),
+                       static_cast<float>(m_parts.size()),
+                       static_cast<float>(m_algorithm),
+                       logged(result.seconds * 1e9)};
     LATHE_DCHECK(result.features.size() == static_cast<std::size_t>(kLatheFeatures)) << result.features.size();
     return result;
 }

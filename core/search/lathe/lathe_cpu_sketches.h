@@ -10,7 +10,8 @@ struct WinogradStages;
 
 /// Number of values in Lathe's feature row of a program.
 inline constexpr std::int32_t kLatheFeatures = 47;
-/// Counted up whenever a value comes to mean something else: trials that others described by the old ones teach nothing.
+/// Counted up whenever a value comes to mean something else: trials that others described by the old ones teach
+/// nothing.
 inline constexpr std::int32_t kLatheFeatureVersion = 1;
 /// Their names, for display.
 const std::vector<std::string>& latheFeatureNames();
@@ -27,8 +28,10 @@ enum class LatheForm : std::uint8_t
 class LatheSketch final : public Sketch
 {
 public:
-    /// Errors: Unsupported, with the operation that the rules have no loops for, or if the form is not for this alternative.
-    static Result<std::shared_ptr<const LatheSketch>> create(const SearchAlternative& alternative, const Hardware& hardware,
+    /// Errors: Unsupported, with the operation that the rules have no loops for, or if the form is not for this
+    /// alternative.
+    static Result<std::shared_ptr<const LatheSketch>> create(const SearchAlternative& alternative,
+                                                             const Hardware& hardware,
                                                              LatheForm form = LatheForm::Phases);
 
     Result<std::vector<schedule::Step>> instantiate(const Genome& genome) const override;

@@ -15,7 +15,8 @@ constexpr int kGenerations = 5;
 constexpr std::size_t kElite = 64; ///< measured ones that take part
 constexpr int kTries = 16; ///< until a random genome obeys all limits
 constexpr double kRandomShare = 0.05;
-/// Genes in which the leaders of a round differ from each other while there is choice: near twins teach the model one thing.
+/// Genes in which the leaders of a round differ from each other while there is choice: near twins teach the model one
+/// thing.
 constexpr int kDistance = 3;
 constexpr double kTrust = 8; ///< measurements of a task that weigh as much as the estimate
 
@@ -30,7 +31,8 @@ int differences(const Genome& a, const Genome& b)
 } // namespace
 
 Result<std::unique_ptr<LathePolicy>> LathePolicy::create(const SearchTask& task, Guidance guidance,
-                                                         std::shared_ptr<SharedModel> model, const PolicyOptions& options)
+                                                         std::shared_ptr<SharedModel> model,
+                                                         const PolicyOptions& options)
 {
     if (task.target.traits().form != KernelForm::Phases)
         return makeError(Errc::Unsupported, say(Msg::LatheSchedulesCpuOnly, task.target.text()));
@@ -38,7 +40,9 @@ Result<std::unique_ptr<LathePolicy>> LathePolicy::create(const SearchTask& task,
     LATHE_TRY_ASSIGN(policy->m_sketches, latheCpuSketches(task));
     if (options.pool) {
         if (guidance == Guidance::Measured)
-            return makeError(Errc::Unsupported, "evolution without a model cannot be confined to given candidates: it would breed none of them");
+            return makeError(
+                Errc::Unsupported,
+                "evolution without a model cannot be confined to given candidates: it would breed none of them");
         LATHE_TRY(policy->confine(*options.pool));
     }
     return policy;
@@ -50,7 +54,8 @@ Result<> LathePolicy::confine(const std::vector<Candidate>& pool)
     for (const Candidate& candidate : pool) {
         const std::int32_t sketch = sketchOf(candidate);
         if (sketch < 0)
-            return makeError(Errc::InvalidArgument, "a given candidate of sketch '" + candidate.sketch + "' does not belong to task " + m_task.name);
+            return makeError(Errc::InvalidArgument, "a given candidate of sketch '" + candidate.sketch
+                                                        + "' does not belong to task " + m_task.name);
         Individual individual{sketch, candidate.genome, {}, 0, {}, 0};
         if (evaluate(individual)) // what breaks a limit is no choice
             m_pool.push_back(std::move(individual));
@@ -62,7 +67,9 @@ std::int32_t LathePolicy::sketchOf(const Candidate& candidate) const
 {
     for (std::size_t s = 0; s < m_sketches.size(); ++s)
         if (m_sketches[s]->name() == candidate.sketch)
-            return candidate.task == m_task.key && candidate.genome.size() == m_sketches[s]->parameters().size() ? static_cast<std::int32_t>(s) : -1;
+            return candidate.task == m_task.key && candidate.genome.size() == m_sketches[s]->parameters().size()
+                       ? static_cast<std::int32_t>(s)
+                       : -1;
     return -1;
 }
 
@@ -158,8 +165,9 @@ LathePolicy::Individual LathePolicy::child(const std::vector<Individual>& parent
     return Individual();
 }
 
-std::vector<LathePolicy::Individual> LathePolicy::sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count,
-                                                             std::int32_t only, Executor& executor, std::stop_token stop) const
+std::vector<LathePolicy::Individual> LathePolicy::sampleMany(std::uint64_t round, std::uint64_t firstIndex,
+                                                             std::size_t count, std::int32_t only, Executor& executor,
+                                                             std::stop_token stop) const
 {
     if (m_confined) {
         std::vector<Individual> left = poolLeft();
@@ -170,10 +178,13 @@ std::vector<LathePolicy::Individual> LathePolicy::sampleMany(std::uint64_t round
         return left;
     }
     std::vector<Individual> drawn(count);
-    executor.parallelFor(count, [&](std::size_t i) {
-        Random r = random(round, firstIndex + i);
-        drawn[i] = sample(r, only);
-    }, stop);
+    executor.parallelFor(
+        count,
+        [&](std::size_t i) {
+            Random r = random(round, firstIndex + i);
+            drawn[i] = sample(r, only);
+        },
+        stop);
     std::erase_if(drawn, [](const Individual& individual) { return individual.sketch < 0; });
     return drawn;
 }
@@ -185,8 +196,8 @@ Result<> LathePolicy::score(std::vector<Individual>& population) const
     for (Individual& individual : population)
         if (!individual.scored)
             fresh.push_back(&individual);
-    // What other tasks taught the model says little of this one: the estimate leads until enough of it was measured. Both
-    // are binary logarithms of a speed.
+    // What other tasks taught the model says little of this one: the estimate leads until enough of it was measured.
+    // Both are binary logarithms of a speed.
     if (m_guidance == Guidance::Model && modelLeads()) {
         FeatureMatrix features;
         features.columns = kLatheFeatures;
@@ -233,8 +244,8 @@ Result<std::vector<double>> LathePolicy::predictSeconds(const std::vector<Indivi
     return seconds;
 }
 
-Result<std::vector<LathePolicy::Individual>> LathePolicy::evolve(std::uint64_t round, std::int32_t wanted, Executor& executor,
-                                                                 std::stop_token stop)
+Result<std::vector<LathePolicy::Individual>> LathePolicy::evolve(std::uint64_t round, std::int32_t wanted,
+                                                                 Executor& executor, std::stop_token stop)
 {
     if (m_confined) {
         std::vector<Individual> left = poolLeft();
@@ -251,8 +262,9 @@ Result<std::vector<LathePolicy::Individual>> LathePolicy::evolve(std::uint64_t r
     return all;
 }
 
-Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_t round, std::int32_t sketch, std::int32_t wanted,
-                                                                    Executor& executor, std::stop_token stop)
+Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_t round, std::int32_t sketch,
+                                                                    std::int32_t wanted, Executor& executor,
+                                                                    std::stop_token stop)
 {
     const std::uint64_t offset = 100'000'000ULL * static_cast<std::uint64_t>(sketch);
     // Without a trained model the estimate leads alone; it is searched longer since it costs nothing.
@@ -288,37 +300,47 @@ Result<std::vector<LathePolicy::Individual>> LathePolicy::evolveOne(std::uint64_
             best.resize(keep);
         if (generation == generations || population.empty())
             break;
-        const std::vector<Individual> parents(population.begin(),
-                                              population.begin() + static_cast<std::ptrdiff_t>(std::min(population.size(), kPopulation / 2)));
+        const std::vector<Individual> parents(
+            population.begin(),
+            population.begin() + static_cast<std::ptrdiff_t>(std::min(population.size(), kPopulation / 2)));
         std::vector<Individual> children(kPopulation);
         const std::uint64_t first = offset + 1'000'000ULL * static_cast<std::uint64_t>(generation + 1);
-        executor.parallelFor(kPopulation, [&](std::size_t i) {
-            Random r = random(round, first + i);
-            children[i] = child(parents, r);
-        }, stop);
+        executor.parallelFor(
+            kPopulation,
+            [&](std::size_t i) {
+                Random r = random(round, first + i);
+                children[i] = child(parents, r);
+            },
+            stop);
         std::erase_if(children, [](const Individual& individual) { return individual.sketch < 0; });
         m_considered += children.size();
         // The best tenth lives on.
         children.insert(children.end(), population.begin(),
-                        population.begin() + static_cast<std::ptrdiff_t>(std::min(population.size(), kPopulation / 10)));
+                        population.begin()
+                            + static_cast<std::ptrdiff_t>(std::min(population.size(), kPopulation / 10)));
         population = std::move(children);
     }
     return best;
 }
 
-std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individual>& ranked, std::vector<Individual> randoms,
-                                                       std::size_t count, bool first) const
+std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individual>& ranked,
+                                                       std::vector<Individual> randoms, std::size_t count,
+                                                       bool first) const
 {
     std::vector<Individual> chosen;
     std::unordered_set<Hash128> taken;
     const auto take = [&](const Individual& individual) {
-        if (chosen.size() < count && !m_proposed.contains(individual.identity) && taken.insert(individual.identity).second)
+        if (chosen.size() < count && !m_proposed.contains(individual.identity)
+            && taken.insert(individual.identity).second)
             chosen.push_back(individual);
     };
-    // Algorithms compete by trials: in its first round each alternative gets a share, whatever the estimate thinks of it.
+    // Algorithms compete by trials: in its first round each alternative gets a share, whatever the estimate thinks of
+    // it.
     const std::size_t guests = first ? count / 2 : count / 16;
     const std::size_t randomCount = m_guidance == Guidance::None ? count
-        : count < 8 ? 0 : static_cast<std::size_t>(std::ceil(kRandomShare * static_cast<double>(count)));
+                                    : count < 8                  ? 0
+                                                                 : static_cast<std::size_t>(
+                                                    std::ceil(kRandomShare * static_cast<double>(count)));
     const std::size_t leaders = count - std::min(count, guests * (m_sketches.size() > 1 ? 1 : 0) + randomCount);
     const auto apart = [&](const Individual& individual) {
         return std::none_of(chosen.begin(), chosen.end(), [&](const Individual& other) {
@@ -355,7 +377,8 @@ std::vector<LathePolicy::Individual> LathePolicy::pick(const std::vector<Individ
     return chosen;
 }
 
-Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop)
+Result<std::vector<Candidate>> LathePolicy::propose(std::uint64_t round, std::int32_t count, Executor& executor,
+                                                    std::stop_token stop)
 {
     const bool first = nothingProposed();
     m_considered = 0;

@@ -19,10 +19,12 @@ enum class Guidance : std::uint8_t
 class LathePolicy final : public Policy
 {
 public:
-    static Result<std::unique_ptr<LathePolicy>> create(const SearchTask& task, Guidance guidance, std::shared_ptr<SharedModel> model,
+    static Result<std::unique_ptr<LathePolicy>> create(const SearchTask& task, Guidance guidance,
+                                                       std::shared_ptr<SharedModel> model,
                                                        const PolicyOptions& options);
 
-    Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop) override;
+    Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor,
+                                           std::stop_token stop) override;
     Result<> tell(std::span<const Measured> results, std::stop_token stop) override;
     std::map<std::string, double> statistics() const override { return m_statistics; }
     /// The schedule that the task has without a search, and what a head start brings.
@@ -48,8 +50,13 @@ private:
         double seconds; ///< measured
     };
 
-    LathePolicy(const SearchTask& task, Guidance guidance, std::shared_ptr<SharedModel> model, const PolicyOptions& options)
-        : m_task(task), m_guidance(guidance), m_model(std::move(model)), m_seed(options.seed), m_untuned(options.untuned)
+    LathePolicy(const SearchTask& task, Guidance guidance, std::shared_ptr<SharedModel> model,
+                const PolicyOptions& options)
+        : m_task(task)
+        , m_guidance(guidance)
+        , m_model(std::move(model))
+        , m_seed(options.seed)
+        , m_untuned(options.untuned)
     {
     }
     Result<> confine(const std::vector<Candidate>& pool);
@@ -65,14 +72,16 @@ private:
     Result<> score(std::vector<Individual>& population) const;
     /// By the model where it leads, else by the estimate. For display.
     Result<std::vector<double>> predictSeconds(const std::vector<Individual>& individuals) const;
-    Result<std::vector<Individual>> evolve(std::uint64_t round, std::int32_t wanted, Executor& executor, std::stop_token stop);
-    Result<std::vector<Individual>> evolveOne(std::uint64_t round, std::int32_t sketch, std::int32_t wanted, Executor& executor,
-                                              std::stop_token stop);
+    Result<std::vector<Individual>> evolve(std::uint64_t round, std::int32_t wanted, Executor& executor,
+                                           std::stop_token stop);
+    Result<std::vector<Individual>> evolveOne(std::uint64_t round, std::int32_t sketch, std::int32_t wanted,
+                                              Executor& executor, std::stop_token stop);
     /// What the search is confined to and has not proposed, evaluated.
     std::vector<Individual> poolLeft() const;
-    std::vector<Individual> sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count, std::int32_t only,
-                                       Executor& executor, std::stop_token stop) const;
-    std::vector<Individual> pick(const std::vector<Individual>& ranked, std::vector<Individual> randoms, std::size_t count, bool first) const;
+    std::vector<Individual> sampleMany(std::uint64_t round, std::uint64_t firstIndex, std::size_t count,
+                                       std::int32_t only, Executor& executor, std::stop_token stop) const;
+    std::vector<Individual> pick(const std::vector<Individual>& ranked, std::vector<Individual> randoms,
+                                 std::size_t count, bool first) const;
 
     SearchTask m_task;
     Guidance m_guidance;

@@ -5,12 +5,12 @@
 namespace lathe::search {
 
 Machine::Machine(const Hardware& hardware)
-    : threads(std::max<std::int64_t>(1, hardware.get("num_cores", 1))),
-      vectorBytes(std::clamp<std::int64_t>(hardware.get("vector_unit_bytes", 16), 4, 256)),
-      registers(std::clamp<std::int64_t>(hardware.get("vector_registers", 16), 8, 128)),
-      lineBytes(std::max<std::int64_t>(16, hardware.get("cache_line_bytes", 64))),
-      fmaPerCycle(static_cast<double>(std::max<std::int64_t>(1, hardware.get("fma_per_cycle", 2)))),
-      cyclesPerSecond(static_cast<double>(std::max<std::int64_t>(100, hardware.get("clock_mhz", 2500))) * 1e6)
+    : threads(std::max<std::int64_t>(1, hardware.get("num_cores", 1)))
+    , vectorBytes(std::clamp<std::int64_t>(hardware.get("vector_unit_bytes", 16), 4, 256))
+    , registers(std::clamp<std::int64_t>(hardware.get("vector_registers", 16), 8, 128))
+    , lineBytes(std::max<std::int64_t>(16, hardware.get("cache_line_bytes", 64)))
+    , fmaPerCycle(static_cast<double>(std::max<std::int64_t>(1, hardware.get("fma_per_cycle", 2))))
+    , cyclesPerSecond(static_cast<double>(std::max<std::int64_t>(100, hardware.get("clock_mhz", 2500))) * 1e6)
 {
     cacheBytes[0] = static_cast<double>(std::max<std::int64_t>(8192, hardware.get("l1d_bytes", 32768)));
     cacheBytes[1] = std::max(cacheBytes[0], static_cast<double>(hardware.get("l2_bytes", 262144)));

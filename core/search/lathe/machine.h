@@ -7,7 +7,8 @@
 
 namespace lathe::search {
 
-constexpr double kMaxBody = 1300; ///< multiply-adds emitted for one kernel; more compiles too long and leaves the code cache
+constexpr double kMaxBody =
+    1300; ///< multiply-adds emitted for one kernel; more compiles too long and leaves the code cache
 constexpr double kFmaLatency = 4; ///< cycles
 
 /// What the analytical estimate knows of a CPU.

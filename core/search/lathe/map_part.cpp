@@ -1,8 +1,7 @@
-#include "core/search/lathe/nest_part.h"
-
 #include "core/ir/bounds.h"
 #include "core/ir/substitute.h"
 #include "core/search/lathe/access.h"
+#include "core/search/lathe/nest_part.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,7 +73,8 @@ void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::in
     for (std::int32_t a = 0; a < rank - (cut ? 1 : 0) && running < depth; ++a) {
         if (strides && a == along)
             continue;
-        const std::int64_t extent = a < last ? shape[static_cast<std::size_t>(a)] : ir::ceilDivide(shape.back(), lanes * vectors);
+        const std::int64_t extent = a < last ? shape[static_cast<std::size_t>(a)]
+                                             : ir::ceilDivide(shape.back(), lanes * vectors);
         if (a == last && !vector && !blocked)
             break; // a loop of single elements stays inside
         ++count;
@@ -95,7 +95,8 @@ void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::in
 
 namespace {
 
-/// Whether what `op` reads depends on the place along its last dimension: a concatenation, by itself or on the way to it.
+/// Whether what `op` reads depends on the place along its last dimension: a concatenation, by itself or on the way to
+/// it.
 bool joinsPieces(const compute::Analysis& analysis, std::int32_t op)
 {
     const compute::Op& o = analysis.dag().ops[static_cast<std::size_t>(op)];
@@ -111,9 +112,8 @@ bool joinsPieces(const compute::Analysis& analysis, std::int32_t op)
                 return true;
         }
     const std::vector<std::int32_t> producers = analysis.producers(op);
-    return std::any_of(producers.begin(), producers.end(), [&](std::int32_t p) {
-        return analysis.elementwiseMatch(p, op) && joinsPieces(analysis, p);
-    });
+    return std::any_of(producers.begin(), producers.end(),
+                       [&](std::int32_t p) { return analysis.elementwiseMatch(p, op) && joinsPieces(analysis, p); });
 }
 
 /// Elementwise and other maps: lanes and vectors along the last dimension, and how many outer loops are shared out.
@@ -121,7 +121,9 @@ class MapPart final : public NestPart
 {
 public:
     MapPart(const NestContext& context, const Nest& nest)
-        : m_machine(context.machine), m_owner(nest.owner), m_op(context.analysis.dag().ops[static_cast<std::size_t>(nest.owner)])
+        : m_machine(context.machine)
+        , m_owner(nest.owner)
+        , m_op(context.analysis.dag().ops[static_cast<std::size_t>(nest.owner)])
     {
         const std::int64_t extent = m_op.shape.empty() ? 1 : m_op.shape.back();
         m_cut = m_op.shape.size() > 1 && joinsPieces(context.analysis, nest.owner);
@@ -149,7 +151,8 @@ public:
     {
         const std::string where = " " + m_op.name;
         const auto choice = [&](const char* name, const std::vector<std::int64_t>& values) {
-            return Parameter{name + where, Parameter::Kind::Choice, static_cast<std::int32_t>(values.size()), nullptr, values};
+            return Parameter{name + where, Parameter::Kind::Choice, static_cast<std::int32_t>(values.size()), nullptr,
+                             values};
         };
         return {choice("lanes", m_lanes), choice("vectors", m_vectors), choice("parallel", m_depths)};
     }
@@ -163,7 +166,8 @@ public:
         const std::int64_t extent = m_op.shape.empty() ? 1 : m_op.shape.back();
         const auto block = static_cast<std::int64_t>(f.lanes * f.vectors);
         if (extent % block != 0 && extent < block)
-            return makeError(Errc::IllegalSchedule, "vectors of " + std::to_string(block) + " do not divide " + std::to_string(extent));
+            return makeError(Errc::IllegalSchedule,
+                             "vectors of " + std::to_string(block) + " do not divide " + std::to_string(extent));
         std::int64_t running = 0;
         for (std::size_t a = 0; a < m_op.shape.size() - (m_cut ? 1 : 0) && running < depth; ++a) {
             const bool last = a + 1 == m_op.shape.size();
@@ -181,11 +185,14 @@ public:
         f.bytesTouched = m_bytes;
         f.accumulators = f.registers = f.vectors + 1;
         f.bodySize = 3 * f.vectors;
-        f.balance = depth == 0 ? static_cast<double>(m_machine.threads) : imbalance(f.parallelChunks, m_machine.threads);
+        f.balance = depth == 0 ? static_cast<double>(m_machine.threads)
+                               : imbalance(f.parallelChunks, m_machine.threads);
         const double share = f.balance / static_cast<double>(m_machine.threads);
         // Elements that lie apart come one by one.
         f.computeCycles = m_points / f.lanes * (2 + 1 / f.vectors + (m_along >= 0 ? f.lanes / 2 : 0)) * share;
-        const std::size_t level = m_bytes * share < m_machine.cacheBytes[1] ? 1 : m_bytes < m_machine.cacheBytes[2] ? 2 : 3;
+        const std::size_t level = m_bytes * share < m_machine.cacheBytes[1] ? 1
+                                  : m_bytes < m_machine.cacheBytes[2]       ? 2
+                                                                            : 3;
         f.traffic[0] = m_bytes;
         f.memoryCycles = m_bytes * share / m_machine.bytesPerCycle[level];
         finishFacts(f, m_machine);
@@ -195,7 +202,8 @@ public:
     void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const override
     {
         emitMap(emitter, emitter.stageOf(m_owner), m_op.shape, m_lanes[static_cast<std::size_t>(genes[0])],
-                m_vectors[static_cast<std::size_t>(genes[1])], m_depths[static_cast<std::size_t>(genes[2])], m_cut, m_along);
+                m_vectors[static_cast<std::size_t>(genes[1])], m_depths[static_cast<std::size_t>(genes[2])], m_cut,
+                m_along);
     }
 
 private:

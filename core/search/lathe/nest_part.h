@@ -43,8 +43,9 @@ public:
     virtual std::vector<Parameter> parameters() const = 0;
     /// Errors: IllegalSchedule with the limit that is broken. Cheap: called for every sampled genome.
     virtual Result<NestFacts> facts(std::span<const std::int32_t> genes) const = 0;
-    /// Sets genes that make no difference beside the others to the least value of the same effect. Genes are valid for facts().
-    virtual void settle(std::span<std::int32_t>) const { }
+    /// Sets genes that make no difference beside the others to the least value of the same effect. Genes are valid for
+    /// facts().
+    virtual void settle(std::span<std::int32_t>) const {}
     /// Genes are valid for facts().
     virtual void emit(std::span<const std::int32_t> genes, StepEmitter& emitter) const = 0;
     /// Whether the padding that this phase reads is computed on its own.
@@ -62,13 +63,13 @@ std::unique_ptr<NestPart> makeTilePart(const NestContext& context, const Nest& n
 std::unique_ptr<NestPart> makeMapPart(const NestContext& context, const Nest& nest);
 std::unique_ptr<NestPart> makeTransformPart(const NestContext& context, const Nest& nest);
 
-/// Lane counts for a dimension of `extent` elements, widest first: full vectors, and halves of them where they divide. Full
-/// ones need not (StageLoops::cover).
+/// Lane counts for a dimension of `extent` elements, widest first: full vectors, and halves of them where they divide.
+/// Full ones need not (StageLoops::cover).
 std::vector<std::int64_t> laneChoices(std::int64_t extent, std::int64_t elementBytes, const Machine& machine);
-/// Loops of a map over `shape`: vectors along the last dimension, the first `depth` loops that run at all in parallel. `cut`:
-/// the loop of vectors stays serial and is divided where conditions change, so that each piece of a concatenation is copied
-/// by a loop of its own. `along` >= 0: the loop of that dimension runs directly outside the lanes and is not shared out
-/// (transposedAxis); one vector at a time.
+/// Loops of a map over `shape`: vectors along the last dimension, the first `depth` loops that run at all in parallel.
+/// `cut`: the loop of vectors stays serial and is divided where conditions change, so that each piece of a
+/// concatenation is copied by a loop of its own. `along` >= 0: the loop of that dimension runs directly outside the
+/// lanes and is not shared out (transposedAxis); one vector at a time.
 void emitMap(StepEmitter& emitter, std::int32_t stage, const std::vector<std::int64_t>& shape, std::int64_t lanes,
              std::int64_t vectors, std::int64_t depth, bool cut = false, std::int32_t along = -1);
 /// Busiest thread's share x threads.

@@ -17,7 +17,11 @@ bool callsFunction(const ir::Expr& e)
 class Planner
 {
 public:
-    explicit Planner(const compute::Analysis& analysis) : m_analysis(analysis), m_dag(analysis.dag()) { }
+    explicit Planner(const compute::Analysis& analysis)
+        : m_analysis(analysis)
+        , m_dag(analysis.dag())
+    {
+    }
 
     NestPlan run()
     {
@@ -56,7 +60,8 @@ private:
         const NestKind kind = constIndexed(i) ? NestKind::Transform : NestKind::Tile;
         const std::vector<std::int32_t>& readers = m_analysis.consumers(i);
         if (kind == NestKind::Transform && !isOutput && readers.size() == 1)
-            if (Nest* reader = readerNest(readers.front()); reader && reader->kind == NestKind::Transform && reader->rows < 0) {
+            if (Nest* reader = readerNest(readers.front());
+                reader && reader->kind == NestKind::Transform && reader->rows < 0) {
                 reader->rows = i;
                 role(i) = Role::Gather;
                 return;
@@ -86,7 +91,8 @@ private:
         }
         if (end == i || role(end) != Role::Owner)
             return nullptr;
-        const auto found = std::find_if(m_plan.nests.begin(), m_plan.nests.end(), [&](const Nest& n) { return n.owner == end; });
+        const auto found = std::find_if(m_plan.nests.begin(), m_plan.nests.end(),
+                                        [&](const Nest& n) { return n.owner == end; });
         return found != m_plan.nests.end() && found->anchor < 0 ? &*found : nullptr;
     }
 
@@ -95,21 +101,24 @@ private:
         const std::vector<std::int32_t>& readers = m_analysis.consumers(i);
         Nest* reader = readers.size() == 1 ? readerNest(readers.front()) : nullptr;
         const bool reads = !m_analysis.producers(i).empty();
-        if (reader && reads && reader->kind == NestKind::Transform && !m_analysis.op(i).simpleAccess && reader->gather < 0) {
+        if (reader && reads && reader->kind == NestKind::Transform && !m_analysis.op(i).simpleAccess
+            && reader->gather < 0) {
             reader->gather = i;
             role(i) = Role::Gather;
             return;
         }
-        if (reader && reads && reader->kind == NestKind::Tile && !m_analysis.op(i).strictlyInlineable && reader->border < 0
-            && m_analysis.op(i).hasBranch) {
+        if (reader && reads && reader->kind == NestKind::Tile && !m_analysis.op(i).strictlyInlineable
+            && reader->border < 0 && m_analysis.op(i).hasBranch) {
             reader->border = i;
             role(i) = Role::Border;
             return;
         }
         // What is costly to compute and read more than once gets its own phase.
-        const bool costly = std::any_of(op(i).bodies.begin(), op(i).bodies.end(), callsFunction) && !m_analysis.op(i).hasBranch;
+        const bool costly = std::any_of(op(i).bodies.begin(), op(i).bodies.end(), callsFunction)
+                            && !m_analysis.op(i).hasBranch;
         const bool reread = readers.size() > 1
-            || (!readers.empty() && m_analysis.op(readers.front()).hasReduce && reusedBy(i, readers.front()));
+                            || (!readers.empty() && m_analysis.op(readers.front()).hasReduce
+                                && reusedBy(i, readers.front()));
         if (costly && reread) {
             addNest({NestKind::Map, i});
             return;
@@ -144,6 +153,9 @@ private:
 
 } // namespace
 
-NestPlan planNests(const compute::Analysis& analysis) { return Planner(analysis).run(); }
+NestPlan planNests(const compute::Analysis& analysis)
+{
+    return Planner(analysis).run();
+}
 
 } // namespace lathe::search

@@ -25,7 +25,8 @@ enum class NestKind : std::uint8_t
     Transform ///< winograd's small transforms: all of a tile's points unrolled
 };
 
-/// One phase: the loops of `owner`, with the reduction it takes in (`anchor`, itself if there is no epilogue, -1 for a map).
+/// One phase: the loops of `owner`, with the reduction it takes in (`anchor`, itself if there is no epilogue, -1 for a
+/// map).
 struct Nest
 {
     NestKind kind = NestKind::Map;

@@ -48,7 +48,8 @@ std::optional<RowStages> findRows(const compute::Analysis& analysis)
     s.rows = compute::spatialSize(output) / std::max<std::int64_t>(1, s.length);
     if (s.length < kShortest || s.length > kLongest)
         return std::nullopt;
-    const std::vector<std::int64_t> rows = compute::realDimensions(std::span(output.shape).first(output.shape.size() - 1));
+    const std::vector<std::int64_t> rows = compute::realDimensions(
+        std::span(output.shape).first(output.shape.size() - 1));
     std::vector<std::int64_t> elements = rows;
     elements.push_back(s.length);
 
@@ -64,7 +65,8 @@ std::optional<RowStages> findRows(const compute::Analysis& analysis)
         const bool costly = costlyNodes(op) > 0 && !analysis.op(i).hasBranch;
         if (!op.reduceAxes.empty()) {
             if (shape != rows || op.reduceAxes.size() != 1 || op.reduceExtents.front() != s.length
-                || op.bodies.front()->kind != ir::ExprKind::Reduce || op.bodies.front()->combiner >= ir::Combiner::ArgMax)
+                || op.bodies.front()->kind != ir::ExprKind::Reduce
+                || op.bodies.front()->combiner >= ir::Combiner::ArgMax)
                 return std::nullopt;
             s.sums.push_back(i);
         } else if (costly && (shape == rows || analysis.consumers(i).size() > 1)) {
@@ -75,7 +77,9 @@ std::optional<RowStages> findRows(const compute::Analysis& analysis)
 }
 
 RowsPart::RowsPart(const NestContext& context, const RowStages& stages)
-    : m_machine(context.machine), m_dag(context.analysis.dag()), m_stages(stages)
+    : m_machine(context.machine)
+    , m_dag(context.analysis.dag())
+    , m_stages(stages)
 {
     const compute::Op& output = m_dag.ops[static_cast<std::size_t>(stages.owner)];
     for (const std::int64_t l : laneChoices(stages.length, sizeOf(output.dtype), m_machine))
@@ -125,7 +129,9 @@ Result<NestFacts> RowsPart::facts(std::span<const std::int32_t> genes) const
     const auto rows = static_cast<double>(m_stages.rows), length = static_cast<double>(m_stages.length);
     const auto lanes = static_cast<double>(c.lanes), sums = static_cast<double>(c.sums);
     const auto reductions = static_cast<double>(m_stages.sums.size());
-    const auto blocks = [&](std::int64_t vectors) { return std::ceil(length / static_cast<double>(c.lanes * vectors)); };
+    const auto blocks = [&](std::int64_t vectors) {
+        return std::ceil(length / static_cast<double>(c.lanes * vectors));
+    };
     f.lanes = lanes;
     f.vectors = static_cast<double>(c.vectors);
     f.accumulators = sums;
@@ -137,10 +143,11 @@ Result<NestFacts> RowsPart::facts(std::span<const std::int32_t> genes) const
     f.waste = blocks(c.vectors) * lanes * f.vectors / length;
     f.parallelChunks = c.parallel != 0 ? rows : 1;
     f.balance = imbalance(f.parallelChunks, m_machine.threads);
-    // A reduction adds to one sum after the other, then adds up the lanes; an element is read and written once or twice.
+    // A reduction adds to one sum after the other, then adds up the lanes; an element is read and written once or
+    // twice.
     constexpr double kLatency = 4, kCall = 10;
     const double perRow = reductions * (blocks(c.sums) * std::max(kLatency, sums) + lanes * sums * kLatency * 0.5)
-        + blocks(c.vectors) * f.vectors * (2 + kCall * m_operations);
+                          + blocks(c.vectors) * f.vectors * (2 + kCall * m_operations);
     const double share = f.balance / static_cast<double>(m_machine.threads);
     f.computeCycles = rows * perRow * share;
     const std::size_t level = m_bytes * share < m_machine.cacheBytes[1] ? 1 : m_bytes < m_machine.cacheBytes[2] ? 2 : 3;

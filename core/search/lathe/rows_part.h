@@ -6,8 +6,8 @@
 
 namespace lathe::search {
 
-/// A DAG that works by rows, such as softmax or layer norm: everything has the rows of the output, and reductions run along
-/// them.
+/// A DAG that works by rows, such as softmax or layer norm: everything has the rows of the output, and reductions run
+/// along them.
 struct RowStages
 {
     std::int32_t owner = -1; ///< the output: one value per element
@@ -22,7 +22,8 @@ std::optional<RowStages> findRows(const compute::Analysis& analysis);
 /// One phase for all of a DAG that works by rows: a row is read, reduced and written while it is in the nearest cache.
 ///
 /// Owner's loops: rows (fused, shared out) | vectors of the row, lanes
-///                 at a row: what is kept, by vectors; reductions, by one sum per lane (and per vector of a block), then over these
+///                 at a row: what is kept, by vectors; reductions, by one sum per lane (and per vector of a block),
+///                 then over these
 class RowsPart final : public NestPart
 {
 public:

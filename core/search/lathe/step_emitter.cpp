@@ -9,7 +9,8 @@ namespace lathe::search {
 
 using namespace schedule;
 
-StepEmitter::StepEmitter(std::size_t operations) : m_stageOf(operations)
+StepEmitter::StepEmitter(std::size_t operations)
+    : m_stageOf(operations)
 {
     std::iota(m_stageOf.begin(), m_stageOf.end(), 0);
 }
@@ -36,7 +37,9 @@ std::int32_t StepEmitter::insertBefore(std::int32_t op)
     return stage;
 }
 
-StageLoops::StageLoops(StepEmitter& emitter, std::int32_t stage, std::int32_t axes) : m_emitter(emitter), m_stage(stage)
+StageLoops::StageLoops(StepEmitter& emitter, std::int32_t stage, std::int32_t axes)
+    : m_emitter(emitter)
+    , m_stage(stage)
 {
     for (std::int32_t a = 0; a < axes; ++a)
         m_loops.push_back({a, 0});
@@ -100,7 +103,10 @@ void StageLoops::annotate(LoopPart loop, Annotation annotation)
     m_emitter.add(AnnotateStep{m_stage, position(loop), annotation});
 }
 
-void StageLoops::annotateOutermost(Annotation annotation) { m_emitter.add(AnnotateStep{m_stage, 0, annotation}); }
+void StageLoops::annotateOutermost(Annotation annotation)
+{
+    m_emitter.add(AnnotateStep{m_stage, 0, annotation});
+}
 
 void StageLoops::fuseOuter(std::int32_t count)
 {

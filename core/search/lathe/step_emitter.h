@@ -19,7 +19,8 @@ public:
     void inlineOp(std::int32_t op) { add(schedule::ComputeInlineStep{stageOf(op)}); }
     /// Adds a cache write; returns the stage that computes (the operation's own stage is the copy from now on).
     std::int32_t cacheWrite(std::int32_t op, const char* scope);
-    /// Factors a reduction at loop `iter` of its stage; returns the stage of partial results, which the operation's own reads.
+    /// Factors a reduction at loop `iter` of its stage; returns the stage of partial results, which the operation's own
+    /// reads.
     std::int32_t rfactor(std::int32_t op, std::int32_t iter, std::int32_t factorIter);
     std::vector<schedule::Step> take() { return std::move(m_steps); }
 
@@ -30,7 +31,8 @@ private:
     std::vector<schedule::Step> m_steps;
 };
 
-/// One loop of a stage: an axis of the operation (reduce axes count on from the spatial ones) and, once split, its part.
+/// One loop of a stage: an axis of the operation (reduce axes count on from the spatial ones) and, once split, its
+/// part.
 struct LoopPart
 {
     std::int32_t axis = 0;

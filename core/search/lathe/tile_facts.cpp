@@ -1,8 +1,7 @@
-// What a register-tiled reduction costs, in closed form: cycles of the arithmetic from the tile alone, bytes moved between
-// the caches from the loop order and the operands' footprints.
+// What a register-tiled reduction costs, in closed form: cycles of the arithmetic from the tile alone, bytes moved
+// between the caches from the loop order and the operands' footprints.
 
 #include "core/search/lathe/tile_part.h"
-
 #include "core/support/message.h"
 
 #include <algorithm>
@@ -11,8 +10,10 @@
 namespace lathe::search {
 namespace {
 
-
-Error illegalTile(std::string text) { return makeError(Errc::IllegalSchedule, std::move(text)); }
+Error illegalTile(std::string text)
+{
+    return makeError(Errc::IllegalSchedule, std::move(text));
+}
 
 } // namespace
 
@@ -28,10 +29,12 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
 {
     const Choice c = decode(genes);
     if (!fits(c.lanes * c.vectors))
-        return illegalTile("vectors of " + std::to_string(c.lanes * c.vectors) + " do not divide " + std::to_string(extent(m_last)));
+        return illegalTile("vectors of " + std::to_string(c.lanes * c.vectors) + " do not divide "
+                           + std::to_string(extent(m_last)));
     const std::int64_t chunk = c.chunk == 0 ? m_op.reduceExtents[m_long] : c.chunk;
     if (chunk % c.unroll != 0)
-        return illegalTile("the reduction of " + std::to_string(chunk) + " is not divided by " + std::to_string(c.unroll));
+        return illegalTile("the reduction of " + std::to_string(chunk) + " is not divided by "
+                           + std::to_string(c.unroll));
     if (c.tileB > 1 && c.tileA == 1 && extent(m_axisA) > 1)
         return illegalTile("a tile of two dimensions has more than one pixel in both");
 
@@ -43,7 +46,8 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     f.accumulators = f.vectors * f.tileA * f.tileB;
     f.registers = f.accumulators + f.vectors;
     if (f.registers > static_cast<double>(m_machine.registers))
-        return makeError(Errc::IllegalSchedule, say(Msg::TileOverRegisters, static_cast<int>(f.accumulators), c.vectors, m_machine.registers, "vector_registers"));
+        return makeError(Errc::IllegalSchedule, say(Msg::TileOverRegisters, static_cast<int>(f.accumulators), c.vectors,
+                                                    m_machine.registers, "vector_registers"));
     f.unroll = static_cast<double>(c.unroll);
     f.chunk = static_cast<double>(chunk);
     f.order = static_cast<double>(c.order);
@@ -67,7 +71,8 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     f.bodySize = f.accumulators * f.unroll * taps;
     const double copies = m_border >= 0 && c.border == Divided ? 4 : 1;
     if (f.bodySize * copies > kMaxBody)
-        return illegalTile("an unrolled body of " + std::to_string(static_cast<int>(f.bodySize * copies)) + " operations is too long");
+        return illegalTile("an unrolled body of " + std::to_string(static_cast<int>(f.bodySize * copies))
+                           + " operations is too long");
 
     // One step of the reduction over one tile.
     double loads = 0, gatherCycles = 0;
@@ -89,9 +94,11 @@ Result<NestFacts> TilePart::facts(std::span<const std::int32_t> genes) const
     const double perStep = std::max({f.accumulators / m_machine.fmaPerCycle, loads / 2, kFmaLatency}) + gatherCycles;
     const double loopOverhead = 2.0 / f.unroll / taps;
     const double guard = m_border >= 0 && c.border == Guarded ? 2.0 * f.tileA * f.tileB / f.unroll : 0;
-    const double padded = m_last < 0 ? 1 : static_cast<double>(groups(c) * c.lanes * c.vectors) / static_cast<double>(extent(m_last));
+    const double padded = m_last < 0 ? 1
+                                     : static_cast<double>(groups(c) * c.lanes * c.vectors)
+                                           / static_cast<double>(extent(m_last));
     const double repeated = static_cast<double>(tiles(m_axisA, c.tileA) * c.tileA * tiles(m_axisB, c.tileB) * c.tileB)
-        / static_cast<double>(extent(m_axisA) * extent(m_axisB));
+                            / static_cast<double>(extent(m_axisA) * extent(m_axisB));
     f.waste = padded * repeated;
     const double count = m_points * f.waste / (f.accumulators * f.lanes);
     const double perTile = m_steps * (perStep + loopOverhead + guard) + 3 * f.accumulators + 20;
@@ -200,14 +207,18 @@ void TilePart::traffic(const Choice& c, const std::vector<Outer>& outer, NestFac
             bool kept = bytes <= 0.5 * cache;
             for (std::size_t k = fit; k-- > 0;) {
                 const auto axis = static_cast<std::size_t>(loops[k].axis);
-                const bool uses = i + 1 == count ? axis < m_rank
-                    : axis < m_rank ? m_operands[i].usesSpatial(axis) : m_operands[i].usesReduce(axis - m_rank);
+                const bool uses = i + 1 == count  ? axis < m_rank
+                                  : axis < m_rank ? m_operands[i].usesSpatial(axis)
+                                                  : m_operands[i].usesReduce(axis - m_rank);
                 // A small operand outlives loops that do not move it; afterwards it has to come again.
                 if (!uses && (kept || (i + 1 == count)))
                     continue;
                 kept = kept && inUse[k][i] <= 0.5 * cache;
                 if (uses)
-                    bytes = std::max(inUse[k][i], bytes * static_cast<double>(loops[k].extent) * (inUse[k][i] / std::max(1.0, inUse[k + 1][i] * static_cast<double>(loops[k].extent))));
+                    bytes = std::max(
+                        inUse[k][i],
+                        bytes * static_cast<double>(loops[k].extent)
+                            * (inUse[k][i] / std::max(1.0, inUse[k + 1][i] * static_cast<double>(loops[k].extent))));
                 else
                     bytes *= static_cast<double>(loops[k].extent);
             }

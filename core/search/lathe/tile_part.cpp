@@ -21,9 +21,14 @@ std::vector<std::int64_t> dividing(std::int64_t extent, std::initializer_list<st
 } // namespace
 
 TilePart::TilePart(const NestContext& context, const Nest& nest)
-    : m_machine(context.machine), m_owner(nest.owner), m_anchor(nest.anchor), m_border(nest.border),
-      m_op(context.analysis.dag().ops[static_cast<std::size_t>(nest.anchor)]), m_rank(m_op.shape.size()),
-      m_last(static_cast<std::int32_t>(m_rank) - 1), m_operands(operandsOf(context.analysis.dag(), nest.anchor))
+    : m_machine(context.machine)
+    , m_owner(nest.owner)
+    , m_anchor(nest.anchor)
+    , m_border(nest.border)
+    , m_op(context.analysis.dag().ops[static_cast<std::size_t>(nest.anchor)])
+    , m_rank(m_op.shape.size())
+    , m_last(static_cast<std::int32_t>(m_rank) - 1)
+    , m_operands(operandsOf(context.analysis.dag(), nest.anchor))
 {
     if (m_owner != m_anchor)
         m_epilogue = operandsOf(context.analysis.dag(), m_owner);
@@ -41,27 +46,32 @@ TilePart::TilePart(const NestContext& context, const Nest& nest)
     m_pads = m_weight >= 0;
     m_values[Vectors] = {1, 2, 3, 4, 5, 6, 8};
     std::erase_if(m_values[Vectors], [&](std::int64_t v) {
-        return std::none_of(m_values[Lanes].begin(), m_values[Lanes].end(), [&](std::int64_t l) { return fits(l * v); });
+        return std::none_of(m_values[Lanes].begin(), m_values[Lanes].end(),
+                            [&](std::int64_t l) { return fits(l * v); });
     });
     m_values[TileA] = tileChoices(m_axisA, 28, {4, 6, 7, 8, 9, 10, 12, 14, 16});
     m_values[TileB] = tileChoices(m_axisB, 8, {2, 3, 4});
     m_values[Order] = {0, 1, 2};
     m_values[Depth] = {0, 1, 2, 3, 4};
     const std::int64_t longExtent = m_op.reduceExtents[m_long];
-    m_values[Unroll] = longExtent <= 7 ? std::vector<std::int64_t>{1, longExtent} : dividing(longExtent, {1, 2, 4, 8, 16});
+    m_values[Unroll] = longExtent <= 7 ? std::vector<std::int64_t>{1, longExtent}
+                                       : dividing(longExtent, {1, 2, 4, 8, 16});
     if (longExtent == 1)
         m_values[Unroll] = {1};
     m_values[Kernel] = {0};
     if (m_op.reduceAxes.size() > 1)
-        m_values[Kernel] = m_op.reduceAxes.size() > 2 ? std::vector<std::int64_t>{0, 1, 2} : std::vector<std::int64_t>{0, 1};
+        m_values[Kernel] = m_op.reduceAxes.size() > 2 ? std::vector<std::int64_t>{0, 1, 2}
+                                                      : std::vector<std::int64_t>{0, 1};
     m_values[Chunk] = {0}; // 0: all of it
     if (m_op.reduceAxes.size() > 1)
         for (const std::int64_t c : {16, 32, 64, 128, 256})
             if (longExtent % c == 0 && c < longExtent)
                 m_values[Chunk].push_back(c);
     m_values[Pack] = m_weight >= 0 ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{0};
-    m_values[Prefetch] = m_weight >= 0 ? std::vector<std::int64_t>{0, 4096, 8192, 16384, kNextPanel} : std::vector<std::int64_t>{0};
-    m_values[Border] = m_border >= 0 ? std::vector<std::int64_t>{Guarded, Divided, Copied} : std::vector<std::int64_t>{Guarded};
+    m_values[Prefetch] = m_weight >= 0 ? std::vector<std::int64_t>{0, 4096, 8192, 16384, kNextPanel}
+                                       : std::vector<std::int64_t>{0};
+    m_values[Border] = m_border >= 0 ? std::vector<std::int64_t>{Guarded, Divided, Copied}
+                                     : std::vector<std::int64_t>{Guarded};
 }
 
 /// The pixels of a tile run along the innermost dimensions (but the last) in which some operand stays the same: there a
@@ -71,9 +81,10 @@ void TilePart::chooseAxes()
     for (std::int32_t d = m_last - 1; d >= 0; --d) {
         if (m_op.shape[static_cast<std::size_t>(d)] == 1)
             continue;
-        const bool reused = m_operands.size() < 2 || std::any_of(m_operands.begin(), m_operands.end(), [&](const Operand& o) {
-            return !o.usesSpatial(static_cast<std::size_t>(d));
-        });
+        const bool reused = m_operands.size() < 2
+                            || std::any_of(m_operands.begin(), m_operands.end(), [&](const Operand& o) {
+                                   return !o.usesSpatial(static_cast<std::size_t>(d));
+                               });
         if (!reused)
             continue;
         if (m_axisA < 0) {
@@ -104,7 +115,8 @@ void TilePart::choosePackable(const std::vector<bool>& constantOps)
                 continue;
             }
             const std::int64_t full = static_cast<std::size_t>(axis) < m_rank
-                ? m_op.shape[static_cast<std::size_t>(axis)] : m_op.reduceExtents[static_cast<std::size_t>(axis) - m_rank];
+                                          ? m_op.shape[static_cast<std::size_t>(axis)]
+                                          : m_op.reduceExtents[static_cast<std::size_t>(axis) - m_rank];
             plain = plain && full == o.shape[d] && !seen[static_cast<std::size_t>(axis)];
             seen[static_cast<std::size_t>(axis)] = true;
             reduces = reduces || static_cast<std::size_t>(axis) >= m_rank;
@@ -117,13 +129,15 @@ void TilePart::choosePackable(const std::vector<bool>& constantOps)
 }
 
 /// Pixels of a tile along an axis: what divides it, and `more` of which the last tile, moved back, repeats little.
-std::vector<std::int64_t> TilePart::tileChoices(std::int32_t axis, std::int64_t limit, std::initializer_list<std::int64_t> more) const
+std::vector<std::int64_t> TilePart::tileChoices(std::int32_t axis, std::int64_t limit,
+                                                std::initializer_list<std::int64_t> more) const
 {
     std::vector<std::int64_t> values;
     for (const std::int64_t d : divisors(extent(axis)))
         if (d <= limit)
             values.push_back(d);
-    const bool packed = m_weight >= 0 && axis >= 0 && m_operands[static_cast<std::size_t>(m_weight)].usesSpatial(static_cast<std::size_t>(axis));
+    const bool packed = m_weight >= 0 && axis >= 0
+                        && m_operands[static_cast<std::size_t>(m_weight)].usesSpatial(static_cast<std::size_t>(axis));
     if (axis < 0 || packed)
         return values;
     for (const std::int64_t t : more) {
@@ -137,7 +151,7 @@ std::vector<std::int64_t> TilePart::tileChoices(std::int32_t axis, std::int64_t 
 
 std::vector<Parameter> TilePart::parameters() const
 {
-    static constexpr const char* kNames[GeneCount] = {"lanes",  "vectors", "tile a", "tile b", "order", "parallel",
+    static constexpr const char* kNames[GeneCount] = {"lanes",  "vectors", "tile a", "tile b", "order",    "parallel",
                                                       "unroll", "kernel",  "chunk",  "pack",   "prefetch", "border"};
     std::vector<Parameter> parameters;
     for (std::size_t g = 0; g < GeneCount; ++g)
@@ -156,8 +170,8 @@ bool TilePart::fits(std::int64_t width) const
 TilePart::Choice TilePart::decode(std::span<const std::int32_t> genes) const
 {
     const auto value = [&](Gene g) { return m_values[g][static_cast<std::size_t>(genes[g])]; };
-    return {value(Lanes), value(Vectors), value(TileA), value(TileB), value(Order), value(Depth),
-            value(Unroll), value(Kernel), value(Chunk), value(Pack), value(Prefetch), value(Border)};
+    return {value(Lanes),  value(Vectors), value(TileA), value(TileB), value(Order),    value(Depth),
+            value(Unroll), value(Kernel),  value(Chunk), value(Pack),  value(Prefetch), value(Border)};
 }
 
 bool TilePart::copiesBorder(std::span<const std::int32_t> genes) const
@@ -183,7 +197,8 @@ std::vector<TilePart::Outer> TilePart::outerLoops(const Choice& c) const
     // Loops of one iteration go innermost: what is shared out needs no fusing with them.
     std::vector<Outer> order, idle;
     for (std::vector<Outer>* group : {&others, &pixels, &channels}) {
-        std::copy_if(group->begin(), group->end(), std::back_inserter(idle), [](const Outer& o) { return o.extent == 1; });
+        std::copy_if(group->begin(), group->end(), std::back_inserter(idle),
+                     [](const Outer& o) { return o.extent == 1; });
         std::erase_if(*group, [](const Outer& o) { return o.extent == 1; });
     }
     order = others;
@@ -253,11 +268,18 @@ void TilePart::settle(std::span<std::int32_t> genes) const
     for (genes[Order] = 0; genes[Order] < order && running() != loops; ++genes[Order])
         ;
     // Weights of the next tiles are fetched while pixels use those of these once more, if there are such.
-    const auto usesWeight = [this](LoopPart loop) { return m_operands[static_cast<std::size_t>(m_weight)].usesSpatial(static_cast<std::size_t>(loop.axis)); };
-    if (decode(genes).prefetch == kNextPanel && (loops.empty() || usesWeight(loops.back()) || std::none_of(loops.begin(), loops.end(), usesWeight)))
+    const auto usesWeight = [this](LoopPart loop) {
+        return m_operands[static_cast<std::size_t>(m_weight)].usesSpatial(static_cast<std::size_t>(loop.axis));
+    };
+    if (decode(genes).prefetch == kNextPanel
+        && (loops.empty() || usesWeight(loops.back()) || std::none_of(loops.begin(), loops.end(), usesWeight)))
         genes[Prefetch] = 0;
     const std::vector<LoopPart> kernel = kernelLoops();
-    while (genes[Kernel] > 0 && m_op.reduceExtents[static_cast<std::size_t>(kernel[kernel.size() - static_cast<std::size_t>(genes[Kernel])].axis) - m_rank] == 1)
+    while (genes[Kernel] > 0
+           && m_op.reduceExtents[static_cast<std::size_t>(
+                                     kernel[kernel.size() - static_cast<std::size_t>(genes[Kernel])].axis)
+                                 - m_rank]
+                  == 1)
         --genes[Kernel];
     if (const Choice c = decode(genes); c.border == Divided && dividedLoops(c, outerLoops(c)).empty())
         genes[Border] = Guarded;
@@ -305,8 +327,9 @@ std::int64_t TilePart::partExtent(const Choice& c, LoopPart loop) const
 std::int64_t TilePart::partDiv(const Choice& c, LoopPart loop) const
 {
     std::int64_t div = 1;
-    const std::int32_t parts = loop.axis == m_last || loop.axis == reduceAxis(m_long) ? 3
-        : (loop.axis == m_axisA && splitsA(c)) || (loop.axis == m_axisB && splitsB(c)) ? 2 : 1;
+    const std::int32_t parts = loop.axis == m_last || loop.axis == reduceAxis(m_long)                         ? 3
+                               : (loop.axis == m_axisA && splitsA(c)) || (loop.axis == m_axisB && splitsB(c)) ? 2
+                                                                                                              : 1;
     for (std::int32_t p = loop.part + 1; p < parts; ++p)
         div *= partExtent(c, {loop.axis, p});
     return div;
@@ -391,7 +414,8 @@ void TilePart::emit(std::span<const std::int32_t> genes, StepEmitter& emitter) c
         emitPacking(c, order, emitter);
     if (c.prefetch != 0)
         emitter.add(PrefetchStep{anchorStage, anchor.position({reduceAxis(m_long), 1}),
-                                 emitter.stageOf(m_operands[static_cast<std::size_t>(m_weight)].producer), c.prefetch == kNextPanel ? 0 : c.prefetch});
+                                 emitter.stageOf(m_operands[static_cast<std::size_t>(m_weight)].producer),
+                                 c.prefetch == kNextPanel ? 0 : c.prefetch});
     if (c.depth > 0) {
         owner.fuseOuter(count);
         owner.annotateOutermost(Annotation::Parallel);

@@ -5,8 +5,8 @@
 
 namespace lathe::search {
 
-/// A reduction over register tiles: `tile a` x `tile b` pixels by `vectors` vectors of `lanes` along the last dimension are
-/// summed in registers over the whole reduction, then the owner's epilogue takes them (cpu-kernels.md 4-6).
+/// A reduction over register tiles: `tile a` x `tile b` pixels by `vectors` vectors of `lanes` along the last dimension
+/// are summed in registers over the whole reduction, then the owner's epilogue takes them (cpu-kernels.md 4-6).
 ///
 /// Anchor's loops:  owner's outer loops | r.0 kernel axes r.1 | r.2 (unrolled) b a vectors lanes
 /// where r is the longest reduce axis, split into chunks (r.0), steps (r.1) and the unrolled part (r.2).
@@ -71,9 +71,13 @@ private:
     std::int64_t extent(std::int32_t axis) const { return axis < 0 ? 1 : m_op.shape[static_cast<std::size_t>(axis)]; }
     /// Whether tiles of so many channels cover the last dimension, with at most a third of it computed in vain.
     bool fits(std::int64_t width) const;
-    std::vector<std::int64_t> tileChoices(std::int32_t axis, std::int64_t limit, std::initializer_list<std::int64_t> more) const;
+    std::vector<std::int64_t> tileChoices(std::int32_t axis, std::int64_t limit,
+                                          std::initializer_list<std::int64_t> more) const;
     std::int64_t tiles(std::int32_t axis, std::int64_t tile) const { return (extent(axis) + tile - 1) / tile; }
-    std::int64_t groups(const Choice& c) const { return (extent(m_last) + c.lanes * c.vectors - 1) / (c.lanes * c.vectors); }
+    std::int64_t groups(const Choice& c) const
+    {
+        return (extent(m_last) + c.lanes * c.vectors - 1) / (c.lanes * c.vectors);
+    }
     bool splitsA(const Choice& c) const { return m_axisA >= 0 && c.tileA > 1; }
     bool splitsB(const Choice& c) const { return m_axisB >= 0 && c.tileB > 1; }
     std::vector<LoopPart> anchorOrder(const Choice& c, const std::vector<Outer>& outer) const;

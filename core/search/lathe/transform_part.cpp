@@ -1,6 +1,5 @@
-#include "core/search/lathe/nest_part.h"
-
 #include "core/ir/bounds.h"
+#include "core/search/lathe/nest_part.h"
 #include "core/search/lathe/tile_part.h"
 
 #include <algorithm>
@@ -11,15 +10,18 @@ using schedule::Annotation;
 
 namespace {
 
-/// Winograd's transforms of data and result: the points of a tile (axes named in the operation's attribute) are unrolled
-/// entirely, vectors run along the last dimension, and the tile of the input is gathered into registers first; so is what a
-/// first pass over its rows makes of it.
+/// Winograd's transforms of data and result: the points of a tile (axes named in the operation's attribute) are
+/// unrolled entirely, vectors run along the last dimension, and the tile of the input is gathered into registers first;
+/// so is what a first pass over its rows makes of it.
 class TransformPart final : public NestPart
 {
 public:
     TransformPart(const NestContext& context, const Nest& nest)
-        : m_machine(context.machine), m_owner(nest.owner), m_gather(nest.gather), m_rows(nest.rows),
-          m_op(context.analysis.dag().ops[static_cast<std::size_t>(nest.owner)])
+        : m_machine(context.machine)
+        , m_owner(nest.owner)
+        , m_gather(nest.gather)
+        , m_rows(nest.rows)
+        , m_op(context.analysis.dag().ops[static_cast<std::size_t>(nest.owner)])
     {
         const std::vector<std::string> names = compute::attrNames(m_op, "auto_scheduler_simplify_const_tensor_indices");
         for (std::size_t a = 0; a < m_op.axes.size(); ++a) {
@@ -41,9 +43,11 @@ public:
     {
         const std::string where = " " + m_op.name;
         const auto choice = [&](const char* name, std::vector<std::int64_t> values) {
-            return Parameter{name + where, Parameter::Kind::Choice, static_cast<std::int32_t>(values.size()), nullptr, std::move(values)};
+            return Parameter{name + where, Parameter::Kind::Choice, static_cast<std::int32_t>(values.size()), nullptr,
+                             std::move(values)};
         };
-        return {choice("lanes", m_lanes), choice("order", {0, 1}), choice("parallel", {0, 1, 2}), choice("stride pad", {0, 16})};
+        return {choice("lanes", m_lanes), choice("order", {0, 1}), choice("parallel", {0, 1, 2}),
+                choice("stride pad", {0, 16})};
     }
 
     Result<NestFacts> facts(std::span<const std::int32_t> genes) const override
@@ -73,7 +77,8 @@ public:
         const double operand = m_rows >= 0 ? m_steps * m_steps : m_steps; // elements of a tile that is read
         f.bytesTouched = (m_points + m_points / tile * operand) * static_cast<double>(sizeOf(m_op.dtype));
         f.traffic[0] = f.bytesTouched;
-        f.balance = genes[2] == 0 ? static_cast<double>(m_machine.threads) : imbalance(f.parallelChunks, m_machine.threads);
+        f.balance = genes[2] == 0 ? static_cast<double>(m_machine.threads)
+                                  : imbalance(f.parallelChunks, m_machine.threads);
         const double share = f.balance / static_cast<double>(m_machine.threads);
         f.computeCycles = m_points / tile / f.lanes * (f.bodySize / m_machine.fmaPerCycle * 1.3 + 3 * tile) * share;
         const std::size_t level = f.bytesTouched * share < m_machine.cacheBytes[1] ? 1 : 2;

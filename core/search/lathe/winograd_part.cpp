@@ -23,7 +23,10 @@ std::int32_t findOp(const compute::Dag& dag, std::string_view name)
     return -1;
 }
 
-Error illegalBlock(const char* text) { return makeError(Errc::IllegalSchedule, text); }
+Error illegalBlock(const char* text)
+{
+    return makeError(Errc::IllegalSchedule, text);
+}
 
 } // namespace
 
@@ -60,9 +63,11 @@ std::optional<WinogradStages> findWinograd(const compute::Analysis& analysis)
 }
 
 WinogradPart::WinogradPart(const NestContext& context, const WinogradStages& stages, std::unique_ptr<NestPart> data)
-    : m_machine(context.machine), m_stages(stages), m_data(std::move(data)),
-      m_output(context.analysis.dag().ops[static_cast<std::size_t>(stages.owner)]),
-      m_product(context.analysis.dag().ops[static_cast<std::size_t>(stages.product)])
+    : m_machine(context.machine)
+    , m_stages(stages)
+    , m_data(std::move(data))
+    , m_output(context.analysis.dag().ops[static_cast<std::size_t>(stages.owner)])
+    , m_product(context.analysis.dag().ops[static_cast<std::size_t>(stages.product)])
 {
     for (const Operand& operand : operandsOf(context.analysis.dag(), stages.product))
         if (context.constantOps[static_cast<std::size_t>(operand.producer)])
@@ -95,7 +100,8 @@ WinogradPart::WinogradPart(const NestContext& context, const WinogradStages& sta
 
 std::vector<Parameter> WinogradPart::parameters() const
 {
-    static constexpr const char* kNames[GeneCount] = {"lanes", "vectors", "tiles", "rows", "block", "order", "attach", "parallel", "unroll", "prefetch"};
+    static constexpr const char* kNames[GeneCount] = {"lanes", "vectors", "tiles",    "rows",   "block",
+                                                      "order", "attach",  "parallel", "unroll", "prefetch"};
     std::vector<Parameter> parameters;
     for (std::size_t g = 0; g < GeneCount; ++g)
         parameters.push_back({std::string(kNames[g]) + ' ' + m_product.name, Parameter::Kind::Choice,
@@ -108,7 +114,8 @@ std::vector<Parameter> WinogradPart::parameters() const
 WinogradPart::Choice WinogradPart::decode(std::span<const std::int32_t> genes) const
 {
     const auto value = [&](Gene g) { return m_values[g][static_cast<std::size_t>(genes[g])]; };
-    return {value(Lanes), value(Vectors), value(Tiles), value(Rows), value(Block), value(Order), value(Attach), value(Depth), value(Unroll), value(Prefetch)};
+    return {value(Lanes), value(Vectors), value(Tiles), value(Rows),   value(Block),
+            value(Order), value(Attach),  value(Depth), value(Unroll), value(Prefetch)};
 }
 
 /// Those of the data's transform; inside a block of the result nothing is shared out any more.
@@ -175,11 +182,15 @@ Result<NestFacts> WinogradPart::facts(std::span<const std::int32_t> genes) const
     f.flops = positions * tiles * static_cast<double>(channels * inputs) * 2;
     const double perStep = std::max({f.accumulators / m_machine.fmaPerCycle, (f.tileA + f.vectors) / 2, kFmaLatency});
     const double perTile = f.reduceSteps * (perStep + 2.0 / f.unroll) + 3 * f.accumulators + 20;
-    const double product = positions * tiles * static_cast<double>(channels) * f.waste / (f.accumulators * f.lanes) * perTile;
+    const double product = positions * tiles * static_cast<double>(channels) * f.waste / (f.accumulators * f.lanes)
+                           * perTile;
     // About two thirds of the entries of a constant matrix are not zero.
-    const double operations = m_stages.inverseRows >= 0 ? static_cast<double>(m_stages.tile * m_product.shape[0] * (m_stages.tile + m_product.shape[0])) * 2 / 3
+    const double operations = m_stages.inverseRows >= 0 ? static_cast<double>(m_stages.tile * m_product.shape[0]
+                                                                              * (m_stages.tile + m_product.shape[0]))
+                                                              * 2 / 3
                                                         : all * positions * 4 / 9;
-    const double inverse = tiles * static_cast<double>(channels) / f.lanes * (operations / m_machine.fmaPerCycle * 1.3 + 3 * all);
+    const double inverse = tiles * static_cast<double>(channels) / f.lanes
+                           * (operations / m_machine.fmaPerCycle * 1.3 + 3 * all);
     f.computeCycles = (product + inverse) * share;
 
     // Bytes: of a block of transformed data and of products, and of the weights that meet them.
@@ -193,13 +204,17 @@ Result<NestFacts> WinogradPart::facts(std::span<const std::int32_t> genes) const
     f.weightPanel = panel;
     f.bytesTouched = weights + data + static_cast<double>(compute::spatialSize(m_output)) * 4;
     const double fast = 0.75 * m_machine.cacheBytes[1];
-    const auto cost = [&](double bytes, double inUse) { return bytes / m_machine.bytesPerCycle[inUse <= fast ? 1 : inUse <= m_machine.cacheBytes[2] ? 2 : 3]; };
+    const auto cost = [&](double bytes, double inUse) {
+        return bytes / m_machine.bytesPerCycle[inUse <= fast ? 1 : inUse <= m_machine.cacheBytes[2] ? 2 : 3];
+    };
     // Rows outermost: all weights for each block of rows. Channels outermost: the data once for each block of channels.
     const double weightReads = c.order == 0 ? weights * (rowBlocks - 1) : weights * 0;
     const double dataReads = c.order == 0 ? data : data * channelBlocks;
-    f.memoryCycles = (cost(weightReads, f.footprint[2]) + cost(weights, m_machine.cacheBytes[2]) + cost(dataReads, c.attach != 0 ? f.footprint[1] : data)
-                      + cost(2 * productBlock * rowBlocks * channelBlocks, f.footprint[1]) + cost(f.bytesTouched - weights - data, data))
-        * share;
+    f.memoryCycles = (cost(weightReads, f.footprint[2]) + cost(weights, m_machine.cacheBytes[2])
+                      + cost(dataReads, c.attach != 0 ? f.footprint[1] : data)
+                      + cost(2 * productBlock * rowBlocks * channelBlocks, f.footprint[1])
+                      + cost(f.bytesTouched - weights - data, data))
+                     * share;
     f.traffic[0] = weightReads + weights + dataReads;
     f.traffic[1] = (f.footprint[2] <= fast ? 0 : weightReads) + weights;
     finishFacts(f, m_machine);
@@ -217,8 +232,10 @@ void WinogradPart::emit(std::span<const std::int32_t> genes, StepEmitter& emitte
     const Choice c = decode(genes);
     const std::int64_t channels = m_product.shape[3], inputs = m_product.reduceExtents[0];
     // n h w co of the image: rows in blocks of tiles, tiles, points; channels in blocks, vectors, lanes.
-    const LoopPart batch{0, 0}, rowBlock{1, 0}, row{1, 1}, y{1, 2}, column{2, 0}, x{2, 1}, channelBlock{3, 0}, vector{3, 1}, lane{3, 2};
-    const std::vector<LoopPart> outer = c.order == 0 ? std::vector{batch, rowBlock, channelBlock} : std::vector{channelBlock, batch, rowBlock};
+    const LoopPart batch{0, 0}, rowBlock{1, 0}, row{1, 1}, y{1, 2}, column{2, 0}, x{2, 1}, channelBlock{3, 0},
+        vector{3, 1}, lane{3, 2};
+    const std::vector<LoopPart> outer = c.order == 0 ? std::vector{batch, rowBlock, channelBlock}
+                                                     : std::vector{channelBlock, batch, rowBlock};
     StageLoops owner(emitter, emitter.stageOf(m_stages.owner), 4);
     owner.split(1, m_output.shape[1], {c.rows, m_stages.tile});
     owner.split(2, m_output.shape[2], {m_stages.tile});
@@ -267,8 +284,14 @@ void WinogradPart::emit(std::span<const std::int32_t> genes, StepEmitter& emitte
         // eps nu co ci, in the order in which the loops walk them.
         const std::int64_t width = c.vectors * c.lanes;
         const std::int32_t weight = emitter.stageOf(m_weight);
-        emitter.add(LayoutStep{weight, {{2, c.block, channels / c.block}, {0, 1, m_product.shape[0]}, {1, 1, m_product.shape[1]},
-                                        {2, width, c.block / width}, {3, 1, inputs}, {2, c.lanes, c.vectors}, {2, 1, c.lanes}}});
+        emitter.add(LayoutStep{weight,
+                               {{2, c.block, channels / c.block},
+                                {0, 1, m_product.shape[0]},
+                                {1, 1, m_product.shape[1]},
+                                {2, width, c.block / width},
+                                {3, 1, inputs},
+                                {2, c.lanes, c.vectors},
+                                {2, 1, c.lanes}}});
         if (c.prefetch != 0)
             emitter.add(PrefetchStep{product.stage(), product.position({4, 0}), weight, c.prefetch});
     }

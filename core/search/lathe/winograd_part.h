@@ -18,9 +18,9 @@ struct WinogradStages
 /// Nothing where the DAG has none, or more happens to the result than an epilogue.
 std::optional<WinogradStages> findWinograd(const compute::Analysis& analysis);
 
-/// Winograd by blocks (cpu-kernels.md 8): for a block of rows of tiles and of channels the products are made and transformed back
-/// while they are in the caches nearest to the core; only the image is written. The data is transformed in the same block of
-/// rows, or ahead in a phase of its own.
+/// Winograd by blocks (cpu-kernels.md 8): for a block of rows of tiles and of channels the products are made and
+/// transformed back while they are in the caches nearest to the core; only the image is written. The data is
+/// transformed in the same block of rows, or ahead in a phase of its own.
 ///
 /// Owner's loops:  {batch, block of rows, block of channels} in either order | row column vector | y x lanes
 ///                  data: at the block of rows; products: at the inner block; inverse: at the vector, in registers

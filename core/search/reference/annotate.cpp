@@ -13,7 +13,10 @@ using namespace schedule;
 const std::vector<std::int32_t> kCpuUnroll = {0, 16, 64, 512};
 const std::vector<std::int32_t> kGpuUnroll = {0, 16, 64, 512, 1024};
 
-Error illegalAnnotation(std::string text) { return makeError(Errc::IllegalSchedule, std::move(text)); }
+Error illegalAnnotation(std::string text)
+{
+    return makeError(Errc::IllegalSchedule, std::move(text));
+}
 
 /// The initial population's rules on one state. Decisions are read from the genome or, with a generator, drawn into it.
 class Annotator
@@ -21,7 +24,12 @@ class Annotator
 public:
     Annotator(const SketchRuleContext& context, State& state, Genome& genome, std::size_t firstSlot, Random* random,
               const std::vector<std::int32_t>& unroll)
-        : m_context(context), m_state(state), m_genome(genome), m_firstSlot(firstSlot), m_random(random), m_unroll(unroll)
+        : m_context(context)
+        , m_state(state)
+        , m_genome(genome)
+        , m_firstSlot(firstSlot)
+        , m_random(random)
+        , m_unroll(unroll)
     {
     }
 
@@ -47,17 +55,20 @@ private:
     /// One of `count` options.
     Result<std::int32_t> decide(std::int32_t stageId, ReferenceSketch::Slot slot, std::int32_t count)
     {
-        std::int32_t& gene = m_genome[m_firstSlot + static_cast<std::size_t>(stageId) * ReferenceSketch::SlotCount + slot];
+        std::int32_t& gene =
+            m_genome[m_firstSlot + static_cast<std::size_t>(stageId) * ReferenceSketch::SlotCount + slot];
         if (m_random)
             gene = static_cast<std::int32_t>(m_random->below(static_cast<std::uint64_t>(count)));
         if (gene < 0 || gene >= count)
-            return illegalAnnotation("stage " + std::to_string(stageId) + " has " + std::to_string(count) + " options, not number " + std::to_string(gene));
+            return illegalAnnotation("stage " + std::to_string(stageId) + " has " + std::to_string(count)
+                                     + " options, not number " + std::to_string(gene));
         return gene;
     }
     /// Like decide, but the initial population always takes the default.
     Result<std::int32_t> decideLater(std::int32_t stageId, ReferenceSketch::Slot slot, std::int32_t count)
     {
-        std::int32_t& gene = m_genome[m_firstSlot + static_cast<std::size_t>(stageId) * ReferenceSketch::SlotCount + slot];
+        std::int32_t& gene =
+            m_genome[m_firstSlot + static_cast<std::size_t>(stageId) * ReferenceSketch::SlotCount + slot];
         if (m_random)
             gene = 0;
         if (gene < 0 || gene >= count)
@@ -74,7 +85,10 @@ private:
                 found.push_back(i);
         return found;
     }
-    std::int32_t rootOf(std::int32_t i) const { return stage(i).location == Location::At ? rootOf(stage(i).attachStage) : i; }
+    std::int32_t rootOf(std::int32_t i) const
+    {
+        return stage(i).location == Location::At ? rootOf(stage(i).attachStage) : i;
+    }
 
     /// The one consumer, or the common root of several; -1: none.
     std::int32_t singleConsumer(const StateView& view, std::int32_t i) const
@@ -134,10 +148,12 @@ private:
     {
         for (std::int32_t i = stageCount() - 1; i >= 0; --i) {
             const StateView view(m_state);
-            if (view.isPlaceholder(i) || view.isInlined(i) || view.isTiled(i) || view.needsTiling(i) || view.isOutput(i))
+            if (view.isPlaceholder(i) || view.isInlined(i) || view.isTiled(i) || view.needsTiling(i)
+                || view.isOutput(i))
                 continue;
             const auto candidates = locations(view, i);
-            LATHE_TRY_ASSIGN(const std::int32_t choice, decide(i, ReferenceSketch::Location, static_cast<std::int32_t>(candidates.size()) + 2));
+            LATHE_TRY_ASSIGN(const std::int32_t choice,
+                             decide(i, ReferenceSketch::Location, static_cast<std::int32_t>(candidates.size()) + 2));
             if (choice == 0) {
                 if (!view.hasReduceIter(i) && stage(i).location == Location::At)
                     LATHE_TRY(m_state.apply(ComputeInlineStep{i}));
@@ -201,9 +217,10 @@ private:
             const StateView view(m_state);
             if (view.isInlined(i) || view.isPlaceholder(i) || !view.hasReduceIter(i))
                 continue;
-            LATHE_TRY_ASSIGN(const std::int32_t choice, decide(i, ReferenceSketch::Unroll, static_cast<std::int32_t>(m_unroll.size())));
-            LATHE_TRY(m_state.apply(
-                PragmaStep{i, 0, "auto_unroll_max_step$" + std::to_string(m_unroll[static_cast<std::size_t>(choice)])}));
+            LATHE_TRY_ASSIGN(const std::int32_t choice,
+                             decide(i, ReferenceSketch::Unroll, static_cast<std::int32_t>(m_unroll.size())));
+            LATHE_TRY(m_state.apply(PragmaStep{
+                i, 0, "auto_unroll_max_step$" + std::to_string(m_unroll[static_cast<std::size_t>(choice)])}));
         }
         return {};
     }
@@ -262,7 +279,8 @@ private:
     }
 
     /// Fuses the iterators of one tile level, which begin at `first`, and binds them; returns the extent.
-    Result<std::int64_t> bindLevel(std::int32_t i, std::int32_t first, std::int32_t axes, std::string_view suffix, Annotation annotation)
+    Result<std::int64_t> bindLevel(std::int32_t i, std::int32_t first, std::int32_t axes, std::string_view suffix,
+                                   Annotation annotation)
     {
         FuseStep fuse{i, {}};
         for (std::int32_t k = first; k < first + axes; ++k) {
@@ -283,12 +301,15 @@ private:
         LATHE_TRY(bindLevel(i, 0, axes, ".0", Annotation::BlockX));
         LATHE_TRY_ASSIGN(const std::int64_t vthreads, bindLevel(i, 1, axes, ".1", Annotation::VThread));
         if (vthreads > m_context.maxVThread)
-            return makeError(Errc::IllegalSchedule, say(Msg::VirtualThreadsOver, vthreads, m_context.maxVThread, "max_vthread_extent"));
+            return makeError(Errc::IllegalSchedule,
+                             say(Msg::VirtualThreadsOver, vthreads, m_context.maxVThread, "max_vthread_extent"));
         LATHE_TRY_ASSIGN(const std::int64_t threads, bindLevel(i, 2, axes, ".2", Annotation::ThreadX));
         if (!small && threads < m_context.warpSize)
-            return makeError(Errc::IllegalSchedule, say(Msg::ThreadsUnderWarp, threads, m_context.warpSize, "warp_size"));
+            return makeError(Errc::IllegalSchedule,
+                             say(Msg::ThreadsUnderWarp, threads, m_context.warpSize, "warp_size"));
         if (m_context.maxThreads > 0 && threads > m_context.maxThreads)
-            return makeError(Errc::IllegalSchedule, say(Msg::ThreadsOverBlock, threads, m_context.maxThreads, "max_threads_per_block"));
+            return makeError(Errc::IllegalSchedule,
+                             say(Msg::ThreadsOverBlock, threads, m_context.maxThreads, "max_threads_per_block"));
         return {};
     }
 
@@ -331,7 +352,8 @@ private:
         std::set<std::int32_t> tiledRoots;
         for (std::int32_t i = 0; i < stageCount(); ++i) {
             const StateView view(m_state);
-            if (!view.isPlaceholder(i) && !view.isInlined(i) && view.needsTiling(i) && stage(i).location == Location::At)
+            if (!view.isPlaceholder(i) && !view.isInlined(i) && view.needsTiling(i)
+                && stage(i).location == Location::At)
                 tiledRoots.insert(stage(i).attachStage);
         }
         LATHE_TRY(m_state.inferBounds());
@@ -346,7 +368,8 @@ private:
                 LATHE_TRY(m_state.apply(AnnotateStep{i, 0, Annotation::BlockX}));
                 continue;
             }
-            if (std::any_of(iters(i).begin(), iters(i).end(), [](const Iterator& it) { return it.annotation == Annotation::ThreadX; }))
+            if (std::any_of(iters(i).begin(), iters(i).end(),
+                            [](const Iterator& it) { return it.annotation == Annotation::ThreadX; }))
                 continue;
             if (stage(i).location == Location::Root) {
                 if (tiledRoots.contains(i)) {
@@ -380,26 +403,39 @@ private:
 
 } // namespace
 
-ReferenceSketch::ReferenceSketch(std::string name, std::string alternative, const State& sketch, const SketchRuleContext& context)
-    : Sketch(std::move(name), std::move(alternative), sketch.baseDag()), m_context(context), m_steps(sketch.steps()),
-      m_stages(sketch.stages().size())
+ReferenceSketch::ReferenceSketch(std::string name, std::string alternative, const State& sketch,
+                                 const SketchRuleContext& context)
+    : Sketch(std::move(name), std::move(alternative), sketch.baseDag())
+    , m_context(context)
+    , m_steps(sketch.steps())
+    , m_stages(sketch.stages().size())
 {
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
         const auto* split = std::get_if<SplitStep>(&m_steps[i]);
-        if (!split || std::all_of(split->lengths.begin(), split->lengths.end(), [](const auto& l) { return l.has_value(); }))
+        if (!split
+            || std::all_of(split->lengths.begin(), split->lengths.end(), [](const auto& l) { return l.has_value(); }))
             continue;
-        const auto tuples = FactorTuples::get(std::max<std::int64_t>(1, split->extent), static_cast<std::int32_t>(split->lengths.size()),
+        const auto tuples = FactorTuples::get(std::max<std::int64_t>(1, split->extent),
+                                              static_cast<std::int32_t>(split->lengths.size()),
                                               kMaxInnermostSplitFactor);
         m_openSplits.push_back(i);
-        m_parameters.push_back({"split at step " + std::to_string(i), Parameter::Kind::Tile, tuples->count(), tuples, {}});
+        m_parameters.push_back(
+            {"split at step " + std::to_string(i), Parameter::Kind::Tile, tuples->count(), tuples, {}});
     }
     static constexpr const char* kSlots[SlotCount] = {"location", "parallel", "unroll", "vector", "thread split"};
     for (std::size_t s = 0; s < m_stages; ++s)
         for (std::size_t slot = 0; slot < SlotCount; ++slot)
-            m_parameters.push_back({std::string(kSlots[slot]) + ' ' + sketch.dag()->ops[s].name, Parameter::Kind::Decision, 64, nullptr, {}});
+            m_parameters.push_back({std::string(kSlots[slot]) + ' ' + sketch.dag()->ops[s].name,
+                                    Parameter::Kind::Decision,
+                                    64,
+                                    nullptr,
+                                    {}});
 }
 
-const std::vector<std::int32_t>& ReferenceSketch::unrollCandidates() const { return m_context.gpuTests ? kGpuUnroll : kCpuUnroll; }
+const std::vector<std::int32_t>& ReferenceSketch::unrollCandidates() const
+{
+    return m_context.gpuTests ? kGpuUnroll : kCpuUnroll;
+}
 
 Result<State> ReferenceSketch::annotate(Genome& genome, Random* random) const
 {

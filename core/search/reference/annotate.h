@@ -8,13 +8,14 @@
 namespace lathe::search {
 
 /// A sketch of the reference with its open choices as a genome: a tuple per open split, then five decisions per stage
-/// (compute location, parallel depth, unroll, vector, thread split). The same procedure draws a genome (initial population,
-/// auto-scheduler.md 5.1) and replays one.
+/// (compute location, parallel depth, unroll, vector, thread split). The same procedure draws a genome (initial
+/// population, auto-scheduler.md 5.1) and replays one.
 class ReferenceSketch final : public Sketch
 {
 public:
     /// `sketch` comes from generateReferenceSketches.
-    ReferenceSketch(std::string name, std::string alternative, const schedule::State& sketch, const SketchRuleContext& context);
+    ReferenceSketch(std::string name, std::string alternative, const schedule::State& sketch,
+                    const SketchRuleContext& context);
 
     Result<std::vector<schedule::Step>> instantiate(const Genome& genome) const override;
     /// The state itself. Errors: IllegalSchedule (a decision that does not exist, limits of the hardware).

@@ -10,15 +10,20 @@
 
 namespace lathe::search {
 
-Result<std::unique_ptr<ReferencePolicy>> ReferencePolicy::create(const SearchTask& task, std::shared_ptr<SharedModel> model,
-                                                                 const PolicyOptions& options, const ReferenceSearchParameters& parameters)
+Result<std::unique_ptr<ReferencePolicy>> ReferencePolicy::create(const SearchTask& task,
+                                                                 std::shared_ptr<SharedModel> model,
+                                                                 const PolicyOptions& options,
+                                                                 const ReferenceSearchParameters& parameters)
 {
     // It has one algorithm per task.
-    const auto chosen = std::find_if(task.alternatives.begin(), task.alternatives.end(), [](const SearchAlternative& a) { return a.isReference; });
+    const auto chosen = std::find_if(task.alternatives.begin(), task.alternatives.end(),
+                                     [](const SearchAlternative& a) { return a.isReference; });
     if (chosen == task.alternatives.end())
-        return makeError(Errc::Unsupported, "task " + task.name + " has no alternative that the reference compiler would pick");
+        return makeError(Errc::Unsupported,
+                         "task " + task.name + " has no alternative that the reference compiler would pick");
     std::unique_ptr<ReferencePolicy> policy(new ReferencePolicy(task, std::move(model), options, parameters));
-    LATHE_TRY_ASSIGN(const std::vector<schedule::State> states, generateReferenceSketches(chosen->dag, task.target, task.hardware));
+    LATHE_TRY_ASSIGN(const std::vector<schedule::State> states,
+                     generateReferenceSketches(chosen->dag, task.target, task.hardware));
     const SketchRuleContext context = SketchRuleContext::of(task.target, task.hardware);
     for (std::size_t i = 0; i < states.size(); ++i)
         policy->m_sketches.push_back(std::make_shared<const ReferenceSketch>(
@@ -54,7 +59,8 @@ Result<> ReferencePolicy::score(std::vector<Program>& programs, std::uint64_t sa
     return {};
 }
 
-Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::sampleInitial(std::uint64_t round, Executor& executor, std::stop_token stop)
+Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::sampleInitial(std::uint64_t round, Executor& executor,
+                                                                             std::stop_token stop)
 {
     std::vector<Program> population;
     std::unordered_set<Hash128> texts;
@@ -65,13 +71,16 @@ Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::sampleInitial(std
         if (stop.stop_requested())
             return makeError(Errc::Cancelled, say(Msg::SearchStopped));
         std::vector<Program> drawn(size);
-        executor.parallelFor(size, [&](std::size_t i) {
-            Random r = random(round, iteration * 1'000'000ULL + i);
-            const auto sketch = static_cast<std::int32_t>(r.below(m_sketches.size()));
-            Genome genome;
-            if (const auto state = m_sketches[static_cast<std::size_t>(sketch)]->sample(r, genome))
-                drawn[i] = finish(sketch, std::move(genome), *state);
-        }, stop);
+        executor.parallelFor(
+            size,
+            [&](std::size_t i) {
+                Random r = random(round, iteration * 1'000'000ULL + i);
+                const auto sketch = static_cast<std::int32_t>(r.below(m_sketches.size()));
+                Genome genome;
+                if (const auto state = m_sketches[static_cast<std::size_t>(sketch)]->sample(r, genome))
+                    drawn[i] = finish(sketch, std::move(genome), *state);
+            },
+            stop);
         const std::size_t before = population.size();
         for (Program& p : drawn) {
             if (p.sketch < 0)
@@ -92,8 +101,9 @@ Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::sampleInitial(std
     return population;
 }
 
-Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::evolve(std::vector<Program> population, std::size_t wanted,
-                                                                      std::uint64_t round, Executor& executor, std::stop_token stop)
+Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::evolve(std::vector<Program> population,
+                                                                      std::size_t wanted, std::uint64_t round,
+                                                                      Executor& executor, std::stop_token stop)
 {
     std::vector<Program> best;
     std::unordered_set<Hash128> inBest;
@@ -122,28 +132,32 @@ Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::evolve(std::vecto
             sums.push_back(sum += std::max(p.score, 0.0));
         const auto size = static_cast<std::size_t>(m_parameters.population);
         std::vector<Program> children(size);
-        executor.parallelFor(size, [&](std::size_t i) {
-            Random r = random(round, 1'000'000'000ULL * static_cast<std::uint64_t>(generation + 1) + i);
-            for (int attempt = 0; attempt < 8; ++attempt) {
-                const double dice = r.uniform() * sum;
-                const auto at = sum > 0 ? static_cast<std::size_t>(std::upper_bound(sums.begin(), sums.end(), dice) - sums.begin())
-                                        : r.below(population.size());
-                const Program& parent = population[std::min(at, population.size() - 1)];
-                if (r.uniform() >= m_parameters.mutationProbability) {
-                    children[i] = parent;
-                    return;
-                }
-                const ReferenceSketch& sketch = *m_sketches[static_cast<std::size_t>(parent.sketch)];
-                Genome genome = parent.genome;
-                if (!sketch.mutate(r, genome))
-                    continue;
-                if (const auto state = sketch.state(genome)) {
-                    children[i] = finish(parent.sketch, std::move(genome), *state);
-                    if (children[i].sketch >= 0)
+        executor.parallelFor(
+            size,
+            [&](std::size_t i) {
+                Random r = random(round, 1'000'000'000ULL * static_cast<std::uint64_t>(generation + 1) + i);
+                for (int attempt = 0; attempt < 8; ++attempt) {
+                    const double dice = r.uniform() * sum;
+                    const auto at = sum > 0 ? static_cast<std::size_t>(std::upper_bound(sums.begin(), sums.end(), dice)
+                                                                       - sums.begin())
+                                            : r.below(population.size());
+                    const Program& parent = population[std::min(at, population.size() - 1)];
+                    if (r.uniform() >= m_parameters.mutationProbability) {
+                        children[i] = parent;
                         return;
+                    }
+                    const ReferenceSketch& sketch = *m_sketches[static_cast<std::size_t>(parent.sketch)];
+                    Genome genome = parent.genome;
+                    if (!sketch.mutate(r, genome))
+                        continue;
+                    if (const auto state = sketch.state(genome)) {
+                        children[i] = finish(parent.sketch, std::move(genome), *state);
+                        if (children[i].sketch >= 0)
+                            return;
+                    }
                 }
-            }
-        }, stop);
+            },
+            stop);
         std::erase_if(children, [](const Program& p) { return p.sketch < 0; });
         population = std::move(children);
         m_statistics["generations"] = generation + 1;
@@ -152,7 +166,8 @@ Result<std::vector<ReferencePolicy::Program>> ReferencePolicy::evolve(std::vecto
     return best;
 }
 
-Result<std::vector<Candidate>> ReferencePolicy::propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop)
+Result<std::vector<Candidate>> ReferencePolicy::propose(std::uint64_t round, std::int32_t count, Executor& executor,
+                                                        std::stop_token stop)
 {
     const auto wanted = static_cast<std::size_t>(count);
     const auto randoms = static_cast<std::size_t>(m_parameters.epsGreedy * count);
@@ -205,7 +220,8 @@ Result<> ReferencePolicy::tell(std::span<const Measured> results, std::stop_toke
 {
     for (const Measured& measured : results) {
         const Candidate& candidate = measured.candidate;
-        const auto found = std::find_if(m_sketches.begin(), m_sketches.end(), [&](const auto& s) { return s->name() == candidate.sketch; });
+        const auto found = std::find_if(m_sketches.begin(), m_sketches.end(),
+                                        [&](const auto& s) { return s->name() == candidate.sketch; });
         if (candidate.task != m_task.key || found == m_sketches.end())
             continue;
         const auto state = (*found)->state(candidate.genome);
@@ -220,7 +236,8 @@ Result<> ReferencePolicy::tell(std::span<const Measured> results, std::stop_toke
         if (measured.result.code != Errc::DeviceLost && measured.result.code != Errc::Cancelled)
             m_model->add(m_task.key, program.features, seconds);
         if (valid) {
-            const auto at = std::upper_bound(m_known.begin(), m_known.end(), seconds, [](double s, const Known& k) { return s < k.seconds; });
+            const auto at = std::upper_bound(m_known.begin(), m_known.end(), seconds,
+                                             [](double s, const Known& k) { return s < k.seconds; });
             m_known.insert(at, Known{std::move(program), seconds});
         }
     }

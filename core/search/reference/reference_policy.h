@@ -24,9 +24,11 @@ class ReferencePolicy final : public Policy
 {
 public:
     static Result<std::unique_ptr<ReferencePolicy>> create(const SearchTask& task, std::shared_ptr<SharedModel> model,
-                                                           const PolicyOptions& options, const ReferenceSearchParameters& parameters = {});
+                                                           const PolicyOptions& options,
+                                                           const ReferenceSearchParameters& parameters = {});
 
-    Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor, std::stop_token stop) override;
+    Result<std::vector<Candidate>> propose(std::uint64_t round, std::int32_t count, Executor& executor,
+                                           std::stop_token stop) override;
     Result<> tell(std::span<const Measured> results, std::stop_token stop) override;
     std::map<std::string, double> statistics() const override { return m_statistics; }
     const std::vector<std::shared_ptr<const ReferenceSketch>>& sketches() const { return m_sketches; }
@@ -48,15 +50,22 @@ private:
 
     ReferencePolicy(const SearchTask& task, std::shared_ptr<SharedModel> model, const PolicyOptions& options,
                     const ReferenceSearchParameters& parameters)
-        : m_task(task), m_model(std::move(model)), m_seed(options.seed), m_parameters(parameters), m_minPopulation(parameters.sampleInitMinPopulation)
+        : m_task(task)
+        , m_model(std::move(model))
+        , m_seed(options.seed)
+        , m_parameters(parameters)
+        , m_minPopulation(parameters.sampleInitMinPopulation)
     {
     }
     Program finish(std::int32_t sketch, Genome genome, const schedule::State& state) const;
     Result<> score(std::vector<Program>& programs, std::uint64_t salt) const;
     Result<std::vector<Program>> sampleInitial(std::uint64_t round, Executor& executor, std::stop_token stop);
-    Result<std::vector<Program>> evolve(std::vector<Program> population, std::size_t wanted, std::uint64_t round, Executor& executor,
-                                        std::stop_token stop);
-    Random random(std::uint64_t round, std::uint64_t index) const { return Random(m_seed ^ contentHash(m_task.key).high, round, index); }
+    Result<std::vector<Program>> evolve(std::vector<Program> population, std::size_t wanted, std::uint64_t round,
+                                        Executor& executor, std::stop_token stop);
+    Random random(std::uint64_t round, std::uint64_t index) const
+    {
+        return Random(m_seed ^ contentHash(m_task.key).high, round, index);
+    }
 
     SearchTask m_task;
     std::shared_ptr<SharedModel> m_model;

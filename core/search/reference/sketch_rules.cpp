@@ -1,5 +1,5 @@
-// The reference's rules, in its order. Each looks at one stage of a partial schedule, from the last to the first, and says
-// whether it applies and whether rules after it may still apply as well; together they enumerate the sketches.
+// The reference's rules, in its order. Each looks at one stage of a partial schedule, from the last to the first, and
+// says whether it applies and whether rules after it may still apply as well; together they enumerate the sketches.
 
 #include "core/search/reference/sketch_rules.h"
 
@@ -58,7 +58,10 @@ Branches one(State state, std::int32_t stage)
 
 // --- skip, inline ---------------------------------------------------------------------------------------------------
 
-Branches skipStage(const SketchRuleContext&, const State& state, std::int32_t stage) { return one(state, stage - 1); }
+Branches skipStage(const SketchRuleContext&, const State& state, std::int32_t stage)
+{
+    return one(state, stage - 1);
+}
 
 Branches inlineStage(const SketchRuleContext&, const State& state, std::int32_t stage)
 {
@@ -74,7 +77,9 @@ Branches tileConstTensor(const SketchRuleContext&, const State& state, std::int3
     State s = state;
     const compute::Op& op = s.dag()->ops[static_cast<std::size_t>(stage)];
     const std::vector<std::string> names = compute::attrNames(op, "auto_scheduler_simplify_const_tensor_indices");
-    const auto unrolled = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    const auto unrolled = [&](const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
     for (std::int32_t i = 0; i < iterCount(s, stage); ++i)
         if (unrolled(iterAt(s, stage, i).name))
             LATHE_TRY(s.apply(AnnotateStep{stage, i, Annotation::Unroll}));
@@ -190,7 +195,7 @@ std::int32_t lastOuterReduce(const State& s, std::int32_t stage)
 {
     const compute::Op& op = s.dag()->ops[static_cast<std::size_t>(stage)];
     auto left = static_cast<std::int32_t>(op.reduceExtents.size())
-        - static_cast<std::int32_t>(compute::attrNames(op, "auto_scheduler_no_split_at_inner").size());
+                - static_cast<std::int32_t>(compute::attrNames(op, "auto_scheduler_no_split_at_inner").size());
     for (std::int32_t i = 0; i < iterCount(s, stage); ++i)
         if (iterAt(s, stage, i).kind == IterKind::Reduction && --left == 0)
             return i;
@@ -237,8 +242,8 @@ Result<> tile(State& s, std::int32_t stage, const std::string& structure, std::v
 {
     const auto spaceLevels = static_cast<std::size_t>(std::count(structure.begin(), structure.end(), 'S'));
     const auto reduceLevels = static_cast<std::size_t>(std::count(structure.begin(), structure.end(), 'R'));
-    const std::vector<std::string> whole =
-        compute::attrNames(s.dag()->ops[static_cast<std::size_t>(stage)], "auto_scheduler_no_split_at_inner");
+    const std::vector<std::string> whole = compute::attrNames(s.dag()->ops[static_cast<std::size_t>(stage)],
+                                                              "auto_scheduler_no_split_at_inner");
     std::vector<std::vector<std::int32_t>> space(spaceLevels), reduce(reduceLevels);
     std::vector<std::int32_t> innermost;
     for (std::int32_t i = 0; i < iterCount(s, stage); ++i) {
@@ -310,9 +315,15 @@ Branches multiLevelTilingWithFusion(const SketchRuleContext& context, const Stat
 
 // --- conditions -----------------------------------------------------------------------------------------------------
 
-bool isCacheWrite(const StateView& view, std::int32_t stage) { return view.stage(stage).scope == "local"; }
+bool isCacheWrite(const StateView& view, std::int32_t stage)
+{
+    return view.stage(stage).scope == "local";
+}
 
-Verdict always(const SketchRuleContext&, const StateView&, std::int32_t) { return Verdict::Apply; }
+Verdict always(const SketchRuleContext&, const StateView&, std::int32_t)
+{
+    return Verdict::Apply;
+}
 
 Verdict whenInlined(const SketchRuleContext& c, const StateView& v, std::int32_t s)
 {
@@ -389,7 +400,8 @@ constexpr Rule kSpecialLocation{whenSpecialLocation, specialComputeLocation};
 constexpr Rule kCrossThread{whenCrossThread, crossThreadReduction};
 
 const std::vector<Rule> kCpuRules = {kInline, kConstTensor, kRfactor, kCacheWrite, kFusion, kTiling, kSkip};
-const std::vector<Rule> kGpuRules = {kCacheRead, kSpecialLocation, kInline, kConstTensor, kCrossThread, kCacheWrite, kFusion, kTiling, kSkip};
+const std::vector<Rule> kGpuRules = {kCacheRead,  kSpecialLocation, kInline, kConstTensor, kCrossThread,
+                                     kCacheWrite, kFusion,          kTiling, kSkip};
 
 /// The split directly before an rfactor was made with length 1; its length is open.
 Result<State> openRfactorSplits(const State& state)
@@ -410,7 +422,8 @@ Result<State> openRfactorSplits(const State& state)
 
 } // namespace
 
-Result<std::vector<State>> generateReferenceSketches(const compute::DagPtr& dag, const Target& target, const Hardware& hardware)
+Result<std::vector<State>> generateReferenceSketches(const compute::DagPtr& dag, const Target& target,
+                                                     const Hardware& hardware)
 {
     const SketchRuleContext context = SketchRuleContext::of(target, hardware);
     const std::vector<Rule>& rules = context.gpu ? kGpuRules : kCpuRules;

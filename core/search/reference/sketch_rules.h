@@ -51,6 +51,7 @@ private:
 };
 
 /// All sketches of a DAG, with open split lengths. Errors: IllegalSchedule or Internal if a rule's step does not apply.
-Result<std::vector<schedule::State>> generateReferenceSketches(const compute::DagPtr& dag, const Target& target, const Hardware& hardware);
+Result<std::vector<schedule::State>> generateReferenceSketches(const compute::DagPtr& dag, const Target& target,
+                                                               const Hardware& hardware);
 
 } // namespace lathe::search

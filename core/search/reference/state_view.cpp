@@ -20,7 +20,8 @@ SketchRuleContext SketchRuleContext::of(const Target& target, const Hardware& ha
     return context;
 }
 
-StateView::StateView(const State& state) : m_state(state)
+StateView::StateView(const State& state)
+    : m_state(state)
 {
     // Most states of a search share their DAG; the latest analysis of each thread serves them all.
     thread_local std::shared_ptr<const compute::Analysis> latest;
@@ -73,7 +74,8 @@ std::int32_t StateView::elementwiseConsumer(std::int32_t i) const
     if (readers.size() != 1)
         return -1;
     const std::int32_t target = *readers.begin();
-    if (!analysis().elementwiseMatch(i, target) || (hasReduceIter(i) && hasReduceIter(target)) || stage(target).scope == "shared")
+    if (!analysis().elementwiseMatch(i, target) || (hasReduceIter(i) && hasReduceIter(target))
+        || stage(target).scope == "shared")
         return -1;
     return target;
 }

@@ -55,7 +55,8 @@ public:
             for (const llvm::MachineInstr& instruction : block) {
                 for (const llvm::MachineMemOperand* memory : instruction.memoperands()) {
                     const bool isVector = memory->getSize().hasValue()
-                        && static_cast<std::int64_t>(memory->getSize().getValue().getKnownMinValue()) >= kVectorBytes;
+                                          && static_cast<std::int64_t>(memory->getSize().getValue().getKnownMinValue())
+                                                 >= kVectorBytes;
                     if (isVector)
                         ++facts.vectorAccesses;
                     if (isVector && isOnStack(*memory))
@@ -100,7 +101,8 @@ void readCodeSizes(MachineCode& code)
             llvm::consumeError(name.takeError());
             continue;
         }
-        if (const auto facts = code.functions.find(std::string_view(name->data(), name->size())); facts != code.functions.end())
+        if (const auto facts = code.functions.find(std::string_view(name->data(), name->size()));
+            facts != code.functions.end())
             facts->second.codeBytes = static_cast<std::int64_t>(llvm::object::ELFSymbolRef(symbol).getSize());
     }
 }
@@ -109,7 +111,8 @@ void readCodeSizes(MachineCode& code)
 
 Result<> optimize(llvm::Module& module, const CpuTarget& target)
 {
-    if (checksAreOn()) { // a twentieth of the time; where malformed code crashes, a builder does, and its candidate fails
+    if (checksAreOn()) { // a twentieth of the time; where malformed code crashes, a builder does, and its candidate
+                         // fails
         std::string problems;
         llvm::raw_string_ostream stream(problems);
         if (llvm::verifyModule(module, &stream))
@@ -168,7 +171,8 @@ Result<MachineCode> generate(llvm::Module& module, const CpuTarget& target, Code
         config->addMachinePasses();
         config->setInitialized();
         passes.add(new StackReferenceCounter(code.functions));
-        const auto kind = format == CodeFormat::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+        const auto kind = format == CodeFormat::Object ? llvm::CodeGenFileType::ObjectFile
+                                                       : llvm::CodeGenFileType::AssemblyFile;
         if (machine.addAsmPrinter(passes, stream, nullptr, kind, info->getMMI().getContext()))
             return makeError(Errc::Unsupported, fmt::format("LLVM cannot write objects for '{}'", target.triple));
         passes.add(llvm::createFreeMachineFunctionPass());

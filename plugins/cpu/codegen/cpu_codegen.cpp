@@ -1,4 +1,5 @@
 #include "plugins/cpu/codegen/cpu_codegen.h"
+
 #include "core/ir/scratch.h"
 #include "core/support/processor_time.h"
 #include "plugins/cpu/codegen/emit.h"
@@ -60,7 +61,8 @@ Result<backend::Artifact> CpuCodegen::build(std::span<const schedule::LoweredKer
         const auto start = std::chrono::steady_clock::now();
         backend::BuiltKernel built;
         if (!names.insert(kernel.nest.name).second) {
-            built.status = makeError(Errc::InvalidArgument, fmt::format("two kernels are named '{}'", kernel.nest.name));
+            built.status = makeError(Errc::InvalidArgument,
+                                     fmt::format("two kernels are named '{}'", kernel.nest.name));
         } else if (Result<std::vector<const PhaseCache::Entry*>> phases = compilePhases(kernel.nest); !phases) {
             built.status = std::move(phases).error();
         } else {
@@ -95,17 +97,20 @@ Result<backend::Artifact> CpuCodegen::build(std::span<const schedule::LoweredKer
 Result<std::string> CpuCodegen::listing(const schedule::LoweredKernel& kernel, backend::Listing kind)
 {
     if (kind == backend::Listing::Source)
-        return makeError(Errc::Unsupported, "the CPU back end goes through no source text; ask for LLVM IR or assembly");
+        return makeError(Errc::Unsupported,
+                         "the CPU back end goes through no source text; ask for LLVM IR or assembly");
     std::string text;
     for (std::size_t phase = 0; phase < kernel.nest.phases.size(); ++phase) {
         const std::string symbol = phaseSymbol(kernel.nest, phase);
         if (kind == backend::Listing::Assembly) {
-            LATHE_TRY_ASSIGN(const MachineCode code, compilePhase(m_target, kernel.nest, phase, symbol, CodeFormat::Assembly));
+            LATHE_TRY_ASSIGN(const MachineCode code,
+                             compilePhase(m_target, kernel.nest, phase, symbol, CodeFormat::Assembly));
             text.append(reinterpret_cast<const char*>(code.bytes.data()), code.bytes.size());
             continue;
         }
         llvm::LLVMContext context;
-        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module, emitModule(context, m_target, kernel.nest, phase, symbol));
+        LATHE_TRY_ASSIGN(const std::unique_ptr<llvm::Module> module,
+                         emitModule(context, m_target, kernel.nest, phase, symbol));
         llvm::raw_string_ostream stream(text);
         module->print(stream, nullptr);
     }
@@ -117,7 +122,8 @@ Result<std::vector<std::byte>> CpuCodegen::compileObject(std::span<const schedul
     std::vector<Bytes> objects;
     for (const schedule::LoweredKernel& kernel : kernels)
         for (std::size_t phase = 0; phase < kernel.nest.phases.size(); ++phase) {
-            LATHE_TRY_ASSIGN(MachineCode code, compilePhase(m_target, kernel.nest, phase, phaseSymbol(kernel.nest, phase), CodeFormat::Object));
+            LATHE_TRY_ASSIGN(MachineCode code, compilePhase(m_target, kernel.nest, phase,
+                                                            phaseSymbol(kernel.nest, phase), CodeFormat::Object));
             objects.push_back(std::move(code.bytes));
         }
     if (objects.size() == 1)

@@ -18,7 +18,11 @@ public:
     Result<> linkLibrary(const backend::LibraryRequest& request) override;
 
 private:
-    CpuCodegen(CpuTarget target, std::string text) : m_target(std::move(target)), m_targetText(std::move(text)) { }
+    CpuCodegen(CpuTarget target, std::string text)
+        : m_target(std::move(target))
+        , m_targetText(std::move(text))
+    {
+    }
 
     Result<std::vector<const PhaseCache::Entry*>> compilePhases(const ir::LoopNest& nest);
 

@@ -72,7 +72,8 @@ Result<CpuTarget> CpuTarget::create(const Target& target)
 {
     initializeTargetsOnce();
     if (target.kind() != "cpu")
-        return makeError(Errc::InvalidArgument, fmt::format("the CPU back end cannot make code for '{}'", target.kind()));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("the CPU back end cannot make code for '{}'", target.kind()));
     CpuTarget out;
     const std::string hostTriple = llvm::sys::getDefaultTargetTriple();
     out.triple = llvm::Triple::normalize(target.attribute("mtriple").value_or(hostTriple));

@@ -127,12 +127,14 @@ void PhaseEmitter::prepareBuffers(const ir::Stmt& body)
         if (!used.contains(static_cast<std::int32_t>(b)))
             continue;
         if (buffer.dtype == DType::F16 && !m_target.hasHalfConversion) {
-            fail(Errc::Unsupported, fmt::format("'{}' has no instructions for float16 (buffer '{}')", m_target.cpu, buffer.name));
+            fail(Errc::Unsupported,
+                 fmt::format("'{}' has no instructions for float16 (buffer '{}')", m_target.cpu, buffer.name));
             return;
         }
         switch (buffer.scope) {
         case ir::Scope::Parameter: {
-            const auto slot = std::find(m_nest.parameters.begin(), m_nest.parameters.end(), static_cast<std::int32_t>(b));
+            const auto slot = std::find(m_nest.parameters.begin(), m_nest.parameters.end(),
+                                        static_cast<std::int32_t>(b));
             if (slot == m_nest.parameters.end()) {
                 fail(Errc::Internal, fmt::format("buffer '{}' is no parameter of the kernel", buffer.name));
                 return;
@@ -160,15 +162,16 @@ void PhaseEmitter::prepareBuffers(const ir::Stmt& body)
                 return;
             }
             const auto elements = static_cast<std::uint64_t>(bufferBytes(buffer) / sizeOf(buffer.dtype));
-            llvm::AllocaInst* storage =
-                m_builder.CreateAlloca(llvm::ArrayType::get(memoryType(buffer.dtype), elements), nullptr, buffer.name);
+            llvm::AllocaInst* storage = m_builder.CreateAlloca(llvm::ArrayType::get(memoryType(buffer.dtype), elements),
+                                                               nullptr, buffer.name);
             storage->setAlignment(llvm::Align(kLine));
             m_bases[b] = storage;
             break;
         }
         case ir::Scope::Shared:
         case ir::Scope::Local:
-            fail(Errc::Unsupported, fmt::format("the CPU has no {} memory (buffer '{}')", nameOf(buffer.scope), buffer.name));
+            fail(Errc::Unsupported,
+                 fmt::format("the CPU has no {} memory (buffer '{}')", nameOf(buffer.scope), buffer.name));
             return;
         }
         if (buffer.scope != ir::Scope::Register)
@@ -224,8 +227,9 @@ Result<> emitPhase(llvm::Module& module, const ir::LoopNest& nest, std::size_t p
 {
     for (const ir::Buffer& buffer : nest.buffers)
         if (buffer.shape.size() != buffer.strides.size())
-            return makeError(Errc::Internal, fmt::format("kernel '{}': buffer '{}' has {} dimensions and {} strides",
-                                                         nest.name, buffer.name, buffer.shape.size(), buffer.strides.size()));
+            return makeError(Errc::Internal,
+                             fmt::format("kernel '{}': buffer '{}' has {} dimensions and {} strides", nest.name,
+                                         buffer.name, buffer.shape.size(), buffer.strides.size()));
     return PhaseEmitter(module, nest, target).emit(phase, symbol);
 }
 

@@ -14,10 +14,10 @@ namespace lathe::cpu {
 
 std::string phaseSymbol(const ir::LoopNest& nest, std::size_t phase);
 
-/// Emits one phase of `nest` as the function `symbol` of core/runtime/kernel_abi.h's LathePhase type. Equal broadcasts of different
-/// unrolled reduction steps are kept apart, so that none stays in a register across steps.
-/// Errors: Unsupported names what this back end refuses (loop kind, scope, intrinsic); BuildFailed: too much unrolling.
-/// On error the module may hold half a phase and is to be thrown away.
+/// Emits one phase of `nest` as the function `symbol` of core/runtime/kernel_abi.h's LathePhase type. Equal broadcasts
+/// of different unrolled reduction steps are kept apart, so that none stays in a register across steps. Errors:
+/// Unsupported names what this back end refuses (loop kind, scope, intrinsic); BuildFailed: too much unrolling. On
+/// error the module may hold half a phase and is to be thrown away.
 Result<> emitPhase(llvm::Module& module, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
                    const CpuTarget& target);
 

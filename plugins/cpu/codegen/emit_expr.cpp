@@ -191,7 +191,8 @@ llvm::Value* PhaseEmitter::arithmetic(const ir::Node& n)
     case ExprKind::Sub: return floating ? roundTo(m_builder.CreateFSub(a, b), n.dtype) : m_builder.CreateSub(a, b);
     case ExprKind::Mul: return floating ? roundTo(m_builder.CreateFMul(a, b), n.dtype) : m_builder.CreateMul(a, b);
     case ExprKind::Div:
-        return floating ? roundTo(m_builder.CreateFDiv(a, b), n.dtype) : integerDivision(ExprKind::FloorDiv, a, b, isSignedInt);
+        return floating ? roundTo(m_builder.CreateFDiv(a, b), n.dtype)
+                        : integerDivision(ExprKind::FloorDiv, a, b, isSignedInt);
     case ExprKind::FloorDiv:
     case ExprKind::FloorMod:
         if (floating) {
@@ -204,9 +205,9 @@ llvm::Value* PhaseEmitter::arithmetic(const ir::Node& n)
     default: break;
     }
     const bool isMin = n.kind == ExprKind::Min;
-    llvm::Value* first = floating ? (isMin ? m_builder.CreateFCmpOLT(a, b) : m_builder.CreateFCmpOGT(a, b))
-        : isSignedInt             ? (isMin ? m_builder.CreateICmpSLT(a, b) : m_builder.CreateICmpSGT(a, b))
-                                  : (isMin ? m_builder.CreateICmpULT(a, b) : m_builder.CreateICmpUGT(a, b));
+    llvm::Value* first = floating      ? (isMin ? m_builder.CreateFCmpOLT(a, b) : m_builder.CreateFCmpOGT(a, b))
+                         : isSignedInt ? (isMin ? m_builder.CreateICmpSLT(a, b) : m_builder.CreateICmpSGT(a, b))
+                                       : (isMin ? m_builder.CreateICmpULT(a, b) : m_builder.CreateICmpUGT(a, b));
     return m_builder.CreateSelect(first, a, b);
 }
 
@@ -230,7 +231,8 @@ llvm::Value* PhaseEmitter::integerDivision(ExprKind kind, llvm::Value* a, llvm::
         llvm::Value* down = m_builder.CreateAnd(m_builder.CreateICmpNE(rest, zero), differs);
         if (kind == ExprKind::FloorMod)
             return m_builder.CreateSelect(down, m_builder.CreateAdd(rest, safe), rest);
-        llvm::Value* floored = m_builder.CreateSelect(down, m_builder.CreateSub(quotient, llvm::ConstantInt::get(a->getType(), 1)), quotient);
+        llvm::Value* floored = m_builder.CreateSelect(
+            down, m_builder.CreateSub(quotient, llvm::ConstantInt::get(a->getType(), 1)), quotient);
         return m_builder.CreateSelect(isMinusOne, m_builder.CreateNeg(a), floored);
     }
     llvm::Value* quotient = m_builder.CreateSDiv(a, b);
@@ -287,14 +289,16 @@ llvm::Value* PhaseEmitter::convert(llvm::Value* v, DType from, DType to)
         if (to == DType::U64)
             return m_builder.CreateFPToUI(v, type);
         const bool isWide = to == DType::I64 || to == DType::U32;
-        llvm::Value* whole = m_builder.CreateFPToSI(v, shaped(isWide ? m_builder.getInt64Ty() : m_builder.getInt32Ty()));
+        llvm::Value* whole = m_builder.CreateFPToSI(v,
+                                                    shaped(isWide ? m_builder.getInt64Ty() : m_builder.getInt32Ty()));
         return m_builder.CreateTrunc(whole, type);
     }
     if (isFloat(to)) {
         v = from != DType::Bool && isSigned(from) ? m_builder.CreateSIToFP(v, type) : m_builder.CreateUIToFP(v, type);
         return roundTo(v, to);
     }
-    return from != DType::Bool && isSigned(from) ? m_builder.CreateSExtOrTrunc(v, type) : m_builder.CreateZExtOrTrunc(v, type);
+    return from != DType::Bool && isSigned(from) ? m_builder.CreateSExtOrTrunc(v, type)
+                                                 : m_builder.CreateZExtOrTrunc(v, type);
 }
 
 llvm::Value* PhaseEmitter::callIntrinsic(const ir::Node& n)
@@ -317,13 +321,15 @@ llvm::Value* PhaseEmitter::callIntrinsic(const ir::Node& n)
     if (!isFloat(n.dtype)) {
         if ((n.name == "abs" || n.name == "fabs") && operands.size() == 1)
             return isSigned(n.dtype)
-                ? m_builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, operands[0], m_builder.getInt1(false))
-                : operands[0];
-        return fail(Errc::Unsupported, fmt::format("the CPU back end has no intrinsic '{}' on {}", n.name, toString(n.dtype)));
+                       ? m_builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, operands[0], m_builder.getInt1(false))
+                       : operands[0];
+        return fail(Errc::Unsupported,
+                    fmt::format("the CPU back end has no intrinsic '{}' on {}", n.name, toString(n.dtype)));
     }
     llvm::Value* result = emitMathCall(m_builder, n.name, operands, m_target.hasFma);
     if (result == nullptr)
-        return fail(Errc::Unsupported, fmt::format("the CPU back end has no intrinsic '{}' of {} operands", n.name, operands.size()));
+        return fail(Errc::Unsupported,
+                    fmt::format("the CPU back end has no intrinsic '{}' of {} operands", n.name, operands.size()));
     return roundTo(result, n.dtype);
 }
 

@@ -58,9 +58,9 @@ bool PhaseEmitter::isIndex(const ir::Expr& e)
 
 bool PhaseEmitter::isUniform(const IndexForm& form) const
 {
-    return form.lanes.empty()
-        && std::none_of(form.terms.begin(), form.terms.end(),
-                        [&](const IndexForm::Term& t) { return m_atoms[static_cast<std::size_t>(t.atom)].vector; });
+    return form.lanes.empty() && std::none_of(form.terms.begin(), form.terms.end(), [&](const IndexForm::Term& t) {
+               return m_atoms[static_cast<std::size_t>(t.atom)].vector;
+           });
 }
 
 int PhaseEmitter::levelOf(const IndexForm& form) const
@@ -192,7 +192,8 @@ IndexForm PhaseEmitter::floorDivForm(const IndexForm& a, std::int64_t divisor)
 
     // What is left lies within one multiple of the divisor: a constant quotient, or one constant per lane.
     const IndexRange uniformRange = rangeOf({rest.constant, rest.terms, {}});
-    if (uniformRange.isKnown() && floorDivide(uniformRange.low + laneLow, divisor) == floorDivide(uniformRange.high + laneHigh, divisor)) {
+    if (uniformRange.isKnown()
+        && floorDivide(uniformRange.low + laneLow, divisor) == floorDivide(uniformRange.high + laneHigh, divisor)) {
         parts.quotient.constant += floorDivide(uniformRange.low + laneLow, divisor);
         return parts.quotient;
     }
@@ -221,8 +222,8 @@ IndexForm PhaseEmitter::floorDivForm(const IndexForm& a, std::int64_t divisor)
 
     const IndexRange range = rangeOf(rest);
     const IndexRange quotientRange = range.isKnown()
-        ? IndexRange{floorDivide(range.low, divisor), floorDivide(range.high, divisor)}
-        : IndexRange{};
+                                         ? IndexRange{floorDivide(range.low, divisor), floorDivide(range.high, divisor)}
+                                         : IndexRange{};
     const bool hoists = isUniform(rest) && levelOf(rest) != kInPlace;
     std::vector<std::int64_t> key{divisor, rest.constant};
     for (const IndexForm::Term& t : rest.terms)

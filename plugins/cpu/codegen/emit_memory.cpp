@@ -109,7 +109,8 @@ PhaseEmitter::Access PhaseEmitter::access(std::int32_t buffer, const IndexForm& 
     for (const IndexForm::Term& t : offset.terms)
         alignment = std::gcd(alignment, t.coefficient * size);
     if (displacement != 0)
-        pointer = m_builder.CreateConstGEP1_64(m_builder.getInt8Ty(), pointer, static_cast<std::uint64_t>(displacement));
+        pointer = m_builder.CreateConstGEP1_64(m_builder.getInt8Ty(), pointer,
+                                               static_cast<std::uint64_t>(displacement));
     return {pointer, llvm::Align(static_cast<std::uint64_t>(alignment))};
 }
 
@@ -156,7 +157,8 @@ llvm::Value* PhaseEmitter::loadStrided(std::int32_t buffer, const IndexForm& off
     }
     llvm::Value* result = llvm::PoisonValue::get(vector);
     for (int lane = 0; lane < m_lanes; ++lane) {
-        llvm::Value* one = loadRaw(buffer, element, access(buffer, first, offset.lanes[static_cast<std::size_t>(lane)]));
+        llvm::Value* one = loadRaw(buffer, element,
+                                   access(buffer, first, offset.lanes[static_cast<std::size_t>(lane)]));
         result = m_builder.CreateInsertElement(result, one, static_cast<std::uint64_t>(lane));
     }
     return result;
@@ -210,8 +212,9 @@ llvm::Value* PhaseEmitter::load(std::int32_t buffer, const IndexForm& offset)
     llvm::Type* vector = lanesOf(element);
     std::int64_t stride = 0;
     const bool affine = offset.laneStride(stride)
-        && std::none_of(offset.terms.begin(), offset.terms.end(),
-                        [&](const IndexForm::Term& t) { return m_atoms[static_cast<std::size_t>(t.atom)].vector; });
+                        && std::none_of(offset.terms.begin(), offset.terms.end(), [&](const IndexForm::Term& t) {
+                               return m_atoms[static_cast<std::size_t>(t.atom)].vector;
+                           });
     llvm::Value* mask = m_guard.lanes;
     if (guarded && m_guard.scalar != nullptr) {
         llvm::Value* all = toLanes(m_guard.scalar);
@@ -231,9 +234,9 @@ llvm::Value* PhaseEmitter::load(std::int32_t buffer, const IndexForm& offset)
             return m_atoms[static_cast<std::size_t>(t.atom)].vector;
         }))
         return fromMemory(loadStrided(buffer, offset, affine ? stride : 0), b.dtype);
-    llvm::CallInst* gathered =
-        m_builder.CreateMaskedGather(vector, lanePointers(buffer, offset), llvm::Align(static_cast<std::uint64_t>(sizeOf(b.dtype))),
-                                     guarded ? mask : nullptr, llvm::Constant::getNullValue(vector));
+    llvm::CallInst* gathered = m_builder.CreateMaskedGather(
+        vector, lanePointers(buffer, offset), llvm::Align(static_cast<std::uint64_t>(sizeOf(b.dtype))),
+        guarded ? mask : nullptr, llvm::Constant::getNullValue(vector));
     tag(gathered, buffer);
     return fromMemory(gathered, b.dtype);
 }

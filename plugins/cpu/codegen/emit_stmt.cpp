@@ -24,7 +24,8 @@ bool mentions(const ir::Expr& e, const VariableSet& variables)
         return false;
     if (e->kind == ExprKind::Var)
         return variables.contains(e.get());
-    return std::any_of(e->operands.begin(), e->operands.end(), [&](const ir::Expr& o) { return mentions(o, variables); });
+    return std::any_of(e->operands.begin(), e->operands.end(),
+                       [&](const ir::Expr& o) { return mentions(o, variables); });
 }
 
 bool anyMentions(const std::vector<ir::Expr>& list, const VariableSet& variables)
@@ -52,7 +53,8 @@ bool independentLanes(const ir::Stmt& stmt, VariableSet& varying)
             varying.insert(stmt->variable.get());
         break;
     case StmtKind::Store:
-        if (!anyMentions(stmt->indices, varying) && (mentions(stmt->value, varying) || loadsFrom(stmt->value, stmt->buffer)))
+        if (!anyMentions(stmt->indices, varying)
+            && (mentions(stmt->value, varying) || loadsFrom(stmt->value, stmt->buffer)))
             return false;
         break;
     case StmtKind::Evaluate: return false;
@@ -99,7 +101,8 @@ bool isReduction(const ir::Stmt& stmt, VariableSet& varying)
         return true;
     if (stmt->kind == StmtKind::Store && anyMentions(stmt->indices, varying))
         return false;
-    return std::all_of(stmt->body.begin(), stmt->body.end(), [&](const ir::Stmt& s) { return isReduction(s, varying); });
+    return std::all_of(stmt->body.begin(), stmt->body.end(),
+                       [&](const ir::Stmt& s) { return isReduction(s, varying); });
 }
 
 bool storesOnlyPrivately(const ir::Stmt& stmt, const std::vector<ir::Buffer>& buffers)
@@ -214,8 +217,8 @@ void PhaseEmitter::emitCountedLoop(const ir::StmtNode& node, llvm::Value* begin,
 {
     // `knownTrips` 0: unknown, may be none. With an unroll hint one trip makes `step` iterations.
     const std::int64_t step = node.unrollHint > 1 && knownTrips >= node.unrollHint && node.loop == LoopKind::Serial
-        ? node.unrollHint
-        : 1;
+                                  ? node.unrollHint
+                                  : 1;
     const std::int64_t trips = knownTrips / step;
     if (step > 1)
         end = m_builder.getInt64(static_cast<std::uint64_t>(trips));
@@ -273,7 +276,8 @@ void PhaseEmitter::emitSerial(const ir::StmtNode& node)
     if (failed())
         return;
     if (!isUniform(extent)) {
-        fail(Errc::Unsupported, fmt::format("the extent of loop '{}' differs between vector lanes", node.variable->name));
+        fail(Errc::Unsupported,
+             fmt::format("the extent of loop '{}' differs between vector lanes", node.variable->name));
         return;
     }
     if (extent.isConstant() && extent.constant <= 0)
@@ -322,7 +326,8 @@ void PhaseEmitter::emitUnrolled(const ir::StmtNode& node)
     if (failed())
         return;
     if (!extent.isConstant()) {
-        fail(Errc::Unsupported, fmt::format("the {} loop '{}' has no constant extent", nameOf(node.loop), node.variable->name));
+        fail(Errc::Unsupported,
+             fmt::format("the {} loop '{}' has no constant extent", nameOf(node.loop), node.variable->name));
         return;
     }
     VariableSet varying{node.variable.get()};
@@ -456,7 +461,8 @@ void PhaseEmitter::emitPrefetch(const ir::StmtNode& node)
     std::int64_t stride = 0;
     if (!offset.laneStride(stride) || stride < 0 || !isUniform({offset.constant, offset.terms, {}}))
         return; // a hint: where lanes scatter it is dropped
-    const std::int64_t span = stride * (m_lanes - 1) * sizeOf(m_nest.buffers[static_cast<std::size_t>(node.buffer)].dtype);
+    const std::int64_t span = stride * (m_lanes - 1)
+                              * sizeOf(m_nest.buffers[static_cast<std::size_t>(node.buffer)].dtype);
     const std::int64_t first = offset.lanes.empty() ? 0 : offset.lanes.front();
     IndexForm line{offset.constant + first, offset.terms, {}};
     const std::int64_t elementsPerLine = kLine / sizeOf(m_nest.buffers[static_cast<std::size_t>(node.buffer)].dtype);

@@ -22,12 +22,12 @@ inline std::int64_t bufferBytes(const ir::Buffer& buffer)
 
 /// Emits one phase of a nest as one function.
 ///
-/// Integers that come from loop variables and constants alone are kept as IndexForm until an address or a value is needed.
-/// Everything else becomes an llvm::Value at once: a scalar where all lanes agree, else a vector of m_lanes. A scalar is
-/// spread to lanes only where it meets a vector, so broadcasts stand next to their use.
+/// Integers that come from loop variables and constants alone are kept as IndexForm until an address or a value is
+/// needed. Everything else becomes an llvm::Value at once: a scalar where all lanes agree, else a vector of m_lanes. A
+/// scalar is spread to lanes only where it meets a vector, so broadcasts stand next to their use.
 ///
-/// Loop variables and address bases are computed at "levels": level 0 is the function's entry, each loop that is a loop in
-/// the emitted code opens the next. What depends on outer levels only is placed at their entry, once.
+/// Loop variables and address bases are computed at "levels": level 0 is the function's entry, each loop that is a loop
+/// in the emitted code opens the next. What depends on outer levels only is placed at their entry, once.
 ///
 /// F16 and BF16 values are held as float, rounded after each operation.
 class PhaseEmitter

@@ -7,10 +7,10 @@ namespace lathe::cpu {
 
 inline constexpr std::int64_t kUnknownRange = std::int64_t{1} << 40; ///< stands for "no bound known"
 
-/// An integer index while code is emitted: constant + sum of coefficient * atom, plus a constant offset per vector lane.
-/// Atoms are scalar values that the function computes (loop variables, quotients that do not simplify); they are numbered
-/// by the emitter. Addresses are made from such forms, so that unrolled iterations share one base pointer and differ by a
-/// constant displacement alone.
+/// An integer index while code is emitted: constant + sum of coefficient * atom, plus a constant offset per vector
+/// lane. Atoms are scalar values that the function computes (loop variables, quotients that do not simplify); they are
+/// numbered by the emitter. Addresses are made from such forms, so that unrolled iterations share one base pointer and
+/// differ by a constant displacement alone.
 struct IndexForm
 {
     struct Term

@@ -1,4 +1,5 @@
 #include "plugins/cpu/codegen/link.h"
+
 #include "core/support/message.h"
 #include "plugins/cpu/codegen/linker.h"
 
@@ -17,8 +18,8 @@ namespace lathe::cpu {
 
 namespace {
 
-/// The end of a pipe that the linker writes to, and all that came out of the other: no file, so that none stays where the
-/// process is killed.
+/// The end of a pipe that the linker writes to, and all that came out of the other: no file, so that none stays where
+/// the process is killed.
 class LinkedOutput
 {
 public:
@@ -26,7 +27,8 @@ public:
     {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) != 0)
-            return makeError(Errc::StoreFailed, fmt::format("no pipe for the linker's output: {}", std::strerror(errno)));
+            return makeError(Errc::StoreFailed,
+                             fmt::format("no pipe for the linker's output: {}", std::strerror(errno)));
         return std::unique_ptr<LinkedOutput>(new LinkedOutput(ends[0], ends[1]));
     }
     LinkedOutput(const LinkedOutput&) = delete;
@@ -42,7 +44,11 @@ public:
     }
 
 private:
-    LinkedOutput(int readEnd, int writeEnd) : m_writeEnd(writeEnd), m_reader([this, readEnd] { readAll(readEnd); }) { }
+    LinkedOutput(int readEnd, int writeEnd)
+        : m_writeEnd(writeEnd)
+        , m_reader([this, readEnd] { readAll(readEnd); })
+    {
+    }
 
     void readAll(int readEnd)
     {

@@ -20,7 +20,8 @@ Result<std::filesystem::path> findLibrary(const llvm::Triple& triple, const std:
                                                   ? std::string("gnu")
                                                   : triple.getEnvironmentName().str());
     const bool isNative = llvm::Triple(LATHE_HOST_TRIPLE).getArch() == triple.getArch();
-    std::vector<std::filesystem::path> directories = {"/lib/" + multiarch, "/usr/lib/" + multiarch, "/usr/" + multiarch + "/lib"};
+    std::vector<std::filesystem::path> directories = {"/lib/" + multiarch, "/usr/lib/" + multiarch,
+                                                      "/usr/" + multiarch + "/lib"};
     if (isNative)
         directories.insert(directories.end(), {"/lib64", "/usr/lib64", "/lib", "/usr/lib"});
     for (const std::filesystem::path& directory : directories) {
@@ -29,11 +30,14 @@ Result<std::filesystem::path> findLibrary(const llvm::Triple& triple, const std:
             return directory / file;
     }
     if (triple.isAArch64() && !isNative)
-        return makeError(Errc::NotFound, say(Msg::NoCrossLibrary, file, triple.str(), directories[0].string(), directories[2].string(), "libc6-arm64-cross"));
-    return makeError(Errc::NotFound, say(Msg::NoTargetLibrary, file, triple.str(), directories[0].string(), directories[2].string(), isNative ? "libc6" : ""));
+        return makeError(Errc::NotFound, say(Msg::NoCrossLibrary, file, triple.str(), directories[0].string(),
+                                             directories[2].string(), "libc6-arm64-cross"));
+    return makeError(Errc::NotFound, say(Msg::NoTargetLibrary, file, triple.str(), directories[0].string(),
+                                         directories[2].string(), isNative ? "libc6" : ""));
 }
 
-/// LLD writes to its output as to memory: where the disk is full, that ends the process. What goes in tells what comes out.
+/// LLD writes to its output as to memory: where the disk is full, that ends the process. What goes in tells what comes
+/// out.
 Result<> checkRoom(const backend::LibraryRequest& request)
 {
     std::error_code unknown;
@@ -48,8 +52,9 @@ Result<> checkRoom(const backend::LibraryRequest& request)
     }
     const std::filesystem::space_info room = std::filesystem::space(request.output.parent_path(), unknown);
     if (!unknown && room.available < needed)
-        return makeError(Errc::StoreFailed, say(Msg::DiskFull, request.output.string(),
-                                                        static_cast<double>(needed) / 1e6, static_cast<double>(room.available) / 1e6));
+        return makeError(Errc::StoreFailed,
+                         say(Msg::DiskFull, request.output.string(), static_cast<double>(needed) / 1e6,
+                             static_cast<double>(room.available) / 1e6));
     return {};
 }
 
@@ -90,7 +95,8 @@ Result<> linkDeployLibrary(const backend::LibraryRequest& request, const std::st
     LATHE_TRY_ASSIGN(const std::filesystem::path libc, findLibrary(triple, "libc.so.6"));
     LATHE_TRY_ASSIGN(const std::filesystem::path threads, findLibrary(triple, "libpthread.so.0"));
     LATHE_TRY_ASSIGN(const std::filesystem::path maths, findLibrary(triple, "libm.so.6"));
-    arguments.insert(arguments.end(), {"--no-as-needed", threads.string(), libc.string(), "--as-needed", maths.string()});
+    arguments.insert(arguments.end(),
+                     {"--no-as-needed", threads.string(), libc.string(), "--as-needed", maths.string()});
     LATHE_TRY(checkRoom(request));
     return runLinker(arguments);
 }

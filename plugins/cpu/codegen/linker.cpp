@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <lld/Common/Driver.h>
 #include <llvm/Support/raw_ostream.h>
-
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,8 +15,8 @@
 
 LLD_HAS_DRIVER(elf)
 
-// LLD 19 forgets to clear this symbol between links. A relocatable link behind one of a shared object would take it for its
-// own, and write a table that it does not have.
+// LLD 19 forgets to clear this symbol between links. A relocatable link behind one of a shared object would take it for
+// its own, and write a table that it does not have.
 namespace lld::elf {
 class Defined;
 struct ElfSym
@@ -38,7 +37,8 @@ Result<MemoryFile> MemoryFile::create(const char* name, const void* data, std::s
     while (bytes > 0) {
         const ssize_t done = write(file.m_descriptor, at, bytes);
         if (done <= 0)
-            return makeError(Errc::StoreFailed, fmt::format("the linker's input cannot be written: {}", std::strerror(errno)));
+            return makeError(Errc::StoreFailed,
+                             fmt::format("the linker's input cannot be written: {}", std::strerror(errno)));
         at += done;
         bytes -= static_cast<std::size_t>(done);
     }
@@ -94,8 +94,8 @@ std::string versionScript(const std::vector<std::string>& exports)
 
 std::vector<std::string> sharedObjectArguments()
 {
-    return {"ld.lld", "-shared", "--threads=1", "--gc-sections", "-z", "defs", "-z", "now", "-z", "noexecstack", "--build-id=none",
-            "--hash-style=gnu", "-O1"};
+    return {"ld.lld", "-shared",     "--threads=1",     "--gc-sections",    "-z", "defs", "-z", "now",
+            "-z",     "noexecstack", "--build-id=none", "--hash-style=gnu", "-O1"};
 }
 
 } // namespace lathe::cpu

@@ -14,7 +14,10 @@ class MemoryFile
 {
 public:
     static Result<MemoryFile> create(const char* name, const void* data, std::size_t bytes);
-    MemoryFile(MemoryFile&& other) noexcept : m_descriptor(std::exchange(other.m_descriptor, -1)) { }
+    MemoryFile(MemoryFile&& other) noexcept
+        : m_descriptor(std::exchange(other.m_descriptor, -1))
+    {
+    }
     MemoryFile& operator=(MemoryFile&& other) noexcept
     {
         std::swap(m_descriptor, other.m_descriptor);

@@ -34,8 +34,8 @@ bool isWorthAnotherTry(const MachineCode& code)
 
 } // namespace
 
-Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, const CpuTarget& target, const ir::LoopNest& nest,
-                                                 std::size_t phase, const std::string& symbol)
+Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, const CpuTarget& target,
+                                                 const ir::LoopNest& nest, std::size_t phase, const std::string& symbol)
 {
     auto module = std::make_unique<llvm::Module>("lathe", context);
     module->setTargetTriple(target.triple);
@@ -46,7 +46,8 @@ Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, con
     return module;
 }
 
-Result<MachineCode> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol, CodeFormat format)
+Result<MachineCode> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase,
+                                 const std::string& symbol, CodeFormat format)
 {
     const auto compile = [&](bool schedules) -> Result<MachineCode> {
         llvm::LLVMContext context;

@@ -10,22 +10,22 @@
 namespace llvm {
 class LLVMContext;
 class Module;
-}
+} // namespace llvm
 
 namespace lathe::cpu {
 
 /// The module of one phase after the short pass pipeline.
-Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, const CpuTarget& target, const ir::LoopNest& nest,
-                                                 std::size_t phase, const std::string& symbol);
+Result<std::unique_ptr<llvm::Module>> emitModule(llvm::LLVMContext& context, const CpuTarget& target,
+                                                 const ir::LoopNest& nest, std::size_t phase,
+                                                 const std::string& symbol);
 
-/// Instructions stay in the order in which they were emitted, and go through LLVM's scheduler where that spills fewer vectors;
-/// cores that do not run out of order are served the other way round.
-/// Errors: those of emitPhase and generate.
-Result<MachineCode> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase, const std::string& symbol,
-                                   CodeFormat format);
+/// Instructions stay in the order in which they were emitted, and go through LLVM's scheduler where that spills fewer
+/// vectors; cores that do not run out of order are served the other way round. Errors: those of emitPhase and generate.
+Result<MachineCode> compilePhase(const CpuTarget& target, const ir::LoopNest& nest, std::size_t phase,
+                                 const std::string& symbol, CodeFormat format);
 
-/// Objects of phases by what they do: candidates of one task often share all but one (winograd's transforms), and different
-/// genomes often mean the same code. Symbols are made from the key, so that kernels share the code itself.
+/// Objects of phases by what they do: candidates of one task often share all but one (winograd's transforms), and
+/// different genomes often mean the same code. Symbols are made from the key, so that kernels share the code itself.
 class PhaseCache
 {
 public:

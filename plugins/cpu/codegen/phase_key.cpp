@@ -13,7 +13,11 @@ namespace {
 class Writer
 {
 public:
-    Writer(const ir::LoopNest& nest, const ir::ScratchLayout& scratch) : m_nest(nest), m_scratch(scratch) { }
+    Writer(const ir::LoopNest& nest, const ir::ScratchLayout& scratch)
+        : m_nest(nest)
+        , m_scratch(scratch)
+    {
+    }
 
     std::string write(std::size_t phase)
     {
@@ -42,7 +46,10 @@ private:
         m_text += text;
     }
 
-    void variable(const ir::Node* v) { put(m_variables.try_emplace(v, static_cast<std::int64_t>(m_variables.size())).first->second); }
+    void variable(const ir::Node* v)
+    {
+        put(m_variables.try_emplace(v, static_cast<std::int64_t>(m_variables.size())).first->second);
+    }
 
     void buffer(std::int32_t b)
     {

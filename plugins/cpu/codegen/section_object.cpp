@@ -2,11 +2,10 @@
 
 #include "core/support/message.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <llvm/BinaryFormat/ELF.h>
 #include <llvm/TargetParser/Triple.h>
-
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <bit>
@@ -60,7 +59,8 @@ struct Frame
 Result<> checkAlignment(const backend::BinarySection& section)
 {
     if (section.alignment <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(section.alignment)))
-        return makeError(Errc::InvalidArgument, fmt::format("section '{}' asks for an alignment of {}", section.symbol, section.alignment));
+        return makeError(Errc::InvalidArgument,
+                         fmt::format("section '{}' asks for an alignment of {}", section.symbol, section.alignment));
     return {};
 }
 
@@ -153,7 +153,10 @@ Result<Frame> frameOf(std::span<const Placed> sections, std::uint64_t end, const
 class Descriptor
 {
 public:
-    explicit Descriptor(const std::filesystem::path& file) : m_fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC)) { }
+    explicit Descriptor(const std::filesystem::path& file)
+        : m_fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC))
+    {
+    }
     ~Descriptor()
     {
         if (m_fd >= 0)
@@ -185,7 +188,8 @@ private:
 
 } // namespace
 
-Result<std::vector<std::byte>> makeSectionObject(std::span<const backend::BinarySection> sections, const std::string& triple)
+Result<std::vector<std::byte>> makeSectionObject(std::span<const backend::BinarySection> sections,
+                                                 const std::string& triple)
 {
     std::vector<Placed> placed;
     std::vector<const backend::BinarySection*> held;
@@ -218,18 +222,20 @@ Result<> completeSectionFile(const backend::BinarySection& section, const std::s
     const llvm::Triple triple(tripleText);
     std::error_code error;
     const std::uint64_t end = std::filesystem::file_size(section.file, error);
-    if (error || end < backend::kSectionFileStart || section.alignment > static_cast<std::int64_t>(backend::kSectionFileStart))
+    if (error || end < backend::kSectionFileStart
+        || section.alignment > static_cast<std::int64_t>(backend::kSectionFileStart))
         return makeError(Errc::StoreFailed, fmt::format("'{}' holds no section", section.file.string()));
     const std::uint64_t size = end - backend::kSectionFileStart;
     // Code reaches 4 GiB to either side there, and there is no such thing as a section for data that is farther away.
     constexpr std::uint64_t kMostBesideCode = std::uint64_t{3} << 30;
     if (triple.getArch() == llvm::Triple::aarch64 && size > kMostBesideCode)
         return makeError(Errc::Unsupported, say(Msg::WeightsTooLarge, static_cast<double>(size) / 1e9,
-                                                        static_cast<double>(kMostBesideCode) / 1e9));
+                                                static_cast<double>(kMostBesideCode) / 1e9));
     const Placed placed{section.symbol, backend::kSectionFileStart, size, section.alignment, true};
     LATHE_TRY_ASSIGN(const Frame frame, frameOf({&placed, 1}, end, triple));
     const Descriptor file(section.file);
-    if (!file.write(0, &frame.head, sizeof frame.head) || !file.write(frame.tailAt, frame.tail.data(), frame.tail.size()))
+    if (!file.write(0, &frame.head, sizeof frame.head)
+        || !file.write(frame.tailAt, frame.tail.data(), frame.tail.size()))
         return makeError(Errc::StoreFailed, say(Msg::NotWritten, section.file.string(), std::strerror(errno)));
     return {};
 }

@@ -9,15 +9,16 @@ namespace lathe::cpu {
 
 /// Emits a mathematical function of f32 or f64, scalar or vector, as arithmetic: nothing calls a library.
 ///
-/// Largest errors, in units of the last place of a correctly rounded result, tested by tests/plugins/cpu/tst_vector_math:
+/// Largest errors, in units of the last place of a correctly rounded result, tested by
+/// tests/plugins/cpu/tst_vector_math:
 ///   f32: exp 1.1, exp2 1.1, log 1, tanh 2, sigmoid 2.5, erf 2.5, rsqrt 1.5, pow 1 (through f64), sqrt exact
 ///   f64: exp 1.1, exp2 1.1, log 1, tanh 2, sigmoid 2.5, erf 3, rsqrt 1.5; pow 1e-13 relative
 /// Subnormal results of exp are kept; exp overflows to infinity, log of 0 is -infinity, of a negative number NaN.
 ///
 /// round goes to the nearest, ties to even.
 ///
-/// sin, cos, tan: absolute error below 1.5e-7 (f32) and 3e-16 (f64) for |x| < 1e4; beyond, digits are lost as in the argument.
-/// atan 2.5 units of the last place. fmod exact while the quotient fits the mantissa.
+/// sin, cos, tan: absolute error below 1.5e-7 (f32) and 3e-16 (f64) for |x| < 1e4; beyond, digits are lost as in the
+/// argument. atan 2.5 units of the last place. fmod exact while the quotient fits the mantissa.
 ///
 /// Known: abs atan ceil cos erf exp exp2 fabs floor fma fmod log log2 max min pow round rsqrt sigmoid sin sqrt tan tanh
 /// trunc.

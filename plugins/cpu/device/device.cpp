@@ -314,11 +314,13 @@ int run(LatheDevice* device, const LatheLaunch* launches, uint32_t count, uint32
     if (const int status = reserveScratch(device, list, error))
         return status;
     // Where everything is timed the clock is read now and then, not twice a launch.
-    const bool whole =
-        coldBytes == 0 && std::all_of(list.begin(), list.end(), [](const LatheLaunch& l) { return l.timed != 0; });
-    // All of them together are what is repeated: some may have constants that are still in a cache, and the quicker half would be these.
-    // In a single pass over launches of one kernel each is one repetition.
-    const bool alike = iterations == 1 && std::all_of(list.begin(), list.end(), [&list](const LatheLaunch& l) { return l.module == list.front().module && l.kernel == list.front().kernel; });
+    const bool whole = coldBytes == 0
+                       && std::all_of(list.begin(), list.end(), [](const LatheLaunch& l) { return l.timed != 0; });
+    // All of them together are what is repeated: some may have constants that are still in a cache, and the quicker
+    // half would be these. In a single pass over launches of one kernel each is one repetition.
+    const bool alike = iterations == 1 && std::all_of(list.begin(), list.end(), [&list](const LatheLaunch& l) {
+                           return l.module == list.front().module && l.kernel == list.front().kernel;
+                       });
     std::uint64_t total = 0;
     TimedBlocks blocks((alike ? std::uint64_t{count} : 1) * iterations, runtime::nowNanoseconds());
     for (std::uint32_t i = 0; i < iterations; ++i) {

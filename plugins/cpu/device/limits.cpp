@@ -11,8 +11,9 @@
 #include <cstring>
 #include <vector>
 
-// Both probes are written with vectors of the compiler's own, once for each width: as many sums as hide a multiply-add's latency
-// of four cycles on two units and fit the registers. This file is compiled with contraction, so that a * b + c is one instruction.
+// Both probes are written with vectors of the compiler's own, once for each width: as many sums as hide a
+// multiply-add's latency of four cycles on two units and fit the registers. This file is compiled with contraction, so
+// that a * b + c is one instruction.
 
 namespace lathe::cpu {
 
@@ -25,8 +26,8 @@ constexpr std::uint64_t kSteps = 400'000; ///< of multiply-adds, each of all sum
 /// Others take turns with this program on shared machines: in so many rounds each probe meets a quiet moment.
 constexpr int kRounds = 15;
 
-// One function a width, since an instruction set is an attribute of a function and templates do not inherit it from who calls.
-// The sums are variables one by one: an array of them would stay in memory.
+// One function a width, since an instruction set is an attribute of a function and templates do not inherit it from who
+// calls. The sums are variables one by one: an array of them would stay in memory.
 #define LATHE_12(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 #define LATHE_24(X) LATHE_12(X) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
 #define LATHE_BEGIN(k) V sum##k = V{} + (1.0f + 0.01f * k); // different, or they would be computed as one
@@ -34,27 +35,24 @@ constexpr int kRounds = 15;
 #define LATHE_END(k) *out += sum##k[0];
 #define LATHE_LOAD(k) sum##k += v[i + k];
 
-#define LATHE_PROBES(suffix, bytes, sums, attributes)                                                                             \
-    attributes void multiplyAdd##suffix(float* out)                                                                               \
-    {                                                                                                                             \
-        using V = Vector<bytes>;                                                                                                  \
-        const V factor = V{} + 0.999f, term = V{} + 0.001f;                                                                       \
-        sums(LATHE_BEGIN) for (std::uint64_t i = 0; i < kSteps; ++i)                                                              \
-        {                                                                                                                         \
-            asm volatile("" ::: "memory");                                                                                        \
-            sums(LATHE_STEP)                                                                                                      \
-        }                                                                                                                         \
-        sums(LATHE_END)                                                                                                           \
-    }                                                                                                                             \
-    attributes void readAll##suffix(const std::byte* from, std::size_t count, float* out)                                         \
-    {                                                                                                                             \
-        using V = Vector<bytes>;                                                                                                  \
-        const V* v = reinterpret_cast<const V*>(from);                                                                            \
-        LATHE_12(LATHE_BEGIN) for (std::size_t i = 0; i + 12 <= count / bytes; i += 12)                                           \
-        {                                                                                                                         \
-            LATHE_12(LATHE_LOAD)                                                                                                  \
-        }                                                                                                                         \
-        LATHE_12(LATHE_END)                                                                                                       \
+#define LATHE_PROBES(suffix, bytes, sums, attributes)                                                                  \
+    attributes void multiplyAdd##suffix(float* out)                                                                    \
+    {                                                                                                                  \
+        using V = Vector<bytes>;                                                                                       \
+        const V factor = V{} + 0.999f, term = V{} + 0.001f;                                                            \
+        sums(LATHE_BEGIN) for (std::uint64_t i = 0; i < kSteps; ++i)                                                   \
+        {                                                                                                              \
+            asm volatile("" ::: "memory");                                                                             \
+            sums(LATHE_STEP)                                                                                           \
+        }                                                                                                              \
+        sums(LATHE_END)                                                                                                \
+    }                                                                                                                  \
+    attributes void readAll##suffix(const std::byte* from, std::size_t count, float* out)                              \
+    {                                                                                                                  \
+        using V = Vector<bytes>;                                                                                       \
+        const V* v = reinterpret_cast<const V*>(from);                                                                 \
+        LATHE_12(LATHE_BEGIN)                                                                                          \
+        for (std::size_t i = 0; i + 12 <= count / bytes; i += 12){LATHE_12(LATHE_LOAD)} LATHE_12(LATHE_END)            \
     }
 
 #if defined(__x86_64__)
@@ -121,7 +119,8 @@ std::string machineLimits(runtime::Pool& pool)
     const Probe probe = pick();
     const auto threads = static_cast<double>(pool.parts());
     nlohmann::json limits;
-    const auto l1 = static_cast<double>(cacheBytes(1)), l2 = static_cast<double>(cacheBytes(2)), l3 = static_cast<double>(cacheBytes(3));
+    const auto l1 = static_cast<double>(cacheBytes(1)), l2 = static_cast<double>(cacheBytes(2)),
+               l3 = static_cast<double>(cacheBytes(3));
     struct Level
     {
         const char* name;
@@ -145,7 +144,9 @@ std::string machineLimits(runtime::Pool& pool)
         for (const Level& level : levels) {
             const std::size_t share = static_cast<std::size_t>(level.used / threads) / 4096 * 4096;
             if (share > 0)
-                reads.push_back({level, {probe, pages.data(), share, std::max(1, static_cast<int>(16e6 / static_cast<double>(share)))}});
+                reads.push_back(
+                    {level,
+                     {probe, pages.data(), share, std::max(1, static_cast<int>(16e6 / static_cast<double>(share)))}});
         }
     }
     double multiplySeconds = HUGE_VAL;
@@ -158,7 +159,8 @@ std::string machineLimits(runtime::Pool& pool)
     limits["levels"] = nlohmann::json::array();
     for (const Read& read : reads) {
         const double bytes = static_cast<double>(read.job.share) * threads * read.job.passes;
-        limits["levels"].push_back({{"name", read.level.name}, {"bytes", read.level.holds}, {"gbytes_per_s", bytes / read.seconds * 1e-9}});
+        limits["levels"].push_back(
+            {{"name", read.level.name}, {"bytes", read.level.holds}, {"gbytes_per_s", bytes / read.seconds * 1e-9}});
     }
     return limits.dump();
 }

@@ -4,12 +4,11 @@
 #include "core/runtime/pool.h"
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-
-#include <unistd.h>
 
 namespace lathe::cpu {
 
@@ -68,15 +67,16 @@ bool readNumber(const char* path, double& value)
 
 std::int64_t cacheBytes(int level)
 {
-    // The kernel's figure is of one cache. That of sysconf comes from the processor and may be of all packages' together:
-    // 384 MiB on a guest whose cores share 32.
+    // The kernel's figure is of one cache. That of sysconf comes from the processor and may be of all packages'
+    // together: 384 MiB on a guest whose cores share 32.
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
     for (int index = 0; index < 8; ++index) {
         std::string type;
         double found = 0, kib = 0;
         std::ifstream(folder + std::to_string(index) + "/type") >> type;
         if (type != "Instruction" && readNumber((folder + std::to_string(index) + "/level").c_str(), found)
-            && static_cast<int>(found) == level && readNumber((folder + std::to_string(index) + "/size").c_str(), kib) && kib > 0)
+            && static_cast<int>(found) == level && readNumber((folder + std::to_string(index) + "/size").c_str(), kib)
+            && kib > 0)
             return static_cast<std::int64_t>(kib) * 1024; // "32768K"
     }
     const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};

@@ -1,16 +1,16 @@
 #include "plugins/cpu/device/memory.h"
 
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 #include <vector>
-
-#include <csignal>
-#include <sys/mman.h>
-#include <ucontext.h>
-#include <unistd.h>
 
 namespace lathe::cpu {
 
@@ -133,7 +133,8 @@ Buffer* Buffer::takeSpare(std::size_t bytes, bool guarded)
 {
     const std::scoped_lock lock(buffersMutex());
     std::vector<Buffer*>& kept = spares().all;
-    const auto found = std::find_if(kept.rbegin(), kept.rend(), [&](const Buffer* b) { return b->m_bytes == bytes && b->m_guarded == guarded; });
+    const auto found = std::find_if(kept.rbegin(), kept.rend(),
+                                    [&](const Buffer* b) { return b->m_bytes == bytes && b->m_guarded == guarded; });
     if (found == kept.rend())
         return nullptr;
     Buffer* const buffer = *found;
@@ -156,8 +157,8 @@ Buffer* Buffer::create(std::size_t bytes, bool guarded)
     if (!buffer)
         return nullptr;
     buffer->m_regionBytes = accessible + 2 * kGuardBytes + unit;
-    void* region =
-        ::mmap(nullptr, buffer->m_regionBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* region = ::mmap(nullptr, buffer->m_regionBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                          0);
     if (region == MAP_FAILED) {
         delete buffer;
         return nullptr;
@@ -219,7 +220,7 @@ bool Buffer::marginsIntact()
     unsigned char* const end = m_data + m_bytes;
     const std::size_t before = std::min<std::size_t>(m_data - m_low, kMarginBytes);
     const bool intact = std::all_of(end, end + std::min<std::size_t>(m_high - end, kMarginBytes), isMargin)
-        && std::all_of(m_data - before, m_data, isMargin);
+                        && std::all_of(m_data - before, m_data, isMargin);
     if (!intact)
         fillMargins();
     return intact;

@@ -5,15 +5,17 @@
 
 namespace lathe::cpu {
 
-/// A buffer of a kernel. Guarded: its end lies against inaccessible memory, but for what alignment leaves, which is filled
-/// with a pattern that run() looks at. Before its start lies the rest of a page (of 2 MiB for buffers of 1 MiB and more, so
-/// that kernels are timed on pages of the size that a library gives them), and then inaccessible memory: of that rest the
-/// last 64 KiB hold the pattern; what is written farther before the start is not noticed, nor is what is only read there.
+/// A buffer of a kernel. Guarded: its end lies against inaccessible memory, but for what alignment leaves, which is
+/// filled with a pattern that run() looks at. Before its start lies the rest of a page (of 2 MiB for buffers of 1 MiB
+/// and more, so that kernels are timed on pages of the size that a library gives them), and then inaccessible memory:
+/// of that rest the last 64 KiB hold the pattern; what is written farther before the start is not noticed, nor is what
+/// is only read there.
 class Buffer
 {
 public:
-    /// Null if there is no memory. What is in it is not defined: trials follow one another with buffers of the same sizes, and a
-    /// good part of a short one's time would go into clearing pages, so some are kept for those that come next.
+    /// Null if there is no memory. What is in it is not defined: trials follow one another with buffers of the same
+    /// sizes, and a good part of a short one's time would go into clearing pages, so some are kept for those that come
+    /// next.
     static Buffer* create(std::size_t bytes, bool guarded);
     static void destroy(Buffer* buffer);
     /// By the pointer that create()'s data() gave out; null if there is none.

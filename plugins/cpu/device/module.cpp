@@ -3,14 +3,13 @@
 #include "core/runtime/dtype.h"
 #include "plugins/cpu/device/errors.h"
 
+#include <dlfcn.h>
 #include <nlohmann/json.hpp>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace lathe::cpu {
 

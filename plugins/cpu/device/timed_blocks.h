@@ -7,9 +7,9 @@
 
 namespace lathe::cpu {
 
-/// What equal launches, one after the other, take without what was none of theirs: while another guest of the machine or another
-/// process has one of the cores, all parts of a kernel wait, for milliseconds where it takes microseconds. The launches are
-/// timed in blocks, and the quickest blocks that hold half of them count.
+/// What equal launches, one after the other, take without what was none of theirs: while another guest of the machine
+/// or another process has one of the cores, all parts of a kernel wait, for milliseconds where it takes microseconds.
+/// The launches are timed in blocks, and the quickest blocks that hold half of them count.
 ///
 ///     TimedBlocks blocks(launches, now);
 ///     for each launch: run it; if (blocks.isDue()) blocks.add(now)
@@ -59,8 +59,10 @@ inline void TimedBlocks::add(std::uint64_t now)
     m_since = 0;
     m_least = m_count == 1 ? each : std::min(m_least, each);
     // By the quickest: the first one may have been held up. The last block takes whatever is left.
-    const double inTime = std::min(kBlockNs / std::max(m_least, 1.0), static_cast<double>(m_longest)), inPlace = static_cast<double>(m_left) / static_cast<double>(std::max<std::size_t>(kMost - m_count, 1));
-    m_length = m_count + 1 >= kMost ? std::max<std::uint64_t>(m_left, 1) : static_cast<std::uint64_t>(std::max({1.0, inTime, 2 * inPlace}));
+    const double inTime = std::min(kBlockNs / std::max(m_least, 1.0), static_cast<double>(m_longest)),
+                 inPlace = static_cast<double>(m_left) / static_cast<double>(std::max<std::size_t>(kMost - m_count, 1));
+    m_length = m_count + 1 >= kMost ? std::max<std::uint64_t>(m_left, 1)
+                                    : static_cast<std::uint64_t>(std::max({1.0, inTime, 2 * inPlace}));
 }
 
 inline double TimedBlocks::total() const

@@ -1,8 +1,9 @@
 // What building the trials of a tuned project costs in processor time: as a builder does, in artifacts of 16.
 // Usage: bench_build FILE.lathe [--trials N] [--rounds N] [--task KEY] [--best] [--programs FILE]
-// N trials spread evenly over all of the project's or of the tasks whose key begins so, or with --best the fastest of each task.
-// --programs writes a line per program (trial, hash of its machine code, spills, bytes), to compare generators by: equal lines are
-// equal code.
+// N trials spread evenly over all of the project's or of the tasks whose key begins so, or with --best the fastest of
+// each task.
+// --programs writes a line per program (trial, hash of its machine code, spills, bytes), to compare generators by:
+// equal lines are equal code.
 
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
@@ -81,7 +82,8 @@ Result<std::vector<Trial>> trialsOf(const Options& options, std::string& target)
     std::vector<Trial> trials;
     for (std::size_t i = 0; i < wanted; ++i) {
         // Neighbours stay neighbours: runs of sixteen, since a round's candidates share code.
-        const std::size_t groups = (wanted + kGroup - 1) / kGroup, stride = candidates.size() / std::max<std::size_t>(1, groups);
+        const std::size_t groups = (wanted + kGroup - 1) / kGroup,
+                          stride = candidates.size() / std::max<std::size_t>(1, groups);
         const std::size_t at = options.best ? i : std::min(i / kGroup * stride + i % kGroup, candidates.size() - 1);
         const Candidate& candidate = candidates[at];
         const auto task = tasks.find(candidate.task);
@@ -121,7 +123,8 @@ Result<> writePrograms(const std::vector<Trial>& trials, const std::string& targ
             out << trial.id << " " << (text ? artifact.error() : text.error()).message << "\n";
             continue;
         }
-        out << trial.id << " " << contentHash(*text).hex() << " " << artifact->kernels[0].info.vectorSpills << " " << artifact->kernels[0].info.codeBytes << "\n";
+        out << trial.id << " " << contentHash(*text).hex() << " " << artifact->kernels[0].info.vectorSpills << " "
+            << artifact->kernels[0].info.codeBytes << "\n";
     }
     return {};
 }
@@ -162,8 +165,9 @@ Result<> bench(const Options& options)
             bytes += artifact->bytes.size();
         }
         const double per = 1e3 / static_cast<double>(trials.size());
-        fmt::print("per trial: lower {:.2f} ms, generate {:.2f} ms, link {:.2f} ms, all {:.2f} ms; {} failed; {} bytes\n", per * lower, per * (build - link), per * link,
-                   per * (lower + build), failed, bytes / trials.size());
+        fmt::print(
+            "per trial: lower {:.2f} ms, generate {:.2f} ms, link {:.2f} ms, all {:.2f} ms; {} failed; {} bytes\n",
+            per * lower, per * (build - link), per * link, per * (lower + build), failed, bytes / trials.size());
         std::fflush(stdout);
     }
     return {};
@@ -190,7 +194,8 @@ int main(int argc, char** argv)
             options.file = argv[i];
     }
     if (options.file.empty()) {
-        fmt::print(stderr, "bench_build FILE.lathe [--trials N] [--rounds N] [--task KEY] [--best] [--programs FILE]\n");
+        fmt::print(stderr,
+                   "bench_build FILE.lathe [--trials N] [--rounds N] [--task KEY] [--best] [--programs FILE]\n");
         return 2;
     }
     if (const auto done = bench(options); !done) {

@@ -1,6 +1,6 @@
-// What the pool adds to a network of small kernels after a rest: 26 kernels of 20 us a part, 0.1 s of sleep before each series, as
-// a program has that infers now and then. Beside it, in the same series, the caller's part of the work alone: the ratio is 1 if forks
-// and joins cost nothing.
+// What the pool adds to a network of small kernels after a rest: 26 kernels of 20 us a part, 0.1 s of sleep before each
+// series, as a program has that infers now and then. Beside it, in the same series, the caller's part of the work
+// alone: the ratio is 1 if forks and joins cost nothing.
 
 #include "core/runtime/clock.h"
 #include "core/runtime/pool.h"
@@ -67,7 +67,8 @@ int main()
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         forked.push_back(series([&] {
             for (int k = 0; k < kKernels; ++k)
-                pool->run([](void* context, std::uint32_t, std::uint32_t) { spend(*static_cast<int*>(context)); }, &steps);
+                pool->run([](void* context, std::uint32_t, std::uint32_t) { spend(*static_cast<int*>(context)); },
+                          &steps);
         }));
         alone.push_back(series([&] {
             for (int k = 0; k < kKernels; ++k)
@@ -79,7 +80,8 @@ int main()
     print("forked", forked);
     print("alone", alone);
     std::sort(ratios.begin(), ratios.end());
-    fmt::print("ratio: median {:.2f}, nine in ten below {:.2f}, most {:.2f}\n", ratios[kSeries / 2], ratios[kSeries * 9 / 10], ratios.back());
+    fmt::print("ratio: median {:.2f}, nine in ten below {:.2f}, most {:.2f}\n", ratios[kSeries / 2],
+               ratios[kSeries * 9 / 10], ratios.back());
     Pool::destroy(pool);
     return 0;
 }

@@ -13,7 +13,8 @@
 #include <cstdio>
 #include <ctime>
 
-/// How long the graph of a network takes to open and to lay out, and the processor's time for each frame while it is panned, at 1280x800.
+/// How long the graph of a network takes to open and to lay out, and the processor's time for each frame while it is
+/// panned, at 1280x800.
 ///
 ///     bench_graph_view [MODEL...]    without one: a network of 8,000 nodes
 
@@ -23,7 +24,8 @@ namespace {
 
 constexpr int kFrames = 200;
 
-/// Residual blocks with four branches, in stages, and a mask that all of them use: nothing that can be cut or repeats all over.
+/// Residual blocks with four branches, in stages, and a mask that all of them use: nothing that can be cut or repeats
+/// all over.
 std::shared_ptr<const session::GraphView> large(int nodes)
 {
     auto graph = std::make_shared<session::GraphView>();
@@ -78,14 +80,17 @@ void printFrames(ui::GraphView& view, const char* what)
 {
     std::vector<double> ms;
     for (int f = 0; f < kFrames; ++f) {
-        view.verticalScrollBar()->setValue((view.verticalScrollBar()->value() + 29) % std::max(1, view.verticalScrollBar()->maximum()));
-        view.horizontalScrollBar()->setValue((view.horizontalScrollBar()->value() + 7) % std::max(1, view.horizontalScrollBar()->maximum()));
+        view.verticalScrollBar()->setValue((view.verticalScrollBar()->value() + 29)
+                                           % std::max(1, view.verticalScrollBar()->maximum()));
+        view.horizontalScrollBar()->setValue((view.horizontalScrollBar()->value() + 7)
+                                             % std::max(1, view.horizontalScrollBar()->maximum()));
         const std::clock_t before = std::clock(); // of this process alone: others must not count
         view.viewport()->repaint();
         ms.push_back(1e3 * static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
     }
     std::sort(ms.begin(), ms.end());
-    std::printf("    %-18s frame: median %.2f ms, 95 %% below %.2f ms, longest %.1f ms\n", what, ms[kFrames / 2], ms[kFrames * 95 / 100], ms.back());
+    std::printf("    %-18s frame: median %.2f ms, 95 %% below %.2f ms, longest %.1f ms\n", what, ms[kFrames / 2],
+                ms[kFrames * 95 / 100], ms.back());
 }
 
 void measure(const std::shared_ptr<const session::GraphView>& graph)
@@ -103,11 +108,13 @@ void measure(const std::shared_ptr<const session::GraphView>& graph)
     std::printf("%s: %zu nodes, opened in %.0f ms\n", graph->name.c_str(), graph->nodes.size(), opened);
     const auto items = [&] { return static_cast<int>(view.scene().visible().items.size()); };
     const double first = layoutMs(view, [&] { view.setGraph(graph); });
-    std::printf("    at first: %d items, %zu edges, %zu frames, laid out in %.0f ms, from the cache in %.1f ms\n", items(), view.scene().visible().edges.size(), view.scene().visible().frames.size(), first,
+    std::printf("    at first: %d items, %zu edges, %zu frames, laid out in %.0f ms, from the cache in %.1f ms\n",
+                items(), view.scene().visible().edges.size(), view.scene().visible().frames.size(), first,
                 layoutMs(view, [&] { view.setGraph(graph); }));
     printFrames(view, "full size");
     const double all = layoutMs(view, [&] { view.unfoldAll(); });
-    std::printf("    unfolded: %d items, %zu edges, %zu frames, laid out in %.0f ms\n", items(), view.scene().visible().edges.size(), view.scene().visible().frames.size(), all);
+    std::printf("    unfolded: %d items, %zu edges, %zu frames, laid out in %.0f ms\n", items(),
+                view.scene().visible().edges.size(), view.scene().visible().frames.size(), all);
     for (const double scale : {1.0, 0.5, 0.35, 0.2}) {
         view.zoom(scale / view.scale(), {});
         printFrames(view, qPrintable(QStringLiteral("at %1 %").arg(scale * 100)));
@@ -121,7 +128,8 @@ void measure(const std::shared_ptr<const session::GraphView>& graph)
     const double prepared = static_cast<double>(clock.nsecsElapsed()) / 1e6;
     clock.start();
     const std::size_t found = find.find(QStringLiteral("relu 1x64")).size();
-    std::printf("    find: first %.1f ms, then %.1f ms (%zu found)\n", prepared, static_cast<double>(clock.nsecsElapsed()) / 1e6, found);
+    std::printf("    find: first %.1f ms, then %.1f ms (%zu found)\n", prepared,
+                static_cast<double>(clock.nsecsElapsed()) / 1e6, found);
 }
 
 } // namespace

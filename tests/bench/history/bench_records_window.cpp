@@ -1,5 +1,5 @@
-// How the window bears a project with a million records: when it is usable, how long the list and the chart take to follow, and the
-// longest time for which the event loop stood still meanwhile.
+// How the window bears a project with a million records: when it is usable, how long the list and the chart take to
+// follow, and the longest time for which the event loop stood still meanwhile.
 //     QT_QPA_PLATFORM=offscreen bench_records_window /tmp/million.lathe
 // The project is one that bench_history makes.
 
@@ -9,8 +9,6 @@
 #include "ui/models/workspace.h"
 #include "ui/pages/failures_page.h"
 #include "ui/pages/records_page.h"
-
-#include <fmt/format.h>
 
 #include <QApplication>
 #include <QComboBox>
@@ -24,6 +22,8 @@
 #include <QTimer>
 #include <QToolButton>
 #include <QtTest>
+
+#include <fmt/format.h>
 
 using namespace lathe;
 using lathe::ui::RecordModel;
@@ -66,7 +66,8 @@ void step(Probe& probe, const char* what, Act act, Done done)
     if (!QTest::qWaitFor(done, 120000))
         fmt::print("{:<40} did not end in two minutes\n", what);
     else
-        fmt::print("{:<40} {:8.0f} ms, longest stall {:6.1f} ms\n", what, static_cast<double>(clock.nsecsElapsed()) / 1e6, probe.longestMs());
+        fmt::print("{:<40} {:8.0f} ms, longest stall {:6.1f} ms\n", what,
+                   static_cast<double>(clock.nsecsElapsed()) / 1e6, probe.longestMs());
     std::fflush(stdout);
 }
 
@@ -89,27 +90,42 @@ int main(int argc, char** argv)
     page.show();
     auto& model = page.model();
     auto* table = page.findChild<QTableView*>(QStringLiteral("recordTable"));
-    const auto read = [&](int row) { return model.rowCount() > row && !model.index(row, RecordModel::TrialColumn).data().toString().isEmpty(); };
-    step(probe, "open, until the first rows are shown", [&] { workspace.open(QString::fromLocal8Bit(argv[1]), {}); }, [&] { return model.rowCount() > 0 && read(0); });
+    const auto read = [&](int row) {
+        return model.rowCount() > row && !model.index(row, RecordModel::TrialColumn).data().toString().isEmpty();
+    };
+    step(
+        probe, "open, until the first rows are shown", [&] { workspace.open(QString::fromLocal8Bit(argv[1]), {}); },
+        [&] { return model.rowCount() > 0 && read(0); });
     const int all = model.rowCount();
     fmt::print("{} rows\n", all);
-    step(probe, "scroll to the end in 400 turns", [&] {
-        for (int i = 1; i <= 400; ++i) {
-            table->verticalScrollBar()->setValue(static_cast<int>(static_cast<double>(table->verticalScrollBar()->maximum()) * i / 400));
-            QCoreApplication::processEvents();
-        }
-    }, [&] { return read(all - 1); });
+    step(
+        probe, "scroll to the end in 400 turns",
+        [&] {
+            for (int i = 1; i <= 400; ++i) {
+                table->verticalScrollBar()->setValue(
+                    static_cast<int>(static_cast<double>(table->verticalScrollBar()->maximum()) * i / 400));
+                QCoreApplication::processEvents();
+            }
+        },
+        [&] { return read(all - 1); });
     for (int column = 0; column < RecordModel::ColumnCount; ++column) {
-        const QByteArray name = "sort by " + model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().toUtf8();
-        step(probe, name.constData(), [&] { table->horizontalHeader()->setSortIndicator(column, Qt::AscendingOrder); }, [&] { return !model.isReading() && read(0); });
+        const QByteArray name = "sort by "
+                                + model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().toUtf8();
+        step(
+            probe, name.constData(), [&] { table->horizontalHeader()->setSortIndicator(column, Qt::AscendingOrder); },
+            [&] { return !model.isReading() && read(0); });
     }
     table->horizontalHeader()->setSortIndicator(RecordModel::TimeColumn, Qt::DescendingOrder);
     ui::TrialFilter& filter = ui::TrialFilter::of(workspace);
     const auto restrict = [&](const char* what, auto change) {
         session::TrialQuery query;
         change(query);
-        step(probe, what, [&] { filter.set(query, false); }, [&] { return !model.isReading() && model.rowCount() < all && read(0); });
-        step(probe, "  and all again", [&] { filter.set({}, false); }, [&] { return !model.isReading() && model.rowCount() == all && read(0); });
+        step(
+            probe, what, [&] { filter.set(query, false); },
+            [&] { return !model.isReading() && model.rowCount() < all && read(0); });
+        step(
+            probe, "  and all again", [&] { filter.set({}, false); },
+            [&] { return !model.isReading() && model.rowCount() == all && read(0); });
     };
     restrict("one task", [](session::TrialQuery& q) { q.task = 1; });
     restrict("failed", [](session::TrialQuery& q) { q.code = "failed"; });
@@ -118,13 +134,18 @@ int main(int argc, char** argv)
     restrict("notes", [](session::TrialQuery& q) { q.noted = true; });
     auto* chart = page.findChild<QToolButton*>(QStringLiteral("recordChart"));
     auto* summary = page.findChild<QLabel*>(QStringLiteral("scatterSummary"));
-    step(probe, "chart of predicted and measured", [&] { chart->setChecked(true); }, [&] { return summary->text().contains(QStringLiteral("every one counted")); });
+    step(
+        probe, "chart of predicted and measured", [&] { chart->setChecked(true); },
+        [&] { return summary->text().contains(QStringLiteral("every one counted")); });
     auto* across = page.findChild<QComboBox*>(QStringLiteral("scatterX"));
     const QString before = summary->text();
-    step(probe, "chart of time and measured", [&] { across->setCurrentIndex(2); }, [&] { return summary->text() != before; });
+    step(
+        probe, "chart of time and measured", [&] { across->setCurrentIndex(2); },
+        [&] { return summary->text() != before; });
     chart->setChecked(false);
     ui::FailuresPage failures(workspace, nullptr);
     auto* causes = failures.findChild<QTableView*>(QStringLiteral("failureTable"));
-    step(probe, "failures by cause", [&] { failures.show(); }, [&] { return causes->model()->rowCount() > 0; });
+    step(
+        probe, "failures by cause", [&] { failures.show(); }, [&] { return causes->model()->rowCount() > 0; });
     return 0;
 }

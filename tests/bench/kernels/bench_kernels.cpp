@@ -1,5 +1,6 @@
-// Two hand-scheduled kernels beside this machine's peak, all three emitted by plugins/cpu and timed in turn. Times are the
-// thread's own processor time, so that a busy machine disturbs little. Usage: bench_kernels [--list] [--rounds N] [-mcpu=..]
+// Two hand-scheduled kernels beside this machine's peak, all three emitted by plugins/cpu and timed in turn. Times are
+// the thread's own processor time, so that a busy machine disturbs little. Usage: bench_kernels [--list] [--rounds N]
+// [-mcpu=..]
 
 #include "plugins/cpu/codegen/cpu_codegen.h"
 #include "tests/bench/kernels/convolution_nests.h"
@@ -112,13 +113,26 @@ bool isRight(const Bench& bench, const ConvolutionShape& s)
                             const int q = col + kw - (s.kernel - 1) / 2;
                             if (r < 0 || r >= s.height || q < 0 || q >= s.width)
                                 continue;
-                            const std::size_t xi = ((static_cast<std::size_t>(c / s.lanes) * s.height + r) * s.width + q) * s.lanes + c % s.lanes;
-                            const std::size_t wi = ((((static_cast<std::size_t>(oc / group) * (s.channels / s.lanes) + c / s.lanes) * s.kernel + kh) * s.kernel + kw) * s.lanes + c % s.lanes) * group + oc % group;
+                            const std::size_t xi = ((static_cast<std::size_t>(c / s.lanes) * s.height + r) * s.width
+                                                    + q)
+                                                       * s.lanes
+                                                   + c % s.lanes;
+                            const std::size_t wi = ((((static_cast<std::size_t>(oc / group) * (s.channels / s.lanes)
+                                                       + c / s.lanes)
+                                                          * s.kernel
+                                                      + kh)
+                                                         * s.kernel
+                                                     + kw)
+                                                        * s.lanes
+                                                    + c % s.lanes)
+                                                       * group
+                                                   + oc % group;
                             sum += static_cast<double>(x[xi]) * w[wi];
                         }
                     }
                 }
-                const double got = y[((static_cast<std::size_t>(oc / s.lanes) * s.height + h) * s.width + col) * s.lanes + oc % s.lanes];
+                const double got = y[((static_cast<std::size_t>(oc / s.lanes) * s.height + h) * s.width + col) * s.lanes
+                                     + oc % s.lanes];
                 if (std::abs(got - std::max(sum, 0.0)) > 1e-5 * std::abs(sum) + 1e-5) {
                     fmt::print("{}: [{}, {}, {}] is {}, should be {}\n", bench.name, oc, h, col, got, sum);
                     return false;
@@ -179,9 +193,18 @@ int main(int argc, char** argv)
         }
     }
     for (const ConvolutionShape& s : shapes)
-        benches.push_back({fmt::format("{}x{} {}->{} @{} {}x{} unroll {}{}", s.kernel, s.kernel, s.channels, s.outChannels, s.height,
-                                       s.pixels, s.vectors, s.channelUnroll, s.prefetchInput ? " pf" : ""),
-                           s.flop(), convolution(s), s.kernel == 3 ? 0.93 : 0.88, {}, {}, {}, {}, {}, 1});
+        benches.push_back(
+            {fmt::format("{}x{} {}->{} @{} {}x{} unroll {}{}", s.kernel, s.kernel, s.channels, s.outChannels, s.height,
+                         s.pixels, s.vectors, s.channelUnroll, s.prefetchInput ? " pf" : ""),
+             s.flop(),
+             convolution(s),
+             s.kernel == 3 ? 0.93 : 0.88,
+             {},
+             {},
+             {},
+             {},
+             {},
+             1});
     for (Bench& bench : benches)
         prepare(bench, *codegen, list, ir);
     bool right = true;
@@ -190,13 +213,14 @@ int main(int argc, char** argv)
     for (int round = 0; round < rounds; ++round)
         for (Bench& bench : benches)
             bench.gflops.push_back(bench.timeOnce());
-    fmt::print("{:34} {:>8} {:>8} {:>9} {:>9} {:>7} {:>8} {:>8}\n", "kernel", "median", "best", "of peak", "(best)", "spills", "bytes", "build ms");
+    fmt::print("{:34} {:>8} {:>8} {:>9} {:>9} {:>7} {:>8} {:>8}\n", "kernel", "median", "best", "of peak", "(best)",
+               "spills", "bytes", "build ms");
     for (const Bench& bench : benches) {
         std::vector<double> fractions;
         for (std::size_t r = 0; r < bench.gflops.size(); ++r)
             fractions.push_back(bench.gflops[r] / benches[0].gflops[r]);
-        fmt::print("{:34} {:8.1f} {:8.1f} {:8.1f}% {:8.1f}% {:7} {:8} {:8.1f}\n", bench.name, quantile(bench.gflops, 0.5),
-                   quantile(bench.gflops, 0.95), 100 * quantile(fractions, 0.5),
+        fmt::print("{:34} {:8.1f} {:8.1f} {:8.1f}% {:8.1f}% {:7} {:8} {:8.1f}\n", bench.name,
+                   quantile(bench.gflops, 0.5), quantile(bench.gflops, 0.95), 100 * quantile(fractions, 0.5),
                    100 * quantile(bench.gflops, 0.95) / quantile(benches[0].gflops, 0.95), bench.info.vectorSpills,
                    bench.info.codeBytes, bench.info.emitMs);
     }
@@ -204,7 +228,8 @@ int main(int argc, char** argv)
     for (std::size_t i = 1; i < 3; ++i) {
         const double fraction = quantile(benches[i].gflops, 0.95) / quantile(benches[0].gflops, 0.95);
         if (fraction < 0.9 * benches[i].expected) {
-            fmt::print("{} reaches {:.0f}% of peak; at least {:.0f}% is wanted\n", benches[i].name, 100 * fraction, 90 * benches[i].expected);
+            fmt::print("{} reaches {:.0f}% of peak; at least {:.0f}% is wanted\n", benches[i].name, 100 * fraction,
+                       90 * benches[i].expected);
             right = false;
         }
     }

@@ -53,11 +53,15 @@ void prefetchData(schedule::State& state, std::int64_t bytes)
 {
     for (std::size_t s = 0; s < state.stages().size(); ++s) {
         const std::vector<schedule::Iterator>& iters = state.stages()[s].iters;
-        const auto loop = std::find_if(iters.begin(), iters.end(), [](const schedule::Iterator& i) { return i.kind == schedule::IterKind::Reduction; });
+        const auto loop = std::find_if(iters.begin(), iters.end(), [](const schedule::Iterator& i) {
+            return i.kind == schedule::IterKind::Reduction;
+        });
         for (std::size_t source = 0; loop != iters.end() && source < state.dag()->ops.size(); ++source)
             if (state.dag()->ops[source].name == "data")
-                if (const Result<> added = state.apply(schedule::PrefetchStep{static_cast<std::int32_t>(s), static_cast<std::int32_t>(loop - iters.begin()),
-                                                                               static_cast<std::int32_t>(source), bytes}); !added)
+                if (const Result<> added = state.apply(schedule::PrefetchStep{
+                        static_cast<std::int32_t>(s), static_cast<std::int32_t>(loop - iters.begin()),
+                        static_cast<std::int32_t>(source), bytes});
+                    !added)
                     fmt::print("{}\n", added.error().message);
     }
 }
@@ -86,10 +90,12 @@ int main(int argc, char** argv)
     constexpr int kSteps = 2000;
     rows.push_back({"peak", 2.0 * 24 * 16 * kSteps, peakLoop(24, 16, kSteps), {}, {}, {}, {}, 0, 1});
     const std::pair<const char*, ConvLayer> layers[] = {
-        {"3x3 64->64 @56", {56, 64, 64, 3, 1}},     {"3x3 128->128 @28", {28, 128, 128, 3, 1}}, {"3x3 256->256 @14", {14, 256, 256, 3, 1}},
-        {"3x3 512->512 @7", {7, 512, 512, 3, 1}},   {"3x3/2 64->128 @56", {56, 64, 128, 3, 2}}, {"7x7/2 3->64 @224", {224, 3, 64, 7, 2}},
-        {"1x1 256->64 @56", {56, 256, 64, 1, 1}},   {"1x1 64->256 @56", {56, 64, 256, 1, 1}},   {"1x1 1024->256 @14", {14, 1024, 256, 1, 1}},
-        {"1x1/2 256->512 @56", {56, 256, 512, 1, 2}}, {"dw 3x3 144 @56", {56, 144, 144, 3, 1, true}}, {"dw 3x3/2 96 @112", {112, 96, 96, 3, 2, true}},
+        {"3x3 64->64 @56", {56, 64, 64, 3, 1}},         {"3x3 128->128 @28", {28, 128, 128, 3, 1}},
+        {"3x3 256->256 @14", {14, 256, 256, 3, 1}},     {"3x3 512->512 @7", {7, 512, 512, 3, 1}},
+        {"3x3/2 64->128 @56", {56, 64, 128, 3, 2}},     {"7x7/2 3->64 @224", {224, 3, 64, 7, 2}},
+        {"1x1 256->64 @56", {56, 256, 64, 1, 1}},       {"1x1 64->256 @56", {56, 64, 256, 1, 1}},
+        {"1x1 1024->256 @14", {14, 1024, 256, 1, 1}},   {"1x1/2 256->512 @56", {56, 256, 512, 1, 2}},
+        {"dw 3x3 144 @56", {56, 144, 144, 3, 1, true}}, {"dw 3x3/2 96 @112", {112, 96, 96, 3, 2, true}},
     };
     for (const auto& [name, layer] : layers) {
         if (!only.empty() && only != name)
@@ -103,7 +109,8 @@ int main(int argc, char** argv)
             prefetchData(*state, prefetch);
         schedule::LowerOptions lowering;
         lowering.constantInputs = options.constantInputs;
-        const Result<schedule::LoweredKernel> kernel = state ? schedule::lower(*state, lowering) : Result<schedule::LoweredKernel>(state.error());
+        const Result<schedule::LoweredKernel> kernel = state ? schedule::lower(*state, lowering)
+                                                             : Result<schedule::LoweredKernel>(state.error());
         if (!kernel) {
             fmt::print("{}: {}\n", name, kernel.error().message);
             continue;
@@ -111,11 +118,16 @@ int main(int argc, char** argv)
         if (nest == name)
             fmt::print("{}\n", ir::print(kernel->nest));
         if (list == name)
-            fmt::print("{}\n", codegen->listing(*kernel, backend::Listing::Assembly).has_value() ? *codegen->listing(*kernel, backend::Listing::Assembly) : "");
+            fmt::print("{}\n", codegen->listing(*kernel, backend::Listing::Assembly).has_value()
+                                   ? *codegen->listing(*kernel, backend::Listing::Assembly)
+                                   : "");
         const std::int64_t out = layer.size / layer.stride;
-        const double flop = 2.0 * static_cast<double>(out * out * layer.kernel * layer.kernel * layer.filters * (layer.depthwise ? 1 : layer.channels));
+        const double flop = 2.0
+                            * static_cast<double>(out * out * layer.kernel * layer.kernel * layer.filters
+                                                  * (layer.depthwise ? 1 : layer.channels));
         rows.push_back({name, flop, *kernel, {}, {}, {}, {}, 0, 1});
-        fmt::print("{}: lowered in {:.1f} ms\n", name, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+        fmt::print("{}: lowered in {:.1f} ms\n", name,
+                   std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     }
     for (Row& row : rows) {
         const Result<backend::Artifact> artifact = codegen->build({&row.kernel, 1});
@@ -144,7 +156,7 @@ int main(int argc, char** argv)
             row.best = std::max(row.best, row.once());
     fmt::print("{:24} {:>8} {:>8} {:>7} {:>8} {:>9}\n", "kernel", "GF", "of peak", "spills", "bytes", "build ms");
     for (const Row& row : rows)
-        fmt::print("{:24} {:8.1f} {:7.1f}% {:7} {:8} {:9.1f}\n", row.name, row.best, 100 * row.best / rows[0].best, row.info.vectorSpills,
-                   row.info.codeBytes, row.info.emitMs);
+        fmt::print("{:24} {:8.1f} {:7.1f}% {:7} {:8} {:9.1f}\n", row.name, row.best, 100 * row.best / rows[0].best,
+                   row.info.vectorSpills, row.info.codeBytes, row.info.emitMs);
     return 0;
 }

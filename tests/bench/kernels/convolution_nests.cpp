@@ -1,4 +1,5 @@
 #include "tests/bench/kernels/convolution_nests.h"
+
 #include "tests/plugins/cpu/nests.h"
 
 #include <functional>
@@ -23,7 +24,10 @@ enum BufferIndex : std::int32_t
 class ConvolutionNest
 {
 public:
-    explicit ConvolutionNest(const ConvolutionShape& shape) : m_shape(shape) { }
+    explicit ConvolutionNest(const ConvolutionShape& shape)
+        : m_shape(shape)
+    {
+    }
 
     schedule::LoweredKernel make() const
     {
@@ -37,7 +41,8 @@ public:
         });
         std::vector<ir::Buffer> buffers{
             buffer("input", DType::F32, {s.channels / block, s.height, s.width, block}),
-            buffer("weights", DType::F32, {s.outChannels / group, s.channels / block, s.kernel, s.kernel, block, group}),
+            buffer("weights", DType::F32,
+                   {s.outChannels / group, s.channels / block, s.kernel, s.kernel, block, group}),
             buffer("output", DType::F32, {s.outChannels / block, s.height, s.width, block}),
             buffer("tile", DType::F32, {s.pixels, s.vectors, block}, Scope::Register)};
         buffers[kWeights].constant = true;
@@ -78,7 +83,9 @@ private:
     {
         const ConvolutionShape& s = m_shape;
         const int pad = (s.kernel - 1) / 2;
-        const auto acc = [](const Expr& p, const Expr& v, const Expr& l) { return ir::load(kTile, DType::F32, {p, v, l}); };
+        const auto acc = [](const Expr& p, const Expr& v, const Expr& l) {
+            return ir::load(kTile, DType::F32, {p, v, l});
+        };
         const auto steps = [&](const Expr& cb, const Expr& kh, const Expr& kw) {
             Stmt inner = loop("c", s.lanes, LoopKind::Serial, [&](Expr c) {
                 return eachOfTile([&](Expr p, Expr v, Expr l) {
@@ -87,7 +94,7 @@ private:
                         kTile, {p, v, l},
                         acc(p, v, l)
                             + ir::load(kInput, DType::F32, {cb, h + kh - Expr(pad), column, c})
-                                * ir::load(kWeights, DType::F32, {g, cb, kh, kw, c, v * Expr(s.lanes) + l}));
+                                  * ir::load(kWeights, DType::F32, {g, cb, kh, kw, c, v * Expr(s.lanes) + l}));
                     return pad == 0 ? add : ir::makeIf(Expr(0) <= column && column < Expr(s.width), add);
                 });
             });
@@ -109,12 +116,13 @@ private:
                 return pad == 0 ? taps : ir::makeIf(Expr(0) <= row && row < Expr(s.height), taps);
             });
         });
-        return ir::makeBlock(
-            {eachOfTile([&](Expr p, Expr v, Expr l) { return ir::makeStore(kTile, {p, v, l}, ir::floatImm(0)); }), reduce,
-             eachOfTile([&](Expr p, Expr v, Expr l) {
-                 return ir::makeStore(kOutput, {g * Expr(s.vectors) + v, h, w * Expr(s.pixels) + p, l},
-                                      ir::max(acc(p, v, l), ir::floatImm(0)));
-             })});
+        return ir::makeBlock({eachOfTile([&](Expr p, Expr v, Expr l) {
+                                  return ir::makeStore(kTile, {p, v, l}, ir::floatImm(0));
+                              }),
+                              reduce, eachOfTile([&](Expr p, Expr v, Expr l) {
+                                  return ir::makeStore(kOutput, {g * Expr(s.vectors) + v, h, w * Expr(s.pixels) + p, l},
+                                                       ir::max(acc(p, v, l), ir::floatImm(0)));
+                              })});
     }
 };
 
@@ -135,15 +143,16 @@ schedule::LoweredKernel peakLoop(int chains, int lanes, int steps)
         sums
     };
     const auto each = [&](const std::function<Stmt(Expr, Expr)>& body) {
-        return loop("c", chains, LoopKind::Unrolled, [&](Expr c) {
-            return loop("l", lanes, LoopKind::Vectorized, [&](Expr l) { return body(c, l); });
-        });
+        return loop("c", chains, LoopKind::Unrolled,
+                    [&](Expr c) { return loop("l", lanes, LoopKind::Vectorized, [&](Expr l) { return body(c, l); }); });
     };
     const Stmt body = loop("part", 1, LoopKind::Serial, [&](Expr) {
         return ir::makeBlock(
             {loop("l", lanes, LoopKind::Vectorized,
                   [&](Expr l) { return ir::makeStore(factor, {l}, ir::load(x, DType::F32, {l})); }),
-             each([&](Expr c, Expr l) { return ir::makeStore(sums, {c, l}, ir::load(y, DType::F32, {c, l})); }),
+             each([&](Expr c, Expr l) {
+                 return ir::makeStore(sums, {c, l}, ir::load(y, DType::F32, {c, l}));
+             }),
              loop("s", steps, LoopKind::Serial,
                   [&](Expr) {
                       return each([&](Expr c, Expr l) {
@@ -151,7 +160,9 @@ schedule::LoweredKernel peakLoop(int chains, int lanes, int steps)
                           return ir::makeStore(sums, {c, l}, ir::load(sums, DType::F32, {c, l}) * f + f);
                       });
                   }),
-             each([&](Expr c, Expr l) { return ir::makeStore(y, {c, l}, ir::load(sums, DType::F32, {c, l})); })});
+             each([&](Expr c, Expr l) {
+                 return ir::makeStore(y, {c, l}, ir::load(sums, DType::F32, {c, l}));
+             })});
     });
     return kernelOf("peak",
                     {buffer("x", DType::F32, {lanes}), buffer("y", DType::F32, {chains, lanes}),

@@ -4,9 +4,9 @@
 
 namespace lathe::test {
 
-/// Convolution of stride 1 with padding (kernel - 1) / 2, scheduled by hand: NCHW16c activations [C/16][H][W][16], weights
-/// [OC/(16 vectors)][C/16][KH][KW][16][16 vectors], a tile of `pixels` x `vectors` vectors in registers, borders by tiles of
-/// their own. 64 bytes a vector.
+/// Convolution of stride 1 with padding (kernel - 1) / 2, scheduled by hand: NCHW16c activations [C/16][H][W][16],
+/// weights [OC/(16 vectors)][C/16][KH][KW][16][16 vectors], a tile of `pixels` x `vectors` vectors in registers,
+/// borders by tiles of their own. 64 bytes a vector.
 struct ConvolutionShape
 {
     int channels = 64;
@@ -23,7 +23,8 @@ struct ConvolutionShape
 };
 schedule::LoweredKernel convolution(const ConvolutionShape& shape);
 
-/// Nothing but multiply-adds on registers: `chains` accumulators, `steps` times. Parameters: x[lanes], y[chains * lanes].
+/// Nothing but multiply-adds on registers: `chains` accumulators, `steps` times. Parameters: x[lanes], y[chains *
+/// lanes].
 schedule::LoweredKernel peakLoop(int chains, int lanes, int steps);
 
 } // namespace lathe::test

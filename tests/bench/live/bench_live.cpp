@@ -1,8 +1,8 @@
-// What the window costs while a run goes on, and what a chart costs to draw. By hand only; offscreen unless QT_QPA_PLATFORM says
-// otherwise.
+// What the window costs while a run goes on, and what a chart costs to draw. By hand only; offscreen unless
+// QT_QPA_PLATFORM says otherwise.
 //
-//   bench_live window [MODEL] [SECONDS]   200 trials a second for SECONDS (30), then an hour's worth as fast as it is taken
-//   bench_live chart [CURVES] [POINTS]  LatencyChart with 30 curves of 100,000 points: first and later drawings
+//   bench_live window [MODEL] [SECONDS]   200 trials a second for SECONDS (30), then an hour's worth as fast as it is
+//   taken bench_live chart [CURVES] [POINTS]  LatencyChart with 30 curves of 100,000 points: first and later drawings
 
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/task_model.h"
@@ -54,7 +54,10 @@ double memory()
 class Feed
 {
 public:
-    explicit Feed(int tasks) : m_best(static_cast<std::size_t>(tasks), 10.0) { }
+    explicit Feed(int tasks)
+        : m_best(static_cast<std::size_t>(tasks), 10.0)
+    {
+    }
 
     std::vector<session::Event> next()
     {
@@ -63,12 +66,25 @@ public:
         for (int i = 0; i < kPerSecond / kBatchesPerSecond; ++i) {
             const auto task = static_cast<std::int32_t>(static_cast<std::size_t>(m_round) % m_best.size());
             if (m_index == 0)
-                events.push_back({m_at, session::RoundEvent{m_round, task, kRound, {{"gain_per_second", 1e-5}, {"next_best", 1e-6}, {"next_best_task", 1}}, "promise"}});
+                events.push_back(
+                    {m_at, session::RoundEvent{m_round,
+                                               task,
+                                               kRound,
+                                               {{"gain_per_second", 1e-5}, {"next_best", 1e-6}, {"next_best_task", 1}},
+                                               "promise"}});
             const bool failed = ++m_trials % 300 == 0;
             double& best = m_best[static_cast<std::size_t>(task)];
             const double cost = best * (1 + 0.2 * std::abs(m_noise(m_random)));
-            session::TrialView view{fmt::format("{:032x}", m_trials), m_round, m_index, task, fmt::format("{:032x}", m_trials * 7), "lathe-cpu/1:direct", failed ? session::kUnknown : cost,
-                                    failed ? "run" : "done", failed ? "RunTimeout" : "Ok", failed ? "took longer than 10 s" : ""};
+            session::TrialView view{fmt::format("{:032x}", m_trials),
+                                    m_round,
+                                    m_index,
+                                    task,
+                                    fmt::format("{:032x}", m_trials * 7),
+                                    "lathe-cpu/1:direct",
+                                    failed ? session::kUnknown : cost,
+                                    failed ? "run" : "done",
+                                    failed ? "RunTimeout" : "Ok",
+                                    failed ? "took longer than 10 s" : ""};
             events.push_back({m_at, session::TrialEvent{std::move(view)}});
             if (!failed && m_trials % 97 == 0) {
                 best *= 0.999;
@@ -78,7 +94,13 @@ public:
                 double estimate = 0;
                 for (const double ms : m_best)
                     estimate += ms;
-                events.push_back({m_at, session::RoundDoneEvent{m_round, task, kRound, {{{"search", 0.05}, {"build", 0.1}, {"measure", 0.15}, {"train", 0.02}}, {}}, estimate}});
+                events.push_back(
+                    {m_at, session::RoundDoneEvent{
+                               m_round,
+                               task,
+                               kRound,
+                               {{{"search", 0.05}, {"build", 0.1}, {"measure", 0.15}, {"train", 0.02}}, {}},
+                               estimate}});
                 events.push_back({m_at, session::EstimateEvent{estimate, session::kUnknown, session::kUnknown, 3600}});
                 m_index = 0;
                 ++m_round;
@@ -122,7 +144,10 @@ int live(const QString& model, int seconds)
         QTimer probe, source;
         qint64 longest = 0;
         QEventLoop loop;
-        QObject::connect(&probe, &QTimer::timeout, [&] { longest = std::max(longest, since.nsecsElapsed() - 5'000'000); since.restart(); });
+        QObject::connect(&probe, &QTimer::timeout, [&] {
+            longest = std::max(longest, since.nsecsElapsed() - 5'000'000);
+            since.restart();
+        });
         QObject::connect(&source, &QTimer::timeout, [&] {
             emit bridge.eventsArrived(feed.next());
             if (run.elapsed() >= seconds * 1000)
@@ -136,7 +161,8 @@ int live(const QString& model, int seconds)
         run.start();
         const double before = cpuSeconds();
         loop.exec();
-        fmt::print("{:<12} {} trials/s on {} tasks: longest stall {:.1f} ms, {:.1f} % of one core\n", tabs->tabText(tab).toStdString(), kPerSecond, tasks, static_cast<double>(longest) * 1e-6,
+        fmt::print("{:<12} {} trials/s on {} tasks: longest stall {:.1f} ms, {:.1f} % of one core\n",
+                   tabs->tabText(tab).toStdString(), kPerSecond, tasks, static_cast<double>(longest) * 1e-6,
                    100 * (cpuSeconds() - before) / (static_cast<double>(run.elapsed()) * 1e-3));
         std::fflush(stdout);
     }
@@ -156,7 +182,8 @@ int live(const QString& model, int seconds)
         }
     }
     const double spent = cpuSeconds() - before;
-    fmt::print("; {:.0f} s of one core, {:.2f} ms a batch, slowest {:.1f} ms\n", spent, 1000 * spent / kBatches, slowest);
+    fmt::print("; {:.0f} s of one core, {:.2f} ms a batch, slowest {:.1f} ms\n", spent, 1000 * spent / kBatches,
+               slowest);
     return 0;
 }
 
@@ -190,10 +217,12 @@ int chart(int curves, int points)
         view.render(&image);
         times.push_back(static_cast<double>(timer.nsecsElapsed()) * 1e-6);
         if (turn == 0)
-            fmt::print("first: {:.1f} ms, {:.1f} of it for the data; {} points drawn\n", times.front(), set, view.drawnPoints());
+            fmt::print("first: {:.1f} ms, {:.1f} of it for the data; {} points drawn\n", times.front(), set,
+                       view.drawnPoints());
     }
     std::sort(times.begin() + 1, times.end());
-    fmt::print("{} curves x {} points: median {:.1f} ms, slowest {:.1f} ms\n", curves, points, times[times.size() / 2], times.back());
+    fmt::print("{} curves x {} points: median {:.1f} ms, slowest {:.1f} ms\n", curves, points, times[times.size() / 2],
+               times.back());
     return 0;
 }
 

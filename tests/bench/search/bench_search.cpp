@@ -1,5 +1,5 @@
-// How many trials the guided search needs to reach what random sampling reaches, on the simulated device's cost and on recorded
-// trials; and the recorder of the latter.
+// How many trials the guided search needs to reach what random sampling reaches, on the simulated device's cost and on
+// recorded trials; and the recorder of the latter.
 //
 // Usage: bench_search [--seeds N] [--trials N] [--per-round N] [--only NAME] [--tables FOLDER]
 //        bench_search speed [--only NAME]
@@ -52,7 +52,10 @@ Result<> record(const std::string& name, const std::string& file, const Options&
     SerialExecutor executor;
     std::vector<search::Measured> all;
     for (std::uint64_t round = 0; all.size() < trials; ++round) {
-        LATHE_TRY_ASSIGN(const auto candidates, policy->propose(round, static_cast<std::int32_t>(std::min<std::size_t>(64, trials - all.size())), executor));
+        LATHE_TRY_ASSIGN(const auto candidates,
+                         policy->propose(round,
+                                         static_cast<std::int32_t>(std::min<std::size_t>(64, trials - all.size())),
+                                         executor));
         std::vector<measure::MeasureRequest> requests;
         std::vector<search::Measured> results;
         for (const Candidate& candidate : candidates) {
@@ -97,7 +100,8 @@ double mean(const std::vector<double>& values)
 }
 
 /// One line of the table: random for `trials` sets the goal of each seed.
-Result<> compare(const std::string& name, const search::SearchTask& task, CostSource& costs, const Options& options, bool evolves)
+Result<> compare(const std::string& name, const search::SearchTask& task, CostSource& costs, const Options& options,
+                 bool evolves)
 {
     const std::int32_t trials = options.trials > 0 ? options.trials : 1000;
     std::vector<double> guided, evolved, random;
@@ -118,15 +122,16 @@ Result<> compare(const std::string& name, const search::SearchTask& task, CostSo
             evolved.push_back(static_cast<double>(trialsTo(bred, goal)));
         }
     }
-    fmt::print("{:<24} {:>10.4f} {:>7.0f} {:>6.2f} {:>9} {}\n", name, mean(random) * 1e-6, mean(guided), mean(guided) / trials,
-               evolves ? fmt::format("{:.0f}", mean(evolved)) : "-", seeds);
+    fmt::print("{:<24} {:>10.4f} {:>7.0f} {:>6.2f} {:>9} {}\n", name, mean(random) * 1e-6, mean(guided),
+               mean(guided) / trials, evolves ? fmt::format("{:.0f}", mean(evolved)) : "-", seeds);
     std::fflush(stdout);
     return {};
 }
 
 Result<> compareAll(const Options& options)
 {
-    fmt::print("{:<24} {:>10} {:>7} {:>6} {:>9}  trials of each seed\n", "task", "random ms", "guided", "ratio", "evolution");
+    fmt::print("{:<24} {:>10} {:>7} {:>6} {:>9}  trials of each seed\n", "task", "random ms", "guided", "ratio",
+               "evolution");
     for (const std::string& name : searchCaseNames()) {
         if (!options.only.empty() && options.only != "sim:" + name)
             continue;
@@ -150,8 +155,8 @@ Result<> compareAll(const Options& options)
     return {};
 }
 
-/// How many candidates a second one core draws or breeds, describes by features and scores: in a first round, where the estimate
-/// leads, and in later ones, where the model does.
+/// How many candidates a second one core draws or breeds, describes by features and scores: in a first round, where the
+/// estimate leads, and in later ones, where the model does.
 Result<> speed(const Options& options)
 {
     fmt::print("{:<24} {:>12} {:>12} {:>12} {:>12}\n", "task", "first round", "a second", "later rounds", "a second");
@@ -181,7 +186,8 @@ Result<> speed(const Options& options)
             }
             LATHE_TRY(policy->tell(results));
         }
-        fmt::print("{:<24} {:>12.0f} {:>12.0f} {:>12.0f} {:>12.0f}\n", name, considered[0], considered[0] / seconds[0], considered[1], considered[1] / seconds[1]);
+        fmt::print("{:<24} {:>12.0f} {:>12.0f} {:>12.0f} {:>12.0f}\n", name, considered[0], considered[0] / seconds[0],
+                   considered[1], considered[1] / seconds[1]);
         std::fflush(stdout);
     }
     return {};
@@ -219,7 +225,9 @@ int main(int argc, char** argv)
     const bool records = words.size() == 3 && words[0] == "record";
     const bool speeds = words.size() == 1 && words[0] == "speed";
     if (!words.empty() && !records && !speeds)
-        return fmt::print(stderr, "usage: bench_search [options] | bench_search speed [options] | bench_search record CASE FILE [options]\n"), 2;
+        return fmt::print(stderr, "usage: bench_search [options] | bench_search speed [options] | bench_search record "
+                                  "CASE FILE [options]\n"),
+               2;
     const Result<> done = records ? record(words[1], words[2], options) : speeds ? speed(options) : compareAll(options);
     if (!done)
         return fmt::print(stderr, "{}\n", done.error().message), 1;

@@ -1,8 +1,8 @@
 // How long the window takes to appear, and what it costs while a run goes on. By hand, in a folder that may be written:
 //     bench_window start [FILE.lathe] [RUNS]     from the start of the process to a window that is painted and answers
 //     bench_window run SOURCE TARGET SECONDS     processor time of the window's threads during a run
-// With QT_QPA_PLATFORM=offscreen, or on a display. Settings are those of a private folder: a cold start of the program, with
-// the system's file cache warm.
+// With QT_QPA_PLATFORM=offscreen, or on a display. Settings are those of a private folder: a cold start of the program,
+// with the system's file cache warm.
 
 #include "ui/bridge/session_bridge.h"
 #include "ui/models/language.h"
@@ -11,8 +11,8 @@
 #include "ui/views/appearance.h"
 #include "ui/views/graph_view.h"
 
-#include <QApplication>
 #include <QAction>
+#include <QApplication>
 #include <QComboBox>
 #include <QDir>
 #include <QElapsedTimer>
@@ -24,13 +24,13 @@
 #include <QTimer>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <sys/resource.h>
-#include <unistd.h>
 
 using namespace lathe;
 
@@ -38,14 +38,17 @@ namespace {
 
 qint64 nowNs() // the clock is the same in parent and child
 {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 /// Calls `done` once the widget has painted and all that was waiting then has been done.
 class WhenPainted final : public QObject
 {
 public:
-    WhenPainted(QWidget* widget, std::function<void()> done) : QObject(widget), m_done(std::move(done))
+    WhenPainted(QWidget* widget, std::function<void()> done)
+        : QObject(widget)
+        , m_done(std::move(done))
     {
         widget->installEventFilter(this);
         widget->update();
@@ -68,7 +71,8 @@ double cpuMs()
 {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 + static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
+    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3
+           + static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
 }
 
 void say(const std::string& line)
@@ -137,8 +141,10 @@ int start(const QString& program, const QString& project, int runs)
         std::sort(values.begin(), values.end());
         return values[values.size() / 2];
     };
-    say(fmt::format("{}: main {:.0f} ms, window made {:.0f} ms, usable {:.0f} ms (median of {}; worst {:.0f} ms); processor time {:.0f} ms", project.isEmpty() ? "start page" : project.toStdString(), median(atMain),
-                    median(made), median(usable), runs, *std::max_element(usable.begin(), usable.end()), median(cpu)));
+    say(fmt::format("{}: main {:.0f} ms, window made {:.0f} ms, usable {:.0f} ms (median of {}; worst {:.0f} ms); "
+                    "processor time {:.0f} ms",
+                    project.isEmpty() ? "start page" : project.toStdString(), median(atMain), median(made),
+                    median(usable), runs, *std::max_element(usable.begin(), usable.end()), median(cpu)));
     return 0;
 }
 
@@ -182,7 +188,9 @@ int runOnce(QApplication& app, const QString& source, const QString& target, dou
     double gui = 0, pooled = 0;
     qint64 trials = 0;
     QElapsedTimer clock;
-    QObject::connect(bridge, &ui::SessionBridge::opened, &window, [&] { QTimer::singleShot(500, &window, [&] { window.findChild<QAction*>(QStringLiteral("actionStart"))->trigger(); }); });
+    QObject::connect(bridge, &ui::SessionBridge::opened, &window, [&] {
+        QTimer::singleShot(500, &window, [&] { window.findChild<QAction*>(QStringLiteral("actionStart"))->trigger(); });
+    });
     QObject::connect(bridge, &ui::SessionBridge::eventsArrived, &window, [&] {
         if (clock.isValid() || workspace->figures().trials < 1)
             return;
@@ -192,7 +200,8 @@ int runOnce(QApplication& app, const QString& source, const QString& target, dou
         trials = workspace->figures().trials;
         QTimer::singleShot(static_cast<int>(seconds * 1000), &window, [&] {
             const double wall = static_cast<double>(clock.elapsed()) / 1000;
-            say(fmt::format("{:.0f} s, {:.1f} trials/s: window's thread {:.2f} % of a core, its readers {:.2f} %", wall, static_cast<double>(workspace->figures().trials - trials) / wall,
+            say(fmt::format("{:.0f} s, {:.1f} trials/s: window's thread {:.2f} % of a core, its readers {:.2f} %", wall,
+                            static_cast<double>(workspace->figures().trials - trials) / wall,
                             100 * (guiSeconds() - gui) / wall, 100 * (pooledSeconds() - pooled) / wall));
             window.close();
             QApplication::exit();

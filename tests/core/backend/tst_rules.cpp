@@ -20,9 +20,12 @@ private slots:
     {
         QTest::addColumn<QString>("plugin");
         QTest::addColumn<QString>("reason");
-        QTest::newRow("of another build") << "stranger_rules.so" << "was built as another build";
-        QTest::newRow("of another kind") << "misnamed_rules.so" << "elsewhere";
-        QTest::newRow("without an entry") << "hollow_rules.so" << "lathe_backend_rules";
+        QTest::newRow("of another build") << "stranger_rules.so"
+                                          << "was built as another build";
+        QTest::newRow("of another kind") << "misnamed_rules.so"
+                                         << "elsewhere";
+        QTest::newRow("without an entry") << "hollow_rules.so"
+                                          << "lathe_backend_rules";
     }
     void pluginsThatAreNoneAreRefusedWithTheReason()
     {
@@ -30,7 +33,8 @@ private slots:
         QFETCH(QString, reason);
         const std::vector<RefusedRules> refused = loadRules(LATHE_REFUSED_PLUGINS);
         QCOMPARE(refused.size(), std::size_t{3});
-        const auto found = std::find_if(refused.begin(), refused.end(), [&plugin](const RefusedRules& r) { return r.plugin == plugin.toStdString(); });
+        const auto found = std::find_if(refused.begin(), refused.end(),
+                                        [&plugin](const RefusedRules& r) { return r.plugin == plugin.toStdString(); });
         QVERIFY(found != refused.end());
         QVERIFY(found->error.code == Errc::Incompatible);
         QVERIFY2(found->error.message.find(reason.toStdString()) != std::string::npos, found->error.message.c_str());

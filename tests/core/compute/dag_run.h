@@ -55,8 +55,9 @@ inline Floats runFloats(const compute::DagPtr& dag, const std::vector<Floats>& i
 }
 
 /// Builds with `define(builder, placeholders)` and runs on float inputs of the given shapes.
-inline Floats evaluate(const std::vector<std::vector<std::int64_t>>& shapes, const std::vector<Floats>& inputs,
-                       const std::function<compute::Tensor(compute::DagBuilder&, const std::vector<compute::Tensor>&)>& define)
+inline Floats evaluate(
+    const std::vector<std::vector<std::int64_t>>& shapes, const std::vector<Floats>& inputs,
+    const std::function<compute::Tensor(compute::DagBuilder&, const std::vector<compute::Tensor>&)>& define)
 {
     compute::DagBuilder b;
     std::vector<compute::Tensor> tensors;

@@ -26,7 +26,7 @@ std::int32_t find(const Dag& dag, const std::string& name, int n = 0)
     return -1;
 }
 
-std::vector<std::string> namesWhere(const Analysis& a, bool OpAccess::* flag)
+std::vector<std::string> namesWhere(const Analysis& a, bool OpAccess::*flag)
 {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < a.dag().ops.size(); ++i)
@@ -98,8 +98,10 @@ private slots:
     {
         for (const std::size_t task : {0, 2, 18})
             QVERIFY(namesWhere(Analysis(test::resnet18Tasks()[task].dag), &OpAccess::needsMultiLevelTiling).empty());
-        QCOMPARE(namesWhere(Analysis(test::mobilenetTasks()[2].dag), &OpAccess::needsMultiLevelTiling), (Names{"DepthwiseConv2d"}));
-        QCOMPARE(namesWhere(Analysis(test::resnet18Tasks()[1].dag), &OpAccess::needsMultiLevelTiling), (Names{"T_dense"}));
+        QCOMPARE(namesWhere(Analysis(test::mobilenetTasks()[2].dag), &OpAccess::needsMultiLevelTiling),
+                 (Names{"DepthwiseConv2d"}));
+        QCOMPARE(namesWhere(Analysis(test::resnet18Tasks()[1].dag), &OpAccess::needsMultiLevelTiling),
+                 (Names{"T_dense"}));
     }
 
     void softmaxExpIsExpensive()
@@ -108,7 +110,8 @@ private slots:
         QCOMPARE(namesWhere(a, &OpAccess::hasExpensiveOp), (Names{"T_softmax_exp"}));
         QCOMPARE(namesWhere(a, &OpAccess::strictlyInlineable), (Names{"T_softmax_norm"}));
         QCOMPARE(a.commonOuterIterators(find(a.dag(), "T_softmax_expsum"), find(a.dag(), "T_softmax_norm")), 1);
-        QCOMPARE(a.commonOuterIterators(find(a.dag(), "T_softmax_exp"), find(a.dag(), "T_softmax_norm")), 1); // by way of the sum
+        QCOMPARE(a.commonOuterIterators(find(a.dag(), "T_softmax_exp"), find(a.dag(), "T_softmax_norm")),
+                 1); // by way of the sum
     }
 
     void transposesAreNotStrictlyInlineable()
@@ -127,7 +130,9 @@ private slots:
         const Tensor x = b.placeholder("x", {4, 4}, DType::F32);
         const Tensor w = b.placeholder("w", {4, 4}, DType::F32);
         const Tensor y = b.reduce("y", {4, 4}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 4}},
-                                  [&](const Exprs& a, const Exprs& r) { return b.at(x, {a[0], r[0]}) * b.at(w, {a[1], r[0]}); });
+                                  [&](const Exprs& a, const Exprs& r) {
+                                      return b.at(x, {a[0], r[0]}) * b.at(w, {a[1], r[0]});
+                                  });
         b.setAttr(y, "layout_free_placeholders", std::vector<std::string>{"w"});
         b.setAttr(w, "layout_free", std::int64_t{1});
         const Tensor z = binary(b, Binary::Add, y, w);

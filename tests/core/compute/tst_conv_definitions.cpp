@@ -48,7 +48,8 @@ Floats permuted(const Floats& x, const Shape& shape, const std::array<std::size_
                 for (i[3] = 0; i[3] < extent(3); ++i[3]) {
                     for (std::size_t d = 0; d < 4; ++d)
                         at[order[d]] = i[d];
-                    out.push_back(x[static_cast<std::size_t>(((at[0] * shape[1] + at[1]) * shape[2] + at[2]) * shape[3] + at[3])]);
+                    out.push_back(x[static_cast<std::size_t>(((at[0] * shape[1] + at[1]) * shape[2] + at[2]) * shape[3]
+                                                             + at[3])]);
                 }
     return out;
 }
@@ -58,8 +59,10 @@ Floats plainConv(const Floats& x, const Floats& w, const Case& c)
 {
     const auto& [batch, channels, height, width] = std::array{c.data[0], c.data[1], c.data[2], c.data[3]};
     const std::int64_t groupIn = channels / c.p.groups, groupOut = c.outChannels / c.p.groups;
-    const std::int64_t oh = convExtent(height, c.kernel[0], c.p.strides[0], c.p.padding[0], c.p.padding[2], c.p.dilation[0]);
-    const std::int64_t ow = convExtent(width, c.kernel[1], c.p.strides[1], c.p.padding[1], c.p.padding[3], c.p.dilation[1]);
+    const std::int64_t oh = convExtent(height, c.kernel[0], c.p.strides[0], c.p.padding[0], c.p.padding[2],
+                                       c.p.dilation[0]);
+    const std::int64_t ow = convExtent(width, c.kernel[1], c.p.strides[1], c.p.padding[1], c.p.padding[3],
+                                       c.p.dilation[1]);
     Floats out;
     for (std::int64_t n = 0; n < batch; ++n)
         for (std::int64_t o = 0; o < c.outChannels; ++o)
@@ -74,8 +77,11 @@ Floats plainConv(const Floats& x, const Floats& w, const Case& c)
                                 if (iy < 0 || iy >= height || ix < 0 || ix >= width)
                                     continue;
                                 const std::int64_t ci = o / groupOut * groupIn + i;
-                                sum += static_cast<double>(x[static_cast<std::size_t>(((n * channels + ci) * height + iy) * width + ix)])
-                                    * static_cast<double>(w[static_cast<std::size_t>(((o * groupIn + i) * c.kernel[0] + ky) * c.kernel[1] + kx)]);
+                                sum +=
+                                    static_cast<double>(
+                                        x[static_cast<std::size_t>(((n * channels + ci) * height + iy) * width + ix)])
+                                    * static_cast<double>(w[static_cast<std::size_t>(
+                                        ((o * groupIn + i) * c.kernel[0] + ky) * c.kernel[1] + kx)]);
                             }
                     out.push_back(static_cast<float>(sum));
                 }
@@ -92,7 +98,10 @@ bool close(const Floats& a, const Floats& b, float tolerance)
     return true;
 }
 
-Shape nhwcShape(const Shape& s) { return {s[0], s[2], s[3], s[1]}; }
+Shape nhwcShape(const Shape& s)
+{
+    return {s[0], s[2], s[3], s[1]};
+}
 
 constexpr std::array<std::size_t, 4> kToNhwc{0, 2, 3, 1};
 constexpr std::array<std::size_t, 4> kToHwio{2, 3, 1, 0};
@@ -108,7 +117,8 @@ Floats winogradOutput(const Floats& x, const Floats& w, const Case& c, std::int6
     const Floats transformed = runFloats(*recipe, {nchw ? w : permuted(w, oihw, kToHwio)});
     Conv2dParams p = c.p;
     p.layout = layout;
-    return evaluate({nchw ? c.data : nhwcShape(c.data), {m + 2, m + 2, c.outChannels, c.data[1]}}, {nchw ? x : permuted(x, c.data, kToNhwc), transformed},
+    return evaluate({nchw ? c.data : nhwcShape(c.data), {m + 2, m + 2, c.outChannels, c.data[1]}},
+                    {nchw ? x : permuted(x, c.data, kToNhwc), transformed},
                     [&](DagBuilder& b, const auto& t) { return conv2dWinograd(b, t[0], t[1], m, p, NameEra::Nested); });
 }
 
@@ -151,15 +161,21 @@ private slots:
         const Shape oihw{c.outChannels, c.data[1] / c.p.groups, c.kernel[0], c.kernel[1]};
         const Floats x = randomFloats(sizeOfShape(c.data), 1), w = randomFloats(sizeOfShape(oihw), 2);
         const Floats expected = plainConv(x, w, c);
-        QVERIFY(close(evaluate({c.data, oihw}, {x, w}, [&](DagBuilder& b, const auto& t) { return conv2d(b, t[0], t[1], c.p, NameEra::Nested); }), expected, 1e-5F));
+        QVERIFY(
+            close(evaluate({c.data, oihw}, {x, w},
+                           [&](DagBuilder& b, const auto& t) { return conv2d(b, t[0], t[1], c.p, NameEra::Nested); }),
+                  expected, 1e-5F));
 
         Conv2dParams p = c.p;
         p.layout = ImageLayout::Nhwc;
         const Shape hwio{oihw[2], oihw[3], oihw[1], oihw[0]};
-        const Floats nhwc = evaluate({nhwcShape(c.data), hwio}, {permuted(x, c.data, kToNhwc), permuted(w, oihw, kToHwio)},
-                                     [&](DagBuilder& b, const auto& t) { return conv2d(b, t[0], t[1], p, NameEra::Flat); });
-        const std::int64_t oh = convExtent(c.data[2], c.kernel[0], p.strides[0], p.padding[0], p.padding[2], p.dilation[0]);
-        const std::int64_t ow = convExtent(c.data[3], c.kernel[1], p.strides[1], p.padding[1], p.padding[3], p.dilation[1]);
+        const Floats nhwc = evaluate(
+            {nhwcShape(c.data), hwio}, {permuted(x, c.data, kToNhwc), permuted(w, oihw, kToHwio)},
+            [&](DagBuilder& b, const auto& t) { return conv2d(b, t[0], t[1], p, NameEra::Flat); });
+        const std::int64_t oh = convExtent(c.data[2], c.kernel[0], p.strides[0], p.padding[0], p.padding[2],
+                                           p.dilation[0]);
+        const std::int64_t ow = convExtent(c.data[3], c.kernel[1], p.strides[1], p.padding[1], p.padding[3],
+                                           p.dilation[1]);
         QVERIFY(close(nhwc, permuted(expected, {c.data[0], c.outChannels, oh, ow}, kToNhwc), 1e-5F));
     }
 
@@ -172,12 +188,17 @@ private slots:
         c.p.padding = {1, 1, 1, 1};
         const Floats x = randomFloats(sizeOfShape(c.data), 3), w = randomFloats(12 * 9, 4);
         const Floats expected = plainConv(x, w, c);
-        QVERIFY(close(evaluate({c.data, {6, 2, 3, 3}}, {x, w}, [&](DagBuilder& b, const auto& t) { return depthwiseConv2d(b, t[0], t[1], c.p, NameEra::Nested); }), expected, 1e-5F));
+        QVERIFY(close(evaluate({c.data, {6, 2, 3, 3}}, {x, w},
+                               [&](DagBuilder& b, const auto& t) {
+                                   return depthwiseConv2d(b, t[0], t[1], c.p, NameEra::Nested);
+                               }),
+                      expected, 1e-5F));
         Conv2dParams p = c.p;
         p.layout = ImageLayout::Nhwc;
         const Floats hwoi = permuted(w, {6, 2, 3, 3}, {2, 3, 0, 1});
-        const Floats nhwc = evaluate({nhwcShape(c.data), {3, 3, 6, 2}}, {permuted(x, c.data, kToNhwc), hwoi},
-                                     [&](DagBuilder& b, const auto& t) { return depthwiseConv2d(b, t[0], t[1], p, NameEra::Nested); });
+        const Floats nhwc = evaluate(
+            {nhwcShape(c.data), {3, 3, 6, 2}}, {permuted(x, c.data, kToNhwc), hwoi},
+            [&](DagBuilder& b, const auto& t) { return depthwiseConv2d(b, t[0], t[1], p, NameEra::Nested); });
         QVERIFY(close(nhwc, permuted(expected, {2, 12, 5, 8}, kToNhwc), 1e-5F));
     }
 
@@ -190,7 +211,8 @@ private slots:
         const Tensor w = b.placeholder("w", {1, 2, 1, 1}, DType::I8);
         const DagPtr dag = finish(std::move(b), conv2d(b, x, w, p, NameEra::Nested));
         const std::vector<std::int8_t> xs{100, -100}, ws{127, -128};
-        QCOMPARE(runAs<std::int32_t>(dag, {std::as_bytes(std::span(xs)), std::as_bytes(std::span(ws))}), (std::vector<std::int32_t>{25500}));
+        QCOMPARE(runAs<std::int32_t>(dag, {std::as_bytes(std::span(xs)), std::as_bytes(std::span(ws))}),
+                 (std::vector<std::int32_t>{25500}));
     }
 
     void winogradEqualsTheDirectConvolution_data()
@@ -206,12 +228,14 @@ private slots:
     {
         QFETCH(int, m);
         QFETCH(bool, nchw);
-        for (const std::array<std::int64_t, 4> padding : {std::array<std::int64_t, 4>{1, 1, 1, 1}, {0, 0, 0, 0}, {2, 0, 1, 1}}) {
+        for (const std::array<std::int64_t, 4> padding :
+             {std::array<std::int64_t, 4>{1, 1, 1, 1}, {0, 0, 0, 0}, {2, 0, 1, 1}}) {
             Case c;
             c.p.padding = padding;
             const Floats x = randomFloats(sizeOfShape(c.data), 5), w = randomFloats(4 * 6 * 9, 6);
             const Floats expected = plainConv(x, w, c);
-            const std::int64_t oh = convExtent(9, 3, 1, padding[0], padding[2], 1), ow = convExtent(8, 3, 1, padding[1], padding[3], 1);
+            const std::int64_t oh = convExtent(9, 3, 1, padding[0], padding[2], 1),
+                               ow = convExtent(8, 3, 1, padding[1], padding[3], 1);
             const Floats out = winogradOutput(x, w, c, m, nchw ? ImageLayout::Nchw : ImageLayout::Nhwc);
             QVERIFY(close(out, nchw ? expected : permuted(expected, {2, 4, oh, ow}, kToNhwc), 1e-4F));
         }
@@ -221,7 +245,8 @@ private slots:
     {
         QVERIFY(winogradWeightRecipe({4, 4, 3, 3}, DType::F32, 3, ImageLayout::Nchw).error().code == Errc::Unsupported);
         QVERIFY(winogradWeightRecipe({4, 4, 3, 3}, DType::I8, 2, ImageLayout::Nchw).error().code == Errc::Unsupported);
-        QVERIFY(winogradWeightRecipe({3, 3, 4, 4}, DType::F32, 2, ImageLayout::Nchw).error().code == Errc::InvalidArgument);
+        QVERIFY(winogradWeightRecipe({3, 3, 4, 4}, DType::F32, 2, ImageLayout::Nchw).error().code
+                == Errc::InvalidArgument);
         Conv2dParams p;
         QVERIFY(winogradApplies(DType::F32, 3, 3, p));
         QVERIFY(!winogradApplies(DType::F32, 5, 5, p));
@@ -254,14 +279,19 @@ private slots:
                                     const std::int64_t ox = xx * p.strides[1] + kx * p.dilation[1] - p.padding[1];
                                     const std::int64_t channel = ci / (4 / p.groups) * weight[1] + co;
                                     if (oy >= 0 && oy < oh && ox >= 0 && ox < ow)
-                                        expected[static_cast<std::size_t>((channel * oh + oy) * ow + ox)] += x[static_cast<std::size_t>((ci * 3 + y) * 4 + xx)]
+                                        expected[static_cast<std::size_t>((channel * oh + oy) * ow + ox)] +=
+                                            x[static_cast<std::size_t>((ci * 3 + y) * 4 + xx)]
                                             * w[static_cast<std::size_t>(((ci * weight[1] + co) * 3 + ky) * 2 + kx)];
                                 }
-            QVERIFY(close(evaluate({data, weight}, {x, w}, [&](DagBuilder& b, const auto& t) { return convTranspose<2>(b, t[0], t[1], p); }), expected, 1e-5F));
+            QVERIFY(close(evaluate({data, weight}, {x, w},
+                                   [&](DagBuilder& b, const auto& t) { return convTranspose<2>(b, t[0], t[1], p); }),
+                          expected, 1e-5F));
             ConvTransposeParams<2> n = p;
             n.layout = ImageLayout::Nhwc;
-            const Floats nhwc = evaluate({nhwcShape(data), {3, 2, 4, weight[1]}}, {permuted(x, data, kToNhwc), permuted(w, weight, {2, 3, 0, 1})},
-                                         [&](DagBuilder& b, const auto& t) { return convTranspose<2>(b, t[0], t[1], n); });
+            const Floats nhwc = evaluate(
+                {nhwcShape(data), {3, 2, 4, weight[1]}},
+                {permuted(x, data, kToNhwc), permuted(w, weight, {2, 3, 0, 1})},
+                [&](DagBuilder& b, const auto& t) { return convTranspose<2>(b, t[0], t[1], n); });
             QVERIFY(close(nhwc, permuted(expected, {1, 6, oh, ow}, kToNhwc), 1e-5F));
         }
     }

@@ -1,15 +1,15 @@
 #include "core/compute/dag.h"
 #include "core/compute/flop.h"
 #include "core/compute/json.h"
-#include "core/compute/verify.h"
 #include "core/compute/key.h"
 #include "core/compute/print.h"
+#include "core/compute/verify.h"
 #include "tests/core/compute/reference_tasks.h"
 #include "tests/support/test_program.h"
 
-#include <nlohmann/json.hpp>
-
 #include <QtTest>
+
+#include <nlohmann/json.hpp>
 
 #include <limits>
 
@@ -35,8 +35,11 @@ Json smallJson()
     const Tensor x = b.placeholder("a", {2, 3}, DType::F32);
     const Tensor y = b.placeholder("b", {3}, DType::F32);
     const Tensor dot = b.reduce("dot", {2}, {"i"}, "", ir::Combiner::Sum, {{"k", 3}},
-                                [&](const Exprs& a, const Exprs& r) { return b.at(x, {a[0], r[0]}) * b.at(y, {r[0]}); });
-    const Tensor out = b.compute("out", {2}, {"i"}, "", [&](const Exprs& a) { return b.at(dot, a) + ir::floatImm(0.5); });
+                                [&](const Exprs& a, const Exprs& r) {
+                                    return b.at(x, {a[0], r[0]}) * b.at(y, {r[0]});
+                                });
+    const Tensor out = b.compute("out", {2}, {"i"}, "",
+                                 [&](const Exprs& a) { return b.at(dot, a) + ir::floatImm(0.5); });
     return toJson(**std::move(b).finish({out}));
 }
 
@@ -54,8 +57,10 @@ private slots:
         const Tensor unused = b.placeholder("unused", {4}, DType::F32);
         const Tensor x = b.placeholder("x", {4}, DType::F32);
         Q_UNUSED(unused);
-        const Tensor twice = b.compute("twice", {4}, {}, "", [&](const Exprs& a) { return b.at(x, a) * ir::floatImm(2); });
-        const Tensor sum = b.compute("sum", {4}, {}, "", [&](const Exprs& a) { return b.at(twice, a) + b.at(bias, a); });
+        const Tensor twice = b.compute("twice", {4}, {}, "",
+                                       [&](const Exprs& a) { return b.at(x, a) * ir::floatImm(2); });
+        const Tensor sum = b.compute("sum", {4}, {}, "",
+                                     [&](const Exprs& a) { return b.at(twice, a) + b.at(bias, a); });
         std::vector<Tensor> inputs;
         const auto dag = std::move(b).finish({sum}, &inputs);
         QVERIFY(dag.has_value());
@@ -85,7 +90,10 @@ private slots:
     {
         DagBuilder b;
         const Tensor x = b.placeholder("x", {4, 4}, DType::F32);
-        const Tensor y = b.reduce("y", {4}, {"i"}, "", ir::Combiner::Sum, {{"i", 4}}, [&](const Exprs& a, const Exprs& r) { return b.at(x, {a[0], r[0]}); });
+        const Tensor y = b.reduce("y", {4}, {"i"}, "", ir::Combiner::Sum, {{"i", 4}},
+                                  [&](const Exprs& a, const Exprs& r) {
+                                      return b.at(x, {a[0], r[0]});
+                                  });
         const auto dag = std::move(b).finish({y});
         QVERIFY(!dag);
         QVERIFY(dag.error().code == Errc::Internal);
@@ -113,9 +121,11 @@ private slots:
         QCOMPARE(q(printExpr(none, ir::floatImm(-3.4028234663852886e38))), QString("-3.40282e+38f"));
         QCOMPARE(q(printExpr(none, ir::select(i < 3 && !ir::eq(i, 2), i + 1, ir::max(i, 7)))),
                  QString("select(((i < 3) && !(i == 2)), (i + 1), max(i, 7))"));
-        QCOMPARE(q(printExpr(none, ir::floorDiv(i, 4) - ir::floorMod(i, 4) * 2)), QString("(floordiv(i, 4) - (floormod(i, 4)*2))"));
+        QCOMPARE(q(printExpr(none, ir::floorDiv(i, 4) - ir::floorMod(i, 4) * 2)),
+                 QString("(floordiv(i, 4) - (floormod(i, 4)*2))"));
         QCOMPARE(q(printExpr(none, ir::cast(DType::F32, i))), QString("float32(i)"));
-        QCOMPARE(q(printExpr(none, ir::call("exp", DType::F32, {ir::cast(DType::F32, i)}))), QString("tir.exp(float32(i))"));
+        QCOMPARE(q(printExpr(none, ir::call("exp", DType::F32, {ir::cast(DType::F32, i)}))),
+                 QString("tir.exp(float32(i))"));
     }
 
     void theWinogradTaskPrintsAsTheReferenceDoes()
@@ -123,15 +133,21 @@ private slots:
         const std::string text = print(*test::resnet18Tasks()[5].dag, PrintMode::Display);
         const QStringList lines = q(text).split('\n');
         QCOMPARE(lines[0], QString("placeholder = PLACEHOLDER [1, 7, 7, 512]"));
-        QCOMPARE(lines[1], QString("data_pad(i0, i1, i2, i3) = tir.if_then_else(((((i1 >= 1) && (i1 < 8)) && (i2 >= 1)) && (i2 < 8)), "
-                                   "placeholder[i0, (i1 - 1), (i2 - 1), i3], 0f)"));
-        QCOMPARE(lines[2], QString("input_tile(eps, nu, p, ci) = data_pad[floordiv(p, 16), ((floormod(floordiv(p, 4), 4)*2) + eps), "
-                                   "((floormod(p, 4)*2) + nu), ci]"));
+        QCOMPARE(
+            lines[1],
+            QString("data_pad(i0, i1, i2, i3) = tir.if_then_else(((((i1 >= 1) && (i1 < 8)) && (i2 >= 1)) && (i2 < 8)), "
+                    "placeholder[i0, (i1 - 1), (i2 - 1), i3], 0f)"));
+        QCOMPARE(
+            lines[2],
+            QString("input_tile(eps, nu, p, ci) = data_pad[floordiv(p, 16), ((floormod(floordiv(p, 4), 4)*2) + eps), "
+                    "((floormod(p, 4)*2) + nu), ci]"));
         QVERIFY(lines[3].startsWith("B(i, j) = select(((floormod(i, 4) == 3) && (floormod(j, 4) == 3)), 1f, select("));
         QVERIFY(lines[3].contains(" ..(OMITTED).. "));
         QCOMPARE(lines[3].size(), 128 + 15 + 128);
-        QCOMPARE(lines[4], QString("data_pack(eps, nu, p, ci) += ((input_tile[r_a, r_b, p, ci]*B[r_a, eps])*B[r_b, nu])"));
-        QCOMPARE(lines[9], QString("conv2d_winograd(n, h, w, co) = inverse[floormod(h, 2), floormod(w, 2), ((((n*4)*4) + (floordiv(h, 2)*4)) + "
+        QCOMPARE(lines[4],
+                 QString("data_pack(eps, nu, p, ci) += ((input_tile[r_a, r_b, p, ci]*B[r_a, eps])*B[r_b, nu])"));
+        QCOMPARE(lines[9], QString("conv2d_winograd(n, h, w, co) = inverse[floormod(h, 2), floormod(w, 2), ((((n*4)*4) "
+                                   "+ (floordiv(h, 2)*4)) + "
                                    "floordiv(w, 2)), co]"));
     }
 
@@ -161,7 +177,8 @@ private slots:
     void jsonKeepsInfinities()
     {
         DagBuilder b;
-        const Tensor y = b.compute("y", {1}, {}, "", [&](const Exprs&) { return ir::floatImm(-std::numeric_limits<double>::infinity()); });
+        const Tensor y = b.compute(
+            "y", {1}, {}, "", [&](const Exprs&) { return ir::floatImm(-std::numeric_limits<double>::infinity()); });
         const auto back = dagFromJson(Json::parse(toJson(**std::move(b).finish({y})).dump()));
         QCOMPARE((*back)->ops[0].bodies[0]->floatValue, -std::numeric_limits<double>::infinity());
     }
@@ -170,32 +187,59 @@ private slots:
     {
         QTest::addColumn<QString>("pointer");
         QTest::addColumn<QString>("value");
-        QTest::newRow("ops is no list") << "/ops" << "3";
-        QTest::newRow("unknown member") << "/ops/0/colour" << "3";
-        QTest::newRow("unknown kind") << "/ops/0/kind" << "\"scan\"";
-        QTest::newRow("unknown type") << "/ops/0/dtype" << "\"float31\"";
-        QTest::newRow("negative extent") << "/ops/0/shape/0" << "-1";
-        QTest::newRow("fraction as extent") << "/ops/0/shape/0" << "1.5";
-        QTest::newRow("name is no text") << "/ops/0/name" << "7";
-        QTest::newRow("attribute of a strange kind") << "/ops/0/attrs" << "{\"a\": 1.5}";
-        QTest::newRow("axes missing") << "/ops/2/axes" << "[]";
-        QTest::newRow("axis name twice") << "/ops/2/reduce_axes/0/0" << "\"i\"";
-        QTest::newRow("body missing") << "/ops/2/bodies" << "[]";
-        QTest::newRow("source after the reader") << "/ops/2/bodies/0/4/2/2" << "2";
-        QTest::newRow("source negative") << "/ops/2/bodies/0/4/2/2" << "-1";
-        QTest::newRow("second output") << "/ops/2/bodies/0/4/2/3" << "1";
-        QTest::newRow("index missing") << "/ops/2/bodies/0/4/2" << "[\"load\", \"float32\", 0, 0]";
-        QTest::newRow("unknown combiner") << "/ops/2/bodies/0/2" << "\"mean\"";
-        QTest::newRow("reduce over a spatial axis") << "/ops/2/bodies/0/3/0" << "0";
-        QTest::newRow("variable out of range") << "/ops/2/bodies/0/4/2/4/1" << "9";
-        QTest::newRow("unknown expression") << "/ops/3/bodies/0/0" << "\"fold\"";
-        QTest::newRow("operand too many") << "/ops/3/bodies/0/4" << "[\"i\", \"int32\", 1]";
-        QTest::newRow("mixed types") << "/ops/3/bodies/0/3" << "[\"i\", \"int32\", 1]";
-        QTest::newRow("reduction inside") << "/ops/3/bodies/0/3" << "[\"reduce\", \"float32\", \"sum\", [], [\"f\", \"float32\", 0], [\"f\", \"float32\", 0]]";
-        QTest::newRow("input is a compute") << "/inputs/0" << "2";
-        QTest::newRow("input missing") << "/inputs" << "[0]";
-        QTest::newRow("output out of range") << "/outputs/0" << "4";
-        QTest::newRow("no output") << "/outputs" << "[]";
+        QTest::newRow("ops is no list") << "/ops"
+                                        << "3";
+        QTest::newRow("unknown member") << "/ops/0/colour"
+                                        << "3";
+        QTest::newRow("unknown kind") << "/ops/0/kind"
+                                      << "\"scan\"";
+        QTest::newRow("unknown type") << "/ops/0/dtype"
+                                      << "\"float31\"";
+        QTest::newRow("negative extent") << "/ops/0/shape/0"
+                                         << "-1";
+        QTest::newRow("fraction as extent") << "/ops/0/shape/0"
+                                            << "1.5";
+        QTest::newRow("name is no text") << "/ops/0/name"
+                                         << "7";
+        QTest::newRow("attribute of a strange kind") << "/ops/0/attrs"
+                                                     << "{\"a\": 1.5}";
+        QTest::newRow("axes missing") << "/ops/2/axes"
+                                      << "[]";
+        QTest::newRow("axis name twice") << "/ops/2/reduce_axes/0/0"
+                                         << "\"i\"";
+        QTest::newRow("body missing") << "/ops/2/bodies"
+                                      << "[]";
+        QTest::newRow("source after the reader") << "/ops/2/bodies/0/4/2/2"
+                                                 << "2";
+        QTest::newRow("source negative") << "/ops/2/bodies/0/4/2/2"
+                                         << "-1";
+        QTest::newRow("second output") << "/ops/2/bodies/0/4/2/3"
+                                       << "1";
+        QTest::newRow("index missing") << "/ops/2/bodies/0/4/2"
+                                       << "[\"load\", \"float32\", 0, 0]";
+        QTest::newRow("unknown combiner") << "/ops/2/bodies/0/2"
+                                          << "\"mean\"";
+        QTest::newRow("reduce over a spatial axis") << "/ops/2/bodies/0/3/0"
+                                                    << "0";
+        QTest::newRow("variable out of range") << "/ops/2/bodies/0/4/2/4/1"
+                                               << "9";
+        QTest::newRow("unknown expression") << "/ops/3/bodies/0/0"
+                                            << "\"fold\"";
+        QTest::newRow("operand too many") << "/ops/3/bodies/0/4"
+                                          << "[\"i\", \"int32\", 1]";
+        QTest::newRow("mixed types") << "/ops/3/bodies/0/3"
+                                     << "[\"i\", \"int32\", 1]";
+        QTest::newRow("reduction inside")
+            << "/ops/3/bodies/0/3"
+            << "[\"reduce\", \"float32\", \"sum\", [], [\"f\", \"float32\", 0], [\"f\", \"float32\", 0]]";
+        QTest::newRow("input is a compute") << "/inputs/0"
+                                            << "2";
+        QTest::newRow("input missing") << "/inputs"
+                                       << "[0]";
+        QTest::newRow("output out of range") << "/outputs/0"
+                                             << "4";
+        QTest::newRow("no output") << "/outputs"
+                                   << "[]";
     }
 
     void badJsonIsRefused()
@@ -235,7 +279,8 @@ private slots:
             Dag dag = *sound;
             spoil(dag);
             const auto checked = verify(dag);
-            if (!checked && checked.error().code == Errc::Internal && checked.error().message.find(text) != std::string::npos)
+            if (!checked && checked.error().code == Errc::Internal
+                && checked.error().message.find(text) != std::string::npos)
                 return true;
             qWarning("%s: %s", text, checked ? "nothing was found" : checked.error().message.c_str());
             return false;
@@ -244,13 +289,18 @@ private slots:
         QVERIFY(sound->ops[compute].kind == OpKind::Compute);
         QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].axes.pop_back(); }, "axis names"));
         QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].bodies.clear(); }, "no body"));
-        QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].bodies[0] = ir::var("stranger", DType::F32); }, "none of its iterators"));
+        QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].bodies[0] = ir::var("stranger", DType::F32); },
+                        "none of its iterators"));
         const auto load = [&](std::int32_t source, std::size_t indices) {
             return ir::load(source, DType::F32, std::vector<ir::Expr>(indices, ir::Expr(0)));
         };
-        QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].bodies[0] = load(static_cast<std::int32_t>(compute), dag.ops[compute].shape.size()); },
-                        "does not come before"));
-        QVERIFY(isNamed([&](Dag& dag) { dag.ops[compute].bodies[0] = load(0, dag.ops[0].shape.size() + 1); }, "of rank"));
+        QVERIFY(isNamed(
+            [&](Dag& dag) {
+                dag.ops[compute].bodies[0] = load(static_cast<std::int32_t>(compute), dag.ops[compute].shape.size());
+            },
+            "does not come before"));
+        QVERIFY(
+            isNamed([&](Dag& dag) { dag.ops[compute].bodies[0] = load(0, dag.ops[0].shape.size() + 1); }, "of rank"));
         QVERIFY(isNamed([&](Dag& dag) { dag.outputs = {99}; }, "outputs"));
         QVERIFY(isNamed([&](Dag& dag) { dag.inputs.pop_back(); }, "inputs"));
     }

@@ -40,10 +40,13 @@ class TestInterpret : public QObject
 private slots:
     void sumsAndProductsByHand()
     {
-        const Floats out = evaluate({{2, 3}, {3}}, {{1, 2, 3, 4, 5, 6}, {1, 10, 100}}, [](DagBuilder& b, const auto& t) {
-            return b.reduce("dot", {2}, {"i"}, "", ir::Combiner::Sum, {{"k", 3}},
-                            [&](const Exprs& a, const Exprs& r) { return b.at(t[0], {a[0], r[0]}) * b.at(t[1], {r[0]}); });
-        });
+        const Floats out = evaluate({{2, 3}, {3}}, {{1, 2, 3, 4, 5, 6}, {1, 10, 100}},
+                                    [](DagBuilder& b, const auto& t) {
+                                        return b.reduce("dot", {2}, {"i"}, "", ir::Combiner::Sum, {{"k", 3}},
+                                                        [&](const Exprs& a, const Exprs& r) {
+                                                            return b.at(t[0], {a[0], r[0]}) * b.at(t[1], {r[0]});
+                                                        });
+                                    });
         QCOMPARE(out, (Floats{321, 654}));
     }
 
@@ -55,13 +58,19 @@ private slots:
         for (std::size_t i = 0; i < in.size(); ++i)
             in[i] = static_cast<float>(i % 8191);
         const Floats out = evaluate({{kRows, kColumns}}, {in}, [](DagBuilder& b, const auto& t) {
-            const Tensor doubled = b.compute("doubled", {kColumns, kRows}, {"i", "j"}, "", [&](const Exprs& a) { return b.at(t[0], {a[1], a[0]}) + b.at(t[0], {a[1], a[0]}); });
-            return b.reduce("pair", {kColumns, kRows}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 2}}, [&](const Exprs& a, const Exprs&) { return b.at(doubled, {a[0], a[1]}); });
+            const Tensor doubled = b.compute("doubled", {kColumns, kRows}, {"i", "j"}, "", [&](const Exprs& a) {
+                return b.at(t[0], {a[1], a[0]}) + b.at(t[0], {a[1], a[0]});
+            });
+            return b.reduce("pair", {kColumns, kRows}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 2}},
+                            [&](const Exprs& a, const Exprs&) {
+                                return b.at(doubled, {a[0], a[1]});
+                            });
         });
         QCOMPARE(out.size(), in.size());
         for (std::int64_t c = 0; c < kColumns; ++c)
             for (std::int64_t r = 0; r < kRows; ++r)
-                QCOMPARE(out[static_cast<std::size_t>(c * kRows + r)], 4 * in[static_cast<std::size_t>(r * kColumns + c)]);
+                QCOMPARE(out[static_cast<std::size_t>(c * kRows + r)],
+                         4 * in[static_cast<std::size_t>(r * kColumns + c)]);
     }
 
     void everyCombinerReduces()
@@ -70,7 +79,9 @@ private slots:
             {ir::Combiner::Sum, 4}, {ir::Combiner::Prod, -24}, {ir::Combiner::Max, 4}, {ir::Combiner::Min, -3}};
         for (const auto& [combiner, expected] : cases) {
             const Floats out = evaluate({{2, 2}}, {{2, -3, 4, 1}}, [c = combiner](DagBuilder& b, const auto& t) {
-                return b.reduce("r", {}, {}, "", c, {{"i", 2}, {"j", 2}}, [&](const Exprs&, const Exprs& r) { return b.at(t[0], {r[0], r[1]}); });
+                return b.reduce("r", {}, {}, "", c, {{"i", 2}, {"j", 2}}, [&](const Exprs&, const Exprs& r) {
+                    return b.at(t[0], {r[0], r[1]});
+                });
             });
             QCOMPARE(out, (Floats{expected}));
         }
@@ -80,7 +91,10 @@ private slots:
     {
         DagBuilder b;
         const Tensor x = b.placeholder("x", {2, 4}, DType::F32);
-        const Tensor y = b.reduce("y", {2}, {}, "", ir::Combiner::ArgMax, {{"k", 4}}, [&](const Exprs& a, const Exprs& r) { return b.at(x, {a[0], r[0]}); });
+        const Tensor y = b.reduce("y", {2}, {}, "", ir::Combiner::ArgMax, {{"k", 4}},
+                                  [&](const Exprs& a, const Exprs& r) {
+                                      return b.at(x, {a[0], r[0]});
+                                  });
         QVERIFY(b.dtype(y) == DType::I32);
         const Floats in{1, 5, 5, 2, -4, -9, -3, -3};
         QCOMPARE(runAs<std::int32_t>(finish(std::move(b), y), {bytesOf(in)}), (std::vector<std::int32_t>{1, 2}));
@@ -100,7 +114,9 @@ private slots:
     {
         DagBuilder b;
         const Tensor x = b.placeholder("x", {3}, DType::F32);
-        const Tensor y = b.compute("y", {3}, {}, "", [&](const Exprs& a) { return ir::select(a[0] < 2, b.at(x, {a[0] + 1}), b.at(x, {a[0] + 1})); });
+        const Tensor y = b.compute("y", {3}, {}, "", [&](const Exprs& a) {
+            return ir::select(a[0] < 2, b.at(x, {a[0] + 1}), b.at(x, {a[0] + 1}));
+        });
         const auto interpreter = Interpreter::compile(finish(std::move(b), y));
         const Floats in{1, 2, 3};
         const std::vector<std::span<const std::byte>> inputs{bytesOf(in)};
@@ -114,7 +130,8 @@ private slots:
     {
         DagBuilder b;
         const Tensor x = b.placeholder("x", {3}, DType::F32);
-        const Tensor y = b.compute("y", {3}, {}, "", [&](const Exprs& a) { return ir::call("bessel", DType::F32, {b.at(x, a)}); });
+        const Tensor y = b.compute("y", {3}, {}, "",
+                                   [&](const Exprs& a) { return ir::call("bessel", DType::F32, {b.at(x, a)}); });
         const auto interpreter = Interpreter::compile(finish(std::move(b), y));
         QVERIFY(!interpreter && interpreter.error().code == Errc::Unsupported);
         QVERIFY(interpreter.error().message.find("bessel") != std::string::npos);
@@ -147,11 +164,13 @@ private slots:
                 all.push_back({0, y, 4 - y, c});
         const auto interpreter = Interpreter::compile(dag);
         for (const std::size_t count : {std::size_t{1}, std::size_t{3}, all.size()}) {
-            const std::vector<std::vector<std::int64_t>> points(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+            const std::vector<std::vector<std::int64_t>> points(all.begin(),
+                                                                all.begin() + static_cast<std::ptrdiff_t>(count));
             const auto values = interpreter->sample(inputs, 0, points);
             QVERIFY(values.has_value());
             for (std::size_t i = 0; i < count; ++i)
-                QCOMPARE(static_cast<float>((*values)[i]), whole[static_cast<std::size_t>((points[i][1] * 5 + points[i][2]) * 7 + points[i][3])]);
+                QCOMPARE(static_cast<float>((*values)[i]),
+                         whole[static_cast<std::size_t>((points[i][1] * 5 + points[i][2]) * 7 + points[i][3])]);
         }
     }
 
@@ -174,15 +193,18 @@ private slots:
     {
         DagBuilder b;
         const Tensor x = b.placeholder("x", {4}, DType::I8);
-        const Tensor y = b.compute("y", {4}, {}, "", [&](const Exprs& a) { return b.at(x, a) + ir::intImm(100, DType::I8); });
+        const Tensor y = b.compute("y", {4}, {}, "",
+                                   [&](const Exprs& a) { return b.at(x, a) + ir::intImm(100, DType::I8); });
         const std::vector<std::int8_t> in{1, 27, 28, -1};
-        QCOMPARE(runAs<std::int8_t>(finish(std::move(b), y), {std::as_bytes(std::span(in))}), (std::vector<std::int8_t>{101, 127, -128, 99}));
+        QCOMPARE(runAs<std::int8_t>(finish(std::move(b), y), {std::as_bytes(std::span(in))}),
+                 (std::vector<std::int8_t>{101, 127, -128, 99}));
 
         DagBuilder c;
         const Tensor f = c.placeholder("f", {4}, DType::F32);
         const Tensor u = cast(c, f, DType::U8);
         const Floats values{-3.5F, 2.9F, 255.7F, 1e9F};
-        QCOMPARE(runAs<std::uint8_t>(finish(std::move(c), u), {bytesOf(values)}), (std::vector<std::uint8_t>{0, 2, 255, 255}));
+        QCOMPARE(runAs<std::uint8_t>(finish(std::move(c), u), {bytesOf(values)}),
+                 (std::vector<std::uint8_t>{0, 2, 255, 255}));
     }
 
     void sumsAccumulateInDouble()
@@ -190,7 +212,8 @@ private slots:
         Floats in(10001, 1e-8F);
         in[0] = 1;
         const Floats out = evaluate({{10001}}, {in}, [](DagBuilder& b, const auto& t) {
-            return b.reduce("s", {}, {}, "", ir::Combiner::Sum, {{"k", 10001}}, [&](const Exprs&, const Exprs& r) { return b.at(t[0], {r[0]}); });
+            return b.reduce("s", {}, {}, "", ir::Combiner::Sum, {{"k", 10001}},
+                            [&](const Exprs&, const Exprs& r) { return b.at(t[0], {r[0]}); });
         });
         QCOMPARE(out[0], 1.0001F);
     }
@@ -206,8 +229,10 @@ private slots:
         QCOMPARE(floatToHalf(-0.0), std::uint16_t{0x8000});
         QCOMPARE(floatToBrain(1.0), std::uint16_t{0x3f80});
         for (unsigned bits = 0; bits < 0x7c00; ++bits) {
-            QCOMPARE(floatToHalf(static_cast<double>(halfToFloat(static_cast<std::uint16_t>(bits)))), static_cast<std::uint16_t>(bits));
-            QCOMPARE(floatToHalf(static_cast<double>(halfToFloat(static_cast<std::uint16_t>(bits | 0x8000u)))), static_cast<std::uint16_t>(bits | 0x8000u));
+            QCOMPARE(floatToHalf(static_cast<double>(halfToFloat(static_cast<std::uint16_t>(bits)))),
+                     static_cast<std::uint16_t>(bits));
+            QCOMPARE(floatToHalf(static_cast<double>(halfToFloat(static_cast<std::uint16_t>(bits | 0x8000u)))),
+                     static_cast<std::uint16_t>(bits | 0x8000u));
         }
     }
 };

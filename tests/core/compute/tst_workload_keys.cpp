@@ -54,7 +54,8 @@ private slots:
     {
         const auto tasks = test::resnet18Tasks();
         QCOMPARE(q(workloadKey(*tasks[1].dag, NameEra::Hash)), QString("[\"d09dc1a6bb90d59c91b68989ad3492ff\"]"));
-        QCOMPARE(q(workloadKey(*tasks[1].dag, NameEra::Flat)), QString("[\"9847f8cc0b305137f49f2c5c0c8ab25d\", 1, 512, 1000, 512, 1000, 1, 1000]"));
+        QCOMPARE(q(workloadKey(*tasks[1].dag, NameEra::Flat)),
+                 QString("[\"9847f8cc0b305137f49f2c5c0c8ab25d\", 1, 512, 1000, 512, 1000, 1, 1000]"));
         QCOMPARE(q(workloadKey(*test::mobilenetTasks()[18].dag, NameEra::Nested)),
                  QString("[\"7d44c6e3c81cd80f61ff2265b2bae89a\", [1, 1024], [1000, 1024], [1, 1000], [1, 1000]]"));
     }
@@ -65,7 +66,8 @@ private slots:
         const std::string simple = workloadText(*base, NameEra::Nested);
         QVERIFY(workloadText(*convRelu({.stride = 2}), NameEra::Nested) != simple);
         QVERIFY(workloadKey(*convRelu({.size = 28}), NameEra::Nested) != workloadKey(*base, NameEra::Nested));
-        QVERIFY(workloadText(*convRelu({.dtype = DType::F16}), NameEra::Nested) != simple); // its literal shows the type
+        QVERIFY(workloadText(*convRelu({.dtype = DType::F16}), NameEra::Nested)
+                != simple); // its literal shows the type
         QVERIFY(workloadText(*convRelu({.size = 28}), NameEra::Hash) != workloadText(*base, NameEra::Hash));
     }
 
@@ -73,7 +75,8 @@ private slots:
     {
         const std::string base = strongText(*convRelu({}));
         QCOMPARE(q(strongText(*convRelu({}))), q(base));
-        for (const ConvChange& c : {ConvChange{.stride = 2}, ConvChange{.size = 28}, ConvChange{.padding = 0}, ConvChange{.dtype = DType::F16}})
+        for (const ConvChange& c : {ConvChange{.stride = 2}, ConvChange{.size = 28}, ConvChange{.padding = 0},
+                                    ConvChange{.dtype = DType::F16}})
             QVERIFY(strongText(*convRelu(c)) != base);
 
         // The amount of padding and plain types hide from the reference's text.
@@ -85,9 +88,11 @@ private slots:
             const Tensor w = b.placeholder("placeholder", {4, 4, 3, 3}, type);
             return *std::move(b).finish({conv2d(b, x, w, p, NameEra::Nested)});
         };
-        QVERIFY(workloadKey(*padded(1, DType::F32), NameEra::Nested) == workloadKey(*padded(2, DType::F32), NameEra::Nested));
+        QVERIFY(workloadKey(*padded(1, DType::F32), NameEra::Nested)
+                == workloadKey(*padded(2, DType::F32), NameEra::Nested));
         QVERIFY(strongText(*padded(1, DType::F32)) != strongText(*padded(2, DType::F32)));
-        QVERIFY(workloadKey(*padded(1, DType::F16), NameEra::Nested) == workloadKey(*padded(1, DType::F32), NameEra::Nested));
+        QVERIFY(workloadKey(*padded(1, DType::F16), NameEra::Nested)
+                == workloadKey(*padded(1, DType::F32), NameEra::Nested));
         QVERIFY(strongText(*padded(1, DType::F16)) != strongText(*padded(1, DType::F32)));
     }
 
@@ -96,7 +101,8 @@ private slots:
         const auto named = [](const char* name, const char* axis) {
             DagBuilder b;
             const Tensor x = b.placeholder(name, {4}, DType::F32);
-            return *std::move(b).finish({b.compute(name, {4}, {axis}, "", [&](const auto& a) { return b.at(x, {a[0]}) + ir::floatImm(1); })});
+            return *std::move(b).finish(
+                {b.compute(name, {4}, {axis}, "", [&](const auto& a) { return b.at(x, {a[0]}) + ir::floatImm(1); })});
         };
         QCOMPARE(q(strongText(*named("a", "i"))), q(strongText(*named("b", "j"))));
         QVERIFY(print(*named("a", "i")) != print(*named("b", "j")));
@@ -114,7 +120,10 @@ private slots:
         QVERIFY(distanceFactor("{", "[\"h\"]").error().code == Errc::BadFile);
         QVERIFY(distanceFactor("[\"h\"]", "[3]").error().code == Errc::BadFile);
         QVERIFY(std::isinf(*distanceFactor("[\"h\", -9223372036854775808]", "[\"h\", -1]")));
-        QVERIFY(distanceFactor("[\"h\"]", "[\"h\", " + std::string(100000, '[') + std::string(100000, ']') + "]").error().code == Errc::BadFile);
+        QVERIFY(distanceFactor("[\"h\"]", "[\"h\", " + std::string(100000, '[') + std::string(100000, ']') + "]")
+                    .error()
+                    .code
+                == Errc::BadFile);
     }
 
     void referenceTasksHaveTheReferencesKeysAndFlop_data()
@@ -139,7 +148,8 @@ private slots:
         QVERIFY2(md5Hex(workloadText(*task.dag, NameEra::Flat)) == task.md5, print(*task.dag).c_str());
         QCOMPARE(flop(*task.dag), task.flop);
         if (!task.hashFormMd5.empty())
-            QVERIFY2(md5Hex(workloadText(*task.dag, NameEra::Hash)) == task.hashFormMd5, workloadText(*task.dag, NameEra::Hash).c_str());
+            QVERIFY2(md5Hex(workloadText(*task.dag, NameEra::Hash)) == task.hashFormMd5,
+                     workloadText(*task.dag, NameEra::Hash).c_str());
     }
 };
 

@@ -29,15 +29,19 @@ inline Output runProgram(const QString& program, const QStringList& arguments, c
     process.start(program, arguments);
     if (!process.waitForFinished(60000))
         return {-1, {}, "did not end: " + process.errorString()};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, QString::fromUtf8(process.readAllStandardOutput()),
-            QString::fromUtf8(process.readAllStandardError())};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
+            QString::fromUtf8(process.readAllStandardOutput()), QString::fromUtf8(process.readAllStandardError())};
 }
 
 /// "Compiles" the hand network: its kernels exist as an object file. Links with the system's compiler.
 class HandCompiler : public Compiler
 {
 public:
-    HandCompiler(std::vector<KernelInfo> kernels, QString folder) : m_kernels(std::move(kernels)), m_folder(std::move(folder)) { }
+    HandCompiler(std::vector<KernelInfo> kernels, QString folder)
+        : m_kernels(std::move(kernels))
+        , m_folder(std::move(folder))
+    {
+    }
 
     Result<CompiledKernels> compile(std::span<const KernelSource>) override
     {
@@ -53,9 +57,11 @@ public:
     {
         const auto path = [this](const QString& name) { return (m_folder + "/" + name).toStdString(); };
         const auto write = [](const std::string& file, const void* data, std::size_t bytes) {
-            std::ofstream(file, std::ios::binary).write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+            std::ofstream(file, std::ios::binary)
+                .write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
         };
-        QStringList arguments = {"-shared", "-nostartfiles", "-Wl,-soname," + QString::fromStdString(request.name), "-o", QString::fromStdString(request.output.string())};
+        QStringList arguments = {"-shared", "-nostartfiles", "-Wl,-soname," + QString::fromStdString(request.name),
+                                 "-o", QString::fromStdString(request.output.string())};
         for (std::size_t i = 0; i < request.objects.size(); ++i) {
             const std::string file = path(QString("object%1.o").arg(i));
             write(file, request.objects[i].data(), request.objects[i].size());
@@ -65,9 +71,10 @@ public:
         for (const backend::BinarySection& section : request.sections) {
             const std::string file = path(QString::fromStdString(section.symbol) + ".bin");
             write(file, section.bytes.data(), section.bytes.size());
-            assembly += ".section .rodata." + section.symbol + ",\"a\"\n.balign " + std::to_string(section.alignment) + "\n.globl " + section.symbol
-                + "\n.hidden " + section.symbol + "\n" + section.symbol + ":\n.incbin \"" + file + "\"\n.globl " + section.symbol + "_end\n.hidden "
-                + section.symbol + "_end\n" + section.symbol + "_end:\n";
+            assembly += ".section .rodata." + section.symbol + ",\"a\"\n.balign " + std::to_string(section.alignment)
+                        + "\n.globl " + section.symbol + "\n.hidden " + section.symbol + "\n" + section.symbol
+                        + ":\n.incbin \"" + file + "\"\n.globl " + section.symbol + "_end\n.hidden " + section.symbol
+                        + "_end\n" + section.symbol + "_end:\n";
         }
         assembly += ".section .note.GNU-stack,\"\",@progbits\n";
         write(path("sections.s"), assembly.data(), assembly.size());
@@ -76,7 +83,8 @@ public:
             script += name + "; ";
         script += "local: *; };\n";
         write(path("exports.map"), script.data(), script.size());
-        arguments << QString::fromStdString(path("sections.s")) << QString::fromStdString(request.runtimeArchive.string())
+        arguments << QString::fromStdString(path("sections.s"))
+                  << QString::fromStdString(request.runtimeArchive.string())
                   << "-Wl,--gc-sections,-z,defs,--version-script=" + QString::fromStdString(path("exports.map"));
         const Output result = runProgram(C_COMPILER, arguments, m_folder);
         if (result.code != 0)
@@ -90,7 +98,8 @@ private:
 };
 
 /// A library of the hand network at `file`, not published. Its object files lie in `scratch`.
-inline Result<StagedLibrary> stageHandLibrary(const std::filesystem::path& file, const char* reluKernel, const QString& scratch)
+inline Result<StagedLibrary> stageHandLibrary(const std::filesystem::path& file, const char* reluKernel,
+                                              const QString& scratch)
 {
     HandNetwork network;
     makeHandNetwork(network, reluKernel);

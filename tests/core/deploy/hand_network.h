@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-/// x [1, 20, 4, 4] -> * w -> relu -> reshape [20, 16] -> + b -> y. The first two kernels work in blocks of 16 channels, so
-/// that the plan needs a layout change; the reshape is a noop; relu can run in place.
+/// x [1, 20, 4, 4] -> * w -> relu -> reshape [20, 16] -> + b -> y. The first two kernels work in blocks of 16 channels,
+/// so that the plan needs a layout change; the reshape is a noop; relu can run in place.
 struct HandNetwork
 {
     lathe::graph::Graph graph;
@@ -46,8 +46,10 @@ inline lathe::graph::Alternative definition(const lathe::graph::Graph& graph, co
     const graph::Node& node = graph.node(subgraph.nodes[0]);
     std::vector<compute::Tensor> inputs;
     for (const graph::ValueId id : node.inputs)
-        inputs.push_back(builder.placeholder("p" + std::to_string(inputs.size()), graph.value(id).shape, graph.value(id).dtype));
-    const std::vector<graph::TensorType> types = {{graph.value(node.outputs[0]).dtype, graph.value(node.outputs[0]).shape}};
+        inputs.push_back(
+            builder.placeholder("p" + std::to_string(inputs.size()), graph.value(id).shape, graph.value(id).dtype));
+    const std::vector<graph::TensorType> types = {
+        {graph.value(node.outputs[0]).dtype, graph.value(node.outputs[0]).shape}};
     graph::ComputeContext context{builder, compute::NameEra::Nested, {}, types};
     auto output = graph::findOperator(node.op)->compute(node, inputs, context);
     graph::Alternative alternative;
@@ -75,7 +77,8 @@ inline void makeHandNetwork(HandNetwork& network, const char* reluKernel = "hand
     const auto flat = g.addValue("flat", DType::F32, {20, 16});
     const auto y = g.addValue("y", DType::F32, {20, 16});
     g.outputs = {y};
-    const auto add = [&](const char* name, const char* op, std::vector<graph::ValueId> inputs, graph::ValueId output, bool noop = false) {
+    const auto add = [&](const char* name, const char* op, std::vector<graph::ValueId> inputs, graph::ValueId output,
+                         bool noop = false) {
         graph::Node node;
         node.name = name;
         node.op = op;
@@ -106,10 +109,22 @@ inline void makeHandNetwork(HandNetwork& network, const char* reluKernel = "hand
     }
     const auto arg = [](const char* name, ArgRole role, IndexMap map) { return ArgSpec{name, role, DType::F32, map}; };
     network.kernels = {
-        {"k0", {"hand_clear", "hand_scale"}, 0, 0,
-         {arg("x", ArgRole::Input, plainMap({1, 20, 4, 4})), arg("w", ArgRole::Constant, plainMap({20, 1, 1})), arg("scaled", ArgRole::Output, blockedMap())}},
-        {"k1", {reluKernel}, 0, 0, {arg("in", ArgRole::Input, blockedMap()), arg("out", ArgRole::Output, blockedMap())}},
-        {"k2", {"hand_add"}, 0, 64,
-         {arg("x", ArgRole::Input, plainMap({20, 16})), arg("b", ArgRole::Constant, plainMap({20, 16})), arg("y", ArgRole::Output, plainMap({20, 16}))}},
+        {"k0",
+         {"hand_clear", "hand_scale"},
+         0,
+         0,
+         {arg("x", ArgRole::Input, plainMap({1, 20, 4, 4})), arg("w", ArgRole::Constant, plainMap({20, 1, 1})),
+          arg("scaled", ArgRole::Output, blockedMap())}},
+        {"k1",
+         {reluKernel},
+         0,
+         0,
+         {arg("in", ArgRole::Input, blockedMap()), arg("out", ArgRole::Output, blockedMap())}},
+        {"k2",
+         {"hand_add"},
+         0,
+         64,
+         {arg("x", ArgRole::Input, plainMap({20, 16})), arg("b", ArgRole::Constant, plainMap({20, 16})),
+          arg("y", ArgRole::Output, plainMap({20, 16}))}},
     };
 }

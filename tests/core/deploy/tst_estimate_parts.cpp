@@ -42,16 +42,21 @@ private slots:
 
     void whatIsDamagedIsUnknown()
     {
-        for (const char* text : {"3", "[]", "{}", "null", R"({"tasks": "long", "chain": [1], "untuned": null, "call": {}})"}) {
+        for (const char* text :
+             {"3", "[]", "{}", "null", R"({"tasks": "long", "chain": [1], "untuned": null, "call": {}})"}) {
             const EstimateParts parts = estimatePartsIn(nlohmann::json::parse(text));
-            QVERIFY2(std::isnan(parts.tasksMs) && std::isnan(parts.chainMs) && std::isnan(parts.untunedMs) && std::isnan(parts.callMs), text);
+            QVERIFY2(std::isnan(parts.tasksMs) && std::isnan(parts.chainMs) && std::isnan(parts.untunedMs)
+                         && std::isnan(parts.callMs),
+                     text);
         }
     }
 
     void peopleSeeTheSignOfTheChain()
     {
-        QCOMPARE(toText({4, 0.5, 0.25, 0.125}), std::string("4.875 ms: tasks 4.000, chain +0.500, untuned functions 0.250, call 0.125"));
-        QCOMPARE(toText({4, -0.5, 0.25, 0.125}), std::string("3.875 ms: tasks 4.000, chain -0.500, untuned functions 0.250, call 0.125"));
+        QCOMPARE(toText({4, 0.5, 0.25, 0.125}),
+                 std::string("4.875 ms: tasks 4.000, chain +0.500, untuned functions 0.250, call 0.125"));
+        QCOMPARE(toText({4, -0.5, 0.25, 0.125}),
+                 std::string("3.875 ms: tasks 4.000, chain -0.500, untuned functions 0.250, call 0.125"));
         QCOMPARE(toText({}), std::string("unknown"));
     }
 };

@@ -63,7 +63,8 @@ private slots:
                 continue; // weak references of the start-up code
             const QStringList numbers = QString::fromStdString(import.version).mid(6).split('.');
             QVERIFY2(import.version.starts_with("GLIBC_") && numbers.size() >= 2, import.version.c_str());
-            QVERIFY2(numbers[0].toInt() == 2 && numbers[1].toInt() <= 28, (import.symbol + "@" + import.version).c_str());
+            QVERIFY2(numbers[0].toInt() == 2 && numbers[1].toInt() <= 28,
+                     (import.symbol + "@" + import.version).c_str());
         }
     }
 
@@ -109,12 +110,15 @@ private slots:
         for (std::uint64_t user = 0; user < 4; ++user)
             users.emplace_back([this, &wrong, user] {
                 for (int round = 0; round < 5; ++round) {
-                    const auto library = InProcessLibrary::open(path(user % 2 == 0 ? "first.so" : "second.so"), {.threads = 2, .mapWeights = round % 2 == 0});
+                    const auto library = InProcessLibrary::open(path(user % 2 == 0 ? "first.so" : "second.so"),
+                                                                {.threads = 2, .mapWeights = round % 2 == 0});
                     HandNetwork network;
                     makeHandNetwork(network);
                     VerifyOptions options;
                     options.seed = user + 1;
-                    const auto report = library ? verifyLibrary(**library, graph::interpret, network.graph, nullptr, options) : Result<VerifyReport>(library.error());
+                    const auto report = library ? verifyLibrary(**library, graph::interpret, network.graph, nullptr,
+                                                                options)
+                                                : Result<VerifyReport>(library.error());
                     if (!report || !report->passed)
                         ++wrong;
                 }
@@ -165,7 +169,8 @@ private slots:
         QVERIFY(refused({graph::HostTensor::zeros({DType::F32, {1, 20, 4, 5}})}));
         QVERIFY(refused({right, right}));
         QVERIFY(!refused({right}));
-        QVERIFY((*library)->library().setInput(0, std::span(right.bytes).first(8)).error().code == Errc::InvalidArgument);
+        QVERIFY((*library)->library().setInput(0, std::span(right.bytes).first(8)).error().code
+                == Errc::InvalidArgument);
         QVERIFY((*library)->library().setInput(1, right.bytes).error().code == Errc::InvalidArgument);
         const auto absent = InProcessLibrary::open(path("absent.so"), {});
         QVERIFY(!absent);
@@ -210,7 +215,9 @@ private slots:
 
     void theCExampleCompilesAndRuns()
     {
-        const Output compiled = runProgram(C_COMPILER, {"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first_example.c", "./first.so", "-Wl,-rpath,$ORIGIN", "-o", "c_example"},
+        const Output compiled = runProgram(C_COMPILER,
+                                           {"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first_example.c",
+                                            "./first.so", "-Wl,-rpath,$ORIGIN", "-o", "c_example"},
                                            m_folder.path());
         QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
         const Output result = runProgram(m_folder.filePath("c_example"), {}, m_folder.path());
@@ -223,7 +230,10 @@ private slots:
 
     void theCppExampleCompilesAndRuns()
     {
-        const Output compiled = runProgram(CXX_COMPILER, {"-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first_example.cpp", "./first.so", "-Wl,-rpath,$ORIGIN", "-o", "cpp_example"},
+        const Output compiled = runProgram(CXX_COMPILER,
+                                           {"-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                                            "first_example.cpp", "./first.so", "-Wl,-rpath,$ORIGIN", "-o",
+                                            "cpp_example"},
                                            m_folder.path());
         QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
         const Output result = runProgram(m_folder.filePath("cpp_example"), {"2"}, m_folder.path());
@@ -246,20 +256,24 @@ private slots:
     {
         QFile source(m_folder.filePath("both.c"));
         QVERIFY(source.open(QIODevice::WriteOnly));
-        source.write("#include \"first.h\"\n#include \"second.h\"\n#include <string.h>\n"
-                     "static void serial(void* u, uint32_t n, void (*body)(void*, uint32_t), void* c) {\n"
-                     "    ++*(int*)u; for (uint32_t i = 0; i < n; ++i) body(c, i); }\n"
-                     "int main(void) {\n"
-                     "    int calls = 0; lathe_options o; memset(&o, 0, sizeof o); o.struct_size = sizeof o; o.threads = 3;\n"
-                     "    o.parallel_for = serial; o.parallel_for_user = &calls;\n"
-                     "    lathe_instance* a = lathe_first_create(&o, 0, 0); lathe_instance* b = lathe_second_create(0, 0, 0);\n"
-                     "    if (!a || !b) return 1;\n"
-                     "    memset(lathe_first_input_buffer(a, 0), 0, 1280); memset(lathe_second_input_buffer(b, 0), 0, 1280);\n"
-                     "    if (lathe_first_run(a) || lathe_second_run(b) || calls == 0) return 2;\n"
-                     "    if (memcmp(lathe_first_output_buffer(a, 0), lathe_second_output_buffer(b, 0), 1280)) return 3;\n"
-                     "    lathe_first_destroy(a); lathe_second_destroy(b); return 0; }\n");
+        source.write(
+            "#include \"first.h\"\n#include \"second.h\"\n#include <string.h>\n"
+            "static void serial(void* u, uint32_t n, void (*body)(void*, uint32_t), void* c) {\n"
+            "    ++*(int*)u; for (uint32_t i = 0; i < n; ++i) body(c, i); }\n"
+            "int main(void) {\n"
+            "    int calls = 0; lathe_options o; memset(&o, 0, sizeof o); o.struct_size = sizeof o; o.threads = 3;\n"
+            "    o.parallel_for = serial; o.parallel_for_user = &calls;\n"
+            "    lathe_instance* a = lathe_first_create(&o, 0, 0); lathe_instance* b = lathe_second_create(0, 0, 0);\n"
+            "    if (!a || !b) return 1;\n"
+            "    memset(lathe_first_input_buffer(a, 0), 0, 1280); memset(lathe_second_input_buffer(b, 0), 0, 1280);\n"
+            "    if (lathe_first_run(a) || lathe_second_run(b) || calls == 0) return 2;\n"
+            "    if (memcmp(lathe_first_output_buffer(a, 0), lathe_second_output_buffer(b, 0), 1280)) return 3;\n"
+            "    lathe_first_destroy(a); lathe_second_destroy(b); return 0; }\n");
         source.close();
-        const Output compiled = runProgram(C_COMPILER, {"-std=c99", "-Wall", "-Wextra", "-Werror", "both.c", "./first.so", "./second.so", "-Wl,-rpath,$ORIGIN", "-o", "both"}, m_folder.path());
+        const Output compiled = runProgram(C_COMPILER,
+                                           {"-std=c99", "-Wall", "-Wextra", "-Werror", "both.c", "./first.so",
+                                            "./second.so", "-Wl,-rpath,$ORIGIN", "-o", "both"},
+                                           m_folder.path());
         QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
         const Output result = runProgram(m_folder.filePath("both"), {}, m_folder.path());
         QVERIFY2(result.code == 0, qPrintable(QString::number(result.code) + result.err));

@@ -12,11 +12,11 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <numeric>
 #include <thread>
-
-#include <unistd.h>
 
 namespace tst_library_client {
 
@@ -44,7 +44,8 @@ class TestLibraryClient : public QObject
 
     static bool isOneSentence(const Error& error)
     {
-        const bool is = error.message.size() > 10 && error.message.find('\n') == std::string::npos && !error.message.ends_with('.');
+        const bool is = error.message.size() > 10 && error.message.find('\n') == std::string::npos
+                        && !error.message.ends_with('.');
         if (!is)
             qWarning("%s", error.message.c_str());
         return is;
@@ -92,7 +93,8 @@ private slots:
         QCOMPARE(remote->inputs().size(), std::size_t(1));
         QCOMPARE(remote->inputs()[0].name, std::string("x"));
         QCOMPARE(remote->inputs()[0].layout, std::string("NCHW"));
-        QVERIFY(remote->inputs()[0].type == here->inputs()[0].type && remote->outputs()[0].type == here->outputs()[0].type);
+        QVERIFY(remote->inputs()[0].type == here->inputs()[0].type
+                && remote->outputs()[0].type == here->outputs()[0].type);
         LibraryRunRequest request;
         request.seed = 7;
         request.returnInputs = true;
@@ -204,7 +206,8 @@ private slots:
         QVERIFY(stopped([&](std::stop_token stop) {
             const graph::Graph network = longWork();
             const auto builder = must(measure::BuilderClient::start({}, {}, stop));
-            auto outputs = builder->evaluate(network, {graph::HostTensor::zeros({DType::F32, {3000, 3000}})}, Deadline::inSeconds(300));
+            auto outputs = builder->evaluate(network, {graph::HostTensor::zeros({DType::F32, {3000, 3000}})},
+                                             Deadline::inSeconds(300));
             return outputs ? Error{} : outputs.error();
         }));
         QVERIFY(childrenOf(::getpid()).empty());
@@ -217,7 +220,8 @@ private slots:
     void aReferenceThatTakesTooLongIsEnded()
     {
         const auto builder = must(measure::BuilderClient::start({}));
-        const auto outputs = builder->evaluate(longWork(), {graph::HostTensor::zeros({DType::F32, {3000, 3000}})}, Deadline::inSeconds(1));
+        const auto outputs = builder->evaluate(longWork(), {graph::HostTensor::zeros({DType::F32, {3000, 3000}})},
+                                               Deadline::inSeconds(1));
         QVERIFY(!outputs && outputs.error().code == Errc::RunTimeout);
         QVERIFY(says(outputs.error(), "reference executor") && isOneSentence(outputs.error()));
     }
@@ -244,13 +248,15 @@ private slots:
 
     void coreStartsNoCommandLine()
     {
-        QDirIterator it(QStringLiteral(LATHE_SOURCE_DIR) + "/core", {"*.cpp", "*.h"}, QDir::Files, QDirIterator::Subdirectories);
+        QDirIterator it(QStringLiteral(LATHE_SOURCE_DIR) + "/core", {"*.cpp", "*.h"}, QDir::Files,
+                        QDirIterator::Subdirectories);
         int files = 0;
         while (it.hasNext()) {
             QFile file(it.next());
             QVERIFY(file.open(QIODevice::ReadOnly));
             const QByteArray text = file.readAll();
-            QVERIFY2(!text.contains("findProgram(\"lathe-cli\")") && !text.contains("findProgram(\"lathe\")"), qPrintable(file.fileName()));
+            QVERIFY2(!text.contains("findProgram(\"lathe-cli\")") && !text.contains("findProgram(\"lathe\")"),
+                     qPrintable(file.fileName()));
             ++files;
         }
         QVERIFY(files > 300);

@@ -75,7 +75,8 @@ private slots:
             QVERIFY2(report->passed, report->text.c_str());
         }
         const QStringList files = QDir(folder.path()).entryList(QDir::Files | QDir::Hidden);
-        QVERIFY2(files.size() == 1 && files[0].endsWith(".so"), qPrintable(files.join(' '))); // not yet at its place; nothing else
+        QVERIFY2(files.size() == 1 && files[0].endsWith(".so"),
+                 qPrintable(files.join(' '))); // not yet at its place; nothing else
         options.output = folder.filePath("far.so").toStdString();
         options.runtimeArchive = folder.filePath("none.a").toStdString();
         QVERIFY(!buildLibrary(network.graph, network.partition, network.choices, *compiler, options));

@@ -29,15 +29,18 @@ private slots:
                 block.last = block.first + pick(0, 12);
             }
             const MemoryPlan plan = planMemory(blocks);
-            const QByteArray where = "seed " + QByteArray::number(static_cast<qulonglong>(seed)) + " round " + QByteArray::number(round);
+            const QByteArray where = "seed " + QByteArray::number(static_cast<qulonglong>(seed)) + " round "
+                                     + QByteArray::number(round);
             QCOMPARE(plan.offsets.size(), blocks.size());
             std::uint64_t sum = 0;
             for (std::size_t a = 0; a < blocks.size(); ++a) {
-                QVERIFY2(plan.offsets[a] % 64 == 0 && plan.offsets[a] + blocks[a].bytes <= plan.bytes, where.constData());
+                QVERIFY2(plan.offsets[a] % 64 == 0 && plan.offsets[a] + blocks[a].bytes <= plan.bytes,
+                         where.constData());
                 sum += (blocks[a].bytes + 63) / 64 * 64;
                 for (std::size_t b = 0; b < a; ++b) {
                     const bool together = blocks[a].first <= blocks[b].last && blocks[b].first <= blocks[a].last;
-                    const bool overlap = plan.offsets[a] < plan.offsets[b] + blocks[b].bytes && plan.offsets[b] < plan.offsets[a] + blocks[a].bytes;
+                    const bool overlap = plan.offsets[a] < plan.offsets[b] + blocks[b].bytes
+                                         && plan.offsets[b] < plan.offsets[a] + blocks[a].bytes;
                     QVERIFY2(!(together && overlap), where.constData());
                 }
             }

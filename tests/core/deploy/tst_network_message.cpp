@@ -47,9 +47,10 @@ private slots:
         const auto w = network.addConstant("w", DType::F32, {2, 2}, graph::makeConst(weights, sizeof weights));
         const auto y = network.addValue("y", DType::F32, {2, 2});
         // Of what a pass left behind nothing is sent.
-        network.addConstant("left behind", DType::F32, {1 << 16}, graph::makeConstLater(4 << 16, 1, []() -> Result<std::vector<std::byte>> {
-            return makeError(Errc::Internal, "nobody may look at this");
-        }));
+        network.addConstant("left behind", DType::F32, {1 << 16},
+                            graph::makeConstLater(4 << 16, 1, []() -> Result<std::vector<std::byte>> {
+                                return makeError(Errc::Internal, "nobody may look at this");
+                            }));
         network.inputs = {x};
         network.outputs = {y};
         graph::Node node;
@@ -75,7 +76,8 @@ private slots:
         QVERIFY(there.inputs == network.inputs && there.outputs == network.outputs);
         QVERIFY(there.value(y).producer == network.value(y).producer);
         const auto constant = must(graph::contentsOf(*there.value(w).constant));
-        QVERIFY(constant.bytes.size() == sizeof weights && std::memcmp(constant.bytes.data(), weights, sizeof weights) == 0);
+        QVERIFY(constant.bytes.size() == sizeof weights
+                && std::memcmp(constant.bytes.data(), weights, sizeof weights) == 0);
         QVERIFY(std::filesystem::file_size(constants()) < 1024);
     }
 

@@ -1,8 +1,7 @@
 #include "core/deploy/in_place.h"
-#include "hand_network.h"
-
 #include "core/runtime/executor.h"
 #include "core/support/files.h"
+#include "hand_network.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -32,12 +31,17 @@ std::vector<float> runImage(const ModelImage& image, const graph::HostTensor& in
     std::memcpy(description.data(), image.description.data(), image.description.size());
     runtime::Model model;
     runtime::ErrorText error;
-    const runtime::ModelSource source{reinterpret_cast<const std::byte*>(description.data()), image.description.size(), image.weights.data(),
-                                      image.weights.size(), phases, std::size(phases)};
+    const runtime::ModelSource source{reinterpret_cast<const std::byte*>(description.data()),
+                                      image.description.size(),
+                                      image.weights.data(),
+                                      image.weights.size(),
+                                      phases,
+                                      std::size(phases)};
     if (model.open(source, true, error) != runtime::Status::Ok)
         return {};
     runtime::Status status{};
-    runtime::Executor* const executor = runtime::Executor::create(model, {{3, false, 50}, nullptr, nullptr}, status, error);
+    runtime::Executor* const executor = runtime::Executor::create(model, {{3, false, 50}, nullptr, nullptr}, status,
+                                                                  error);
     std::vector<float> result;
     if (executor != nullptr) {
         std::memcpy(executor->inputBuffer(0), input.bytes.data(), input.bytes.size());
@@ -84,9 +88,11 @@ private slots:
         for (const bool inPlace : {true, false}) {
             PlanOptions options;
             options.inPlace = inPlace;
-            const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, options);
+            const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels,
+                                         options);
             QVERIFY2(image, image ? "" : image.error().message.c_str());
-            QCOMPARE(kindsOf(*image), (QStringList{"kernel scale", "kernel relu", "transform layout of positive", "kernel shift"}));
+            QCOMPARE(kindsOf(*image),
+                     (QStringList{"kernel scale", "kernel relu", "transform layout of positive", "kernel shift"}));
             // scaled (2048 bytes), positive (2048, or in place of scaled), flat (1280)
             QCOMPARE(image->unsharedBytes, inPlace ? 2048U + 1280U : 2 * 2048U + 1280U);
             QCOMPARE(image->arenaBytes, inPlace ? 2048U + 1280U : 2 * 2048U);
@@ -114,7 +120,8 @@ private slots:
             PlanOptions options;
             options.weightsFile = folder.filePath("weights").toStdString();
             options.weightsInMemory = most;
-            const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, options);
+            const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels,
+                                         options);
             QVERIFY2(image, image ? "" : image.error().message.c_str());
             QCOMPARE(image->weightsBytes, inMemory->weightsBytes);
             QVERIFY(image->description == inMemory->description);
@@ -124,14 +131,19 @@ private slots:
             const auto file = readFile(options.weightsFile);
             QVERIFY(file);
             QCOMPARE(file->size(), backend::kSectionFileStart + inMemory->weights.size());
-            QVERIFY(std::memcmp(file->data() + backend::kSectionFileStart, inMemory->weights.data(), inMemory->weights.size()) == 0);
+            QVERIFY(std::memcmp(file->data() + backend::kSectionFileStart, inMemory->weights.data(),
+                                inMemory->weights.size())
+                    == 0);
         }
         PlanOptions nowhere;
         nowhere.weightsFile = folder.filePath("none/weights").toStdString();
         nowhere.weightsInMemory = 0;
-        const auto refused = planModel(network.graph, network.partition, network.choices, *set, network.kernels, nowhere);
+        const auto refused = planModel(network.graph, network.partition, network.choices, *set, network.kernels,
+                                       nowhere);
         QVERIFY(!refused);
-        QVERIFY2(refused.error().code == Errc::StoreFailed && refused.error().message.find("none/weights") != std::string::npos, refused.error().message.c_str());
+        QVERIFY2(refused.error().code == Errc::StoreFailed
+                     && refused.error().message.find("none/weights") != std::string::npos,
+                 refused.error().message.c_str());
     }
 
     void anOutputThatIsAnInputIsCopied()
@@ -206,7 +218,8 @@ private slots:
     void kernelsThatDoNotFitAreRefused_data()
     {
         QTest::addColumn<int>("what");
-        const char* const rows[] = {"missing parameter", "other dtype", "other element count", "no phases", "recipe on an activation"};
+        const char* const rows[] = {"missing parameter", "other dtype", "other element count", "no phases",
+                                    "recipe on an activation"};
         for (int i = 0; i < 5; ++i)
             QTest::newRow(rows[i]) << i;
     }
@@ -223,7 +236,9 @@ private slots:
         case 1: relu.parameters[0].dtype = DType::F16; break;
         case 2: relu.parameters[0].map = plainMap({1, 20, 4, 5}); break;
         case 3: relu.phases.clear(); break;
-        default: network.partition.subgraphs[1].untuned->bindings[0].recipe = network.partition.subgraphs[1].untuned->dag; break;
+        default:
+            network.partition.subgraphs[1].untuned->bindings[0].recipe = network.partition.subgraphs[1].untuned->dag;
+            break;
         }
         const auto image = planModel(network.graph, network.partition, network.choices, *set, network.kernels, {});
         QVERIFY(!image);
@@ -243,7 +258,8 @@ private slots:
         makeHandNetwork(network);
         QCOMPARE(overwritableInputs(*network.choices[1].alternative->dag), (std::vector<bool>{true})); // relu
         QCOMPARE(overwritableInputs(*network.choices[3].alternative->dag), (std::vector<bool>{true, true})); // add
-        QCOMPARE(overwritableInputs(*network.choices[0].alternative->dag), (std::vector<bool>{true, false})); // broadcast multiply
+        QCOMPARE(overwritableInputs(*network.choices[0].alternative->dag),
+                 (std::vector<bool>{true, false})); // broadcast multiply
         compute::DagBuilder builder; // out[i] = in[i] + in[7 - i]
         const auto in = builder.placeholder("in", {8}, DType::F32);
         const auto out = builder.compute("out", {8}, {}, "", [&](const std::vector<ir::Expr>& i) {

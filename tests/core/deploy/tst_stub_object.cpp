@@ -29,7 +29,8 @@ private slots:
     {
         QFETCH(QString, machine);
         QFETCH(int, elf);
-        const auto object = makeStubObject({machine.toStdString(), {{"lathe_a_run", "lathe_0_run"}}, {"k0_p0", "k0_p1", "k0_p0"}});
+        const auto object = makeStubObject(
+            {machine.toStdString(), {{"lathe_a_run", "lathe_0_run"}}, {"k0_p0", "k0_p1", "k0_p0"}});
         QVERIFY(object);
         Elf64_Ehdr header;
         QVERIFY(object->size() > sizeof header);

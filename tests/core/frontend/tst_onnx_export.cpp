@@ -41,15 +41,24 @@ private slots:
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("layout");
         QTest::addColumn<qint64>("size");
-        QTest::newRow("resnet NCHW") << "resnet-18" << "NCHW" << qint64{33};
-        QTest::newRow("resnet NHWC") << "resnet-18" << "NHWC" << qint64{33};
-        QTest::newRow("mobilenet NHWC, batch norm along rows") << "mobilenet" << "NHWC" << qint64{32};
-        QTest::newRow("squeezenet") << "squeezenet-1.1" << "NCHW" << qint64{64};
-        QTest::newRow("mlp") << "mlp" << "" << qint64{0};
-        QTest::newRow("efficientnet NCHW, silu and sigmoid gates") << "efficientnet-b0" << "NCHW" << qint64{32};
-        QTest::newRow("mobilenet v3 NHWC, hard swish and hard gates") << "mobilenet-v3-large" << "NHWC" << qint64{32};
-        QTest::newRow("shufflenet NCHW") << "shufflenet-v2" << "NCHW" << qint64{32};
-        QTest::newRow("shufflenet NHWC") << "shufflenet-v2" << "NHWC" << qint64{32};
+        QTest::newRow("resnet NCHW") << "resnet-18"
+                                     << "NCHW" << qint64{33};
+        QTest::newRow("resnet NHWC") << "resnet-18"
+                                     << "NHWC" << qint64{33};
+        QTest::newRow("mobilenet NHWC, batch norm along rows") << "mobilenet"
+                                                               << "NHWC" << qint64{32};
+        QTest::newRow("squeezenet") << "squeezenet-1.1"
+                                    << "NCHW" << qint64{64};
+        QTest::newRow("mlp") << "mlp"
+                             << "" << qint64{0};
+        QTest::newRow("efficientnet NCHW, silu and sigmoid gates") << "efficientnet-b0"
+                                                                   << "NCHW" << qint64{32};
+        QTest::newRow("mobilenet v3 NHWC, hard swish and hard gates") << "mobilenet-v3-large"
+                                                                      << "NHWC" << qint64{32};
+        QTest::newRow("shufflenet NCHW") << "shufflenet-v2"
+                                         << "NCHW" << qint64{32};
+        QTest::newRow("shufflenet NHWC") << "shufflenet-v2"
+                                         << "NHWC" << qint64{32};
     }
     void networksOfTheZooSurviveTheRoundTrip()
     {
@@ -77,9 +86,11 @@ private slots:
     void attentionSurvivesTheRoundTrip()
     {
         QFETCH(QString, kind);
-        const frontend::TransformerSizes sizes{.layers = 2, .width = 16, .heads = 4, .hidden = 24, .vocabulary = 30, .positions = 9, .tokens = 7};
+        const frontend::TransformerSizes sizes{
+            .layers = 2, .width = 16, .heads = 4, .hidden = 24, .vocabulary = 30, .positions = 9, .tokens = 7};
         if (kind != "text") {
-            const auto g = frontend::buildVit("vit", sizes, {.batch = 2, .layout = kind.toStdString(), .imageSize = 48, .classes = 5});
+            const auto g = frontend::buildVit(
+                "vit", sizes, {.batch = 2, .layout = kind.toStdString(), .imageSize = 48, .classes = 5});
             QVERIFY2(g, g ? "" : g.error().message.c_str());
             expectSameAfterRoundTrip(*g, {noise({DType::F32, g->value(g->inputs[0]).shape})});
             return;
@@ -146,7 +157,8 @@ private slots:
         g.outputs = {y};
         const auto bytes = frontend::exportOnnx(g);
         QVERIFY(!bytes && bytes.error().code == Errc::Unsupported);
-        QVERIFY(bytes.error().message.find("\"odd\"") != std::string::npos && bytes.error().message.find("mish") != std::string::npos);
+        QVERIFY(bytes.error().message.find("\"odd\"") != std::string::npos
+                && bytes.error().message.find("mish") != std::string::npos);
     }
 };
 

@@ -49,9 +49,10 @@ double distance(const HostTensor& a, const HostTensor& b)
 void nameAllCases()
 {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"activations", "arithmetic", "convolutions", "external", "half", "network_opset7", "network_opset9", "network_opset11",
-                             "network_opset13", "network_opset18", "norms", "pools", "volumes", "products", "reductions_opset11", "reductions_opset18",
-                             "shapes_opset11", "shapes_opset18"})
+    for (const char* name :
+         {"activations", "arithmetic", "convolutions", "external", "half", "network_opset7", "network_opset9",
+          "network_opset11", "network_opset13", "network_opset18", "norms", "pools", "volumes", "products",
+          "reductions_opset11", "reductions_opset18", "shapes_opset11", "shapes_opset18"})
         QTest::newRow(name) << QString(name);
 }
 
@@ -82,7 +83,8 @@ private:
             const HostTensor expected = take(bytes, got.type);
             QVERIFY2(expected.bytes.size() == got.bytes.size(), value.name.c_str());
             const double error = distance(got, expected);
-            QVERIFY2(error <= tolerance, qPrintable(QString("output %1 is off by %2").arg(QString::fromStdString(value.name)).arg(error)));
+            QVERIFY2(error <= tolerance,
+                     qPrintable(QString("output %1 is off by %2").arg(QString::fromStdString(value.name)).arg(error)));
         }
         QVERIFY2(bytes.empty(), "the outputs are smaller than those of ONNX Runtime");
     }
@@ -122,7 +124,6 @@ private slots:
         QVERIFY2(again, again ? "" : again.error().message.c_str());
         compare(*again, name, name == "half" ? 1e-3 : 1e-5);
     }
-
 };
 
 LATHE_TEST(TstOnnxGoldens)

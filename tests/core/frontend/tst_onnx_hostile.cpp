@@ -2,7 +2,6 @@
 #include "core/graph/passes.h"
 #include "core/support/files.h"
 #include "tests/support/test_program.h"
-
 #include "wire_writer.h"
 
 #include <QTest>
@@ -27,8 +26,11 @@ Result<graph::Graph> import(const std::string& text)
 
 wire::Model negatedProduct()
 {
-    return {{wire::node("Mul", {"x", "w"}, {"t"}), wire::node("Neg", {"t"}, {"y"})}, {wire::tensor("w", wire::Float, {2}, wire::floats({2, 3}))},
-            {wire::info("x", {2})}, {wire::info("y", {})}, 17};
+    return {{wire::node("Mul", {"x", "w"}, {"t"}), wire::node("Neg", {"t"}, {"y"})},
+            {wire::tensor("w", wire::Float, {2}, wire::floats({2, 3}))},
+            {wire::info("x", {2})},
+            {wire::info("y", {})},
+            17};
 }
 
 using Row = std::function<void(const char* name, const std::string& text, const char* part)>;
@@ -43,14 +45,21 @@ void windowRows(const Row& row)
         m.nodes = {wire::node(op, inputs, {"y"}, "window", attributes)};
         return m.write();
     };
-    row("volume without step", with("Conv", {"x", "w"}, wire::intsAttribute("strides", {1, 0, 1})), "strides must hold values of at least 1");
-    row("volume with too few steps", with("Conv", {"x", "w"}, wire::intsAttribute("strides", {1, 1})), "attribute strides must have 3 entries, it has 2");
-    row("negative padding", with("Conv", {"x", "w"}, wire::intsAttribute("pads", {-1, 0, 0, 0, 0, 0})), "the negative value -1");
-    row("padding beyond all", with("Conv", {"x", "w"}, wire::intsAttribute("pads", {kLargest, 0, 0, 0, 0, 0})), "which is out of range");
-    row("steps beyond all", with("MaxPool", {"x"}, wire::intsAttribute("kernel_shape", {1, 1, kHuge})), "positive entries of at most 2^20");
-    row("more groups than channels", with("Conv", {"x", "w"}, wire::intAttribute("group", kLargest)), "must divide the 1 channels");
+    row("volume without step", with("Conv", {"x", "w"}, wire::intsAttribute("strides", {1, 0, 1})),
+        "strides must hold values of at least 1");
+    row("volume with too few steps", with("Conv", {"x", "w"}, wire::intsAttribute("strides", {1, 1})),
+        "attribute strides must have 3 entries, it has 2");
+    row("negative padding", with("Conv", {"x", "w"}, wire::intsAttribute("pads", {-1, 0, 0, 0, 0, 0})),
+        "the negative value -1");
+    row("padding beyond all", with("Conv", {"x", "w"}, wire::intsAttribute("pads", {kLargest, 0, 0, 0, 0, 0})),
+        "which is out of range");
+    row("steps beyond all", with("MaxPool", {"x"}, wire::intsAttribute("kernel_shape", {1, 1, kHuge})),
+        "positive entries of at most 2^20");
+    row("more groups than channels", with("Conv", {"x", "w"}, wire::intAttribute("group", kLargest)),
+        "must divide the 1 channels");
     row("negative groups", with("Conv", {"x", "w"}, wire::intAttribute("group", -1)), "groups must be at least 1");
-    row("kernel beyond the volume", with("Conv", {"x", "w"}, wire::intsAttribute("dilations", {1, 1, 1 << 19})), "the padded data has 4");
+    row("kernel beyond the volume", with("Conv", {"x", "w"}, wire::intsAttribute("dilations", {1, 1, 1 << 19})),
+        "the padded data has 4");
     const std::string far = wire::intsAttribute("strides", {1 << 20, 1 << 20, 1 << 20});
     row("spread beyond all memory", with("ConvTranspose", {"x", "w"}, far), "2^40 elements");
     m.initializers = {wire::tensor("w", wire::Int64, {1, 1, 2, 2, 2}, wire::ints(std::vector<std::int64_t>(8, 1)))};
@@ -67,7 +76,8 @@ void shapeRows(const Row& row)
 {
     wire::Model m = negatedProduct();
     const auto with = [&](const char* op, const std::vector<std::int64_t>& values) {
-        m.initializers = {wire::tensor("w", wire::Int64, {static_cast<std::int64_t>(values.size())}, wire::ints(values))};
+        m.initializers = {
+            wire::tensor("w", wire::Int64, {static_cast<std::int64_t>(values.size())}, wire::ints(values))};
         m.nodes = {wire::node(op, {"x", "w"}, {"y"}, "shaped")};
         return m.write();
     };
@@ -80,14 +90,17 @@ void shapeRows(const Row& row)
     row("less than nothing", with("Reshape", {-3, 2}), "may hold one -1 and no other negative number");
     row("cut away by padding", with("Pad", {-2, -1}), "crops more than the 2 entries of dimension 0");
     row("axis out of all", with("Unsqueeze", {kLargest}), "is outside of a tensor with 2 dimensions");
-    const auto picking = [&](const char* op, std::vector<std::int64_t> shape, const std::vector<std::int64_t>& indices, bool updates) {
+    const auto picking = [&](const char* op, std::vector<std::int64_t> shape, const std::vector<std::int64_t>& indices,
+                             bool updates) {
         m.initializers = {wire::tensor("w", wire::Int64, shape, wire::ints(indices))};
-        m.nodes = {wire::node(op, updates ? std::vector<std::string>{"x", "w", "x"} : std::vector<std::string>{"x", "w"}, {"y"}, "pick")};
+        m.nodes = {wire::node(
+            op, updates ? std::vector<std::string>{"x", "w", "x"} : std::vector<std::string>{"x", "w"}, {"y"}, "pick")};
         return m.write();
     };
     row("picked behind the end", picking("Gather", {1}, {2}, false), "index 2 is outside of 2 entries");
     row("picked before the front", picking("Gather", {2}, {0, -3}, false), "index -3 is outside of 2 entries");
-    row("picked from nowhere", picking("Gather", {}, {kLargest}, false), "index 9223372036854775807 is outside of 2 entries");
+    row("picked from nowhere", picking("Gather", {}, {kLargest}, false),
+        "index 9223372036854775807 is outside of 2 entries");
     row("elements behind the end", picking("GatherElements", {1}, {5}, false), "index 5 is outside of 2 entries");
     row("places behind the end", picking("GatherND", {1, 1}, {9}, false), "index 9 is outside of 2 entries");
     row("updates behind the end", picking("ScatterElements", {2}, {0, 7}, true), "index 7 is outside of 2 entries");
@@ -95,7 +108,9 @@ void shapeRows(const Row& row)
     m.nodes = {wire::node("Dropout", {"x", "", "w"}, {"y"}, "drop")};
     m.initializers = {wire::tensor("w", wire::Bool, {0}, {})};
     row("a switch without setting", m.write(), "training_mode of Dropout");
-    m.initializers = {wire::tensor("w", wire::Int64, {}, wire::ints({0})), wire::tensor("v", wire::Int64, {}, wire::ints({kLargest})), wire::tensor("u", wire::Int64, {}, wire::ints({1}))};
+    m.initializers = {wire::tensor("w", wire::Int64, {}, wire::ints({0})),
+                      wire::tensor("v", wire::Int64, {}, wire::ints({kLargest})),
+                      wire::tensor("u", wire::Int64, {}, wire::ints({1}))};
     m.nodes = {wire::node("Range", {"w", "v", "u"}, {"y"}, "endless")};
     row("endless range", m.write(), "has no end or too many elements");
     m.initializers = {wire::tensor("w", static_cast<wire::DataType>(0), {2}, wire::floats({1, 2}))};
@@ -107,11 +122,14 @@ void shapeRows(const Row& row)
     row("long data", m.write(), "holds 12 bytes where its shape asks for 8");
     m.initializers = {wire::tensor("w", wire::Int64, {2}, wire::ints({1, 2}))};
     row("product of two types", m.write(), "input 0 is float32 and input 1 is int64");
-    m.initializers = {wire::external("w", {2}, {{"location", "weights"}, {"offset", "18446744073709551612"}, {"length", "8"}})};
+    m.initializers = {
+        wire::external("w", {2}, {{"location", "weights"}, {"offset", "18446744073709551612"}, {"length", "8"}})};
     row("weights beside no file", m.write(), "was not read from a folder");
     std::string list;
     for (int i = 0; i < 200; ++i)
-        list = wire::bytes(5, wire::bytes(1, "body") + wire::bytes(11, wire::bytes(1, wire::node("If", {}, {}) + list))); // graphs of attributes
+        list = wire::bytes(
+            5, wire::bytes(1, "body")
+                   + wire::bytes(11, wire::bytes(1, wire::node("If", {}, {}) + list))); // graphs of attributes
     m = negatedProduct();
     m.nodes = {wire::node("If", {"x"}, {"y"}, "deep", list)};
     row("deep lists of graphs", m.write(), "nested too deeply");
@@ -186,7 +204,8 @@ private slots:
         row("no graph", wire::number(1, 8), "do not make a model");
 
         wire::Model m = negatedProduct();
-        m.nodes = {wire::node("Add", {"x", "b"}, {"a"}, "one"), wire::node("Neg", {"a"}, {"b"}, "two"), wire::node("Neg", {"b"}, {"y"})};
+        m.nodes = {wire::node("Add", {"x", "b"}, {"a"}, "one"), wire::node("Neg", {"a"}, {"b"}, "two"),
+                   wire::node("Neg", {"b"}, {"y"})};
         row("cycle", m.write(), "cycle");
         m.nodes = {wire::node("Neg", {"y"}, {"y"}, "self")};
         row("self", m.write(), "cycle through node \"self\"");
@@ -260,10 +279,12 @@ private slots:
             return m.write();
         };
         row("NaN scale", resize(nan), "the scale nan of 2 entries is out of range");
-        row("infinite scale", resize(std::numeric_limits<float>::infinity()), "the scale inf of 2 entries is out of range");
+        row("infinite scale", resize(std::numeric_limits<float>::infinity()),
+            "the scale inf of 2 entries is out of range");
         row("absurd scale", resize(1e30F), "is out of range");
         row("negative scale", resize(-2), "is out of range");
-        m.initializers = {wire::tensor("w", wire::Float, {1}, wire::floats({1e18F})), wire::tensor("v", wire::Float, {2}, wire::floats({0, 1}))};
+        m.initializers = {wire::tensor("w", wire::Float, {1}, wire::floats({1e18F})),
+                          wire::tensor("v", wire::Float, {2}, wire::floats({0, 1}))};
         m.nodes = {wire::node("OneHot", {"x", "w", "v"}, {"y"}, "hot")};
         row("absurd depth", m.write(), "the depth must be one positive number");
         m.initializers = {wire::tensor("w", wire::Int64, {1}, wire::ints({kHuge}))};
@@ -304,8 +325,10 @@ private slots:
         QFETCH(QString, part);
         const auto result = import(model.toStdString());
         QVERIFY(!result);
-        QVERIFY2(!part.isEmpty() && QString::fromStdString(result.error().message).contains(part), result.error().message.c_str());
-        QVERIFY2(result.error().code == Errc::BadFile || result.error().code == Errc::Unsupported || result.error().code == Errc::InvalidArgument,
+        QVERIFY2(!part.isEmpty() && QString::fromStdString(result.error().message).contains(part),
+                 result.error().message.c_str());
+        QVERIFY2(result.error().code == Errc::BadFile || result.error().code == Errc::Unsupported
+                     || result.error().code == Errc::InvalidArgument,
                  result.error().message.c_str());
     }
 };

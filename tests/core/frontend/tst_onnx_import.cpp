@@ -2,7 +2,6 @@
 #include "core/graph/passes.h"
 #include "core/support/files.h"
 #include "tests/support/test_program.h"
-
 #include "wire_writer.h"
 
 #include <QTest>
@@ -12,21 +11,23 @@
 namespace tst_onnx_import {
 
 using namespace lathe;
-using frontend::ImportOptions;
 using frontend::importOnnx;
+using frontend::ImportOptions;
 
 namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-Result<graph::Graph> import(const std::string& text, const ImportOptions& options = {}, const std::filesystem::path& folder = {})
+Result<graph::Graph> import(const std::string& text, const ImportOptions& options = {},
+                            const std::filesystem::path& folder = {})
 {
     return importOnnx(std::as_bytes(std::span(text)), options, folder);
 }
 
 QString messageOf(const Result<graph::Graph>& result)
 {
-    return result ? QString("no error") : QString::fromStdString(std::string(toString(result.error().code)) + ": " + result.error().message);
+    return result ? QString("no error")
+                  : QString::fromStdString(std::string(toString(result.error().code)) + ": " + result.error().message);
 }
 
 wire::Model relu(std::vector<wire::Dim> dims)
@@ -37,7 +38,11 @@ wire::Model relu(std::vector<wire::Dim> dims)
 /// y = x * w with w of [2, 2] in an external file.
 wire::Model withExternal(const std::vector<std::pair<std::string, std::string>>& entries)
 {
-    return {{wire::node("Mul", {"x", "w"}, {"y"})}, {wire::external("w", {2, 2}, entries)}, {wire::info("x", {2, 2})}, {wire::info("y", {})}, 17};
+    return {{wire::node("Mul", {"x", "w"}, {"y"})},
+            {wire::external("w", {2, 2}, entries)},
+            {wire::info("x", {2, 2})},
+            {wire::info("y", {})},
+            17};
 }
 
 } // namespace
@@ -73,7 +78,8 @@ private slots:
     void otherOpenDimensionsMustBeSetAndAreNamed()
     {
         const QString message = messageOf(import(relu({"N", "height"}).write()));
-        QVERIFY2(message.startsWith("InvalidArgument") && message.contains("height") && message.contains("\"x\""), qPrintable(message));
+        QVERIFY2(message.startsWith("InvalidArgument") && message.contains("height") && message.contains("\"x\""),
+                 qPrintable(message));
         ImportOptions options;
         options.shapes["x"] = {2, 5};
         const auto g = import(relu({"N", "height"}).write(), options);
@@ -83,7 +89,8 @@ private slots:
 
     void shapesThatContradictTheModelAreRefused()
     {
-        for (const auto& [name, shape] : std::vector<std::pair<std::string, Shape>>{{"x", {2, 4}}, {"x", {2}}, {"z", {2, 3}}, {"x", {-1, 3}}, {"x", {0, 3}}}) {
+        for (const auto& [name, shape] : std::vector<std::pair<std::string, Shape>>{
+                 {"x", {2, 4}}, {"x", {2}}, {"z", {2, 3}}, {"x", {-1, 3}}, {"x", {0, 3}}}) {
             ImportOptions options;
             options.shapes[name] = shape;
             QVERIFY(messageOf(import(relu({"N", 3}).write(), options)).startsWith("InvalidArgument"));
@@ -92,7 +99,11 @@ private slots:
 
     void oneSymbolHasOneValueInAllInputs()
     {
-        wire::Model model{{wire::node("Add", {"a", "b"}, {"y"})}, {}, {wire::info("a", {"N", "L"}), wire::info("b", {"N", "L"})}, {wire::info("y", {})}, 17};
+        wire::Model model{{wire::node("Add", {"a", "b"}, {"y"})},
+                          {},
+                          {wire::info("a", {"N", "L"}), wire::info("b", {"N", "L"})},
+                          {wire::info("y", {})},
+                          17};
         ImportOptions options;
         options.shapes["b"] = {3, 7};
         const auto g = import(model.write(), options);
@@ -109,20 +120,26 @@ private slots:
         model.nodes.push_back(wire::node("NonMaxSuppression", {"behind"}, {"e"}, "deep"));
         model.nodes.push_back(wire::node("Attention", {"x"}, {"a"}, "foreign", {}, "com.vendor"));
         model.nodes.push_back(wire::node("Elu", {"x"}, {"q"}, "odd", wire::intAttribute("turbo", 1)));
-        model.nodes.push_back(wire::node("MaxPool", {"x"}, {"m", "where"}, "indices", wire::intsAttribute("kernel_shape", {2, 2})));
+        model.nodes.push_back(
+            wire::node("MaxPool", {"x"}, {"m", "where"}, "indices", wire::intsAttribute("kernel_shape", {2, 2})));
         const QString message = messageOf(import(model.write()));
         QVERIFY2(message.startsWith("Unsupported"), qPrintable(message));
-        for (const char* part : {"operator DeformConv (nodes \"first\", \"second\")", "operator NonMaxSuppression (node \"deep\")", "com.vendor::Attention", "\"foreign\"",
+        for (const char* part : {"operator DeformConv (nodes \"first\", \"second\")",
+                                 "operator NonMaxSuppression (node \"deep\")", "com.vendor::Attention", "\"foreign\"",
                                  "attribute turbo of Elu (node \"odd\")", "output 1 of MaxPool (node \"indices\")"})
             QVERIFY2(message.contains(part), qPrintable(message + " lacks " + part));
     }
 
     void wrongShapesNameNodeInputsAndRule()
     {
-        wire::Model model{{wire::node("Conv", {"x", "w"}, {"y"}, "stem")}, {wire::tensor("w", wire::Float, {4, 2, 1, 1}, wire::floats(std::vector<float>(8)))},
-                          {wire::info("x", {1, 3, 8, 8})}, {wire::info("y", {})}, 17};
+        wire::Model model{{wire::node("Conv", {"x", "w"}, {"y"}, "stem")},
+                          {wire::tensor("w", wire::Float, {4, 2, 1, 1}, wire::floats(std::vector<float>(8)))},
+                          {wire::info("x", {1, 3, 8, 8})},
+                          {wire::info("y", {})},
+                          17};
         const QString message = messageOf(import(model.write()));
-        QVERIFY2(message.contains("\"stem\"") && message.contains("[1, 3, 8, 8]") && message.contains("[4, 2, 1, 1]") && message.contains("channels"),
+        QVERIFY2(message.contains("\"stem\"") && message.contains("[1, 3, 8, 8]") && message.contains("[4, 2, 1, 1]")
+                     && message.contains("channels"),
                  qPrintable(message));
     }
 
@@ -137,8 +154,11 @@ private slots:
 
     void weightsListedAsInputsAreConstants()
     {
-        wire::Model model{{wire::node("Mul", {"x", "w"}, {"y"})}, {wire::tensor("w", wire::Float, {2}, wire::floats({2, 3}))},
-                          {wire::info("x", {2}), wire::info("w", {2})}, {wire::info("y", {})}, 8};
+        wire::Model model{{wire::node("Mul", {"x", "w"}, {"y"})},
+                          {wire::tensor("w", wire::Float, {2}, wire::floats({2, 3}))},
+                          {wire::info("x", {2}), wire::info("w", {2})},
+                          {wire::info("y", {})},
+                          8};
         const auto g = import(model.write());
         QVERIFY2(g, qPrintable(messageOf(g)));
         QCOMPARE(g->inputs.size(), std::size_t{1});
@@ -146,7 +166,11 @@ private slots:
 
     void nodesMayStandInAnyOrder()
     {
-        wire::Model model{{wire::node("Neg", {"t"}, {"y"}), wire::node("Relu", {"x"}, {"t"})}, {}, {wire::info("x", {2})}, {wire::info("y", {})}, 17};
+        wire::Model model{{wire::node("Neg", {"t"}, {"y"}), wire::node("Relu", {"x"}, {"t"})},
+                          {},
+                          {wire::info("x", {2})},
+                          {wire::info("y", {})},
+                          17};
         const auto g = import(model.write());
         QVERIFY2(g, qPrintable(messageOf(g)));
         QCOMPARE(g->nodes[0].op, std::string("relu"));
@@ -154,7 +178,11 @@ private slots:
 
     void nodesOfEqualNamesGetNamesOfTheirOwn()
     {
-        wire::Model model{{wire::node("Relu", {"x"}, {"t"}, "same"), wire::node("Neg", {"t"}, {"y"}, "same")}, {}, {wire::info("x", {2})}, {wire::info("y", {})}, 17};
+        wire::Model model{{wire::node("Relu", {"x"}, {"t"}, "same"), wire::node("Neg", {"t"}, {"y"}, "same")},
+                          {},
+                          {wire::info("x", {2})},
+                          {wire::info("y", {})},
+                          17};
         const auto g = import(model.write());
         QVERIFY2(g, qPrintable(messageOf(g)));
         QVERIFY(g->nodes[0].name != g->nodes[1].name);
@@ -168,8 +196,12 @@ private slots:
             x.as<float>()[i] = static_cast<float>(i);
         for (const char* mode : {"DCR", "CRD"}) {
             const std::string attributes = wire::intAttribute("blocksize", 2) + wire::textAttribute("mode", mode);
-            wire::Model model{{wire::node("SpaceToDepth", {"x"}, {"d"}, "deep", attributes), wire::node("DepthToSpace", {"d"}, {"y"}, "wide", attributes)},
-                              {}, {wire::info("x", {1, 2, 4, 6})}, {wire::info("y", {}), wire::info("d", {})}, 28};
+            wire::Model model{{wire::node("SpaceToDepth", {"x"}, {"d"}, "deep", attributes),
+                               wire::node("DepthToSpace", {"d"}, {"y"}, "wide", attributes)},
+                              {},
+                              {wire::info("x", {1, 2, 4, 6})},
+                              {wire::info("y", {}), wire::info("d", {})},
+                              28};
             const auto g = import(model.write());
             QVERIFY2(g, qPrintable(messageOf(g)));
             const auto out = graph::interpret(*g, {x});
@@ -183,8 +215,11 @@ private slots:
 
     void indicesThatAreKnownCountFromTheBack()
     {
-        wire::Model model{{wire::node("Gather", {"x", "i"}, {"y"})}, {wire::tensor("i", wire::Int64, {4}, wire::ints({-3, 2, -1, 0}))},
-                          {wire::info("x", {3})}, {wire::info("y", {})}, 17};
+        wire::Model model{{wire::node("Gather", {"x", "i"}, {"y"})},
+                          {wire::tensor("i", wire::Int64, {4}, wire::ints({-3, 2, -1, 0}))},
+                          {wire::info("x", {3})},
+                          {wire::info("y", {})},
+                          17};
         const auto g = import(model.write());
         QVERIFY2(g, qPrintable(messageOf(g)));
         graph::HostTensor x = graph::HostTensor::zeros({DType::F32, {3}});
@@ -201,7 +236,8 @@ private slots:
         auto dir = TempDir::create();
         QVERIFY(dir);
         std::ofstream(dir->path() / "w.bin", std::ios::binary) << std::string(12, 'x') << wire::floats({1, 2, 3, 4});
-        const auto g = import(withExternal({{"location", "w.bin"}, {"offset", "12"}, {"length", "16"}}).write(), {}, dir->path());
+        const auto g = import(withExternal({{"location", "w.bin"}, {"offset", "12"}, {"length", "16"}}).write(), {},
+                              dir->path());
         QVERIFY2(g, qPrintable(messageOf(g)));
         graph::HostTensor ones = graph::HostTensor::zeros({DType::F32, {2, 2}});
         for (float& value : ones.as<float>())
@@ -217,7 +253,8 @@ private slots:
         QVERIFY(dir);
         std::ofstream(dir->path() / "w.bin", std::ios::binary) << wire::floats({1, 2, 3, 4, 5, 6});
         wire::Model model = withExternal({{"location", "w.bin"}, {"offset", "0"}, {"length", "16"}});
-        model.initializers.push_back(wire::external("v", {2, 2}, {{"location", "./w.bin"}, {"offset", "8"}, {"length", "16"}}));
+        model.initializers.push_back(
+            wire::external("v", {2, 2}, {{"location", "./w.bin"}, {"offset", "8"}, {"length", "16"}}));
         const std::string last = model.nodes.empty() ? "x" : "y";
         model.nodes.push_back(wire::node("Add", {last, "v"}, {"z"}));
         model.outputs = {wire::info("z", {})};
@@ -240,11 +277,15 @@ private slots:
         std::ofstream(dir->path() / "secret", std::ios::binary) << wire::floats({1, 2, 3, 4});
         std::filesystem::create_symlink(dir->path() / "secret", dir->path() / "model" / "link");
         const std::string absolute = (dir->path() / "secret").string();
-        for (const std::string& location : {std::string("../secret"), std::string("a/../../secret"), absolute, std::string("link"), std::string()}) {
-            const QString message = messageOf(import(withExternal({{"location", location}}).write(), {}, dir->path() / "model"));
-            QVERIFY2(message.startsWith("BadFile") || (location == "a/../../secret" && message.startsWith("BadFile")), qPrintable(message));
+        for (const std::string& location :
+             {std::string("../secret"), std::string("a/../../secret"), absolute, std::string("link"), std::string()}) {
+            const QString message = messageOf(
+                import(withExternal({{"location", location}}).write(), {}, dir->path() / "model"));
+            QVERIFY2(message.startsWith("BadFile") || (location == "a/../../secret" && message.startsWith("BadFile")),
+                     qPrintable(message));
         }
-        QVERIFY(messageOf(import(withExternal({{"location", "missing"}}).write(), {}, dir->path() / "model")).startsWith("NotFound"));
+        QVERIFY(messageOf(import(withExternal({{"location", "missing"}}).write(), {}, dir->path() / "model"))
+                    .startsWith("NotFound"));
         QVERIFY(messageOf(import(withExternal({{"location", "w.bin"}}).write())).startsWith("BadFile"));
     }
 
@@ -254,9 +295,11 @@ private slots:
         QVERIFY(dir);
         std::ofstream(dir->path() / "w.bin", std::ios::binary) << wire::floats({1, 2, 3, 4});
         using Entries = std::vector<std::pair<std::string, std::string>>;
-        for (const Entries& entries : {Entries{{"location", "w.bin"}, {"offset", "4"}}, Entries{{"location", "w.bin"}, {"offset", "18446744073709551615"}},
-                                       Entries{{"location", "w.bin"}, {"length", "12"}}, Entries{{"location", "w.bin"}, {"offset", "-1"}},
-                                       Entries{{"location", "w.bin"}, {"offset", "99999999999999999999999"}}})
+        for (const Entries& entries :
+             {Entries{{"location", "w.bin"}, {"offset", "4"}},
+              Entries{{"location", "w.bin"}, {"offset", "18446744073709551615"}},
+              Entries{{"location", "w.bin"}, {"length", "12"}}, Entries{{"location", "w.bin"}, {"offset", "-1"}},
+              Entries{{"location", "w.bin"}, {"offset", "99999999999999999999999"}}})
             QVERIFY(messageOf(import(withExternal(entries).write(), {}, dir->path())).startsWith("BadFile"));
     }
 };

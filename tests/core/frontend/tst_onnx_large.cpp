@@ -5,7 +5,6 @@
 #include "core/target/target.h"
 #include "tests/support/own_bytes.h"
 #include "tests/support/test_program.h"
-
 #include "wire_writer.h"
 
 #include <QTest>
@@ -16,8 +15,8 @@
 namespace tst_onnx_large {
 
 using namespace lathe;
-using frontend::ImportOptions;
 using frontend::importOnnx;
+using frontend::ImportOptions;
 using test::ownBytes;
 
 namespace {
@@ -37,15 +36,19 @@ void putFloat(const std::filesystem::path& file, std::int64_t offset, float valu
     out.write(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// x [1, 1024] through `count` matrices in "w.bin", which takes no room on the disk; every other is stored by rows of outputs.
+/// x [1, 1024] through `count` matrices in "w.bin", which takes no room on the disk; every other is stored by rows of
+/// outputs.
 std::string chain(int count)
 {
     wire::Model model;
     model.inputs = {wire::info("x", {1, kSide})};
     std::string last = "x";
     for (int i = 0; i < count; ++i) {
-        const std::string weight = "w" + std::to_string(i), product = "p" + std::to_string(i), next = "y" + std::to_string(i);
-        model.initializers.push_back(wire::external(weight, {kSide, kSide}, {{"location", "w.bin"}, {"offset", at(i * kMatrixBytes)}, {"length", at(kMatrixBytes)}}));
+        const std::string weight = "w" + std::to_string(i), product = "p" + std::to_string(i),
+                          next = "y" + std::to_string(i);
+        model.initializers.push_back(
+            wire::external(weight, {kSide, kSide},
+                           {{"location", "w.bin"}, {"offset", at(i * kMatrixBytes)}, {"length", at(kMatrixBytes)}}));
         if (i % 2 == 0)
             model.nodes.push_back(wire::node("MatMul", {last, weight}, {product}));
         else
@@ -66,7 +69,8 @@ int largeConstants(const graph::Graph& graph, bool inFileOnly)
 {
     int count = 0;
     for (const graph::Value& value : graph.values)
-        count += value.constant && value.constant->bytes >= graph::kLargeConstant && (!inFileOnly || value.constant->inFile());
+        count += value.constant && value.constant->bytes >= graph::kLargeConstant
+                 && (!inFileOnly || value.constant->inFile());
     return count;
 }
 
@@ -94,7 +98,8 @@ wire::Model smallNetwork()
     for (int i = 0; i < 12; ++i)
         matrix.push_back(0.5F * static_cast<float>(i) - 2);
     return {{wire::node("MatMul", {"x", "w"}, {"t"}), wire::node("Add", {"t", "b"}, {"y"})},
-            {wire::tensor("w", wire::Float, {4, 3}, wire::floats(matrix)), wire::tensor("b", wire::Float, {3}, wire::floats({1, 2, 3}))},
+            {wire::tensor("w", wire::Float, {4, 3}, wire::floats(matrix)),
+             wire::tensor("b", wire::Float, {3}, wire::floats({1, 2, 3}))},
             {wire::info("x", {2, 4})},
             {wire::info("y", {})},
             17};
@@ -133,7 +138,8 @@ private slots:
                 continue;
             QVERIFY(value.constant->mapped);
             first = first == nullptr ? value.constant->data : first;
-            QCOMPARE(value.constant->data - first, 2 * seen++ * kMatrixBytes); // where the file says, one mapping for all
+            QCOMPARE(value.constant->data - first,
+                     2 * seen++ * kMatrixBytes); // where the file says, one mapping for all
         }
         QCOMPARE(seen, kCount / 2);
 
@@ -202,7 +208,8 @@ private slots:
         }
         wire::Model model;
         model.inputs = {wire::info("x", {1, kSide}, wire::Float16)};
-        model.initializers = {wire::external("w", {kSide, kSide}, {{"location", "w.bin"}, {"offset", "2"}}, wire::Float16)};
+        model.initializers = {
+            wire::external("w", {kSide, kSide}, {{"location", "w.bin"}, {"offset", "2"}}, wire::Float16)};
         model.nodes = {wire::node("MatMul", {"x", "w"}, {"y"})};
         model.outputs = {wire::info("y", {}, wire::Float16)};
         QVERIFY(writeFileAtomically(dir->path() / "m.onnx", model.write()));
@@ -242,10 +249,13 @@ private slots:
         }
         wire::Model model;
         model.inputs = {wire::info("x", {1, 256, 2, 2})};
-        model.initializers = {wire::external("w", {1024, 256, 1, 1}, {{"location", "w.bin"}}), wire::tensor("s", wire::Float, {1024}, wire::floats(scale)),
-                              wire::tensor("b", wire::Float, {1024}, wire::floats(shift)), wire::tensor("m", wire::Float, {1024}, wire::floats(mean)),
+        model.initializers = {wire::external("w", {1024, 256, 1, 1}, {{"location", "w.bin"}}),
+                              wire::tensor("s", wire::Float, {1024}, wire::floats(scale)),
+                              wire::tensor("b", wire::Float, {1024}, wire::floats(shift)),
+                              wire::tensor("m", wire::Float, {1024}, wire::floats(mean)),
                               wire::tensor("v", wire::Float, {1024}, wire::floats(variance))};
-        model.nodes = {wire::node("Conv", {"x", "w"}, {"t"}), wire::node("BatchNormalization", {"t", "s", "b", "m", "v"}, {"y"})};
+        model.nodes = {wire::node("Conv", {"x", "w"}, {"t"}),
+                       wire::node("BatchNormalization", {"t", "s", "b", "m", "v"}, {"y"})};
         model.outputs = {wire::info("y", {})};
         QVERIFY(writeFileAtomically(dir->path() / "m.onnx", model.write()));
         const auto imported = importOnnx(dir->path() / "m.onnx");
@@ -285,7 +295,8 @@ private slots:
         const auto optimized = graph::optimize(*mapped, *Target::parse("cpu"));
         QVERIFY2(optimized, qPrintable(messageOf(optimized)));
         const graph::HostTensor x = ramp(mapped->value(mapped->inputs[0]));
-        const auto a = graph::interpret(*mapped, {x}), b = graph::interpret(*copied, {x}), c = graph::interpret(*optimized, {x});
+        const auto a = graph::interpret(*mapped, {x}), b = graph::interpret(*copied, {x}),
+                   c = graph::interpret(*optimized, {x});
         QVERIFY(a && b && c);
         QVERIFY((*a)[0].bytes == (*b)[0].bytes);
         QVERIFY((*a)[0].bytes == (*c)[0].bytes);
@@ -298,7 +309,11 @@ private slots:
         QVERIFY(dir);
         wire::Model model = smallNetwork();
         model.initializers[1] += wire::bytes(9, wire::floats({4, 5, 6}));
-        const std::string text = model.write() + wire::bytes(7, wire::bytes(5, wire::tensor("z", wire::Float, {3}, wire::floats({7, 8, 9}))) + wire::bytes(1, wire::node("Add", {"y", "z"}, {"q"})) + wire::bytes(12, wire::info("q", {})));
+        const std::string text = model.write()
+                                 + wire::bytes(
+                                     7, wire::bytes(5, wire::tensor("z", wire::Float, {3}, wire::floats({7, 8, 9})))
+                                            + wire::bytes(1, wire::node("Add", {"y", "z"}, {"q"}))
+                                            + wire::bytes(12, wire::info("q", {})));
         QVERIFY(writeFileAtomically(dir->path() / "m.onnx", text));
         for (const std::size_t least : {std::size_t{1}, std::size_t{13}}) {
             ImportOptions options;

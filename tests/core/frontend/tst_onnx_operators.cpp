@@ -2,7 +2,6 @@
 #include "core/graph/operators/element.h"
 #include "core/graph/passes.h"
 #include "tests/support/test_program.h"
-
 #include "wire_writer.h"
 
 #include <QTest>
@@ -35,7 +34,8 @@ Numbers counting(std::size_t count, double first = 1)
 }
 
 /// What the nodes make of the inputs, by the reference executor: values of the output "y". Throws the error's text.
-Numbers valuesOf(std::vector<std::string> nodes, const std::vector<Input>& inputs, std::vector<std::string> constants = {}, std::int64_t opset = 22)
+Numbers valuesOf(std::vector<std::string> nodes, const std::vector<Input>& inputs,
+                 std::vector<std::string> constants = {}, std::int64_t opset = 22)
 {
     wire::Model model;
     model.nodes = std::move(nodes);
@@ -44,7 +44,8 @@ Numbers valuesOf(std::vector<std::string> nodes, const std::vector<Input>& input
     model.opset = opset;
     std::vector<graph::HostTensor> tensors;
     for (const Input& input : inputs) {
-        model.inputs.push_back(wire::info(input.name, std::vector<wire::Dim>(input.shape.begin(), input.shape.end()), input.type));
+        model.inputs.push_back(
+            wire::info(input.name, std::vector<wire::Dim>(input.shape.begin(), input.shape.end()), input.type));
         tensors.push_back(graph::HostTensor::zeros({input.type == wire::Int64 ? DType::I64 : DType::F32, input.shape}));
         graph::operators::writeFloats(tensors.back(), input.values);
     }
@@ -76,8 +77,9 @@ class TstOnnxOperators : public QObject
 private slots:
     void aLineIsResizedLinearly()
     {
-        const Numbers y = valuesOf({wire::node("Resize", {"x", "", "s"}, {"y"}, "r", wire::textAttribute("mode", "linear"))},
-                                   {{"x", {1, 1, 1, 2}, {0, 4}}}, {wire::tensor("s", wire::Float, {4}, wire::floats({1, 1, 1, 2}))});
+        const Numbers y = valuesOf(
+            {wire::node("Resize", {"x", "", "s"}, {"y"}, "r", wire::textAttribute("mode", "linear"))},
+            {{"x", {1, 1, 1, 2}, {0, 4}}}, {wire::tensor("s", wire::Float, {4}, wire::floats({1, 1, 1, 2}))});
         QCOMPARE(shown(y), QString("0 1 3 4"));
     }
 
@@ -91,7 +93,8 @@ private slots:
     void antialiasingAveragesWhatItShrinks()
     {
         const std::string attributes = wire::textAttribute("mode", "linear") + wire::intAttribute("antialias", 1);
-        const Numbers y = valuesOf({wire::node("Resize", {"x", "", "s"}, {"y"}, "r", attributes)}, {{"x", {1, 1, 1, 4}, {4, 4, 0, 0}}},
+        const Numbers y = valuesOf({wire::node("Resize", {"x", "", "s"}, {"y"}, "r", attributes)},
+                                   {{"x", {1, 1, 1, 4}, {4, 4, 0, 0}}},
                                    {wire::tensor("s", wire::Float, {4}, wire::floats({1, 1, 1, 0.5F}))});
         // Weights 1, 3, 3, 1 eighths around each centre, beyond the edge the edge.
         QCOMPARE(shown(y), QString("3.5 0.5"));
@@ -112,12 +115,14 @@ private slots:
     void theBranchOfAKnownConditionStandsInPlaceOfIf()
     {
         const auto branch = [](const char* name, const char* op) {
-            return wire::bytes(1, wire::node(op, {"x"}, {std::string("inner_") + name})) + wire::bytes(12, wire::info(std::string("inner_") + name, {}));
+            return wire::bytes(1, wire::node(op, {"x"}, {std::string("inner_") + name}))
+                   + wire::bytes(12, wire::info(std::string("inner_") + name, {}));
         };
         for (const char taken : {'\1', '\0'}) {
             std::string attributes;
             for (const auto& [name, op] : {std::pair{"then_branch", "Neg"}, std::pair{"else_branch", "Abs"}})
-                attributes += wire::bytes(5, wire::bytes(1, name) + wire::bytes(6, branch(name, op)) + wire::number(20, 5));
+                attributes += wire::bytes(5, wire::bytes(1, name) + wire::bytes(6, branch(name, op))
+                                                 + wire::number(20, 5));
             const Numbers y = valuesOf({wire::node("If", {"c"}, {"y"}, "fork", attributes)}, {{"x", {1}, {3}}},
                                        {wire::tensor("c", wire::Bool, {}, std::string(1, taken))});
             QCOMPARE(shown(y), QString(taken == '\1' ? "-3" : "3"));
@@ -127,17 +132,22 @@ private slots:
     void attentionIgnoresWhatComesLater()
     {
         // Equal keys: every query takes the mean of the values that it may see.
-        const Numbers y = valuesOf({wire::node("Attention", {"x", "x", "v"}, {"y"}, "a", wire::intAttribute("is_causal", 1))},
-                                   {{"x", {1, 1, 3, 1}, {1, 1, 1}}, {"v", {1, 1, 3, 1}, {3, 6, 12}}}, {}, 23);
+        const Numbers y = valuesOf(
+            {wire::node("Attention", {"x", "x", "v"}, {"y"}, "a", wire::intAttribute("is_causal", 1))},
+            {{"x", {1, 1, 3, 1}, {1, 1, 1}}, {"v", {1, 1, 3, 1}, {3, 6, 12}}}, {}, 23);
         QCOMPARE(shown(y), QString("3 4.5 7"));
     }
 
     void aRecurrentLayerKeepsItsState()
     {
         // h = relu(x + 2 h).
-        const std::string relu = wire::bytes(5, wire::bytes(1, "activations") + wire::bytes(9, "Relu") + wire::number(20, 8));
-        const Numbers y = valuesOf({wire::node("RNN", {"x", "w", "r"}, {"y"}, "rnn", relu + wire::intAttribute("hidden_size", 1))}, {{"x", {3, 1, 1}, {1, 1, -20}}},
-                                   {wire::tensor("w", wire::Float, {1, 1, 1}, wire::floats({1})), wire::tensor("r", wire::Float, {1, 1, 1}, wire::floats({2}))});
+        const std::string relu = wire::bytes(5, wire::bytes(1, "activations") + wire::bytes(9, "Relu")
+                                                    + wire::number(20, 8));
+        const Numbers y = valuesOf(
+            {wire::node("RNN", {"x", "w", "r"}, {"y"}, "rnn", relu + wire::intAttribute("hidden_size", 1))},
+            {{"x", {3, 1, 1}, {1, 1, -20}}},
+            {wire::tensor("w", wire::Float, {1, 1, 1}, wire::floats({1})),
+             wire::tensor("r", wire::Float, {1, 1, 1}, wire::floats({2}))});
         QCOMPARE(shown(y), QString("1 3 0"));
     }
 
@@ -150,22 +160,26 @@ private slots:
 
     void ignoredClassesDoNotCountInALoss()
     {
-        const Numbers y = valuesOf({wire::node("NegativeLogLikelihoodLoss", {"x", "t"}, {"y"}, "loss", wire::intAttribute("ignore_index", 7))},
-                                   {{"x", {3, 2}, {-1, -2, -3, -4, -5, -6}}, {"t", {3}, {0, 7, 1}, wire::Int64}});
+        const Numbers y = valuesOf(
+            {wire::node("NegativeLogLikelihoodLoss", {"x", "t"}, {"y"}, "loss", wire::intAttribute("ignore_index", 7))},
+            {{"x", {3, 2}, {-1, -2, -3, -4, -5, -6}}, {"t", {3}, {0, 7, 1}, wire::Int64}});
         QCOMPARE(shown(y), QString("3.5"));
     }
 
     void boxesArePooledInThreeDimensions()
     {
-        const Numbers y = valuesOf({wire::node("AveragePool", {"x"}, {"y"}, "pool", wire::intsAttribute("kernel_shape", {2, 2, 2}))},
-                                   {{"x", {1, 1, 2, 2, 3}, counting(12)}});
+        const Numbers y = valuesOf(
+            {wire::node("AveragePool", {"x"}, {"y"}, "pool", wire::intsAttribute("kernel_shape", {2, 2, 2}))},
+            {{"x", {1, 1, 2, 2, 3}, counting(12)}});
         QCOMPARE(shown(y), QString("6 7"));
     }
 
     void quantizedValuesSaturateAndRoundToEven()
     {
-        const Numbers y = valuesOf({wire::node("QuantizeLinear", {"x", "s"}, {"q"}, "q"), wire::node("DequantizeLinear", {"q", "s"}, {"y"}, "d")},
-                                   {{"x", {4}, {5, 3, -1, 1000}}}, {wire::tensor("s", wire::Float, {}, wire::floats({2}))});
+        const Numbers y = valuesOf({wire::node("QuantizeLinear", {"x", "s"}, {"q"}, "q"),
+                                    wire::node("DequantizeLinear", {"q", "s"}, {"y"}, "d")},
+                                   {{"x", {4}, {5, 3, -1, 1000}}},
+                                   {wire::tensor("s", wire::Float, {}, wire::floats({2}))});
         QCOMPARE(shown(y), QString("4 4 0 510"));
     }
 
@@ -176,16 +190,17 @@ private slots:
         Numbers x = ones;
         x[0] = 2048;
         const std::string toHalf = wire::intAttribute("to", 10), toFloat = wire::intAttribute("to", 1);
-        const Numbers y = valuesOf({wire::node("Cast", {"x"}, {"a"}, "1", toHalf), wire::node("Cast", {"w"}, {"b"}, "2", toHalf),
-                                    wire::node("MatMul", {"a", "b"}, {"c"}, "product"), wire::node("Cast", {"c"}, {"y"}, "3", toFloat)},
-                                   {{"x", {1, 64}, x}, {"w", {64, 1}, ones}});
+        const Numbers y = valuesOf(
+            {wire::node("Cast", {"x"}, {"a"}, "1", toHalf), wire::node("Cast", {"w"}, {"b"}, "2", toHalf),
+             wire::node("MatMul", {"a", "b"}, {"c"}, "product"), wire::node("Cast", {"c"}, {"y"}, "3", toFloat)},
+            {{"x", {1, 64}, x}, {"w", {64, 1}, ones}});
         QCOMPARE(shown(y), QString("2112")); // 2111, rounded once
     }
 
     void wrappedPadsRepeatTheOtherEnd()
     {
-        const Numbers y = valuesOf({wire::node("Pad", {"x", "p"}, {"y"}, "pad", wire::textAttribute("mode", "wrap"))}, {{"x", {3}, {1, 2, 3}}},
-                                   {wire::tensor("p", wire::Int64, {2}, wire::ints({2, 1}))});
+        const Numbers y = valuesOf({wire::node("Pad", {"x", "p"}, {"y"}, "pad", wire::textAttribute("mode", "wrap"))},
+                                   {{"x", {3}, {1, 2, 3}}}, {wire::tensor("p", wire::Int64, {2}, wire::ints({2, 1}))});
         QCOMPARE(shown(y), QString("2 3 1 2 3 1"));
     }
 };

@@ -49,11 +49,13 @@ Figures figuresOf(const graph::Graph& g)
         ++f.convolutionsAndDense;
         const graph::Value& weight = g.value(node.inputs[1]);
         if (node.op == "conv2d_transpose") { // each input pixel meets the whole kernel
-            f.macs += graph::elementCount(g.value(node.inputs[0]).shape) * (graph::elementCount(weight.shape) / weight.shape[0]);
+            f.macs += graph::elementCount(g.value(node.inputs[0]).shape)
+                      * (graph::elementCount(weight.shape) / weight.shape[0]);
             continue;
         }
         const graph::Value& output = g.value(node.outputs[0]);
-        const std::int64_t outputChannels = graph::attrString(node, "layout", "").ends_with('C') ? output.shape.back() : output.shape[1];
+        const std::int64_t outputChannels = graph::attrString(node, "layout", "").ends_with('C') ? output.shape.back()
+                                                                                                 : output.shape[1];
         f.macs += graph::elementCount(output.shape) * (graph::elementCount(weight.shape) / outputChannels);
     }
     return f;
@@ -109,8 +111,10 @@ void TestZoo::networksHaveTheirPublishedSizes_data()
     QTest::addColumn<qint64>("parameters");
     QTest::addColumn<qint64>("withoutMovingStatistics");
     QTest::addColumn<qint64>("macs");
-    const auto row = [](const char* name, const char* layout, int size, int tensors, qint64 parameters, qint64 without, qint64 macs) {
-        QTest::addRow("%s %s %d", name, layout, size) << QString(name) << QString(layout) << size << tensors << parameters << without << macs;
+    const auto row = [](const char* name, const char* layout, int size, int tensors, qint64 parameters, qint64 without,
+                        qint64 macs) {
+        QTest::addRow("%s %s %d", name, layout, size)
+            << QString(name) << QString(layout) << size << tensors << parameters << without << macs;
     };
     row("resnet-18", "NHWC", 0, 99, 11699892, 11691950, 1826918400);
     row("resnet-34", "NHWC", 0, 179, 21815476, 21800110, 3676606464);
@@ -159,7 +163,8 @@ void TestZoo::networksHaveTheirPublishedSizes()
     QFETCH(QString, name);
     QFETCH(QString, layout);
     QFETCH(int, imageSize);
-    const auto g = frontend::buildZoo(name.toStdString(), {.layout = layout.toStdString(), .imageSize = imageSize, .weights = false});
+    const auto g = frontend::buildZoo(name.toStdString(),
+                                      {.layout = layout.toStdString(), .imageSize = imageSize, .weights = false});
     QVERIFY2(g, g ? "" : g.error().message.c_str());
     const Figures f = figuresOf(*g);
     QTEST(f.parameterTensors, "tensors");
@@ -174,9 +179,16 @@ void TestZoo::weightsAreTheReferencesBitForBit_data()
     QTest::addColumn<QString>("layout");
     QTest::addColumn<QString>("parameter");
     QTest::addColumn<QList<float>>("first");
-    QTest::newRow("resnet NCHW") << "resnet-18" << "NCHW" << "conv0_weight" << QList<float>{0.0041735936f, 0.018398862f, 0.0087863505f, 0.003837548f};
-    QTest::newRow("resnet NHWC") << "resnet-18" << "NHWC" << "conv0_weight" << QList<float>{0.0046124426f};
-    QTest::newRow("mobilenet NCHW") << "mobilenet" << "NCHW" << "conv_block_1_conv_weight" << QList<float>{0.013473807f, 0.05939791f};
+    QTest::newRow("resnet NCHW") << "resnet-18"
+                                 << "NCHW"
+                                 << "conv0_weight"
+                                 << QList<float>{0.0041735936f, 0.018398862f, 0.0087863505f, 0.003837548f};
+    QTest::newRow("resnet NHWC") << "resnet-18"
+                                 << "NHWC"
+                                 << "conv0_weight" << QList<float>{0.0046124426f};
+    QTest::newRow("mobilenet NCHW") << "mobilenet"
+                                    << "NCHW"
+                                    << "conv_block_1_conv_weight" << QList<float>{0.013473807f, 0.05939791f};
 }
 
 void TestZoo::weightsAreTheReferencesBitForBit()
@@ -191,7 +203,8 @@ void TestZoo::weightsAreTheReferencesBitForBit()
     QVERIFY(value);
     const std::vector<float> floats = firstFloats(*value, static_cast<std::size_t>(first.size()));
     for (qsizetype i = 0; i < first.size(); ++i)
-        QCOMPARE(std::bit_cast<std::uint32_t>(floats[static_cast<std::size_t>(i)]), std::bit_cast<std::uint32_t>(first[i]));
+        QCOMPARE(std::bit_cast<std::uint32_t>(floats[static_cast<std::size_t>(i)]),
+                 std::bit_cast<std::uint32_t>(first[i]));
 }
 
 void TestZoo::anotherSeedGivesOtherWeights()
@@ -290,7 +303,8 @@ void TestZoo::bothLayoutsComputeTheSame()
     for (const graph::Node& node : nhwc->nodes) {
         if (node.op == "conv2d") {
             const bool depthwise = graph::attrString(node, "kernel_layout", "") == "HWOI";
-            turned[nhwc->value(node.inputs[1]).name] = depthwise ? std::vector<std::int64_t>{2, 3, 0, 1} : std::vector<std::int64_t>{2, 3, 1, 0};
+            turned[nhwc->value(node.inputs[1]).name] = depthwise ? std::vector<std::int64_t>{2, 3, 0, 1}
+                                                                 : std::vector<std::int64_t>{2, 3, 1, 0};
         }
     }
     for (graph::Value& value : nhwc->values) {
@@ -299,10 +313,13 @@ void TestZoo::bothLayoutsComputeTheSame()
         const graph::Value* other = findValue(*nchw, value.name);
         QVERIFY2(other && other->constant, value.name.c_str());
         const auto kernel = turned.find(value.name);
-        value.constant = kernel == turned.end() ? other->constant : graph::permuteConst(*other->constant, value.dtype, other->shape, kernel->second);
+        value.constant = kernel == turned.end()
+                             ? other->constant
+                             : graph::permuteConst(*other->constant, value.dtype, other->shape, kernel->second);
     }
     const std::vector<std::int64_t> shape{2, 3, 32, 32};
-    graph::HostTensor image = graph::HostTensor::zeros({DType::F32, shape}), last = graph::HostTensor::zeros({DType::F32, {2, 32, 32, 3}});
+    graph::HostTensor image = graph::HostTensor::zeros({DType::F32, shape}),
+                      last = graph::HostTensor::zeros({DType::F32, {2, 32, 32, 3}});
     const auto pixels = image.as<float>(), lastPixels = last.as<float>();
     for (std::size_t i = 0; i < pixels.size(); ++i) {
         const std::size_t n = i / 3072, c = i / 1024 % 3, at = i % 1024;
@@ -324,7 +341,8 @@ void TestZoo::bothLayoutsComputeTheSame()
 
 void TestZoo::hiddenTokensAreNotLookedAt()
 {
-    const frontend::TransformerSizes sizes{.layers = 2, .width = 16, .heads = 2, .hidden = 32, .vocabulary = 40, .positions = 12, .tokens = 6};
+    const frontend::TransformerSizes sizes{
+        .layers = 2, .width = 16, .heads = 2, .hidden = 32, .vocabulary = 40, .positions = 12, .tokens = 6};
     const auto g = frontend::buildBert("bert", sizes, {.batch = 2, .layout = "NCHW"});
     QVERIFY2(g, g ? "" : g.error().message.c_str());
     // Tokens 4 and 5 of the first sample are hidden; any number but 0 shows a token.
@@ -395,18 +413,30 @@ void TestZoo::optionsThatDoNotWorkAreRefused_data()
     QTest::addColumn<int>("batch");
     QTest::addColumn<int>("imageSize");
     QTest::addColumn<int>("code");
-    QTest::newRow("layout that the network has not") << "squeezenet-1.1" << "NHWC" << 1 << 0 << int(Errc::Unsupported);
-    QTest::newRow("no layout at all") << "resnet-18" << "CHWN" << 1 << 0 << int(Errc::InvalidArgument);
-    QTest::newRow("no batch") << "resnet-18" << "NHWC" << 0 << 0 << int(Errc::InvalidArgument);
-    QTest::newRow("negative batch") << "mlp" << "" << -3 << 0 << int(Errc::InvalidArgument);
-    QTest::newRow("image too small for the pools") << "vgg-16" << "" << 1 << 16 << int(Errc::InvalidArgument);
-    QTest::newRow("image too large for memory") << "vgg-16" << "" << 1 << 16384 << int(Errc::InvalidArgument);
-    QTest::newRow("variant that small images have not") << "resnet-18" << "" << 1 << 28 << int(Errc::InvalidArgument);
-    QTest::newRow("image of broken patches") << "vit-b16" << "" << 1 << 100 << int(Errc::InvalidArgument);
-    QTest::newRow("more patches than attention can hold") << "vit-b16" << "" << 1 << 4096 << int(Errc::InvalidArgument);
-    QTest::newRow("tensors past all bounds") << "shufflenet-v2" << "" << 65536 << 16384 << int(Errc::InvalidArgument);
-    QTest::newRow("image size of a text") << "bert-base" << "" << 1 << 224 << int(Errc::InvalidArgument);
-    QTest::newRow("text in a layout that it has not") << "bert-base" << "NHWC" << 1 << 0 << int(Errc::Unsupported);
+    QTest::newRow("layout that the network has not") << "squeezenet-1.1"
+                                                     << "NHWC" << 1 << 0 << int(Errc::Unsupported);
+    QTest::newRow("no layout at all") << "resnet-18"
+                                      << "CHWN" << 1 << 0 << int(Errc::InvalidArgument);
+    QTest::newRow("no batch") << "resnet-18"
+                              << "NHWC" << 0 << 0 << int(Errc::InvalidArgument);
+    QTest::newRow("negative batch") << "mlp"
+                                    << "" << -3 << 0 << int(Errc::InvalidArgument);
+    QTest::newRow("image too small for the pools") << "vgg-16"
+                                                   << "" << 1 << 16 << int(Errc::InvalidArgument);
+    QTest::newRow("image too large for memory") << "vgg-16"
+                                                << "" << 1 << 16384 << int(Errc::InvalidArgument);
+    QTest::newRow("variant that small images have not") << "resnet-18"
+                                                        << "" << 1 << 28 << int(Errc::InvalidArgument);
+    QTest::newRow("image of broken patches") << "vit-b16"
+                                             << "" << 1 << 100 << int(Errc::InvalidArgument);
+    QTest::newRow("more patches than attention can hold") << "vit-b16"
+                                                          << "" << 1 << 4096 << int(Errc::InvalidArgument);
+    QTest::newRow("tensors past all bounds") << "shufflenet-v2"
+                                             << "" << 65536 << 16384 << int(Errc::InvalidArgument);
+    QTest::newRow("image size of a text") << "bert-base"
+                                          << "" << 1 << 224 << int(Errc::InvalidArgument);
+    QTest::newRow("text in a layout that it has not") << "bert-base"
+                                                      << "NHWC" << 1 << 0 << int(Errc::Unsupported);
 }
 
 void TestZoo::optionsThatDoNotWorkAreRefused()
@@ -415,7 +445,8 @@ void TestZoo::optionsThatDoNotWorkAreRefused()
     QFETCH(QString, layout);
     QFETCH(int, batch);
     QFETCH(int, imageSize);
-    const auto g = frontend::buildZoo(name.toStdString(), {.batch = batch, .layout = layout.toStdString(), .imageSize = imageSize, .weights = false});
+    const auto g = frontend::buildZoo(
+        name.toStdString(), {.batch = batch, .layout = layout.toStdString(), .imageSize = imageSize, .weights = false});
     QVERIFY(!g);
     QTEST(int(g.error().code), "code");
     QVERIFY(!g.error().message.empty());

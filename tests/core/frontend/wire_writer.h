@@ -39,7 +39,8 @@ enum DataType
     Float16 = 10
 };
 
-inline std::string tensor(const std::string& name, DataType type, const std::vector<std::int64_t>& dims, const std::string& raw)
+inline std::string tensor(const std::string& name, DataType type, const std::vector<std::int64_t>& dims,
+                          const std::string& raw)
 {
     std::string text;
     for (const std::int64_t dim : dims)
@@ -57,8 +58,8 @@ inline std::string ints(const std::vector<std::int64_t>& values)
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int64_t)};
 }
 
-inline std::string external(const std::string& name, const std::vector<std::int64_t>& dims, const std::vector<std::pair<std::string, std::string>>& entries,
-                            DataType type = Float)
+inline std::string external(const std::string& name, const std::vector<std::int64_t>& dims,
+                            const std::vector<std::pair<std::string, std::string>>& entries, DataType type = Float)
 {
     std::string text;
     for (const std::int64_t dim : dims)
@@ -72,8 +73,14 @@ inline std::string external(const std::string& name, const std::vector<std::int6
 /// A dimension above 0 is fixed; the texts are symbols.
 struct Dim
 {
-    Dim(std::int64_t v) : value(v) { } // NOLINT(google-explicit-constructor): lists of dimensions read well
-    Dim(const char* s) : symbol(s) { } // NOLINT(google-explicit-constructor)
+    Dim(std::int64_t v)
+        : value(v)
+    {
+    } // NOLINT(google-explicit-constructor): lists of dimensions read well
+    Dim(const char* s)
+        : symbol(s)
+    {
+    } // NOLINT(google-explicit-constructor)
     std::int64_t value = 0;
     std::string symbol;
 };
@@ -104,8 +111,9 @@ inline std::string intsAttribute(const std::string& name, const std::vector<std:
     return bytes(5, text + number(20, 7));
 }
 
-inline std::string node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                        const std::string& name = {}, const std::string& attributes = {}, const std::string& domain = {})
+inline std::string node(const std::string& op, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs, const std::string& name = {},
+                        const std::string& attributes = {}, const std::string& domain = {})
 {
     std::string text;
     for (const std::string& input : inputs)
@@ -126,7 +134,8 @@ struct Model
     std::string write() const
     {
         std::string graph = bytes(2, "net");
-        for (const auto& [field, list] : {std::pair{1, &nodes}, std::pair{5, &initializers}, std::pair{11, &inputs}, std::pair{12, &outputs}}) {
+        for (const auto& [field, list] :
+             {std::pair{1, &nodes}, std::pair{5, &initializers}, std::pair{11, &inputs}, std::pair{12, &outputs}}) {
             for (const std::string& entry : *list)
                 graph += bytes(static_cast<std::uint32_t>(field), entry);
         }

@@ -1,9 +1,8 @@
 #pragma once
 
-#include "graph_fixture.h"
-
 #include "core/compute/interpret.h"
 #include "core/graph/task.h"
+#include "graph_fixture.h"
 
 #include <map>
 
@@ -57,8 +56,8 @@ private:
             m_values[s.outputs.at(0).value] = bytes(s.inputs.at(0));
             return;
         }
-        const graph::Alternative& a =
-            s.task < 0 ? s.untuned.value() : pick(m_partition.tasks[static_cast<std::size_t>(s.task)]);
+        const graph::Alternative& a = s.task < 0 ? s.untuned.value()
+                                                 : pick(m_partition.tasks[static_cast<std::size_t>(s.task)]);
         std::vector<Bytes> inputs;
         for (const graph::InputBinding& binding : a.bindings) {
             Bytes given = bytes(s.inputs[static_cast<std::size_t>(binding.taskInput)]);

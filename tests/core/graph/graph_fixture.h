@@ -18,7 +18,10 @@ using Shape = std::vector<std::int64_t>;
 class GraphMaker
 {
 public:
-    explicit GraphMaker(std::uint64_t seed = 1) : m_random(seed) { }
+    explicit GraphMaker(std::uint64_t seed = 1)
+        : m_random(seed)
+    {
+    }
 
     graph::ValueId input(const std::string& name, Shape shape)
     {
@@ -38,24 +41,31 @@ public:
             v = low + (high - low) * static_cast<float>(m_random.uniform());
         return constant(name, std::move(shape), contents);
     }
-    graph::ValueId node(const std::string& name, const std::string& op, std::vector<graph::ValueId> inputs, graph::Attrs attrs = {})
+    graph::ValueId node(const std::string& name, const std::string& op, std::vector<graph::ValueId> inputs,
+                        graph::Attrs attrs = {})
     {
         return graph::append(m_graph, name, op, std::move(inputs), std::move(attrs), DType::F32, {}, name);
     }
     /// NCHW, "same" padding.
-    graph::ValueId conv(const std::string& name, graph::ValueId x, Shape weight, std::int64_t groups = 1, std::int64_t stride = 1)
+    graph::ValueId conv(const std::string& name, graph::ValueId x, Shape weight, std::int64_t groups = 1,
+                        std::int64_t stride = 1)
     {
         const std::int64_t pad = weight[2] / 2;
         const graph::ValueId w = random(name + "_weight", std::move(weight));
         return node(name, "conv2d", {x, w},
-                    {{"strides", Shape{stride, stride}}, {"padding", Shape{pad, pad, pad, pad}}, {"dilations", Shape{1, 1}}, {"groups", groups},
-                     {"layout", std::string("NCHW")}, {"kernel_layout", std::string("OIHW")}});
+                    {{"strides", Shape{stride, stride}},
+                     {"padding", Shape{pad, pad, pad, pad}},
+                     {"dilations", Shape{1, 1}},
+                     {"groups", groups},
+                     {"layout", std::string("NCHW")},
+                     {"kernel_layout", std::string("OIHW")}});
     }
-    graph::ValueId batchNorm(const std::string& name, graph::ValueId x, std::int64_t channels, float lowestGamma = 0.5f, std::int64_t axis = 1)
+    graph::ValueId batchNorm(const std::string& name, graph::ValueId x, std::int64_t channels, float lowestGamma = 0.5f,
+                             std::int64_t axis = 1)
     {
         return node(name, "batch_norm",
-                    {x, random(name + "_gamma", {channels}, lowestGamma, 1.5f), random(name + "_beta", {channels}), random(name + "_mean", {channels}),
-                     random(name + "_var", {channels}, 0.5f, 2.0f)},
+                    {x, random(name + "_gamma", {channels}, lowestGamma, 1.5f), random(name + "_beta", {channels}),
+                     random(name + "_mean", {channels}), random(name + "_var", {channels}, 0.5f, 2.0f)},
                     {{"axis", axis}, {"epsilon", 1e-5}});
     }
     graph::Graph finish(const std::vector<graph::ValueId>& outputs)

@@ -1,7 +1,6 @@
-#include "dag_executor.h"
-
 #include "core/frontend/zoo.h"
 #include "core/graph/node_types.h"
+#include "dag_executor.h"
 #include "tests/support/test_program.h"
 
 namespace tst_alternatives {
@@ -21,11 +20,16 @@ graph::Graph network()
     ValueId y = m.node("relu1", "relu", {m.batchNorm("bn1", m.conv("c1", stem, {8, 8, 3, 3}), 8)});
     y = m.node("sum", "add", {m.conv("c2", y, {8, 8, 3, 3}), stem});
     y = m.node("half", "multiply", {y, m.constant("h", {}, {0.5f})});
-    y = m.node("bias", "bias_add", {m.conv("dw", y, {8, 1, 3, 3}, 8, 2), m.random("b", {8})}, {{"axis", std::int64_t{1}}});
-    y = m.node("concat", "concatenate", {m.conv("left", y, {4, 8, 1, 1}), m.conv("right", y, {6, 8, 3, 3})}, {{"axis", std::int64_t{1}}});
-    y = m.node("pool", "global_avg_pool2d", {m.node("clip", "clip", {y}, {{"min", 0.0}, {"max", 6.0}})}, {{"layout", std::string("NCHW")}});
+    y = m.node("bias", "bias_add", {m.conv("dw", y, {8, 1, 3, 3}, 8, 2), m.random("b", {8})},
+               {{"axis", std::int64_t{1}}});
+    y = m.node("concat", "concatenate", {m.conv("left", y, {4, 8, 1, 1}), m.conv("right", y, {6, 8, 3, 3})},
+               {{"axis", std::int64_t{1}}});
+    y = m.node("pool", "global_avg_pool2d", {m.node("clip", "clip", {y}, {{"min", 0.0}, {"max", 6.0}})},
+               {{"layout", std::string("NCHW")}});
     y = m.node("fc", "dense", {m.node("flat", "batch_flatten", {y}), m.random("w", {5, 10})});
-    return m.finish({m.node("soft", "softmax", {m.node("fc_bias", "bias_add", {y, m.random("fb", {5})}, {{"axis", std::int64_t{1}}})}, {{"axis", std::int64_t{-1}}})});
+    return m.finish({m.node("soft", "softmax",
+                            {m.node("fc_bias", "bias_add", {y, m.random("fb", {5})}, {{"axis", std::int64_t{1}}})},
+                            {{"axis", std::int64_t{-1}}})});
 }
 
 } // namespace
@@ -84,10 +88,18 @@ void TestAlternatives::optimizingANetworkOfTheZooKeepsItsNumbers_data()
     QTest::addColumn<QString>("layout");
     QTest::addColumn<QString>("converted");
     QTest::addColumn<int>("size");
-    QTest::newRow("resnet-18") << "resnet-18" << "NHWC" << "NHWC" << 33;
-    QTest::newRow("mobilenet") << "mobilenet" << "NHWC" << "NHWC" << 32;
-    QTest::newRow("mobilenet-v2 converted") << "mobilenet-v2" << "NCHW" << "NHWC" << 32;
-    QTest::newRow("squeezenet converted") << "squeezenet-1.1" << "NCHW" << "NHWC" << 48;
+    QTest::newRow("resnet-18") << "resnet-18"
+                               << "NHWC"
+                               << "NHWC" << 33;
+    QTest::newRow("mobilenet") << "mobilenet"
+                               << "NHWC"
+                               << "NHWC" << 32;
+    QTest::newRow("mobilenet-v2 converted") << "mobilenet-v2"
+                                            << "NCHW"
+                                            << "NHWC" << 32;
+    QTest::newRow("squeezenet converted") << "squeezenet-1.1"
+                                          << "NCHW"
+                                          << "NHWC" << 48;
 }
 
 void TestAlternatives::optimizingANetworkOfTheZooKeepsItsNumbers()

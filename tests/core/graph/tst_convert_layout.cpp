@@ -1,6 +1,5 @@
-#include "graph_fixture.h"
-
 #include "core/frontend/zoo.h"
+#include "graph_fixture.h"
 #include "tests/support/test_program.h"
 
 namespace tst_convert_layout {
@@ -28,9 +27,13 @@ void TestConvertLayout::convolutionsRunInTheWantedLayoutWithTransposesAtTheBorde
     GraphMaker m;
     const ValueId x = m.input("x", {1, 3, 8, 8});
     ValueId y = m.node("relu", "relu", {m.batchNorm("bn", m.conv("conv", x, {4, 3, 3, 3}), 4)});
-    y = m.node("bias", "bias_add", {m.conv("depthwise", y, {4, 1, 3, 3}, 4, 2), m.random("b", {4})}, {{"axis", std::int64_t{1}}});
+    y = m.node("bias", "bias_add", {m.conv("depthwise", y, {4, 1, 3, 3}, 4, 2), m.random("b", {4})},
+               {{"axis", std::int64_t{1}}});
     y = m.node("pool", "max_pool2d", {y},
-               {{"pool_size", Shape{2, 2}}, {"strides", Shape{2, 2}}, {"padding", Shape{0, 0, 0, 0}}, {"layout", std::string("NCHW")}});
+               {{"pool_size", Shape{2, 2}},
+                {"strides", Shape{2, 2}},
+                {"padding", Shape{0, 0, 0, 0}},
+                {"layout", std::string("NCHW")}});
     const auto g = m.finish({y});
     const auto o = take(graph::convertLayout(g, "NHWC"));
     QCOMPARE(count(o, "transpose"), 2);
@@ -64,7 +67,8 @@ void TestConvertLayout::volumesAreConvertedAsImagesAre()
     QVERIFY(difference(g, o) < 1e-6);
     // Scales are folded into the kernels of either layout.
     for (const graph::Graph& written : {g, o}) {
-        const auto folded = take(graph::foldScaleAxis(take(graph::foldConstants(take(graph::simplifyInference(written))))));
+        const auto folded = take(
+            graph::foldScaleAxis(take(graph::foldConstants(take(graph::simplifyInference(written))))));
         QCOMPARE(count(folded, "multiply"), 0);
         QVERIFY(difference(g, folded) < 1e-5);
     }
@@ -78,7 +82,8 @@ void TestConvertLayout::axesOfOtherOperatorsFollow()
     const ValueId b = m.conv("b", x, {4, 3, 1, 1});
     ValueId y = m.node("concat", "concatenate", {a, b}, {{"axis", std::int64_t{1}}});
     y = m.node("pad", "pad", {y}, {{"pad_width", Shape{0, 0, 0, 0, 1, 0, 2, 1}}, {"value", 0.5}});
-    y = m.node("slice", "strided_slice", {y}, {{"begin", Shape{1}}, {"end", Shape{7}}, {"strides", Shape{2}}, {"axes", Shape{1}}});
+    y = m.node("slice", "strided_slice", {y},
+               {{"begin", Shape{1}}, {"end", Shape{7}}, {"strides", Shape{2}}, {"axes", Shape{1}}});
     y = m.node("scale", "multiply", {y, m.random("s", {3, 1, 1})});
     const ValueId soft = m.node("soft", "softmax", {y}, {{"axis", std::int64_t{1}}});
     const ValueId rows = m.node("mean", "mean", {y}, {{"axes", Shape{3}}, {"keepdims", std::int64_t{0}}});
@@ -97,7 +102,8 @@ void TestConvertLayout::aNetworkConvertedThereAndBackIsAsBefore()
     const ValueId a = m.node("relu", "relu", {m.conv("a", x, {4, 3, 3, 3})});
     const auto g = m.finish({m.node("sum", "add", {m.conv("b", a, {4, 4, 3, 3}), a})});
     const auto back = take(graph::convertLayout(take(graph::convertLayout(g, "NHWC")), "NCHW"));
-    QCOMPARE(QString::fromStdString(graph::print(back)), QString::fromStdString(graph::print(take(graph::removeDead(g)))));
+    QCOMPARE(QString::fromStdString(graph::print(back)),
+             QString::fromStdString(graph::print(take(graph::removeDead(g)))));
 }
 
 void TestConvertLayout::transposesOfAnExportedNetworkCancel()
@@ -129,7 +135,8 @@ void TestConvertLayout::aConvertedNetworkIsTheOneWrittenInThatLayout()
     QCOMPARE(converted.nodes.size(), native.nodes.size() + 1);
     for (std::size_t i = 0; i < native.nodes.size(); ++i) {
         QCOMPARE(converted.nodes[i + 1].op, native.nodes[i].op);
-        QCOMPARE(converted.value(converted.nodes[i + 1].outputs[0]).shape, native.value(native.nodes[i].outputs[0]).shape);
+        QCOMPARE(converted.value(converted.nodes[i + 1].outputs[0]).shape,
+                 native.value(native.nodes[i].outputs[0]).shape);
     }
 }
 

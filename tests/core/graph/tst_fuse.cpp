@@ -1,6 +1,5 @@
-#include "graph_fixture.h"
-
 #include "core/graph/fuse.h"
+#include "graph_fixture.h"
 #include "tests/support/test_program.h"
 
 namespace tst_fuse {
@@ -61,7 +60,9 @@ void TestFuse::elementwiseWorkBeforeAConvolutionStaysAlone()
 {
     GraphMaker m;
     const ValueId x = m.input("x", {1, 4, 6, 6});
-    const auto g = m.finish({m.conv("second", m.node("relu", "relu", {m.conv("first", m.node("before", "relu", {x}), {4, 4, 3, 3})}), {4, 4, 3, 3})});
+    const auto g = m.finish(
+        {m.conv("second", m.node("relu", "relu", {m.conv("first", m.node("before", "relu", {x}), {4, 4, 3, 3})}),
+                {4, 4, 3, 3})});
     QCOMPARE(groupsOf(g), QString("before first+relu second"));
 }
 
@@ -90,7 +91,8 @@ void TestFuse::convolutionsStayOutOfAConcatenation()
     const ValueId x = m.input("x", {1, 4, 6, 6});
     const ValueId a = m.node("a_relu", "relu", {m.conv("a", x, {4, 4, 3, 3})});
     const ValueId b = m.node("b_relu", "relu", {m.conv("b", x, {4, 4, 1, 1})});
-    QCOMPARE(groupsOf(m.finish({m.node("concat", "concatenate", {a, b}, {{"axis", std::int64_t{1}}})})), QString("a+a_relu b+b_relu concat"));
+    QCOMPARE(groupsOf(m.finish({m.node("concat", "concatenate", {a, b}, {{"axis", std::int64_t{1}}})})),
+             QString("a+a_relu b+b_relu concat"));
 }
 
 void TestFuse::injectiveProducersJoinAConcatenationThatIsReadInjectively()
@@ -107,8 +109,10 @@ void TestFuse::poolsTakeWhatFollowsButNoFlatten()
 {
     GraphMaker m;
     const ValueId x = m.input("x", {1, 4, 6, 6});
-    const ValueId pool = m.node("pool", "global_avg_pool2d", {m.node("before", "exp", {x})}, {{"layout", std::string("NCHW")}});
-    QCOMPARE(groupsOf(m.finish({m.node("flat", "batch_flatten", {m.node("relu", "relu", {pool})})})), QString("before pool+relu flat"));
+    const ValueId pool = m.node("pool", "global_avg_pool2d", {m.node("before", "exp", {x})},
+                                {{"layout", std::string("NCHW")}});
+    QCOMPARE(groupsOf(m.finish({m.node("flat", "batch_flatten", {m.node("relu", "relu", {pool})})})),
+             QString("before pool+relu flat"));
 }
 
 void TestFuse::elementwiseDiamondsAreOneKernel()
@@ -116,14 +120,16 @@ void TestFuse::elementwiseDiamondsAreOneKernel()
     GraphMaker m;
     const ValueId x = m.input("x", {4, 4});
     const ValueId a = m.node("a", "exp", {x});
-    QCOMPARE(groupsOf(m.finish({m.node("sum", "add", {m.node("b", "relu", {a}), m.node("c", "tanh", {a})})})), QString("a+b+c+sum"));
+    QCOMPARE(groupsOf(m.finish({m.node("sum", "add", {m.node("b", "relu", {a}), m.node("c", "tanh", {a})})})),
+             QString("a+b+c+sum"));
 }
 
 void TestFuse::reductionsTakeElementwiseWorkBeforeThem()
 {
     GraphMaker m;
     const ValueId x = m.input("x", {4, 4});
-    const ValueId mean = m.node("mean", "mean", {m.node("square", "exp", {x})}, {{"axes", Shape{1}}, {"keepdims", std::int64_t{0}}});
+    const ValueId mean = m.node("mean", "mean", {m.node("square", "exp", {x})},
+                                {{"axes", Shape{1}}, {"keepdims", std::int64_t{0}}});
     QCOMPARE(groupsOf(m.finish({m.node("after", "relu", {mean})})), QString("square+mean after"));
 }
 

@@ -2,8 +2,8 @@
 
 #include "core/graph/fuse.h"
 #include "core/graph/fuse_inputs.h"
-#include "tests/support/test_program.h"
 #include "graph_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <algorithm>
 
@@ -19,13 +19,23 @@ namespace {
 ValueId nhwcConv(GraphMaker& m, const std::string& name, ValueId x, Shape hwio)
 {
     return m.node(name, "conv2d", {x, m.random(name + "_weight", std::move(hwio))},
-                  {{"strides", Shape{1, 1}}, {"padding", Shape{1, 1, 1, 1}}, {"dilations", Shape{1, 1}}, {"groups", std::int64_t{1}},
-                   {"layout", std::string("NHWC")}, {"kernel_layout", std::string("HWIO")}});
+                  {{"strides", Shape{1, 1}},
+                   {"padding", Shape{1, 1, 1, 1}},
+                   {"dilations", Shape{1, 1}},
+                   {"groups", std::int64_t{1}},
+                   {"layout", std::string("NHWC")},
+                   {"kernel_layout", std::string("HWIO")}});
 }
 
-ValueId toNhwc(GraphMaker& m, ValueId x) { return m.node("moved", "transpose", {x}, {{"axes", Shape{0, 2, 3, 1}}}); }
+ValueId toNhwc(GraphMaker& m, ValueId x)
+{
+    return m.node("moved", "transpose", {x}, {{"axes", Shape{0, 2, 3, 1}}});
+}
 
-std::vector<std::vector<NodeId>> groupsOf(const graph::Graph& g) { return graph::fuseInputs(g, graph::fuse(g)); }
+std::vector<std::vector<NodeId>> groupsOf(const graph::Graph& g)
+{
+    return graph::fuseInputs(g, graph::fuse(g));
+}
 
 } // namespace
 

@@ -30,12 +30,17 @@ Norm layerNorm(GraphMaker& m, ValueId x, std::int64_t length, std::int64_t axis)
     n.mean = m.node("mean", "mean", {x}, last);
     n.difference = m.node("difference", "subtract", {x, n.mean});
     n.variance = m.node("variance", "mean", {m.node("square", "multiply", {n.difference, n.difference})}, last);
-    const ValueId inverse = m.node("inverse", "rsqrt", {m.node("safe", "add", {n.variance, m.constant("eps", {}, {1e-5f})})});
-    n.result = m.node("scaled", "multiply", {m.node("normal", "multiply", {n.difference, inverse}), m.random("scale", {length})});
+    const ValueId inverse = m.node("inverse", "rsqrt",
+                                   {m.node("safe", "add", {n.variance, m.constant("eps", {}, {1e-5f})})});
+    n.result = m.node("scaled", "multiply",
+                      {m.node("normal", "multiply", {n.difference, inverse}), m.random("scale", {length})});
     return n;
 }
 
-std::vector<std::vector<NodeId>> byRows(const graph::Graph& g) { return graph::fuseRows(g, graph::fuse(g)); }
+std::vector<std::vector<NodeId>> byRows(const graph::Graph& g)
+{
+    return graph::fuseRows(g, graph::fuse(g));
+}
 
 /// Groups are in topological order, every node in one of them.
 bool isSound(const graph::Graph& g, const std::vector<std::vector<NodeId>>& groups)
@@ -48,7 +53,8 @@ bool isSound(const graph::Graph& g, const std::vector<std::vector<NodeId>>& grou
     for (const auto& node : g.nodes)
         for (const ValueId input : node.inputs)
             if (input.valid() && g.value(input).producer.valid()
-                && place[static_cast<std::size_t>(g.value(input).producer.value)] > place[static_cast<std::size_t>(&node - g.nodes.data())])
+                && place[static_cast<std::size_t>(g.value(input).producer.value)]
+                       > place[static_cast<std::size_t>(&node - g.nodes.data())])
                 return false;
     return std::none_of(place.begin(), place.end(), [](std::int64_t p) { return p < 0; });
 }
@@ -180,8 +186,8 @@ void TestFuseRows::aSqueezeOfOnesJoins()
     GraphMaker m;
     const ValueId x = m.input("x", {20, 1, 32});
     const ValueId mean = m.node("mean", "mean", {x}, {{"axes", Shape{2}}, {"keepdims", std::int64_t{1}}});
-    const ValueId centred =
-        m.node("squeezed", "squeeze", {m.node("centred", "subtract", {x, mean})}, {{"axes", Shape{1}}});
+    const ValueId centred = m.node("squeezed", "squeeze", {m.node("centred", "subtract", {x, mean})},
+                                   {{"axes", Shape{1}}});
     const auto g = m.finish({m.node("out", "exp", {centred})});
     const auto groups = byRows(g);
     QCOMPARE(groups.size(), std::size_t{1});

@@ -39,12 +39,14 @@ graph::Graph small()
 void TestGraph::aGraphPrintsANodeALine()
 {
     graph::Graph g = small();
-    g.nodes[0].attrs = {{"count", std::int64_t{3}}, {"factor", 0.5}, {"list", Shape{1, 2}}, {"mode", std::string("edge")}};
-    QCOMPARE(QString::fromStdString(graph::print(g)), QString("graph test\n"
-                                                            "input %x: float32[2, 3]\n"
-                                                            "%a: float32[2, 3] = relu(%x) {count=3, factor=0.5, list=[1, 2], mode=edge}\n"
-                                                            "%sum: float32[2, 3] = add(%a, c: float32[3])\n"
-                                                            "output %sum\n"));
+    g.nodes[0].attrs = {
+        {"count", std::int64_t{3}}, {"factor", 0.5}, {"list", Shape{1, 2}}, {"mode", std::string("edge")}};
+    QCOMPARE(QString::fromStdString(graph::print(g)),
+             QString("graph test\n"
+                     "input %x: float32[2, 3]\n"
+                     "%a: float32[2, 3] = relu(%x) {count=3, factor=0.5, list=[1, 2], mode=edge}\n"
+                     "%sum: float32[2, 3] = add(%a, c: float32[3])\n"
+                     "output %sum\n"));
 }
 
 void TestGraph::consumersAreListedOnceInOrder()

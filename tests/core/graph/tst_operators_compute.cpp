@@ -1,9 +1,8 @@
 #include "core/compute/interpret.h"
 #include "core/graph/node_types.h"
 #include "core/graph/operators/element.h"
-#include "tests/support/test_program.h"
-
 #include "operator_cases.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -26,7 +25,11 @@ HostTensor noise(const TensorType& type, std::uint32_t seed)
         seed = seed * 1664525 + 1013904223;
         const double unit = (seed >> 8) / 16777216.0;
         // Small whole numbers are valid indices and, where positive, divisors; floats are positive for log and sqrt.
-        value = isFloat(type.dtype) ? 0.05 + unit : (type.dtype == DType::Bool ? std::floor(2 * unit) : std::floor(2 * unit) + (type.shape.size() == 2 && type.shape[0] == 5 ? 0 : 1));
+        value = isFloat(type.dtype)
+                    ? 0.05 + unit
+                    : (type.dtype == DType::Bool
+                           ? std::floor(2 * unit)
+                           : std::floor(2 * unit) + (type.shape.size() == 2 && type.shape[0] == 5 ? 0 : 1));
     }
     operators::writeFloats(tensor, values);
     return tensor;
@@ -41,8 +44,10 @@ std::vector<Row> allRows()
             continue;
         const bool logic = entry->name.starts_with("logical");
         const TensorType plain = entry->name == "global_max_pool2d" ? kImage : f32({2, 3});
-        const std::vector<TensorType> inputs(static_cast<std::size_t>(std::max(entry->minInputs, 1)), logic ? kBool : plain);
-        rows.push_back({entry->name.data(), std::string(entry->name), entry->name == "argmin" ? Attrs{{"axes", Ints{1}}} : Attrs{}, inputs, ""});
+        const std::vector<TensorType> inputs(static_cast<std::size_t>(std::max(entry->minInputs, 1)),
+                                             logic ? kBool : plain);
+        rows.push_back({entry->name.data(), std::string(entry->name),
+                        entry->name == "argmin" ? Attrs{{"axes", Ints{1}}} : Attrs{}, inputs, ""});
     }
     std::erase_if(rows, [](const Row& row) { return !findOperator(row.op)->compute; });
     return rows;
@@ -54,7 +59,8 @@ Result<compute::DagPtr> dagOf(const Node& node, const std::vector<HostTensor>& i
     compute::DagBuilder builder;
     std::vector<compute::Tensor> placeholders;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-        placeholders.push_back(builder.placeholder("p" + std::to_string(i), inputs[i].type.shape, inputs[i].type.dtype));
+        placeholders.push_back(
+            builder.placeholder("p" + std::to_string(i), inputs[i].type.shape, inputs[i].type.dtype));
     ComputeContext context{builder, compute::NameEra::Nested, {}, std::span(&output, 1)};
     LATHE_TRY_ASSIGN(const compute::Tensor result, findOperator(node.op)->compute(node, placeholders, context));
     return std::move(builder).finish({result});
@@ -62,8 +68,8 @@ Result<compute::DagPtr> dagOf(const Node& node, const std::vector<HostTensor>& i
 
 } // namespace
 
-/// Each operator is written down twice: as a compute definition, from which kernels come, and as the reference executor's
-/// plain loops. Here both run and must agree.
+/// Each operator is written down twice: as a compute definition, from which kernels come, and as the reference
+/// executor's plain loops. Here both run and must agree.
 class TstOperatorsCompute : public QObject
 {
     Q_OBJECT
@@ -96,7 +102,8 @@ private slots:
 
         const auto dag = dagOf(node, inputs, (*expected)[0].type);
         if (!dag) { // a product with a vector is refused, and nothing else
-            QVERIFY2(dag.error().code == Errc::Unsupported && QString(row.name) == "matmul vector", dag.error().message.c_str());
+            QVERIFY2(dag.error().code == Errc::Unsupported && QString(row.name) == "matmul vector",
+                     dag.error().message.c_str());
             return;
         }
         const auto interpreter = compute::Interpreter::compile(*dag);
@@ -113,7 +120,9 @@ private slots:
         const auto want = operators::readFloats((*expected)[0]);
         const auto got = operators::readFloats((*run)[0].data(), output.dtype, want.size());
         for (std::size_t i = 0; i < want.size(); ++i)
-            QVERIFY2((std::isnan(got[i]) && std::isnan(want[i])) || std::fabs(got[i] - want[i]) <= 1e-5 * std::max(1.0, std::fabs(want[i])), qPrintable(QString("at %1: %2, not %3").arg(i).arg(got[i]).arg(want[i])));
+            QVERIFY2((std::isnan(got[i]) && std::isnan(want[i]))
+                         || std::fabs(got[i] - want[i]) <= 1e-5 * std::max(1.0, std::fabs(want[i])),
+                     qPrintable(QString("at %1: %2, not %3").arg(i).arg(got[i]).arg(want[i])));
     }
 };
 

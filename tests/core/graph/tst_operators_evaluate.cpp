@@ -37,7 +37,8 @@ HostTensor counting(Ints shape)
     return result;
 }
 
-Result<std::vector<HostTensor>> evaluate(std::string op, Attrs attrs, const std::vector<HostTensor>& inputs, std::size_t outputs = 1)
+Result<std::vector<HostTensor>> evaluate(std::string op, Attrs attrs, const std::vector<HostTensor>& inputs,
+                                         std::size_t outputs = 1)
 {
     Node node;
     node.name = "n";
@@ -50,14 +51,16 @@ Result<std::vector<HostTensor>> evaluate(std::string op, Attrs attrs, const std:
     return evaluateNode(node, pointers);
 }
 
-std::vector<double> values(std::string op, Attrs attrs, const std::vector<HostTensor>& inputs, std::size_t output = 0, std::size_t outputs = 1)
+std::vector<double> values(std::string op, Attrs attrs, const std::vector<HostTensor>& inputs, std::size_t output = 0,
+                           std::size_t outputs = 1)
 {
     const auto result = evaluate(std::move(op), std::move(attrs), inputs, outputs);
     return result ? operators::readFloats((*result)[output]) : std::vector<double>();
 }
 
 /// The definition, index by index: what the fast order of evaluation must equal.
-std::vector<double> slowConv(const HostTensor& data, const HostTensor& weight, Ints strides, Ints padding, Ints dilations, std::int64_t groups)
+std::vector<double> slowConv(const HostTensor& data, const HostTensor& weight, Ints strides, Ints padding,
+                             Ints dilations, std::int64_t groups)
 {
     const Ints d = data.type.shape, k = weight.type.shape;
     const std::int64_t oh = (d[2] + padding[0] + padding[2] - (k[2] - 1) * dilations[0] - 1) / strides[0] + 1;
@@ -71,10 +74,12 @@ std::vector<double> slowConv(const HostTensor& data, const HostTensor& weight, I
                     for (std::int64_t c = 0; c < k[1]; ++c)
                         for (std::int64_t i = 0; i < k[2]; ++i)
                             for (std::int64_t j = 0; j < k[3]; ++j) {
-                                const std::int64_t iy = y * strides[0] - padding[0] + i * dilations[0], ix = x * strides[1] - padding[1] + j * dilations[1];
+                                const std::int64_t iy = y * strides[0] - padding[0] + i * dilations[0],
+                                                   ix = x * strides[1] - padding[1] + j * dilations[1];
                                 const std::int64_t ic = o / (k[0] / groups) * k[1] + c;
                                 if (iy >= 0 && iy < d[2] && ix >= 0 && ix < d[3])
-                                    sum += double(data.as<float>()[((n * d[1] + ic) * d[2] + iy) * d[3] + ix]) * double(weight.as<float>()[((o * k[1] + c) * k[2] + i) * k[3] + j]);
+                                    sum += double(data.as<float>()[((n * d[1] + ic) * d[2] + iy) * d[3] + ix])
+                                           * double(weight.as<float>()[((o * k[1] + c) * k[2] + i) * k[3] + j]);
                             }
                     out.push_back(sum);
                 }
@@ -143,10 +148,14 @@ private slots:
     {
         const HostTensor data = noise({1, 3, 5, 6, 7}, 3), weight = noise({4, 3, 2, 3, 3}, 4);
         const std::int64_t stride = 2, dilation = 2, before = 1; // in depth
-        const Attrs attrs{{"strides", Ints{stride, 1, 2}}, {"padding", Ints{before, 1, 0, 0, 1, 1}}, {"dilations", Ints{dilation, 1, 1}}};
+        const Attrs attrs{{"strides", Ints{stride, 1, 2}},
+                          {"padding", Ints{before, 1, 0, 0, 1, 1}},
+                          {"dilations", Ints{dilation, 1, 1}}};
         const Attrs image{{"strides", Ints{1, 2}}, {"padding", Ints{1, 0, 1, 1}}};
         const auto slice = [](const HostTensor& x, std::int64_t at) {
-            const auto cut = evaluate("strided_slice", {{"begin", Ints{at}}, {"end", Ints{at + 1}}, {"axes", Ints{2}}, {"strides", Ints{1}}}, {x});
+            const auto cut = evaluate(
+                "strided_slice", {{"begin", Ints{at}}, {"end", Ints{at + 1}}, {"axes", Ints{2}}, {"strides", Ints{1}}},
+                {x});
             return (*evaluate("squeeze", {{"axes", Ints{2}}}, {(*cut)[0]}))[0];
         };
         const std::vector<double> got = values("conv3d", attrs, {data, weight});
@@ -180,7 +189,8 @@ private slots:
 
     void transposedConvolutionScatters()
     {
-        const auto out = values("conv2d_transpose", {{"strides", Ints{2, 2}}}, {f32({1, 1, 1, 2}, {1, 10}), f32({1, 1, 2, 2}, {1, 2, 3, 4})});
+        const auto out = values("conv2d_transpose", {{"strides", Ints{2, 2}}},
+                                {f32({1, 1, 1, 2}, {1, 10}), f32({1, 1, 2, 2}, {1, 2, 3, 4})});
         QCOMPARE(out, (std::vector<double>{1, 2, 10, 20, 3, 4, 30, 40}));
     }
 
@@ -197,7 +207,8 @@ private slots:
         QCOMPARE(values("global_max_pool2d", {}, {data}), (std::vector<double>{-1}));
         const HostTensor volume = f32({1, 1, 2, 1, 3}, {1, 5, 2, 4, 3, 6});
         QCOMPARE(values("max_pool3d", {{"pool_size", Ints{2, 1, 2}}}, {volume}), (std::vector<double>{5, 6}));
-        QCOMPARE(values("avg_pool3d", {{"pool_size", Ints{2, 1, 2}}, {"padding", Ints{0, 0, 0, 0, 0, 1}}}, {volume}), (std::vector<double>{3.25, 4, 4}));
+        QCOMPARE(values("avg_pool3d", {{"pool_size", Ints{2, 1, 2}}, {"padding", Ints{0, 0, 0, 0, 0, 1}}}, {volume}),
+                 (std::vector<double>{3.25, 4, 4}));
         QCOMPARE(values("global_avg_pool3d", {}, {volume}), (std::vector<double>{3.5}));
     }
 
@@ -205,19 +216,26 @@ private slots:
     {
         const HostTensor a = counting({2, 3}), b = counting({2, 3});
         QCOMPARE(values("dense", {}, {a, b}), (std::vector<double>{5, 14, 14, 50}));
-        QCOMPARE(values("matmul", {{"transpose_a", std::int64_t{1}}}, {a, b}), (std::vector<double>{9, 12, 15, 12, 17, 22, 15, 22, 29}));
+        QCOMPARE(values("matmul", {{"transpose_a", std::int64_t{1}}}, {a, b}),
+                 (std::vector<double>{9, 12, 15, 12, 17, 22, 15, 22, 29}));
         const HostTensor stack = counting({2, 2, 3});
         QCOMPARE(values("batch_matmul", {}, {stack, stack}), (std::vector<double>{5, 14, 14, 50, 149, 212, 212, 302}));
-        QCOMPARE(values("matmul", {{"transpose_b", std::int64_t{1}}}, {stack, b}), (std::vector<double>{5, 14, 14, 50, 23, 86, 32, 122}));
+        QCOMPARE(values("matmul", {{"transpose_b", std::int64_t{1}}}, {stack, b}),
+                 (std::vector<double>{5, 14, 14, 50, 23, 86, 32, 122}));
     }
 
     void normalisationsFollowTheirAxis()
     {
-        QCOMPARE(values("bias_add", {}, {counting({1, 2, 2}), f32({2}, {10, 20})}), (std::vector<double>{10, 11, 22, 23}));
-        QCOMPARE(values("bias_add", {{"axis", std::int64_t{2}}}, {counting({1, 2, 2}), f32({2}, {10, 20})}), (std::vector<double>{10, 21, 12, 23}));
-        const std::vector<HostTensor> norm{f32({1, 2}, {3, 5}), f32({2}, {2, 2}), f32({2}, {1, 1}), f32({2}, {1, 1}), f32({2}, {3, 15})};
+        QCOMPARE(values("bias_add", {}, {counting({1, 2, 2}), f32({2}, {10, 20})}),
+                 (std::vector<double>{10, 11, 22, 23}));
+        QCOMPARE(values("bias_add", {{"axis", std::int64_t{2}}}, {counting({1, 2, 2}), f32({2}, {10, 20})}),
+                 (std::vector<double>{10, 21, 12, 23}));
+        const std::vector<HostTensor> norm{f32({1, 2}, {3, 5}), f32({2}, {2, 2}), f32({2}, {1, 1}), f32({2}, {1, 1}),
+                                           f32({2}, {3, 15})};
         QCOMPARE(values("batch_norm", {{"epsilon", 1.0}}, norm), (std::vector<double>{3, 3}));
-        QCOMPARE(values("batch_norm", {{"epsilon", 1.0}, {"scale", std::int64_t{0}}, {"center", std::int64_t{0}}}, norm), (std::vector<double>{1, 1}));
+        QCOMPARE(
+            values("batch_norm", {{"epsilon", 1.0}, {"scale", std::int64_t{0}}, {"center", std::int64_t{0}}}, norm),
+            (std::vector<double>{1, 1}));
         const auto soft = values("softmax", {{"axis", std::int64_t{0}}}, {f32({2, 1}, {1000, 1000})});
         QCOMPARE(soft, (std::vector<double>{0.5, 0.5}));
     }
@@ -242,34 +260,46 @@ private slots:
     {
         const HostTensor x = f32({4}, {-1.7, 300, NAN, 1e30});
         QCOMPARE(values("cast", {{"dtype", std::string("int8")}}, {x}), (std::vector<double>{-1, 127, 0, 127}));
-        QCOMPARE(values("cast", {{"dtype", std::string("bool")}}, {f32({3}, {0, 0.25, -2})}), (std::vector<double>{0, 1, 1}));
+        QCOMPARE(values("cast", {{"dtype", std::string("bool")}}, {f32({3}, {0, 0.25, -2})}),
+                 (std::vector<double>{0, 1, 1}));
     }
 
     void halvesRoundToNearestEven()
     {
-        for (const auto& [value, bits] : {std::pair{1.0F, 0x3c00}, std::pair{65504.0F, 0x7bff}, std::pair{65520.0F, 0x7c00}, std::pair{5.9604645e-8F, 0x0001},
-                                          std::pair{2.9802322e-8F, 0x0000}, std::pair{6.1035156e-5F, 0x0400}, std::pair{-2.0F, 0xc000},
-                                          std::pair{1.0F + 1.0F / 2048, 0x3c00}, std::pair{1.0F + 3.0F / 2048, 0x3c02}})
+        for (const auto& [value, bits] :
+             {std::pair{1.0F, 0x3c00}, std::pair{65504.0F, 0x7bff}, std::pair{65520.0F, 0x7c00},
+              std::pair{5.9604645e-8F, 0x0001}, std::pair{2.9802322e-8F, 0x0000}, std::pair{6.1035156e-5F, 0x0400},
+              std::pair{-2.0F, 0xc000}, std::pair{1.0F + 1.0F / 2048, 0x3c00}, std::pair{1.0F + 3.0F / 2048, 0x3c02}})
             QCOMPARE(static_cast<int>(operators::floatToHalf(value)), bits);
         for (int bits = 0; bits < 0x7c00; ++bits)
-            QCOMPARE(static_cast<int>(operators::floatToHalf(operators::halfToFloat(static_cast<std::uint16_t>(bits)))), bits);
+            QCOMPARE(static_cast<int>(operators::floatToHalf(operators::halfToFloat(static_cast<std::uint16_t>(bits)))),
+                     bits);
         QCOMPARE(operators::bfloatToFloat(operators::floatToBfloat(1.0F)), 1.0F);
     }
 
     void partsAreCutAndJoined()
     {
         const HostTensor x = counting({2, 3});
-        QCOMPARE(values("concatenate", {{"axis", std::int64_t{1}}}, {x, f32({2, 1}, {8, 9})}), (std::vector<double>{0, 1, 2, 8, 3, 4, 5, 9}));
-        QCOMPARE(values("split", {{"axis", std::int64_t{1}}, {"indices", Ints{1}}}, {x}, 1, 2), (std::vector<double>{1, 2, 4, 5}));
-        QCOMPARE(values("strided_slice", {{"begin", Ints{2}}, {"end", Ints{-9}}, {"strides", Ints{-2}}, {"axes", Ints{1}}}, {x}), (std::vector<double>{2, 0, 5, 3}));
-        QCOMPARE(values("take", {{"axis", std::int64_t{1}}}, {x, tensor(DType::I64, {2}, {-1, 0})}), (std::vector<double>{2, 0, 5, 3}));
+        QCOMPARE(values("concatenate", {{"axis", std::int64_t{1}}}, {x, f32({2, 1}, {8, 9})}),
+                 (std::vector<double>{0, 1, 2, 8, 3, 4, 5, 9}));
+        QCOMPARE(values("split", {{"axis", std::int64_t{1}}, {"indices", Ints{1}}}, {x}, 1, 2),
+                 (std::vector<double>{1, 2, 4, 5}));
+        QCOMPARE(values("strided_slice",
+                        {{"begin", Ints{2}}, {"end", Ints{-9}}, {"strides", Ints{-2}}, {"axes", Ints{1}}}, {x}),
+                 (std::vector<double>{2, 0, 5, 3}));
+        QCOMPARE(values("take", {{"axis", std::int64_t{1}}}, {x, tensor(DType::I64, {2}, {-1, 0})}),
+                 (std::vector<double>{2, 0, 5, 3}));
         const auto outside = evaluate("take", {}, {x, tensor(DType::I64, {1}, {2})});
         QVERIFY(!outside && outside.error().code == Errc::InvalidArgument);
-        QCOMPARE(values("pad", {{"pad_width", Ints{0, 0, 1, 1}}, {"value", 7.0}}, {x}), (std::vector<double>{7, 0, 1, 2, 7, 7, 3, 4, 5, 7}));
-        QCOMPARE(values("pad", {{"pad_width", Ints{0, 0, 2, 1}}, {"mode", std::string("reflect")}}, {x}), (std::vector<double>{2, 1, 0, 1, 2, 1, 5, 4, 3, 4, 5, 4}));
+        QCOMPARE(values("pad", {{"pad_width", Ints{0, 0, 1, 1}}, {"value", 7.0}}, {x}),
+                 (std::vector<double>{7, 0, 1, 2, 7, 7, 3, 4, 5, 7}));
+        QCOMPARE(values("pad", {{"pad_width", Ints{0, 0, 2, 1}}, {"mode", std::string("reflect")}}, {x}),
+                 (std::vector<double>{2, 1, 0, 1, 2, 1, 5, 4, 3, 4, 5, 4}));
         QCOMPARE(values("transpose", {}, {x}), (std::vector<double>{0, 3, 1, 4, 2, 5}));
-        QCOMPARE(values("broadcast_to", {{"shape", Ints{2, 2}}}, {f32({2, 1}, {1, 2})}), (std::vector<double>{1, 1, 2, 2}));
-        QCOMPARE(values("where", {}, {tensor(DType::Bool, {2, 1}, {1, 0}), f32({1}, {5}), counting({2, 2})}), (std::vector<double>{5, 5, 2, 3}));
+        QCOMPARE(values("broadcast_to", {{"shape", Ints{2, 2}}}, {f32({2, 1}, {1, 2})}),
+                 (std::vector<double>{1, 1, 2, 2}));
+        QCOMPARE(values("where", {}, {tensor(DType::Bool, {2, 1}, {1, 0}), f32({1}, {5}), counting({2, 2})}),
+                 (std::vector<double>{5, 5, 2, 3}));
     }
 
     void reductionsMeetAlongTheirAxes()
@@ -281,7 +311,8 @@ private slots:
         QCOMPARE(values("max", {{"axes", Ints{1}}}, {f32({1, 2}, {-3, -5})}), (std::vector<double>{-3}));
         QCOMPARE(values("min", {{"axes", Ints{1}}}, {f32({1, 2}, {-3, -5})}), (std::vector<double>{-5}));
         QCOMPARE(values("argmax", {{"axes", Ints{1}}}, {f32({2, 3}, {1, 5, 5, 9, 2, 3})}), (std::vector<double>{1, 0}));
-        QCOMPARE(values("argmin", {{"axes", Ints{0}}}, {f32({2, 3}, {1, 5, 5, 9, 2, 3})}), (std::vector<double>{0, 1, 1}));
+        QCOMPARE(values("argmin", {{"axes", Ints{0}}}, {f32({2, 3}, {1, 5, 5, 9, 2, 3})}),
+                 (std::vector<double>{0, 1, 1}));
     }
 
     void notANumberIsPassedOn()
@@ -310,7 +341,8 @@ private slots:
         QVERIFY(out);
         QCOMPARE(operators::readFloats((*out)[1]), (std::vector<double>{3, -9}));
         QCOMPARE(operators::readFloats((*out)[2]), (std::vector<double>{1, -3}));
-        for (const auto& inputs : {std::vector<HostTensor>{}, std::vector{f32({3}, {1, 2, 3})}, std::vector{tensor(DType::F64, {2}, {1, 2})}}) {
+        for (const auto& inputs : {std::vector<HostTensor>{}, std::vector{f32({3}, {1, 2, 3})},
+                                   std::vector{tensor(DType::F64, {2}, {1, 2})}}) {
             const auto bad = interpret(*typed, inputs);
             QVERIFY(!bad && bad.error().code == Errc::InvalidArgument);
         }

@@ -97,7 +97,8 @@ std::vector<Shape> winograd(std::int64_t size, std::int64_t channels, std::int64
     return shapes;
 }
 
-std::vector<Shape> strided(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, bool bias)
+std::vector<Shape> strided(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t kernel,
+                           std::int64_t stride, bool bias)
 {
     std::vector<Shape> shapes{{1, size, size, in}, {kernel, kernel, in, out}};
     if (bias)
@@ -111,35 +112,68 @@ std::vector<Golden> resnet18Goldens()
 {
     return {
         {1, 4000, "d7b65649a4dd54becea0a52aabbc5af5", "b32ed43fb351136894c322ee49097a1a", {{1, 1000}, {1, 1000}}},
-        {1, 1025000, "9847f8cc0b305137f49f2c5c0c8ab25d", "d09dc1a6bb90d59c91b68989ad3492ff", {{1, 512}, {1000, 512}, {1000}, {1, 1000}}},
-        {1, 26112, "69115f188984ae34ede37c3b8ca40b43", "7de313da0ca29a8c63f647791692430d", {{1, 7, 7, 512}, {1, 1, 1, 512}}},
-        {1, 142182400, "ad6cecbf5d85cb1cda3c2bb7af170211", "8d5a93959138dc7b2ee1f1b3219dfa14", winograd(7, 512, 4, true, 2)},
-        {1, 142132224, "3a69f9fbc63760d99e36b4c17b3bfc57", "ac6920940de3797cc3f9f9c260675e5d", winograd(7, 512, 4, false, 1)},
-        {1, 142107136, "d730bcd28f0920f6b97245e2a11bd8d6", "7e83a2ee5cd5d50282ed19310700046a", winograd(7, 512, 4, true, 0)},
-        {1, 115655680, "12b88bedece6984af589a28b43e0f3c4", "1f6cd3637ec856bf5cf5010a623eed05", strided(14, 256, 512, 3, 2, true)},
-        {1, 114953216, "f3b6c10fcc6ce01ff01add933e4d21e9", "424ba83160af31badc0b098136e1a3b0", winograd(14, 256, 4, true, 1)},
-        {1, 114903040, "b8b52b9be9df6102466a22a014c44c1f", "a169cd0053d3a7ca82998fcb62e42c58", winograd(14, 256, 4, false, 1)},
-        {1, 114852864, "d374e472bd9d8164892b9e28a0a8cb59", "0141ffc4fbabc10cc5a94c954419055b", winograd(14, 256, 4, true, 0)},
-        {1, 115705856, "12b88bedece6984af589a28b43e0f3c4", "81aae4b8e2c076a4014d403e8a2c70a1", strided(28, 128, 256, 3, 2, true)},
-        {1, 127145984, "c4500b4e2fd04e695c32d2f31bbdc14a", "c7a6b56bdc04b94c829fb2ef9874019e", winograd(28, 128, 4, true, 1)},
-        {1, 127045632, "e4cdf917b876dbdd64488c3818d9c141", "c035cc8b0568a8e054d06bd7f4950550", winograd(28, 128, 4, false, 1)},
-        {1, 126945280, "dac19035dd5fe9424ee8617421b9c817", "c5ee3e05edd9754492d0763aa41fd025", winograd(28, 128, 4, true, 0)},
-        {1, 115806208, "12b88bedece6984af589a28b43e0f3c4", "022ebb6b7c55c5ed030421380ec83a04", strided(56, 64, 128, 3, 2, true)},
-        {1, 128851968, "1e3c4211ffd2f2db91078ae4d04b779d", "de0df0893e01892cfe69f7bc2c24111f", winograd(56, 64, 6, true, 1)},
-        {2, 128651264, "b818b53148cd450f86569dfc3e04cb8a", "f2e3c09a00e7d0a9897f70497e089f1e", winograd(56, 64, 6, false, 1)},
-        {1, 128450560, "3ea73fb9b0364374730d09e068821f95", "fa26946d7ac51126bfa859cb183f9ca1", winograd(56, 64, 6, true, 0)},
-        {1, 2207744, "a5612fdeb9db4d579a75ec225ea4c06a", "ba2026d923536b75e9b4faed89287d5f", {{1, 112, 112, 64}, {1, 1, 1, 64}, {1, 56, 56, 64}}},
-        {1, 237633536, "12b88bedece6984af589a28b43e0f3c4", "a0eb8d6048282a4a0986cc2ccf14eaa2", strided(224, 3, 64, 7, 2, true)},
-        {1, 25690112, "7006235cfc29b73be524cf390ed5a977", "bf78a7bf0209980f72953637dfd14a6f", strided(56, 64, 64, 1, 1, false)},
-        {1, 12845056, "f4380bb1dc62422a69ad4a1a9771f927", "6630936c26852f2b89dbfa2ff37fbb9c", strided(56, 64, 128, 1, 2, false)},
-        {1, 12845056, "f4380bb1dc62422a69ad4a1a9771f927", "ba5f918733ccbbd4a1d7fd3724665a2f", strided(28, 128, 256, 1, 2, false)},
-        {1, 12845056, "f4380bb1dc62422a69ad4a1a9771f927", "21ad409d72953de188314010134e3acd", strided(14, 256, 512, 1, 2, false)},
+        {1,
+         1025000,
+         "9847f8cc0b305137f49f2c5c0c8ab25d",
+         "d09dc1a6bb90d59c91b68989ad3492ff",
+         {{1, 512}, {1000, 512}, {1000}, {1, 1000}}},
+        {1,
+         26112,
+         "69115f188984ae34ede37c3b8ca40b43",
+         "7de313da0ca29a8c63f647791692430d",
+         {{1, 7, 7, 512}, {1, 1, 1, 512}}},
+        {1, 142182400, "ad6cecbf5d85cb1cda3c2bb7af170211", "8d5a93959138dc7b2ee1f1b3219dfa14",
+         winograd(7, 512, 4, true, 2)},
+        {1, 142132224, "3a69f9fbc63760d99e36b4c17b3bfc57", "ac6920940de3797cc3f9f9c260675e5d",
+         winograd(7, 512, 4, false, 1)},
+        {1, 142107136, "d730bcd28f0920f6b97245e2a11bd8d6", "7e83a2ee5cd5d50282ed19310700046a",
+         winograd(7, 512, 4, true, 0)},
+        {1, 115655680, "12b88bedece6984af589a28b43e0f3c4", "1f6cd3637ec856bf5cf5010a623eed05",
+         strided(14, 256, 512, 3, 2, true)},
+        {1, 114953216, "f3b6c10fcc6ce01ff01add933e4d21e9", "424ba83160af31badc0b098136e1a3b0",
+         winograd(14, 256, 4, true, 1)},
+        {1, 114903040, "b8b52b9be9df6102466a22a014c44c1f", "a169cd0053d3a7ca82998fcb62e42c58",
+         winograd(14, 256, 4, false, 1)},
+        {1, 114852864, "d374e472bd9d8164892b9e28a0a8cb59", "0141ffc4fbabc10cc5a94c954419055b",
+         winograd(14, 256, 4, true, 0)},
+        {1, 115705856, "12b88bedece6984af589a28b43e0f3c4", "81aae4b8e2c076a4014d403e8a2c70a1",
+         strided(28, 128, 256, 3, 2, true)},
+        {1, 127145984, "c4500b4e2fd04e695c32d2f31bbdc14a", "c7a6b56bdc04b94c829fb2ef9874019e",
+         winograd(28, 128, 4, true, 1)},
+        {1, 127045632, "e4cdf917b876dbdd64488c3818d9c141", "c035cc8b0568a8e054d06bd7f4950550",
+         winograd(28, 128, 4, false, 1)},
+        {1, 126945280, "dac19035dd5fe9424ee8617421b9c817", "c5ee3e05edd9754492d0763aa41fd025",
+         winograd(28, 128, 4, true, 0)},
+        {1, 115806208, "12b88bedece6984af589a28b43e0f3c4", "022ebb6b7c55c5ed030421380ec83a04",
+         strided(56, 64, 128, 3, 2, true)},
+        {1, 128851968, "1e3c4211ffd2f2db91078ae4d04b779d", "de0df0893e01892cfe69f7bc2c24111f",
+         winograd(56, 64, 6, true, 1)},
+        {2, 128651264, "b818b53148cd450f86569dfc3e04cb8a", "f2e3c09a00e7d0a9897f70497e089f1e",
+         winograd(56, 64, 6, false, 1)},
+        {1, 128450560, "3ea73fb9b0364374730d09e068821f95", "fa26946d7ac51126bfa859cb183f9ca1",
+         winograd(56, 64, 6, true, 0)},
+        {1,
+         2207744,
+         "a5612fdeb9db4d579a75ec225ea4c06a",
+         "ba2026d923536b75e9b4faed89287d5f",
+         {{1, 112, 112, 64}, {1, 1, 1, 64}, {1, 56, 56, 64}}},
+        {1, 237633536, "12b88bedece6984af589a28b43e0f3c4", "a0eb8d6048282a4a0986cc2ccf14eaa2",
+         strided(224, 3, 64, 7, 2, true)},
+        {1, 25690112, "7006235cfc29b73be524cf390ed5a977", "bf78a7bf0209980f72953637dfd14a6f",
+         strided(56, 64, 64, 1, 1, false)},
+        {1, 12845056, "f4380bb1dc62422a69ad4a1a9771f927", "6630936c26852f2b89dbfa2ff37fbb9c",
+         strided(56, 64, 128, 1, 2, false)},
+        {1, 12845056, "f4380bb1dc62422a69ad4a1a9771f927", "ba5f918733ccbbd4a1d7fd3724665a2f",
+         strided(28, 128, 256, 1, 2, false)},
+        {1, 12845056, "f4380bb1dc62422a69ad4a1a9771f927", "21ad409d72953de188314010134e3acd",
+         strided(14, 256, 512, 1, 2, false)},
     };
 }
 
 const graph::Task* findTask(const graph::Partition& p, std::string_view name)
 {
-    const auto it = std::find_if(p.tasks.begin(), p.tasks.end(), [&](const graph::Task& task) { return task.name == name; });
+    const auto it = std::find_if(p.tasks.begin(), p.tasks.end(),
+                                 [&](const graph::Task& task) { return task.name == name; });
     return it == p.tasks.end() ? nullptr : &*it;
 }
 
@@ -154,10 +188,17 @@ graph::Graph oneConvolution(std::int64_t stride, std::int64_t size, DType dtype)
     const auto weight = g.addConstant("weight", dtype, {3, 3, 8, 16}, graph::makeConst(zeros.data(), zeros.size()));
     const std::int64_t out = (size - 1) / stride + 1;
     const auto result = g.addValue("conv", dtype, {1, out, out, 16});
-    g.addNode({"conv", "conv2d",
-               {{"strides", Shape{stride, stride}}, {"padding", Shape{1, 1, 1, 1}}, {"dilations", Shape{1, 1}}, {"groups", std::int64_t{1}},
-                {"layout", std::string("NHWC")}, {"kernel_layout", std::string("HWIO")}},
-               {data, weight}, {result}, "conv"});
+    g.addNode({"conv",
+               "conv2d",
+               {{"strides", Shape{stride, stride}},
+                {"padding", Shape{1, 1, 1, 1}},
+                {"dilations", Shape{1, 1}},
+                {"groups", std::int64_t{1}},
+                {"layout", std::string("NHWC")},
+                {"kernel_layout", std::string("HWIO")}},
+               {data, weight},
+               {result},
+               "conv"});
     g.outputs.push_back(result);
     return g;
 }
@@ -208,8 +249,10 @@ void TestPartition::resnet18IsCutIntoTheReferencesTasks()
         const std::string place = "task " + std::to_string(i) + ": " + task.name;
         QVERIFY2(task.weight == golden.weight, place.c_str());
         QVERIFY2(task.flop == golden.flop, (place + " " + std::to_string(task.flop)).c_str());
-        QCOMPARE(QString::fromStdString(place + task.flat->key), QString::fromStdString(place + flatKey(golden.flat, golden.shapes)));
-        QCOMPARE(QString::fromStdString(place + task.hash->key), QString::fromStdString(place + "[\"" + golden.hash + "\"]"));
+        QCOMPARE(QString::fromStdString(place + task.flat->key),
+                 QString::fromStdString(place + flatKey(golden.flat, golden.shapes)));
+        QCOMPARE(QString::fromStdString(place + task.hash->key),
+                 QString::fromStdString(place + "[\"" + golden.hash + "\"]"));
         QCOMPARE(task.alternatives.size(), std::size_t{1});
         QVERIFY(task.alternatives.front().isReference);
         QCOMPARE(task.key.size(), std::size_t{32});
@@ -217,7 +260,8 @@ void TestPartition::resnet18IsCutIntoTheReferencesTasks()
     }
     QCOMPARE(qRound(flop / 1e6), 2319);
     QCOMPARE(c.partition.subgraphs.size(), std::size_t{31});
-    QCOMPARE(c.partition.tasks[3].description, std::string("vm_mod_fused_nn_contrib_conv2d_winograd_without_weight_transform_add_multiply_add_nn_re_")
+    QCOMPARE(c.partition.tasks[3].description,
+             std::string("vm_mod_fused_nn_contrib_conv2d_winograd_without_weight_transform_add_multiply_add_nn_re_")
                  + c.partition.tasks[3].description.substr(c.partition.tasks[3].description.size() - 16));
     QCOMPARE(c.partition.tasks[6].description, std::string("vm_mod_fused_nn_conv2d_add_nn_relu"));
     QCOMPARE(c.partition.tasks[14].name, std::string("conv2d 3x3/2 64->128 @28 +add+relu"));
@@ -239,11 +283,17 @@ void TestPartition::mobilenetIsCutIntoTheReferencesTasks()
         std::vector<Shape> shapes;
     };
     const auto pw = [&](std::int64_t size, std::int64_t in, std::int64_t out, double flop, int weight = 1) {
-        return Row{pointwise, flop, weight, {{1, size, size, in}, {1, 1, in, out}, {1, 1, 1, out}, {1, size, size, out}}};
+        return Row{
+            pointwise, flop, weight, {{1, size, size, in}, {1, 1, in, out}, {1, 1, 1, out}, {1, size, size, out}}};
     };
     const auto dw = [&](std::int64_t size, std::int64_t channels, std::int64_t stride, double flop, int weight = 1) {
-        return Row{stride == 1 ? depthwise : depthwiseStrided, flop, weight,
-                   {{1, size, size, channels}, {3, 3, channels, 1}, {1, 1, 1, channels}, {1, size / stride, size / stride, channels}}};
+        return Row{stride == 1 ? depthwise : depthwiseStrided,
+                   flop,
+                   weight,
+                   {{1, size, size, channels},
+                    {3, 3, channels, 1},
+                    {1, 1, 1, channels},
+                    {1, size / stride, size / stride, channels}}};
     };
     // In Lathe's pre-order: from the output to the input.
     const std::vector<Row> rows{
@@ -268,14 +318,18 @@ void TestPartition::mobilenetIsCutIntoTheReferencesTasks()
         dw(112, 64, 2, 4014080),
         pw(112, 32, 64, 52985856),
         dw(112, 32, 1, 8028160),
-        {"2ca148ecea6508ce625f85719021344f", 22880256, 1, {{1, 224, 224, 3}, {3, 3, 3, 32}, {1, 112, 1, 1}, {1, 112, 1, 1}, {1, 112, 112, 32}}},
+        {"2ca148ecea6508ce625f85719021344f",
+         22880256,
+         1,
+         {{1, 224, 224, 3}, {3, 3, 3, 32}, {1, 112, 1, 1}, {1, 112, 1, 1}, {1, 112, 112, 32}}},
     };
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const graph::Task& task = c.partition.tasks[i];
         const std::string place = "task " + std::to_string(i) + ": " + task.name;
         QVERIFY2(task.weight == rows[i].weight, place.c_str());
         QVERIFY2(task.flop == rows[i].flop, (place + " " + std::to_string(task.flop)).c_str());
-        QCOMPARE(QString::fromStdString(place + task.nested->key), QString::fromStdString(place + nestedKey(rows[i].hash, rows[i].shapes)));
+        QCOMPARE(QString::fromStdString(place + task.nested->key),
+                 QString::fromStdString(place + nestedKey(rows[i].hash, rows[i].shapes)));
     }
 }
 
@@ -285,11 +339,16 @@ void TestPartition::otherNetworksHaveTheReferencesNumbers_data()
     QTest::addColumn<QString>("layout");
     QTest::addColumn<int>("tasks");
     QTest::addColumn<int>("functions");
-    QTest::newRow("resnet-18 NCHW") << "resnet-18" << "NCHW" << 24 << 31;
-    QTest::newRow("resnet-34") << "resnet-34" << "NHWC" << 24 << 55;
-    QTest::newRow("resnet-50") << "resnet-50" << "NHWC" << 29 << 71;
-    QTest::newRow("resnet-152") << "resnet-152" << "NHWC" << 29 << 207;
-    QTest::newRow("mobilenet NCHW") << "mobilenet" << "NCHW" << 22 << 31;
+    QTest::newRow("resnet-18 NCHW") << "resnet-18"
+                                    << "NCHW" << 24 << 31;
+    QTest::newRow("resnet-34") << "resnet-34"
+                               << "NHWC" << 24 << 55;
+    QTest::newRow("resnet-50") << "resnet-50"
+                               << "NHWC" << 29 << 71;
+    QTest::newRow("resnet-152") << "resnet-152"
+                                << "NHWC" << 29 << 207;
+    QTest::newRow("mobilenet NCHW") << "mobilenet"
+                                    << "NCHW" << 22 << 31;
 }
 
 void TestPartition::otherNetworksHaveTheReferencesNumbers()
@@ -376,7 +435,8 @@ void TestPartition::latheLetsAlgorithmsCompete()
     QCOMPARE(task->alternatives[0].name, std::string("direct"));
     QCOMPARE(task->alternatives[1].name, std::string("winograd:2"));
     QCOMPARE(task->alternatives[2].name, std::string("winograd:4"));
-    QVERIFY(!task->alternatives[0].isReference && !task->alternatives[1].isReference && task->alternatives[2].isReference);
+    QVERIFY(!task->alternatives[0].isReference && !task->alternatives[1].isReference
+            && task->alternatives[2].isReference);
     for (const graph::Alternative& a : task->alternatives) {
         QCOMPARE(a.bindings.size(), a.dag->inputs.size());
         for (std::size_t i = 0; i < a.bindings.size(); ++i) {

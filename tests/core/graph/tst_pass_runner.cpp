@@ -1,8 +1,7 @@
 // Passes by name: listed, timed, left out; and what each says that it changed.
 
-#include "dag_executor.h"
-
 #include "core/graph/pass_runner.h"
+#include "dag_executor.h"
 #include "tests/support/test_program.h"
 
 #include <algorithm>
@@ -23,8 +22,8 @@ namespace {
 Graph busyNetwork()
 {
     GraphMaker m;
-    const ValueId y =
-        m.node("relu", "relu", {m.batchNorm("bn", m.conv("stem", m.input("x", {1, 3, 10, 10}), {8, 3, 3, 3}), 8)});
+    const ValueId y = m.node("relu", "relu",
+                             {m.batchNorm("bn", m.conv("stem", m.input("x", {1, 3, 10, 10}), {8, 3, 3, 3}), 8)});
     const ValueId padded = m.node("pad", "pad", {y}, {{"pad_width", Shape{0, 0, 0, 0, 1, 1, 1, 1}}});
     const ValueId inner = m.conv("inner", padded, {8, 8, 3, 3});
     const ValueId twice = m.node("twice", "add", {m.node("a", "tanh", {inner}), m.node("b", "tanh", {inner})});

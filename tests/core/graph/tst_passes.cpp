@@ -66,7 +66,8 @@ void TestPasses::batchNormBehindABiasScalesTheBias()
 {
     GraphMaker m;
     const ValueId x = m.input("x", {1, 3, 5, 5});
-    const ValueId biased = m.node("bias", "bias_add", {m.conv("conv", x, {4, 3, 1, 1}), m.random("b", {4})}, {{"axis", std::int64_t{1}}});
+    const ValueId biased = m.node("bias", "bias_add", {m.conv("conv", x, {4, 3, 1, 1}), m.random("b", {4})},
+                                  {{"axis", std::int64_t{1}}});
     const auto g = m.finish({m.batchNorm("bn", biased, 4)});
     const auto o = optimized(g);
     QCOMPARE(o.nodes.size(), std::size_t{2}); // the convolution and one add: bias and shift are one constant
@@ -79,7 +80,8 @@ void TestPasses::aScaleGoesThroughReluOnlyIfPositive()
         GraphMaker m;
         const ValueId x = m.input("x", {1, 3, 5, 5});
         const ValueId relu = m.node("relu", "relu", {m.conv("conv", x, {2, 3, 1, 1})});
-        const auto g = m.finish({m.node("mul", "multiply", {relu, m.constant("s", {2, 1, 1}, {2.0f, positive ? 0.5f : -0.5f})})});
+        const auto g = m.finish(
+            {m.node("mul", "multiply", {relu, m.constant("s", {2, 1, 1}, {2.0f, positive ? 0.5f : -0.5f})})});
         const auto o = optimized(g);
         QCOMPARE(count(o, "multiply"), positive ? 0 : 1);
         QVERIFY(difference(g, o) < 1e-6);
@@ -114,7 +116,8 @@ void TestPasses::preActivationGoesForwardIntoAllConsumers()
     GraphMaker m;
     const ValueId x = m.input("x", {1, 4, 6, 6});
     const ValueId a = m.node("relu", "relu", {m.batchNorm("bn", x, 4)});
-    const auto g = m.finish({m.conv("main", a, {4, 4, 3, 3}), m.conv("shortcut", a, {4, 4, 1, 1}), m.conv("depthwise", a, {4, 1, 3, 3}, 4)});
+    const auto g = m.finish({m.conv("main", a, {4, 4, 3, 3}), m.conv("shortcut", a, {4, 4, 1, 1}),
+                             m.conv("depthwise", a, {4, 1, 3, 3}, 4)});
     const auto o = optimized(g);
     QCOMPARE(count(o, "multiply"), 0);
     QCOMPARE(count(o, "add"), 1);
@@ -171,7 +174,8 @@ void TestPasses::sharedWeightsAreScaledForOneConsumerOnly()
     const ValueId w = m.random("w", {4, 3, 1, 1});
     const graph::Attrs attrs{{"layout", std::string("NCHW")}, {"kernel_layout", std::string("OIHW")}};
     const ValueId other = m.node("other_relu", "relu", {x});
-    const auto g = m.finish({m.batchNorm("bn", m.node("a", "conv2d", {x, w}, attrs), 4), m.node("b", "conv2d", {other, w}, attrs)});
+    const auto g = m.finish(
+        {m.batchNorm("bn", m.node("a", "conv2d", {x, w}, attrs), 4), m.node("b", "conv2d", {other, w}, attrs)});
     QVERIFY(difference(g, optimized(g)) < 1e-6);
 }
 
@@ -202,14 +206,16 @@ void TestPasses::chainsOfReshapesAndTransposesCollapse()
 {
     GraphMaker m;
     const ValueId x = m.input("x", {2, 3, 4});
-    const ValueId t = m.node("t2", "transpose", {m.node("t1", "transpose", {x}, {{"axes", Shape{2, 0, 1}}})}, {{"axes", Shape{1, 2, 0}}});
-    const ValueId r = m.node("r2", "reshape", {m.node("r1", "reshape", {t}, {{"newshape", Shape{6, 4}}})}, {{"newshape", Shape{24}}});
+    const ValueId t = m.node("t2", "transpose", {m.node("t1", "transpose", {x}, {{"axes", Shape{2, 0, 1}}})},
+                             {{"axes", Shape{1, 2, 0}}});
+    const ValueId r = m.node("r2", "reshape", {m.node("r1", "reshape", {t}, {{"newshape", Shape{6, 4}}})},
+                             {{"newshape", Shape{24}}});
     const auto g = m.finish({r});
     const auto o = take(graph::simplifyExpressions(g));
     QCOMPARE(QString::fromStdString(graph::print(o)), QString("graph test\n"
-                                                            "input %x: float32[2, 3, 4]\n"
-                                                            "%r2: float32[24] = reshape(%x) {newshape=[24]}\n"
-                                                            "output %r2\n"));
+                                                              "input %x: float32[2, 3, 4]\n"
+                                                              "%r2: float32[24] = reshape(%x) {newshape=[24]}\n"
+                                                              "output %r2\n"));
     QVERIFY(difference(g, o) == 0);
 }
 
@@ -219,7 +225,8 @@ void TestPasses::neutralScalarsDisappear()
     const ValueId x = m.input("x", {4});
     const ValueId a = m.node("a", "add", {x, m.constant("zero", {}, {0})});
     const ValueId b = m.node("b", "multiply", {a, m.constant("one", {}, {1})});
-    const auto o = take(graph::simplifyExpressions(m.finish({m.node("c", "add", {b, m.constant("vector", {4}, {0, 0, 0, 0})})})));
+    const auto o = take(
+        graph::simplifyExpressions(m.finish({m.node("c", "add", {b, m.constant("vector", {4}, {0, 0, 0, 0})})})));
     QCOMPARE(o.nodes.size(), std::size_t{1}); // the vector of zeros stays, as in the reference
     QCOMPARE(o.nodes[0].name, std::string("c"));
 }
@@ -229,7 +236,8 @@ void TestPasses::paddingGoesIntoTheConvolution()
     for (const double value : {0.0, 1.0}) {
         GraphMaker m;
         const ValueId x = m.input("x", {1, 2, 5, 5});
-        const ValueId padded = m.node("pad", "pad", {x}, {{"pad_width", Shape{0, 0, 0, 0, 1, 2, 0, 1}}, {"value", value}});
+        const ValueId padded = m.node("pad", "pad", {x},
+                                      {{"pad_width", Shape{0, 0, 0, 0, 1, 2, 0, 1}}, {"value", value}});
         const auto g = m.finish({m.conv("conv", padded, {3, 2, 3, 3})});
         const auto o = optimized(g);
         QCOMPARE(count(o, "pad"), value == 0 ? 0 : 1);
@@ -293,8 +301,8 @@ void TestPasses::batchNormsOfEveryFloatTypeBecomeArithmetic()
     QFETCH(double, tolerance);
     GraphMaker m;
     const ValueId x = m.input("x", {1, 3, 6, 6});
-    const ValueId bias =
-        m.node("bias", "bias_add", {m.conv("conv", x, {4, 3, 3, 3}), m.random("b", {4})}, {{"axis", std::int64_t{1}}});
+    const ValueId bias = m.node("bias", "bias_add", {m.conv("conv", x, {4, 3, 3, 3}), m.random("b", {4})},
+                                {{"axis", std::int64_t{1}}});
     const auto g = inType(m.finish({m.node("relu", "relu", {m.batchNorm("bn", bias, 4)})}), static_cast<DType>(dtype));
     const auto o = optimized(g);
     QCOMPARE(count(o, "batch_norm") + count(o, "cast") + count(o, "rsqrt"), 0);
@@ -330,8 +338,8 @@ void TestPasses::aScaleOfMoreDigitsStaysOutOfWeights()
     for (const std::size_t input : {0, 1}) {
         graph::Value& value = g.value(g.nodes[0].inputs[input]);
         if (value.constant) {
-            const graph::ValueId made =
-                graph::addNumbers(g, "half", DType::BF16, value.shape, *graph::constNumbers(value));
+            const graph::ValueId made = graph::addNumbers(g, "half", DType::BF16, value.shape,
+                                                          *graph::constNumbers(value));
             g.nodes[0].inputs[input] = made;
         } else {
             value.dtype = DType::BF16;

@@ -25,8 +25,12 @@ Made excited(GraphMaker& m, std::int64_t size, std::int64_t filters, std::int64_
     Made made;
     made.product = m.node("product", "multiply", scaleFirst ? std::vector{scale, image} : std::vector{image, scale});
     made.result = m.node("conv", "conv2d", {made.product, m.random("w", {kernel, kernel, 6, filters})},
-                         {{"strides", Shape{1, 1}}, {"padding", Shape{pad, pad, pad, pad}}, {"dilations", Shape{1, 1}}, {"groups", std::int64_t{1}},
-                          {"layout", std::string("NHWC")}, {"kernel_layout", std::string("HWIO")}});
+                         {{"strides", Shape{1, 1}},
+                          {"padding", Shape{pad, pad, pad, pad}},
+                          {"dilations", Shape{1, 1}},
+                          {"groups", std::int64_t{1}},
+                          {"layout", std::string("NHWC")},
+                          {"kernel_layout", std::string("HWIO")}});
     return made;
 }
 
@@ -34,7 +38,8 @@ Made excited(GraphMaker& m, std::int64_t size, std::int64_t filters, std::int64_
 bool scalesTheImage(const graph::Graph& g)
 {
     for (const auto& node : g.nodes)
-        if (const auto producer = node.op == "conv2d" ? g.value(node.inputs[0]).producer : graph::NodeId(); producer.valid())
+        if (const auto producer = node.op == "conv2d" ? g.value(node.inputs[0]).producer : graph::NodeId();
+            producer.valid())
             return g.node(producer).op == "multiply";
     return false;
 }

@@ -1,8 +1,8 @@
 // Reshapes behind a kernel go behind the elementwise work that follows, and movement in front of slices into them.
 
 #include "core/graph/fuse.h"
-#include "tests/support/test_program.h"
 #include "graph_fixture.h"
+#include "tests/support/test_program.h"
 
 namespace tst_sink_reshapes {
 
@@ -16,7 +16,8 @@ namespace {
 ValueId product(GraphMaker& m, ValueId x)
 {
     const ValueId rows = m.node("rows", "reshape", {x}, {{"newshape", Shape{10, 4}}});
-    return m.node("back", "reshape", {m.node("product", "dense", {rows, m.random("w", {6, 4})})}, {{"newshape", Shape{2, 5, 6}}});
+    return m.node("back", "reshape", {m.node("product", "dense", {rows, m.random("w", {6, 4})})},
+                  {{"newshape", Shape{2, 5, 6}}});
 }
 
 /// Nodes of the group that an operator of this kind is in.
@@ -95,7 +96,8 @@ void TestSinkReshapes::aTransposeOfOnesIsAReshape()
 {
     GraphMaker m;
     const ValueId x = m.input("x", {1, 5, 6});
-    const auto g = m.finish({m.node("t", "transpose", {x}, {{"axes", Shape{1, 0, 2}}}), m.node("u", "transpose", {x}, {{"axes", Shape{2, 0, 1}}})});
+    const auto g = m.finish({m.node("t", "transpose", {x}, {{"axes", Shape{1, 0, 2}}}),
+                             m.node("u", "transpose", {x}, {{"axes", Shape{2, 0, 1}}})});
     const auto after = take(graph::sinkReshapes(g));
     QCOMPARE(count(after, "transpose"), 1);
     QCOMPARE(count(after, "reshape"), 1);
@@ -106,11 +108,13 @@ void TestSinkReshapes::slicesMoveTheirOwnPart()
 {
     GraphMaker m;
     const ValueId x = m.input("x", {5, 12});
-    const ValueId t = m.node("t", "transpose", {m.node("r", "reshape", {x}, {{"newshape", Shape{5, 3, 4}}})}, {{"axes", Shape{1, 0, 2}}});
+    const ValueId t = m.node("t", "transpose", {m.node("r", "reshape", {x}, {{"newshape", Shape{5, 3, 4}}})},
+                             {{"axes", Shape{1, 0, 2}}});
     std::vector<ValueId> parts;
     for (std::int64_t i = 0; i < 3; ++i)
-        parts.push_back(m.node("part" + std::to_string(i), "strided_slice", {t},
-                               {{"begin", Shape{i}}, {"end", Shape{i + 1}}, {"axes", Shape{0}}, {"strides", Shape{1}}}));
+        parts.push_back(
+            m.node("part" + std::to_string(i), "strided_slice", {t},
+                   {{"begin", Shape{i}}, {"end", Shape{i + 1}}, {"axes", Shape{0}}, {"strides", Shape{1}}}));
     const auto g = m.finish(parts);
     const auto after = take(graph::sinkReshapes(g));
     QCOMPARE(count(after, "transpose"), 3);
@@ -124,7 +128,8 @@ void TestSinkReshapes::movementThatIsReadWholeStaysOne()
     GraphMaker m;
     const ValueId x = m.input("x", {5, 12});
     const ValueId t = m.node("t", "transpose", {x}, {{"axes", Shape{1, 0}}});
-    const ValueId part = m.node("part", "strided_slice", {t}, {{"begin", Shape{0}}, {"end", Shape{3}}, {"axes", Shape{0}}, {"strides", Shape{1}}});
+    const ValueId part = m.node("part", "strided_slice", {t},
+                                {{"begin", Shape{0}}, {"end", Shape{3}}, {"axes", Shape{0}}, {"strides", Shape{1}}});
     const auto g = m.finish({part, m.node("all", "relu", {t})});
     const auto after = take(graph::sinkReshapes(g));
     QCOMPARE(count(after, "transpose"), 1);

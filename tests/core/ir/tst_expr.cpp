@@ -10,7 +10,10 @@ using namespace lathe::ir;
 
 namespace {
 
-QString text(const Expr& e) { return QString::fromStdString(print(e)); }
+QString text(const Expr& e)
+{
+    return QString::fromStdString(print(e));
+}
 
 } // namespace
 
@@ -37,7 +40,8 @@ void TestExpr::indexArithmeticKeepsItsPrintedForm()
     QCOMPARE(text(yy * 2 + ry), QString("((yy*2) + ry)"));
     QCOMPARE(text(floorMod(yy, 4)), QString("floormod(yy, 4)"));
     QCOMPARE(text(load(3, DType::F32, {yy, ry - 1})), QString("b3[yy, (ry - 1)]"));
-    QCOMPARE(text(select(yy >= 1 && ry < 3, floatImm(0.5), floatImm(0))), QString("select(((yy >= 1) && (ry < 3)), 0.5f, 0f)"));
+    QCOMPARE(text(select(yy >= 1 && ry < 3, floatImm(0.5), floatImm(0))),
+             QString("select(((yy >= 1) && (ry < 3)), 0.5f, 0f)"));
 }
 
 void TestExpr::integerLiteralsFold()
@@ -111,7 +115,8 @@ void TestExpr::computeDagSpellingIsAnOption()
     options.sourceName = [](std::int32_t, std::int32_t) { return std::string("data"); };
     const Expr i = var("i");
     const Expr padded = ifThenElse(i >= 1, call("exp", DType::F32, {load(0, DType::F32, {i})}), floatImm(0));
-    QCOMPARE(QString::fromStdString(print(padded, options)), QString("tir.if_then_else((i >= 1), tir.exp(data[i]), 0f)"));
+    QCOMPARE(QString::fromStdString(print(padded, options)),
+             QString("tir.if_then_else((i >= 1), tir.exp(data[i]), 0f)"));
 }
 
 LATHE_TEST(TestExpr)

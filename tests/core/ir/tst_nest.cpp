@@ -35,7 +35,8 @@ LoopNest addOne(Scope scope = Scope::Part, std::int64_t read = 10)
 Result<> run(const LoopNest& nest, std::vector<float>& in, std::vector<float>& out, std::uint32_t parts)
 {
     LATHE_TRY_ASSIGN(const NestInterpreter interpreter, NestInterpreter::compile(nest));
-    const std::vector<std::span<std::byte>> arguments{std::as_writable_bytes(std::span(in)), std::as_writable_bytes(std::span(out))};
+    const std::vector<std::span<std::byte>> arguments{std::as_writable_bytes(std::span(in)),
+                                                      std::as_writable_bytes(std::span(out))};
     return interpreter.run(arguments, parts);
 }
 
@@ -61,13 +62,13 @@ private slots:
 void TestNest::printIsStable()
 {
     QCOMPARE(QString::fromStdString(print(addOne())), QString("kernel add_one\n"
-                                                               "buffer in float32 parameter [10] readonly\n"
-                                                               "buffer out float32 parameter [10]\n"
-                                                               "buffer tmp float32 part [1]\n"
-                                                               "phase 0\n"
-                                                               "  parallel i (0, 10)\n"
-                                                               "    tmp[0] = in[i]\n"
-                                                               "    out[i] = (tmp[0] + 1f)\n"));
+                                                              "buffer in float32 parameter [10] readonly\n"
+                                                              "buffer out float32 parameter [10]\n"
+                                                              "buffer tmp float32 part [1]\n"
+                                                              "phase 0\n"
+                                                              "  parallel i (0, 10)\n"
+                                                              "    tmp[0] = in[i]\n"
+                                                              "    out[i] = (tmp[0] + 1f)\n"));
 }
 
 void TestNest::partsShareAParallelLoop()
@@ -98,8 +99,9 @@ void TestNest::scratchIsNotKeptBetweenParts()
     LoopNest nest = addOne();
     const Expr i = var("i");
     // Only the first iteration writes the scratch: the second part reads what nobody wrote.
-    nest.phases = {makeFor(i, 0, 10, LoopKind::Parallel,
-                           makeBlock({makeIf(i < 1, makeStore(2, {0}, floatImm(1))), makeStore(1, {i}, load(2, DType::F32, {0}))}))};
+    nest.phases = {makeFor(
+        i, 0, 10, LoopKind::Parallel,
+        makeBlock({makeIf(i < 1, makeStore(2, {0}, floatImm(1))), makeStore(1, {i}, load(2, DType::F32, {0}))}))};
     std::vector<float> in(10);
     std::vector<float> out(10);
     QVERIFY(run(nest, in, out, 2));

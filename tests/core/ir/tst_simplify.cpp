@@ -46,7 +46,11 @@ std::int64_t value(const Expr& e, const std::map<const Node*, std::int64_t>& at)
 class RandomExpr
 {
 public:
-    RandomExpr(const std::vector<Expr>& variables, std::uint64_t seed) : m_variables(variables), m_random(seed) { }
+    RandomExpr(const std::vector<Expr>& variables, std::uint64_t seed)
+        : m_variables(variables)
+        , m_random(seed)
+    {
+    }
 
     Expr integer(int depth)
     {
@@ -60,7 +64,9 @@ public:
         case 4: return integer(depth - 1) * intImm(below(20) - 3);
         case 5: return floorDiv(integer(depth - 1), intImm(1 + below(16)));
         case 6: return floorMod(integer(depth - 1), intImm(1 + below(16)));
-        case 7: return below(2) == 0 ? min(integer(depth - 1), integer(depth - 1)) : max(integer(depth - 1), integer(depth - 1));
+        case 7:
+            return below(2) == 0 ? min(integer(depth - 1), integer(depth - 1))
+                                 : max(integer(depth - 1), integer(depth - 1));
         default: return select(condition(depth - 1), integer(depth - 1), integer(depth - 1));
         }
     }
@@ -84,7 +90,10 @@ private:
     Random m_random;
 };
 
-QString simplified(const Expr& e, const Ranges& ranges) { return QString::fromStdString(print(simplify(e, ranges))); }
+QString simplified(const Expr& e, const Ranges& ranges)
+{
+    return QString::fromStdString(print(simplify(e, ranges)));
+}
 
 } // namespace
 
@@ -129,8 +138,10 @@ void TestSimplify::simplifyingKeepsTheValue()
                 at[variables[i].get()] = intervals[i].lo + static_cast<std::int64_t>(random.below(width));
             }
             const std::int64_t want = value(e, at);
-            QVERIFY2(value(s, at) == want && bounds.lo <= want && want <= bounds.hi,
-                     qPrintable(QString("LATHE_TEST_SEED=%1: %2 became %3").arg(seed).arg(print(e).c_str(), print(s).c_str())));
+            QVERIFY2(
+                value(s, at) == want && bounds.lo <= want && want <= bounds.hi,
+                qPrintable(
+                    QString("LATHE_TEST_SEED=%1: %2 became %3").arg(seed).arg(print(e).c_str(), print(s).c_str())));
         }
     }
 }
@@ -211,7 +222,8 @@ void TestSimplify::loopsOfOneIterationGoAway()
     const Expr i = var("i");
     const Expr j = var("j");
     const Stmt store = makeStore(0, {i, j}, floatImm(1));
-    const Stmt nest = makeFor(i, 0, 1, LoopKind::Serial, makeFor(j, 2, 1, LoopKind::Unrolled, makeIf(i + j < 3, store)));
+    const Stmt nest = makeFor(i, 0, 1, LoopKind::Serial,
+                              makeFor(j, 2, 1, LoopKind::Unrolled, makeIf(i + j < 3, store)));
     Ranges ranges;
     const Stmt s = simplify(nest, ranges);
     QVERIFY(s->kind == StmtKind::Store);

@@ -7,15 +7,15 @@
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <future>
 #include <set>
-
-#include <fcntl.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace tst_builder_client {
 
@@ -32,7 +32,10 @@ KernelJob job()
 {
     compute::DagBuilder builder;
     const auto a = builder.placeholder("A", {8, 8}, DType::F32);
-    const auto c = builder.reduce("C", {8}, {"i"}, "", ir::Combiner::Sum, {{"k", 8}}, [&](const auto& axes, const auto& r) { return builder.at(a, {axes[0], r[0]}); });
+    const auto c = builder.reduce("C", {8}, {"i"}, "", ir::Combiner::Sum, {{"k", 8}},
+                                  [&](const auto& axes, const auto& r) {
+                                      return builder.at(a, {axes[0], r[0]});
+                                  });
     return {"k0_0123456789abcdef", compute::toJson(*must(std::move(builder).finish({c}))).dump(), "[]", {false}};
 }
 
@@ -68,14 +71,18 @@ class TestBuilderClient : public QObject
     Q_OBJECT
 
 private slots:
-    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); } // QtTest's handler would end the test where a worker dies first
+    void initTestCase()
+    {
+        std::signal(SIGPIPE, SIG_IGN);
+    } // QtTest's handler would end the test where a worker dies first
 
     void killedWhileIdleItIsStartedAnew()
     {
         const auto client = must(BuilderClient::start("sim"));
         for (int i = 0; i < 2; ++i) {
             const auto product = build(*client);
-            QVERIFY2(product && product->kernels.at(0).code == Errc::Ok, product ? "" : product.error().message.c_str());
+            QVERIFY2(product && product->kernels.at(0).code == Errc::Ok,
+                     product ? "" : product.error().message.c_str());
             for (const pid_t child : childrenOf(::getpid()))
                 ::kill(child, SIGKILL);
         }

@@ -7,14 +7,14 @@
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <csignal>
 #include <iostream>
 #include <sstream>
 #include <thread>
-
-#include <unistd.h>
 
 namespace tst_measurer {
 
@@ -112,7 +112,10 @@ class TestMeasurer : public QObject
     Q_OBJECT
 
 private slots:
-    void initTestCase() { std::signal(SIGPIPE, SIG_IGN); } // QtTest's handler would end the test where a worker dies first
+    void initTestCase()
+    {
+        std::signal(SIGPIPE, SIG_IGN);
+    } // QtTest's handler would end the test where a worker dies first
 
     void aDeviceOfAKeyKeepsTheTargetsWords()
     {

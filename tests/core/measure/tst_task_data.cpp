@@ -17,7 +17,8 @@ class TestTaskData : public QObject
     {
         compute::DagBuilder b;
         const compute::Tensor x = b.placeholder("x", {64}, dtype);
-        const compute::Tensor y = b.compute("y", {64}, {}, "elemwise", [&](const std::vector<ir::Expr>& i) { return b.at(x, i) + b.at(x, i); });
+        const compute::Tensor y = b.compute("y", {64}, {}, "elemwise",
+                                            [&](const std::vector<ir::Expr>& i) { return b.at(x, i) + b.at(x, i); });
         return must(std::move(b).finish({y}));
     }
 

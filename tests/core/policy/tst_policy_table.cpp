@@ -48,7 +48,9 @@ private slots:
     void aPolicyBringsItsModelsWidthAndItsPatience()
     {
         PolicyOptions options;
-        const auto width = [&options](const char* name) { return (*policy::makeSharedModel(name, 1, options))->data().features.columns; };
+        const auto width = [&options](const char* name) {
+            return (*policy::makeSharedModel(name, 1, options))->data().features.columns;
+        };
         QCOMPARE(width("reference"), kReferenceFeatures);
         QCOMPARE(width("sketch"), kLatheFeatures);
         QCOMPARE((*policy::findPolicy("reference"))->minRepeatMs, 100.0);

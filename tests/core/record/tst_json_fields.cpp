@@ -2,6 +2,7 @@
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -18,7 +19,8 @@ class TestJsonFields : public QObject
 private slots:
     void whatIsThereIsRead()
     {
-        const json object = json::parse(R"({"n": 1.5, "w": 7, "f": true, "t": "word", "p": {"a": 1, "b": "x", "c": 2}})");
+        const json object = json::parse(
+            R"({"n": 1.5, "w": 7, "f": true, "t": "word", "p": {"a": 1, "b": "x", "c": 2}})");
         QCOMPARE(numberIn(object, "n"), 1.5);
         QCOMPARE(numberIn(object, "w"), 7.0);
         QCOMPARE(wholeIn(object, "w"), std::int64_t{7});

@@ -2,9 +2,9 @@
 #include "core/support/message.h"
 #include "tests/support/test_program.h"
 
-#include <nlohmann/json.hpp>
-
 #include <QTest>
+
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <functional>
@@ -81,7 +81,9 @@ private slots:
     void equalDevicesHaveOneKeyWhereverTheyArePluggedIn()
     {
         const auto gpu = [](const char* key, const char* name, int cores) {
-            return identityOf(json{{"kind", "cuda"}, {"key", key}, {"name", name}, {"hardware", {{"num_cores", {{"value", cores}}}}}}.dump());
+            return identityOf(
+                json{{"kind", "cuda"}, {"key", key}, {"name", name}, {"hardware", {{"num_cores", {{"value", cores}}}}}}
+                    .dump());
         };
         const DeviceIdentity one = gpu("0", "H100", 132);
         QVERIFY(QString::fromStdString(one.key).startsWith("cuda-"));
@@ -137,9 +139,18 @@ private slots:
         Candidate candidate;
         candidate.task = "t";
         candidate.genome = {1, 2};
-        QCOMPARE(QString::fromStdString(candidate.hash().hex()), QString::fromStdString(contentHash(std::string_view(
-            "\1\0\0\0\0\0\0\0t" "\0\0\0\0\0\0\0\0" "\0\0\0\0\0\0\0\0" "\6\0\0\0\0\0\0\0sketch" "\0\0\0\0\0\0\0\0"
-            "\2\0\0\0\0\0\0\0" "\1\0\0\0\0\0\0\0" "\2\0\0\0\0\0\0\0" "\0\0\0\0\0\0\0\0", 8 * 9 + 7)).hex()));
+        QCOMPARE(QString::fromStdString(candidate.hash().hex()),
+                 QString::fromStdString(contentHash(std::string_view("\1\0\0\0\0\0\0\0t"
+                                                                     "\0\0\0\0\0\0\0\0"
+                                                                     "\0\0\0\0\0\0\0\0"
+                                                                     "\6\0\0\0\0\0\0\0sketch"
+                                                                     "\0\0\0\0\0\0\0\0"
+                                                                     "\2\0\0\0\0\0\0\0"
+                                                                     "\1\0\0\0\0\0\0\0"
+                                                                     "\2\0\0\0\0\0\0\0"
+                                                                     "\0\0\0\0\0\0\0\0",
+                                                                     8 * 9 + 7))
+                                            .hex()));
     }
 
     void meanOfNothingIsInfinite()
@@ -165,11 +176,13 @@ private slots:
         QTest::newRow("index") << QByteArray(R"({"index": 5000000000})") << QByteArray("index");
         QTest::newRow("trial") << QByteArray(R"({"trial": 5})") << QByteArray("trial");
         QTest::newRow("genome") << QByteArray(R"({"candidate": {"genome": [1, "x"]}})") << QByteArray("genome");
-        QTest::newRow("edges") << QByteArray(R"({"candidate": {"edges": [{"map": {"shape": [1], "axes": [[3, 1, 1, 1]]}}]}})")
+        QTest::newRow("edges") << QByteArray(
+            R"({"candidate": {"edges": [{"map": {"shape": [1], "axes": [[3, 1, 1, 1]]}}]}})")
                                << QByteArray("axes");
         QTest::newRow("rank") << QByteArray(R"({"candidate": {"edges": [{"map": {"shape": [1,1,1,1,1,1,1,1,1]}}]}})")
                               << QByteArray("shape");
-        QTest::newRow("elements") << QByteArray(R"({"candidate": {"edges": [{"map": {"shape": [4294967296, 4294967296]}}]}})")
+        QTest::newRow("elements") << QByteArray(
+            R"({"candidate": {"edges": [{"map": {"shape": [4294967296, 4294967296]}}]}})")
                                   << QByteArray("index map");
         QTest::newRow("reach") << QByteArray(
             R"({"candidate": {"edges": [{"map": {"shape": [2], "axes": [[0, 1, 4294967296, 4294967296]]}}]}})")

@@ -46,14 +46,28 @@ private slots:
     {
         int calls = 0;
         double results[4] = {};
-        QCOMPARE(timeRepeats({.number = 10, .repeat = 4}, [](void* c) { ++*static_cast<int*>(c); return std::int32_t{0}; }, &calls, results), 0);
+        QCOMPARE(timeRepeats(
+                     {.number = 10, .repeat = 4},
+                     [](void* c) {
+                         ++*static_cast<int*>(c);
+                         return std::int32_t{0};
+                     },
+                     &calls, results),
+                 0);
         QCOMPARE(calls, 41);
     }
     void growsTheNumberUntilARepeatIsLongEnough()
     {
         int calls = 0;
         double results[2] = {};
-        QCOMPARE(timeRepeats({.number = 1, .repeat = 2, .minRepeatMs = 0.2}, [](void* c) { ++*static_cast<int*>(c); return std::int32_t{0}; }, &calls, results), 0);
+        QCOMPARE(timeRepeats(
+                     {.number = 1, .repeat = 2, .minRepeatMs = 0.2},
+                     [](void* c) {
+                         ++*static_cast<int*>(c);
+                         return std::int32_t{0};
+                     },
+                     &calls, results),
+                 0);
         QVERIFY(calls > 3);
         QVERIFY(results[0] > 0 && results[1] > 0);
     }
@@ -61,7 +75,10 @@ private slots:
     {
         int calls = 0;
         double results[3] = {};
-        QCOMPARE(timeRepeats({.number = 2, .repeat = 3}, [](void* c) { return ++*static_cast<int*>(c) == 4 ? 9 : 0; }, &calls, results), 9);
+        QCOMPARE(timeRepeats(
+                     {.number = 2, .repeat = 3}, [](void* c) { return ++*static_cast<int*>(c) == 4 ? 9 : 0; }, &calls,
+                     results),
+                 9);
         QCOMPARE(calls, 4);
     }
 };

@@ -23,7 +23,8 @@ IndexMap plain(std::vector<std::int64_t> shape)
     return IndexMap::plain(shape.data(), static_cast<int>(shape.size()));
 }
 
-// The kernels of a little network, written by hand: m = x * w (per column) in two phases, then the sum of both neighbours.
+// The kernels of a little network, written by hand: m = x * w (per column) in two phases, then the sum of both
+// neighbours.
 std::int32_t clearTotal(const LatheArgs* args, void*, std::uint32_t part, std::uint32_t)
 {
     if (part == 0)
@@ -65,12 +66,17 @@ struct Network
 
     ModelSource source() const
     {
-        return {reinterpret_cast<const std::byte*>(description.data()), descriptionBytes, reinterpret_cast<const std::byte*>(weights),
-                sizeof weights, phases.data(), phases.size()};
+        return {reinterpret_cast<const std::byte*>(description.data()),
+                descriptionBytes,
+                reinterpret_cast<const std::byte*>(weights),
+                sizeof weights,
+                phases.data(),
+                phases.size()};
     }
 };
 
-/// x -> scale -> m -> transform to a transposed, padded form -> transform back -> neighbours -> y; and y is copied to z.
+/// x -> scale -> m -> transform to a transposed, padded form -> transform back -> neighbours -> y; and y is copied to
+/// z.
 Network makeNetwork(bool broken = false)
 {
     Network network;
@@ -102,8 +108,8 @@ Network makeNetwork(bool broken = false)
     writer.addInput(x, "RC");
     writer.addOutput(y, "RC");
     writer.addOutput(z, "");
-    const std::vector<std::byte> bytes
-        = writer.finish({.arena = 1024, .weights = 64, .teamScratch = 64, .partScratch = 40, .phases = network.phases.size()});
+    const std::vector<std::byte> bytes = writer.finish(
+        {.arena = 1024, .weights = 64, .teamScratch = 64, .partScratch = 40, .phases = network.phases.size()});
     network.description.resize(bytes.size() / 8 + 1);
     network.descriptionBytes = bytes.size();
     std::memcpy(network.description.data(), bytes.data(), bytes.size());
@@ -134,7 +140,8 @@ struct ExecutorDeleter
 };
 using ExecutorPtr = std::unique_ptr<Executor, ExecutorDeleter>;
 
-ExecutorPtr makeExecutor(const Model& model, std::uint32_t threads, ParallelFor parallelFor = nullptr, void* user = nullptr)
+ExecutorPtr makeExecutor(const Model& model, std::uint32_t threads, ParallelFor parallelFor = nullptr,
+                         void* user = nullptr)
 {
     Status status = Status::Ok;
     ErrorText error;
@@ -144,7 +151,8 @@ ExecutorPtr makeExecutor(const Model& model, std::uint32_t threads, ParallelFor 
 /// 64-byte aligned, or deliberately not.
 struct Buffer
 {
-    explicit Buffer(bool aligned, const std::vector<float>& values = std::vector<float>(kCells, -1.0F)) : m_offset(aligned ? 0 : 4)
+    explicit Buffer(bool aligned, const std::vector<float>& values = std::vector<float>(kCells, -1.0F))
+        : m_offset(aligned ? 0 : 4)
     {
         std::memcpy(data(), values.data(), kCells * sizeof(float));
     }
@@ -276,7 +284,8 @@ private slots:
         ErrorText error;
         QVERIFY(model.open(network.source(), true, error) == Status::Ok);
         int calls = 0;
-        for (const ExecutorPtr& executor : {makeExecutor(model, 2), makeExecutor(model, 2, reverseParallelFor, &calls)}) {
+        for (const ExecutorPtr& executor :
+             {makeExecutor(model, 2), makeExecutor(model, 2, reverseParallelFor, &calls)}) {
             const std::vector<float> input = someInput(3);
             std::memcpy(executor->inputBuffer(0), input.data(), kCells * 4);
             QVERIFY(executor->run() == Status::Ok);
@@ -352,7 +361,8 @@ private slots:
         QVERIFY(model.open(network.source(), true, error) == Status::Ok);
         int calls = 0;
         for (const bool pool : {true, false}) {
-            const ExecutorPtr executor = pool ? makeExecutor(model, 3) : makeExecutor(model, 3, reverseParallelFor, &calls);
+            const ExecutorPtr executor = pool ? makeExecutor(model, 3)
+                                              : makeExecutor(model, 3, reverseParallelFor, &calls);
             std::memset(executor->inputBuffer(0), 0, kCells * 4);
             for (int round = 0; round < 3; ++round) {
                 QVERIFY(executor->run() == Status::KernelFailed);

@@ -81,7 +81,8 @@ private slots:
         const std::vector<std::byte> whole = smallImage();
         for (std::size_t n = 0; n < whole.size(); ++n) {
             ErrorText error;
-            QVERIFY2(!opens({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)}, &error), qPrintable(QString::number(n)));
+            QVERIFY2(!opens({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)}, &error),
+                     qPrintable(QString::number(n)));
             QVERIFY(error.text[0] != '\0');
         }
         std::vector<std::byte> longer = whole;
@@ -109,7 +110,10 @@ private slots:
         for (std::size_t i = 0; i < whole.size(); ++i)
             for (int kind = 0; kind < 5; ++kind) {
                 std::vector<std::byte> bytes = whole;
-                bytes[i] = kind == 0 ? std::byte{0} : kind == 1 ? std::byte{0xFF} : kind == 2 ? std::byte{0x80} : static_cast<std::byte>(random());
+                bytes[i] = kind == 0   ? std::byte{0}
+                           : kind == 1 ? std::byte{0xFF}
+                           : kind == 2 ? std::byte{0x80}
+                                       : static_cast<std::byte>(random());
                 deploy::sealImage(bytes);
                 std::vector<std::uint64_t> aligned(bytes.size() / 8 + 1);
                 std::memcpy(aligned.data(), bytes.data(), bytes.size());
@@ -154,7 +158,8 @@ private slots:
         row("transform onto itself", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 3) = 3; });
         row("transform of another shape", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 3) = 1; });
         row("input port that is no input", [](auto& b) { record<ImagePort>(b, header(b).inputs, 0).tensor = 2; });
-        row("strings without an end", [](auto& b) { b[header(b).strings.offset + header(b).strings.count - 1] = std::byte{'x'}; });
+        row("strings without an end",
+            [](auto& b) { b[header(b).strings.offset + header(b).strings.count - 1] = std::byte{'x'}; });
         row("table outside", [](auto& b) { header(b).tensors.count = 1U << 20; });
         row("table at an odd place", [](auto& b) { header(b).axes.offset += 4; });
     }

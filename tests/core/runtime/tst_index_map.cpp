@@ -38,7 +38,9 @@ IndexMap nchw16c()
 /// Random splits of random dimensions in random order, padded here and there.
 IndexMap randomMap(const std::vector<std::int64_t>& shape, std::mt19937_64& random)
 {
-    const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random); };
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
     IndexMap map;
     map.logicalRank = static_cast<std::int32_t>(shape.size());
     std::vector<IndexMap::Axis> axes;
@@ -101,7 +103,8 @@ private slots:
     {
         const IndexMap blocked = nchw16c();
         const IndexMap plain = IndexMap::plain(blocked.logicalShape, 4);
-        std::vector<float> src(static_cast<std::size_t>(plain.elementCount())), dst(static_cast<std::size_t>(blocked.elementCount()), -1.0F);
+        std::vector<float> src(static_cast<std::size_t>(plain.elementCount())),
+            dst(static_cast<std::size_t>(blocked.elementCount()), -1.0F);
         std::iota(src.begin(), src.end(), 1.0F);
         transformLayout(plain, src.data(), blocked, dst.data(), DType::F32);
         // channel 17 = block 1, lane 1; pixel (2, 3)
@@ -132,7 +135,8 @@ private slots:
                 extent = std::uniform_int_distribution<std::int64_t>(1, shape.size() > 3 ? 7 : 40)(random);
             const IndexMap plain = IndexMap::plain(shape.data(), static_cast<int>(shape.size()));
             const IndexMap first = randomMap(shape, random), second = randomMap(shape, random);
-            const QByteArray where = "seed " + QByteArray::number(static_cast<qulonglong>(testSeed())) + " round " + QByteArray::number(round);
+            const QByteArray where = "seed " + QByteArray::number(static_cast<qulonglong>(testSeed())) + " round "
+                                     + QByteArray::number(round);
             QVERIFY2(isWellFormed(first) && isWellFormed(second), where.constData());
             std::vector<unsigned char> src(static_cast<std::size_t>(plain.elementCount()) * bytes);
             for (unsigned char& byte : src)
@@ -147,7 +151,9 @@ private slots:
             // Every element where offset() says it is, everything else zero: count what is not zero.
             std::size_t wrong = 0, nonZero = 0;
             forEachIndex(plain, [&](const std::int64_t* index) {
-                if (std::memcmp(&b[static_cast<std::size_t>(second.offset(index)) * bytes], &src[static_cast<std::size_t>(plain.offset(index)) * bytes], bytes) != 0)
+                if (std::memcmp(&b[static_cast<std::size_t>(second.offset(index)) * bytes],
+                                &src[static_cast<std::size_t>(plain.offset(index)) * bytes], bytes)
+                    != 0)
                     ++wrong;
             });
             for (const unsigned char byte : b)
@@ -164,7 +170,8 @@ private slots:
             const IndexMap from = randomMap(shape, random), to = randomMap(shape, random);
             std::vector<std::uint32_t> src(static_cast<std::size_t>(from.elementCount()), 0);
             std::uint32_t next = 1;
-            forEachIndex(from, [&](const std::int64_t* index) { src[static_cast<std::size_t>(from.offset(index))] = next++; });
+            forEachIndex(
+                from, [&](const std::int64_t* index) { src[static_cast<std::size_t>(from.offset(index))] = next++; });
             std::vector<std::uint32_t> whole(static_cast<std::size_t>(to.elementCount()), 7), pieces(whole.size(), 7);
             transformLayout(from, src.data(), to, whole.data(), DType::U32);
             LayoutTransform transform;
@@ -182,8 +189,9 @@ private slots:
     void mapsThatAreNoBijectionAreRefused_data()
     {
         QTest::addColumn<int>("what");
-        const char* const rows[] = {"zero extent", "dimension out of range", "a digit is missing", "a digit twice", "does not cover",
-                                    "strides overlap", "negative stride", "rank too large", "product overflows"};
+        const char* const rows[] = {"zero extent",     "dimension out of range", "a digit is missing",
+                                    "a digit twice",   "does not cover",         "strides overlap",
+                                    "negative stride", "rank too large",         "product overflows"};
         for (int i = 0; i < 9; ++i)
             QTest::newRow(rows[i]) << i;
     }
@@ -201,9 +209,7 @@ private slots:
         case 5: map.axes[1].stride = 16; break;
         case 6: map.axes[1].stride = -784; break;
         case 7: map.physicalRank = kMaxPhysicalRank + 1; break;
-        default:
-            map.axes[0].extent = map.axes[2].extent = std::int64_t{1} << 40;
-            break;
+        default: map.axes[0].extent = map.axes[2].extent = std::int64_t{1} << 40; break;
         }
         QVERIFY(!isWellFormed(map));
     }

@@ -39,11 +39,13 @@ std::int32_t sumNeighbours(const std::uint32_t* in, std::uint32_t* out, std::uin
 }
 std::int32_t forward(const LatheArgs* args, void*, std::uint32_t part, std::uint32_t parts)
 {
-    return sumNeighbours(static_cast<const std::uint32_t*>(args->tensors[0]), static_cast<std::uint32_t*>(args->tensors[1]), part, parts);
+    return sumNeighbours(static_cast<const std::uint32_t*>(args->tensors[0]),
+                         static_cast<std::uint32_t*>(args->tensors[1]), part, parts);
 }
 std::int32_t backward(const LatheArgs* args, void*, std::uint32_t part, std::uint32_t parts)
 {
-    return sumNeighbours(static_cast<const std::uint32_t*>(args->tensors[1]), static_cast<std::uint32_t*>(args->tensors[0]), part, parts);
+    return sumNeighbours(static_cast<const std::uint32_t*>(args->tensors[1]),
+                         static_cast<std::uint32_t*>(args->tensors[0]), part, parts);
 }
 std::int32_t failOnLastPart(const LatheArgs*, void*, std::uint32_t part, std::uint32_t parts)
 {
@@ -82,7 +84,8 @@ private slots:
         QCOMPARE(pool->parts(), threads);
         std::vector<std::atomic<int>> calls(threads);
         for (int round = 1; round <= 50; ++round) {
-            pool->run([](void* context, std::uint32_t part, std::uint32_t) { (*static_cast<std::vector<std::atomic<int>>*>(context))[part].fetch_add(1); },
+            pool->run([](void* context, std::uint32_t part,
+                         std::uint32_t) { (*static_cast<std::vector<std::atomic<int>>*>(context))[part].fetch_add(1); },
                       &calls);
             for (const auto& count : calls)
                 QCOMPARE(count.load(), round);
@@ -152,7 +155,9 @@ private slots:
         const PoolPtr pool = makePool(4, 0); // they sleep at once
         std::atomic<int> calls = 0;
         for (int round = 1; round <= 30; ++round) {
-            pool->run([](void* context, std::uint32_t, std::uint32_t) { static_cast<std::atomic<int>*>(context)->fetch_add(1); }, &calls);
+            pool->run([](void* context, std::uint32_t,
+                         std::uint32_t) { static_cast<std::atomic<int>*>(context)->fetch_add(1); },
+                      &calls);
             QCOMPARE(calls.load(), round * 4);
             std::this_thread::yield();
         }
@@ -167,7 +172,9 @@ private slots:
                 const PoolPtr pool = makePool(3);
                 std::atomic<int> calls = 0;
                 for (int round = 1; round <= 100; ++round) {
-                    pool->run([](void* context, std::uint32_t, std::uint32_t) { static_cast<std::atomic<int>*>(context)->fetch_add(1); }, &calls);
+                    pool->run([](void* context, std::uint32_t,
+                                 std::uint32_t) { static_cast<std::atomic<int>*>(context)->fetch_add(1); },
+                              &calls);
                     if (calls.load() != round * 3)
                         wrong.fetch_add(1);
                 }
@@ -187,23 +194,32 @@ private slots:
         QVERIFY(pinThisThread(0)); // the caller alone: the worker was there before
         int met = 0;
         for (int round = 0; round < 20; ++round) {
-            struct { int caller, worker; bool kept; } at{sched_getcpu(), -1, false};
-            pool->run([](void* context, std::uint32_t part, std::uint32_t) {
-                auto& a = *static_cast<decltype(at)*>(context);
-                if (part == 0)
-                    return;
-                cpu_set_t all, one;
-                CPU_ZERO(&one);
-                CPU_SET(a.caller, &one);
-                // Held there, as a system does that wakes it there: the next dispatch finds it on the caller's processor.
-                a.kept = sched_getaffinity(0, sizeof all, &all) == 0 && sched_setaffinity(0, sizeof one, &one) == 0
-                    && sched_setaffinity(0, sizeof all, &all) == 0;
-            }, &at);
+            struct
+            {
+                int caller, worker;
+                bool kept;
+            } at{sched_getcpu(), -1, false};
+            pool->run(
+                [](void* context, std::uint32_t part, std::uint32_t) {
+                    auto& a = *static_cast<decltype(at)*>(context);
+                    if (part == 0)
+                        return;
+                    cpu_set_t all, one;
+                    CPU_ZERO(&one);
+                    CPU_SET(a.caller, &one);
+                    // Held there, as a system does that wakes it there: the next dispatch finds it on the caller's
+                    // processor.
+                    a.kept = sched_getaffinity(0, sizeof all, &all) == 0 && sched_setaffinity(0, sizeof one, &one) == 0
+                             && sched_setaffinity(0, sizeof all, &all) == 0;
+                },
+                &at);
             QVERIFY(at.kept);
-            pool->run([](void* context, std::uint32_t part, std::uint32_t) {
-                if (part == 1)
-                    static_cast<decltype(at)*>(context)->worker = sched_getcpu();
-            }, &at);
+            pool->run(
+                [](void* context, std::uint32_t part, std::uint32_t) {
+                    if (part == 1)
+                        static_cast<decltype(at)*>(context)->worker = sched_getcpu();
+                },
+                &at);
             met += at.worker == at.caller ? 1 : 0;
         }
         sched_setaffinity(0, sizeof before, &before);

@@ -26,13 +26,36 @@ private slots:
         QFETCH(QString, archive);
         // Each is in glibc 2.28 under a version that the linker finds on any later one; those whose default version is
         // newer must carry the old one in their name.
-        static const QSet<QString> allowed = {
-            "clock_gettime", "free", "madvise", "malloc", "memcmp", "memcpy", "memmove", "memset", "mmap", "mmap64", "munmap", "nanosleep",
-            "posix_memalign", "pthread_mutex_lock", "pthread_mutex_unlock", "sched_getaffinity", "sched_getcpu", "sched_setaffinity", "sched_yield",
-            "snprintf", "strlen", "syscall", "sysconf", "vsnprintf", "__sched_cpucount", "_GLOBAL_OFFSET_TABLE_"};
+        static const QSet<QString> allowed = {"clock_gettime",
+                                              "free",
+                                              "madvise",
+                                              "malloc",
+                                              "memcmp",
+                                              "memcpy",
+                                              "memmove",
+                                              "memset",
+                                              "mmap",
+                                              "mmap64",
+                                              "munmap",
+                                              "nanosleep",
+                                              "posix_memalign",
+                                              "pthread_mutex_lock",
+                                              "pthread_mutex_unlock",
+                                              "sched_getaffinity",
+                                              "sched_getcpu",
+                                              "sched_setaffinity",
+                                              "sched_yield",
+                                              "snprintf",
+                                              "strlen",
+                                              "syscall",
+                                              "sysconf",
+                                              "vsnprintf",
+                                              "__sched_cpucount",
+                                              "_GLOBAL_OFFSET_TABLE_"};
         static const QSet<QString> pinned = {"pthread_create", "pthread_join"};
-        static const QSet<QString> ofTheLibrary = {"lathe_0_description", "lathe_0_description_end", "lathe_0_weights",
-                                                   "lathe_0_weights_end", "lathe_0_phases", "lathe_0_phase_count"};
+        static const QSet<QString> ofTheLibrary = {"lathe_0_description", "lathe_0_description_end",
+                                                   "lathe_0_weights",     "lathe_0_weights_end",
+                                                   "lathe_0_phases",      "lathe_0_phase_count"};
         QProcess nm;
         nm.start(LATHE_NM, {"-P", archive});
         QVERIFY(nm.waitForFinished());
@@ -71,7 +94,8 @@ private slots:
             const QString symbol = line.section(' ', 0, 0);
             if (symbol.isEmpty() || line.endsWith(':'))
                 continue;
-            QVERIFY2(symbol.startsWith("lathe_0_") || symbol.startsWith("_ZN") || symbol.startsWith("_ZT"), qPrintable(symbol));
+            QVERIFY2(symbol.startsWith("lathe_0_") || symbol.startsWith("_ZN") || symbol.startsWith("_ZT"),
+                     qPrintable(symbol));
             QVERIFY2(!symbol.startsWith("_ZT"), qPrintable(symbol)); // run-time types and virtual tables
         }
     }

@@ -25,7 +25,8 @@ std::vector<std::byte> randomTensor(const ArgSpec& spec, Random& random)
     std::vector<std::byte> bytes(static_cast<std::size_t>(spec.map.logicalCount() * sizeOf(spec.dtype)));
     for (std::int64_t i = 0; i < spec.map.logicalCount(); ++i) {
         const auto v = static_cast<std::int64_t>(random.below(9)) - 4;
-        ir::storeScalar(bytes.data() + i * sizeOf(spec.dtype), spec.dtype, {static_cast<double>(v) * 0.25, v < 0 ? -v : v});
+        ir::storeScalar(bytes.data() + i * sizeOf(spec.dtype), spec.dtype,
+                        {static_cast<double>(v) * 0.25, v < 0 ? -v : v});
     }
     return bytes;
 }
@@ -81,7 +82,8 @@ std::string checkKernel(const State& state, std::uint64_t seed, const LowerOptio
                 };
                 const double got = value(result);
                 const double want = value((*expected)[p - logical.size()]);
-                if (!(std::fabs(got - want) <= 1e-4 * std::max(1.0, std::fabs(want))) && !(std::isnan(got) && std::isnan(want)))
+                if (!(std::fabs(got - want) <= 1e-4 * std::max(1.0, std::fabs(want)))
+                    && !(std::isnan(got) && std::isnan(want)))
                     return fmt::format("{} parts: {} at {} is {} instead of {}\n{}", parts, spec.name, i, got, want,
                                        ir::print(lowered->nest));
             }
@@ -96,21 +98,23 @@ compute::DagPtr convBiasRelu(std::int64_t height, std::int64_t width, std::int64
     DagBuilder b;
     const Tensor data = b.placeholder("data", {1, height, width, channels}, DType::F32);
     const auto imm = [](std::int64_t v) { return ir::intImm(v); };
-    const Tensor pad = b.compute("pad", {1, height + 2 * padding, width + 2 * padding, channels}, {"i0", "i1", "i2", "i3"}, "",
-                                 [&](const Exprs& i) {
-                                     const Expr inside = i[1] >= imm(padding) && i[1] < imm(height + padding)
-                                         && i[2] >= imm(padding) && i[2] < imm(width + padding);
-                                     const Expr value = b.at(data, {i[0], i[1] - imm(padding), i[2] - imm(padding), i[3]});
-                                     return padding > 0 ? ir::ifThenElse(inside, value, ir::floatImm(0)) : value;
-                                 });
+    const Tensor pad = b.compute(
+        "pad", {1, height + 2 * padding, width + 2 * padding, channels}, {"i0", "i1", "i2", "i3"}, "",
+        [&](const Exprs& i) {
+            const Expr inside = i[1] >= imm(padding) && i[1] < imm(height + padding) && i[2] >= imm(padding)
+                                && i[2] < imm(width + padding);
+            const Expr value = b.at(data, {i[0], i[1] - imm(padding), i[2] - imm(padding), i[3]});
+            return padding > 0 ? ir::ifThenElse(inside, value, ir::floatImm(0)) : value;
+        });
     const Tensor weight = b.placeholder("weight", {kernel, kernel, channels, filters}, DType::F32);
     const std::int64_t outHeight = (height + 2 * padding - kernel) / stride + 1;
     const std::int64_t outWidth = (width + 2 * padding - kernel) / stride + 1;
-    const Tensor conv = b.reduce("conv", {1, outHeight, outWidth, filters}, {"nn", "yy", "xx", "ff"}, "", ir::Combiner::Sum,
-                                 {{"ry", kernel}, {"rx", kernel}, {"rc", channels}}, [&](const Exprs& i, const Exprs& r) {
-                                     return b.at(pad, {i[0], i[1] * imm(stride) + r[0], i[2] * imm(stride) + r[1], r[2]})
-                                         * b.at(weight, {r[0], r[1], r[2], i[3]});
-                                 });
+    const Tensor conv = b.reduce(
+        "conv", {1, outHeight, outWidth, filters}, {"nn", "yy", "xx", "ff"}, "", ir::Combiner::Sum,
+        {{"ry", kernel}, {"rx", kernel}, {"rc", channels}}, [&](const Exprs& i, const Exprs& r) {
+            return b.at(pad, {i[0], i[1] * imm(stride) + r[0], i[2] * imm(stride) + r[1], r[2]})
+                   * b.at(weight, {r[0], r[1], r[2], i[3]});
+        });
     const Tensor bias = b.placeholder("bias", {1, 1, 1, filters}, DType::F32);
     const Tensor add = b.compute("add", b.shape(conv), {"ax0", "ax1", "ax2", "ax3"}, "", [&](const Exprs& i) {
         return b.at(conv, i) + b.at(bias, {i[0], 0, 0, i[3]});
@@ -125,30 +129,34 @@ compute::DagPtr matmul(std::int64_t m, std::int64_t n, std::int64_t k)
     DagBuilder b;
     const Tensor a = b.placeholder("A", {m, k}, DType::F32);
     const Tensor w = b.placeholder("B", {k, n}, DType::F32);
-    const Tensor c = b.reduce("C", {m, n}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", k}}, [&](const Exprs& i, const Exprs& r) {
-        return b.at(a, {i[0], r[0]}) * b.at(w, {r[0], i[1]});
-    });
+    const Tensor c = b.reduce("C", {m, n}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", k}},
+                              [&](const Exprs& i, const Exprs& r) {
+                                  return b.at(a, {i[0], r[0]}) * b.at(w, {r[0], i[1]});
+                              });
     return *std::move(b).finish({c});
 }
 
-compute::DagPtr maxPool(std::int64_t height, std::int64_t width, std::int64_t channels, std::int64_t kernel, std::int64_t stride,
-                        std::int64_t padding)
+compute::DagPtr maxPool(std::int64_t height, std::int64_t width, std::int64_t channels, std::int64_t kernel,
+                        std::int64_t stride, std::int64_t padding)
 {
     DagBuilder b;
     const Tensor data = b.placeholder("data", {1, height, width, channels}, DType::F32);
     const auto imm = [](std::int64_t v) { return ir::intImm(v); };
-    const Tensor pad = b.compute("pad", {1, height + 2 * padding, width + 2 * padding, channels}, {"ax0", "ax1", "ax2", "ax3"}, "",
-                                 [&](const Exprs& i) {
+    const Tensor pad = b.compute("pad", {1, height + 2 * padding, width + 2 * padding, channels},
+                                 {"ax0", "ax1", "ax2", "ax3"}, "", [&](const Exprs& i) {
                                      const Expr inside = i[1] >= imm(padding) && i[1] < imm(height + padding)
-                                         && i[2] >= imm(padding) && i[2] < imm(width + padding);
-                                     return ir::ifThenElse(inside, b.at(data, {i[0], i[1] - imm(padding), i[2] - imm(padding), i[3]}),
-                                                           ir::floatImm(-3.4028234663852886e38));
+                                                         && i[2] >= imm(padding) && i[2] < imm(width + padding);
+                                     return ir::ifThenElse(
+                                         inside, b.at(data, {i[0], i[1] - imm(padding), i[2] - imm(padding), i[3]}),
+                                         ir::floatImm(-3.4028234663852886e38));
                                  });
-    const Tensor pool = b.reduce("pool", {1, (height + 2 * padding - kernel) / stride + 1, (width + 2 * padding - kernel) / stride + 1, channels},
-                                 {"ax0", "ax1", "ax2", "ax3"}, "", ir::Combiner::Max, {{"dh", kernel}, {"dw", kernel}},
-                                 [&](const Exprs& i, const Exprs& r) {
-                                     return b.at(pad, {i[0], i[1] * imm(stride) + r[0], i[2] * imm(stride) + r[1], i[3]});
-                                 });
+    const Tensor pool = b.reduce(
+        "pool",
+        {1, (height + 2 * padding - kernel) / stride + 1, (width + 2 * padding - kernel) / stride + 1, channels},
+        {"ax0", "ax1", "ax2", "ax3"}, "", ir::Combiner::Max, {{"dh", kernel}, {"dw", kernel}},
+        [&](const Exprs& i, const Exprs& r) {
+            return b.at(pad, {i[0], i[1] * imm(stride) + r[0], i[2] * imm(stride) + r[1], i[3]});
+        });
     return *std::move(b).finish({pool});
 }
 

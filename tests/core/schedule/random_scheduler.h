@@ -14,7 +14,11 @@ namespace lathe::schedule::test {
 class RandomScheduler
 {
 public:
-    RandomScheduler(compute::DagPtr dag, std::uint64_t seed) : m_state(State::initial(std::move(dag))), m_random(seed) { }
+    RandomScheduler(compute::DagPtr dag, std::uint64_t seed)
+        : m_state(State::initial(std::move(dag)))
+        , m_random(seed)
+    {
+    }
 
     State run()
     {
@@ -38,7 +42,10 @@ private:
         if (const auto applied = m_state.apply(std::move(step)); !applied)
             return;
     }
-    bool isReduction(std::int32_t id) const { return !m_state.dag()->ops[static_cast<std::size_t>(id)].reduceAxes.empty(); }
+    bool isReduction(std::int32_t id) const
+    {
+        return !m_state.dag()->ops[static_cast<std::size_t>(id)].reduceAxes.empty();
+    }
     const Stage& stage(std::int32_t id) const { return m_state.stages()[static_cast<std::size_t>(id)]; }
     std::int32_t iterCount(std::int32_t id) const { return static_cast<std::int32_t>(stage(id).iters.size()); }
 
@@ -51,9 +58,13 @@ private:
             return;
         // Consumers were scheduled before: attach to one of their loops.
         if (chance(2) && id + 1 < static_cast<std::int32_t>(m_state.stages().size())) {
-            const std::int32_t target = id + 1 + static_cast<std::int32_t>(m_random.below(m_state.stages().size() - static_cast<std::size_t>(id) - 1));
+            const std::int32_t target = id + 1
+                                        + static_cast<std::int32_t>(
+                                            m_random.below(m_state.stages().size() - static_cast<std::size_t>(id) - 1));
             if (iterCount(target) > 0)
-                tryStep(ComputeAtStep{id, target, static_cast<std::int32_t>(m_random.below(static_cast<std::uint64_t>(iterCount(target))))});
+                tryStep(ComputeAtStep{
+                    id, target,
+                    static_cast<std::int32_t>(m_random.below(static_cast<std::uint64_t>(iterCount(target))))});
         }
         for (int n = static_cast<int>(m_random.below(4)); n-- > 0 && iterCount(id) > 0;) {
             const auto at = static_cast<std::int32_t>(m_random.below(static_cast<std::uint64_t>(iterCount(id))));
@@ -81,7 +92,8 @@ private:
                 tryStep(AnnotateStep{id, i, Annotation::Unroll});
         }
         const std::int32_t last = iterCount(id) - 1;
-        if (last >= 0 && chance(2) && stage(id).iters.back().kind == IterKind::Spatial && stage(id).iters.back().annotation == Annotation::None)
+        if (last >= 0 && chance(2) && stage(id).iters.back().kind == IterKind::Spatial
+            && stage(id).iters.back().annotation == Annotation::None)
             tryStep(AnnotateStep{id, last, Annotation::Vectorize});
         if (last >= 0 && chance(2))
             tryStep(PragmaStep{id, 0, chance(2) ? "auto_unroll_max_step$16" : "auto_unroll_max_step$64"});

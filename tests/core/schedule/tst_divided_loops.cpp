@@ -1,7 +1,6 @@
-#include "core/schedule/partition.h"
-
 #include "core/ir/expr.h"
 #include "core/ir/substitute.h"
+#include "core/schedule/partition.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -19,10 +18,13 @@ class TestDividedLoops : public QObject
     static ir::Stmt divided(std::int64_t rows, std::int64_t pixels)
     {
         const ir::Expr y = ir::var("y"), x = ir::var("x");
-        const ir::Stmt store = ir::makeStore(0, {y, x}, ir::ifThenElse(y >= ir::intImm(1), ir::load(1, DType::F32, {y - ir::intImm(1), x}), ir::floatImm(0)));
+        const ir::Stmt store = ir::makeStore(
+            0, {y, x},
+            ir::ifThenElse(y >= ir::intImm(1), ir::load(1, DType::F32, {y - ir::intImm(1), x}), ir::floatImm(0)));
         const ir::Stmt body = ir::makeFor(x, ir::intImm(0), ir::intImm(pixels), ir::LoopKind::Unrolled, store);
         ir::Ranges ranges;
-        return schedule::partitionLoops(ir::makeFor(y, ir::intImm(0), ir::intImm(rows), ir::LoopKind::Serial, body), {y.get()}, ranges);
+        return schedule::partitionLoops(ir::makeFor(y, ir::intImm(0), ir::intImm(rows), ir::LoopKind::Serial, body),
+                                        {y.get()}, ranges);
     }
     static int conditions(const ir::Stmt& s)
     {

@@ -1,9 +1,9 @@
-#include "kernel_check.h"
-
 #include "core/ir/print.h"
+#include "kernel_check.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
+
 #include <nlohmann/json.hpp>
 
 namespace tst_lower {
@@ -25,7 +25,10 @@ QString nestText(const State& state)
     return QString::fromStdString(kernel ? ir::print(kernel->nest) : kernel.error().message);
 }
 
-QString wrong(const State& state) { return QString::fromStdString(test::checkKernel(state, 1)); }
+QString wrong(const State& state)
+{
+    return QString::fromStdString(test::checkKernel(state, 1));
+}
 
 /// data 0, pad 1, weight 2, conv.local 3, conv 4, bias 5, add 6, relu 7: two output channel groups, tiles of 4 pixels.
 const char* const kConvolution = R"([
@@ -91,7 +94,8 @@ void TestLower::aConvolutionKeepsItsTileInRegisters()
     const QString text = nestText(*state);
     QVERIFY2(text.contains("buffer conv.local float32 register [1, 1, 4, 8]\n"), qPrintable(text));
     QVERIFY2(text.contains("buffer weight float32 parameter [2, 3, 3, 8, 2, 4] readonly\n"), qPrintable(text));
-    QVERIFY2(text.contains("prefetch weight[floordiv(ax3.0@ax0@ax1@, 12), ry, rx, rc, 0, 1024] locality 3\n"), qPrintable(text));
+    QVERIFY2(text.contains("prefetch weight[floordiv(ax3.0@ax0@ax1@, 12), ry, rx, rc, 0, 1024] locality 3\n"),
+             qPrintable(text));
     QCOMPARE(wrong(*state), QString());
 }
 
@@ -101,12 +105,14 @@ void TestLower::whatComesNextIsFetchedWhileThisIsReadAgain()
     const auto state = replayed(test::convBiasRelu(12, 12, 8, 16, 3, 1, 1), steps.c_str());
     QVERIFY2(state, state ? "" : state.error().message.c_str());
     QCOMPARE(wrong(*state), QString());
-    // One group's weights are 3x3x8x8 floats or 36 lines; 12 rows of 3 tiles walk over them. So walk w, of 0 to 35, begins at line w
-    // of the next group's, 576 floats on, and each of its 72 iterations takes the next line.
+    // One group's weights are 3x3x8x8 floats or 36 lines; 12 rows of 3 tiles walk over them. So walk w, of 0 to 35,
+    // begins at line w of the next group's, 576 floats on, and each of its 72 iterations takes the next line.
     const QString text = nestText(*state);
     for (const int tile : {0, 1, 2})
-        QVERIFY2(text.contains(QString("prefetch weight[floordiv(ax3.0@ax0@ax1@, 12), 0, 0, 0, 0, (((((floormod(ax3.0@ax0@ax1@, 12)*48) + (rc*16)) + (rx*128)) "
-                                       "+ (ry*384)) + %1)] locality 2\n").arg(576 + 16 * tile)),
+        QVERIFY2(text.contains(QString("prefetch weight[floordiv(ax3.0@ax0@ax1@, 12), 0, 0, 0, 0, "
+                                       "(((((floormod(ax3.0@ax0@ax1@, 12)*48) + (rc*16)) + (rx*128)) "
+                                       "+ (ry*384)) + %1)] locality 2\n")
+                                   .arg(576 + 16 * tile)),
                  qPrintable(text));
     QVERIFY2(!text.contains("locality 3\n"), qPrintable(text));
 }
@@ -133,11 +139,12 @@ void TestLower::edgesDecideEachPixelAtCodeGeneration()
     QVERIFY(state);
     const QString text = nestText(*state);
     for (const char* condition : {"if ((xx_c + rx) >= 1)\n", "if ((xx_c + rx) < 5)\n"})
-        QVERIFY2(text.contains(QString("      unroll rx (0, 3)\n"
-                                       "        for rc (0, 8)\n"
-                                       "          prefetch weight[floordiv(ax3.0@ax0@ax1@, 12), ry, rx, rc, 0, 1024] locality 3\n"
-                                       "          unroll xx_c (0, 4)\n            ")
-                               + condition),
+        QVERIFY2(text.contains(
+                     QString("      unroll rx (0, 3)\n"
+                             "        for rc (0, 8)\n"
+                             "          prefetch weight[floordiv(ax3.0@ax0@ax1@, 12), ry, rx, rc, 0, 1024] locality 3\n"
+                             "          unroll xx_c (0, 4)\n            ")
+                     + condition),
                  qPrintable(text));
 }
 
@@ -147,12 +154,14 @@ void TestLower::rowsWithoutTapsAreLoopBounds()
     QVERIFY(state);
     const QString row = "floormod(ax3.0@ax0@ax1@, 12)";
     const QString text = nestText(*state);
-    QVERIFY2(text.contains(QString("    for ry (max(0, (1 - %1)), (min(3, (13 - %1)) - max(0, (1 - %1))))\n").arg(row)), qPrintable(text));
+    QVERIFY2(text.contains(QString("    for ry (max(0, (1 - %1)), (min(3, (13 - %1)) - max(0, (1 - %1))))\n").arg(row)),
+             qPrintable(text));
 }
 
 void TestLower::tailsOfVectorsAreMasked()
 {
-    const auto state = replayed(test::matmul(3, 10, 4), R"([["SP", 2, 1, 10, [4], 1], ["RE", 2, [0, 1, 3, 2]], ["AN", 2, 3, 2]])");
+    const auto state = replayed(test::matmul(3, 10, 4),
+                                R"([["SP", 2, 1, 10, [4], 1], ["RE", 2, [0, 1, 3, 2]], ["AN", 2, 3, 2]])");
     QVERIFY2(state, state ? "" : state.error().message.c_str());
     const QString text = nestText(*state);
     QVERIFY2(text.contains("if (((j.0*4) + j.1) < 10)\n"), qPrintable(text));
@@ -170,7 +179,8 @@ void TestLower::tailsOfVectorsAreMasked()
 void TestLower::tilesRunPastTheEdgeOfPaddedWeights()
 {
     // Columns in tiles of 4: 10 of 12 exist. The weight, packed in tiles too, has all 12: only the store asks.
-    const char* const steps = R"([["LY", 1, [[1, 4, 3], [0, 1, 4], [1, 1, 4]]], ["SP", 2, 1, 10, [4], 1], ["RE", 2, [0, 1, 3, 2]],
+    const char* const steps =
+        R"([["LY", 1, [[1, 4, 3], [0, 1, 4], [1, 1, 4]]], ["SP", 2, 1, 10, [4], 1], ["RE", 2, [0, 1, 3, 2]],
                                   ["AN", 2, 3, 2]])";
     const auto state = replayed(test::matmul(3, 10, 4), steps);
     QVERIFY2(state, state ? "" : state.error().message.c_str());
@@ -205,7 +215,8 @@ void TestLower::overlappingTilesInsideASumAreRefused()
 
 void TestLower::stagesAtRootArePhases()
 {
-    const auto state = replayed(test::convBiasRelu(6, 6, 2, 4, 3, 1, 1), R"([["AN", 1, 1, 3], ["AN", 3, 1, 3], ["CI", 5], ["AN", 6, 1, 3]])");
+    const auto state = replayed(test::convBiasRelu(6, 6, 2, 4, 3, 1, 1),
+                                R"([["AN", 1, 1, 3], ["AN", 3, 1, 3], ["CI", 5], ["AN", 6, 1, 3]])");
     QVERIFY(state);
     const auto kernel = lower(*state, {});
     QVERIFY2(kernel, kernel ? "" : kernel.error().message.c_str());

@@ -1,6 +1,6 @@
 #include "kernel_check.h"
-#include "tests/support/test_program.h"
 #include "random_scheduler.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -43,24 +43,28 @@ void TestRandomSchedules::randomSchedulesComputeWhatTheDagSays_data()
 void TestRandomSchedules::randomSchedulesComputeWhatTheDagSays()
 {
     QFETCH(int, kind);
-    const compute::DagPtr dag = kind == 0 ? test::matmul(7, 10, 6)
-        : kind == 1                       ? test::convBiasRelu(6, 7, 3, 5, 3, 1, 1)
-        : kind == 2                       ? test::convBiasRelu(7, 9, 2, 4, 3, 2, 1)
-        : kind == 3                       ? test::convBiasRelu(5, 4, 6, 7, 1, 1, 0)
-                                          : test::maxPool(9, 7, 5, 3, 2, 1);
+    const compute::DagPtr dag = kind == 0   ? test::matmul(7, 10, 6)
+                                : kind == 1 ? test::convBiasRelu(6, 7, 3, 5, 3, 1, 1)
+                                : kind == 2 ? test::convBiasRelu(7, 9, 2, 4, 3, 2, 1)
+                                : kind == 3 ? test::convBiasRelu(5, 4, 6, 7, 1, 1, 0)
+                                            : test::maxPool(9, 7, 5, 3, 2, 1);
     int lowered = 0;
-    const int rounds = qEnvironmentVariableIntValue("LATHE_TEST_ROUNDS") > 0 ? qEnvironmentVariableIntValue("LATHE_TEST_ROUNDS") : 40;
+    const int rounds = qEnvironmentVariableIntValue("LATHE_TEST_ROUNDS") > 0
+                           ? qEnvironmentVariableIntValue("LATHE_TEST_ROUNDS")
+                           : 40;
     for (int i = 0; i < rounds; ++i) {
         const std::uint64_t seed = firstSeed(kind) + static_cast<std::uint64_t>(i);
         const State state = test::RandomScheduler(dag, seed).run();
         if (const auto legal = lower(state, {}); !legal) {
-            QVERIFY2(legal.error().code == Errc::IllegalSchedule || legal.error().code == Errc::Unsupported, legal.error().message.c_str());
+            QVERIFY2(legal.error().code == Errc::IllegalSchedule || legal.error().code == Errc::Unsupported,
+                     legal.error().message.c_str());
             continue;
         }
         ++lowered;
         const std::string wrong = test::checkKernel(state, seed);
         if (!wrong.empty())
-            qWarning("LATHE_TEST_SEED=%llu, kind %d\n%s", static_cast<unsigned long long>(seed), kind, state.print().c_str());
+            qWarning("LATHE_TEST_SEED=%llu, kind %d\n%s", static_cast<unsigned long long>(seed), kind,
+                     state.print().c_str());
         QCOMPARE(QString::fromStdString(wrong), QString());
     }
     QVERIFY2(lowered * 3 > rounds, qPrintable(QString("only %1 of %2 schedules were legal").arg(lowered).arg(rounds)));

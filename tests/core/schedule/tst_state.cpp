@@ -1,10 +1,10 @@
-#include "kernel_check.h"
-
 #include "core/compute/definitions/elementwise.h"
 #include "core/schedule/state.h"
+#include "kernel_check.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
+
 #include <nlohmann/json.hpp>
 
 namespace tst_state {
@@ -109,15 +109,19 @@ blockIdx.x ax0.0@ax1.0@ax2.0@ax3.0@ (0,16)
 void TestState::cpuScheduleOfTheReferenceReplays()
 {
     compute::DagBuilder b;
-    const auto placeholder = [&b](const char* name, std::vector<std::int64_t> shape) { return b.placeholder(name, std::move(shape), DType::F32); };
+    const auto placeholder = [&b](const char* name, std::vector<std::int64_t> shape) {
+        return b.placeholder(name, std::move(shape), DType::F32);
+    };
     using Exprs = std::vector<ir::Expr>;
     const compute::Tensor data = placeholder("data", {1, 7, 7, 512});
-    const compute::Tensor pad = b.compute("pad", {1, 7, 7, 512}, {"i0", "i1", "i2", "i3"}, "", [&](const Exprs& i) { return b.at(data, i); });
+    const compute::Tensor pad = b.compute("pad", {1, 7, 7, 512}, {"i0", "i1", "i2", "i3"}, "",
+                                          [&](const Exprs& i) { return b.at(data, i); });
     const compute::Tensor weight = placeholder("weight", {1, 1, 512, 2048});
-    compute::Tensor x = b.reduce("conv", {1, 7, 7, 2048}, {"nn", "yy", "xx", "ff"}, "", ir::Combiner::Sum, {{"ry", 1}, {"rx", 1}, {"rc", 512}},
-                                 [&](const Exprs& i, const Exprs& r) {
-                                     return b.at(pad, {i[0], i[1] + r[0], i[2] + r[1], r[2]}) * b.at(weight, {r[0], r[1], r[2], i[3]});
-                                 });
+    compute::Tensor x = b.reduce(
+        "conv", {1, 7, 7, 2048}, {"nn", "yy", "xx", "ff"}, "", ir::Combiner::Sum, {{"ry", 1}, {"rx", 1}, {"rc", 512}},
+        [&](const Exprs& i, const Exprs& r) {
+            return b.at(pad, {i[0], i[1] + r[0], i[2] + r[1], r[2]}) * b.at(weight, {r[0], r[1], r[2], i[3]});
+        });
     for (int k = 0; k < 3; ++k) {
         const compute::Tensor other = placeholder(k == 0 ? "residual" : k == 1 ? "scale" : "bias", {1, 7, 7, 2048});
         x = compute::binary(b, k == 1 ? compute::Binary::Multiply : compute::Binary::Add, x, other);
@@ -140,7 +144,8 @@ void TestState::cpuScheduleOfTheReferenceReplays()
     QVERIFY(state->inferBounds());
     const QString text = QString::fromStdString(state->print());
     QVERIFY2(text.contains("parallel ax0.0@ax1.0@ax2.0@ax3.0@ax0.1@ax1.1@ax2.1@ax3.1@ (0,896)"), qPrintable(text));
-    QVERIFY2(text.contains("  for rc.0 (0,16)\n    for yy.2 (0,7)\n      for rc.1 (0,32)\n        vectorize ff.3 (0,16)\n          conv = ..."),
+    QVERIFY2(text.contains("  for rc.0 (0,16)\n    for yy.2 (0,7)\n      for rc.1 (0,32)\n        vectorize ff.3 "
+                           "(0,16)\n          conv = ..."),
              qPrintable(text));
 }
 
@@ -173,7 +178,8 @@ void TestState::illegalStepsAreRefused_data()
         {"factoring a spatial iterator", R"([["RF", 3, 0, 0]])"},
         {"layout with a hole", R"([["LY", 2, [[0, 1, 3], [1, 1, 3], [2, 1, 2], [3, 2, 2]]]])"},
         {"layout too small", R"([["LY", 2, [[0, 1, 3], [1, 1, 3], [2, 1, 2], [3, 1, 3]]]])"},
-        {"layout larger than any memory", R"([["LY", 2, [[0, 1, 3], [1, 1, 3], [2, 1, 2], [3, 1, 4611686018427387904]]]])"},
+        {"layout larger than any memory",
+         R"([["LY", 2, [[0, 1, 3], [1, 1, 3], [2, 1, 2], [3, 1, 4611686018427387904]]]])"},
         {"layout that overflows", R"([["LY", 2, [[0, 1, 4294967296], [1, 1, 4294967296], [2, 1, 2], [3, 1, 4]]]])"},
         {"fusing more than can be counted",
          R"([["SP", 3, 3, 4, [2147483647, 2147483647, 2147483647], 1], ["FU", 3, [3, 4, 5, 6]]])"},
@@ -209,7 +215,8 @@ void TestState::aRefusedStepLeavesTheStateAlone()
 
 void TestState::followedSplitsTakeTheirLengths()
 {
-    auto state = replayed(test::matmul(24, 24, 8), R"([["SP", 2, 0, 24, [2, 3, 2], 1], ["FSP", 2, 4, 0, 2], ["FFSP", 2, 7, [0], 1, 1]])");
+    auto state = replayed(test::matmul(24, 24, 8),
+                          R"([["SP", 2, 0, 24, [2, 3, 2], 1], ["FSP", 2, 4, 0, 2], ["FFSP", 2, 7, [0], 1, 1]])");
     QVERIFY2(state, state ? "" : state.error().message.c_str());
     std::vector<std::int64_t> extents;
     for (const Iterator& iter : state->stages()[2].iters)
@@ -220,7 +227,8 @@ void TestState::followedSplitsTakeTheirLengths()
 
 void TestState::attachmentsFollowSplitsAndReorders()
 {
-    auto state = replayed(test::convBiasRelu(6, 6, 2, 4, 3, 1, 1), R"([["CA", 3, 5, 2], ["SP", 5, 2, 6, [3], 1], ["SP", 5, 0, 1, [1], 1]])");
+    auto state = replayed(test::convBiasRelu(6, 6, 2, 4, 3, 1, 1),
+                          R"([["CA", 3, 5, 2], ["SP", 5, 2, 6, [3], 1], ["SP", 5, 0, 1, [1], 1]])");
     QVERIFY(state);
     QCOMPARE(state->stages()[3].attachIter, 4);
     QVERIFY(state->apply(CacheReadStep{0, "local", {1}}));

@@ -36,7 +36,8 @@ Tensor addBiasRelu(DagBuilder& b, Tensor x)
     return unary(b, compute::Unary::Relu, binary(b, compute::Binary::Add, x, bias));
 }
 
-SearchAlternative conv(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, bool epilogue)
+SearchAlternative conv(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                       bool epilogue)
 {
     DagBuilder b;
     const Tensor data = b.placeholder("data", {1, size, size, in}, DType::F32);
@@ -67,7 +68,8 @@ SearchAlternative winograd(std::int64_t size, std::int64_t channels, std::int64_
 SearchAlternative dense(std::int64_t in, std::int64_t out)
 {
     DagBuilder b;
-    const Tensor data = b.placeholder("data", {1, in}, DType::F32), weight = b.placeholder("weight", {out, in}, DType::F32);
+    const Tensor data = b.placeholder("data", {1, in}, DType::F32),
+                 weight = b.placeholder("weight", {out, in}, DType::F32);
     const Tensor bias = b.placeholder("bias", {1, out}, DType::F32);
     const Tensor y = binary(b, compute::Binary::Add, compute::dense(b, data, weight, NameEra::Nested), bias);
     return finish("direct", std::move(b), y);
@@ -101,8 +103,8 @@ SearchAlternative maxPool()
 SearchAlternative globalPool()
 {
     DagBuilder b;
-    const Tensor y = compute::globalPool<2>(b, b.placeholder("data", {1, 7, 7, 512}, DType::F32), compute::PoolKind::Average,
-                                  compute::ImageLayout::Nhwc);
+    const Tensor y = compute::globalPool<2>(b, b.placeholder("data", {1, 7, 7, 512}, DType::F32),
+                                            compute::PoolKind::Average, compute::ImageLayout::Nhwc);
     return finish("direct", std::move(b), y);
 }
 
@@ -127,9 +129,11 @@ SearchAlternative layerNorm(std::int64_t rows, std::int64_t n)
     DagBuilder b;
     const Tensor x = b.placeholder("data", {rows, n}, DType::F32);
     const Tensor difference = binary(b, Binary::Subtract, x, reduction(b, compute::Reduction::Mean, x, {1}, true));
-    const Tensor variance = reduction(b, compute::Reduction::Mean, binary(b, Binary::Multiply, difference, difference), {1}, true);
+    const Tensor variance = reduction(b, compute::Reduction::Mean, binary(b, Binary::Multiply, difference, difference),
+                                      {1}, true);
     const Tensor inverse = unary(b, compute::Unary::Rsqrt, binaryScalar(b, Binary::Add, variance, 1e-6));
-    const Tensor y = binary(b, Binary::Multiply, binary(b, Binary::Multiply, difference, inverse), b.placeholder("scale", {1, n}, DType::F32));
+    const Tensor y = binary(b, Binary::Multiply, binary(b, Binary::Multiply, difference, inverse),
+                            b.placeholder("scale", {1, n}, DType::F32));
     return finish("direct", std::move(b), y);
 }
 

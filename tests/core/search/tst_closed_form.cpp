@@ -1,14 +1,14 @@
 // What Lathe's features say of a schedule in closed form, against the loops that it lowers to.
 
+#include "core/policy/policy_table.h"
 #include "core/schedule/lower.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
-#include "core/policy/policy_table.h"
 #include "tests/support/search/cases.h"
 #include "tests/support/test_program.h"
 
-#include <nlohmann/json.hpp>
-
 #include <QTest>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,8 @@ struct Sum
 class Walk
 {
 public:
-    explicit Walk(const ir::LoopNest& nest) : m_nest(nest)
+    explicit Walk(const ir::LoopNest& nest)
+        : m_nest(nest)
     {
         for (const ir::Stmt& phase : nest.phases)
             visit(phase, {});
@@ -39,14 +40,12 @@ public:
     const std::vector<Sum>& sums() const { return m_sums; }
 
 private:
-    bool readsItself(const ir::StmtNode& store) const
-    {
-        return reads(store.value, store.buffer);
-    }
+    bool readsItself(const ir::StmtNode& store) const { return reads(store.value, store.buffer); }
     static bool reads(const ir::Expr& e, std::int32_t buffer)
     {
         return (e->kind == ir::ExprKind::Load && e->source == buffer)
-            || std::any_of(e->operands.begin(), e->operands.end(), [&](const ir::Expr& operand) { return reads(operand, buffer); });
+               || std::any_of(e->operands.begin(), e->operands.end(),
+                              [&](const ir::Expr& operand) { return reads(operand, buffer); });
     }
     void visit(const ir::Stmt& s, Sum around)
     {
@@ -98,7 +97,8 @@ private slots:
         const auto sketch = LatheSketch::create(direct, task->hardware);
         QVERIFY(sketch);
         PolicyOptions options;
-        const auto policy = policy::makePolicy("random", *task, *policy::makeSharedModel("random", 1, options), options);
+        const auto policy = policy::makePolicy("random", *task, *policy::makeSharedModel("random", 1, options),
+                                               options);
         SerialExecutor executor;
         const auto candidates = (*policy)->propose(0, 60, executor);
         QVERIFY(candidates);
@@ -124,7 +124,8 @@ private slots:
             QVERIFY2(sum.unrolled == facts->bodySize, text);
             QVERIFY2(sum.parallel == facts->parallelChunks, text);
             // Two operations a step.
-            QVERIFY2(sum.ragged || std::abs(sum.iterations * 2 - facts->flops * facts->waste) < 1e-9 * facts->flops, text);
+            QVERIFY2(sum.ragged || std::abs(sum.iterations * 2 - facts->flops * facts->waste) < 1e-9 * facts->flops,
+                     text);
             ++compared;
             whole += sum.ragged ? 0 : 1;
         }

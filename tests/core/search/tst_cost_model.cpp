@@ -1,5 +1,4 @@
 #include "core/search/cost_model.h"
-
 #include "core/support/random.h"
 #include "tests/support/test_program.h"
 
@@ -74,7 +73,8 @@ private slots:
         const auto scores = model->predict(unseen.features);
         QVERIFY(scores);
         const auto random = makeRandomModel(5)->predict(unseen.features);
-        QVERIFY2(averagePeakScore(unseen, *scores, 8) > 0.9, qPrintable(QString::number(averagePeakScore(unseen, *scores, 8))));
+        QVERIFY2(averagePeakScore(unseen, *scores, 8) > 0.9,
+                 qPrintable(QString::number(averagePeakScore(unseen, *scores, 8))));
         QVERIFY(averagePeakScore(unseen, *scores, 8) > averagePeakScore(unseen, *random, 8) + 0.05);
     }
 

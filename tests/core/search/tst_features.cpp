@@ -17,7 +17,8 @@ namespace {
 compute::DagPtr matmul()
 {
     compute::DagBuilder b;
-    const compute::Tensor a = b.placeholder("A", {512, 512}, DType::F32), c = b.placeholder("B", {512, 512}, DType::F32);
+    const compute::Tensor a = b.placeholder("A", {512, 512}, DType::F32),
+                          c = b.placeholder("B", {512, 512}, DType::F32);
     const compute::Tensor y = b.reduce("C", {512, 512}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 512}},
                                        [&](const std::vector<ir::Expr>& x, const std::vector<ir::Expr>& r) {
                                            return b.at(a, {x[0], r[0]}) * b.at(c, {r[0], x[1]});
@@ -28,9 +29,10 @@ compute::DagPtr matmul()
 /// i split by 16, j by 8, order io jo k ji ii; ji vectorized, io and jo parallel, k unrolled.
 Result<State> golden()
 {
-    return State::replay(matmul(), {SplitStep{2, 0, 512, {16}, true}, SplitStep{2, 2, 512, {8}, true}, ReorderStep{2, {0, 2, 4, 3, 1}},
-                                    AnnotateStep{2, 3, Annotation::Vectorize}, AnnotateStep{2, 0, Annotation::Parallel},
-                                    AnnotateStep{2, 1, Annotation::Parallel}, AnnotateStep{2, 2, Annotation::Unroll}});
+    return State::replay(matmul(), {SplitStep{2, 0, 512, {16}, true}, SplitStep{2, 2, 512, {8}, true},
+                                    ReorderStep{2, {0, 2, 4, 3, 1}}, AnnotateStep{2, 3, Annotation::Vectorize},
+                                    AnnotateStep{2, 0, Annotation::Parallel}, AnnotateStep{2, 1, Annotation::Parallel},
+                                    AnnotateStep{2, 2, Annotation::Unroll}});
 }
 
 std::map<std::string, float> named(const std::vector<float>& rows)
@@ -41,7 +43,10 @@ std::map<std::string, float> named(const std::vector<float>& rows)
     return values;
 }
 
-void compare(float actual, double expected) { QVERIFY2(std::abs(actual - expected) < 1e-4, qPrintable(QString("%1 is not %2").arg(actual).arg(expected))); }
+void compare(float actual, double expected)
+{
+    QVERIFY2(std::abs(actual - expected) < 1e-4, qPrintable(QString("%1 is not %2").arg(actual).arg(expected)));
+}
 
 } // namespace
 
@@ -99,7 +104,8 @@ private slots:
         QCOMPARE(static_cast<int>(rows->size()), 2 * 164);
         // The copy reads what the same outer loop has just written.
         const auto copy = named(std::vector<float>(rows->begin() + 164, rows->end()));
-        QVERIFY(copy.at("B0.reuse_type.kSerialMultipleReadWrite") == 1 || copy.at("B1.reuse_type.kSerialMultipleReadWrite") == 1);
+        QVERIFY(copy.at("B0.reuse_type.kSerialMultipleReadWrite") == 1
+                || copy.at("B1.reuse_type.kSerialMultipleReadWrite") == 1);
         compare(copy.at("alloc_outer_prod"), 1);
         const auto sum = named(*rows);
         compare(sum.at("alloc_size"), std::log2(16 * 512 * 4 + 1));

@@ -1,8 +1,7 @@
 // Guided search against random sampling on a cost that neither can read: cliffs of cache, vector and parallel width.
 
-#include "core/policy/policy_table.h"
-
 #include "core/compute/definitions/conv2d.h"
+#include "core/policy/policy_table.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
 #include "tests/support/test_program.h"
 
@@ -21,7 +20,8 @@ namespace {
 SearchTask task()
 {
     compute::DagBuilder b;
-    const compute::Tensor data = b.placeholder("data", {1, 56, 56, 64}, DType::F32), weight = b.placeholder("weight", {3, 3, 64, 128}, DType::F32);
+    const compute::Tensor data = b.placeholder("data", {1, 56, 56, 64}, DType::F32),
+                          weight = b.placeholder("weight", {3, 3, 64, 128}, DType::F32);
     compute::Conv2dParams p;
     p.layout = compute::ImageLayout::Nhwc;
     p.padding = {1, 1, 1, 1};
@@ -37,14 +37,18 @@ SearchTask task()
 class RuggedDevice
 {
 public:
-    explicit RuggedDevice(const SearchTask& t) : m_sketch(*LatheSketch::create(t.alternatives[0], t.hardware)) { }
+    explicit RuggedDevice(const SearchTask& t)
+        : m_sketch(*LatheSketch::create(t.alternatives[0], t.hardware))
+    {
+    }
 
     double nanoseconds(const Candidate& c) const
     {
         std::map<std::string, double> v;
         for (std::size_t g = 0; g < c.genome.size(); ++g) {
             const Parameter& p = m_sketch->parameters()[g];
-            v[p.name.substr(0, p.name.rfind(' '))] = static_cast<double>(p.values[static_cast<std::size_t>(c.genome[g])]);
+            v[p.name.substr(0, p.name.rfind(' '))] = static_cast<double>(
+                p.values[static_cast<std::size_t>(c.genome[g])]);
         }
         const double sums = v["vectors"] * v["tile a"] * v["tile b"];
         double cost = 1;
@@ -68,7 +72,8 @@ private:
 };
 
 /// Best cost after each trial.
-std::vector<double> run(std::string_view name, const SearchTask& t, const RuggedDevice& device, std::uint64_t seed, int trials)
+std::vector<double> run(std::string_view name, const SearchTask& t, const RuggedDevice& device, std::uint64_t seed,
+                        int trials)
 {
     PolicyOptions options;
     options.seed = seed;
@@ -113,12 +118,13 @@ private slots:
             const std::vector<double> random = run("random", t, device, seed, kTrials);
             const std::vector<double> guided = run("sketch", t, device, seed, kTrials);
             const double goal = random[kTrials - 1];
-            needed += static_cast<double>(std::find_if(guided.begin(), guided.end(), [&](double c) { return c <= goal; }) - guided.begin());
+            needed += static_cast<double>(
+                std::find_if(guided.begin(), guided.end(), [&](double c) { return c <= goal; }) - guided.begin());
             blind += goal;
             evolved += run("evolution", t, device, seed, kTrials)[kTrials - 1];
         }
-        qInfo("trials to random's best of %d: %.0f; evolution without a model ends at %.2f of random's cost", kTrials, needed / kSeeds,
-              evolved / blind);
+        qInfo("trials to random's best of %d: %.0f; evolution without a model ends at %.2f of random's cost", kTrials,
+              needed / kSeeds, evolved / blind);
         QVERIFY2(needed / kSeeds <= kTrials / 3.0, qPrintable(QString::number(needed / kSeeds)));
         QVERIFY(evolved < blind);
     }

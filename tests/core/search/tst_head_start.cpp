@@ -1,16 +1,16 @@
-// What was found for other tasks, taken over: adapted genomes, the model's first training, the file. Costs are the simulated device's.
-
-#include "core/policy/policy_table.h"
-#include "core/search/head_start_file.h"
-#include "core/search/lathe/adapt.h"
-#include "tests/support/must.h"
-#include "tests/support/search/race.h"
+// What was found for other tasks, taken over: adapted genomes, the model's first training, the file. Costs are the
+// simulated device's.
 
 #include "core/compute/definitions/conv2d.h"
 #include "core/compute/definitions/dense.h"
 #include "core/compute/definitions/elementwise.h"
+#include "core/policy/policy_table.h"
+#include "core/search/head_start_file.h"
+#include "core/search/lathe/adapt.h"
 #include "core/support/hash.h"
 #include "core/support/random.h"
+#include "tests/support/must.h"
+#include "tests/support/search/race.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -51,31 +51,41 @@ SearchAlternative direct(compute::DagBuilder&& b, compute::Tensor y)
 SearchTask convolution(std::int64_t size, std::int64_t in, std::int64_t out, std::int64_t kernel = 3, bool relu = true)
 {
     compute::DagBuilder b;
-    const compute::Tensor data = b.placeholder("data", {1, size, size, in}, DType::F32), weight = b.placeholder("weight", {kernel, kernel, in, out}, DType::F32);
+    const compute::Tensor data = b.placeholder("data", {1, size, size, in}, DType::F32),
+                          weight = b.placeholder("weight", {kernel, kernel, in, out}, DType::F32);
     compute::Conv2dParams p;
     p.layout = compute::ImageLayout::Nhwc;
     p.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
     compute::Tensor y = conv2d(b, data, weight, p, compute::NameEra::Nested);
     if (relu)
-        y = unary(b, compute::Unary::Relu, binary(b, compute::Binary::Add, y, b.placeholder("bias", {1, 1, 1, out}, DType::F32)));
-    return taskOf("conv " + std::to_string(size) + ' ' + std::to_string(in) + ' ' + std::to_string(out) + ' ' + std::to_string(kernel), direct(std::move(b), y));
+        y = unary(b, compute::Unary::Relu,
+                  binary(b, compute::Binary::Add, y, b.placeholder("bias", {1, 1, 1, out}, DType::F32)));
+    return taskOf("conv " + std::to_string(size) + ' ' + std::to_string(in) + ' ' + std::to_string(out) + ' '
+                      + std::to_string(kernel),
+                  direct(std::move(b), y));
 }
 
 SearchTask dense(std::int64_t in, std::int64_t out)
 {
     compute::DagBuilder b;
-    const compute::Tensor data = b.placeholder("data", {1, in}, DType::F32), weight = b.placeholder("weight", {out, in}, DType::F32);
-    return taskOf("dense " + std::to_string(in) + ' ' + std::to_string(out), direct(std::move(b), compute::dense(b, data, weight, compute::NameEra::Nested)));
+    const compute::Tensor data = b.placeholder("data", {1, in}, DType::F32),
+                          weight = b.placeholder("weight", {out, in}, DType::F32);
+    return taskOf("dense " + std::to_string(in) + ' ' + std::to_string(out),
+                  direct(std::move(b), compute::dense(b, data, weight, compute::NameEra::Nested)));
 }
 
-std::shared_ptr<const LatheSketch> sketchOf(const SearchTask& task) { return must(latheCpuSketches(task)).front(); }
+std::shared_ptr<const LatheSketch> sketchOf(const SearchTask& task)
+{
+    return must(latheCpuSketches(task)).front();
+}
 
 Genome randomGenome(const LatheSketch& sketch, Random& random)
 {
     Genome genome(sketch.parameters().size());
     do {
         for (std::size_t g = 0; g < genome.size(); ++g)
-            genome[g] = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(sketch.parameters()[g].count)));
+            genome[g] = static_cast<std::int32_t>(
+                random.below(static_cast<std::uint64_t>(sketch.parameters()[g].count)));
     } while (!sketch.analyse(genome));
     return genome;
 }
@@ -134,7 +144,8 @@ HeadStart made(const std::vector<SearchTask>& tasks, int rounds = 3)
         SerialExecutor executor;
         HeadStart::Task t{task.key, task.name, "zoo:other", kTarget, "Simulated device", {}, {}, {}};
         for (int round = 0; round < rounds; ++round) {
-            const auto results = measure(must(search.policy->propose(static_cast<std::uint64_t>(round), 16, executor)), costs);
+            const auto results = measure(must(search.policy->propose(static_cast<std::uint64_t>(round), 16, executor)),
+                                         costs);
             must(search.policy->tell(results));
             for (const Measured& m : results) {
                 if (m.candidate.sketch != sketch->name())
@@ -143,7 +154,8 @@ HeadStart made(const std::vector<SearchTask>& tasks, int rounds = 3)
                 const auto features = must(sketch->analyse(m.candidate.genome)).features;
                 t.features.insert(t.features.end(), features.begin(), features.end());
                 if (m.result.ok())
-                    t.seeds.push_back({formOf(*sketch), extentsOf(*sketch), valuesOf(*sketch, m.candidate.genome), m.result.meanNs()});
+                    t.seeds.push_back({formOf(*sketch), extentsOf(*sketch), valuesOf(*sketch, m.candidate.genome),
+                                       m.result.meanNs()});
             }
         }
         std::stable_sort(t.seeds.begin(), t.seeds.end(), [](const auto& a, const auto& b) { return a.ns < b.ns; });
@@ -157,7 +169,10 @@ HeadStart made(const std::vector<SearchTask>& tasks, int rounds = 3)
 class ThreadsExecutor final : public Executor
 {
 public:
-    explicit ThreadsExecutor(unsigned threads) : m_threads(threads) { }
+    explicit ThreadsExecutor(unsigned threads)
+        : m_threads(threads)
+    {
+    }
     void parallelFor(std::size_t count, const std::function<void(std::size_t)>& body, std::stop_token stop) override
     {
         std::atomic<std::size_t> next = 0;
@@ -180,7 +195,8 @@ class TstHeadStart : public QObject
 {
     Q_OBJECT
 
-    const HeadStart m_headStart = made({convolution(28, 64, 64), convolution(14, 128, 256), convolution(56, 32, 64, 1)});
+    const HeadStart m_headStart = made(
+        {convolution(28, 64, 64), convolution(14, 128, 256), convolution(56, 32, 64, 1)});
     const std::string m_bytes = must(writeHeadStart(m_headStart));
 
     /// The bytes with another header or body, whose sizes and hashes are right.
@@ -227,12 +243,14 @@ private slots:
 
     void tasksOfOneOperatorAreSimilarWhateverFollowsIt()
     {
-        const auto a = sketchOf(convolution(28, 64, 64)), b = sketchOf(convolution(14, 64, 64)), bare = sketchOf(convolution(28, 64, 64, 3, false)), d = sketchOf(dense(64, 64));
+        const auto a = sketchOf(convolution(28, 64, 64)), b = sketchOf(convolution(14, 64, 64)),
+                   bare = sketchOf(convolution(28, 64, 64, 3, false)), d = sketchOf(dense(64, 64));
         QCOMPARE(formOf(*a), formOf(*b));
         QCOMPARE(formOf(*a), formOf(*bare));
         QVERIFY(formOf(*a) != formOf(*d));
         QCOMPARE(distance(extentsOf(*a), extentsOf(*bare)), 0.0);
-        const double near = distance(extentsOf(*a), extentsOf(*b)), far = distance(extentsOf(*a), extentsOf(*sketchOf(convolution(7, 512, 512))));
+        const double near = distance(extentsOf(*a), extentsOf(*b)),
+                     far = distance(extentsOf(*a), extentsOf(*sketchOf(convolution(7, 512, 512))));
         QVERIFY(near > 0 && near < far && std::isfinite(far));
         QVERIFY(std::isinf(distance(extentsOf(*a), extentsOf(*d))));
     }
@@ -354,15 +372,20 @@ private slots:
     {
         double product = 1;
         QString text;
-        for (const SearchTask& task : {convolution(30, 64, 64), convolution(15, 160, 192), convolution(40, 48, 96, 1), convolution(12, 128, 128)}) {
+        for (const SearchTask& task : {convolution(30, 64, 64), convolution(15, 160, 192), convolution(40, 48, 96, 1),
+                                       convolution(12, 128, 128)}) {
             SimulatedCost costs(task, sim::Machine());
             SerialExecutor executor;
             const Search with = begin(task, &m_headStart), without = begin(task);
             const auto heirs = measure(must(with.policy->heirs()), costs);
             must(with.policy->tell(heirs));
-            const auto more = measure(must(with.policy->propose(1, static_cast<std::int32_t>(8 - heirs.size()), executor)), costs);
-            const double inherited = std::min(best(heirs), best(more)), alone = best(measure(must(without.policy->propose(1, 8, executor)), costs));
-            text += QStringLiteral("%1 (%2 by what came from others alone) ").arg(inherited / alone).arg(best(heirs) / alone);
+            const auto more = measure(
+                must(with.policy->propose(1, static_cast<std::int32_t>(8 - heirs.size()), executor)), costs);
+            const double inherited = std::min(best(heirs), best(more)),
+                         alone = best(measure(must(without.policy->propose(1, 8, executor)), costs));
+            text += QStringLiteral("%1 (%2 by what came from others alone) ")
+                        .arg(inherited / alone)
+                        .arg(best(heirs) / alone);
             QVERIFY2(inherited <= alone, qPrintable(text));
             product *= inherited / alone;
         }
@@ -441,17 +464,20 @@ private slots:
     {
         const auto refused = [](std::string_view bytes, Errc code) {
             const auto read = readHeadStart(bytes);
-            return !read && read.error().code == code && read.error().message.size() > 10 && read.error().message.size() < 400 && read.error().message.find('\n') == std::string::npos;
+            return !read && read.error().code == code && read.error().message.size() > 10
+                   && read.error().message.size() < 400 && read.error().message.find('\n') == std::string::npos;
         };
         for (std::size_t length = 0; length < m_bytes.size(); length += length < 2000 ? 7 : 101)
-            QVERIFY2(refused(std::string_view(m_bytes).substr(0, length), Errc::BadFile), qPrintable(QString::number(length)));
+            QVERIFY2(refused(std::string_view(m_bytes).substr(0, length), Errc::BadFile),
+                     qPrintable(QString::number(length)));
         const std::size_t body = m_bytes.find('\n', m_bytes.find('\n') + 1) + 1;
         for (std::size_t at = body; at < m_bytes.size(); at += 97) {
             std::string bytes = m_bytes;
             bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
             // Bits that Zstandard passes over change nothing.
             const auto same = readHeadStart(bytes);
-            QVERIFY2(same ? must(writeHeadStart(*same)) == m_bytes : refused(bytes, Errc::BadFile), qPrintable(QString::number(at)));
+            QVERIFY2(same ? must(writeHeadStart(*same)) == m_bytes : refused(bytes, Errc::BadFile),
+                     qPrintable(QString::number(at)));
         }
         QVERIFY(refused("", Errc::BadFile));
         QVERIFY(refused("{\"nodes\": []}", Errc::BadFile));
@@ -472,7 +498,8 @@ private slots:
         QVERIFY(checkFeatures(*features).error().code == Errc::Incompatible);
         const Search search = begin(convolution(28, 64, 64));
         Policy* const policies[] = {search.policy.get()};
-        QVERIFY(takeHeadStart(*features, must(Target::parse(kTarget)), policies, *search.model).error().code == Errc::Incompatible);
+        QVERIFY(takeHeadStart(*features, must(Target::parse(kTarget)), policies, *search.model).error().code
+                == Errc::Incompatible);
         QVERIFY(must(search.policy->heirs()).empty());
     }
 
@@ -485,7 +512,8 @@ private slots:
 
     void featuresThatChangeTheirMeaningCountTheirVersionUp()
     {
-        // Where this fails, trials described before teach the wrong things: count kLatheFeatureVersion up, and put the new sums here.
+        // Where this fails, trials described before teach the wrong things: count kLatheFeatureVersion up, and put the
+        // new sums here.
         Random random(7, 0, 0);
         std::string text;
         for (const SearchTask& task : {convolution(28, 64, 64), dense(256, 512)}) {

@@ -1,7 +1,6 @@
 #include "core/policy/policy_table.h"
-#include "core/search/lathe/lathe_policy.h"
-
 #include "core/search/lathe/lathe_cpu_sketches.h"
+#include "core/search/lathe/lathe_policy.h"
 #include "tests/core/search/lathe_tasks.h"
 #include "tests/support/test_program.h"
 
@@ -80,7 +79,10 @@ private slots:
         class CountingModel final : public CostModel
         {
         public:
-            explicit CountingModel(std::size_t& programs) : m_programs(programs) { }
+            explicit CountingModel(std::size_t& programs)
+                : m_programs(programs)
+            {
+            }
             Result<> train(const TrainingSet&, std::stop_token) override
             {
                 m_trained = true;
@@ -109,9 +111,11 @@ private slots:
         QCOMPARE(programs, std::size_t(0)); // no model was there
         constexpr std::size_t kWanted = 16;
         QCOMPARE(proposals(*policy, 1, kWanted, executor).size(), kWanted);
-        // All that were drawn or bred and the known one, and once more those that were chosen, for what they are told to take.
+        // All that were drawn or bred and the known one, and once more those that were chosen, for what they are told
+        // to take.
         QVERIFY2(programs > 1000, qPrintable(QString::number(programs)));
-        QVERIFY2(static_cast<double>(programs) <= policy->statistics()["considered"] + 1 + kWanted, qPrintable(QString::number(programs)));
+        QVERIFY2(static_cast<double>(programs) <= policy->statistics()["considered"] + 1 + kWanted,
+                 qPrintable(QString::number(programs)));
     }
 
     void everyAlternativeIsTriedInTheFirstRound()
@@ -149,8 +153,10 @@ private slots:
         PolicyOptions options;
         QVERIFY(policy::makeSharedModel("magic", 1, options).error().code == Errc::InvalidArgument);
         const auto model = *policy::makeSharedModel("sketch", 1, options);
-        QVERIFY(policy::makePolicy("magic", task({softmaxOf(8)}), model, options).error().code == Errc::InvalidArgument);
-        QVERIFY(policy::makePolicy("sketch", task({softmaxOf(8)}, "cuda"), model, options).error().code == Errc::Unsupported);
+        QVERIFY(policy::makePolicy("magic", task({softmaxOf(8)}), model, options).error().code
+                == Errc::InvalidArgument);
+        QVERIFY(policy::makePolicy("sketch", task({softmaxOf(8)}, "cuda"), model, options).error().code
+                == Errc::Unsupported);
         QVERIFY(policy::makePolicy("sketch", task({}), model, options).error().code == Errc::Unsupported);
         auto policy = *policy::makePolicy("sketch", task({softmaxOf(8)}), model, options);
         std::stop_source stop;

@@ -1,18 +1,18 @@
-#include "core/policy/default_candidate.h"
-#include "core/policy/policy_table.h"
-#include "core/search/lathe/lathe_policy.h"
-
 #include "core/compute/definitions/transform.h"
 #include "core/ir/print.h"
+#include "core/policy/default_candidate.h"
+#include "core/policy/policy_table.h"
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
 #include "core/search/lathe/lathe_cpu_sketches.h"
+#include "core/search/lathe/lathe_policy.h"
 #include "tests/core/schedule/kernel_check.h"
 #include "tests/core/search/lathe_tasks.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
+
 #include <nlohmann/json.hpp>
 
 #include <map>
@@ -68,24 +68,33 @@ private slots:
     {
         QTest::addColumn<int>("which");
         int i = 0;
-        for (const char* name : {"3x3", "3x3 to the output", "1x1", "stem", "7 pixels", "winograd 4", "winograd 2 of 7", "dense",
-                                 "depthwise", "depthwise /2", "max pool", "global pool", "softmax"})
+        for (const char* name : {"3x3", "3x3 to the output", "1x1", "stem", "7 pixels", "winograd 4", "winograd 2 of 7",
+                                 "dense", "depthwise", "depthwise /2", "max pool", "global pool", "softmax"})
             QTest::newRow(name) << i++;
     }
     void everyProposalReplays()
     {
         QFETCH(int, which);
-        const std::function<SearchAlternative()> makers[] = {
-            [] { return conv(56, 64, 64, 3, 1); }, [] { return conv(28, 128, 128, 3, 2, false); }, [] { return conv(14, 256, 1024, 1, 1); },
-            [] { return conv(224, 3, 64, 7, 2); }, [] { return conv(7, 512, 512, 3, 1); }, [] { return winograd(56, 64, 4); },
-            [] { return winograd(7, 512, 2); }, [] { return dense(512, 1000); }, [] { return depthwise(56, 144, 1); },
-            [] { return depthwise(112, 96, 2); }, maxPool, globalPool, [] { return softmaxOf(1000); }};
+        const std::function<SearchAlternative()> makers[] = {[] { return conv(56, 64, 64, 3, 1); },
+                                                             [] { return conv(28, 128, 128, 3, 2, false); },
+                                                             [] { return conv(14, 256, 1024, 1, 1); },
+                                                             [] { return conv(224, 3, 64, 7, 2); },
+                                                             [] { return conv(7, 512, 512, 3, 1); },
+                                                             [] { return winograd(56, 64, 4); },
+                                                             [] { return winograd(7, 512, 2); },
+                                                             [] { return dense(512, 1000); },
+                                                             [] { return depthwise(56, 144, 1); },
+                                                             [] { return depthwise(112, 96, 2); },
+                                                             maxPool,
+                                                             globalPool,
+                                                             [] { return softmaxOf(1000); }};
         const SearchAlternative alternative = makers[which]();
         const auto t = task({alternative});
         const auto sketches = latheCpuSketches(t);
         QVERIFY(sketches);
         const auto sketchOf = [&](const Candidate& c) {
-            return *std::find_if(sketches->begin(), sketches->end(), [&](const auto& s) { return s->name() == c.sketch; });
+            return *std::find_if(sketches->begin(), sketches->end(),
+                                 [&](const auto& s) { return s->name() == c.sketch; });
         };
         PolicyOptions options;
         const auto policy = policy::makePolicy("random", t, *policy::makeSharedModel("random", 1, options), options);
@@ -118,15 +127,18 @@ private slots:
     {
         QTest::addColumn<int>("which");
         int i = 0;
-        for (const char* name : {"3x3", "1x1", "1x1 of few pixels", "7 pixels", "winograd 4", "winograd 2", "depthwise", "dense"})
+        for (const char* name :
+             {"3x3", "1x1", "1x1 of few pixels", "7 pixels", "winograd 4", "winograd 2", "depthwise", "dense"})
             QTest::newRow(name) << i++;
     }
     void genomesOfOneIdentityMakeOneProgram()
     {
         QFETCH(int, which);
         const std::function<SearchAlternative()> makers[] = {
-            [] { return conv(28, 32, 64, 3, 1); }, [] { return conv(28, 64, 128, 1, 1); }, [] { return conv(7, 64, 16, 1, 1); }, [] { return conv(7, 64, 64, 3, 1); },
-            [] { return winograd(14, 32, 4); }, [] { return winograd(14, 32, 2); }, [] { return depthwise(28, 48, 1); }, [] { return dense(128, 96); }};
+            [] { return conv(28, 32, 64, 3, 1); }, [] { return conv(28, 64, 128, 1, 1); },
+            [] { return conv(7, 64, 16, 1, 1); },  [] { return conv(7, 64, 64, 3, 1); },
+            [] { return winograd(14, 32, 4); },    [] { return winograd(14, 32, 2); },
+            [] { return depthwise(28, 48, 1); },   [] { return dense(128, 96); }};
         const SearchAlternative alternative = makers[which]();
         const auto sketches = latheCpuSketches(task({alternative}));
         QVERIFY(sketches);
@@ -152,18 +164,21 @@ private slots:
                 const std::string identity = sketch->identity(genome).hex(), program = ir::print(kernel->nest);
                 if (programs.emplace(identity, program).first->second != program)
                     qFatal("%s: other programs of one identity: %s", sketch->name().c_str(), text(genome).c_str());
-                if (const Genome& other = genomes.emplace(program, genome).first->second; sketch->identity(other).hex() != identity) {
+                if (const Genome& other = genomes.emplace(program, genome).first->second;
+                    sketch->identity(other).hex() != identity) {
                     ++unseen;
                     example = text(other) + " and " + text(genome);
                 }
-                if (sketch->settled(sketch->settled(genome)) != sketch->settled(genome) || sketch->identity(sketch->settled(genome)).hex() != identity)
+                if (sketch->settled(sketch->settled(genome)) != sketch->settled(genome)
+                    || sketch->identity(sketch->settled(genome)).hex() != identity)
                     qFatal("%s: not settled: %s", sketch->name().c_str(), text(genome).c_str());
                 return true;
             };
             for (int tries = 0; tries < 20000 && taken < 5; ++tries) {
                 Genome genome;
                 for (const Parameter& parameter : sketch->parameters())
-                    genome.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(parameter.count))));
+                    genome.push_back(
+                        static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(parameter.count))));
                 if (!take(genome))
                     continue;
                 ++taken;
@@ -177,7 +192,11 @@ private slots:
             }
             QVERIFY(taken > 0);
             // What else leads to one program is rare enough.
-            QVERIFY2(unseen * 50 <= static_cast<int>(programs.size()), qPrintable(QString("%1: %2 of %3, %4").arg(sketch->name().c_str()).arg(unseen).arg(programs.size()).arg(example.c_str())));
+            QVERIFY2(unseen * 50 <= static_cast<int>(programs.size()), qPrintable(QString("%1: %2 of %3, %4")
+                                                                                      .arg(sketch->name().c_str())
+                                                                                      .arg(unseen)
+                                                                                      .arg(programs.size())
+                                                                                      .arg(example.c_str())));
         }
     }
 
@@ -257,14 +276,16 @@ private slots:
 
     void whatDoesNotWorkByRowsIsLeftToTheOtherForms()
     {
-        for (const SearchAlternative& alternative : {conv(56, 64, 64, 3, 1), dense(512, 1000), maxPool(), transposition(64, 197), softmaxOfRows(20, 4)})
+        for (const SearchAlternative& alternative :
+             {conv(56, 64, 64, 3, 1), dense(512, 1000), maxPool(), transposition(64, 197), softmaxOfRows(20, 4)})
             QVERIFY(LatheSketch::create(alternative, avx512(), LatheForm::Rows).error().code == Errc::Unsupported);
     }
 
     void aTransposedTensorIsCopiedAlongItsLines()
     {
         const SearchAlternative alternative = transposition(64, 197);
-        auto state = schedule::State::replay(alternative.dag, must(schedule::stepsFromJson(nlohmann::json::parse(bestGuess(alternative).steps))));
+        auto state = schedule::State::replay(
+            alternative.dag, must(schedule::stepsFromJson(nlohmann::json::parse(bestGuess(alternative).steps))));
         QVERIFY(state);
         // The dimension along which the source is contiguous runs directly outside the vector.
         const std::vector<schedule::Iterator> loops = state->stages().back().iters;

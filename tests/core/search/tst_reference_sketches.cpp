@@ -1,20 +1,19 @@
-#include "core/policy/policy_table.h"
-#include "core/search/reference/annotate.h"
-#include "core/search/reference/reference_policy.h"
-#include "core/search/reference/sketch_rules.h"
-
 #include "core/compute/definitions/conv2d.h"
 #include "core/compute/definitions/dense.h"
 #include "core/compute/definitions/elementwise.h"
 #include "core/compute/definitions/pool.h"
 #include "core/compute/definitions/softmax.h"
 #include "core/compute/definitions/winograd.h"
+#include "core/policy/policy_table.h"
 #include "core/schedule/step.h"
+#include "core/search/reference/annotate.h"
+#include "core/search/reference/reference_policy.h"
+#include "core/search/reference/sketch_rules.h"
 #include "tests/support/test_program.h"
 
-#include <nlohmann/json.hpp>
-
 #include <QTest>
+
+#include <nlohmann/json.hpp>
 
 namespace tst_reference_sketches {
 
@@ -40,7 +39,9 @@ Tensor matmulOf(DagBuilder& b, Tensor a, std::int64_t columns)
     const std::int64_t rows = b.shape(a)[0], depth = b.shape(a)[1];
     const Tensor c = b.placeholder("B", {depth, columns}, DType::F32);
     return b.reduce("C", {rows, columns}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", depth}},
-                    [&](const std::vector<Expr>& x, const std::vector<Expr>& r) { return b.at(a, {x[0], r[0]}) * b.at(c, {r[0], x[1]}); });
+                    [&](const std::vector<Expr>& x, const std::vector<Expr>& r) {
+                        return b.at(a, {x[0], r[0]}) * b.at(c, {r[0], x[1]});
+                    });
 }
 
 compute::DagPtr matmul(std::int64_t rows, std::int64_t columns, std::int64_t depth, bool twice = false)
@@ -55,7 +56,8 @@ compute::DagPtr matmul(std::int64_t rows, std::int64_t columns, std::int64_t dep
 compute::DagPtr convBnRelu()
 {
     DagBuilder b;
-    const Tensor data = b.placeholder("data", {1, 512, 56, 56}, DType::F32), weight = b.placeholder("kernel", {512, 512, 3, 3}, DType::F32);
+    const Tensor data = b.placeholder("data", {1, 512, 56, 56}, DType::F32),
+                 weight = b.placeholder("kernel", {512, 512, 3, 3}, DType::F32);
     compute::Conv2dParams p;
     p.padding = {1, 1, 1, 1};
     Tensor y = conv2d(b, data, weight, p, NameEra::Flat);
@@ -79,7 +81,9 @@ compute::DagPtr minOverAxis()
     DagBuilder b;
     const Tensor a = b.placeholder("A", {10, 1024}, DType::F32);
     const Tensor y = b.reduce("B", {10}, {"i"}, "", ir::Combiner::Min, {{"k", 1024}},
-                              [&](const std::vector<Expr>& x, const std::vector<Expr>& r) { return b.at(a, {x[0], r[0]}); });
+                              [&](const std::vector<Expr>& x, const std::vector<Expr>& r) {
+                                  return b.at(a, {x[0], r[0]});
+                              });
     return finish(std::move(b), y);
 }
 
@@ -102,7 +106,8 @@ compute::DagPtr softmaxOf()
 compute::DagPtr winograd()
 {
     DagBuilder b;
-    const Tensor data = b.placeholder("data", {1, 28, 28, 128}, DType::F32), weight = b.placeholder("kernel", {6, 6, 128, 128}, DType::F32);
+    const Tensor data = b.placeholder("data", {1, 28, 28, 128}, DType::F32),
+                 weight = b.placeholder("kernel", {6, 6, 128, 128}, DType::F32);
     compute::Conv2dParams p;
     p.layout = compute::ImageLayout::Nhwc;
     p.padding = {1, 1, 1, 1};
@@ -113,7 +118,8 @@ compute::DagPtr winograd()
 compute::DagPtr directConv()
 {
     DagBuilder b;
-    const Tensor data = b.placeholder("placeholder", {1, 14, 14, 256}, DType::F32), weight = b.placeholder("placeholder", {3, 3, 256, 512}, DType::F32);
+    const Tensor data = b.placeholder("placeholder", {1, 14, 14, 256}, DType::F32),
+                 weight = b.placeholder("placeholder", {3, 3, 256, 512}, DType::F32);
     compute::Conv2dParams p;
     p.layout = compute::ImageLayout::Nhwc;
     p.strides = {2, 2};
@@ -126,7 +132,8 @@ compute::DagPtr directConv()
 compute::DagPtr pointwiseConv()
 {
     DagBuilder b;
-    const Tensor data = b.placeholder("placeholder", {1, 7, 7, 512}, DType::F32), weight = b.placeholder("placeholder", {1, 1, 512, 2048}, DType::F32);
+    const Tensor data = b.placeholder("placeholder", {1, 7, 7, 512}, DType::F32),
+                 weight = b.placeholder("placeholder", {1, 1, 512, 2048}, DType::F32);
     compute::Conv2dParams p;
     p.layout = compute::ImageLayout::Nhwc;
     Tensor y = conv2d(b, data, weight, p, NameEra::Flat);
@@ -171,9 +178,16 @@ private slots:
         QFETCH(int, which);
         QFETCH(int, cpu);
         QFETCH(int, cuda);
-        compute::DagPtr (*const makers[])() = {
-            [] { return matmul(512, 512, 512); }, [] { return matmul(8, 8, 512); }, [] { return matmul(8, 8, 1024); },
-            [] { return matmul(512, 512, 512, true); }, convBnRelu, maxPool, minOverAxis, softmaxOf, winograd, zeroRank};
+        compute::DagPtr (*const makers[])() = {[] { return matmul(512, 512, 512); },
+                                               [] { return matmul(8, 8, 512); },
+                                               [] { return matmul(8, 8, 1024); },
+                                               [] { return matmul(512, 512, 512, true); },
+                                               convBnRelu,
+                                               maxPool,
+                                               minOverAxis,
+                                               softmaxOf,
+                                               winograd,
+                                               zeroRank};
         const compute::DagPtr dag = makers[which]();
         for (const auto& [target, count] : {std::pair("cpu -mcpu=haswell -threads=4", cpu), std::pair("cuda", cuda)}) {
             if (count < 0)
@@ -235,7 +249,8 @@ private slots:
         const auto made = sketches(directConv(), "cuda");
         const ReferenceSketch sketch("s", "direct", made->front(), SketchRuleContext::of(target, hardware));
         // Lengths [vthread, thread, inner, inner], [R1, R2].
-        const std::vector<std::vector<std::int64_t>> lengths = {{1, 1, 1, 1}, {1, 7, 1, 1}, {1, 7, 1, 1}, {2, 8, 1, 1}, {3, 1}, {1, 1}, {4, 4}};
+        const std::vector<std::vector<std::int64_t>> lengths = {{1, 1, 1, 1}, {1, 7, 1, 1}, {1, 7, 1, 1}, {2, 8, 1, 1},
+                                                                {3, 1},       {1, 1},       {4, 4}};
         Genome genome(sketch.parameters().size(), 0);
         for (std::size_t g = 0; g < lengths.size(); ++g) {
             genome[g] = sketch.parameters()[g].tuples->indexOf(lengths[g]);
@@ -246,7 +261,8 @@ private slots:
                 genome[g] = 3; // 512
         const auto state = sketch.state(genome);
         QVERIFY2(bool(state), state ? "" : state.error().message.c_str());
-        const nlohmann::json tail = nlohmann::json::parse(R"([["FU",8,[0,1,2,3]],["AN",8,0,5],["FU",8,[1,2,3,4]],["AN",8,1,4],
+        const nlohmann::json tail = nlohmann::json::parse(
+            R"([["FU",8,[0,1,2,3]],["AN",8,0,5],["FU",8,[1,2,3,4]],["AN",8,1,4],
             ["FU",8,[2,3,4,5]],["AN",8,2,6],
             ["FU",4,[0,1,2,3]],["SP",4,0,48,[1],1],["AN",4,1,2],["FFSP",4,0,[4,3,2,1],1,1],["AN",4,1,6],
             ["FU",2,[0,1,2,3]],["SP",2,0,48,[1],1],["AN",2,1,2],["FFSP",2,0,[4,3,2,1],1,1],["AN",2,1,6],
@@ -266,7 +282,8 @@ private slots:
         const Target target = *Target::parse("cpu -mcpu=haswell -threads=8");
         const auto made = sketches(pointwiseConv(), "cpu -mcpu=haswell -threads=8");
         const ReferenceSketch sketch("s", "direct", (*made)[1], SketchRuleContext::of(target, defaultHardware(target)));
-        const std::vector<std::vector<std::int64_t>> lengths = {{1, 1, 1}, {1, 1, 1}, {1, 1, 7}, {4, 1, 16}, {1}, {1}, {8}};
+        const std::vector<std::vector<std::int64_t>> lengths = {{1, 1, 1}, {1, 1, 1}, {1, 1, 7}, {4, 1, 16},
+                                                                {1},       {1},       {8}};
         Genome genome(sketch.parameters().size(), 0);
         for (std::size_t g = 0; g < lengths.size(); ++g)
             genome[g] = sketch.parameters()[g].tuples->indexOf(lengths[g]);
@@ -301,7 +318,8 @@ private slots:
             PolicyOptions options;
             options.seed = seed;
             options.trialsPerRound = 8;
-            auto made = ReferencePolicy::create(task, *policy::makeSharedModel("reference", 1, options), options, small);
+            auto made = ReferencePolicy::create(task, *policy::makeSharedModel("reference", 1, options), options,
+                                                small);
             if (!made)
                 qFatal("%s", made.error().message.c_str());
             const std::unique_ptr<ReferencePolicy> policy = *std::move(made);
@@ -328,7 +346,10 @@ private slots:
         QVERIFY(one != run(2));
         task.alternatives[0].isReference = false;
         PolicyOptions options;
-        QVERIFY(ReferencePolicy::create(task, *policy::makeSharedModel("reference", 1, options), options, small).error().code == Errc::Unsupported);
+        QVERIFY(ReferencePolicy::create(task, *policy::makeSharedModel("reference", 1, options), options, small)
+                    .error()
+                    .code
+                == Errc::Unsupported);
     }
 
     void theReferencePolicyHasItsRealSizes()

@@ -1,11 +1,10 @@
-// Guided search against random sampling: what random sampling reaches in 1,000 trials must take a third of them at most, on the
-// simulated device's cost and on trials of a real one. Counts, no times: seeds are fixed.
+// Guided search against random sampling: what random sampling reaches in 1,000 trials must take a third of them at
+// most, on the simulated device's cost and on trials of a real one. Counts, no times: seeds are fixed.
 
 #include "core/policy/policy_table.h"
+#include "core/support/files.h"
 #include "tests/support/search/cases.h"
 #include "tests/support/search/recorded_table.h"
-
-#include "core/support/files.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -63,8 +62,8 @@ std::vector<double> run(const Course& c, const RaceOptions& options)
     return *best;
 }
 
-/// Trials that each seed's guided search took to random's best, the mean of all; those that did not get there count as one
-/// more than `limit`.
+/// Trials that each seed's guided search took to random's best, the mean of all; those that did not get there count as
+/// one more than `limit`.
 double meanTrials(const Course& c, bool modelOff, std::int32_t limit)
 {
     double sum = 0;
@@ -96,7 +95,8 @@ private slots:
     void guidedSearchNeedsAThirdOfRandomsTrials_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* name : {"simulated conv1x1", "simulated depthwise", "simulated dense", "recorded conv1x1", "recorded conv3x3", "recorded depthwise"})
+        for (const char* name : {"simulated conv1x1", "simulated depthwise", "simulated dense", "recorded conv1x1",
+                                 "recorded conv3x3", "recorded depthwise"})
             QTest::newRow(name) << name;
     }
     void guidedSearchNeedsAThirdOfRandomsTrials()
@@ -143,7 +143,8 @@ private slots:
         for (const char* name : {"sketch", "random"}) {
             search::PolicyOptions options;
             options.pool = few;
-            const auto policy = policy::makePolicy(name, table->task(), *policy::makeSharedModel(name, 1, options), options);
+            const auto policy = policy::makePolicy(name, table->task(), *policy::makeSharedModel(name, 1, options),
+                                                   options);
             QVERIFY(policy);
             SerialExecutor executor;
             std::set<std::vector<std::int32_t>> seen;
@@ -153,7 +154,8 @@ private slots:
                 QCOMPARE(candidates->size(), std::size_t(round < 3 ? 32 : round == 3 ? 4 : 0));
                 for (const Candidate& c : *candidates) {
                     QVERIFY(seen.insert(c.genome).second);
-                    QVERIFY(std::any_of(few->begin(), few->end(), [&](const Candidate& given) { return given.genome == c.genome; }));
+                    QVERIFY(std::any_of(few->begin(), few->end(),
+                                        [&](const Candidate& given) { return given.genome == c.genome; }));
                     QVERIFY(!c.steps.empty());
                 }
             }
@@ -166,11 +168,17 @@ private slots:
         search::PolicyOptions options;
         options.pool = table->pool();
         for (const char* name : {"evolution", "reference"})
-            QVERIFY(policy::makePolicy(name, table->task(), *policy::makeSharedModel(name, 1, options), options).error().code == Errc::Unsupported);
+            QVERIFY(policy::makePolicy(name, table->task(), *policy::makeSharedModel(name, 1, options), options)
+                        .error()
+                        .code
+                    == Errc::Unsupported);
         auto foreign = std::make_shared<std::vector<Candidate>>(table->pool()->begin(), table->pool()->begin() + 2);
         foreign->back().sketch = "lathe-cpu/1:elsewhere";
         options.pool = foreign;
-        QVERIFY(policy::makePolicy("sketch", table->task(), *policy::makeSharedModel("sketch", 1, options), options).error().code == Errc::InvalidArgument);
+        QVERIFY(policy::makePolicy("sketch", table->task(), *policy::makeSharedModel("sketch", 1, options), options)
+                    .error()
+                    .code
+                == Errc::InvalidArgument);
     }
 
     void brokenTablesAreRefused()

@@ -12,7 +12,8 @@ using namespace lathe::search;
 
 namespace {
 
-std::unique_ptr<TaskScheduler> make(const char* strategy, std::vector<ScheduledTask> tasks, SchedulerOptions options = {})
+std::unique_ptr<TaskScheduler> make(const char* strategy, std::vector<ScheduledTask> tasks,
+                                    SchedulerOptions options = {})
 {
     auto scheduler = TaskScheduler::create(strategy, std::move(tasks), options);
     return scheduler ? *std::move(scheduler) : nullptr;
@@ -113,7 +114,8 @@ private slots:
 
     void similarTasksBoundEachOther()
     {
-        const auto scheduler = make("reference", {task("a", 1, 1e6, "conv"), task("b", 1, 1e6, "conv"), task("c", 1, 1e6, "")});
+        const auto scheduler = make("reference",
+                                    {task("a", 1, 1e6, "conv"), task("b", 1, 1e6, "conv"), task("c", 1, 1e6, "")});
         scheduler->tell(0, outcome(1)); // 1e9 FLOP/s
         scheduler->tell(1, outcome(10));
         scheduler->tell(2, outcome(10));

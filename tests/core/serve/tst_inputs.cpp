@@ -78,7 +78,8 @@ private slots:
                         const auto bytes = inputs.bytesOf(fromSeed(seed, high), spec, blobs);
                         QVERIFY(bytes);
                         compare(numbers(*bytes), spec, [&](std::int64_t i) {
-                            return static_cast<float>(wire::seededValue(seed, static_cast<std::uint64_t>(i), DType::F32, {0, high}));
+                            return static_cast<float>(
+                                wire::seededValue(seed, static_cast<std::uint64_t>(i), DType::F32, {0, high}));
                         });
                     }
         QCOMPARE(inputs.made(), std::uint64_t{4 + 8}); // of each seed and range plain values, and two layouts
@@ -92,7 +93,9 @@ private slots:
             const ArgSpec spec = split(rows, columns, 4);
             const auto bytes = inputs.bytesOf(fromSeed(7), spec, blobs);
             QVERIFY(bytes);
-            compare(numbers(*bytes), spec, [](std::int64_t i) { return static_cast<float>(wire::seededValue(7, static_cast<std::uint64_t>(i), DType::F32, {0, 1})); });
+            compare(numbers(*bytes), spec, [](std::int64_t i) {
+                return static_cast<float>(wire::seededValue(7, static_cast<std::uint64_t>(i), DType::F32, {0, 1}));
+            });
         }
     }
 
@@ -116,7 +119,8 @@ private slots:
                     const ArgSpec spec = split(4, 6, inner);
                     const auto bytes = inputs.bytesOf(buffer, spec, blobs);
                     QVERIFY(bytes);
-                    compare(numbers(*bytes), spec, [&](std::int64_t i) { return (which == 0 ? 10.F : 20.F) + static_cast<float>(i); });
+                    compare(numbers(*bytes), spec,
+                            [&](std::int64_t i) { return (which == 0 ? 10.F : 20.F) + static_cast<float>(i); });
                 }
         QCOMPARE(inputs.made(), std::uint64_t{2});
         wire::Buffer missing;

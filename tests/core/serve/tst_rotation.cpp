@@ -79,10 +79,12 @@ private slots:
                 seen.push_back(one.buffers[0]);
         }
         QCOMPARE(seen.size(), std::size_t{15});
-        QVERIFY(std::find(seen.begin(), seen.end(), static_cast<void*>(&own)) == seen.end()); // those have just been written
+        QVERIFY(std::find(seen.begin(), seen.end(), static_cast<void*>(&own))
+                == seen.end()); // those have just been written
         // Never the same ones in two trials that follow one another.
         for (std::size_t trial = 1; trial < 5; ++trial) {
-            std::set<void*> before(seen.begin() + static_cast<std::ptrdiff_t>(3 * (trial - 1)), seen.begin() + static_cast<std::ptrdiff_t>(3 * trial));
+            std::set<void*> before(seen.begin() + static_cast<std::ptrdiff_t>(3 * (trial - 1)),
+                                   seen.begin() + static_cast<std::ptrdiff_t>(3 * trial));
             QCOMPARE(before.size(), std::size_t{3});
             for (std::size_t i = 3 * trial; i < 3 * trial + 3; ++i)
                 QVERIFY(!before.contains(seen[i]));

@@ -7,6 +7,7 @@
 #include "tests/support/test_program.h"
 
 #include <QTest>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -24,7 +25,8 @@ std::vector<std::uint32_t> g_calls;
 double (*g_runNs)(std::uint64_t before) = nullptr;
 std::uint64_t g_runs = 0;
 
-int count(LatheDevice*, const LatheLaunch*, std::uint32_t, std::uint32_t iterations, std::uint64_t, LatheTiming* timing, LatheDeviceError*)
+int count(LatheDevice*, const LatheLaunch*, std::uint32_t, std::uint32_t iterations, std::uint64_t, LatheTiming* timing,
+          LatheDeviceError*)
 {
     g_calls.push_back(iterations);
     double total = 0;
@@ -42,23 +44,27 @@ const LatheDeviceApi kDevice = [] {
     return api;
 }();
 
-/// Bytes that were copied to the device, and the run of all at the end of which its kernel spoils its constants; 0: none does.
+/// Bytes that were copied to the device, and the run of all at the end of which its kernel spoils its constants; 0:
+/// none does.
 std::size_t g_copied = 0;
 std::uint64_t g_spoils = 0;
 
 /// Its kernels copy one constant number into an output.
 const LatheDeviceApi kCopying = [] {
     LatheDeviceApi api = test::memoryDevice("copying");
-    api.copyIn = [](LatheDevice*, void* buffer, std::size_t offset, const void* host, std::size_t bytes, LatheDeviceError*) {
+    api.copyIn = [](LatheDevice*, void* buffer, std::size_t offset, const void* host, std::size_t bytes,
+                    LatheDeviceError*) {
         std::memcpy(static_cast<char*>(buffer) + offset, host, bytes);
         g_copied += bytes;
         return 0;
     };
-    api.copyOut = [](LatheDevice*, void* host, const void* buffer, std::size_t offset, std::size_t bytes, LatheDeviceError*) {
+    api.copyOut = [](LatheDevice*, void* host, const void* buffer, std::size_t offset, std::size_t bytes,
+                     LatheDeviceError*) {
         std::memcpy(host, static_cast<const char*>(buffer) + offset, bytes);
         return 0;
     };
-    api.run = [](LatheDevice*, const LatheLaunch* launches, std::uint32_t, std::uint32_t iterations, std::uint64_t, LatheTiming* timing, LatheDeviceError*) {
+    api.run = [](LatheDevice*, const LatheLaunch* launches, std::uint32_t, std::uint32_t iterations, std::uint64_t,
+                 LatheTiming* timing, LatheDeviceError*) {
         for (std::uint32_t i = 0; i < iterations; ++i) {
             auto* const constant = static_cast<float*>(launches[0].buffers[0]);
             *static_cast<float*>(launches[0].buffers[1]) = *constant;
@@ -213,7 +219,9 @@ private slots:
         QVERIFY(device);
         wire::BlobStore blobs;
         serve::TrialRunner runner(*device);
-        const auto run = [&](std::uint64_t seed) { return runner.run(copyingJob(blobs, seed), blobs, [](std::uint32_t, const std::string&) {}); };
+        const auto run = [&](std::uint64_t seed) {
+            return runner.run(copyingJob(blobs, seed), blobs, [](std::uint32_t, const std::string&) {});
+        };
         g_copied = 0;
         g_spoils = 0;
         for (const std::uint64_t seed : {1, 2, 1, 1, 2}) {
@@ -233,7 +241,8 @@ private slots:
         // Who is wrong with constants of its own is wrong.
         wire::RunJob wrong = copyingJob(blobs, 1);
         wrong.mutable_checks(0)->set_values(0, 5);
-        QCOMPARE(runner.run(wrong, blobs, [](std::uint32_t, const std::string&) {}).failure().code(), static_cast<std::uint32_t>(Errc::WrongAnswer));
+        QCOMPARE(runner.run(wrong, blobs, [](std::uint32_t, const std::string&) {}).failure().code(),
+                 static_cast<std::uint32_t>(Errc::WrongAnswer));
     }
 
     void oneRunThatWasHeldUpDoesNotMakeALoser()
@@ -241,7 +250,8 @@ private slots:
         wire::RunPlan p = plan(3, 20);
         p.set_stop_above_ns(2e6);
         p.set_settle_above_ns(1.5e6);
-        const wire::RunResult result = timed(p, [](std::uint64_t before) { return before == 1 ? 30e6 : 1e6; }); // the one after the warm-up
+        const wire::RunResult result = timed(
+            p, [](std::uint64_t before) { return before == 1 ? 30e6 : 1e6; }); // the one after the warm-up
         QVERIFY(!result.stopped_early());
         QVERIFY(std::abs(result.costs_ns(0) - 1e6) < 1);
     }

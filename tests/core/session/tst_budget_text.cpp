@@ -25,7 +25,8 @@ private slots:
         QTest::addColumn<qlonglong>("trials");
         QTest::addColumn<double>("percent");
         QTest::addColumn<double>("window");
-        const auto row = [](const char* text, double seconds, qlonglong trials = 0, double percent = 0, double window = 3600) {
+        const auto row = [](const char* text, double seconds, qlonglong trials = 0, double percent = 0,
+                            double window = 3600) {
             QTest::newRow(text) << QString::fromUtf8(text) << seconds << trials << percent << window;
         };
         row("20 min", 1200);
@@ -74,8 +75,26 @@ private slots:
     void whatIsNoBudgetIsRefusedInOneSentence_data()
     {
         QTest::addColumn<QString>("text");
-        for (const char* text : {"", "  ", ",", "soon", "0 min", "-5 min", "5 parsecs", "until 25:00", "until 18:77", "until", "1.5 trials", "20 min 5", "0.1 %", "until the last hour gained under 0 %",
-                                 "until the last hour gained under 100 %", "99999999999999999999 h", "1e9 h", "20 min, soon", "明天", "20 分钟以后再说"})
+        for (const char* text : {"",
+                                 "  ",
+                                 ",",
+                                 "soon",
+                                 "0 min",
+                                 "-5 min",
+                                 "5 parsecs",
+                                 "until 25:00",
+                                 "until 18:77",
+                                 "until",
+                                 "1.5 trials",
+                                 "20 min 5",
+                                 "0.1 %",
+                                 "until the last hour gained under 0 %",
+                                 "until the last hour gained under 100 %",
+                                 "99999999999999999999 h",
+                                 "1e9 h",
+                                 "20 min, soon",
+                                 "明天",
+                                 "20 分钟以后再说"})
             QTest::newRow(text) << QString::fromUtf8(text);
     }
     void whatIsNoBudgetIsRefusedInOneSentence()

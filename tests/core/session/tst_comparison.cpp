@@ -61,12 +61,16 @@ std::filesystem::path twoRuns(const QTemporaryDir& dir, const char* name)
     store::Project p = must(store::Project::open(file, store::Project::Access::Write));
     const auto model = must(p.addModel({0, "0123456789abcdef", "zoo:net", "net", R"({"batch": 1})"}));
     must(p.addTasks(model, {{"a", "conv", 4, 1e9, "{}"}, {"b", "dense", 1, 1e6, "{}"}}));
-    const auto first = must(p.addSession({0, model, "cpu", R"({"seed": 1, "policy": "sketch"})", kStart, 60, "finished"}));
-    must(p.addRecords(std::vector{record("aa1", first, "a", 2, kStart + 1000), record("bb1", first, "b", 1, kStart + 2000)}));
+    const auto first = must(
+        p.addSession({0, model, "cpu", R"({"seed": 1, "policy": "sketch"})", kStart, 60, "finished"}));
+    must(p.addRecords(
+        std::vector{record("aa1", first, "a", 2, kStart + 1000), record("bb1", first, "b", 1, kStart + 2000)}));
     must(p.addRound({first, 0, "a", 2, "{}", R"({"activities": {"measure": 3.5}})", 30, 9.0}));
     must(p.addEvent(first, 50, "measured", R"({"ms": 9.5})"));
-    const auto second = must(p.addSession({0, model, "cpu", R"({"seed": 2, "policy": "random"})", kStart + kDay, 30, "stopped"}));
-    must(p.addRecords(std::vector{record("aa2", second, "a", 1, kStart + kDay + 1000), record("bb2", second, "b", 0, kStart + kDay + 2000)}));
+    const auto second = must(
+        p.addSession({0, model, "cpu", R"({"seed": 2, "policy": "random"})", kStart + kDay, 30, "stopped"}));
+    must(p.addRecords(std::vector{record("aa2", second, "a", 1, kStart + kDay + 1000),
+                                  record("bb2", second, "b", 0, kStart + kDay + 2000)}));
     must(p.addEvent(second, 20, "measured", R"({"ms": 5.5})"));
     return file;
 }
@@ -108,7 +112,8 @@ private slots:
 
     void aDayCountsWhole()
     {
-        const Baseline day = must(parseBaseline("p,until=2026-01-31")), end = must(parseBaseline("p,until=2026-01-31T23:59:59"));
+        const Baseline day = must(parseBaseline("p,until=2026-01-31")),
+                       end = must(parseBaseline("p,until=2026-01-31T23:59:59"));
         QCOMPARE(day.untilMs, end.untilMs);
     }
 
@@ -162,7 +167,11 @@ private slots:
         const auto lines = diffLines("a\nb\nc\nd\n", "a\nx\nc\nd\ne\n");
         std::string text;
         for (const DiffLine& line : lines)
-            text += std::to_string(line.left) + "/" + std::to_string(line.right) + (line.kind == DiffLine::Kind::Same ? " " : line.kind == DiffLine::Kind::Removed ? "-" : "+") + line.text + "\n";
+            text += std::to_string(line.left) + "/" + std::to_string(line.right)
+                    + (line.kind == DiffLine::Kind::Same      ? " "
+                       : line.kind == DiffLine::Kind::Removed ? "-"
+                                                              : "+")
+                    + line.text + "\n";
         QCOMPARE(text, std::string("1/1 a\n2/0-b\n0/2+x\n3/3 c\n4/4 d\n0/5+e\n"));
         QCOMPARE(unifiedDiff(lines, 0), std::string("@@ -2 +2 @@\n-b\n+x\n@@ -5 +5 @@\n+e\n"));
         QVERIFY(unifiedDiff(diffLines("same\n", "same\n")).empty());
@@ -177,7 +186,10 @@ private slots:
         QFile file(QString::fromStdString(html.string()));
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QByteArray text = file.readAll();
-        for (const char* there : {"<svg", "all 2 tasks have a valid record", "EPYC", "Settings of run 2", "BuildFailed", "&lt;no&gt; &quot;register&quot;", "<td>measure<td class=\"n\">3.5<td class=\"n\">100.0 %", "prefers-color-scheme: dark", "@media print"})
+        for (const char* there :
+             {"<svg", "all 2 tasks have a valid record", "EPYC", "Settings of run 2", "BuildFailed",
+              "&lt;no&gt; &quot;register&quot;", "<td>measure<td class=\"n\">3.5<td class=\"n\">100.0 %",
+              "prefers-color-scheme: dark", "@media print"})
             QVERIFY2(text.contains(there), there);
         for (const char* absent : {"<no>", "<script", "http:", "https:", "src=", "nan"})
             QVERIFY2(!text.contains(absent), absent);
@@ -196,14 +208,17 @@ private slots:
         QFile file(QString::fromStdString((folder / "none.html").string()));
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QByteArray text = file.readAll();
-        QVERIFY(text.contains("has not been tuned yet") && text.contains("0 of 1 tasks have a valid record") && text.contains("No trial has failed"));
+        QVERIFY(text.contains("has not been tuned yet") && text.contains("0 of 1 tasks have a valid record")
+                && text.contains("No trial has failed"));
         QVERIFY(writeReport(folder / "none.lathe", folder / "no" / "where.html").error().code == Errc::StoreFailed);
     }
 
     void tasksAreMatchedByKeyAndOrderedByHarm()
     {
-        const Standing before = project({{"a", "conv", 4, 1.0, "direct", "t1", 1, 0}, {"b", "dense", 1, 2.0, "direct", "t2", 1, 0}});
-        const Standing after = project({{"b", "dense", 1, 1.5, "direct", "t3", 1, 0}, {"a", "conv", 4, 1.1, "direct", "t4", 1, 0}});
+        const Standing before = project(
+            {{"a", "conv", 4, 1.0, "direct", "t1", 1, 0}, {"b", "dense", 1, 2.0, "direct", "t2", 1, 0}});
+        const Standing after = project(
+            {{"b", "dense", 1, 1.5, "direct", "t3", 1, 0}, {"a", "conv", 4, 1.1, "direct", "t4", 1, 0}});
         const Comparison c = compare(before, after);
         QCOMPARE(c.tasks.size(), std::size_t{2});
         QCOMPARE(c.tasks[0].name, std::string("conv"));
@@ -214,8 +229,12 @@ private slots:
 
     void whatHasNoRecordAnyMoreIsLostNotFaster()
     {
-        const Standing before = project({{"a", "conv", 1, 1.0, "direct", "t1", 1, 0}, {"b", "dense", 1, 2.0, "direct", "t2", 1, 0}, {"c", "gone", 1, 2.0, "direct", "t5", 1, 0}});
-        const Standing after = project({{"a", "conv", 1, 1.0, "direct", "t1", 1, 0}, {"b", "dense", 1, kUnknown, "", "", 3, 3}, {"d", "new", 1, 2.0, "direct", "t6", 1, 0}});
+        const Standing before = project({{"a", "conv", 1, 1.0, "direct", "t1", 1, 0},
+                                         {"b", "dense", 1, 2.0, "direct", "t2", 1, 0},
+                                         {"c", "gone", 1, 2.0, "direct", "t5", 1, 0}});
+        const Standing after = project({{"a", "conv", 1, 1.0, "direct", "t1", 1, 0},
+                                        {"b", "dense", 1, kUnknown, "", "", 3, 3},
+                                        {"d", "new", 1, 2.0, "direct", "t6", 1, 0}});
         const Comparison c = compare(before, after);
         QCOMPARE(c.beforeMs, 1.0);
         QCOMPARE(c.afterMs, 1.0);

@@ -9,12 +9,11 @@
 #include <QtTest>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <map>
 #include <set>
-
-#include <unistd.h>
 
 namespace tst_faulty_run {
 
@@ -25,7 +24,8 @@ using namespace lathe::test;
 
 namespace {
 
-/// Three in ten, each kind at least once. A build that hangs takes the builder's whole time limit twice, so there is one of these alone.
+/// Three in ten, each kind at least once. A build that hangs takes the builder's whole time limit twice, so there is
+/// one of these alone.
 constexpr const char* kScript = R"({"seed": 11, "rules": [
     {"fault": "build-hang", "ordinal": 20}, {"fault": "build-failed", "ordinal": 30}, {"fault": "build-crash", "ordinal": 31},
     {"fault": "crash", "ordinal": 32}, {"fault": "hang", "ordinal": 33}, {"fault": "wrong", "ordinal": 34},
@@ -53,7 +53,9 @@ const std::map<Fault, Outcome> kOutcomes = {
 
 qsizetype openFiles()
 {
-    return QDir(QStringLiteral("/proc/self/fd")).entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot).size();
+    return QDir(QStringLiteral("/proc/self/fd"))
+        .entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot)
+        .size();
 }
 
 } // namespace
@@ -81,7 +83,9 @@ private slots:
             QVERIFY(session->state() == RunState::Finished);
         }
         QVERIFY(childrenOf(::getpid()).empty());
-        QVERIFY2(openFiles() <= before + 2, qPrintable(QString::number(openFiles() - before))); // a logger's or the like, not pipes of dead workers
+        QVERIFY2(
+            openFiles() <= before + 2,
+            qPrintable(QString::number(openFiles() - before))); // a logger's or the like, not pipes of dead workers
     }
 
     void everyFaultIsInTheDatabaseAndNothingElseFailed()
@@ -96,7 +100,8 @@ private slots:
         for (const Record& record : records) {
             const Fault fault = script.decide(backend::kernelName(ordinal++, record.candidate.hash().high)).fault;
             const TrialResult& result = record.result;
-            const std::string said = fmt::format("trial {}: {} gave {} {}: {}", ordinal - 1, sim::toString(fault), toString(result.stage), toString(result.code), result.text);
+            const std::string said = fmt::format("trial {}: {} gave {} {}: {}", ordinal - 1, sim::toString(fault),
+                                                 toString(result.stage), toString(result.code), result.text);
             seen.insert(fault);
             const auto expected = kOutcomes.find(fault);
             if (expected == kOutcomes.end()) {
@@ -108,7 +113,8 @@ private slots:
             QVERIFY2(result.text.find(expected->second.says) != std::string::npos, said.c_str());
             QVERIFY2(result.costsNs.empty() && !result.verified, said.c_str());
             // What it is about came from builder or runner, through the wire, into the database.
-            QVERIFY2(result.about && result.about->id != Msg::Plain && textOf(*result.about) == result.text, said.c_str());
+            QVERIFY2(result.about && result.about->id != Msg::Plain && textOf(*result.about) == result.text,
+                     said.c_str());
             if (result.code == Errc::RunTimeout || result.code == Errc::BuildTimeout)
                 QVERIFY2(result.about->number("seconds") == (result.code == Errc::RunTimeout ? 1 : 15), said.c_str());
             if (result.code == Errc::WorkerCrashed)
@@ -130,7 +136,8 @@ private slots:
         const auto best = must(project.best());
         QCOMPARE(best.size(), fastest.size());
         for (const store::BestRow& row : best) {
-            QVERIFY2(qFuzzyCompare(row.costNs, fastest.at(row.task)), qPrintable(QStringLiteral("%1 %2").arg(row.costNs).arg(fastest.at(row.task))));
+            QVERIFY2(qFuzzyCompare(row.costNs, fastest.at(row.task)),
+                     qPrintable(QStringLiteral("%1 %2").arg(row.costNs).arg(fastest.at(row.task))));
             QVERIFY(row.record.result.verified);
         }
     }

@@ -3,9 +3,9 @@
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
 
-#include <nlohmann/json.hpp>
-
 #include <QtTest>
+
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <fstream>
@@ -21,7 +21,8 @@ using namespace lathe::test;
 
 namespace {
 
-Record record(const std::string& trial, double ns, const std::string& steps, const std::string& alternative = "direct", const std::string& sketch = "s")
+Record record(const std::string& trial, double ns, const std::string& steps, const std::string& alternative = "direct",
+              const std::string& sketch = "s")
 {
     Record r;
     r.trial = trial;
@@ -56,7 +57,8 @@ class TestFinals : public QObject, Projects
 private slots:
     void aBadMomentOfAPassStrikesAllAlike()
     {
-        // The first is faster by a fifth; each pass comes at another speed of the machine, one moment struck the first alone.
+        // The first is faster by a fifth; each pass comes at another speed of the machine, one moment struck the first
+        // alone.
         const std::vector<std::vector<double>> passes = {{80, 100}, {160, 200}, {84, 105}, {300, 100}, {88, 110}};
         const auto all = standings(passes);
         QCOMPARE(all.size(), std::size_t{2});
@@ -136,11 +138,14 @@ private slots:
     {
         auto project = must(store::Project::open(file("contenders.lathe"), store::Project::Access::Write));
         const store::Conditions here{"here", 0};
-        must(project.addRecords(std::vector{record("a", 100, "1"), record("b", 101, "1"), record("c", 400, "[]", "winograd")}));
+        must(project.addRecords(
+            std::vector{record("a", 100, "1"), record("b", 101, "1"), record("c", 400, "[]", "winograd")}));
         auto found = must(contenders(project, "conv", "sim", here));
         QCOMPARE(found.size(), std::size_t{2}); // at least two, however far apart; "b" is "a" once more
         QCOMPARE(found[1].trial, std::string("c"));
-        must(project.addRecords(std::vector{record("d", 102, "2"), record("e", 103, "3"), record("f", 124, "4", "direct", "other"), record("g", 126, "5", "direct", "third"), record("h", 160, "6")}));
+        must(project.addRecords(std::vector{record("d", 102, "2"), record("e", 103, "3"),
+                                            record("f", 124, "4", "direct", "other"),
+                                            record("g", 126, "5", "direct", "third"), record("h", 160, "6")}));
         found = must(contenders(project, "conv", "sim", here));
         QStringList names;
         for (const Record& r : found)
@@ -177,7 +182,8 @@ private slots:
         for (const Record& r : finals) {
             QCOMPARE(r.round, kFinalsRound);
             QVERIFY(!r.repeats.empty() && r.result.ok());
-            QCOMPARE(nlohmann::json::parse(r.result.conditions).at("passes_ns").size(), static_cast<std::size_t>(held[0].passes));
+            QCOMPARE(nlohmann::json::parse(r.result.conditions).at("passes_ns").size(),
+                     static_cast<std::size_t>(held[0].passes));
             const double ns = r.result.meanNs();
             double& known = least.try_emplace(r.candidate.task, ns).first->second;
             known = std::min(known, ns);
@@ -189,7 +195,8 @@ private slots:
         std::map<std::string, double> ordinary;
         must(project.forEachRecord({}, [&](const Record& r) {
             if (lathe::finalsOf(r).empty() && r.result.ok())
-                ordinary.try_emplace(r.candidate.task, r.result.meanNs()).first->second = std::min(ordinary[r.candidate.task], r.result.meanNs());
+                ordinary.try_emplace(r.candidate.task, r.result.meanNs()).first->second = std::min(
+                    ordinary[r.candidate.task], r.result.meanNs());
         }));
         bool lucky = false;
         for (const TaskView& task : session->tasks()) {

@@ -14,13 +14,17 @@ class TestForecast : public QObject
 {
     Q_OBJECT
 
-    static ForecastTask searched(double firstMs, double bestMs, double weight = 1) { return {weight, firstMs, bestMs, 10, true}; }
+    static ForecastTask searched(double firstMs, double bestMs, double weight = 1)
+    {
+        return {weight, firstMs, bestMs, 10, true};
+    }
     static ForecastTask fresh(double ms, double weight = 1) { return {weight, ms, ms, 10, false}; }
 
 private slots:
     void isAsComputedByHand()
     {
-        // Two searched tasks that won a factor of e each, one fresh one of half of the network; all of it can be searched.
+        // Two searched tasks that won a factor of e each, one fresh one of half of the network; all of it can be
+        // searched.
         const std::vector<ForecastTask> tasks = {searched(std::exp(1.0), 1), searched(std::exp(1.0), 1), fresh(2)};
         const double won = (2 * 0.35 + 2) / 4;
         const double gain = -std::log(1 - 0.5 * (1 - std::exp(-won)) - 0.5 * (1 - std::pow(2.0, -0.05)));
@@ -62,8 +66,10 @@ private slots:
 
     void unknownStaysUnknown()
     {
-        for (const Forecast& f : {forecast(std::vector<ForecastTask>{searched(9, 3), {}}, 10, 100), forecast({}, 10, 100),
-                                  forecast(std::vector<ForecastTask>{searched(9, 3)}, 10, kUnknown), forecast(std::vector<ForecastTask>{fresh(INFINITY)}, 10, 100)}) {
+        for (const Forecast& f :
+             {forecast(std::vector<ForecastTask>{searched(9, 3), {}}, 10, 100), forecast({}, 10, 100),
+              forecast(std::vector<ForecastTask>{searched(9, 3)}, 10, kUnknown),
+              forecast(std::vector<ForecastTask>{fresh(INFINITY)}, 10, 100)}) {
             QVERIFY(std::isnan(f.ms));
             QVERIFY(std::isnan(f.low) && std::isnan(f.high));
         }

@@ -15,7 +15,8 @@ using namespace lathe;
 using namespace lathe::session;
 using namespace lathe::test;
 
-/// Runs on the simulated device that begin with what was found for another network: the same three layers, for other batches.
+/// Runs on the simulated device that begin with what was found for another network: the same three layers, for other
+/// batches.
 class TestHeadStartRuns : public QObject, Projects
 {
     Q_OBJECT
@@ -83,7 +84,8 @@ private slots:
         for (const std::string& key : one)
             QVERIFY(!four.contains(key));
         const auto made = [this](const std::vector<std::string>& without) {
-            return makeHeadStart({{file("one.lathe"), file("four.lathe")}, without, 4, 64}, file("made.headstart"), {}, {});
+            return makeHeadStart({{file("one.lathe"), file("four.lathe")}, without, 4, 64}, file("made.headstart"), {},
+                                 {});
         };
         const auto all = must(made({}));
         const std::set<std::string> both = keysOf(file("made.headstart"));
@@ -95,7 +97,8 @@ private slots:
             QVERIFY(left == keysOf(headStart()));
             QCOMPARE(report.leftOut.size(), one.size());
             QVERIFY(report.tasks < all.tasks);
-            QCOMPARE(must(search::readHeadStart(must(readFile(file("made.headstart"))))).without, std::vector{without.starts_with("zoo:") ? without : std::string("one.lathe")});
+            QCOMPARE(must(search::readHeadStart(must(readFile(file("made.headstart"))))).without,
+                     std::vector{without.starts_with("zoo:") ? without : std::string("one.lathe")});
         }
         const auto nothing = made({file("one.lathe").string(), file("four.lathe").string()});
         QVERIFY(!nothing && nothing.error().code == Errc::NotFound);
@@ -116,14 +119,16 @@ private slots:
             QCOMPARE(trials[at].trial.sketch, std::string("default"));
             QVERIFY(rounds[i].trials <= 1 + static_cast<std::int32_t>(search::kHeirs));
             for (std::int32_t t = 1; t < rounds[i].trials; ++t)
-                QVERIFY(QString::fromStdString(trials[at + static_cast<std::size_t>(t)].trial.sketch).startsWith("lathe-cpu/"));
+                QVERIFY(QString::fromStdString(trials[at + static_cast<std::size_t>(t)].trial.sketch)
+                            .startsWith("lathe-cpu/"));
             heirs += static_cast<std::size_t>(rounds[i].trials) - 1;
             at += static_cast<std::size_t>(rounds[i].trials);
         }
         QVERIFY2(heirs >= 3, qPrintable(QString::number(heirs)));
         const auto logs = watcher.all<LogEvent>();
         QVERIFY(std::any_of(logs.begin(), logs.end(), [this](const LogEvent& log) {
-            return log.text.find(headStart()) != std::string::npos && log.text.find("tasks begin with candidates of similar ones") != std::string::npos;
+            return log.text.find(headStart()) != std::string::npos
+                   && log.text.find("tasks begin with candidates of similar ones") != std::string::npos;
         }));
     }
 
@@ -151,7 +156,8 @@ private slots:
         must(writeFileAtomically(copy, must(readFile(headStart()))));
         Watcher().run(*openBatch("whole.lathe", 1), sketch(70, copy));
         Watcher().run(*openBatch("killed.lathe", 1), sketch(70, copy));
-        change("killed.lathe", "DELETE FROM records WHERE round < 0 OR round > 4 OR (round = 4 AND position > 2); DELETE FROM rounds WHERE position > 3; DELETE FROM events");
+        change("killed.lathe", "DELETE FROM records WHERE round < 0 OR round > 4 OR (round = 4 AND position > 2); "
+                               "DELETE FROM rounds WHERE position > 3; DELETE FROM events");
         std::filesystem::remove(copy);
         TuneOptions more = sketch(70, "none"); // what a run began with is stored
         more.resume = true;
@@ -190,7 +196,8 @@ private slots:
         const Watcher watcher(*session, more);
         QVERIFY(session->state() == RunState::Failed);
         const std::string text = watcher.all<StateEvent>().back().text;
-        QVERIFY2(text.find("has changed or is gone") != std::string::npos && text.find("--resume") != std::string::npos, text.c_str());
+        QVERIFY2(text.find("has changed or is gone") != std::string::npos && text.find("--resume") != std::string::npos,
+                 text.c_str());
     }
 
     void aHeadStartThatIsNoneIsRefused()
@@ -200,9 +207,12 @@ private slots:
             must(writeFileAtomically(file("bad.headstart"), contents));
             const auto session = openBatch("refused.lathe", 1);
             const Watcher watcher(*session, sketch(20, file("bad.headstart").string()));
-            return session->state() == RunState::Failed ? watcher.all<StateEvent>().back().text : std::string("it was taken");
+            return session->state() == RunState::Failed ? watcher.all<StateEvent>().back().text
+                                                        : std::string("it was taken");
         };
-        const auto says = [](const std::string& text, const char* what) { return text.find("bad.headstart") != std::string::npos && text.find(what) != std::string::npos; };
+        const auto says = [](const std::string& text, const char* what) {
+            return text.find("bad.headstart") != std::string::npos && text.find(what) != std::string::npos;
+        };
         std::string text = refusal(bytes.substr(0, bytes.size() / 2));
         QVERIFY2(says(text, "cut short or damaged"), text.c_str());
         std::string other = bytes;

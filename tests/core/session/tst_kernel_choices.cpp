@@ -45,7 +45,8 @@ std::string winogradOf(const graph::Task& task)
     return {};
 }
 
-Record record(const std::string& id, const graph::Task& task, const std::string& alternative, double ns, const Conditions& conditions, const std::string& target = "cpu -threads=2")
+Record record(const std::string& id, const graph::Task& task, const std::string& alternative, double ns,
+              const Conditions& conditions, const std::string& target = "cpu -threads=2")
 {
     Record r;
     r.trial = id;
@@ -75,7 +76,10 @@ class TestKernelChoices : public QObject
     Q_OBJECT
 
     QTemporaryDir m_dir;
-    Project project(const char* name) { return must(Project::open(std::filesystem::path(m_dir.path().toStdString()) / name, Project::Access::Write)); }
+    Project project(const char* name)
+    {
+        return must(Project::open(std::filesystem::path(m_dir.path().toStdString()) / name, Project::Access::Write));
+    }
     const Conditions m_here{"here", 0};
 
 private slots:
@@ -93,7 +97,9 @@ private slots:
     {
         const graph::Task& task = winogradTask();
         Project p = project("strict.lathe");
-        must(p.addRecords(std::vector{record("w", task, winogradOf(task), 100, m_here), record("d", task, "direct", 200, m_here), record("e", task, "direct", 300, m_here)}));
+        must(p.addRecords(std::vector{record("w", task, winogradOf(task), 100, m_here),
+                                      record("d", task, "direct", 200, m_here),
+                                      record("e", task, "direct", 300, m_here)}));
         QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {})), task).record, std::string("w"));
         const KernelChoices strict = must(chooseKernels(network(), &p, {{}, true}));
         QCOMPARE(choiceOf(strict, task).record, std::string("d"));
@@ -109,7 +115,8 @@ private slots:
         must(p.addRecords(std::vector{older}));
         const KernelChoices none = must(chooseKernels(network(), &p, {}));
         QVERIFY(choiceOf(none, task).record.empty());
-        QVERIFY2(choiceOf(none, task).reason.find("another version") != std::string::npos, choiceOf(none, task).reason.c_str());
+        QVERIFY2(choiceOf(none, task).reason.find("another version") != std::string::npos,
+                 choiceOf(none, task).reason.c_str());
         must(p.addRecords(std::vector{record("d", task, "direct", 200, m_here)}));
         QCOMPARE(choiceOf(must(chooseKernels(network(), &p, {})), task).record, std::string("d"));
     }
@@ -142,10 +149,13 @@ private slots:
     void costsOfAnotherMachineOrCacheDoNotCompete()
     {
         const graph::Task& task = winogradTask();
-        const graph::Task& other = &task == &network().partition.tasks.front() ? network().partition.tasks.back() : network().partition.tasks.front();
+        const graph::Task& other = &task == &network().partition.tasks.front() ? network().partition.tasks.back()
+                                                                               : network().partition.tasks.front();
         const Conditions there{"there", 0}, cold{"here", 4096};
         Project p = project("conditions.lathe");
-        must(p.addRecords(std::vector{record("there", task, "direct", 1, there), record("cold", task, "direct", 900, cold), record("other", other, "direct", 5, there)}));
+        must(p.addRecords(std::vector{record("there", task, "direct", 1, there),
+                                      record("cold", task, "direct", 900, cold),
+                                      record("other", other, "direct", 5, there)}));
         must(p.addRecords(std::vector{record("here", task, "direct", 500, m_here)}));
         // The latest conditions lead; what they do not know comes from those before.
         const KernelChoices all = must(chooseKernels(network(), &p, {}));
@@ -159,7 +169,8 @@ private slots:
     void coverageSaysWhatEachFunctionRunsAndWhy()
     {
         const graph::Task& task = winogradTask();
-        const graph::Task& other = &task == &network().partition.tasks.front() ? network().partition.tasks.back() : network().partition.tasks.front();
+        const graph::Task& other = &task == &network().partition.tasks.front() ? network().partition.tasks.back()
+                                                                               : network().partition.tasks.front();
         Project p = project("coverage.lathe");
         must(p.addRecords(std::vector{record("other", other, "direct", 3e6, Conditions{R"({"name": "Xeon"})", 0})}));
         must(p.addRecords(std::vector{record("here", task, "direct", 1e6, Conditions{R"({"name": "EPYC"})", 0})}));
@@ -169,7 +180,9 @@ private slots:
         QCOMPARE(coverage.near, 1);
         QCOMPARE(coverage.defaults, coverage.tasks - 2);
         QVERIFY(std::isnan(coverage.estimatedTasksMs));
-        QVERIFY2(coverage.refusal.find("--allow-default") != std::string::npos && coverage.refusal.find(" more") != std::string::npos, coverage.refusal.c_str());
+        QVERIFY2(coverage.refusal.find("--allow-default") != std::string::npos
+                     && coverage.refusal.find(" more") != std::string::npos,
+                 coverage.refusal.c_str());
         QVERIFY(coverage.unsupported.empty());
         double share = 0, flop = 0;
         int seen = 0;
@@ -208,7 +221,9 @@ private slots:
         const graph::Task& task = winogradTask();
         Project p = project("policies.lathe");
         // As policy sketch, policy reference and a template leave them; each is the best for a while.
-        Record own = record("own", task, "direct", 300, m_here), reference = record("reference", task, "direct", 200, m_here), shaped = record("shaped", task, winogradOf(task), 100, m_here);
+        Record own = record("own", task, "direct", 300, m_here),
+               reference = record("reference", task, "direct", 200, m_here),
+               shaped = record("shaped", task, winogradOf(task), 100, m_here);
         own.candidate.sketch = "lathe-cpu/1:direct:tile";
         reference.candidate.sketch = "reference/1:direct:0";
         shaped.candidate.kind = "template";

@@ -1,3 +1,4 @@
+#include "../frontend/wire_writer.h"
 #include "core/frontend/onnx.h"
 #include "core/session/loaded_model.h"
 #include "core/session/options_json.h"
@@ -5,9 +6,8 @@
 #include "tests/support/own_bytes.h"
 #include "tests/support/test_program.h"
 
-#include "../frontend/wire_writer.h"
-
 #include <QTest>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ struct Weights
         for (const std::int64_t extent : shape)
             bytes *= extent;
         end += bytes;
-        return wire::external("w" + std::to_string(count++), shape, {{"location", "w.bin"}, {"offset", std::to_string(end - bytes)}}, type);
+        return wire::external("w" + std::to_string(count++), shape,
+                              {{"location", "w.bin"}, {"offset", std::to_string(end - bytes)}}, type);
     }
     std::string last() const { return "w" + std::to_string(count - 1); }
 };
@@ -44,13 +45,15 @@ std::vector<float> filled(std::size_t count, float value)
     return std::vector<float>(count, value);
 }
 
-/// All ways that weights take: a convolution with a batch norm, products of matrices stored either way, of batches, of half
-/// floats, of integers with a scale, and parts of one matrix. `repeat` times, one after the other.
+/// All ways that weights take: a convolution with a batch norm, products of matrices stored either way, of batches, of
+/// half floats, of integers with a scale, and parts of one matrix. `repeat` times, one after the other.
 wire::Model manyWays(Weights& weights, int repeat)
 {
     wire::Model m;
     m.inputs = {wire::info("image", {1, kSide, 2, 2}), wire::info("text", {1, 4, kSide})};
-    const auto vectorOf = [&](const char* name, float value) { m.initializers.push_back(wire::tensor(name, wire::Float, {kSide}, wire::floats(filled(kSide, value)))); };
+    const auto vectorOf = [&](const char* name, float value) {
+        m.initializers.push_back(wire::tensor(name, wire::Float, {kSide}, wire::floats(filled(kSide, value))));
+    };
     vectorOf("scale", 2);
     vectorOf("shift", 1);
     vectorOf("variance", 1);
@@ -69,7 +72,8 @@ wire::Model manyWays(Weights& weights, int repeat)
     std::string image = "image", text = "text";
     for (int i = 0; i < repeat; ++i) {
         m.initializers.push_back(weights.next({kSide, kSide, 1, 1}, wire::Float, 4));
-        image = op("Relu", {op("BatchNormalization", {op("Conv", {image, weights.last()}), "scale", "shift", "shift", "variance"})});
+        image = op("Relu", {op("BatchNormalization",
+                               {op("Conv", {image, weights.last()}), "scale", "shift", "shift", "variance"})});
         text = op("Tanh", {op("Add", {op("MatMul", {text, weight()}), "shift"})});
         text = op("MatMul", {text, op("Cast", {weight(wire::Float16, 2)}, wire::intAttribute("to", 1))});
         text = op("MatMul", {text, op("DequantizeLinear", {weight(wire::Int8, 1), "step"})});
@@ -79,7 +83,8 @@ wire::Model manyWays(Weights& weights, int repeat)
         text = op("Concat", {op("MatMul", {text, right}), op("MatMul", {text, left})}, wire::intAttribute("axis", -1));
     }
     const std::string rows = op("Flatten", {op("GlobalAveragePool", {image})});
-    m.outputs = {wire::info(op("Gemm", {rows, weight(), "shift"}, wire::intAttribute("transB", 1)), {}), wire::info(text, {})};
+    m.outputs = {wire::info(op("Gemm", {rows, weight(), "shift"}, wire::intAttribute("transB", 1)), {}),
+                 wire::info(text, {})};
     return m;
 }
 
@@ -106,7 +111,8 @@ private slots:
         const std::string model = manyWays(weights, 8).write();
         QVERIFY(writeFileAtomically(dir->path() / "m.onnx", model));
         std::ofstream(dir->path() / "w.bin", std::ios::binary).close();
-        std::filesystem::resize_file(dir->path() / "w.bin", frontend::ImportOptions().mapFrom); // smaller ones are copied
+        std::filesystem::resize_file(dir->path() / "w.bin",
+                                     frontend::ImportOptions().mapFrom); // smaller ones are copied
         const std::int64_t before = ownBytes();
         QVERIFY(before > 0);
         session::ModelSpec spec;

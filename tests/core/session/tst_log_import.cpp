@@ -10,6 +10,7 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 #include <fstream>
@@ -30,7 +31,10 @@ class TestLogImport : public QObject
     Q_OBJECT
 
     QTemporaryDir m_dir;
-    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
+    std::filesystem::path file(const char* name) const
+    {
+        return std::filesystem::path(m_dir.path().toStdString()) / name;
+    }
     std::filesystem::path write(const char* name, const std::string& content) const
     {
         std::ofstream(file(name), std::ios::binary) << content;
@@ -46,7 +50,10 @@ class TestLogImport : public QObject
         options.readOnly = readOnly;
         return must(TuningSession::open(options));
     }
-    static LogImport import(TuningSession& session, const std::filesystem::path& log) { return must(session.project()->importLogs(std::span(&log, 1), {}, {})); }
+    static LogImport import(TuningSession& session, const std::filesystem::path& log)
+    {
+        return must(session.project()->importLogs(std::span(&log, 1), {}, {}));
+    }
     std::vector<Record> records(const char* project) const
     {
         const Project p = must(Project::open(file(project), Project::Access::Read));
@@ -99,17 +106,21 @@ private slots:
                 QVERIFY(std::isnan(task.bestMs));
         const Coverage coverage = must(session->exports()->coverage(false));
         QCOMPARE(coverage.records, 0);
-        QVERIFY(std::any_of(coverage.subgraphs.begin(), coverage.subgraphs.end(), [](const SubgraphReport& s) { return s.reason.find("of imported logs alone") != std::string::npos; }));
+        QVERIFY(std::any_of(coverage.subgraphs.begin(), coverage.subgraphs.end(), [](const SubgraphReport& s) {
+            return s.reason.find("of imported logs alone") != std::string::npos;
+        }));
     }
 
     void whatWasFoundForAnotherKindOfDeviceIsNotMeasured()
     {
         const auto session = open("other.lathe");
         QCOMPARE(import(*session, write("other.json", kSoftmax + "\n")).taken, std::int64_t{1});
-        const auto measured = session->project()->remeasure(std::vector<std::string>{records("other.lathe").at(0).trial}, {}, {}, {});
+        const auto measured = session->project()->remeasure(
+            std::vector<std::string>{records("other.lathe").at(0).trial}, {}, {}, {});
         QVERIFY(!measured);
         QVERIFY(measured.error().code == Errc::Incompatible);
-        QVERIFY2(measured.error().message.find("found for cuda") != std::string::npos, measured.error().message.c_str());
+        QVERIFY2(measured.error().message.find("found for cuda") != std::string::npos,
+                 measured.error().message.c_str());
     }
 
     void theSameLineTwiceIsOneRecord()
@@ -126,7 +137,10 @@ private slots:
     {
         const auto session = open("keys.lathe");
         std::string log = with(kSoftmax, "\\\", 1, 1000, 1, 1000]", "\\\", [1, 1000], [1, 1000]]") + "\n"; // nested
-        log += with(with(kSoftmax, "d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 1000, 1, 1000]", "b32ed43fb351136894c322ee49097a1a\\\"]"), "4.87396e-06", "4e-06") + "\n"; // hash alone
+        log += with(with(kSoftmax, "d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 1000, 1, 1000]",
+                         "b32ed43fb351136894c322ee49097a1a\\\"]"),
+                    "4.87396e-06", "4e-06")
+               + "\n"; // hash alone
         const LogImport done = import(*session, write("keys.json", log));
         QVERIFY2(done.taken == 2, reasons(done).c_str());
     }
@@ -134,7 +148,8 @@ private slots:
     void failuresOfALogAreFailures()
     {
         const auto session = open("failed.lathe");
-        QCOMPARE(import(*session, write("failed.json", with(kSoftmax, "[[4.87396e-06], 0,", "[[1e+10], 4,"))).taken, std::int64_t{1});
+        QCOMPARE(import(*session, write("failed.json", with(kSoftmax, "[[4.87396e-06], 0,", "[[1e+10], 4,"))).taken,
+                 std::int64_t{1});
         const Record record = records("failed.lathe").at(0);
         QVERIFY(record.result.stage == TrialStage::Run);
         QVERIFY(!record.result.ok());
@@ -149,7 +164,9 @@ private slots:
         log += with(kSoftmax, "d7b65649", "11111111") + "\n";
         log += with(kSoftmax, "[\"CI\", 2]", "[\"CI\", 99]") + "\n"; // no such stage
         log += with(kSoftmax, "[40]", "[null]") + "\n";
-        log += with(kSoftmax, "\"[\\\"d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 1000, 1, 1000]\"", "\"" + std::string(5000, '[') + "\"") + "\n";
+        log += with(kSoftmax, "\"[\\\"d7b65649a4dd54becea0a52aabbc5af5\\\", 1, 1000, 1, 1000]\"",
+                    "\"" + std::string(5000, '[') + "\"")
+               + "\n";
         log += "Best: 3 ms\n";
         log += "{\"input\":[\"llvm\",\"dense_pack.x86\",[],{}],\"config\":{},\"result\":[],\"version\":0.2}\n";
         log += std::string(1 << 20, '\x01') + "\n";
@@ -160,8 +177,10 @@ private slots:
         QCOMPARE(done.lines, std::int64_t{10});
         QCOMPARE(done.taken, std::int64_t{1});
         QCOMPARE(done.skippedLines(), std::int64_t{9});
-        for (const char* reason : {"2 of a workload that this network does not have", "softmax 1x1000: step 5", "a split has no length", "1 without a workload key", "2 no JSON",
-                                   "1 template tuner's configuration of dense_pack.x86", "1 cut off: the file ends within it"})
+        for (const char* reason :
+             {"2 of a workload that this network does not have", "softmax 1x1000: step 5", "a split has no length",
+              "1 without a workload key", "2 no JSON", "1 template tuner's configuration of dense_pack.x86",
+              "1 cut off: the file ends within it"})
             QVERIFY2(all.find(reason) != std::string::npos, (std::string(reason) + " in\n" + all).c_str());
         QCOMPARE(done.skipped[0].count, std::int64_t{2}); // most frequent first
         for (const SkippedLines& lines : done.skipped)
@@ -197,7 +216,8 @@ private slots:
             r.candidate.steps = "[]";
             r.candidate.predictedNs = 10.25 + i;
             if (i == 2)
-                r.result = {TrialStage::Run, Errc::RunTimeout, "too\nlong", {}, {}, false, {{"measure", 3.5}}, "{\"load\": 2}", {}};
+                r.result = {TrialStage::Run, Errc::RunTimeout,   "too\nlong",     {}, {},
+                            false,           {{"measure", 3.5}}, "{\"load\": 2}", {}};
             else
                 r.result.costsNs = {100.125 + i, 1e6 / 3};
             r.result.verified = i == 0;
@@ -224,7 +244,8 @@ private slots:
         json other = toJson(made[0]);
         other["trial"] = "other";
         other["candidate"]["task"] = "of another network";
-        QCOMPARE(import(*from, write("other.jsonl", other.dump())).skipped.at(0).reason, std::string("of a task that no network of this project has"));
+        QCOMPARE(import(*from, write("other.jsonl", other.dump())).skipped.at(0).reason,
+                 std::string("of a task that no network of this project has"));
     }
 
     void whatCannotBeReadOrWrittenIsRefusedInOneSentence()
@@ -241,7 +262,9 @@ private slots:
         OpenOptions without;
         without.model.source = "zoo:mlp";
         without.target = "sim";
-        QVERIFY(must(TuningSession::open(without))->project()->importLogs(std::span(some.data(), 1), {}, {}).error().code == Errc::NotFound);
+        QVERIFY(
+            must(TuningSession::open(without))->project()->importLogs(std::span(some.data(), 1), {}, {}).error().code
+            == Errc::NotFound);
     }
 
     void aStopKeepsWhatWasTaken()
@@ -253,12 +276,15 @@ private slots:
         const auto name = write("long.json", log);
         std::stop_source stop;
         double last = 0;
-        const auto stopped = session->project()->importLogs(std::span(&name, 1), [&](std::string_view what, double fraction) {
-            QCOMPARE(std::string(what), std::string("long.json"));
-            QVERIFY(fraction >= last && fraction <= 1);
-            last = fraction;
-            stop.request_stop();
-        }, stop.get_token());
+        const auto stopped = session->project()->importLogs(
+            std::span(&name, 1),
+            [&](std::string_view what, double fraction) {
+                QCOMPARE(std::string(what), std::string("long.json"));
+                QVERIFY(fraction >= last && fraction <= 1);
+                last = fraction;
+                stop.request_stop();
+            },
+            stop.get_token());
         QVERIFY(stopped.error().code == Errc::Cancelled);
         const std::size_t kept = records("stopped.lathe").size();
         QVERIFY(kept >= 1000 && kept < 2500);

@@ -4,6 +4,7 @@
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 #include <functional>
@@ -19,31 +20,52 @@ using namespace lathe::session;
 
 namespace {
 
-// All fields of the structs, in their order. What is added there does not compile here before it stands in these lists; then it must
-// have a row.
+// All fields of the structs, in their order. What is added there does not compile here before it stands in these lists;
+// then it must have a row.
 std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
 {
-    const auto& [seconds, trials, trialsPerTask, trialsPerRound, policy, scheduler, headStart, devices, seed, resume, repeat, number, minRepeatMs, timeoutSeconds,
-                 cooldownMs, earlyStop, minGainPercent, gainWindowSeconds, buildJobs, cache, runoff, strict, verbose] = o;
-    return {{"seconds", &seconds}, {"trials", &trials}, {"trialsPerTask", &trialsPerTask}, {"trialsPerRound", &trialsPerRound}, {"policy", &policy},
-            {"scheduler", &scheduler}, {"headStart", &headStart}, {"devices", &devices}, {"seed", &seed}, {"resume", &resume}, {"repeat", &repeat},
-            {"number", &number}, {"minRepeatMs", &minRepeatMs}, {"timeoutSeconds", &timeoutSeconds}, {"cooldownMs", &cooldownMs}, {"earlyStop", &earlyStop},
-            {"minGainPercent", &minGainPercent}, {"gainWindowSeconds", &gainWindowSeconds}, {"buildJobs", &buildJobs}, {"cache", &cache}, {"runoff", &runoff},
-            {"strict", &strict}, {"verbose", &verbose}};
+    const auto& [seconds, trials, trialsPerTask, trialsPerRound, policy, scheduler, headStart, devices, seed, resume,
+                 repeat, number, minRepeatMs, timeoutSeconds, cooldownMs, earlyStop, minGainPercent, gainWindowSeconds,
+                 buildJobs, cache, runoff, strict, verbose] = o;
+    return {{"seconds", &seconds},
+            {"trials", &trials},
+            {"trialsPerTask", &trialsPerTask},
+            {"trialsPerRound", &trialsPerRound},
+            {"policy", &policy},
+            {"scheduler", &scheduler},
+            {"headStart", &headStart},
+            {"devices", &devices},
+            {"seed", &seed},
+            {"resume", &resume},
+            {"repeat", &repeat},
+            {"number", &number},
+            {"minRepeatMs", &minRepeatMs},
+            {"timeoutSeconds", &timeoutSeconds},
+            {"cooldownMs", &cooldownMs},
+            {"earlyStop", &earlyStop},
+            {"minGainPercent", &minGainPercent},
+            {"gainWindowSeconds", &gainWindowSeconds},
+            {"buildJobs", &buildJobs},
+            {"cache", &cache},
+            {"runoff", &runoff},
+            {"strict", &strict},
+            {"verbose", &verbose}};
 }
 
 std::vector<std::pair<const char*, const void*>> fieldsOf(const ModelSpec& s)
 {
     const auto& [source, batch, shapes, layout, partition, hardware, seed, withoutPasses, passLog] = s;
-    return {{"source", &source}, {"batch", &batch}, {"shapes", &shapes}, {"layout", &layout}, {"partition", &partition}, {"hardware", &hardware}, {"seed", &seed},
-            {"withoutPasses", &withoutPasses}, {"passLog", &passLog}};
+    return {{"source", &source},       {"batch", &batch},       {"shapes", &shapes}, {"layout", &layout},
+            {"partition", &partition}, {"hardware", &hardware}, {"seed", &seed},     {"withoutPasses", &withoutPasses},
+            {"passLog", &passLog}};
 }
 
 std::vector<std::pair<const char*, const void*>> fieldsOf(const CompileOptions& o)
 {
     const auto& [output, name, allowDefault, strict, verify, benchmark, threads] = o;
-    return {{"output", &output}, {"name", &name}, {"allowDefault", &allowDefault}, {"strict", &strict}, {"verify", &verify},
-            {"benchmark", &benchmark}, {"threads", &threads}};
+    return {{"output", &output},  {"name", &name},     {"allowDefault", &allowDefault},
+            {"strict", &strict},  {"verify", &verify}, {"benchmark", &benchmark},
+            {"threads", &threads}};
 }
 
 template<typename Options>
@@ -52,7 +74,8 @@ void everyFieldHasARow()
     const Options options;
     std::set<const void*> rows;
     for (const Option<Options>& option : optionTable<Options>())
-        QVERIFY2(option.field && rows.insert(option.field(options)).second, (option.flag + " stands twice, or for no field").c_str());
+        QVERIFY2(option.field && rows.insert(option.field(options)).second,
+                 (option.flag + " stands twice, or for no field").c_str());
     for (const auto& [name, field] : fieldsOf(options))
         QVERIFY2(rows.contains(field), (std::string(name) + " has no row in the option table").c_str());
     QCOMPARE(rows.size(), fieldsOf(options).size());
@@ -74,10 +97,14 @@ private slots:
         std::set<std::pair<std::string, std::string>> taken;
         for (const SetOption& option : allOptions()) {
             const OptionInfo& info = *option.info;
-            QVERIFY2(!info.help.empty() && info.help.back() != '.' && std::isupper(static_cast<unsigned char>(info.help.front())) != 0, info.flag.c_str());
-            QVERIFY2(info.type == OptionType::Flag || info.flag[0] != '-' || !info.placeholder.empty(), info.flag.c_str());
+            QVERIFY2(!info.help.empty() && info.help.back() != '.'
+                         && std::isupper(static_cast<unsigned char>(info.help.front())) != 0,
+                     info.flag.c_str());
+            QVERIFY2(info.type == OptionType::Flag || info.flag[0] != '-' || !info.placeholder.empty(),
+                     info.flag.c_str());
             QVERIFY2(info.type != OptionType::Word || !wordsOf(info).empty(), info.flag.c_str());
-            QVERIFY2(whatIsOff(option).empty() || std::holds_alternative<std::monostate>(option.value), info.flag.c_str());
+            QVERIFY2(whatIsOff(option).empty() || std::holds_alternative<std::monostate>(option.value),
+                     info.flag.c_str());
             for (const std::string& command : info.commands)
                 QVERIFY2(taken.insert({command, info.flag}).second, info.flag.c_str());
             QVERIFY2(!info.commands.empty(), info.flag.c_str());
@@ -89,12 +116,15 @@ private slots:
         std::map<std::string, std::string> help;
         for (const SetOption& option : valuesOf(TuneOptions()))
             help[option.info->flag] = helpText(option);
-        QCOMPARE(help["--timeout"], std::string("The longest that one candidate may run (0.001 to 86400 s; default: 10 s)"));
-        QCOMPARE(help["--min-gain"], std::string("Stop when the latest --gain-window made the network faster by less than this (0 to 100%; default: 0, never)"));
+        QCOMPARE(help["--timeout"],
+                 std::string("The longest that one candidate may run (0.001 to 86400 s; default: 10 s)"));
+        QCOMPARE(help["--min-gain"], std::string("Stop when the latest --gain-window made the network faster by less "
+                                                 "than this (0 to 100%; default: 0, never)"));
         QCOMPARE(help["--trials"], std::string("How many trials to make (default: no limit)"));
         QCOMPARE(help["--verbose"], std::string("Print a line per trial"));
         QVERIFY(help["--runoff"].ends_with("(auto, on or off; default: auto)"));
-        QVERIFY(help["--cache"].ends_with("none of their data (cold) (default: network)")); // the words are told already
+        QVERIFY(
+            help["--cache"].ends_with("none of their data (cold) (default: network)")); // the words are told already
     }
 
     void aShellIsToldWhatIsNotAsUsual()
@@ -113,7 +143,9 @@ private slots:
         tune.minRepeatMs = 0.5;
         tune.strict = true;
         tune.scheduler = "round-robin";
-        QCOMPARE(words(tune, "tune"), std::string("--time 90s --scheduler round-robin --device a --device b --seed 7 --min-repeat-ms 0.5 --strict"));
+        QCOMPARE(words(tune, "tune"),
+                 std::string(
+                     "--time 90s --scheduler round-robin --device a --device b --seed 7 --min-repeat-ms 0.5 --strict"));
         QCOMPARE(words(tune, "compile"), std::string());
         ModelSpec spec;
         spec.source = "zoo:mlp";
@@ -131,10 +163,16 @@ private slots:
     {
         ModelSpec spec;
         spec.source = "zoo:mlp";
-        QCOMPARE(toJson(spec).dump(), std::string(R"({"batch":0,"hardware":"","layout":"","partition":"lathe","seed":0,"shapes":[],"source":"zoo:mlp"})"));
+        QCOMPARE(
+            toJson(spec).dump(),
+            std::string(
+                R"({"batch":0,"hardware":"","layout":"","partition":"lathe","seed":0,"shapes":[],"source":"zoo:mlp"})"));
         spec.shapes = {{"x", {4, 3}}};
         spec.batch = 2;
-        QCOMPARE(toJson(spec).dump(), std::string(R"({"batch":2,"hardware":"","layout":"","partition":"lathe","seed":0,"shapes":[["x",[4,3]]],"source":"zoo:mlp"})"));
+        QCOMPARE(
+            toJson(spec).dump(),
+            std::string(
+                R"({"batch":2,"hardware":"","layout":"","partition":"lathe","seed":0,"shapes":[["x",[4,3]]],"source":"zoo:mlp"})"));
     }
 
     void optionsThatCameLaterStandInAProjectOnlyWhereTheyAreUsed()
@@ -164,13 +202,17 @@ private slots:
     void theJsonOfARunHasTheKeysThatItHad()
     {
         const auto json = toJson(TuneOptions());
-        for (const char* key : {"seconds", "trials", "trials_per_task", "trials_per_round", "policy", "scheduler", "devices", "seed", "repeat", "number", "min_repeat_ms", "timeout_s",
-                                "cooldown_ms", "early_stop", "min_gain_percent", "gain_window_s", "build_jobs", "cache", "runoff", "strict", "head_start"})
+        for (const char* key :
+             {"seconds",     "trials",     "trials_per_task",  "trials_per_round", "policy",        "scheduler",
+              "devices",     "seed",       "repeat",           "number",           "min_repeat_ms", "timeout_s",
+              "cooldown_ms", "early_stop", "min_gain_percent", "gain_window_s",    "build_jobs",    "cache",
+              "runoff",      "strict",     "head_start"})
             QVERIFY2(json.contains(key), key);
         QCOMPARE(json.size(), std::size_t(21));
         QCOMPARE(json["min_repeat_ms"].get<double>(), 20.0);
         // Of the first projects: whole numbers for seconds, none of the later keys, one that is not known any more.
-        const auto old = tuneOptionsFromJson(R"({"seconds": 60, "trials": 100, "policy": "sketch", "seed": 18446744073709551615, "gone": [1]})");
+        const auto old = tuneOptionsFromJson(
+            R"({"seconds": 60, "trials": 100, "policy": "sketch", "seed": 18446744073709551615, "gone": [1]})");
         QVERIFY(old);
         QCOMPARE(old->seconds, 60.0);
         QCOMPARE(old->seed, std::numeric_limits<std::uint64_t>::max());
@@ -282,7 +324,8 @@ private slots:
         QVERIFY(read->batch == spec.batch && read->shapes == spec.shapes && read->layout == spec.layout);
         QVERIFY(read->partition == spec.partition && read->seed == spec.seed);
         QVERIFY(!modelSpecFromJson(R"({"batch": "four"})"));
-        for (const char* shapes : {R"([["x", [1e300]]])", R"([["x", 4]])", R"([["x"]])", R"([[4, [4]]])", R"({"x": [4]})"})
+        for (const char* shapes :
+             {R"([["x", [1e300]]])", R"([["x", 4]])", R"([["x"]])", R"([[4, [4]]])", R"({"x": [4]})"})
             QVERIFY2(!modelSpecFromJson(R"({"shapes": )" + std::string(shapes) + "}"), shapes);
     }
 };

@@ -41,7 +41,9 @@ private slots:
         tune(*session, 8);
         const TrialRow first = rows(*session).front();
         double last = 0;
-        const auto done = must(session->project()->remeasure(std::vector<std::string>{first.trial, first.trial}, {}, [&last](std::string_view, double fraction) { last = fraction; }, {}));
+        const auto done = must(
+            session->project()->remeasure(std::vector<std::string>{first.trial, first.trial}, {},
+                                          [&last](std::string_view, double fraction) { last = fraction; }, {}));
         QCOMPARE(done.size(), std::size_t{1}); // named twice, measured once
         QCOMPARE(last, 1.0);
         QCOMPARE(done[0].repeats, first.trial);
@@ -63,7 +65,8 @@ private slots:
     void aFailedTrialIsTriedAgain()
     {
         const std::filesystem::path script = file("faults.json");
-        std::ofstream(script) << R"({"rules": [{"fault": "crash", "ordinal": 3}, {"fault": "build-failed", "ordinal": 5}]})";
+        std::ofstream(script)
+            << R"({"rules": [{"fault": "crash", "ordinal": 3}, {"fault": "build-failed", "ordinal": 5}]})";
         const auto session = open("retry.lathe", "sim -script=" + script.string());
         tune(*session, 8);
         TrialQuery failed;
@@ -97,12 +100,14 @@ private slots:
         const auto session = open("refused.lathe");
         tune(*session, 4);
         const std::string trial = rows(*session).front().trial;
-        auto none = session->project()->remeasure(std::vector<std::string>{"00000000000000000000000000000000"}, {}, {}, {});
+        auto none = session->project()->remeasure(std::vector<std::string>{"00000000000000000000000000000000"}, {}, {},
+                                                  {});
         QVERIFY(!none && none.error().code == Errc::NotFound);
         QVERIFY(!session->project()->remeasure({}, {}, {}, {}));
         RemeasureOptions options;
         options.repeat = 0;
-        QVERIFY(session->project()->remeasure(std::vector<std::string>{trial}, options, {}, {}).error().code == Errc::InvalidArgument);
+        QVERIFY(session->project()->remeasure(std::vector<std::string>{trial}, options, {}, {}).error().code
+                == Errc::InvalidArgument);
         // One that is there and one that is not: the first is measured.
         const auto both = must(session->project()->remeasure(std::vector<std::string>{"nowhere", trial}, {}, {}, {}));
         QCOMPARE(both.size(), std::size_t{2});
@@ -111,7 +116,8 @@ private slots:
         // Costs for one target say nothing for another.
         {
             const auto other = open("refused.lathe", "sim -like=cuda");
-            QVERIFY(!other->project()->remeasure(std::vector<std::string>{trial}, {}, {}, {})); // read-only beside the first
+            QVERIFY(!other->project()->remeasure(std::vector<std::string>{trial}, {}, {},
+                                                 {})); // read-only beside the first
         }
     }
 
@@ -143,14 +149,17 @@ private slots:
         session->stop();
         session->wait();
         QVERIFY(!refused && refused.error().code == Errc::InvalidArgument);
-        QVERIFY2(refused.error().message.find("a run is going on") != std::string::npos, refused.error().message.c_str());
+        QVERIFY2(refused.error().message.find("a run is going on") != std::string::npos,
+                 refused.error().message.c_str());
         // Nor does a run begin in the midst of it.
         Errc code = Errc::Ok;
-        must(session->project()->remeasure(std::vector<std::string>{trial}, {}, [&](std::string_view, double) {
-            QVERIFY(session->project()->isRemeasuring());
-            if (const auto started = session->start(options); !started)
-                code = started.error().code;
-        }, {}));
+        must(session->project()->remeasure(std::vector<std::string>{trial}, {},
+                                           [&](std::string_view, double) {
+                                               QVERIFY(session->project()->isRemeasuring());
+                                               if (const auto started = session->start(options); !started)
+                                                   code = started.error().code;
+                                           },
+                                           {}));
         QVERIFY(code == Errc::InvalidArgument);
         QVERIFY(!session->project()->isRemeasuring());
     }
@@ -163,7 +172,8 @@ private slots:
         for (const TrialRow& row : rows(*session))
             trials.push_back(row.trial);
         std::stop_source stop;
-        const auto done = must(session->project()->remeasure(trials, {}, [&stop](std::string_view, double) { stop.request_stop(); }, stop.get_token()));
+        const auto done = must(session->project()->remeasure(
+            trials, {}, [&stop](std::string_view, double) { stop.request_stop(); }, stop.get_token()));
         QVERIFY(!done.empty() && done.size() < trials.size());
         QCOMPARE(rows(*session).size(), trials.size() + done.size());
     }

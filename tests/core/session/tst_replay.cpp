@@ -23,7 +23,10 @@ QString timeOf(const TimeSpent& time)
     for (const auto& [name, seconds] : time.activities)
         text += QStringLiteral(" %1=%2").arg(name.c_str()).arg(seconds, 0, 'g', 17);
     for (const auto& [name, spent] : time.workers)
-        text += QStringLiteral(" %1=%2/%3").arg(name.c_str()).arg(spent.seconds, 0, 'g', 17).arg(spent.processor, 0, 'g', 17);
+        text += QStringLiteral(" %1=%2/%3")
+                    .arg(name.c_str())
+                    .arg(spent.seconds, 0, 'g', 17)
+                    .arg(spent.processor, 0, 'g', 17);
     return text;
 }
 
@@ -31,24 +34,41 @@ QString timeOf(const TimeSpent& time)
 QStringList linesOf(const Watcher& watcher)
 {
     QStringList lines;
-    const auto number = [](double value) { return std::isfinite(value) ? QString::number(value, 'g', 17) : QStringLiteral("-"); };
+    const auto number = [](double value) {
+        return std::isfinite(value) ? QString::number(value, 'g', 17) : QStringLiteral("-");
+    };
     for (const Event& event : watcher.events()) {
         QString line;
         if (const auto* t = std::get_if<TrialEvent>(&event.what))
-            line = QStringLiteral("trial %1 %2.%3 task %4 %5 %6 %7 %8 %9").arg(t->trial.id.c_str()).arg(t->trial.round).arg(t->trial.index).arg(t->trial.task)
-                       .arg(t->trial.candidate.c_str(), t->trial.sketch.c_str(), number(t->trial.costMs), t->trial.code.c_str(), t->trial.text.c_str());
+            line = QStringLiteral("trial %1 %2.%3 task %4 %5 %6 %7 %8 %9")
+                       .arg(t->trial.id.c_str())
+                       .arg(t->trial.round)
+                       .arg(t->trial.index)
+                       .arg(t->trial.task)
+                       .arg(t->trial.candidate.c_str(), t->trial.sketch.c_str(), number(t->trial.costMs),
+                            t->trial.code.c_str(), t->trial.text.c_str());
         else if (const auto* r = std::get_if<RoundEvent>(&event.what)) {
-            line = QStringLiteral("round %1 task %2 trials %3 %4").arg(r->index).arg(r->task).arg(r->trials).arg(r->reason.c_str());
+            line = QStringLiteral("round %1 task %2 trials %3 %4")
+                       .arg(r->index)
+                       .arg(r->task)
+                       .arg(r->trials)
+                       .arg(r->reason.c_str());
             for (const auto& [name, value] : r->terms)
                 if (std::isfinite(value))
                     line += QStringLiteral(" %1=%2").arg(name.c_str(), number(value));
         } else if (const auto* d = std::get_if<RoundDoneEvent>(&event.what)) {
-            line = QStringLiteral("round done %1 task %2 trials %3 estimate %4").arg(d->index).arg(d->task).arg(d->trials).arg(number(d->estimateMs));
+            line = QStringLiteral("round done %1 task %2 trials %3 estimate %4")
+                       .arg(d->index)
+                       .arg(d->task)
+                       .arg(d->trials)
+                       .arg(number(d->estimateMs));
             line += timeOf(d->time);
         } else if (const auto* b = std::get_if<BestEvent>(&event.what))
             line = QStringLiteral("best %1 %2 %3").arg(b->task).arg(number(b->costMs), b->alternative.c_str());
         else if (const auto* e = std::get_if<EstimateEvent>(&event.what))
-            line = QStringLiteral("estimate %1 %2 %3 %4 %5 %6 %7").arg(number(e->ms), number(e->low), number(e->high), number(e->etaSeconds), number(e->forecastMs), number(e->forecastLow), number(e->forecastHigh));
+            line = QStringLiteral("estimate %1 %2 %3 %4 %5 %6 %7")
+                       .arg(number(e->ms), number(e->low), number(e->high), number(e->etaSeconds),
+                            number(e->forecastMs), number(e->forecastLow), number(e->forecastHigh));
         else if (const auto* c = std::get_if<BudgetEvent>(&event.what))
             line = QStringLiteral("budget %1 %2 %3").arg(c->task).arg(c->budget.pinned).arg(c->budget.trialCap);
         else if (const auto* f = std::get_if<DoneEvent>(&event.what)) {
@@ -69,7 +89,8 @@ QStringList linesOf(const Watcher& watcher)
 QByteArray contents(const QString& file)
 {
     QFile in(file);
-    return in.open(QIODevice::ReadOnly) ? QCryptographicHash::hash(in.readAll(), QCryptographicHash::Sha256) : QByteArray();
+    return in.open(QIODevice::ReadOnly) ? QCryptographicHash::hash(in.readAll(), QCryptographicHash::Sha256)
+                                        : QByteArray();
 }
 
 } // namespace
@@ -232,7 +253,8 @@ private slots:
 
     void aModelThatIsGoneIsSaidInOneSentence()
     {
-        const std::string project = m_dir.filePath(QStringLiteral("moved.lathe")).toStdString(), model = m_dir.filePath(QStringLiteral("gone.onnx")).toStdString();
+        const std::string project = m_dir.filePath(QStringLiteral("moved.lathe")).toStdString(),
+                          model = m_dir.filePath(QStringLiteral("gone.onnx")).toStdString();
         {
             ModelSpec spec;
             spec.source = model;
@@ -250,7 +272,9 @@ private slots:
             const auto opened = TuningSession::open(options);
             QVERIFY(!opened);
             QVERIFY(opened.error().code == Errc::NotFound);
-            QCOMPARE(opened.error().message, project + " is of the model " + model + ", which is not there any more: put the file back to open the project");
+            QCOMPARE(opened.error().message,
+                     project + " is of the model " + model
+                         + ", which is not there any more: put the file back to open the project");
         }
     }
 };

@@ -33,7 +33,8 @@ class TestRoofline : public QObject
 private slots:
     void theSlowerOfBothLimitsBinds()
     {
-        const std::vector<TaskView> tasks = {task(1e9, 1e6, 2.0), task(1e6, 1e7, 4.0), task(0, 1000, 0.1), task(1e9, 1e6, kUnknown)};
+        const std::vector<TaskView> tasks = {task(1e9, 1e6, 2.0), task(1e6, 1e7, 4.0), task(0, 1000, 0.1),
+                                             task(1e9, 1e6, kUnknown)};
         const std::vector<RooflineRow> rows = roofline(tasks, limits());
         QCOMPARE(rows.size(), std::size_t{4});
         QCOMPARE(rows[0].computeMs, 1.0);
@@ -67,8 +68,10 @@ private slots:
     void unknownLimitsSayNothing_data()
     {
         QTest::addColumn<QByteArray>("json");
-        for (const char* json : {"", "{}", "[]", "{\"gflops\": 5}", "{\"gflops\": 5, \"levels\": []}", "{\"gflops\": \"much\", \"levels\": []}",
-                                 "{\"gflops\": 5, \"levels\": [{\"name\": \"L1\"}]}", "{\"gflops\": 5, \"levels\": [3]}"})
+        for (const char* json :
+             {"", "{}", "[]", "{\"gflops\": 5}", "{\"gflops\": 5, \"levels\": []}",
+              "{\"gflops\": \"much\", \"levels\": []}", "{\"gflops\": 5, \"levels\": [{\"name\": \"L1\"}]}",
+              "{\"gflops\": 5, \"levels\": [3]}"})
             QTest::newRow(json) << QByteArray(json);
     }
     void unknownLimitsSayNothing()
@@ -83,7 +86,8 @@ private slots:
 
     void limitsAreReadAsTheDeviceSaysThem()
     {
-        const DeviceLimits read = limitsFromJson(R"({"gflops": 12.5, "levels": [{"name": "L1", "bytes": 64, "gbytes_per_s": 3}, {"name": "memory", "bytes": 0, "gbytes_per_s": 1}]})");
+        const DeviceLimits read = limitsFromJson(
+            R"({"gflops": 12.5, "levels": [{"name": "L1", "bytes": 64, "gbytes_per_s": 3}, {"name": "memory", "bytes": 0, "gbytes_per_s": 1}]})");
         QVERIFY(read.known());
         QCOMPARE(read.gflops, 12.5);
         QCOMPARE(read.levels.size(), std::size_t{2});

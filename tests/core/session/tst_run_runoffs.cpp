@@ -123,8 +123,8 @@ private slots:
         const std::vector<Record> told{run.trial(c[0], 4e6).record};
         QVERIFY(!Runoffs::restore(run.tasks[0], R"({"elapsed_s": 1})", told)); // no runoffs were held
         QVERIFY(run.tasks[0].ahead().empty());
-        const auto first =
-            Runoffs::restore(run.tasks[0], R"({"best": {"ms": 4, "final": false, "told_s": 0.004}})", told);
+        const auto first = Runoffs::restore(run.tasks[0], R"({"best": {"ms": 4, "final": false, "told_s": 0.004}})",
+                                            told);
         QCOMPARE(first.value(), 0.004);
         QCOMPARE(run.tasks[0].bestNs(), 4e6);
         QVERIFY(std::isinf(Runoffs::restore(run.tasks[0], R"({"best": {"ms": 4, "final": true}})", told).value()));

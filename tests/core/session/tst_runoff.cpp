@@ -4,9 +4,9 @@
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
 
-#include <nlohmann/json.hpp>
-
 #include <QtTest>
+
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <fstream>
@@ -66,7 +66,8 @@ private slots:
         for (const Record& r : all)
             if (isRunoff(r)) {
                 QCOMPARE(r.round, kFinalsRound);
-                QVERIFY2(std::abs(r.result.meanNs() - truth.at(originOf(r))) < 1e-6 * r.result.meanNs(), r.result.conditions.c_str());
+                QVERIFY2(std::abs(r.result.meanNs() - truth.at(originOf(r))) < 1e-6 * r.result.meanNs(),
+                         r.result.conditions.c_str());
             }
         // What is told after a runoff only falls, and the finals have nothing to take back.
         std::map<std::int32_t, double> told;
@@ -80,7 +81,8 @@ private slots:
         QVERIFY(!told.empty());
         const auto finals = watcher.all<FinalsEvent>();
         QCOMPARE(finals.size(), std::size_t{1});
-        QVERIFY2(std::abs(finals[0].afterMs - finals[0].beforeMs) < 1e-4 * finals[0].afterMs, qPrintable(QStringLiteral("%1 and %2 ms").arg(finals[0].beforeMs).arg(finals[0].afterMs)));
+        QVERIFY2(std::abs(finals[0].afterMs - finals[0].beforeMs) < 1e-4 * finals[0].afterMs,
+                 qPrintable(QStringLiteral("%1 and %2 ms").arg(finals[0].beforeMs).arg(finals[0].afterMs)));
         QCOMPARE(finals[0].changed, 0);
         // The same run without them believes in luck until its finals.
         const auto trusting = open("trusting.lathe", lucky());
@@ -135,8 +137,10 @@ private slots:
                     two.emplace_back(trial.trial.candidate, trial.trial.costMs);
         QCOMPARE(two.size(), one.size());
         for (std::size_t i = 0; i < one.size(); ++i)
-            QVERIFY2(one[i] == two[i], qPrintable(QStringLiteral("trial %1: %2 and %3 ms").arg(i).arg(one[i].second).arg(two[i].second)));
-        QVERIFY(std::abs(a.all<EstimateEvent>().back().ms - c.all<EstimateEvent>().back().ms) < 1e-6 * a.all<EstimateEvent>().back().ms);
+            QVERIFY2(one[i] == two[i],
+                     qPrintable(QStringLiteral("trial %1: %2 and %3 ms").arg(i).arg(one[i].second).arg(two[i].second)));
+        QVERIFY(std::abs(a.all<EstimateEvent>().back().ms - c.all<EstimateEvent>().back().ms)
+                < 1e-6 * a.all<EstimateEvent>().back().ms);
     }
 
     void aRunThatDiedBetweenARunoffAndTheEndOfItsRoundGoesOn()
@@ -162,8 +166,10 @@ private slots:
         QVERIFY(last > 0);
         {
             auto db = must(store::Database::open(file("died.lathe"), store::Database::Mode::ReadWrite));
-            must(db.execute(QStringLiteral("DELETE FROM records WHERE round > %1 OR (round < 0 AND (json_extract(conditions, '$.runoff') IS NULL OR "
-                                           "json_extract(conditions, '$.finals_round') > %1 + 1)); DELETE FROM rounds WHERE position >= %1; DELETE FROM events")
+            must(db.execute(QStringLiteral("DELETE FROM records WHERE round > %1 OR (round < 0 AND "
+                                           "(json_extract(conditions, '$.runoff') IS NULL OR "
+                                           "json_extract(conditions, '$.finals_round') > %1 + 1)); DELETE FROM rounds "
+                                           "WHERE position >= %1; DELETE FROM events")
                                 .arg(last)
                                 .toStdString()));
         }
@@ -178,7 +184,8 @@ private slots:
         QCOMPARE(two.size(), one.size());
         for (std::size_t i = 0; i < one.size(); ++i)
             QVERIFY2(one[i].candidate.hash() == two[i].candidate.hash(), qPrintable(QStringLiteral("trial %1").arg(i)));
-        QVERIFY(std::abs(a.all<EstimateEvent>().back().ms - b.all<EstimateEvent>().back().ms) < 1e-4 * a.all<EstimateEvent>().back().ms);
+        QVERIFY(std::abs(a.all<EstimateEvent>().back().ms - b.all<EstimateEvent>().back().ms)
+                < 1e-4 * a.all<EstimateEvent>().back().ms);
     }
 
     void whatAnEarlierRunFoundIsNotLost()
@@ -216,7 +223,9 @@ private slots:
         QVERIFY(session->state() == RunState::Finished);
         QVERIFY(second.all<TrialEvent>().size() > 0);
         for (const BestEvent& best : second.all<BestEvent>())
-            QVERIFY(!best.final || best.costMs <= before.at(session->tasks()[static_cast<std::size_t>(best.task)].key) * (1 + 1e-4));
+            QVERIFY(!best.final
+                    || best.costMs
+                           <= before.at(session->tasks()[static_cast<std::size_t>(best.task)].key) * (1 + 1e-4));
         for (const TaskView& task : session->tasks())
             QVERIFY(task.bestMs <= before.at(task.key) * (1 + 1e-4));
     }
@@ -231,7 +240,8 @@ private slots:
         QVERIFY(a.size() > 4);
         QCOMPARE(b.size(), a.size());
         for (std::size_t i = 0; i < a.size(); ++i)
-            QVERIFY(a[i].task == b[i].task && a[i].costMs == b[i].costMs && a[i].final == b[i].final && a[i].alternative == b[i].alternative);
+            QVERIFY(a[i].task == b[i].task && a[i].costMs == b[i].costMs && a[i].final == b[i].final
+                    && a[i].alternative == b[i].alternative);
     }
 
     void aListOfRecordsTellsThemFromFinals()

@@ -86,10 +86,12 @@ private slots:
             const auto durations = nlohmann::json::parse(round.durations);
             outcome.bestSeconds = durations.at("best").value("told_s", outcome.bestSeconds);
             if (scheduler->progress(task).rounds > 0) { // its first is the schedule that it has without a search
-                const auto proposed = must(policies[static_cast<std::size_t>(task)]->propose(static_cast<std::uint64_t>(round.index), static_cast<std::int32_t>(told.size()), *executor));
+                const auto proposed = must(policies[static_cast<std::size_t>(task)]->propose(
+                    static_cast<std::uint64_t>(round.index), static_cast<std::int32_t>(told.size()), *executor));
                 QCOMPARE(proposed.size(), told.size());
                 for (std::size_t i = 0; i < told.size(); ++i, ++compared)
-                    QVERIFY2(proposed[i].hash() == told[i].candidate.hash(), qPrintable(QStringLiteral("round %1, trial %2").arg(round.index).arg(i)));
+                    QVERIFY2(proposed[i].hash() == told[i].candidate.hash(),
+                             qPrintable(QStringLiteral("round %1, trial %2").arg(round.index).arg(i)));
             }
             must(policies[static_cast<std::size_t>(task)]->tell(told));
             outcome.trials = static_cast<std::int64_t>(told.size());

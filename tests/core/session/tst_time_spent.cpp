@@ -161,7 +161,10 @@ private slots:
 
     void whatIsDamagedReadsAsNothing()
     {
-        for (const char* text : {"3", "[]", "{}", R"({"activities": [1], "workers": "x"})", R"({"activities": {"build": "long"}, "workers": {"link": 3, "lower": [1], "upload": ["a", 2]}})", "nonsense"}) {
+        for (const char* text :
+             {"3", "[]", "{}", R"({"activities": [1], "workers": "x"})",
+              R"({"activities": {"build": "long"}, "workers": {"link": 3, "lower": [1], "upload": ["a", 2]}})",
+              "nonsense"}) {
             const TimeSpent time = timeSpentIn(nlohmann::json::parse(text, nullptr, false));
             QVERIFY2(time.activities.empty() && time.workers.empty(), text);
         }
@@ -174,12 +177,15 @@ private slots:
         store::Project project = must(store::Project::open(file, store::Project::Access::Write));
         const auto model = must(project.addModel({0, "h", "zoo:net", "net", "{}"}));
         const auto run = must(project.addSession({0, model, "sim", "{}", 1000, 20, "finished"}));
-        must(project.addRound({run, 0, "a", 8, "{}", R"({"elapsed_s": 5, "activities": {"search": 1, "build": 2, "measure": 1.5}})", 6, 9.0}));
+        must(
+            project.addRound({run, 0, "a", 8, "{}",
+                              R"({"elapsed_s": 5, "activities": {"search": 1, "build": 2, "measure": 1.5}})", 6, 9.0}));
         must(project.addRound({run, 1, "a", 8, "{}", "damaged", 12, 9.0}));
         must(project.addEvent(run, 15, "finals", R"({"ms": 9, "seconds": 3})"));
         must(project.addEvent(run, 20, "done", R"({"trials": 16, "time_s": {"build and measure": 4}})"));
         const TimeSpent time = must(storedTime(project, run));
-        QVERIFY(time.activities == (std::map<std::string, double>{{"search", 1}, {"build", 2}, {"measure", 1.5}, {"finals", 3}}));
+        QVERIFY(time.activities
+                == (std::map<std::string, double>{{"search", 1}, {"build", 2}, {"measure", 1.5}, {"finals", 3}}));
         QVERIFY(time.workers.empty());
     }
 };

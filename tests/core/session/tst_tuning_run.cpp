@@ -100,7 +100,9 @@ private slots:
             QVERIFY2(near(stored.activities[name], seconds), name.c_str());
         QCOMPARE(stored.workers.size(), sum.workers.size());
         for (const auto& [name, spent] : sum.workers)
-            QVERIFY2(near(stored.workers[name].seconds, spent.seconds) && near(stored.workers[name].processor, spent.processor), name.c_str());
+            QVERIFY2(near(stored.workers[name].seconds, spent.seconds)
+                         && near(stored.workers[name].processor, spent.processor),
+                     name.c_str());
     }
 
     void theBudgetInTimeEndsARoundInItsMiddle()
@@ -132,7 +134,8 @@ private slots:
         Watcher().run(*open("killed.lathe"), few(11)); // the first task has five programs
         {
             auto db = must(store::Database::open(file("killed.lathe"), store::Database::Mode::ReadWrite));
-            must(db.execute("DELETE FROM records WHERE round < 0 OR (round = 1 AND position > 2); DELETE FROM rounds WHERE position = 1; DELETE FROM events"));
+            must(db.execute("DELETE FROM records WHERE round < 0 OR (round = 1 AND position > 2); DELETE FROM rounds "
+                            "WHERE position = 1; DELETE FROM events"));
         }
         const auto session = open("killed.lathe");
         TuneOptions more = few(20);
@@ -142,11 +145,13 @@ private slots:
         QCOMPARE(watcher.all<DoneEvent>().back().trials, std::int64_t{20});
         std::set<std::string> seen;
         for (const Record& record : searched(reader("killed.lathe")))
-            QVERIFY2(seen.insert(record.candidate.task + record.candidate.hash().hex()).second, "a candidate was measured twice");
+            QVERIFY2(seen.insert(record.candidate.task + record.candidate.hash().hex()).second,
+                     "a candidate was measured twice");
         QCOMPARE(seen.size(), std::size_t{20});
         const auto rounds = must(reader("killed.lathe").rounds(1));
         QVERIFY(rounds.size() >= 3);
-        QVERIFY(rounds[1].trials == 3 || rounds[1].trials == 8); // eight where the larger round begins with the same candidates
+        QVERIFY(rounds[1].trials == 3
+                || rounds[1].trials == 8); // eight where the larger round begins with the same candidates
     }
 
     void theWholeNetworkIsEstimatedBeforeAnyTaskIsSearched()
@@ -185,7 +190,8 @@ private slots:
         for (const auto& [task, count] : trials)
             QCOMPARE(count, 5);
         QVERIFY(watcher.all<StateEvent>().back().state == RunState::Finished);
-        QVERIFY2(watcher.all<StateEvent>().back().text.find("all of its trials") != std::string::npos, watcher.all<StateEvent>().back().text.c_str());
+        QVERIFY2(watcher.all<StateEvent>().back().text.find("all of its trials") != std::string::npos,
+                 watcher.all<StateEvent>().back().text.c_str());
     }
 
     void earlyStopCountsFromTheNetworksBest()
@@ -221,7 +227,8 @@ private slots:
         const Watcher watcher(*session, options);
         QVERIFY(watcher.all<TrialEvent>().size() < 400);
         QVERIFY(watcher.all<StateEvent>().back().state == RunState::Finished);
-        QVERIFY2(watcher.all<StateEvent>().back().text.find("less than 99 %") != std::string::npos, watcher.all<StateEvent>().back().text.c_str());
+        QVERIFY2(watcher.all<StateEvent>().back().text.find("less than 99 %") != std::string::npos,
+                 watcher.all<StateEvent>().back().text.c_str());
     }
 
     void recordsSayForWhatTheyWereMade()
@@ -284,7 +291,8 @@ private slots:
         Watcher().run(*session, few(16));
         {
             auto project = must(store::Database::open(file("damaged.lathe"), store::Database::Mode::ReadWrite));
-            must(project.execute(R"(UPDATE rounds SET durations_ms = '{"elapsed_s": "long", "activities": 3, "told": [[0, "x"], 1]}', terms = '[]')"));
+            must(project.execute(
+                R"(UPDATE rounds SET durations_ms = '{"elapsed_s": "long", "activities": 3, "told": [[0, "x"], 1]}', terms = '[]')"));
             must(project.execute(R"(UPDATE sessions SET options = json_set(options, '$.nonce', 5))"));
             must(project.execute(R"(UPDATE events SET json = '{"ms": "soon", "levels": 1}')"));
         }
@@ -339,7 +347,10 @@ private slots:
         };
         QVERIFY(TuningRun(std::move(setup)).run({}));
         QCOMPARE(watcher.all<LogEvent>().size(), std::size_t{1});
-        QCOMPARE(watcher.all<LogEvent>()[0].text, std::string("the untuned network was not measured: it takes more than 25 % of the time that the run may take"));
+        QCOMPARE(
+            watcher.all<LogEvent>()[0].text,
+            std::string(
+                "the untuned network was not measured: it takes more than 25 % of the time that the run may take"));
         QCOMPARE(watcher.all<MeasuredEvent>().size(), std::size_t{1});
         QCOMPARE(watcher.all<MeasuredEvent>()[0].estimated.totalMs(), 1.4375);
         QCOMPARE(watcher.all<ErrorEvent>().size(), std::size_t{0});

@@ -56,27 +56,72 @@ int writeFile(sqlite3_file* file, const void* data, int bytes, sqlite3_int64 off
 }
 int syncFile(sqlite3_file*, int)
 {
-    return g_disk.syncsFail && fails() ? SQLITE_IOERR_FSYNC : SQLITE_OK; // what else is on the machine's disk is not waited for
+    return g_disk.syncsFail && fails() ? SQLITE_IOERR_FSYNC
+                                       : SQLITE_OK; // what else is on the machine's disk is not waited for
 }
 
 // Passed through.
-int closeFile(sqlite3_file* f) { return of(f).real()->pMethods->xClose(of(f).real()); }
-int readFile(sqlite3_file* f, void* to, int bytes, sqlite3_int64 at) { return of(f).real()->pMethods->xRead(of(f).real(), to, bytes, at); }
-int truncateFile(sqlite3_file* f, sqlite3_int64 size) { return of(f).real()->pMethods->xTruncate(of(f).real(), size); }
-int sizeOfFile(sqlite3_file* f, sqlite3_int64* size) { return of(f).real()->pMethods->xFileSize(of(f).real(), size); }
-int lockFile(sqlite3_file* f, int level) { return of(f).real()->pMethods->xLock(of(f).real(), level); }
-int unlockFile(sqlite3_file* f, int level) { return of(f).real()->pMethods->xUnlock(of(f).real(), level); }
-int checkLock(sqlite3_file* f, int* held) { return of(f).real()->pMethods->xCheckReservedLock(of(f).real(), held); }
-int controlFile(sqlite3_file* f, int op, void* argument) { return of(f).real()->pMethods->xFileControl(of(f).real(), op, argument); }
-int sectorSize(sqlite3_file* f) { return of(f).real()->pMethods->xSectorSize(of(f).real()); }
-int characteristics(sqlite3_file* f) { return of(f).real()->pMethods->xDeviceCharacteristics(of(f).real()); }
-int shmMap(sqlite3_file* f, int page, int size, int extend, void volatile** at) { return of(f).real()->pMethods->xShmMap(of(f).real(), page, size, extend, at); }
-int shmLock(sqlite3_file* f, int offset, int n, int flags) { return of(f).real()->pMethods->xShmLock(of(f).real(), offset, n, flags); }
-void shmBarrier(sqlite3_file* f) { of(f).real()->pMethods->xShmBarrier(of(f).real()); }
-int shmUnmap(sqlite3_file* f, int remove) { return of(f).real()->pMethods->xShmUnmap(of(f).real(), remove); }
+int closeFile(sqlite3_file* f)
+{
+    return of(f).real()->pMethods->xClose(of(f).real());
+}
+int readFile(sqlite3_file* f, void* to, int bytes, sqlite3_int64 at)
+{
+    return of(f).real()->pMethods->xRead(of(f).real(), to, bytes, at);
+}
+int truncateFile(sqlite3_file* f, sqlite3_int64 size)
+{
+    return of(f).real()->pMethods->xTruncate(of(f).real(), size);
+}
+int sizeOfFile(sqlite3_file* f, sqlite3_int64* size)
+{
+    return of(f).real()->pMethods->xFileSize(of(f).real(), size);
+}
+int lockFile(sqlite3_file* f, int level)
+{
+    return of(f).real()->pMethods->xLock(of(f).real(), level);
+}
+int unlockFile(sqlite3_file* f, int level)
+{
+    return of(f).real()->pMethods->xUnlock(of(f).real(), level);
+}
+int checkLock(sqlite3_file* f, int* held)
+{
+    return of(f).real()->pMethods->xCheckReservedLock(of(f).real(), held);
+}
+int controlFile(sqlite3_file* f, int op, void* argument)
+{
+    return of(f).real()->pMethods->xFileControl(of(f).real(), op, argument);
+}
+int sectorSize(sqlite3_file* f)
+{
+    return of(f).real()->pMethods->xSectorSize(of(f).real());
+}
+int characteristics(sqlite3_file* f)
+{
+    return of(f).real()->pMethods->xDeviceCharacteristics(of(f).real());
+}
+int shmMap(sqlite3_file* f, int page, int size, int extend, void volatile** at)
+{
+    return of(f).real()->pMethods->xShmMap(of(f).real(), page, size, extend, at);
+}
+int shmLock(sqlite3_file* f, int offset, int n, int flags)
+{
+    return of(f).real()->pMethods->xShmLock(of(f).real(), offset, n, flags);
+}
+void shmBarrier(sqlite3_file* f)
+{
+    of(f).real()->pMethods->xShmBarrier(of(f).real());
+}
+int shmUnmap(sqlite3_file* f, int remove)
+{
+    return of(f).real()->pMethods->xShmUnmap(of(f).real(), remove);
+}
 
-const sqlite3_io_methods kMethods = {2, closeFile, readFile, writeFile, truncateFile, syncFile, sizeOfFile, lockFile, unlockFile, checkLock,
-                                     controlFile, sectorSize, characteristics, shmMap, shmLock, shmBarrier, shmUnmap, nullptr, nullptr};
+const sqlite3_io_methods kMethods = {2,           closeFile,  readFile,        writeFile,  truncateFile,
+                                     syncFile,    sizeOfFile, lockFile,        unlockFile, checkLock,
+                                     controlFile, sectorSize, characteristics, shmMap,     shmLock,
+                                     shmBarrier,  shmUnmap,   nullptr,         nullptr};
 
 int openFile(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* got)
 {
@@ -158,7 +203,9 @@ private slots:
                         ++said;
                         QVERIFY2(added.error().code == Errc::StoreFailed, added.error().message.c_str());
                         const QString message = QString::fromStdString(added.error().message);
-                        QVERIFY2(message.contains(QLatin1String("disk")) && message.contains(QLatin1String("p.lathe")) && !message.contains('\n'), qPrintable(message));
+                        QVERIFY2(message.contains(QLatin1String("disk")) && message.contains(QLatin1String("p.lathe"))
+                                     && !message.contains('\n'),
+                                 qPrintable(message));
                         break;
                     }
                     acknowledged += kBatch;

@@ -7,6 +7,7 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -56,7 +57,8 @@ private slots:
     {
         const std::string newer = with(with(kSoftmax, "\"\", 0]", "\"\", 0, []]"), "v0.5", "v0.6");
         QVERIFY(std::holds_alternative<ForeignTrial>(must(store::readLogLine(newer))));
-        const std::string older = with(with(kSoftmax, ", [-1, 16, 64, 49152, 2147483647, 1024, 8, 32], \"\", 0]", "]"), "v0.5", "v0.2");
+        const std::string older = with(with(kSoftmax, ", [-1, 16, 64, 49152, 2147483647, 1024, 8, 32], \"\", 0]", "]"),
+                                       "v0.5", "v0.2");
         QVERIFY(std::get<ForeignTrial>(must(store::readLogLine(older))).hardware.empty());
     }
 
@@ -96,7 +98,9 @@ private slots:
     {
         QTest::addColumn<QByteArray>("line");
         QTest::addColumn<QByteArray>("says");
-        const auto row = [](const char* name, const std::string& line, const char* says) { QTest::newRow(name) << QByteArray::fromStdString(line) << QByteArray(says); };
+        const auto row = [](const char* name, const std::string& line, const char* says) {
+            QTest::newRow(name) << QByteArray::fromStdString(line) << QByteArray(says);
+        };
         row("words", "Best: 3.2 ms", "no JSON");
         row("cut", kSoftmax.substr(0, 200), "no JSON");
         row("binary", std::string("{\"i\"\0}", 6), "binary data");
@@ -112,7 +116,9 @@ private slots:
         row("cost", with(kSoftmax, "4.87396e-06", "-1"), "costs are no times");
         row("endless", with(kSoftmax, "4.87396e-06", "1e400"), "no JSON");
         row("error", with(kSoftmax, "], 0, 1.3", "], 99, 1.3"), "[costs, error, seconds, time]");
-        row("template", R"({"input":["llvm","conv2d_NCHWc.x86",[],{}],"config":{"index":279,"code_hash":null,"entity":[]},"result":[[0.1],0,1.9,1],"version":0.2})", "template tuner's configuration of conv2d_NCHWc.x86: Lathe has no such template");
+        row("template",
+            R"({"input":["llvm","conv2d_NCHWc.x86",[],{}],"config":{"index":279,"code_hash":null,"entity":[]},"result":[[0.1],0,1.9,1],"version":0.2})",
+            "template tuner's configuration of conv2d_NCHWc.x86: Lathe has no such template");
         row("MetaSchedule's workloads", R"(["3451", "eyJ"])", "workload of MetaSchedule");
         row("MetaSchedule's records", R"([0, [[[], []], [0.1], {"kind": "llvm"}, []]])", "record of MetaSchedule");
         row("no trial", R"({"trial": "", "candidate": {"task": "a"}})", "without a trial id");
@@ -157,7 +163,8 @@ private slots:
 
     void aLineThatIsTooLongIsPassedOver()
     {
-        auto reader = must(LogReader::open(file(std::string(LogReader::kMaxLine + 1, 'x') + "\nnext\n" + std::string(LogReader::kMaxLine, 'y') + "\n")));
+        auto reader = must(LogReader::open(file(std::string(LogReader::kMaxLine + 1, 'x') + "\nnext\n"
+                                                + std::string(LogReader::kMaxLine, 'y') + "\n")));
         LogReader::Line line;
         QVERIFY(must(reader.next(line)));
         QVERIFY(line.tooLong);

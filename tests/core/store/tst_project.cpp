@@ -55,7 +55,10 @@ class TestProject : public QObject
     Q_OBJECT
 
     QTemporaryDir m_dir;
-    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
+    std::filesystem::path file(const char* name) const
+    {
+        return std::filesystem::path(m_dir.path().toStdString()) / name;
+    }
 
 private slots:
     void recordsComeBackAsTheyWereStored()
@@ -83,7 +86,8 @@ private slots:
     void bestIsTheFastestValidTrialOfEachTask()
     {
         Project p = must(Project::open(file("b.lathe"), Project::Access::Write));
-        must(p.addRecords(std::vector{trial(0, 300), trial(2, 200), trial(4, 250), trial(6, 0, Errc::RunTimeout), trial(1, 0, Errc::BuildFailed)}));
+        must(p.addRecords(std::vector{trial(0, 300), trial(2, 200), trial(4, 250), trial(6, 0, Errc::RunTimeout),
+                                      trial(1, 0, Errc::BuildFailed)}));
         const auto best = must(p.best());
         QCOMPARE(best.size(), std::size_t{1});
         QCOMPARE(best[0].task, std::string("even"));
@@ -95,7 +99,8 @@ private slots:
 
     void costsCompareOnlyWhereTheyWereMeasuredAlike()
     {
-        const auto of = [](int i, double ns, const char* target, const char* device, const char* conditions, const char* alternative) {
+        const auto of = [](int i, double ns, const char* target, const char* device, const char* conditions,
+                           const char* alternative) {
             Record r = trial(i, ns);
             r.candidate.task = "conv";
             r.candidate.alternative = alternative;
@@ -144,7 +149,8 @@ private slots:
             return r;
         };
         Project p = must(Project::open(file("classes.lathe"), Project::Access::Write));
-        must(p.addRecords(std::vector{of(0, 100, "h100", "left"), of(1, 90, "h100", "right"), of(2, 80, "a100", "odd"), of(3, 95, "h100", "left")}));
+        must(p.addRecords(std::vector{of(0, 100, "h100", "left"), of(1, 90, "h100", "right"), of(2, 80, "a100", "odd"),
+                                      of(3, 95, "h100", "left")}));
         const auto conditions = must(p.conditions("cuda"));
         QCOMPARE(conditions.size(), std::size_t{2});
         QVERIFY((conditions[0] == store::Conditions{"h100", 0}));
@@ -197,7 +203,8 @@ private slots:
             Project p = must(Project::open(name, Project::Access::Write));
             must(p.addRecords(std::vector{of(0, 50, "direct"), of(1, 70, "winograd-2"), of(2, 60, "gemm")}));
             QCOMPARE(must(p.best())[0].costNs, 50.0);
-            must(p.addRecords(std::vector{of(3, 95, "direct", "A"), of(4, 90, "direct", "A"), of(5, 92, "winograd-2", "A")}));
+            must(p.addRecords(
+                std::vector{of(3, 95, "direct", "A"), of(4, 90, "direct", "A"), of(5, 92, "winograd-2", "A")}));
             // What no finalist has comes last, however fast it once was.
             QCOMPARE(costs(must(p.best())), (std::vector<double>{90, 92, 60}));
             QCOMPARE(must(p.totals("conv")).trials, 3); // finals are no trials of a search
@@ -256,10 +263,13 @@ private slots:
         };
         {
             Project p = must(Project::open(name, Project::Access::Write));
-            must(p.addRecords(std::vector{of(0, 50, 1), of(1, 70, 1), of(2, 90, 1, "A"), of(3, 95, 1, "A"), of(4, 93, 2), of(5, 40, 2)}));
+            must(p.addRecords(std::vector{of(0, 50, 1), of(1, 70, 1), of(2, 90, 1, "A"), of(3, 95, 1, "A"),
+                                          of(4, 93, 2), of(5, 40, 2)}));
         }
         const auto reader = must(store::RecordReader::open(name));
-        const auto first = [&reader](std::int64_t run, std::int64_t untilMs) { return must(store::bestIn(reader, {run, untilMs})).at(0).costNs; };
+        const auto first = [&reader](std::int64_t run, std::int64_t untilMs) {
+            return must(store::bestIn(reader, {run, untilMs})).at(0).costNs;
+        };
         QCOMPARE(first(0, 0), 40.0);
         QCOMPARE(first(1, 0), 90.0);
         QCOMPARE(first(2, 0), 40.0);
@@ -300,7 +310,8 @@ private slots:
             QCOMPARE(::read(pipes[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
         ::kill(child, SIGKILL);
         ::waitpid(child, nullptr, 0);
-        while (::read(pipes[0], &last, sizeof last) == sizeof last) { }
+        while (::read(pipes[0], &last, sizeof last) == sizeof last) {
+        }
         ::close(pipes[0]);
         Project p = must(Project::open(file("d.lathe"), Project::Access::Write));
         QVERIFY2(!p.readOnly(), "the dead writer's lock must be gone");
@@ -343,7 +354,9 @@ private slots:
             auto p = Project::open(file("f.lathe"), access);
             QVERIFY(!p);
             QVERIFY(p.error().code == Errc::Incompatible);
-            QCOMPARE(p.error().message, file("f.lathe").string() + " was written by a newer Lathe (schema 99, this one knows " + std::to_string(store::kSchemaVersion) + ")");
+            QCOMPARE(p.error().message, file("f.lathe").string()
+                                            + " was written by a newer Lathe (schema 99, this one knows "
+                                            + std::to_string(store::kSchemaVersion) + ")");
         }
         auto db = must(store::Database::open(file("f.lathe"), store::Database::Mode::ReadOnly)); // left as it was
         auto version = must(store::Statement::prepare(db, "PRAGMA user_version"));
@@ -355,7 +368,8 @@ private slots:
     {
         must(Project::open(file("i.lathe"), Project::Access::Write));
         for (const char* version : {"0", "-3"}) {
-            must(must(store::Database::open(file("i.lathe"), store::Database::Mode::ReadWrite)).execute(std::string("PRAGMA user_version=") + version));
+            must(must(store::Database::open(file("i.lathe"), store::Database::Mode::ReadWrite))
+                     .execute(std::string("PRAGMA user_version=") + version));
             for (const auto access : {Project::Access::Write, Project::Access::Read}) {
                 auto p = Project::open(file("i.lathe"), access);
                 QVERIFY(!p);
@@ -369,7 +383,8 @@ private slots:
         must(must(Project::open(file("j.lathe"), Project::Access::Write)).addRecords(std::vector{trial(0, 1)}));
         const auto whole = std::filesystem::file_size(file("j.lathe"));
         for (const auto cut : {std::uintmax_t{1}, std::uintmax_t{4000}, std::uintmax_t{4096}, whole / 2}) {
-            std::filesystem::copy_file(file("j.lathe"), file("k.lathe"), std::filesystem::copy_options::overwrite_existing);
+            std::filesystem::copy_file(file("j.lathe"), file("k.lathe"),
+                                       std::filesystem::copy_options::overwrite_existing);
             std::filesystem::resize_file(file("k.lathe"), whole - cut);
             for (const auto access : {Project::Access::Write, Project::Access::Read}) {
                 auto p = Project::open(file("k.lathe"), access);
@@ -383,7 +398,9 @@ private slots:
     void aReaderLeavesNothingBesideTheProject()
     {
         must(must(Project::open(file("l.lathe"), Project::Access::Write)).addRecords(std::vector{trial(0, 1)}));
-        const auto beside = [this] { return std::filesystem::exists(file("l.lathe-wal")) || std::filesystem::exists(file("l.lathe-shm")); };
+        const auto beside = [this] {
+            return std::filesystem::exists(file("l.lathe-wal")) || std::filesystem::exists(file("l.lathe-shm"));
+        };
         {
             const Project p = must(Project::open(file("l.lathe"), Project::Access::Read));
             QCOMPARE(must(p.recordCount()), 1);
@@ -452,7 +469,8 @@ private slots:
     {
         const auto name = file("read ?#%.lathe");
         must(must(Project::open(name, Project::Access::Write)).addRecords(std::vector{trial(0, 1)}));
-        // Whoever tests may write anywhere; a link in the place of the file that SQLite wants to make is refused even so.
+        // Whoever tests may write anywhere; a link in the place of the file that SQLite wants to make is refused even
+        // so.
         std::filesystem::create_symlink("elsewhere", name.string() + "-shm");
         QCOMPARE(must(must(Project::open(name, Project::Access::Read)).recordCount()), 1);
         // What waits in the WAL cannot be read there; that must not go unsaid.
@@ -467,7 +485,8 @@ private slots:
     void aGeneThatFitsNoGenomeIsDamage_data()
     {
         QTest::addColumn<QByteArray>("genome");
-        for (const char* genome : {"[2147483648]", "[-2147483649]", "[18446744073709551615]", "[0.5]", "[\"1\"]", "{}", "["})
+        for (const char* genome :
+             {"[2147483648]", "[-2147483649]", "[18446744073709551615]", "[0.5]", "[\"1\"]", "{}", "["})
             QTest::newRow(genome) << QByteArray(genome);
     }
     void aGeneThatFitsNoGenomeIsDamage()
@@ -497,7 +516,10 @@ private slots:
                 ::_exit(2);
             for (int i = 1; i < 5000; ++i)
                 if (auto added = p->addRecords(std::vector{trial(i, i)}); !added)
-                    ::_exit(added.error().code == Errc::StoreFailed && added.error().message.find('\n') == std::string::npos ? 0 : 3);
+                    ::_exit(added.error().code == Errc::StoreFailed
+                                    && added.error().message.find('\n') == std::string::npos
+                                ? 0
+                                : 3);
             ::_exit(4);
         }
         int status = 0;
@@ -521,7 +543,9 @@ private slots:
         QCOMPARE(must(p.sessions()).at(0).activeSeconds, 7.25);
         QCOMPARE(must(p.rounds(session)).at(0).estimateMs, 2.5);
         int events = 0;
-        must(p.forEachEvent(session, [&](std::string_view kind, double at, std::string_view) { events += kind == "measured" && at == 0.5; }));
+        must(p.forEachEvent(session, [&](std::string_view kind, double at, std::string_view) {
+            events += kind == "measured" && at == 0.5;
+        }));
         QCOMPARE(events, 1);
         QCOMPARE(must(p.snapshot(session, "model"))->size(), std::size_t{3});
         QVERIFY(!must(p.snapshot(session, "other")));

@@ -1,5 +1,5 @@
-#include "core/store/record_reader.h"
 #include "core/store/record_range.h"
+#include "core/store/record_reader.h"
 #include "core/store/schema.h"
 #include "core/support/message.h"
 #include "tests/support/must.h"
@@ -35,7 +35,9 @@ Record trial(int i)
     if (i % 4 == 3) {
         r.result.stage = TrialStage::Run;
         r.result.code = i == 3 ? Errc::RunTimeout : Errc::WorkerCrashed;
-        r.result.text = i == 3 ? "took 10 s\nmore" : "kernel k" + std::to_string(i) + " at 0x7f" + std::to_string(i) + ": signal " + std::to_string(i > 8 ? 11 : 6);
+        r.result.text = i == 3 ? "took 10 s\nmore"
+                               : "kernel k" + std::to_string(i) + " at 0x7f" + std::to_string(i) + ": signal "
+                                     + std::to_string(i > 8 ? 11 : 6);
     } else {
         r.result.costsNs = {1000.0 - i};
     }
@@ -50,7 +52,10 @@ class TestRecordReader : public QObject
     Q_OBJECT
 
     QTemporaryDir m_dir;
-    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
+    std::filesystem::path file(const char* name) const
+    {
+        return std::filesystem::path(m_dir.path().toStdString()) / name;
+    }
 
 private slots:
     void initTestCase()
@@ -118,8 +123,9 @@ private slots:
             q.descending = descending;
             return must(reader.rows(must(reader.find(q))));
         };
-        for (const Order order : {Order::Time, Order::Task, Order::Alternative, Order::Sketch, Order::Latency, Order::Predicted, Order::State, Order::Round, Order::Verified, Order::Trial,
-                                  Order::Text, Order::Note, Order::Repeats}) {
+        for (const Order order :
+             {Order::Time, Order::Task, Order::Alternative, Order::Sketch, Order::Latency, Order::Predicted,
+              Order::State, Order::Round, Order::Verified, Order::Trial, Order::Text, Order::Note, Order::Repeats}) {
             QCOMPARE(list(order, false).size(), std::size_t{20});
             QCOMPARE(list(order, true).size(), std::size_t{20});
         }
@@ -195,12 +201,14 @@ private slots:
         QCOMPARE(ratio.points[0].x, 998 / 123.5);
         RecordQuery q;
         q.task = "odd";
-        QCOMPARE(must(reader.points(q, store::RecordAxis::Round, store::RecordAxis::Time)).points.size(), std::size_t{10});
+        QCOMPARE(must(reader.points(q, store::RecordAxis::Round, store::RecordAxis::Time)).points.size(),
+                 std::size_t{10});
     }
 
     void failuresAreGroupedByTheirCause()
     {
-        QCOMPARE(store::failureCause("kernel k3 at 0x7f: took 10.5 s, see /tmp/a b"), std::string("kernel k# at #: took # s, see <path> b"));
+        QCOMPARE(store::failureCause("kernel k3 at 0x7f: took 10.5 s, see /tmp/a b"),
+                 std::string("kernel k# at #: took # s, see <path> b"));
         QCOMPARE(store::failureCause("signal 11\nsecond line"), std::string("signal 11"));
         const RecordReader reader = must(RecordReader::open(file("a.lathe")));
         const auto groups = must(reader.failures());
@@ -230,11 +238,18 @@ private slots:
         {
             auto db = must(store::Database::open(file("old.lathe"), store::Database::Mode::ReadWrite));
             must(db.execute(store::kSchemaSteps[0]));
-            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=1"));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId)
+                            + "; PRAGMA user_version=1"));
             for (int i = 0; i < 3; ++i)
-                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
-                                "verified, durations_ms, conditions, device, time_ms) VALUES('t" + std::to_string(i) + "', 1, 0, " + std::to_string(i) + ", 'conv', 'direct', '[]', 'sketch', 's', '[]', "
-                                "'[]', 'h', " + (i == 2 ? "'run', 'RunTimeout', 'late', NULL" : "'done', 'Ok', '', " + std::to_string(50 - i)) + ", '[]', 1, '{}', '{}', '{}', 5)"));
+                must(db.execute(
+                    "INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, "
+                    "genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                    "verified, durations_ms, conditions, device, time_ms) VALUES('t"
+                    + std::to_string(i) + "', 1, 0, " + std::to_string(i)
+                    + ", 'conv', 'direct', '[]', 'sketch', 's', '[]', "
+                      "'[]', 'h', "
+                    + (i == 2 ? "'run', 'RunTimeout', 'late', NULL" : "'done', 'Ok', '', " + std::to_string(50 - i))
+                    + ", '[]', 1, '{}', '{}', '{}', 5)"));
         }
         const RecordReader reader = must(RecordReader::open(file("old.lathe"))); // a reader too
         QCOMPARE(must(reader.project().totals("conv")).trials, std::int64_t{3});
@@ -250,14 +265,18 @@ private slots:
             auto db = must(store::Database::open(file("older.lathe"), store::Database::Mode::ReadWrite));
             must(db.execute(store::kSchemaSteps[0]));
             must(db.execute(store::kSchemaSteps[1]));
-            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=2"));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId)
+                            + "; PRAGMA user_version=2"));
             must(db.execute("INSERT INTO models VALUES(1, 'h', 'zoo:mlp', 'mlp', '{}')"));
             must(db.execute("INSERT INTO sessions VALUES(7, 1, 'cpu -threads=2', '{}', 0, 0, 'finished')"));
             for (int i = 0; i < 4; ++i)
-                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
-                                "verified, durations_ms, conditions, device, time_ms) VALUES('t" + std::to_string(i) + "', " + (i < 3 ? "7" : "0") + ", 0, " + std::to_string(i)
-                                + ", 'conv', 'direct', '[]', 'sketch', 's', '[]', '[]', 'h', 'done', 'Ok', '', " + std::to_string(50 - i) + ", '[" + std::to_string(50 - i)
-                                + "]', 1, '{}', '" + (i == 0 ? "{\"cold_bytes\": 4096}" : "{}") + "', 'here', 5)"));
+                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, "
+                                "sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                                "verified, durations_ms, conditions, device, time_ms) VALUES('t"
+                                + std::to_string(i) + "', " + (i < 3 ? "7" : "0") + ", 0, " + std::to_string(i)
+                                + ", 'conv', 'direct', '[]', 'sketch', 's', '[]', '[]', 'h', 'done', 'Ok', '', "
+                                + std::to_string(50 - i) + ", '[" + std::to_string(50 - i) + "]', 1, '{}', '"
+                                + (i == 0 ? "{\"cold_bytes\": 4096}" : "{}") + "', 'here', 5)"));
         }
         const Project p = must(Project::open(file("older.lathe"), Project::Access::Write));
         const auto conditions = must(p.conditions("cpu -threads=2"));
@@ -276,16 +295,21 @@ private slots:
             auto db = must(store::Database::open(file("third.lathe"), store::Database::Mode::ReadWrite));
             for (int step = 0; step < 3; ++step)
                 must(db.execute(store::kSchemaSteps[static_cast<std::size_t>(step)]));
-            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=3"));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId)
+                            + "; PRAGMA user_version=3"));
             for (int i = 0; i < 4; ++i)
-                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
-                                "verified, durations_ms, conditions, device, time_ms, predicted_ns, target) VALUES('t" + std::to_string(i) + "', 1, 0, " + std::to_string(i)
-                                + ", 'conv', 'direct', '[]', 'sketch', 's', '[]', '[]', 'h', 'done', 'Ok', '', " + std::to_string(50 - i) + ", '[" + std::to_string(50 - i) + "]', "
+                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, "
+                                "sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                                "verified, durations_ms, conditions, device, time_ms, predicted_ns, target) VALUES('t"
+                                + std::to_string(i) + "', 1, 0, " + std::to_string(i)
+                                + ", 'conv', 'direct', '[]', 'sketch', 's', '[]', '[]', 'h', 'done', 'Ok', '', "
+                                + std::to_string(50 - i) + ", '[" + std::to_string(50 - i) + "]', "
                                 + (i % 2 == 0 ? "1" : "0") + ", '{}', '{}', 'here', 5, 60, 'cpu -threads=2')"));
             QVERIFY(!db.execute("SELECT repeats FROM records")); // it is the third indeed
         }
         {
-            const RecordReader reader = must(RecordReader::open(file("third.lathe"))); // a reader brings it up to date, too
+            const RecordReader reader = must(
+                RecordReader::open(file("third.lathe"))); // a reader brings it up to date, too
             QCOMPARE(must(reader.find({})).size(), std::size_t{4});
             QVERIFY(must(reader.repeatsOf("t1")).empty());
             RecordQuery byVerified;
@@ -294,7 +318,9 @@ private slots:
             const auto summaries = must(reader.rows(rows));
             QVERIFY(!summaries.front().verified && summaries.back().verified && summaries.front().repeats.empty());
             QCOMPARE(summaries.front().predictedNs, 60.0);
-            QCOMPARE(must(reader.project().best({"conv", "cpu -threads=2", store::Conditions{"here", 0}}))[0].record.trial, std::string("t3"));
+            QCOMPARE(
+                must(reader.project().best({"conv", "cpu -threads=2", store::Conditions{"here", 0}}))[0].record.trial,
+                std::string("t3"));
         }
         auto db = must(store::Database::open(file("third.lathe"), store::Database::Mode::ReadOnly));
         auto version = must(store::Statement::prepare(db, "PRAGMA user_version"));
@@ -323,19 +349,28 @@ private slots:
         const char* const left = R"({"key": "0", "kind": "cuda", "name": "H100"})";
         const char* const right = R"({"key": "1", "kind": "cuda", "name": "H100"})";
         const char* const other = R"({"key": "2", "kind": "cuda", "name": "A100"})";
-        const Row rows[] = {{"a", left, 50, ""}, {"b", left, 60, "F"}, {"c", right, 40, ""}, {"d", other, 10, ""}, {"e", right, 70, "G"}, {"f", left, 65, "G"}};
+        const Row rows[] = {{"a", left, 50, ""},  {"b", left, 60, "F"},  {"c", right, 40, ""},
+                            {"d", other, 10, ""}, {"e", right, 70, "G"}, {"f", left, 65, "G"}};
         {
             auto db = must(store::Database::open(file("fifth.lathe"), store::Database::Mode::ReadWrite));
             for (std::size_t step = 0; step < 5; ++step)
                 must(db.execute(store::kSchemaSteps[step]));
-            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=5"));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId)
+                            + "; PRAGMA user_version=5"));
             for (const Row& row : rows)
-                must(db.execute(fmt::format("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
-                                            "verified, durations_ms, conditions, device, time_ms, predicted_ns, target, finals) VALUES('{}', 1, 0, 0, 'conv', 'direct', '[]', 'sketch', 's', '[]', "
-                                            "'[]', 'h', 'done', 'Ok', '', {}, '[{}]', 1, '{{}}', '{{}}', '{}', 5, 60, 'cuda', '{}')", row.trial, row.ns, row.ns, row.device, row.finals)));
-            must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
-                            "verified, durations_ms, conditions, device, time_ms, predicted_ns, target, finals) VALUES('lost', 1, 0, 0, 'conv', 'direct', '[]', 'sketch', 's', '[]', "
-                            "'[]', 'h', 'run', 'DeviceLost', 'gone', NULL, '[]', 0, '{}', '{}', 'no fingerprint', 5, 60, 'cuda', '')"));
+                must(db.execute(fmt::format(
+                    "INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, "
+                    "genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                    "verified, durations_ms, conditions, device, time_ms, predicted_ns, target, finals) VALUES('{}', "
+                    "1, 0, 0, 'conv', 'direct', '[]', 'sketch', 's', '[]', "
+                    "'[]', 'h', 'done', 'Ok', '', {}, '[{}]', 1, '{{}}', '{{}}', '{}', 5, 60, 'cuda', '{}')",
+                    row.trial, row.ns, row.ns, row.device, row.finals)));
+            must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, "
+                            "sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                            "verified, durations_ms, conditions, device, time_ms, predicted_ns, target, finals) "
+                            "VALUES('lost', 1, 0, 0, 'conv', 'direct', '[]', 'sketch', 's', '[]', "
+                            "'[]', 'h', 'run', 'DeviceLost', 'gone', NULL, '[]', 0, '{}', '{}', 'no fingerprint', 5, "
+                            "60, 'cuda', '')"));
             QVERIFY(!db.execute("SELECT device_key FROM records")); // it is the fifth indeed
             auto boards = must(store::Statement::prepare(db, "SELECT count(DISTINCT device) FROM fastest"));
             QVERIFY(must(boards.step()));
@@ -380,12 +415,16 @@ private slots:
             auto db = must(store::Database::open(file("fourth.lathe"), store::Database::Mode::ReadWrite));
             for (int step = 0; step < 4; ++step)
                 must(db.execute(store::kSchemaSteps[static_cast<std::size_t>(step)]));
-            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=4"));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId)
+                            + "; PRAGMA user_version=4"));
             for (int i = 0; i < 3; ++i)
-                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
-                                "verified, durations_ms, conditions, device, time_ms, predicted_ns, target) VALUES('t" + std::to_string(i) + "', 1, 0, " + std::to_string(i)
-                                + ", 'conv', '" + (i == 2 ? "gemm" : "direct") + "', '[]', 'sketch', 's', '[]', '[]', 'h', 'done', 'Ok', '', " + std::to_string(50 - i) + ", '["
-                                + std::to_string(50 - i) + "]', 1, '{}', '{}', 'here', 5, 60, 'sim')"));
+                must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, "
+                                "sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
+                                "verified, durations_ms, conditions, device, time_ms, predicted_ns, target) VALUES('t"
+                                + std::to_string(i) + "', 1, 0, " + std::to_string(i) + ", 'conv', '"
+                                + (i == 2 ? "gemm" : "direct")
+                                + "', '[]', 'sketch', 's', '[]', '[]', 'h', 'done', 'Ok', '', " + std::to_string(50 - i)
+                                + ", '[" + std::to_string(50 - i) + "]', 1, '{}', '{}', 'here', 5, 60, 'sim')"));
             QVERIFY(!db.execute("SELECT finals FROM records")); // it is the fourth indeed
         }
         Project writer = must(Project::open(file("fourth.lathe"), Project::Access::Write));
@@ -409,10 +448,14 @@ private slots:
             auto db = must(store::Database::open(file("texts.lathe"), store::Database::Mode::ReadWrite));
             for (int step = 0; step < 5; ++step)
                 must(db.execute(store::kSchemaSteps[static_cast<std::size_t>(step)]));
-            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId) + "; PRAGMA user_version=5"));
-            must(db.execute("INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, text, mean_ns, costs_ns, "
-                            "verified, durations_ms, conditions, device, time_ms, predicted_ns, target) VALUES('old', 1, 0, 0, 'conv', 'direct', '[]', 'sketch', 's', '[]', '[]', 'h', 'run', "
-                            "'RunTimeout', 'the run took longer than 10 s', NULL, '[]', 0, '{}', '{}', 'here', 5, 60, 'sim')"));
+            must(db.execute("PRAGMA application_id=" + std::to_string(store::kApplicationId)
+                            + "; PRAGMA user_version=5"));
+            must(db.execute(
+                "INSERT INTO records(trial, session, round, position, task, alternative, edges, kind, sketch, genome, "
+                "steps, hash, stage, code, text, mean_ns, costs_ns, "
+                "verified, durations_ms, conditions, device, time_ms, predicted_ns, target) VALUES('old', 1, 0, 0, "
+                "'conv', 'direct', '[]', 'sketch', 's', '[]', '[]', 'h', 'run', "
+                "'RunTimeout', 'the run took longer than 10 s', NULL, '[]', 0, '{}', '{}', 'here', 5, 60, 'sim')"));
             QVERIFY(!db.execute("SELECT about FROM records")); // it is the fifth indeed
         }
         Project writer = must(Project::open(file("texts.lathe"), Project::Access::Write));

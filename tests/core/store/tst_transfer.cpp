@@ -5,6 +5,7 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 #include <fstream>
@@ -18,7 +19,8 @@ using store::Project;
 
 namespace {
 
-Record record(const std::string& id, const char* task, double ns, const char* alternative = "direct", const char* steps = "[]", const char* target = "cpu")
+Record record(const std::string& id, const char* task, double ns, const char* alternative = "direct",
+              const char* steps = "[]", const char* target = "cpu")
 {
     Record r;
     r.trial = id;
@@ -53,13 +55,18 @@ class TestTransfer : public QObject
     Q_OBJECT
 
     QTemporaryDir m_dir;
-    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
+    std::filesystem::path file(const char* name) const
+    {
+        return std::filesystem::path(m_dir.path().toStdString()) / name;
+    }
 
     Project filled(const char* name, const std::vector<Record>& records)
     {
         Project p = must(Project::open(file(name), Project::Access::Write));
         const std::int64_t model = must(p.addModel({0, "hash", "zoo:net", "net", "{}"}));
-        must(p.addTasks(model, {{"conv", "conv2d", 2, 1e6, "{\"nested\": \"[\\\"key\\\"]\", \"reference\": \"direct\"}"}, {"own", "own", 1, 1, "{}"}}));
+        must(
+            p.addTasks(model, {{"conv", "conv2d", 2, 1e6, "{\"nested\": \"[\\\"key\\\"]\", \"reference\": \"direct\"}"},
+                               {"own", "own", 1, 1, "{}"}}));
         must(p.addRecords(records));
         return p;
     }
@@ -86,7 +93,8 @@ private slots:
 
     void distillingKeepsTheBestOfEachKind()
     {
-        const Project from = filled("all.lathe", {record("1", "conv", 100), record("2", "conv", 90), record("3", "conv", 95, "winograd-2"), record("4", "own", 0),
+        const Project from = filled("all.lathe", {record("1", "conv", 100), record("2", "conv", 90),
+                                                  record("3", "conv", 95, "winograd-2"), record("4", "own", 0),
                                                   record("5", "conv", 10, "direct", "[]", "cpu -threads=2")});
         Project to = must(Project::open(file("best.lathe"), Project::Access::Write));
         QCOMPARE(must(store::copyRecords(from, to, true)).written, std::int64_t{3});
@@ -112,16 +120,18 @@ private slots:
     void theReferencesLogHoldsWhatTheReferenceCouldHaveMade()
     {
         const Project p = filled("log.lathe", {
-            record("1", "conv", 2000),
-            record("2", "conv", 0),
-            record("3", "conv", 50, "winograd-2"),
-            record("4", "own", 50),
-            record("5", "conv", 50, "direct", "[[\"no such step\"]]"),
-            record("6", "conv", 50, "direct", "[]", "cuda"),
-            record("7", "conv", 50, "direct", "[]", ""),
-        });
+                                                  record("1", "conv", 2000),
+                                                  record("2", "conv", 0),
+                                                  record("3", "conv", 50, "winograd-2"),
+                                                  record("4", "own", 50),
+                                                  record("5", "conv", 50, "direct", "[[\"no such step\"]]"),
+                                                  record("6", "conv", 50, "direct", "[]", "cuda"),
+                                                  record("7", "conv", 50, "direct", "[]", ""),
+                                              });
         const auto describe = [](std::string_view device) {
-            return std::pair(std::string("llvm -keys=cpu"), std::vector<std::int64_t>{device.find("one") != std::string_view::npos ? 8 : 0, 64, 64, 0, 0, 0, 0, 0});
+            return std::pair(
+                std::string("llvm -keys=cpu"),
+                std::vector<std::int64_t>{device.find("one") != std::string_view::npos ? 8 : 0, 64, 64, 0, 0, 0, 0, 0});
         };
         const auto count = must(store::exportReferenceLog(p, file("log.json"), "cpu", describe));
         QCOMPARE(count.written, std::int64_t{1});
@@ -134,7 +144,8 @@ private slots:
         const auto lines = linesOf(file("log.json"));
         QCOMPARE(lines.size(), std::size_t{1});
         const json line = json::parse(lines[0]);
-        QVERIFY((line["i"][0] == json({"[\"key\"]", "llvm -keys=cpu", {8, 64, 64, 0, 0, 0, 0, 0}, "", 0, json::array()})));
+        QVERIFY(
+            (line["i"][0] == json({"[\"key\"]", "llvm -keys=cpu", {8, 64, 64, 0, 0, 0, 0, 0}, "", 0, json::array()})));
         QVERIFY((line["i"][1] == json({json::array(), json::array()})));
         QCOMPARE(line["r"][0].size(), std::size_t{2});
         QCOMPARE(line["r"][0][0].get<double>(), 2000 * 1e-9); // seconds
@@ -145,7 +156,9 @@ private slots:
 
     void aProjectTellsItsTargets()
     {
-        const Project p = filled("targets.lathe", {record("1", "conv", 1), record("2", "conv", 1, "direct", "[]", "cuda"), record("3", "conv", 0, "direct", "[]", "sim")});
+        const Project p = filled("targets.lathe",
+                                 {record("1", "conv", 1), record("2", "conv", 1, "direct", "[]", "cuda"),
+                                  record("3", "conv", 0, "direct", "[]", "sim")});
         QVERIFY((must(p.targets()) == std::vector<std::string>{"cpu", "cuda"}));
     }
 

@@ -7,26 +7,24 @@
 
 #include <QtTest>
 
-#include <csignal>
-#include <cstdlib>
-
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
 
 namespace tst_checks {
 
 using namespace lathe;
 
-/// Checks that cost time are on in tests and in the workers that they start, and the codes of every plugin are one list.
+/// Checks that cost time are on in tests and in the workers that they start, and the codes of every plugin are one
+/// list.
 class TestChecks : public QObject
 {
     Q_OBJECT
 
 private slots:
-    void testProgramsHaveThemOn()
-    {
-        QVERIFY(checksAreOn());
-    }
+    void testProgramsHaveThemOn() { QVERIFY(checksAreOn()); }
 
     void workersInheritThem()
     {

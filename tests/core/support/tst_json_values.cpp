@@ -81,13 +81,15 @@ private slots:
         QVERIFY(partIn(object, "o").contains("a") && partIn(object, "n").empty());
         std::int32_t n = 0;
         QVERIFY(takeMember(object, "n", n) && n == 3);
-        QVERIFY(!takeMember(object, "huge", n) && !takeMember(object, "none", n) && !takeMember(json(3), "n", n) && n == 3);
+        QVERIFY(!takeMember(object, "huge", n) && !takeMember(object, "none", n) && !takeMember(json(3), "n", n)
+                && n == 3);
     }
 
     /// Ranges of whole numbers are looked at in one place (compute DAGs and workload keys read bits and hashes).
     void readersShareThem()
     {
-        QDirIterator it(QStringLiteral(LATHE_SOURCE_DIR) + "/core", {"*.cpp", "*.h"}, QDir::Files, QDirIterator::Subdirectories);
+        QDirIterator it(QStringLiteral(LATHE_SOURCE_DIR) + "/core", {"*.cpp", "*.h"}, QDir::Files,
+                        QDirIterator::Subdirectories);
         int files = 0;
         while (it.hasNext()) {
             QFile file(it.next());
@@ -95,7 +97,8 @@ private slots:
             ++files;
             if (file.fileName().contains("/core/support/") || file.fileName().contains("/core/compute/"))
                 continue;
-            QVERIFY2(!file.readAll().contains("is_number_unsigned"), qPrintable(file.fileName() + " has a range check of its own"));
+            QVERIFY2(!file.readAll().contains("is_number_unsigned"),
+                     qPrintable(file.fileName() + " has a range check of its own"));
         }
         QVERIFY(files > 300);
     }

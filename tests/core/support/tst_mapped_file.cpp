@@ -4,13 +4,13 @@
 
 #include <QtTest>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <optional>
 #include <string>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace tst_mapped_file {
 
@@ -22,7 +22,8 @@ constexpr std::size_t kBytes = 3 << 16; // some pages
 
 QString textOf(const MappedFile& file)
 {
-    return QString::fromLatin1(reinterpret_cast<const char*>(file.bytes().data()), static_cast<qsizetype>(file.bytes().size()));
+    return QString::fromLatin1(reinterpret_cast<const char*>(file.bytes().data()),
+                               static_cast<qsizetype>(file.bytes().size()));
 }
 
 } // namespace
@@ -94,11 +95,16 @@ private slots:
             MappedFile::sayWhichWasCutShort("some-program");
             const auto before = MappedFile::open(executablePath());
             const auto opened = MappedFile::open(m_file);
-            { const auto passing = MappedFile::open(m_file); }
+            {
+                const auto passing = MappedFile::open(m_file);
+            }
             if (other)
                 ::raise(SIGBUS);
             std::filesystem::resize_file(m_file, 1);
-            ::_exit(before && opened && *const_cast<const volatile std::byte*>(&opened->bytes()[kBytes - 1]) == std::byte(1) ? 5 : 6);
+            ::_exit(before && opened
+                            && *const_cast<const volatile std::byte*>(&opened->bytes()[kBytes - 1]) == std::byte(1)
+                        ? 5
+                        : 6);
         }
         ::close(ends[1]);
         QByteArray said; // in pieces, as it was written

@@ -13,9 +13,9 @@ using namespace lathe;
 
 namespace {
 
-/// Errors made in core and plugins with a text alone. What a person meets in the window has an id; the rest is shown in English until it
-/// has one too. The number may only fall: give a new error an id in message_table.inc (or, where no person ever meets it, take
-/// another one's place).
+/// Errors made in core and plugins with a text alone. What a person meets in the window has an id; the rest is shown in
+/// English until it has one too. The number may only fall: give a new error an id in message_table.inc (or, where no
+/// person ever meets it, take another one's place).
 constexpr int kWithoutId = 270;
 
 QMap<QString, QString> chinesePatterns()
@@ -34,7 +34,8 @@ QMap<QString, QString> chinesePatterns()
         else if (xml.name() == QLatin1String("source"))
             source = xml.readElementText();
         else if (xml.name() == QLatin1String("translation") && context == QLatin1String("Core"))
-            patterns[source] = xml.attributes().hasAttribute(QStringLiteral("type")) ? QString() : xml.readElementText();
+            patterns[source] = xml.attributes().hasAttribute(QStringLiteral("type")) ? QString()
+                                                                                     : xml.readElementText();
     }
     return patterns;
 }
@@ -54,7 +55,8 @@ std::set<std::string_view> shownNames(std::string_view pattern)
 QStringList errorSites(const QString& folder)
 {
     QStringList sites;
-    QDirIterator it(QStringLiteral(LATHE_SOURCE_DIR "/") + folder, {"*.h", "*.cpp"}, QDir::Files, QDirIterator::Subdirectories);
+    QDirIterator it(QStringLiteral(LATHE_SOURCE_DIR "/") + folder, {"*.h", "*.cpp"}, QDir::Files,
+                    QDirIterator::Subdirectories);
     static const QRegularExpression call(QStringLiteral("\\bmakeError\\("));
     while (it.hasNext()) {
         QFile file(it.next());
@@ -74,7 +76,8 @@ QStringList errorSites(const QString& folder)
                 if (text[end] == '"')
                     quoted = !quoted;
             }
-            sites << file.fileName().mid(qstrlen(LATHE_SOURCE_DIR) + 1) + ": " + text.mid(begin, end - begin - 1).simplified();
+            sites << file.fileName().mid(qstrlen(LATHE_SOURCE_DIR) + 1) + ": "
+                         + text.mid(begin, end - begin - 1).simplified();
         }
     }
     return sites;
@@ -89,8 +92,11 @@ class TestMessage : public QObject
 private slots:
     void aMessageSaysItsPattern()
     {
-        QCOMPARE(textOf(say(Msg::RunTookLong, 10.0, phrase("timing the kernel"))), std::string("the run took longer than 10 s while timing the kernel"));
-        QCOMPARE(textOf(say(Msg::NeededByNodes, say(Msg::NeedsOperator, "Foo"), std::vector<std::string>{"\"a\"", "\"b\""})), std::string("operator Foo (nodes \"a\", \"b\")"));
+        QCOMPARE(textOf(say(Msg::RunTookLong, 10.0, phrase("timing the kernel"))),
+                 std::string("the run took longer than 10 s while timing the kernel"));
+        QCOMPARE(
+            textOf(say(Msg::NeededByNodes, say(Msg::NeedsOperator, "Foo"), std::vector<std::string>{"\"a\"", "\"b\""})),
+            std::string("operator Foo (nodes \"a\", \"b\")"));
         // What is for programs alone is not shown.
         const Message tile = say(Msg::TileOverRegisters, 20, 2, 16, "vector_registers");
         QCOMPARE(textOf(tile), std::string("a tile of 20 sums and 2 operands does not fit 16 registers"));
@@ -125,19 +131,23 @@ private slots:
                 return "{what} > {seconds:.1f}";
             return english == "timing the kernel" ? "TIMING" : std::string(english);
         };
-        QCOMPARE(textOf(say(Msg::Noted, "outside", say(Msg::RunTookLong, 10, phrase("timing the kernel"))), shout), std::string("TIMING > 10.0 <- outside"));
+        QCOMPARE(textOf(say(Msg::Noted, "outside", say(Msg::RunTookLong, 10, phrase("timing the kernel"))), shout),
+                 std::string("TIMING > 10.0 <- outside"));
     }
 
     void jsonBringsAMessageBack()
     {
-        const Message message = say(Msg::Noted, say(Msg::NodeAt, "n", "\xff broken"),
-                                    say(Msg::ModelNeeds, std::vector<Message>{say(Msg::NeededByMoreNodes, say(Msg::NeedsOperator, "Foo"), std::vector<std::string>{"\"a\""}, 7)}));
+        const Message message = say(
+            Msg::Noted, say(Msg::NodeAt, "n", "\xff broken"),
+            say(Msg::ModelNeeds, std::vector<Message>{say(Msg::NeededByMoreNodes, say(Msg::NeedsOperator, "Foo"),
+                                                          std::vector<std::string>{"\"a\""}, 7)}));
         const std::string json = toJsonText(about(message));
         const About back = aboutFromJsonText(json);
         QVERIFY2(back, json.c_str());
         QCOMPARE(toJsonText(back), json);
         QCOMPARE(back->number("more"), 7.0);
-        QVERIFY(textOf(*back).find("needs what is not supported: operator Foo (nodes \"a\" and 7 more)") != std::string::npos);
+        QVERIFY(textOf(*back).find("needs what is not supported: operator Foo (nodes \"a\" and 7 more)")
+                != std::string::npos);
         QCOMPARE(aboutFromJsonText(toJsonText(about(say(Msg::RunTookLong, 0.25, "x"))))->number("seconds"), 0.25);
     }
 
@@ -149,7 +159,8 @@ private slots:
         QTest::newRow("another value") << QByteArray("[1, 2]");
         QTest::newRow("an id of a newer version") << QByteArray(R"({"id": "WarpsMelted", "with": {}})");
         QTest::newRow("an argument is absent") << QByteArray(R"({"id": "RunTookLong", "with": {"seconds": 10}})");
-        QTest::newRow("an argument of another kind") << QByteArray(R"({"id": "RunTookLong", "with": {"seconds": {}, "what": "x"}})");
+        QTest::newRow("an argument of another kind")
+            << QByteArray(R"({"id": "RunTookLong", "with": {"seconds": {}, "what": "x"}})");
         QByteArray deep = R"({"id": "FileEmpty", "with": {}})";
         for (int i = 0; i < 100; ++i)
             deep = R"({"id": "Noted", "with": {"outer": "x", "inner": [)" + deep + "]}}";
@@ -166,7 +177,8 @@ private slots:
         QCOMPARE(packageIn("libnvrtc.so.12: cannot open shared object file"), std::string("nvidia-cuda-toolkit"));
         QCOMPARE(packageIn("/usr/bin/ld.lld-19: No such file or directory"), std::string("lld-19"));
         QVERIFY(packageIn("libnvrtc.so.12 is of version 12").empty());
-        QCOMPARE(notLoaded("x.so", "libOpenCL.so.1: cannot open shared object file").text("package"), std::string("ocl-icd-libopencl1"));
+        QCOMPARE(notLoaded("x.so", "libOpenCL.so.1: cannot open shared object file").text("package"),
+                 std::string("ocl-icd-libopencl1"));
     }
 
     void everyMessageHasItsNamesOnceAndAChinesePattern()
@@ -212,8 +224,12 @@ private slots:
         if (without.size() != kWithoutId) {
             for (const QString& site : without)
                 qInfo("%s", qPrintable(site));
-            QFAIL(qPrintable(QStringLiteral("%1 errors have a text without an id, not %2: %3").arg(without.size()).arg(kWithoutId)
-                                 .arg(without.size() > kWithoutId ? "give the new ones an id in core/support/message_table.inc" : "write the smaller number into this test")));
+            QFAIL(qPrintable(QStringLiteral("%1 errors have a text without an id, not %2: %3")
+                                 .arg(without.size())
+                                 .arg(kWithoutId)
+                                 .arg(without.size() > kWithoutId
+                                          ? "give the new ones an id in core/support/message_table.inc"
+                                          : "write the smaller number into this test")));
         }
     }
 };

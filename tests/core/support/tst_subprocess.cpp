@@ -3,12 +3,12 @@
 
 #include <QtTest>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <fstream>
 #include <stop_token>
 #include <thread>
-
-#include <unistd.h>
 
 namespace tst_subprocess {
 
@@ -107,7 +107,8 @@ private slots:
     void aStopThatNeverComesChangesNothing()
     {
         std::stop_source source;
-        const auto done = runProcess(shell("sleep 0.2; echo done"), "", Deadline::inSeconds(20), 1 << 20, source.get_token());
+        const auto done = runProcess(shell("sleep 0.2; echo done"), "", Deadline::inSeconds(20), 1 << 20,
+                                     source.get_token());
         QVERIFY(done);
         QCOMPARE(QString::fromStdString(done->output), QString("done\n"));
         const auto late = runProcess(shell("sleep 1000"), "", Deadline::inSeconds(0.2), 1 << 20, source.get_token());

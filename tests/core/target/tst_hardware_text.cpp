@@ -32,7 +32,8 @@ private slots:
         QCOMPARE(lines->limits.size(), std::size_t{2});
         QCOMPARE(lines->get("l2_bytes"), std::int64_t{1048576});
         QCOMPARE(lines->limits.at("num_cores").origin, std::string("file a"));
-        const auto object = parseHardware("{\"l2_bytes\": {\"value\": 1048576, \"origin\": \"detected\"},\n \"num_cores\": 4}", "file b");
+        const auto object = parseHardware(
+            "{\"l2_bytes\": {\"value\": 1048576, \"origin\": \"detected\"},\n \"num_cores\": 4}", "file b");
         QVERIFY(object);
         QCOMPARE(object->get("num_cores"), std::int64_t{4});
         QCOMPARE(object->limits.at("l2_bytes").origin, std::string("detected"));

@@ -28,7 +28,8 @@ private slots:
     void theReferencesKindsSayWhatTheyAreLike()
     {
         const BackendTraits& cpu = traits("cpu");
-        QVERIFY(cpu.clock == CostClock::Wall && cpu.sharesCores && cpu.runsHere && cpu.libraries && !cpu.takesDeviceFigures);
+        QVERIFY(cpu.clock == CostClock::Wall && cpu.sharesCores && cpu.runsHere && cpu.libraries
+                && !cpu.takesDeviceFigures);
         QCOMPARE(cpu.layout, std::string("NHWC"));
         QCOMPARE(cpu.headStart, "cpu-" + thisMachine());
         QVERIFY(!traits("cpu -mtriple=riscv64-linux-gnu").runsHere);
@@ -36,7 +37,8 @@ private slots:
         QVERIFY(cuda.clock == CostClock::Device && cuda.form == KernelForm::Launches && cuda.takesDeviceFigures);
         QVERIFY(!cuda.sharesCores && !cuda.libraries && cuda.runsHere && cuda.layout.empty() && cuda.headStart.empty());
         QVERIFY(traits("sim").clock == CostClock::Model && traits("sim").form == KernelForm::Phases);
-        QVERIFY(traits("sim -like=cuda").clock == CostClock::Model && traits("sim -like=cuda").form == KernelForm::Launches);
+        QVERIFY(traits("sim -like=cuda").clock == CostClock::Model
+                && traits("sim -like=cuda").form == KernelForm::Launches);
         QCOMPARE(traits("sim").headStart, std::string("sim"));
         QVERIFY(Target().traits() == cpu);
     }
@@ -76,11 +78,15 @@ private slots:
         QCOMPARE(plain->family(), std::string("cpu")); // as of when it was read
         QCOMPARE(defaultHardware(*plain).get("rods"), std::int64_t{13});
         const auto kinds = targetKinds();
-        QCOMPARE(std::count_if(kinds.begin(), kinds.end(), [](const TargetKindPtr& kind) { return kind->name == "abacus"; }), std::ptrdiff_t{1});
+        QCOMPARE(
+            std::count_if(kinds.begin(), kinds.end(), [](const TargetKindPtr& kind) { return kind->name == "abacus"; }),
+            std::ptrdiff_t{1});
         const auto wrong = Target::parse("abacus -beads=glass");
-        QVERIFY2(!wrong && wrong.error().message.find("wood or ivory") != std::string::npos, wrong.error().message.c_str());
+        QVERIFY2(!wrong && wrong.error().message.find("wood or ivory") != std::string::npos,
+                 wrong.error().message.c_str());
         const auto unknown = Target::parse("slide-rule");
-        QVERIFY2(!unknown && unknown.error().message.find("sim, abacus") != std::string::npos, unknown.error().message.c_str());
+        QVERIFY2(!unknown && unknown.error().message.find("sim, abacus") != std::string::npos,
+                 unknown.error().message.c_str());
     }
 
     void whatADeviceTellsReplacesPresetsAlone()

@@ -2,8 +2,8 @@
 #include "core/target/target.h"
 #include "tests/support/test_program.h"
 
-#include <QTest>
 #include <QTemporaryDir>
+#include <QTest>
 
 #include <filesystem>
 #include <fstream>
@@ -41,18 +41,30 @@ private slots:
     {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("word");
-        QTest::newRow("empty") << "" << "empty";
-        QTest::newRow("kind") << "tpu" << "tpu";
-        QTest::newRow("reference's name") << "llvm -mcpu=core-avx2" << "named cpu";
-        QTest::newRow("no dash") << "cpu mcpu=x" << "mcpu=x";
-        QTest::newRow("no value") << "cpu -mcpu=" << "-mcpu=";
-        QTest::newRow("unknown key") << "cuda -mcpu=x" << "-mcpu=x";
-        QTest::newRow("threads") << "cpu -threads=0" << "-threads=0";
-        QTest::newRow("threads text") << "cpu -threads=2x" << "-threads=2x";
-        QTest::newRow("twice") << "cpu -threads=2 -threads=3" << "-threads=3";
-        QTest::newRow("like") << "sim -like=fpga" << "-like=fpga";
-        QTest::newRow("arch") << "cuda -arch=90" << "-arch=90";
-        QTest::newRow("quote") << "cpu -mcpu=\"a" << "quote";
+        QTest::newRow("empty") << ""
+                               << "empty";
+        QTest::newRow("kind") << "tpu"
+                              << "tpu";
+        QTest::newRow("reference's name") << "llvm -mcpu=core-avx2"
+                                          << "named cpu";
+        QTest::newRow("no dash") << "cpu mcpu=x"
+                                 << "mcpu=x";
+        QTest::newRow("no value") << "cpu -mcpu="
+                                  << "-mcpu=";
+        QTest::newRow("unknown key") << "cuda -mcpu=x"
+                                     << "-mcpu=x";
+        QTest::newRow("threads") << "cpu -threads=0"
+                                 << "-threads=0";
+        QTest::newRow("threads text") << "cpu -threads=2x"
+                                      << "-threads=2x";
+        QTest::newRow("twice") << "cpu -threads=2 -threads=3"
+                               << "-threads=3";
+        QTest::newRow("like") << "sim -like=fpga"
+                              << "-like=fpga";
+        QTest::newRow("arch") << "cuda -arch=90"
+                              << "-arch=90";
+        QTest::newRow("quote") << "cpu -mcpu=\"a"
+                               << "quote";
     }
     void refusalsNameTheWord()
     {
@@ -108,8 +120,9 @@ private slots:
             std::filesystem::create_directories((root / name).parent_path());
             std::ofstream(root / name) << text << '\n';
         };
-        write("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu avx2 fma sse2\nphysical id\t: 0\ncore id\t\t: 0\ncpu MHz\t\t: 3100.5\n\n"
-                              "processor\t: 1\nphysical id\t: 0\ncore id\t\t: 1\n");
+        write("proc/cpuinfo",
+              "processor\t: 0\nflags\t\t: fpu avx2 fma sse2\nphysical id\t: 0\ncore id\t\t: 0\ncpu MHz\t\t: 3100.5\n\n"
+              "processor\t: 1\nphysical id\t: 0\ncore id\t\t: 1\n");
         const std::string cache = "sys/devices/system/cpu/cpu0/cache/index";
         const auto level = [&](int index, const char* depth, const char* type, const char* size) {
             write(cache + std::to_string(index) + "/level", depth);

@@ -3,6 +3,7 @@
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>

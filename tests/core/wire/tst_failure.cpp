@@ -14,7 +14,8 @@ private slots:
     void anErrorCrossesWithWhatItIsAbout()
     {
         wire::Failure sent, received;
-        wire::setFailure(&sent, makeError(Errc::RunTimeout, say(Msg::RunTookLong, 10, say(Msg::WhileTiming))).note("device 2"));
+        wire::setFailure(
+            &sent, makeError(Errc::RunTimeout, say(Msg::RunTookLong, 10, say(Msg::WhileTiming))).note("device 2"));
         QVERIFY(received.ParseFromString(sent.SerializeAsString()));
         const Error error = wire::errorOf(received);
         QVERIFY(error.code == Errc::RunTimeout);

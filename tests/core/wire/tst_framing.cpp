@@ -38,8 +38,8 @@ private slots:
             FrameReader reader;
             std::vector<std::string> got;
             for (std::size_t at = 0; at < stream.size();) {
-                const std::size_t size =
-                    std::min<std::size_t>(1 + random.below(round < 10 ? 9 : 50000), stream.size() - at);
+                const std::size_t size = std::min<std::size_t>(1 + random.below(round < 10 ? 9 : 50000),
+                                                               stream.size() - at);
                 feed(reader, std::string_view(stream).substr(at, size));
                 at += size;
                 while (true) {

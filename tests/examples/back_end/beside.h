@@ -1,8 +1,8 @@
 #pragma once
 
-#include <string>
-
 #include <dlfcn.h>
+
+#include <string>
 
 /// A function of another plugin in the folder in which the shared object with `here` lies; null: it is not there.
 inline void* entryBeside(const void* here, const char* file, const char* entry)

@@ -1,5 +1,4 @@
 #include "core/runtime/device_abi.h"
-
 #include "tests/examples/back_end/beside.h"
 
 #include <cstring>
@@ -9,7 +8,8 @@ namespace {
 const LatheDeviceApi* processor()
 {
     static const LatheDeviceApi* const api = [] {
-        auto* const entry = reinterpret_cast<LatheDeviceApiFn>(entryBeside(reinterpret_cast<const void*>(&processor), "cpu_device.so", "lathe_device_api"));
+        auto* const entry = reinterpret_cast<LatheDeviceApiFn>(
+            entryBeside(reinterpret_cast<const void*>(&processor), "cpu_device.so", "lathe_device_api"));
         return entry != nullptr ? entry() : nullptr;
     }();
     return api;

@@ -1,5 +1,6 @@
-#include "core/backend/codegen.h"
 #include "core/backend/rules.h"
+
+#include "core/backend/codegen.h"
 
 using namespace lathe;
 
@@ -33,7 +34,8 @@ Hardware presetsOf(const Target& target)
 }
 
 /// Loops as they stand: a pass of the shuttle for every element.
-Result<std::vector<schedule::Step>> plainWeave(const compute::DagPtr&, const std::vector<bool>&, const Target&, const Hardware&)
+Result<std::vector<schedule::Step>> plainWeave(const compute::DagPtr&, const std::vector<bool>&, const Target&,
+                                               const Hardware&)
 {
     return std::vector<schedule::Step>();
 }

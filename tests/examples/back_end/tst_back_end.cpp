@@ -19,7 +19,8 @@ using namespace lathe;
 using namespace lathe::session;
 using lathe::test::must;
 
-/// A back end of a new kind: nothing outside its folder was changed for it, and everything that a network goes through knows it.
+/// A back end of a new kind: nothing outside its folder was changed for it, and everything that a network goes through
+/// knows it.
 class TestBackEnd : public QObject
 {
     Q_OBJECT
@@ -27,7 +28,10 @@ class TestBackEnd : public QObject
     static constexpr const char* kLoom = "loom -threads=1";
     QTemporaryDir m_dir;
 
-    std::filesystem::path file(const char* name) const { return std::filesystem::path(m_dir.path().toStdString()) / name; }
+    std::filesystem::path file(const char* name) const
+    {
+        return std::filesystem::path(m_dir.path().toStdString()) / name;
+    }
     std::unique_ptr<TuningSession> open(const char* project, const char* target = kLoom) const
     {
         OpenOptions options;
@@ -81,13 +85,15 @@ private slots:
         QVERIFY(!refused);
         QVERIFY2(refused.error().message.find("fine or coarse") != std::string::npos, refused.error().message.c_str());
         const auto unknown = parseTarget("spindle");
-        QVERIFY2(!unknown && unknown.error().message.find("loom") != std::string::npos, unknown.error().message.c_str());
+        QVERIFY2(!unknown && unknown.error().message.find("loom") != std::string::npos,
+                 unknown.error().message.c_str());
         QCOMPARE(must(parseTarget("loom -weave=coarse")).traits().tolerance.of(DType::F32), 1e-2);
     }
 
     void itsTasksAreShown()
     {
-        const QJsonObject tasks = QJsonDocument::fromJson(cli({"tasks", "zoo:mlp", "--target", kLoom, "--json"})).object();
+        const QJsonObject tasks =
+            QJsonDocument::fromJson(cli({"tasks", "zoo:mlp", "--target", kLoom, "--json"})).object();
         QCOMPARE(tasks["target"].toString(), QString(kLoom));
         QVERIFY(!tasks["tasks"].toArray().isEmpty());
     }
@@ -110,7 +116,8 @@ private slots:
         const auto history = must(session->history());
         const auto trials = must(history->rows(must(history->find({}, {}))));
         QVERIFY(trials.size() >= 9);
-        QVERIFY(std::all_of(trials.begin(), trials.end(), [](const TrialRow& trial) { return trial.code == "Ok" && std::isfinite(trial.costMs); }));
+        QVERIFY(std::all_of(trials.begin(), trials.end(),
+                            [](const TrialRow& trial) { return trial.code == "Ok" && std::isfinite(trial.costMs); }));
         // What the device told of itself stands in for the presets, and stays.
         QCOMPARE(limit(*session, "l2_bytes").value, std::int64_t{98304});
         QCOMPARE(limit(*session, "l2_bytes").origin, std::string("of the loom"));
@@ -160,7 +167,8 @@ private slots:
         QVERIFY(row >= 0);
         QCOMPARE(target->itemText(row), QStringLiteral("a loom"));
         target->setCurrentIndex(row);
-        QTRY_COMPARE(test::find<QComboBox>(window.get(), "devicePicker")->currentData().toString(), QStringLiteral("jacquard"));
+        QTRY_COMPARE(test::find<QComboBox>(window.get(), "devicePicker")->currentData().toString(),
+                     QStringLiteral("jacquard"));
     }
 };
 

@@ -7,6 +7,7 @@
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -63,11 +64,11 @@ compute::DagPtr convolution()
         return ir::ifThenElse(i[1] >= ir::Expr(1) && i[1] < ir::Expr(8) && i[2] >= ir::Expr(1) && i[2] < ir::Expr(10),
                               b.at(x, {i[0], i[1] - ir::Expr(1), i[2] - ir::Expr(1), i[3]}), ir::floatImm(0));
     });
-    const auto conv = b.reduce("conv", {1, 7, 9, 6}, {"n", "h", "w", "c"}, "", ir::Combiner::Sum,
-                               {{"ry", 3}, {"rx", 3}, {"rc", 5}}, [&](const auto& a, const auto& r) {
-                                   return b.at(padded, {a[0], a[1] + r[0], a[2] + r[1], r[2]})
-                                       * b.at(w, {r[0], r[1], r[2], a[3]});
-                               });
+    const auto conv = b.reduce(
+        "conv", {1, 7, 9, 6}, {"n", "h", "w", "c"}, "", ir::Combiner::Sum, {{"ry", 3}, {"rx", 3}, {"rc", 5}},
+        [&](const auto& a, const auto& r) {
+            return b.at(padded, {a[0], a[1] + r[0], a[2] + r[1], r[2]}) * b.at(w, {r[0], r[1], r[2], a[3]});
+        });
     return finish(b, b.compute("relu", {1, 7, 9, 6}, {}, "elemwise", [&](const auto& i) {
         return ir::max(b.at(conv, {i[0], i[1], i[2], i[3]}), ir::floatImm(0));
     }));
@@ -80,7 +81,7 @@ compute::DagPtr intrinsics()
     return finish(b, b.compute("y", {37}, {}, "elemwise", [&](const auto& i) {
         const ir::Expr v = b.at(x, {i[0]});
         return ir::call("exp", DType::F32, {v}) + ir::call("tanh", DType::F32, {v}) + ir::call("erf", DType::F32, {v})
-            + ir::call("sigmoid", DType::F32, {v});
+               + ir::call("sigmoid", DType::F32, {v});
     }));
 }
 
@@ -313,8 +314,8 @@ private slots:
         QVERIFY(device);
         for (const std::size_t i : {std::size_t(0), std::size_t(2)}) {
             QVERIFY2(product->kernels[i].code == Errc::Ok, product->kernels[i].text.c_str());
-            const auto outputs =
-                runKernel(**device, *product, static_cast<std::uint32_t>(product->kernels[i].kernel), *list[i].dag);
+            const auto outputs = runKernel(**device, *product, static_cast<std::uint32_t>(product->kernels[i].kernel),
+                                           *list[i].dag);
             QVERIFY2(outputs, outputs ? "" : outputs.error().message.c_str());
             QCOMPARE(QString::fromStdString(compare(list[i].dag, *outputs)), QString());
         }
@@ -348,8 +349,8 @@ private slots:
         QVERIFY(product);
         const auto device = open(kind.toStdString());
         QVERIFY(device);
-        const auto module =
-            (*device)->load(std::as_bytes(std::span(product->bytes)), toJson(product->descriptor).dump());
+        const auto module = (*device)->load(std::as_bytes(std::span(product->bytes)),
+                                            toJson(product->descriptor).dump());
         QVERIFY(module);
         std::vector<serve::DeviceBuffer> buffers;
         std::vector<void*> pointers;

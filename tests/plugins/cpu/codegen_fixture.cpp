@@ -18,12 +18,16 @@ void fillRandomly(std::span<std::byte> bytes, DType dtype, std::mt19937_64& rand
 {
     const auto size = static_cast<std::size_t>(sizeOf(dtype));
     std::uniform_real_distribution<double> reals(comparison.low, comparison.high);
-    std::uniform_int_distribution<std::int64_t> integers(dtype == DType::Bool ? 0 : isSigned(dtype) ? -9 : 0, dtype == DType::Bool ? 1 : 9);
+    std::uniform_int_distribution<std::int64_t> integers(dtype == DType::Bool ? 0
+                                                         : isSigned(dtype)    ? -9
+                                                                              : 0,
+                                                         dtype == DType::Bool ? 1 : 9);
     for (std::size_t at = 0; at + size <= bytes.size(); at += size)
         ir::storeScalar(bytes.data() + at, dtype, ir::Scalar{reals(random), integers(random)});
 }
 
-std::string firstDifference(const ir::Buffer& buffer, std::span<const std::byte> got, std::span<const std::byte> want, double tolerance)
+std::string firstDifference(const ir::Buffer& buffer, std::span<const std::byte> got, std::span<const std::byte> want,
+                            double tolerance)
 {
     const auto size = static_cast<std::size_t>(sizeOf(buffer.dtype));
     for (std::size_t at = 0; at + size <= want.size(); at += size) {
@@ -31,8 +35,8 @@ std::string firstDifference(const ir::Buffer& buffer, std::span<const std::byte>
         const ir::Scalar w = ir::loadScalar(want.data() + at, buffer.dtype);
         const bool bothNan = std::isnan(g.f) && std::isnan(w.f);
         const bool equal = isFloat(buffer.dtype)
-            ? bothNan || g.f == w.f || std::abs(g.f - w.f) <= tolerance * (1 + std::abs(w.f))
-            : g.i == w.i;
+                               ? bothNan || g.f == w.f || std::abs(g.f - w.f) <= tolerance * (1 + std::abs(w.f))
+                               : g.i == w.i;
         if (!equal)
             return isFloat(buffer.dtype) ? fmt::format("{}[{}] is {}, should be {}", buffer.name, at / size, g.f, w.f)
                                          : fmt::format("{}[{}] is {}, should be {}", buffer.name, at / size, g.i, w.i);
@@ -57,7 +61,8 @@ std::unique_ptr<backend::Codegen> codegenFor(const std::string& text)
     return *std::move(codegen);
 }
 
-std::string compareWithInterpreter(const schedule::LoweredKernel& kernel, backend::Codegen& codegen, const Comparison& comparison)
+std::string compareWithInterpreter(const schedule::LoweredKernel& kernel, backend::Codegen& codegen,
+                                   const Comparison& comparison)
 {
     const Result<backend::Artifact> artifact = codegen.build({&kernel, 1});
     if (!artifact)

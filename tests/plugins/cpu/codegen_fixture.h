@@ -21,8 +21,8 @@ struct Comparison
     std::vector<unsigned> parts{1, 3};
 };
 
-/// Builds `kernel`, runs it and the nest interpreter on equal random inputs in guarded memory, and compares all outputs.
-/// Outputs start with the same random contents on both sides. @return empty if all agree, else what differs.
+/// Builds `kernel`, runs it and the nest interpreter on equal random inputs in guarded memory, and compares all
+/// outputs. Outputs start with the same random contents on both sides. @return empty if all agree, else what differs.
 std::string compareWithInterpreter(const schedule::LoweredKernel& kernel, backend::Codegen& codegen,
                                    const Comparison& comparison = {});
 

@@ -35,20 +35,23 @@ Tensor biasRelu(DagBuilder& b, Tensor x, std::int64_t channelDim)
     return unary(b, Unary::Relu, binary(b, Binary::Add, x, b.placeholder("bias", shape, DType::F32)));
 }
 
-DagPtr conv(ImageLayout layout, std::int64_t size, std::int64_t ci, std::int64_t co, std::int64_t k, std::int64_t stride, std::int64_t pad,
-            bool depthwise = false)
+DagPtr conv(ImageLayout layout, std::int64_t size, std::int64_t ci, std::int64_t co, std::int64_t k,
+            std::int64_t stride, std::int64_t pad, bool depthwise = false)
 {
     return dagOf([=](DagBuilder& b) {
         const bool nhwc = layout == ImageLayout::Nhwc;
         using Shape = std::vector<std::int64_t>;
-        const Tensor data = b.placeholder("data", nhwc ? Shape{1, size, size, ci} : Shape{1, ci, size, size}, DType::F32);
-        const Shape weightShape = depthwise ? (nhwc ? Shape{k, k, ci, 1} : Shape{ci, 1, k, k}) : (nhwc ? Shape{k, k, ci, co} : Shape{co, ci, k, k});
+        const Tensor data = b.placeholder("data", nhwc ? Shape{1, size, size, ci} : Shape{1, ci, size, size},
+                                          DType::F32);
+        const Shape weightShape = depthwise ? (nhwc ? Shape{k, k, ci, 1} : Shape{ci, 1, k, k})
+                                            : (nhwc ? Shape{k, k, ci, co} : Shape{co, ci, k, k});
         const Tensor weight = b.placeholder("weight", weightShape, DType::F32);
         Conv2dParams p;
         p.layout = layout;
         p.strides = {stride, stride};
         p.padding = {pad, pad, pad, pad};
-        const Tensor y = depthwise ? depthwiseConv2d(b, data, weight, p, NameEra::Nested) : conv2d(b, data, weight, p, NameEra::Nested);
+        const Tensor y = depthwise ? depthwiseConv2d(b, data, weight, p, NameEra::Nested)
+                                   : conv2d(b, data, weight, p, NameEra::Nested);
         return biasRelu(b, y, nhwc ? 3 : 1);
     });
 }
@@ -106,26 +109,37 @@ std::vector<DagCase> dagCases()
     addCase("depthwise NHWC", conv(ImageLayout::Nhwc, 14, 32, 32, 3, 1, 1, true));
     addCase("depthwise NCHW of stride 2", conv(ImageLayout::Nchw, 14, 8, 8, 3, 2, 1, true));
     addCase("dense", dagOf([](DagBuilder& b) {
-                return biasRelu(b, dense(b, b.placeholder("x", {3, 70}, DType::F32), b.placeholder("w", {45, 70}, DType::F32), NameEra::Nested), 1);
+                return biasRelu(b,
+                                dense(b, b.placeholder("x", {3, 70}, DType::F32),
+                                      b.placeholder("w", {45, 70}, DType::F32), NameEra::Nested),
+                                1);
             }));
     addCase("batched product", dagOf([](DagBuilder& b) {
-                return matmul(b, b.placeholder("x", {2, 9, 16}, DType::F32), b.placeholder("y", {2, 16, 33}, DType::F32), {}, NameEra::Nested);
+                return matmul(b, b.placeholder("x", {2, 9, 16}, DType::F32),
+                              b.placeholder("y", {2, 16, 33}, DType::F32), {}, NameEra::Nested);
             }));
     addCase("maximum pooling", pool(PoolKind::Max));
     addCase("average pooling", pool(PoolKind::Average));
-    addCase("global pooling", ofImage([](DagBuilder& b, Tensor x) { return compute::globalPool<2>(b, x, PoolKind::Average, ImageLayout::Nhwc); }));
+    addCase("global pooling", ofImage([](DagBuilder& b, Tensor x) {
+                return compute::globalPool<2>(b, x, PoolKind::Average, ImageLayout::Nhwc);
+            }));
     addCase("softmax", dagOf([](DagBuilder& b) { return softmax(b, b.placeholder("x", {5, 37}, DType::F32), 1); }));
     addCase("transposition", ofImage([](DagBuilder& b, Tensor x) { return transpose(b, x, {0, 3, 1, 2}); }));
     addCase("reshape", ofImage([](DagBuilder& b, Tensor x) { return reshape(b, x, {12, 260}); }));
-    addCase("padding", ofImage([](DagBuilder& b, Tensor x) { return pad(b, x, {0, 1, 2, 0}, {0, 2, 1, 3}, PadMode::Constant, 0.5); }));
+    addCase("padding", ofImage([](DagBuilder& b, Tensor x) {
+                return pad(b, x, {0, 1, 2, 0}, {0, 2, 1, 3}, PadMode::Constant, 0.5);
+            }));
     addCase("concatenation", dagOf([](DagBuilder& b) {
-                const std::vector<Tensor> parts{b.placeholder("x", {2, 7, 9}, DType::F32), b.placeholder("y", {2, 5, 9}, DType::F32)};
+                const std::vector<Tensor> parts{b.placeholder("x", {2, 7, 9}, DType::F32),
+                                                b.placeholder("y", {2, 5, 9}, DType::F32)};
                 return concatenate(b, parts, 1);
             }));
-    for (const auto& [name, op] : {std::pair{"gelu", Unary::Gelu}, {"sigmoid", Unary::Sigmoid}, {"tanh", Unary::Tanh}, {"mish", Unary::Mish}})
+    for (const auto& [name, op] :
+         {std::pair{"gelu", Unary::Gelu}, {"sigmoid", Unary::Sigmoid}, {"tanh", Unary::Tanh}, {"mish", Unary::Mish}})
         addCase(name, ofImage([op = op](DagBuilder& b, Tensor x) { return unary(b, op, x); }));
     addCase("layer norm", dagOf([](DagBuilder& b) {
-                return layerNorm(b, b.placeholder("x", {6, 40}, DType::F32), b.placeholder("g", {40}, DType::F32), b.placeholder("b", {40}, DType::F32), 1, 1e-5);
+                return layerNorm(b, b.placeholder("x", {6, 40}, DType::F32), b.placeholder("g", {40}, DType::F32),
+                                 b.placeholder("b", {40}, DType::F32), 1, 1e-5);
             }));
     return cases;
 }
@@ -134,13 +148,18 @@ std::vector<DagCase> smallDagCases()
 {
     return {
         {"product", dagOf([](DagBuilder& b) {
-             return matmul(b, b.placeholder("x", {7, 6}, DType::F32), b.placeholder("y", {6, 10}, DType::F32), {}, NameEra::Nested);
+             return matmul(b, b.placeholder("x", {7, 6}, DType::F32), b.placeholder("y", {6, 10}, DType::F32), {},
+                           NameEra::Nested);
          })},
         {"padded convolution", conv(ImageLayout::Nhwc, 7, 3, 5, 3, 1, 1)},
         {"strided convolution", conv(ImageLayout::Nchw, 9, 2, 4, 3, 2, 1)},
         {"depthwise convolution", conv(ImageLayout::Nhwc, 6, 9, 9, 3, 1, 1, true)},
-        {"softmax", dagOf([](DagBuilder& b) { return softmax(b, b.placeholder("x", {3, 11}, DType::F32), 1); })},
-        {"transposition", dagOf([](DagBuilder& b) { return unary(b, Unary::Sigmoid, transpose(b, b.placeholder("x", {4, 9, 5}, DType::F32), {2, 0, 1})); })},
+        {"softmax", dagOf([](DagBuilder& b) {
+             return softmax(b, b.placeholder("x", {3, 11}, DType::F32), 1);
+         })},
+        {"transposition", dagOf([](DagBuilder& b) {
+             return unary(b, Unary::Sigmoid, transpose(b, b.placeholder("x", {4, 9, 5}, DType::F32), {2, 0, 1}));
+         })},
     };
 }
 

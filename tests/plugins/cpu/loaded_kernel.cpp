@@ -26,7 +26,8 @@ std::shared_ptr<void> scratch(std::int64_t bytes)
 Result<LoadedKernels> LoadedKernels::load(const backend::Artifact& artifact)
 {
     const int file = memfd_create("artifact", MFD_CLOEXEC);
-    if (file < 0 || write(file, artifact.bytes.data(), artifact.bytes.size()) != static_cast<ssize_t>(artifact.bytes.size()))
+    if (file < 0
+        || write(file, artifact.bytes.data(), artifact.bytes.size()) != static_cast<ssize_t>(artifact.bytes.size()))
         return makeError(Errc::StoreFailed, "no memory file");
     void* handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
@@ -69,7 +70,8 @@ int LoadedKernels::run(std::size_t index, const std::vector<void*>& tensors, uns
     return 0;
 }
 
-GuardedBuffer::GuardedBuffer(std::size_t bytes) : m_bytes(bytes)
+GuardedBuffer::GuardedBuffer(std::size_t bytes)
+    : m_bytes(bytes)
 {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const std::size_t lined = (bytes + kLine - 1) / kLine * kLine;

@@ -34,8 +34,8 @@ private:
     std::vector<Kernel> m_kernels;
 };
 
-/// Memory whose last byte touches a page that cannot be accessed; the page before it cannot either. The start is aligned
-/// to 64 bytes, so up to 63 bytes before the guard page are checked by a pattern instead.
+/// Memory whose last byte touches a page that cannot be accessed; the page before it cannot either. The start is
+/// aligned to 64 bytes, so up to 63 bytes before the guard page are checked by a pattern instead.
 class GuardedBuffer
 {
 public:

@@ -31,7 +31,8 @@ Stmt loop(const std::string& name, std::int64_t extent, LoopKind kind, const std
     return loop(name, ir::intImm(0), ir::intImm(extent), kind, body);
 }
 
-schedule::LoweredKernel kernelOf(std::string name, std::vector<ir::Buffer> buffers, std::vector<Stmt> phases, std::size_t outputs)
+schedule::LoweredKernel kernelOf(std::string name, std::vector<ir::Buffer> buffers, std::vector<Stmt> phases,
+                                 std::size_t outputs)
 {
     schedule::LoweredKernel kernel;
     kernel.nest.name = std::move(name);
@@ -53,7 +54,8 @@ schedule::LoweredKernel kernelOf(std::string name, std::vector<ir::Buffer> buffe
     return kernel;
 }
 
-schedule::LoweredKernel matmul(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t rows, std::int64_t lanes, LoopKind outer)
+schedule::LoweredKernel matmul(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t rows, std::int64_t lanes,
+                               LoopKind outer)
 {
     constexpr std::int32_t a = 0, b = 1, c = 2, tile = 3;
     const auto r = static_cast<int>(rows);
@@ -66,18 +68,22 @@ schedule::LoweredKernel matmul(std::int64_t m, std::int64_t n, std::int64_t k, s
     const auto acc = [&](const Expr& ti, const Expr& tj) { return ir::load(tile, DType::F32, {ti, tj}); };
     const Stmt nest = loop("i", m / rows, outer, [&](Expr i) {
         return loop("j", n / lanes, LoopKind::Serial, [&](Expr j) {
-            return ir::makeBlock(
-                {eachOfTile([&](Expr ti, Expr tj) { return ir::makeStore(tile, {ti, tj}, ir::floatImm(0)); }),
-                 loop("k", k, LoopKind::Serial,
-                      [&](Expr kk) {
-                          return eachOfTile([&](Expr ti, Expr tj) {
-                              return ir::makeStore(tile, {ti, tj},
+            return ir::makeBlock({eachOfTile([&](Expr ti, Expr tj) {
+                                      return ir::makeStore(tile, {ti, tj}, ir::floatImm(0));
+                                  }),
+                                  loop("k", k, LoopKind::Serial,
+                                       [&](Expr kk) {
+                                           return eachOfTile([&](Expr ti, Expr tj) {
+                                               return ir::makeStore(
+                                                   tile, {ti, tj},
                                                    acc(ti, tj)
                                                        + ir::load(a, DType::F32, {i * r + ti, kk})
-                                                           * ir::load(b, DType::F32, {kk, j * l + tj}));
-                          });
-                      }),
-                 eachOfTile([&](Expr ti, Expr tj) { return ir::makeStore(c, {i * r + ti, j * l + tj}, acc(ti, tj)); })});
+                                                             * ir::load(b, DType::F32, {kk, j * l + tj}));
+                                           });
+                                       }),
+                                  eachOfTile([&](Expr ti, Expr tj) {
+                                      return ir::makeStore(c, {i * r + ti, j * l + tj}, acc(ti, tj));
+                                  })});
         });
     });
     return kernelOf("matmul",

@@ -9,8 +9,10 @@
 namespace lathe::test {
 
 /// Short spellings for nests written by hand.
-ir::Buffer buffer(std::string name, DType dtype, std::vector<std::int64_t> shape, ir::Scope scope = ir::Scope::Parameter);
-ir::Stmt loop(const std::string& name, std::int64_t extent, ir::LoopKind kind, const std::function<ir::Stmt(ir::Expr)>& body);
+ir::Buffer buffer(std::string name, DType dtype, std::vector<std::int64_t> shape,
+                  ir::Scope scope = ir::Scope::Parameter);
+ir::Stmt loop(const std::string& name, std::int64_t extent, ir::LoopKind kind,
+              const std::function<ir::Stmt(ir::Expr)>& body);
 ir::Stmt loop(const std::string& name, ir::Expr min, ir::Expr extent, ir::LoopKind kind,
               const std::function<ir::Stmt(ir::Expr)>& body);
 

@@ -53,7 +53,9 @@ DynamicSymbols dynamicSymbols(const std::vector<std::byte>& file)
             continue;
         Elf64_Shdr strings{};
         at(header.e_shoff + section.sh_link * sizeof strings, strings);
-        const auto text = [&](std::uint64_t offset) { return std::string(reinterpret_cast<const char*>(file.data()) + strings.sh_offset + offset); };
+        const auto text = [&](std::uint64_t offset) {
+            return std::string(reinterpret_cast<const char*>(file.data()) + strings.sh_offset + offset);
+        };
         for (std::uint64_t e = 0; e < section.sh_size / section.sh_entsize; ++e) {
             if (section.sh_type == SHT_DYNSYM) {
                 Elf64_Sym symbol{};
@@ -82,7 +84,8 @@ std::vector<std::byte> readFile(const std::string& path)
 
 schedule::LoweredKernel withLoop(LoopKind kind)
 {
-    const ir::Stmt body = loop("i", 16, kind, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
+    const ir::Stmt body = loop("i", 16, kind,
+                               [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
     return kernelOf("copy", {buffer("x", DType::F32, {16}), buffer("out", DType::F32, {16})}, {body});
 }
 
@@ -162,7 +165,8 @@ void TstCpuCodegen::artifactsNeedNothing()
     QCOMPARE(symbols.defined.size(), std::size_t{2});
     QCOMPARE(artifact->descriptor.format, std::string("cpu-so"));
     QCOMPARE(artifact->descriptor.kernels[0].phases.size(), std::size_t{1});
-    QVERIFY(std::find(symbols.defined.begin(), symbols.defined.end(), artifact->descriptor.kernels[0].phases[0]) != symbols.defined.end());
+    QVERIFY(std::find(symbols.defined.begin(), symbols.defined.end(), artifact->descriptor.kernels[0].phases[0])
+            != symbols.defined.end());
     QVERIFY(artifact->kernels[0].info.codeBytes > 0);
 }
 
@@ -190,7 +194,8 @@ void TstCpuCodegen::variablesOfOneNameAreKeptApart()
     const auto nested = [](bool inner) {
         const Expr outer = ir::var("i"), other = ir::var("i");
         const ir::Stmt store = ir::makeStore(1, {outer}, ir::load(0, DType::F32, {inner ? other : outer}));
-        const ir::Stmt loops = ir::makeFor(outer, 0, 16, LoopKind::Serial, ir::makeFor(other, 0, 16, LoopKind::Serial, store));
+        const ir::Stmt loops = ir::makeFor(outer, 0, 16, LoopKind::Serial,
+                                           ir::makeFor(other, 0, 16, LoopKind::Serial, store));
         return kernelOf(inner ? "a" : "b", {buffer("x", DType::F32, {16}), buffer("out", DType::F32, {16})},
                         {ir::makeFor(ir::var("part"), 0, 1, LoopKind::Parallel, loops)});
     };
@@ -215,7 +220,9 @@ void TstCpuCodegen::aKernelThatFailsLeavesTheOthers()
 
 void TstCpuCodegen::loopKindsOfOtherDevicesAreRefusedByName()
 {
-    for (const auto& [kind, name] : {std::pair{LoopKind::BlockX, "blockIdx.x"}, {LoopKind::ThreadY, "threadIdx.y"}, {LoopKind::VThread, "vthread"},
+    for (const auto& [kind, name] : {std::pair{LoopKind::BlockX, "blockIdx.x"},
+                                     {LoopKind::ThreadY, "threadIdx.y"},
+                                     {LoopKind::VThread, "vthread"},
                                      {LoopKind::Tensorized, "tensorized"}}) {
         const schedule::LoweredKernel kernel = withLoop(kind);
         const Result<backend::Artifact> artifact = m_codegen->build({&kernel, 1});
@@ -227,8 +234,10 @@ void TstCpuCodegen::loopKindsOfOtherDevicesAreRefusedByName()
 
 void TstCpuCodegen::tooMuchUnrollingIsRefused()
 {
-    const ir::Stmt body = loop("i", 100000, LoopKind::Unrolled, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
-    const schedule::LoweredKernel kernel = kernelOf("huge", {buffer("x", DType::F32, {100000}), buffer("out", DType::F32, {100000})}, {body});
+    const ir::Stmt body = loop("i", 100000, LoopKind::Unrolled,
+                               [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
+    const schedule::LoweredKernel kernel = kernelOf(
+        "huge", {buffer("x", DType::F32, {100000}), buffer("out", DType::F32, {100000})}, {body});
     const Result<backend::Artifact> artifact = m_codegen->build({&kernel, 1});
     QVERIFY(!artifact);
     QVERIFY(artifact.error().code == Errc::BuildFailed);
@@ -299,16 +308,21 @@ void TstCpuCodegen::unknownProcessorsAreRefused()
 
 void TstCpuCodegen::emptyLoopsDoNothing()
 {
-    const ir::Stmt body = loop("i", 0, LoopKind::Serial, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
-    QCOMPARE(compareWithInterpreter(kernelOf("none", {buffer("x", DType::F32, {4}), buffer("out", DType::F32, {4})}, {body}), *m_codegen), std::string());
+    const ir::Stmt body = loop("i", 0, LoopKind::Serial,
+                               [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
+    QCOMPARE(compareWithInterpreter(
+                 kernelOf("none", {buffer("x", DType::F32, {4}), buffer("out", DType::F32, {4})}, {body}), *m_codegen),
+             std::string());
 }
 
 void TstCpuCodegen::halfFloatsNeedTheirConversions()
 {
     const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=x86-64");
     QVERIFY(codegen);
-    const ir::Stmt body = loop("i", 16, LoopKind::Serial, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F16, {i})); });
-    const schedule::LoweredKernel kernel = kernelOf("half", {buffer("x", DType::F16, {16}), buffer("out", DType::F16, {16})}, {body});
+    const ir::Stmt body = loop("i", 16, LoopKind::Serial,
+                               [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F16, {i})); });
+    const schedule::LoweredKernel kernel = kernelOf(
+        "half", {buffer("x", DType::F16, {16}), buffer("out", DType::F16, {16})}, {body});
     const Result<backend::Artifact> artifact = codegen->build({&kernel, 1});
     QVERIFY(!artifact);
     QVERIFY(artifact.error().code == Errc::Unsupported);
@@ -320,11 +334,15 @@ void TstCpuCodegen::aRegisterBufferThatStaysInMemoryShows()
     // A serial loop walks over the tile: it cannot become registers.
     const auto walk = [&](std::int32_t to, std::int32_t from) {
         return loop("i", 64, LoopKind::Serial, [&](Expr i) {
-            return loop("l", 16, LoopKind::Vectorized, [&](Expr l) { return ir::makeStore(to, {i, l}, ir::load(from, DType::F32, {i, l})); });
+            return loop("l", 16, LoopKind::Vectorized, [&](Expr l) {
+                return ir::makeStore(to, {i, l}, ir::load(from, DType::F32, {i, l}));
+            });
         });
     };
-    const schedule::LoweredKernel kernel = kernelOf("walk", {buffer("x", DType::F32, {64, 16}), buffer("tile", DType::F32, {64, 16}, ir::Scope::Register),
-                                                             buffer("out", DType::F32, {64, 16})},
+    const schedule::LoweredKernel kernel = kernelOf("walk",
+                                                    {buffer("x", DType::F32, {64, 16}),
+                                                     buffer("tile", DType::F32, {64, 16}, ir::Scope::Register),
+                                                     buffer("out", DType::F32, {64, 16})},
                                                     {ir::makeBlock({walk(1, 0), walk(2, 1)})});
     const Result<backend::Artifact> artifact = m_codegen->build({&kernel, 1});
     QVERIFY(artifact);

@@ -24,7 +24,8 @@ struct NamedFunction
 };
 
 /// out_f[i] = f(x[i], y[i], i) for each function, over `extent` elements in a loop of `kind`.
-schedule::LoweredKernel elementwise(DType in, std::int64_t extent, LoopKind kind, const std::vector<NamedFunction>& functions)
+schedule::LoweredKernel elementwise(DType in, std::int64_t extent, LoopKind kind,
+                                    const std::vector<NamedFunction>& functions)
 {
     std::vector<ir::Buffer> buffers{buffer("x", in, {3 * extent}), buffer("y", in, {3 * extent})};
     for (const NamedFunction& f : functions)
@@ -34,7 +35,8 @@ schedule::LoweredKernel elementwise(DType in, std::int64_t extent, LoopKind kind
             const Expr at = o * static_cast<int>(extent) + i;
             std::vector<Stmt> stores;
             for (std::size_t f = 0; f < functions.size(); ++f)
-                stores.push_back(ir::makeStore(static_cast<std::int32_t>(f + 2), {at}, functions[f].f(ir::load(0, in, {at}), ir::load(1, in, {at}), at)));
+                stores.push_back(ir::makeStore(static_cast<std::int32_t>(f + 2), {at},
+                                               functions[f].f(ir::load(0, in, {at}), ir::load(1, in, {at}), at)));
             return ir::makeBlock(stores);
         });
     });
@@ -44,7 +46,9 @@ schedule::LoweredKernel elementwise(DType in, std::int64_t extent, LoopKind kind
 std::vector<NamedFunction> expressionsOf(DType type)
 {
     const auto imm = [type](int v) { return isFloat(type) ? ir::floatImm(v, type) : ir::intImm(v, type); };
-    const auto div = [type](const Expr& a, const Expr& b) { return isFloat(type) ? ir::div(a, b) : ir::floorDiv(a, b); };
+    const auto div = [type](const Expr& a, const Expr& b) {
+        return isFloat(type) ? ir::div(a, b) : ir::floorDiv(a, b);
+    };
     return {
         {"arithmetic", type, [=](const Expr& x, const Expr& y, const Expr&) { return x * y + x - y * imm(3); }},
         {"division", type,
@@ -53,10 +57,16 @@ std::vector<NamedFunction> expressionsOf(DType type)
              const Expr both = div(x, divisor) + div(y, imm(4));
              return isFloat(type) ? both : both + ir::floorMod(x, divisor) + ir::floorMod(y, imm(5));
          }},
-        {"minimum", type, [=](const Expr& x, const Expr& y, const Expr&) { return ir::min(x, imm(3)) + ir::max(y, x); }},
-        {"comparison", DType::Bool, [=](const Expr& x, const Expr& y, const Expr&) { return x < y || ir::eq(x, imm(2)); }},
-        {"logic", DType::Bool, [=](const Expr& x, const Expr& y, const Expr&) { return !(x <= y) && (y > imm(1) || ir::ne(x, imm(0))); }},
-        {"select", type, [=](const Expr& x, const Expr& y, const Expr&) { return ir::select(x >= y, x, ir::ifThenElse(y > imm(0), y, imm(1))); }},
+        {"minimum", type,
+         [=](const Expr& x, const Expr& y, const Expr&) { return ir::min(x, imm(3)) + ir::max(y, x); }},
+        {"comparison", DType::Bool,
+         [=](const Expr& x, const Expr& y, const Expr&) { return x < y || ir::eq(x, imm(2)); }},
+        {"logic", DType::Bool,
+         [=](const Expr& x, const Expr& y, const Expr&) { return !(x <= y) && (y > imm(1) || ir::ne(x, imm(0))); }},
+        {"select", type,
+         [=](const Expr& x, const Expr& y, const Expr&) {
+             return ir::select(x >= y, x, ir::ifThenElse(y > imm(0), y, imm(1)));
+         }},
         {"index", type,
          [=](const Expr& x, const Expr&, const Expr& i) {
              return x + ir::cast(type, ir::floorMod(i * 3 + 1, ir::intImm(7)) - ir::floorDiv(i, ir::intImm(16)));
@@ -64,8 +74,8 @@ std::vector<NamedFunction> expressionsOf(DType type)
     };
 }
 
-constexpr DType kAllTypes[] = {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32,
-                               DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64};
+constexpr DType kAllTypes[] = {DType::Bool, DType::I8,  DType::U8,  DType::I16,  DType::U16, DType::I32,
+                               DType::U32,  DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64};
 
 } // namespace
 
@@ -73,7 +83,11 @@ class TstNestKernels : public QObject
 {
     Q_OBJECT
 private slots:
-    void initTestCase() { m_codegen = codegenFor(); QVERIFY(m_codegen); }
+    void initTestCase()
+    {
+        m_codegen = codegenFor();
+        QVERIFY(m_codegen);
+    }
     void expressionsAgreeWithTheInterpreter_data();
     void expressionsAgreeWithTheInterpreter();
     void conversionsAgreeWithTheInterpreter_data();
@@ -95,9 +109,11 @@ void TstNestKernels::expressionsAgreeWithTheInterpreter_data()
 {
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("kind");
-    for (const DType dtype : {DType::I8, DType::U8, DType::I16, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64})
+    for (const DType dtype :
+         {DType::I8, DType::U8, DType::I16, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64})
         for (const LoopKind kind : {LoopKind::Serial, LoopKind::Vectorized})
-            QTest::addRow("%s %s", toString(dtype), kind == LoopKind::Serial ? "serial" : "vectorized") << static_cast<int>(dtype) << static_cast<int>(kind);
+            QTest::addRow("%s %s", toString(dtype), kind == LoopKind::Serial ? "serial" : "vectorized")
+                << static_cast<int>(dtype) << static_cast<int>(kind);
 }
 
 void TstNestKernels::expressionsAgreeWithTheInterpreter()
@@ -128,12 +144,15 @@ void TstNestKernels::conversionsAgreeWithTheInterpreter()
     QFETCH(int, from);
     std::vector<NamedFunction> conversions;
     for (const DType to : kAllTypes)
-        conversions.push_back({std::string("to ") + toString(to), to, [to](const Expr& x, const Expr&, const Expr&) { return ir::cast(to, x); }});
+        conversions.push_back({std::string("to ") + toString(to), to,
+                               [to](const Expr& x, const Expr&, const Expr&) { return ir::cast(to, x); }});
     Comparison comparison;
     comparison.parts = {2};
     comparison.tolerance = 0;
     for (const LoopKind kind : {LoopKind::Serial, LoopKind::Vectorized})
-        QCOMPARE(compareWithInterpreter(elementwise(static_cast<DType>(from), 21, kind, conversions), *m_codegen, comparison), std::string());
+        QCOMPARE(compareWithInterpreter(elementwise(static_cast<DType>(from), 21, kind, conversions), *m_codegen,
+                                        comparison),
+                 std::string());
 }
 
 void TstNestKernels::accessPatternsAgreeWithTheInterpreter_data()
@@ -156,8 +175,11 @@ void TstNestKernels::accessPatternsAgreeWithTheInterpreter()
             return ir::makeStore(1, {o, i}, ir::load(0, DType::F32, {o, from}) + ir::load(0, DType::F32, {o, Expr(0)}));
         });
     });
-    QCOMPARE(compareWithInterpreter(kernelOf("reads", {buffer("x", DType::F32, {2, span}), buffer("out", DType::F32, {2, lanes})}, {reads}), *m_codegen),
-             std::string());
+    QCOMPARE(
+        compareWithInterpreter(
+            kernelOf("reads", {buffer("x", DType::F32, {2, span}), buffer("out", DType::F32, {2, lanes})}, {reads}),
+            *m_codegen),
+        std::string());
     if (stride == 0)
         return;
     const Stmt writes = loop("o", 2, LoopKind::Parallel, [&](Expr o) {
@@ -166,8 +188,11 @@ void TstNestKernels::accessPatternsAgreeWithTheInterpreter()
             return ir::makeIf(i * 3 < Expr(2 * lanes), ir::makeStore(1, {o, to}, ir::load(0, DType::F32, {o, i})));
         });
     });
-    QCOMPARE(compareWithInterpreter(kernelOf("writes", {buffer("x", DType::F32, {2, lanes}), buffer("out", DType::F32, {2, span})}, {writes}), *m_codegen),
-             std::string());
+    QCOMPARE(
+        compareWithInterpreter(
+            kernelOf("writes", {buffer("x", DType::F32, {2, lanes}), buffer("out", DType::F32, {2, span})}, {writes}),
+            *m_codegen),
+        std::string());
 }
 
 void TstNestKernels::tilesInRegistersAgreeWithTheInterpreter()
@@ -188,17 +213,24 @@ void TstNestKernels::guardsKeepLoadsInsideTheirBuffer()
                 return ir::makeStore(1, {d, i}, ir::ifThenElse(inside, ir::load(0, DType::F32, {at}), ir::floatImm(0)));
             });
         });
-        QCOMPARE(compareWithInterpreter(kernelOf("pad", {buffer("x", DType::F32, {n}), buffer("out", DType::F32, {5, n})}, {body}), *m_codegen),
-                 std::string());
+        QCOMPARE(
+            compareWithInterpreter(
+                kernelOf("pad", {buffer("x", DType::F32, {n}), buffer("out", DType::F32, {5, n})}, {body}), *m_codegen),
+            std::string());
         // The same with one scalar condition for all lanes: a row above or below the tensor.
         const Stmt rows = loop("d", 5, LoopKind::Serial, [&](Expr d) {
             return loop("i", n, kind, [&](Expr i) {
                 const Expr row = d - Expr(1);
                 const Expr inside = Expr(0) <= row && row < Expr(3);
-                return ir::makeStore(1, {d, i}, ir::ifThenElse(inside, ir::load(0, DType::F32, {row, i}) * ir::load(0, DType::F32, {row, Expr(0)}), ir::floatImm(1)));
+                return ir::makeStore(
+                    1, {d, i},
+                    ir::ifThenElse(inside, ir::load(0, DType::F32, {row, i}) * ir::load(0, DType::F32, {row, Expr(0)}),
+                                   ir::floatImm(1)));
             });
         });
-        QCOMPARE(compareWithInterpreter(kernelOf("rows", {buffer("x", DType::F32, {3, n}), buffer("out", DType::F32, {5, n})}, {rows}), *m_codegen),
+        QCOMPARE(compareWithInterpreter(
+                     kernelOf("rows", {buffer("x", DType::F32, {3, n}), buffer("out", DType::F32, {5, n})}, {rows}),
+                     *m_codegen),
                  std::string());
     }
     // Gathered: the index is data.
@@ -207,7 +239,11 @@ void TstNestKernels::guardsKeepLoadsInsideTheirBuffer()
         const Expr inside = at >= Expr(0) && at < Expr(5);
         return ir::makeStore(2, {i}, ir::ifThenElse(inside, ir::load(0, DType::F32, {at}), ir::floatImm(-1)));
     });
-    QCOMPARE(compareWithInterpreter(kernelOf("gather", {buffer("x", DType::F32, {5}), buffer("at", DType::I32, {n}), buffer("out", DType::F32, {n})}, {gather}), *m_codegen),
+    QCOMPARE(compareWithInterpreter(
+                 kernelOf("gather",
+                          {buffer("x", DType::F32, {5}), buffer("at", DType::I32, {n}), buffer("out", DType::F32, {n})},
+                          {gather}),
+                 *m_codegen),
              std::string());
 }
 
@@ -220,8 +256,10 @@ void TstNestKernels::phasesShareTeamScratch()
             });
         });
     };
-    const schedule::LoweredKernel kernel = kernelOf("phases", {buffer("x", DType::F32, {8, 16}), buffer("middle", DType::F32, {8, 16}, Scope::Team),
-                                                              buffer("out", DType::F32, {8, 16})},
+    const schedule::LoweredKernel kernel = kernelOf("phases",
+                                                    {buffer("x", DType::F32, {8, 16}),
+                                                     buffer("middle", DType::F32, {8, 16}, Scope::Team),
+                                                     buffer("out", DType::F32, {8, 16})},
                                                     {phase(0, 1, 1), phase(1, 2, 10)});
     QCOMPARE(compareWithInterpreter(kernel, *m_codegen), std::string());
 }
@@ -229,29 +267,47 @@ void TstNestKernels::phasesShareTeamScratch()
 void TstNestKernels::privateScratchBelongsToOnePart()
 {
     const Stmt body = loop("i", 6, LoopKind::Parallel, [&](Expr i) {
-        return ir::makeBlock({loop("j", 20, LoopKind::Vectorized, [&](Expr j) { return ir::makeStore(1, {j}, ir::load(0, DType::F32, {i, j}) * ir::floatImm(2)); }),
-                              loop("j", 20, LoopKind::Serial, [&](Expr j) { return ir::makeStore(2, {i, j}, ir::load(1, DType::F32, {Expr(19) - j})); })});
+        return ir::makeBlock({loop("j", 20, LoopKind::Vectorized,
+                                   [&](Expr j) {
+                                       return ir::makeStore(1, {j}, ir::load(0, DType::F32, {i, j}) * ir::floatImm(2));
+                                   }),
+                              loop("j", 20, LoopKind::Serial, [&](Expr j) {
+                                  return ir::makeStore(2, {i, j}, ir::load(1, DType::F32, {Expr(19) - j}));
+                              })});
     });
-    QCOMPARE(compareWithInterpreter(kernelOf("scratch", {buffer("x", DType::F32, {6, 20}), buffer("row", DType::F32, {20}, Scope::Part), buffer("out", DType::F32, {6, 20})}, {body}), *m_codegen),
-             std::string());
+    QCOMPARE(
+        compareWithInterpreter(kernelOf("scratch",
+                                        {buffer("x", DType::F32, {6, 20}), buffer("row", DType::F32, {20}, Scope::Part),
+                                         buffer("out", DType::F32, {6, 20})},
+                                        {body}),
+                               *m_codegen),
+        std::string());
 }
 
 void TstNestKernels::aReductionOverLanesStaysSequential()
 {
     const Stmt body = loop("i", 5, LoopKind::Parallel, [&](Expr i) {
-        return ir::makeBlock({ir::makeStore(1, {i}, ir::floatImm(0)), loop("k", 33, LoopKind::Vectorized, [&](Expr k) {
-                                  return ir::makeStore(1, {i}, ir::load(1, DType::F32, {i}) + ir::load(0, DType::F32, {i, k}));
-                              })});
+        return ir::makeBlock(
+            {ir::makeStore(1, {i}, ir::floatImm(0)), loop("k", 33, LoopKind::Vectorized, [&](Expr k) {
+                 return ir::makeStore(1, {i}, ir::load(1, DType::F32, {i}) + ir::load(0, DType::F32, {i, k}));
+             })});
     });
-    QCOMPARE(compareWithInterpreter(kernelOf("sum", {buffer("x", DType::F32, {5, 33}), buffer("out", DType::F32, {5})}, {body}), *m_codegen), std::string());
+    QCOMPARE(
+        compareWithInterpreter(
+            kernelOf("sum", {buffer("x", DType::F32, {5, 33}), buffer("out", DType::F32, {5})}, {body}), *m_codegen),
+        std::string());
 }
 
 void TstNestKernels::unrollHintsKeepTheTail()
 {
-    Stmt body = loop("i", 23, LoopKind::Serial, [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {Expr(22) - i})); });
+    Stmt body = loop("i", 23, LoopKind::Serial,
+                     [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {Expr(22) - i})); });
     auto hinted = std::make_shared<ir::StmtNode>(*body);
     hinted->unrollHint = 4;
-    QCOMPARE(compareWithInterpreter(kernelOf("hint", {buffer("x", DType::F32, {23}), buffer("out", DType::F32, {23})}, {hinted}), *m_codegen), std::string());
+    QCOMPARE(
+        compareWithInterpreter(
+            kernelOf("hint", {buffer("x", DType::F32, {23}), buffer("out", DType::F32, {23})}, {hinted}), *m_codegen),
+        std::string());
 }
 
 LATHE_TEST(TstNestKernels)

@@ -27,8 +27,8 @@ int roundCount()
 
 } // namespace
 
-/// Random schedules, through the generator. Their legality is tested with core/schedule; here all that is lowered must be
-/// built, but for unrolling beyond the limit, and compute what the nest says.
+/// Random schedules, through the generator. Their legality is tested with core/schedule; here all that is lowered must
+/// be built, but for unrolling beyond the limit, and compute what the nest says.
 class TstRandomKernels : public QObject
 {
     Q_OBJECT
@@ -70,7 +70,8 @@ void TstRandomKernels::randomSchedulesRunAsTheirNestSays()
         comparison.parts = {3};
         const std::string difference = compareWithInterpreter(*kernel, *m_codegen, comparison);
         if (!difference.empty())
-            qWarning("LATHE_TEST_SEED=%llu\n%s", static_cast<unsigned long long>(seed - static_cast<std::uint64_t>(1000 * index)),
+            qWarning("LATHE_TEST_SEED=%llu\n%s",
+                     static_cast<unsigned long long>(seed - static_cast<std::uint64_t>(1000 * index)),
                      ir::print(kernel->nest).c_str());
         QVERIFY2(difference.empty(), difference.c_str());
     }

@@ -15,8 +15,10 @@ class TestTimedBlocks : public QObject
 {
     Q_OBJECT
 
-    /// What one of so many launches seems to take; `takes` by its number, in nanoseconds. Counts the looks at the clock.
-    static double each(std::uint64_t launches, const std::function<double(std::uint64_t)>& takes, std::uint64_t* looks = nullptr)
+    /// What one of so many launches seems to take; `takes` by its number, in nanoseconds. Counts the looks at the
+    /// clock.
+    static double each(std::uint64_t launches, const std::function<double(std::uint64_t)>& takes,
+                       std::uint64_t* looks = nullptr)
     {
         double now = 1e9;
         TimedBlocks blocks(launches, static_cast<std::uint64_t>(now));
@@ -46,7 +48,8 @@ private slots:
         for (const std::uint64_t launches : {3, 5, 60, 1000, 30'000})
             for (const std::uint64_t at : {std::uint64_t{0}, launches / 2, launches - 1}) {
                 const double seen = each(launches, [at](std::uint64_t i) { return i == at ? 20e6 : 50e3; });
-                QVERIFY2(std::abs(seen - 50e3) < 50, qPrintable(QStringLiteral("%1 of %2: %3 ns").arg(at).arg(launches).arg(seen)));
+                QVERIFY2(std::abs(seen - 50e3) < 50,
+                         qPrintable(QStringLiteral("%1 of %2: %3 ns").arg(at).arg(launches).arg(seen)));
             }
         // A third of the time is gone, in slices of 8 ms out of 24.
         double now = 0;
@@ -71,9 +74,11 @@ private slots:
     void theClockIsReadNowAndThen()
     {
         std::uint64_t looks = 0;
-        each(1'000'000, [](std::uint64_t) { return 1e3; }, &looks);
+        each(
+            1'000'000, [](std::uint64_t) { return 1e3; }, &looks);
         QVERIFY(looks > 16 && looks <= 128);
-        each(1500, [](std::uint64_t i) { return i == 0 ? 30e6 : 2e3; }, &looks); // 3 ms, had nothing happened
+        each(
+            1500, [](std::uint64_t i) { return i == 0 ? 30e6 : 2e3; }, &looks); // 3 ms, had nothing happened
         QVERIFY(looks >= 8 && looks < 24);
     }
 };

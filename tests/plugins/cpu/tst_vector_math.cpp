@@ -124,7 +124,11 @@ class TstVectorMath : public QObject
 {
     Q_OBJECT
 private slots:
-    void initTestCase() { m_codegen = codegenFor(); QVERIFY(m_codegen); }
+    void initTestCase()
+    {
+        m_codegen = codegenFor();
+        QVERIFY(m_codegen);
+    }
     void errorsStayWithinTheirBounds_data();
     void errorsStayWithinTheirBounds();
     void powersAgreeWithTheLibrary();
@@ -186,7 +190,8 @@ void TstVectorMath::powersAgreeWithTheLibrary()
         const std::vector<float> y(kCount, static_cast<float>(exponent));
         const std::vector<float> z = evaluate<float>(*m_codegen, "pow", {x, y});
         for (std::size_t i = 0; i < kCount; ++i)
-            QVERIFY2(ulps<float>(z[i], std::pow(static_cast<long double>(x[i]), static_cast<long double>(exponent))) <= 1,
+            QVERIFY2(ulps<float>(z[i], std::pow(static_cast<long double>(x[i]), static_cast<long double>(exponent)))
+                         <= 1,
                      qPrintable(QString("%1 ^ %2 = %3").arg(x[i]).arg(exponent).arg(z[i])));
     }
 }
@@ -200,8 +205,10 @@ void TstVectorMath::wavesStayWithinTheirBounds()
             const std::vector<double> xd = ramp<double>(-limit, limit);
             const std::vector<double> yd = evaluate<double>(*m_codegen, name, {xd});
             for (std::size_t i = 0; i < kCount; ++i) {
-                QVERIFY2(std::abs(y[i] - reference(name, x[i])) < 1.5e-7L, qPrintable(QString("%1(%2) = %3").arg(name).arg(x[i]).arg(y[i])));
-                QVERIFY2(std::abs(yd[i] - reference(name, xd[i])) < 3e-16L, qPrintable(QString("%1(%2) = %3").arg(name).arg(xd[i]).arg(yd[i])));
+                QVERIFY2(std::abs(y[i] - reference(name, x[i])) < 1.5e-7L,
+                         qPrintable(QString("%1(%2) = %3").arg(name).arg(x[i]).arg(y[i])));
+                QVERIFY2(std::abs(yd[i] - reference(name, xd[i])) < 3e-16L,
+                         qPrintable(QString("%1(%2) = %3").arg(name).arg(xd[i]).arg(yd[i])));
             }
         }
     }
@@ -245,7 +252,8 @@ void TstVectorMath::unknownFunctionsAreRefusedByName()
     const ir::Stmt body = loop("i", 4, LoopKind::Vectorized, [&](Expr i) {
         return ir::makeStore(1, {i}, ir::call("bessel", DType::F32, {ir::load(0, DType::F32, {i})}));
     });
-    const schedule::LoweredKernel kernel = kernelOf("maths", {buffer("x", DType::F32, {4}), buffer("out", DType::F32, {4})}, {body});
+    const schedule::LoweredKernel kernel = kernelOf(
+        "maths", {buffer("x", DType::F32, {4}), buffer("out", DType::F32, {4})}, {body});
     const Result<backend::Artifact> artifact = m_codegen->build({&kernel, 1});
     QVERIFY(!artifact);
     QVERIFY(artifact.error().code == Errc::Unsupported);

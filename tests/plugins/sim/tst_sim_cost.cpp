@@ -6,6 +6,7 @@
 #include "tests/support/test_program.h"
 
 #include <QtTest>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -22,10 +23,10 @@ ir::LoopNest nest(const char* steps, const char* name = "k")
     compute::DagBuilder b;
     const auto x = b.placeholder("A", {256, 256}, DType::F32);
     const auto y = b.placeholder("B", {256, 256}, DType::F32);
-    const auto c =
-        b.reduce("C", {256, 256}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 256}}, [&](const auto& a, const auto& r) {
-            return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]});
-        });
+    const auto c = b.reduce("C", {256, 256}, {"i", "j"}, "", ir::Combiner::Sum, {{"k", 256}},
+                            [&](const auto& a, const auto& r) {
+                                return b.at(x, {a[0], r[0]}) * b.at(y, {r[0], a[1]});
+                            });
     const auto dag = std::move(b).finish({c});
     const auto parsed = schedule::stepsFromJson(nlohmann::json::parse(steps));
     if (!dag || !parsed)

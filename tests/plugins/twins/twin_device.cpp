@@ -1,10 +1,10 @@
 #include "core/runtime/device_abi.h"
 
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <cstring>
 #include <string_view>
-
-#include <dlfcn.h>
 
 /// A device half of kind "sim" that has three devices where the real one has one: "left" and "right" are equal, "odd"
 /// has fewer cores. All of them run on the real simulator, whose device half LATHE_SIM_DEVICE names.

@@ -37,8 +37,8 @@ void plantFault(schedule::LoweredKernel& kernel, Fault fault)
     Stmt statement;
     switch (fault) {
     case Fault::Crash: // far outside of what a process can own
-        statement =
-            makeStore(index, indices(output, intImm(std::int64_t(1) << 44, DType::I64)), constant(output.dtype, 1));
+        statement = makeStore(index, indices(output, intImm(std::int64_t(1) << 44, DType::I64)),
+                              constant(output.dtype, 1));
         break;
     case Fault::OutOfBounds: {
         const std::int64_t beyond = output.shape.empty() ? 1 : output.shape[0];

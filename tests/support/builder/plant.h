@@ -9,7 +9,8 @@ namespace lathe::test {
 /// become statements of the nest, so that any generator emits them. Other faults leave it as it is.
 void plantFault(schedule::LoweredKernel& kernel, sim::Fault fault);
 
-/// Leaves a nest that computes what it did, but is not what lowering may hand on (core/ir/verify.h): a parameter that nobody passes.
+/// Leaves a nest that computes what it did, but is not what lowering may hand on (core/ir/verify.h): a parameter that
+/// nobody passes.
 void plantMalformed(schedule::LoweredKernel& kernel);
 
 } // namespace lathe::test

@@ -81,7 +81,8 @@ Result<std::vector<SearchAlternative>> depthwise(const Layer& l)
 Result<std::vector<SearchAlternative>> dense(const Layer& l)
 {
     DagBuilder b;
-    const Tensor data = b.placeholder("data", {l.size, l.in}, DType::F32), weight = b.placeholder("weight", {l.out, l.in}, DType::F32);
+    const Tensor data = b.placeholder("data", {l.size, l.in}, DType::F32),
+                 weight = b.placeholder("weight", {l.out, l.in}, DType::F32);
     const Tensor bias = b.placeholder("bias", {1, l.out}, DType::F32);
     const Tensor y = binary(b, compute::Binary::Add, compute::dense(b, data, weight, NameEra::Nested), bias);
     LATHE_TRY_ASSIGN(SearchAlternative direct, finish("direct", std::move(b), y));

@@ -21,7 +21,11 @@ public:
 class SimulatedCost final : public CostSource
 {
 public:
-    SimulatedCost(search::SearchTask task, sim::Machine machine) : m_task(std::move(task)), m_machine(machine) { }
+    SimulatedCost(search::SearchTask task, sim::Machine machine)
+        : m_task(std::move(task))
+        , m_machine(machine)
+    {
+    }
     double nanoseconds(const Candidate& candidate) override;
 
 private:

@@ -16,7 +16,8 @@ using nlohmann::json;
 
 namespace {
 
-/// A sketch of the file: for each parameter of today's, the file's column (-1: new since) and gene of today by gene of then.
+/// A sketch of the file: for each parameter of today's, the file's column (-1: new since) and gene of today by gene of
+/// then.
 struct Column
 {
     std::int32_t source = -1;
@@ -41,7 +42,8 @@ Translation translate(const json& then, const search::LatheSketch& now)
             column.source = static_cast<std::int32_t>(p);
             for (const std::int64_t value : old.at("values").get<std::vector<std::int64_t>>()) {
                 const auto found = std::find(parameter.values.begin(), parameter.values.end(), value);
-                column.gene.push_back(found == parameter.values.end() ? -1 : static_cast<std::int32_t>(found - parameter.values.begin()));
+                column.gene.push_back(
+                    found == parameter.values.end() ? -1 : static_cast<std::int32_t>(found - parameter.values.begin()));
             }
         }
         t.columns.push_back(std::move(column));
@@ -54,7 +56,9 @@ std::optional<std::vector<std::int32_t>> genomeOf(const Translation& t, const st
 {
     std::vector<std::int32_t> genome;
     for (const Column& column : t.columns) {
-        const std::int32_t gene = column.source < 0 ? 0 : column.gene[static_cast<std::size_t>(then[static_cast<std::size_t>(column.source)])];
+        const std::int32_t gene =
+            column.source < 0 ? 0
+                              : column.gene[static_cast<std::size_t>(then[static_cast<std::size_t>(column.source)])];
         if (gene < 0)
             return std::nullopt;
         genome.push_back(gene);
@@ -62,7 +66,10 @@ std::optional<std::vector<std::int32_t>> genomeOf(const Translation& t, const st
     return genome;
 }
 
-Error badLine(std::size_t line, const char* what) { return makeError(Errc::BadFile, "line " + std::to_string(line) + ": " + what); }
+Error badLine(std::size_t line, const char* what)
+{
+    return makeError(Errc::BadFile, "line " + std::to_string(line) + ": " + what);
+}
 
 } // namespace
 
@@ -76,14 +83,16 @@ Result<std::unique_ptr<RecordedTable>> RecordedTable::load(const std::filesystem
     if (!header.is_object() || !header.contains("case") || !header.contains("sketches"))
         return badLine(1, "no header of recorded trials");
     auto table = std::make_unique<RecordedTable>();
-    LATHE_TRY_ASSIGN(table->m_task, searchCase(header["case"].get<std::string>(), header.at("target").get<std::string>()));
+    LATHE_TRY_ASSIGN(table->m_task,
+                     searchCase(header["case"].get<std::string>(), header.at("target").get<std::string>()));
     table->m_task.hardware = Hardware();
     for (const auto& [name, value] : header.at("hardware").items())
         table->m_task.hardware.limits[name] = {value.get<std::int64_t>(), "recorded"};
     LATHE_TRY_ASSIGN(const auto sketches, search::latheCpuSketches(table->m_task));
     std::vector<std::optional<Translation>> translations;
     for (const json& then : header["sketches"]) {
-        const auto now = std::find_if(sketches.begin(), sketches.end(), [&](const auto& s) { return then.at("name") == s->name(); });
+        const auto now = std::find_if(sketches.begin(), sketches.end(),
+                                      [&](const auto& s) { return then.at("name") == s->name(); });
         translations.push_back(now == sketches.end() ? std::nullopt : std::optional(translate(then, **now)));
     }
     auto pool = std::make_shared<std::vector<Candidate>>();
@@ -95,7 +104,8 @@ Result<std::unique_ptr<RecordedTable>> RecordedTable::load(const std::filesystem
         const json& parameters = header["sketches"][sketch].at("parameters");
         std::vector<std::int32_t> then(parameters.size());
         for (std::size_t g = 0; g < then.size(); ++g)
-            if (!(row >> then[g]) || then[g] < 0 || static_cast<std::size_t>(then[g]) >= parameters[g].at("values").size())
+            if (!(row >> then[g]) || then[g] < 0
+                || static_cast<std::size_t>(then[g]) >= parameters[g].at("values").size())
                 return badLine(number, "a gene that is missing or out of range");
         double least = std::numeric_limits<double>::infinity();
         for (double cost = 0; row >> cost;)
@@ -114,7 +124,8 @@ Result<std::unique_ptr<RecordedTable>> RecordedTable::load(const std::filesystem
         pool->push_back(std::move(candidate));
     }
     if (pool->size() * 10 < table->m_recorded * 9)
-        return makeError(Errc::Incompatible, "the sketches have changed: only " + std::to_string(pool->size()) + " of " + std::to_string(table->m_recorded)
+        return makeError(Errc::Incompatible, "the sketches have changed: only " + std::to_string(pool->size()) + " of "
+                                                 + std::to_string(table->m_recorded)
                                                  + " recorded trials can be expressed; record the table again");
     table->m_pool = std::move(pool);
     return table;

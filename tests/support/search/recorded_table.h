@@ -9,9 +9,10 @@ namespace lathe::test {
 
 /// Trials of one task on a real device, written down: a search that is replayed on them may propose these alone.
 ///
-/// File: a line of JSON (case, target, hardware, device, and the sketches with the values of their parameters), then a line
-/// per trial: sketch, a gene per parameter, then the nanoseconds of each repeat; "-" in their place for a failed trial. A
-/// trial's cost is the least of its repeats, since other load only ever adds. Genes are found again by parameter name and value, so that a table outlives new values and new parameters.
+/// File: a line of JSON (case, target, hardware, device, and the sketches with the values of their parameters), then a
+/// line per trial: sketch, a gene per parameter, then the nanoseconds of each repeat; "-" in their place for a failed
+/// trial. A trial's cost is the least of its repeats, since other load only ever adds. Genes are found again by
+/// parameter name and value, so that a table outlives new values and new parameters.
 class RecordedTable final : public CostSource
 {
 public:
