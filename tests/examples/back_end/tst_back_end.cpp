@@ -37,7 +37,8 @@ class TestBackEnd : public QObject
         OpenOptions options;
         options.model.source = "zoo:mlp";
         options.target = target;
-        options.project = file(project);
+        if (*project != '\0') // else nothing is kept
+            options.project = file(project);
         return must(TuningSession::open(options));
     }
     QByteArray cli(const QStringList& words) const
