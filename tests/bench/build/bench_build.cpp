@@ -7,7 +7,7 @@
 
 #include "core/schedule/lower.h"
 #include "core/schedule/state.h"
-#include "core/session/kernel_choices.h"
+#include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/store/project.h"
 #include "core/support/hash.h"

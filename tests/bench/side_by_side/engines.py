@@ -92,8 +92,8 @@ class Lathe:
                     ("parallel_for_user", ctypes.c_void_p), ("pin_threads", ctypes.c_uint32),
                     ("idle_spin_us", ctypes.c_uint32), ("keep_weights_mapped", ctypes.c_uint32)]
 
-    def __init__(self, library, x, output_shape, threads):
-        self.description = description(library)
+    def __init__(self, library, x, output_shape, threads, described=None):
+        self.description = described or description(library)
         self.version = "here"
         self.lib = ctypes.CDLL(library)
         options = self.Options(ctypes.sizeof(self.Options), threads, None, None, 0, 0, 0)

@@ -12,6 +12,7 @@ import time
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy's own threads would spin on the cores of the engines
 import numpy as np
 
+from beside import Beside
 from engines import PEERS, Lathe, aligned
 from networks import NETWORKS, input_shape, onnx_file, torch_model
 
@@ -125,7 +126,7 @@ def table(rows, peers, threads, rounds):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("step", nargs="?", choices=["both", "tune", "time"], default="both")
+    parser.add_argument("step", nargs="?", choices=["both", "tune", "time", "trials"], default="both")
     parser.add_argument("--work", required=True)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--networks", default=",".join(NETWORKS))
@@ -135,11 +136,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--untuned", action="store_true", help="default schedules, without tuning")
     parser.add_argument("--resume", action="store_true", help="tune kept projects further instead of from nothing")
+    parser.add_argument("--beside", help="time and trials: the folder with another state's programs, instead of the peers")
     arguments = parser.parse_args()
     networks = arguments.networks.split(",")
     for name in networks:
         if name not in NETWORKS:
             sys.exit(f"unknown network {name}; there are {', '.join(NETWORKS)}")
+    if arguments.step == "trials" and not arguments.beside:
+        sys.exit("trials compares two states: name the folder of the other one's programs with --beside")
+    if arguments.beside and arguments.step not in ("time", "trials"):
+        sys.exit("--beside goes with time or trials; tune takes --bin")
+    if arguments.beside:
+        beside = Beside(arguments, once)
+        sys.exit(0 if (beside.trials if arguments.step == "trials" else beside.time_all)(networks) else 1)
     bench = Bench(arguments)
     if arguments.step != "time":
         for name in networks:
