@@ -1,7 +1,7 @@
 #include "app/cli/command.h"
-#include "core/session/comparison.h"
-#include "core/session/program_reader.h"
-#include "core/session/text_diff.h"
+#include "core/session/project/program_reader.h"
+#include "core/session/report/comparison.h"
+#include "core/session/report/text_diff.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 #include "app/cli/command.h"
-#include "core/session/comparison.h"
+#include "core/session/report/comparison.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

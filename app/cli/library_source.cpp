@@ -1,6 +1,6 @@
 #include "app/cli/library_source.h"
 
-#include "core/session/options_json.h"
+#include "core/session/options/options_json.h"
 #include "core/support/json_fields.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session/option_table.h"
+#include "core/session/options/option_table.h"
 #include "core/support/result.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-#include "core/session/report.h"
+#include "core/session/report/report.h"
 
 #include "app/cli/command.h"
 

@@ -1,7 +1,6 @@
 #include "core/session/back_ends.h"
 
 #include "core/backend/rules.h"
-#include "core/measure/measurer.h"
 #include "core/policy/policy_table.h"
 #include "core/support/files.h"
 #include "core/support/log.h"
@@ -18,17 +17,11 @@ namespace {
 TargetView viewOf(const Target& target, std::string title)
 {
     const BackendTraits& traits = target.traits();
-    const auto measurable = measure::checkMeasurable(target);
-    return {target.text(),
-            std::move(title),
-            target.kind(),
-            traits.clock == CostClock::Model,
-            traits.runsHere,
-            traits.libraries,
-            measurable ? std::string() : measurable.error().message};
+    return {target.text(),   std::move(title), target.kind(), traits.clock == CostClock::Model,
+            traits.runsHere, traits.libraries};
 }
 
-/// Nothing: none of its kind's.
+/// As its kind offers it; of a target that it does not offer the text.
 std::string titleOf(const TargetKind& kind, const std::string& text)
 {
     for (const OfferedTarget& offered : kind.offered)
@@ -74,14 +67,6 @@ Result<TargetView> viewTarget(std::string_view text)
     LATHE_TRY_ASSIGN(const Target target, parseTarget(text));
     const TargetKindPtr kind = findTargetKind(target.kind());
     return viewOf(target, titleOf(*kind, target.text()));
-}
-
-std::vector<PolicyView> listPolicies()
-{
-    std::vector<PolicyView> views;
-    for (const policy::PolicyPtr& entry : policy::policies())
-        views.push_back({entry->name, entry->help, !entry->missing.empty()});
-    return views;
 }
 
 Result<> checkPolicy(const Target& target, std::string_view name)

@@ -26,8 +26,6 @@ struct TargetView
     bool simulated = false; ///< costs are a formula's: no device is needed
     bool runsHere = true; ///< a device of it can be in this machine
     bool libraries = false; ///< can be exported
-    std::string
-        notMeasurable; ///< why its candidates cannot be measured from here; empty: they can, where the device is
 };
 
 /// The targets that all kinds offer, in the order of the kinds.
@@ -35,14 +33,6 @@ std::vector<TargetView> listTargets();
 /// Errors: those of Target::parse().
 Result<TargetView> viewTarget(std::string_view text);
 
-struct PolicyView
-{
-    std::string name;
-    std::string help; ///< a few words; empty: the name says it
-    bool missing = false; ///< named, but not part of this version
-};
-/// The default one first.
-std::vector<PolicyView> listPolicies();
 /// Whether the policy is there and makes sense for the target. Errors: InvalidArgument, Unsupported, with those that
 /// do.
 Result<> checkPolicy(const Target& target, std::string_view policy);

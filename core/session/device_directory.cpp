@@ -23,7 +23,8 @@ DeviceView viewDevice(const json& device)
     view.kind = textIn(device, "kind");
     view.key = textIn(device, "key");
     view.name = textIn(device, "name", textIn(device, "plugin"));
-    view.deviceKey = identityOf(device.dump()).key;
+    if (!device.contains("error")) // else it is no device
+        view.deviceKey = identityOf(device.dump()).key;
     view.state = device.contains("error") ? "absent: " + textIn(device, "error") : "ready";
     view.about = aboutFromJsonText(textIn(device, "about"));
     for (const json hardware = partIn(device, "hardware"); const auto& [name, limit] : hardware.items())
@@ -75,6 +76,12 @@ DeviceDirectory DeviceDirectory::ask()
             views.push_back(absent(kind->name, kind->devices, noBackEnd(kind->name)));
     }
     return DeviceDirectory(std::move(views));
+}
+
+bool DeviceDirectory::isAnswered() const
+{
+    return std::none_of(m_all.begin(), m_all.end(),
+                        [](const DeviceView& device) { return device.kind.empty() && !device.ready(); });
 }
 
 std::vector<DeviceView> DeviceDirectory::forTarget(const std::string& text) const

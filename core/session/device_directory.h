@@ -28,6 +28,8 @@ public:
     }
 
     std::span<const DeviceView> all() const { return m_all; }
+    /// Back ends were asked, and answered for themselves.
+    bool isAnswered() const;
 
     /// What a run for `target` may be measured on, usable ones first. At least one row: where there is no device, one
     /// without a key that says why in its state.

@@ -4,7 +4,7 @@
 #include "core/measure/task_data.h"
 #include "core/policy/default_candidate.h"
 #include "core/session/back_ends.h"
-#include "core/session/kernel_choices.h"
+#include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/untuned.h"
 #include "core/support/hash.h"
@@ -63,12 +63,6 @@ Result<> checkMeasurable(const std::string& text)
 {
     LATHE_TRY_ASSIGN(const Target target, parseTarget(text));
     return measure::checkMeasurable(target);
-}
-
-bool runsHere(const std::string& text)
-{
-    const auto target = parseTarget(text);
-    return !target || target->traits().runsHere;
 }
 
 } // namespace lathe::session

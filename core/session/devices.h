@@ -11,9 +11,6 @@ namespace lathe::session {
 /// Whether candidates for `target` can be measured from here. Unsupported, with the reason; those of Target::parse.
 Result<> checkMeasurable(const std::string& target);
 
-/// Whether this machine can run code for `target`; text that is no target counts as what it can.
-bool runsHere(const std::string& target);
-
 /// One small kernel built for a target, launched and compared with what it must compute.
 struct SelfTest
 {

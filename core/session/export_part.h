@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/session/compile_report.h"
-#include "core/session/options.h"
+#include "core/session/exports/compile_report.h"
+#include "core/session/options/options.h"
 #include "core/session/progress.h"
 #include "core/support/result.h"
 

@@ -2,7 +2,7 @@
 
 #include "core/graph/pass_runner.h"
 #include "core/graph/task.h"
-#include "core/session/options.h"
+#include "core/session/options/options.h"
 #include "core/session/views.h"
 #include "core/target/target.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/session/log_import.h"
-#include "core/session/options.h"
+#include "core/session/options/options.h"
 #include "core/session/progress.h"
 #include "core/session/views.h"
 #include "core/support/result.h"

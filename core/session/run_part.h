@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/session/events.h"
-#include "core/session/options.h"
+#include "core/session/options/options.h"
 #include "core/support/result.h"
 
 namespace lathe::session {

@@ -4,19 +4,19 @@
 #include "core/measure/measurer.h"
 #include "core/schedule/state.h"
 #include "core/session/back_ends.h"
-#include "core/session/exporter.h"
-#include "core/session/kernel_choices.h"
-#include "core/session/log_importer.h"
-#include "core/session/options_json.h"
-#include "core/session/project_history.h"
-#include "core/session/remeasure.h"
-#include "core/session/replay.h"
+#include "core/session/exports/exporter.h"
+#include "core/session/exports/kernel_choices.h"
+#include "core/session/options/options_json.h"
+#include "core/session/options/tune_options.h"
+#include "core/session/project/log_importer.h"
+#include "core/session/project/project_history.h"
+#include "core/session/project/remeasure.h"
+#include "core/session/replay/replay.h"
 #include "core/session/roofline.h"
+#include "core/session/run/steering.h"
+#include "core/session/run/tuning_run.h"
 #include "core/session/session_base.h"
-#include "core/session/steering.h"
 #include "core/session/tbb_executor.h"
-#include "core/session/tune_options.h"
-#include "core/session/tuning_run.h"
 #include "core/store/project.h"
 #include "core/support/message.h"
 #include "core/target/hardware_text.h"
@@ -410,7 +410,7 @@ Result<std::vector<RemeasuredTrial>> Session::remeasure(std::span<const std::str
         if (!(wanted.timeoutSeconds > 0))
             wanted.timeoutSeconds = runTimeout();
         LATHE_TRY_ASSIGN(store::Project writer, m_project->beside());
-        return remeasureTrials(*m_model, writer, wanted, trials, progress, stop);
+        return remeasureTrials(*modelNow(), writer, wanted, trials, progress, stop);
     };
     auto measured = measure();
     const std::scoped_lock lock(m_oneAtATime);
@@ -585,7 +585,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::open(OpenOptions options)
 
 Error notInReplay(std::string_view what)
 {
-    return makeError(Errc::InvalidArgument, say(Msg::ReplayRefuses, what));
+    return makeError(Errc::InvalidArgument, say(Msg::ReplayRefuses, phrase(what)));
 }
 
 std::vector<ZooView> listZoo()

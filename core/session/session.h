@@ -4,7 +4,7 @@
 #include "core/session/export_part.h"
 #include "core/session/history.h"
 #include "core/session/project_part.h"
-#include "core/session/replay.h"
+#include "core/session/replay/replay.h"
 #include "core/session/run_part.h"
 #include "core/session/views.h"
 #include "core/support/message.h"

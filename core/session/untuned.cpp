@@ -54,9 +54,15 @@ std::optional<Candidate> untunedCandidate(const search::SearchTask& task)
 
 Result<Candidate> defaultCandidate(const search::SearchTask& task)
 {
-    if (const auto steps = ownSchedule(task))
-        return *steps ? asCandidate(task, **steps) : policy::plainLoops(task);
-    return policy::defaultCandidate(task);
+    const auto steps = ownSchedule(task);
+    if (!steps)
+        return policy::defaultCandidate(task);
+    if (*steps)
+        return asCandidate(task, **steps);
+    const Errc code = steps->error().code;
+    if (code != Errc::Unsupported && code != Errc::IllegalSchedule)
+        return steps->error();
+    return policy::plainLoops(task);
 }
 
 } // namespace lathe::session

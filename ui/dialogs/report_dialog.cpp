@@ -1,6 +1,6 @@
 #include "ui/dialogs/report_dialog.h"
 
-#include "core/session/report.h"
+#include "core/session/report/report.h"
 #include "ui/models/command_line.h"
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session/text_diff.h"
+#include "core/session/report/text_diff.h"
 
 #include <QWidget>
 

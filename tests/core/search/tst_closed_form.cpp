@@ -76,7 +76,7 @@ private:
 
 } // namespace
 
-class TstClosedForm : public QObject
+class TestClosedForm : public QObject
 {
     Q_OBJECT
 
@@ -133,7 +133,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstClosedForm)
+LATHE_TEST(TestClosedForm)
 
 } // namespace tst_closed_form
 

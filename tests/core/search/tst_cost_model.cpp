@@ -4,8 +4,10 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace tst_cost_model {
 
@@ -45,9 +47,39 @@ XGBoostOptions quick(Objective objective)
     return options;
 }
 
+/// Mean over i <= n of best label among the top i predicted / best label, averaged over tasks.
+double averagePeakScore(const TrainingSet& data, std::span<const float> predicted, std::int32_t n)
+{
+    const std::vector<float> labels = throughputLabels(data);
+    std::map<std::int32_t, std::vector<std::size_t>> byTask;
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        byTask[data.tasks[i]].push_back(i);
+    double sum = 0;
+    std::size_t counted = 0;
+    for (auto& [task, members] : byTask) {
+        std::stable_sort(members.begin(), members.end(),
+                         [&](std::size_t a, std::size_t b) { return predicted[a] > predicted[b]; });
+        float best = 0;
+        for (const std::size_t i : members)
+            best = std::max(best, labels[i]);
+        if (best <= 0)
+            continue;
+        float peak = 0;
+        double total = 0;
+        for (std::int32_t i = 0; i < n; ++i) {
+            if (static_cast<std::size_t>(i) < members.size())
+                peak = std::max(peak, labels[members[static_cast<std::size_t>(i)]]);
+            total += peak / best;
+        }
+        sum += total / n;
+        ++counted;
+    }
+    return counted == 0 ? 0 : sum / static_cast<double>(counted);
+}
+
 } // namespace
 
-class TstCostModel : public QObject
+class TestCostModel : public QObject
 {
     Q_OBJECT
 
@@ -161,7 +193,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstCostModel)
+LATHE_TEST(TestCostModel)
 
 } // namespace tst_cost_model
 

@@ -7,7 +7,7 @@ namespace tst_factor_tuples {
 
 using namespace lathe::search;
 
-class TstFactorTuples : public QObject
+class TestFactorTuples : public QObject
 {
     Q_OBJECT
 
@@ -52,7 +52,7 @@ private slots:
     void divisorsAscend() { QCOMPARE(divisors(36), (std::vector<std::int64_t>{1, 2, 3, 4, 6, 9, 12, 18, 36})); }
 };
 
-LATHE_TEST(TstFactorTuples)
+LATHE_TEST(TestFactorTuples)
 
 } // namespace tst_factor_tuples
 

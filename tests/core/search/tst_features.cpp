@@ -50,7 +50,7 @@ void compare(float actual, double expected)
 
 } // namespace
 
-class TstFeatures : public QObject
+class TestFeatures : public QObject
 {
     Q_OBJECT
 
@@ -120,7 +120,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstFeatures)
+LATHE_TEST(TestFeatures)
 
 } // namespace tst_features
 

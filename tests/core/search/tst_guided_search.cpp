@@ -103,7 +103,7 @@ std::vector<double> run(std::string_view name, const SearchTask& t, const Rugged
 
 } // namespace
 
-class TstGuidedSearch : public QObject
+class TestGuidedSearch : public QObject
 {
     Q_OBJECT
 
@@ -130,7 +130,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstGuidedSearch)
+LATHE_TEST(TestGuidedSearch)
 
 } // namespace tst_guided_search
 

@@ -191,7 +191,7 @@ private:
 
 } // namespace
 
-class TstHeadStart : public QObject
+class TestHeadStart : public QObject
 {
     Q_OBJECT
 
@@ -531,7 +531,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstHeadStart)
+LATHE_TEST(TestHeadStart)
 
 } // namespace tst_head_start
 

@@ -37,7 +37,7 @@ struct ThreadExecutor final : Executor
 
 } // namespace
 
-class TstLathePolicy : public QObject
+class TestLathePolicy : public QObject
 {
     Q_OBJECT
 
@@ -166,7 +166,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstLathePolicy)
+LATHE_TEST(TestLathePolicy)
 
 } // namespace tst_lathe_policy
 

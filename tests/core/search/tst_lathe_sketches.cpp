@@ -59,7 +59,7 @@ Candidate bestGuess(const SearchAlternative& alternative)
 
 } // namespace
 
-class TstLatheSketches : public QObject
+class TestLatheSketches : public QObject
 {
     Q_OBJECT
 
@@ -363,7 +363,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstLatheSketches)
+LATHE_TEST(TestLatheSketches)
 
 } // namespace tst_lathe_sketches
 

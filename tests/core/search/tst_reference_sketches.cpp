@@ -152,7 +152,7 @@ Result<std::vector<schedule::State>> sketches(const compute::DagPtr& dag, const 
 
 } // namespace
 
-class TstReferenceSketches : public QObject
+class TestReferenceSketches : public QObject
 {
     Q_OBJECT
 
@@ -386,7 +386,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstReferenceSketches)
+LATHE_TEST(TestReferenceSketches)
 
 } // namespace tst_reference_sketches
 

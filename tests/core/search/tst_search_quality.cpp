@@ -87,7 +87,7 @@ double meanTrials(const Course& c, bool modelOff, std::int32_t limit)
 
 } // namespace
 
-class TstSearchQuality : public QObject
+class TestSearchQuality : public QObject
 {
     Q_OBJECT
 
@@ -205,7 +205,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstSearchQuality)
+LATHE_TEST(TestSearchQuality)
 
 } // namespace tst_search_quality
 

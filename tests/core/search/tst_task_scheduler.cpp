@@ -31,7 +31,7 @@ RoundOutcome outcome(double bestMs, std::int64_t trials = 64, double seconds = 1
 
 } // namespace
 
-class TstTaskScheduler : public QObject
+class TestTaskScheduler : public QObject
 {
     Q_OBJECT
 
@@ -208,27 +208,6 @@ private slots:
         QCOMPARE(scheduler->totalTrials(), 194);
     }
 
-    void theTableIsTheReferences()
-    {
-        const auto scheduler = make("reference", {task("a", 2, 1e9), task("b", 1, 5e8)});
-        scheduler->tell(0, outcome(2, 60));
-        QCOMPARE(QString::fromStdString(printSchedulerTable(*scheduler, 12.4, 1, false)),
-                 QString("----------------------------------------------------------------------\n"
-                         "------------------------------  [ Task Scheduler ]\n"
-                         "----------------------------------------------------------------------\n"
-                         "|  ID  | Latency (ms) | Speed (GFLOPS) | Trials |\n"
-                         "-------------------------------------------------\n"
-                         "|    0 |        2.000 |         500.00 |     60 |\n"
-                         "|    1 |            - |              - |      0 |\n"
-                         "-------------------------------------------------\n"
-                         "Estimated total latency: - ms\tTrials: 60\tUsed time : 12 s\tNext ID: 1\n"));
-        scheduler->tell(1, outcome(1));
-        const QString wide = QString::fromStdString(printSchedulerTable(*scheduler, 20, 0));
-        QVERIFY(wide.contains("Estimated total latency: 5.000 ms\tTrials: 124"));
-        QCOMPARE(wide.split('\n')[4].size(), 113);
-        QCOMPARE(wide.split('\n')[5].size(), 113);
-    }
-
     void refusals()
     {
         const auto code = [](const char* strategy, std::vector<ScheduledTask> tasks, SchedulerOptions options = {}) {
@@ -245,7 +224,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstTaskScheduler)
+LATHE_TEST(TestTaskScheduler)
 
 } // namespace tst_task_scheduler
 

@@ -1,0 +1,201 @@
+#include "core/session/exports/exporter.h"
+
+#include "core/deploy/library.h"
+#include "core/measure/measurer.h"
+#include "core/session/exports/kernel_choices.h"
+#include "core/session/exports/library_check.h"
+#include "core/session/options/options_json.h"
+#include "core/support/files.h"
+#include "core/support/json_fields.h"
+#include "core/support/message.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+namespace lathe::session {
+
+namespace {
+
+constexpr auto kCompileTimeout = std::chrono::minutes(10);
+constexpr double kNetworkSeconds = 5; ///< for the whole network between trials, which wait for it
+
+/// Of images: as the operators say that read or make them. Empty for all else.
+std::vector<std::string> layoutsOf(const graph::Graph& graph, const std::vector<graph::ValueId>& ports)
+{
+    std::vector<std::string> layouts;
+    for (const graph::ValueId port : ports) {
+        std::string layout;
+        for (const graph::Node& node : graph.nodes) {
+            const auto said = node.attrs.find("layout");
+            const bool touches = (!node.inputs.empty() && node.inputs[0] == port)
+                                 || (!node.outputs.empty() && node.outputs[0] == port);
+            if (touches && said != node.attrs.end() && std::holds_alternative<std::string>(said->second)
+                && graph.value(port).shape.size() == 4)
+                layout = std::get<std::string>(said->second);
+        }
+        layouts.push_back(layout);
+    }
+    return layouts;
+}
+
+/// Of this machine, as its device half calls it; empty if that cannot be asked.
+std::string deviceName(const std::string& kind)
+{
+    const auto devices = measure::listDevices({});
+    const nlohmann::json list = devices ? nlohmann::json::parse(*devices, nullptr, false) : nlohmann::json();
+    if (list.is_array())
+        for (const nlohmann::json& device : list)
+            if (textIn(device, "kind") == kind)
+                return textIn(device, "name");
+    return {};
+}
+
+Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen,
+                                    const std::filesystem::path& output, const std::string& name, std::stop_token stop,
+                                    std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
+{
+    const std::size_t builders = std::clamp<std::size_t>(chosen.choices.size() / 4, 1,
+                                                         std::max(1u, std::thread::hardware_concurrency()));
+    LATHE_TRY_ASSIGN(const auto compiler,
+                     deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, std::move(stop)));
+    deploy::LibraryOptions options;
+    options.output = output;
+    options.name = name;
+    options.machine = model.target.machine();
+    options.derived = std::move(derived);
+    options.inputLayouts = layoutsOf(model.imported, model.imported.inputs);
+    options.outputLayouts = layoutsOf(model.imported, model.imported.outputs);
+    return deploy::buildLibrary(model.graph, model.partition, chosen.choices, *compiler, options);
+}
+
+unsigned threadsOf(const LoadedModel& model, unsigned wanted)
+{
+    return wanted > 0 ? wanted : model.target.threads();
+}
+
+/// `chosen` is what the library was made of, `figures` are of that library.
+deploy::EstimateParts estimateOf(const KernelChoices& chosen, const deploy::StagedLibrary& library,
+                                 const BenchFigures& figures)
+{
+    const auto& instructions = library.image.instructions;
+    if (figures.instructionMs.size() != instructions.size())
+        return {};
+    deploy::EstimateParts parts{0, 0, 0, figures.callMs};
+    for (std::size_t i = 0; i < instructions.size(); ++i) {
+        const deploy::KernelChoice* choice = instructions[i].subgraph >= 0
+                                                 ? &chosen.choices[static_cast<std::size_t>(instructions[i].subgraph)]
+                                                 : nullptr;
+        if (choice == nullptr || choice->record.empty() || choice->estimatedMs < 0) {
+            parts.untunedMs += figures.instructionMs[i];
+        } else {
+            parts.tasksMs += choice->estimatedMs;
+            parts.chainMs += figures.instructionMs[i] - choice->estimatedMs;
+        }
+    }
+    return parts;
+}
+
+/// The same model, named so that it is found from any folder.
+ModelSpec fromAnywhere(ModelSpec spec)
+{
+    if (!spec.source.starts_with("zoo:"))
+        spec.source = std::filesystem::absolute(spec.source).lexically_normal().string();
+    return spec;
+}
+
+} // namespace
+
+Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project,
+                                    const CompileOptions& options, const Progress& progress, std::stop_token stop)
+{
+    const auto step = [&](std::string_view what, double fraction) -> Result<> {
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, say(Msg::ExportCancelled));
+        if (progress)
+            progress(what, fraction);
+        return {};
+    };
+    LATHE_TRY(deploy::checkExportable(model.target));
+    if (const std::string machine = model.target.machine();
+        machine != thisMachine() && (options.verify || options.benchmark))
+        return makeError(Errc::Unsupported, say(Msg::LibraryNotForHere, machine));
+    LATHE_TRY(step("choosing records", 0.0));
+    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, {{}, options.strict}));
+    if (!options.allowDefault)
+        if (auto refusal = refusalOf(chosen, model))
+            return makeError(Errc::Incompatible, *std::move(refusal));
+    LATHE_TRY(step("compiling", 0.1));
+    LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stage(model, chosen, options.output, options.name, stop));
+
+    CompileReport report;
+    report.threads = threadsOf(model, options.threads);
+    report.subgraphs = chosen.reports;
+    report.estimated.tasksMs = chosen.estimatedTasksMs;
+    if (options.verify) {
+        LATHE_TRY(step("verifying", 0.5));
+        LATHE_TRY_ASSIGN(report.maxRelError, verifyExported(staged.file, model, stop));
+    }
+    if (options.benchmark) {
+        LATHE_TRY(step("benchmarking", 0.8));
+        LATHE_TRY_ASSIGN(const BenchFigures figures, benchExported(staged.file, report.threads, stop));
+        report.latencyMs = figures.latencyMs;
+        report.threads = figures.threads;
+        report.estimated = estimateOf(chosen, staged, figures);
+        std::map<std::string, double> ofSubgraph;
+        for (std::size_t i = 0; i < std::min(figures.instructionMs.size(), staged.image.instructions.size()); ++i)
+            if (const std::int32_t subgraph = staged.image.instructions[i].subgraph; subgraph >= 0)
+                ofSubgraph[model.partition.subgraphs[static_cast<std::size_t>(subgraph)].name] =
+                    figures.instructionMs[i];
+        for (SubgraphReport& subgraph : report.subgraphs)
+            if (const auto found = ofSubgraph.find(subgraph.name); found != ofSubgraph.end())
+                subgraph.measuredMs = found->second;
+    }
+    LATHE_TRY(step("writing", 0.95));
+    deploy::LibraryFacts facts;
+    facts.network = model.spec.source;
+    facts.modelJson = toJson(fromAnywhere(model.spec)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    facts.target = model.target.text();
+    for (const SubgraphReport& s : report.subgraphs)
+        facts.subgraphs.push_back({s.name, s.record, s.reason, s.estimatedMs, s.measuredMs});
+    facts.device = options.benchmark ? deviceName(model.target.kind()) : std::string();
+    facts.threads = report.threads;
+    facts.maxRelError = report.maxRelError;
+    facts.medianMs = report.latencyMs.median;
+    facts.meanMs = report.latencyMs.mean;
+    facts.stdMs = report.latencyMs.std;
+    facts.minMs = report.latencyMs.min;
+    facts.p95Ms = report.latencyMs.p95;
+    facts.estimated = report.estimated;
+    LATHE_TRY_ASSIGN(const deploy::ExportedFiles files, deploy::publishLibrary(staged, facts));
+    report.library = files.library;
+    report.header = files.header;
+    report.description = files.description;
+    if (progress) // a stop comes too late: the files are there
+        progress("done", 1.0);
+    return report;
+}
+
+Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project,
+                                     const RecordChoice& choice, std::stop_token stop,
+                                     std::shared_ptr<deploy::DerivedConstants> derived)
+{
+    LATHE_TRY_ASSIGN(const KernelChoices chosen, chooseKernels(model, project, choice));
+    LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-network"));
+    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged,
+                     stage(model, chosen, folder.path() / "network.so", "network", stop, std::move(derived)));
+    if (stop.stop_requested())
+        return makeError(Errc::Cancelled, say(Msg::Stopped));
+    LATHE_TRY_ASSIGN(const BenchFigures figures,
+                     benchExported(staged.file, threadsOf(model, 0), stop, kNetworkSeconds));
+    MeasuredEvent event;
+    event.ms = figures.latencyMs.median;
+    event.untuned = project == nullptr;
+    event.estimated = estimateOf(chosen, staged, figures);
+    return event;
+}
+
+} // namespace lathe::session

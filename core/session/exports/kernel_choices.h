@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/deploy/plan.h"
+#include "core/search/search_task.h"
+#include "core/session/exports/coverage.h"
+#include "core/session/loaded_model.h"
+#include "core/store/project.h"
+
+namespace lathe::session {
+
+/// What each subgraph of the partition runs: the best record of its task, else a schedule made without measuring.
+struct KernelChoices
+{
+    std::vector<deploy::KernelChoice> choices; ///< one per subgraph; empty for a noop
+    std::vector<SubgraphReport> reports; ///< one per subgraph that is no noop
+    double estimatedTasksMs = 0; ///< weighted sum over the tasks; NaN if one has no record
+    std::vector<std::string> fallbacks; ///< names of tasks without a valid record
+};
+
+/// Costs compare under equal conditions alone: each task takes its record from the first of these that has a valid one.
+struct RecordChoice
+{
+    std::optional<store::Conditions> only; ///< nothing: all that the project has for the target, the latest first
+    bool strict = false; ///< no record that computes in another order than the network says
+};
+
+/// The chosen record of each task that has one, by task key. Errors: StoreFailed, BadFile.
+Result<std::map<std::string, store::BestRow>> chooseRecords(const LoadedModel& model, const store::Project& project,
+                                                            const RecordChoice& choice);
+
+/// project null: default schedules throughout.
+Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Project* project,
+                                    const RecordChoice& choice);
+
+/// What an export with these would do, for people. Errors: StoreFailed, BadFile, Unsupported.
+Result<Coverage> coverageOf(const LoadedModel& model, const store::Project* project, const RecordChoice& choice);
+
+/// Why an export without default schedules refuses; empty: it does not.
+std::optional<Message> refusalOf(const KernelChoices& choices, const LoadedModel& model);
+
+/// A task (or an untuned function, as one alternative) as the search sees it.
+search::SearchTask searchTask(const graph::Task& task, const LoadedModel& model, bool strict);
+
+} // namespace lathe::session

@@ -1,0 +1,557 @@
+#include "core/session/options/option_table.h"
+
+#include "core/graph/pass_runner.h"
+#include "core/policy/policy_table.h"
+#include "core/session/head_start.h"
+#include "core/session/options/tune_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace lathe::session {
+
+namespace {
+
+constexpr double kManyTrials = static_cast<double>(std::int64_t{1} << 40);
+constexpr double kLongestSeconds = 1e9;
+constexpr double kLongestMs = 600'000;
+
+std::vector<std::string> policyWords()
+{
+    std::vector<std::string> words;
+    for (const policy::PolicyPtr& policy : policy::policies())
+        words.push_back(policy->name);
+    return words;
+}
+
+/// "sketch (Lathe's search), reference (...), random"
+std::string policyMeanings()
+{
+    std::string text;
+    for (const policy::PolicyPtr& policy : policy::policies())
+        text += (text.empty() ? "" : ", ") + policy->name + (policy->help.empty() ? "" : " (" + policy->help + ")");
+    return text;
+}
+
+/// "20 ms, with --policy reference 100 ms"
+std::string usualRepeatTime()
+{
+    const double usual = policy::PolicyEntry().minRepeatMs;
+    std::string text = fmt::format("{} ms", usual);
+    for (const policy::PolicyPtr& policy : policy::policies())
+        if (policy->minRepeatMs != usual)
+            text += fmt::format(", with --policy {} {} ms", policy->name, policy->minRepeatMs);
+    return text;
+}
+
+std::vector<std::string> passWords()
+{
+    std::vector<std::string> words;
+    for (const graph::PassInfo& pass : graph::allPasses())
+        if (!pass.needed)
+            words.emplace_back(pass.name);
+    return words;
+}
+
+const std::vector<std::string> kOnModels = {"tasks", "tune", "compile", "run", "bench", "verify", "roofline"};
+const std::vector<std::string> kOnTune = {"tune"};
+const std::vector<std::string> kOnCompile = {"compile"};
+
+template<typename T>
+struct FieldOf
+{
+    static OptionValue get(const T& field)
+    {
+        if constexpr (std::is_same_v<T, bool> || std::is_floating_point_v<T>)
+            return field;
+        else if constexpr (std::is_unsigned_v<T>)
+            return std::uint64_t{field};
+        else if constexpr (std::is_integral_v<T>)
+            return std::int64_t{field};
+        else if constexpr (std::is_same_v<T, std::filesystem::path>)
+            return field.string();
+        else
+            return field;
+    }
+    static bool set(T& field, const OptionValue& value)
+    {
+        if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+            const auto* whole = std::get_if<std::int64_t>(&value);
+            const auto* natural = std::get_if<std::uint64_t>(&value);
+            const bool fits = whole != nullptr ? std::in_range<T>(*whole)
+                                               : natural != nullptr && std::in_range<T>(*natural);
+            if (fits)
+                field = whole != nullptr ? static_cast<T>(*whole) : static_cast<T>(*natural);
+            return fits;
+        } else {
+            using Held = std::conditional_t<std::is_same_v<T, std::filesystem::path>, std::string, T>;
+            const auto* held = std::get_if<Held>(&value);
+            if (held != nullptr)
+                field = *held;
+            return held != nullptr;
+        }
+    }
+};
+template<typename T>
+struct FieldOf<std::optional<T>>
+{
+    static OptionValue get(const std::optional<T>& field) { return field ? FieldOf<T>::get(*field) : OptionValue(); }
+    static bool set(std::optional<T>& field, const OptionValue& value)
+    {
+        if (std::holds_alternative<std::monostate>(value)) {
+            field.reset();
+            return true;
+        }
+        T held{};
+        const bool fits = FieldOf<T>::set(held, value);
+        if (fits)
+            field = held;
+        return fits;
+    }
+};
+
+template<typename Options, typename T>
+Option<Options> optionRow(T Options::*field, OptionInfo info)
+{
+    return {std::move(info),
+            [field](const Options& o) { return FieldOf<T>::get(o.*field); },
+            [field](Options& o, const OptionValue& value) { return FieldOf<T>::set(o.*field, value); },
+            [field](const Options& o) -> const void* { return &(o.*field); },
+            {}};
+}
+
+const char* const kStrictHelp =
+    "Use no algorithm that trades accuracy for speed: convolutions are summed directly, never by "
+    "winograd";
+
+template<typename Options>
+Option<Options>& optionOfKey(OptionTable<Options>& table, std::string_view key)
+{
+    return *std::find_if(table.begin(), table.end(), [key](const OptionInfo& option) { return option.key == key; });
+}
+
+OptionTable<ModelSpec> makeModelTable()
+{
+    using S = ModelSpec;
+    OptionTable<S> table = {
+        optionRow(&S::source,
+                  {.flag = "MODEL",
+                   .type = OptionType::Text,
+                   .help = "An ONNX file, or zoo:NAME for a network that comes with Lathe (lathe-cli zoo list)",
+                   .commands = kOnModels,
+                   .key = "source"}),
+        optionRow(&S::batch, {.flag = "--batch",
+                              .type = OptionType::Whole,
+                              .placeholder = "N",
+                              .help = "Set the leading dimension of all inputs",
+                              .commands = kOnModels,
+                              .key = "batch",
+                              .low = 0,
+                              .usual = "as the model says",
+                              .condition = "model: batch",
+                              .serious = true}),
+        optionRow(&S::shapes, {.flag = "--shape",
+                               .type = OptionType::Shapes,
+                               .placeholder = "IN=1,3,224,224",
+                               .help = "Set the shape of one input; may be given several times",
+                               .commands = kOnModels,
+                               .key = "shapes",
+                               .usual = "as the model says",
+                               .condition = "model: shapes",
+                               .serious = true}),
+        optionRow(&S::layout, {.flag = "--layout",
+                               .type = OptionType::Word,
+                               .placeholder = "LAYOUT",
+                               .help = "Order of the dimensions of images",
+                               .commands = kOnModels,
+                               .key = "layout",
+                               .words = {"NHWC", "NCHW"},
+                               .usual = "as the model says",
+                               .condition = "model: layout",
+                               .serious = true}),
+        optionRow(
+            &S::partition,
+            {.flag = "--partition",
+             .type = OptionType::Word,
+             .placeholder = "HOW",
+             .help = "How the network is cut into tasks: Lathe's own way, or exactly as the reference compiler does",
+             .commands = kOnModels,
+             .key = "partition",
+             .words = {"reference", "lathe"},
+             .condition = "model: partition",
+             .serious = true}),
+        optionRow(&S::hardware,
+                  {.flag = "--hardware",
+                   .type = OptionType::Text,
+                   .placeholder = "FILE|CPU",
+                   .help = "Hardware parameters that search respects: a file of name = value lines or JSON, or a CPU's "
+                           "name as of -mcpu; stored with the project",
+                   .commands = kOnModels,
+                   .key = "hardware",
+                   .usual = "what the project holds, else what the target says",
+                   .condition = "model: hardware",
+                   .serious = true}),
+        optionRow(&S::seed, {.flag = "--weight-seed",
+                             .type = OptionType::Whole,
+                             .placeholder = "N",
+                             .help = "Seed of the weights of a network of the zoo, below 2^32",
+                             .commands = kOnModels,
+                             .key = "seed",
+                             .condition = "model: seed"}),
+        optionRow(&S::withoutPasses,
+                  {.flag = "--without-pass",
+                   .type = OptionType::Texts,
+                   .placeholder = "NAME",
+                   .help = "Leave out a pass over the network, by a name of --pass-log; may be given several times",
+                   .commands = kOnModels,
+                   .key = "without_passes",
+                   .words = passWords(),
+                   .condition = "model: without passes",
+                   .serious = true,
+                   .sparse = true}),
+        optionRow(&S::passLog,
+                  {.flag = "--pass-log",
+                   .type = OptionType::Flag,
+                   .help = "Say on standard error what each pass over the network changed, and how long it took",
+                   .commands = kOnModels}),
+    };
+    // Projects write 0 for a batch that was left open.
+    Option<S>& batch = optionOfKey(table, "batch");
+    batch.stored = [](const S& s) -> OptionValue { return s.batch.value_or(0); };
+    batch.set = [](S& s, const OptionValue& value) {
+        std::int64_t wanted = 0;
+        const bool fits = std::holds_alternative<std::monostate>(value) || FieldOf<std::int64_t>::set(wanted, value);
+        if (fits)
+            s.batch = wanted > 0 ? std::optional(wanted) : std::nullopt;
+        return fits;
+    };
+    return table;
+}
+
+OptionTable<OpenOptions> makeOpenTable()
+{
+    using S = OpenOptions;
+    return {
+        optionRow(&S::target,
+                  {.flag = "--target",
+                   .type = OptionType::Text,
+                   .placeholder = "TARGET",
+                   .help = "What code is made for: cpu, cuda, opencl or sim, with -key=value words (\"cpu -mcpu=znver4 "
+                           "-threads=2\")",
+                   .commands = kOnModels,
+                   .usual = "what the project was last tuned for, else cpu"}),
+        optionRow(&S::project, {.flag = "--project",
+                                .type = OptionType::Text,
+                                .placeholder = "P.lathe",
+                                .help = "Project file with the history",
+                                .commands = kOnModels}),
+    };
+}
+
+OptionTable<TuneOptions> makeTuneTable()
+{
+    using S = TuneOptions;
+    OptionTable<S> table = {
+        optionRow(&S::seconds, {.flag = "--time",
+                                .type = OptionType::Duration,
+                                .placeholder = "TIME",
+                                .help = "How long to tune: 90s, 20m or 1.5h",
+                                .commands = kOnTune,
+                                .key = "seconds",
+                                .low = 0,
+                                .high = kLongestSeconds,
+                                .usual = "no limit"}),
+        optionRow(&S::minGainPercent,
+                  {.flag = "--min-gain",
+                   .type = OptionType::Number,
+                   .placeholder = "PERCENT",
+                   .help = "Stop when the latest --gain-window made the network faster by less than this",
+                   .commands = kOnTune,
+                   .key = "min_gain_percent",
+                   .unit = "%",
+                   .low = 0,
+                   .high = 100,
+                   .usual = "0, never"}),
+        optionRow(&S::gainWindowSeconds, {.flag = "--gain-window",
+                                          .type = OptionType::Duration,
+                                          .placeholder = "TIME",
+                                          .help = "The time that --min-gain looks back on: 90s, 20m or 1.5h",
+                                          .commands = kOnTune,
+                                          .key = "gain_window_s",
+                                          .low = 0.001,
+                                          .high = kLongestSeconds,
+                                          .usual = "1h"}),
+        optionRow(&S::trials, {.flag = "--trials",
+                               .type = OptionType::Whole,
+                               .placeholder = "N",
+                               .help = "How many trials to make",
+                               .commands = kOnTune,
+                               .key = "trials",
+                               .low = 0,
+                               .high = kManyTrials,
+                               .usual = "no limit"}),
+        optionRow(&S::trialsPerTask, {.flag = "--trials-per-task",
+                                      .type = OptionType::Whole,
+                                      .placeholder = "N",
+                                      .help = "No task gets more trials than this",
+                                      .commands = kOnTune,
+                                      .key = "trials_per_task",
+                                      .low = 0,
+                                      .high = kManyTrials,
+                                      .usual = "0, no limit",
+                                      .kept = true}),
+        optionRow(&S::trialsPerRound, {.flag = "--trials-per-round",
+                                       .type = OptionType::Whole,
+                                       .placeholder = "N",
+                                       .help = "Trials between two decisions of the scheduler",
+                                       .commands = kOnTune,
+                                       .key = "trials_per_round",
+                                       .low = 0,
+                                       .high = 4096,
+                                       .usual = "0: 64, fewer where the budget is small",
+                                       .kept = true}),
+        optionRow(&S::policy, {.flag = "--policy",
+                               .type = OptionType::Word,
+                               .placeholder = "POLICY",
+                               .help = "How candidates are found: " + policyMeanings(),
+                               .commands = kOnTune,
+                               .key = "policy",
+                               .currentWords = policyWords,
+                               .condition = "search policy",
+                               .kept = true}),
+        optionRow(
+            &S::scheduler,
+            {.flag = "--scheduler",
+             .type = OptionType::Word,
+             .placeholder = "SCHEDULER",
+             .help = "Which task has the next round: the one that promises most per second (gradient), most by the "
+                     "reference compiler's formula (reference), or each in turn (round-robin)",
+             .commands = kOnTune,
+             .key = "scheduler",
+             .words = {"gradient", "reference", "round-robin"},
+             .condition = "task scheduler",
+             .kept = true}),
+        optionRow(&S::devices, {.flag = "--device",
+                                .type = OptionType::Texts,
+                                .placeholder = "KEY",
+                                .help = "Measure on this device (lathe-cli devices); may be given several times",
+                                .commands = kOnTune,
+                                .key = "devices",
+                                .usual = "the target's",
+                                .kept = true}),
+        optionRow(&S::seed, {.flag = "--seed",
+                             .type = OptionType::Whole,
+                             .placeholder = "N",
+                             .help = "Seed of the search: equal seeds and equal results give equal candidates",
+                             .commands = kOnTune,
+                             .key = "seed",
+                             .condition = "seed",
+                             .kept = true}),
+        optionRow(&S::resume, {.flag = "--resume",
+                               .type = OptionType::Flag,
+                               .help = "Continue the project's latest run, with the options that it has",
+                               .commands = kOnTune}),
+        optionRow(&S::repeat, {.flag = "--repeat",
+                               .type = OptionType::Whole,
+                               .placeholder = "N",
+                               .help = "Costs taken of each candidate, whose mean counts",
+                               .commands = kOnTune,
+                               .key = "repeat",
+                               .low = 1,
+                               .high = 1000,
+                               .condition = "repeats",
+                               .kept = true}),
+        optionRow(&S::number, {.flag = "--number",
+                               .type = OptionType::Whole,
+                               .placeholder = "N",
+                               .help = "Runs of the candidate that make one cost, at least",
+                               .commands = kOnTune,
+                               .key = "number",
+                               .low = 1,
+                               .high = 1e6,
+                               .condition = "runs per repeat",
+                               .kept = true}),
+        optionRow(&S::minRepeatMs, {.flag = "--min-repeat-ms",
+                                    .type = OptionType::Number,
+                                    .placeholder = "MS",
+                                    .help = "Time of one cost, at least; more runs are added to reach it",
+                                    .commands = kOnTune,
+                                    .key = "min_repeat_ms",
+                                    .unit = "ms",
+                                    .low = 0,
+                                    .high = kLongestMs,
+                                    .usual = usualRepeatTime(),
+                                    .condition = "least time of a repeat (ms)",
+                                    .kept = true}),
+        optionRow(&S::timeoutSeconds, {.flag = "--timeout",
+                                       .type = OptionType::Number,
+                                       .placeholder = "SECONDS",
+                                       .help = "The longest that one candidate may run",
+                                       .commands = kOnTune,
+                                       .key = "timeout_s",
+                                       .unit = "s",
+                                       .low = 0.001,
+                                       .high = 86400,
+                                       .kept = true}),
+        optionRow(&S::cooldownMs, {.flag = "--cooldown-ms",
+                                   .type = OptionType::Number,
+                                   .placeholder = "MS",
+                                   .help = "Rest between two costs of a candidate",
+                                   .commands = kOnTune,
+                                   .key = "cooldown_ms",
+                                   .unit = "ms",
+                                   .low = 0,
+                                   .high = kLongestMs,
+                                   .condition = "rest between repeats (ms)",
+                                   .kept = true}),
+        optionRow(&S::earlyStop, {.flag = "--early-stop",
+                                  .type = OptionType::Whole,
+                                  .placeholder = "N",
+                                  .help = "Stop after this many trials without a gain for the network",
+                                  .commands = kOnTune,
+                                  .key = "early_stop",
+                                  .low = 0,
+                                  .high = kManyTrials,
+                                  .usual = "0, never",
+                                  .kept = true}),
+        optionRow(&S::buildJobs, {.flag = "--build-jobs",
+                                  .type = OptionType::Whole,
+                                  .placeholder = "N",
+                                  .help = "Processes that build candidates",
+                                  .commands = kOnTune,
+                                  .key = "build_jobs",
+                                  .low = 0,
+                                  .high = 1024,
+                                  .usual = "0, one per core",
+                                  .kept = true}),
+        optionRow(
+            &S::cache,
+            {.flag = "--cache",
+             .type = OptionType::Word,
+             .placeholder = "STATE",
+             .help = "What candidates find in the caches when they are timed: weights where the rest of the network "
+                     "leaves them (network), what the run before left (warm), none of their data (cold)",
+             .commands = kOnTune,
+             .key = "cache",
+             .words = {"network", "warm", "cold"},
+             .kept = true}),
+        optionRow(
+            &S::runoff,
+            {.flag = "--runoff",
+             .type = OptionType::Word,
+             .placeholder = "WHEN",
+             .help = "Whether the best of a round is measured again beside what stands before it is believed; auto: "
+                     "yes, but not on simulators, whose costs do not vary",
+             .commands = kOnTune,
+             .key = "runoff",
+             .words = {"auto", "on", "off"},
+             .condition = "runoffs",
+             .kept = true,
+             .absent = std::string("off")}),
+        optionRow(&S::headStart,
+                  {.flag = "--head-start",
+                   .type = OptionType::Text,
+                   .placeholder = "FILE|none",
+                   .help = "What policy sketch begins with: a file that lathe-cli head-start make wrote, or none",
+                   .commands = kOnTune,
+                   .key = "head_start",
+                   .usual = "what is installed for the target",
+                   .kept = true,
+                   .absent = std::string(kNoHeadStart)}), // runs that lack the key knew none
+        optionRow(&S::strict, {.flag = "--strict",
+                               .type = OptionType::Flag,
+                               .help = kStrictHelp,
+                               .commands = kOnTune,
+                               .key = "strict",
+                               .condition = "strict",
+                               .kept = true}),
+        optionRow(
+            &S::verbose,
+            {.flag = "--verbose", .type = OptionType::Flag, .help = "Print a line per trial", .commands = kOnTune}),
+    };
+    // What holds, whatever a later version finds usual.
+    optionOfKey(table, "min_repeat_ms").stored = [](const S& o) -> OptionValue { return minRepeatMs(o); };
+    return table;
+}
+
+OptionTable<CompileOptions> makeCompileTable()
+{
+    using S = CompileOptions;
+    return {
+        optionRow(&S::name, {.flag = "--name",
+                             .type = OptionType::Text,
+                             .placeholder = "NAME",
+                             .help = "Name the exported symbols lathe_NAME_*",
+                             .commands = kOnCompile,
+                             .usual = "the file's name without lib"}),
+        optionRow(&S::threads, {.flag = "--threads",
+                                .type = OptionType::Whole,
+                                .placeholder = "N",
+                                .help = "Threads of the benchmark",
+                                .commands = kOnCompile,
+                                .low = 0,
+                                .high = 65535,
+                                .usual = "0, the target's"}),
+        optionRow(&S::allowDefault, {.flag = "--allow-default",
+                                     .type = OptionType::Flag,
+                                     .help = "Use default schedules for tasks without a record",
+                                     .commands = kOnCompile}),
+        optionRow(&S::strict,
+                  {.flag = "--strict", .type = OptionType::Flag, .help = kStrictHelp, .commands = kOnCompile}),
+        optionRow(&S::verify, {.flag = "--no-verify",
+                               .type = OptionType::Flag,
+                               .help = "Leave out the comparison with the reference executor",
+                               .commands = kOnCompile}),
+        optionRow(&S::benchmark, {.flag = "--no-bench",
+                                  .type = OptionType::Flag,
+                                  .help = "Leave out the benchmark",
+                                  .commands = kOnCompile}),
+        optionRow(
+            &S::output,
+            {.flag = "-o,--output",
+             .type = OptionType::Text,
+             .placeholder = "FILE.so",
+             .help = "The library to write; header, description and examples go beside it. Needed, but for --dry-run",
+             .commands = kOnCompile}),
+    };
+}
+
+} // namespace
+
+OptionTable<ModelSpec>& optionTable(const ModelSpec*)
+{
+    static OptionTable<ModelSpec> table = makeModelTable();
+    return table;
+}
+
+OptionTable<OpenOptions>& optionTable(const OpenOptions*)
+{
+    static OptionTable<OpenOptions> table = makeOpenTable();
+    return table;
+}
+
+OptionTable<TuneOptions>& optionTable(const TuneOptions*)
+{
+    static OptionTable<TuneOptions> table = makeTuneTable();
+    return table;
+}
+
+OptionTable<CompileOptions>& optionTable(const CompileOptions*)
+{
+    static OptionTable<CompileOptions> table = makeCompileTable();
+    return table;
+}
+
+std::vector<SetOption> allOptions()
+{
+    std::vector<SetOption> all = valuesOf(ModelSpec());
+    const auto add = [&all](std::vector<SetOption> more) { all.insert(all.end(), more.begin(), more.end()); };
+    add(valuesOf(OpenOptions()));
+    add(valuesOf(TuneOptions()));
+    add(valuesOf(CompileOptions()));
+    return all;
+}
+
+} // namespace lathe::session

@@ -1,0 +1,306 @@
+#include "core/session/project/log_importer.h"
+
+#include "core/compute/key.h"
+#include "core/schedule/state.h"
+#include "core/store/log_line.h"
+#include "core/store/log_reader.h"
+#include "core/support/hash.h"
+#include "core/support/message.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace lathe::session {
+
+using nlohmann::json;
+
+namespace {
+
+/// A workload key with its shapes in one row, so that flat and nested ones of one DAG are equal. Nothing: it is no key.
+std::optional<std::string> flattened(std::string_view key)
+{
+    if (!store::nestsShallow(key))
+        return std::nullopt;
+    const json parsed = json::parse(key, nullptr, false);
+    if (!parsed.is_array() || parsed.empty() || !parsed[0].is_string())
+        return std::nullopt;
+    json row = json::array();
+    const auto add = [&row](const json& value, const auto& self) -> void {
+        if (!value.is_array())
+            row.push_back(value);
+        else
+            for (const json& item : value)
+                self(item, self);
+    };
+    add(parsed, add);
+    return row.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// What a line with a workload key is replayed on.
+struct Workload
+{
+    const graph::Task* task = nullptr;
+    const graph::Alternative* alternative = nullptr; ///< null: this partition has none of the reference's stages
+};
+
+class LogImporter
+{
+public:
+    LogImporter(const LoadedModel& model, store::Project& writer)
+        : m_model(model)
+        , m_writer(writer)
+    {
+    }
+
+    Result<LogImport> run(std::span<const std::filesystem::path> files, const Progress& progress, std::stop_token stop)
+    {
+        LATHE_TRY(readTasks());
+        std::vector<store::LogReader> readers; // all of them, so that a name that is wrong changes nothing
+        for (const std::filesystem::path& file : files) {
+            LATHE_TRY_ASSIGN(store::LogReader reader, store::LogReader::open(file));
+            readers.push_back(std::move(reader));
+        }
+        for (std::size_t i = 0; i < files.size(); ++i) {
+            m_file = files[i].filename().string();
+            store::LogReader::Line line;
+            while (true) {
+                LATHE_TRY_ASSIGN(const bool more, readers[i].next(line));
+                if (!more)
+                    break;
+                take(line);
+                if (m_batch.size() < kBatch && line.number % 4096 != 0)
+                    continue;
+                LATHE_TRY(flush());
+                if (stop.stop_requested())
+                    return makeError(Errc::Cancelled, say(Msg::ImportStopped, m_done.taken));
+                if (progress)
+                    progress(m_file,
+                             (static_cast<double>(i) + readers[i].fraction()) / static_cast<double>(files.size()));
+            }
+        }
+        LATHE_TRY(flush());
+        m_done.tasks = static_cast<std::int32_t>(m_tasks.size());
+        for (auto& [reason, lines] : m_skipped)
+            m_done.skipped.push_back(std::move(lines));
+        std::stable_sort(m_done.skipped.begin(), m_done.skipped.end(),
+                         [](const SkippedLines& a, const SkippedLines& b) { return a.count > b.count; });
+        return std::move(m_done);
+    }
+
+private:
+    static constexpr std::size_t kBatch = 1000;
+    static constexpr std::size_t kMaxReasons = 100;
+
+    Result<> readTasks()
+    {
+        LATHE_TRY_ASSIGN(const auto models, m_writer.models());
+        for (const store::ModelRow& model : models) {
+            LATHE_TRY_ASSIGN(const auto tasks, m_writer.tasks(model.id));
+            for (const store::TaskRow& task : tasks)
+                m_known.insert(task.key);
+        }
+        for (const graph::Task& task : m_model.partition.tasks) {
+            Workload workload{&task, nullptr};
+            for (const graph::Alternative& alternative : task.alternatives)
+                // Lathe's own partition may compute the reference's algorithm in stages of its own.
+                if (alternative.isReference && task.nested
+                    && compute::workloadKey(*alternative.dag, compute::NameEra::Nested) == task.nested->key)
+                    workload.alternative = &alternative;
+            std::set<std::string> keys; // generations without shapes or with equal names have equal keys
+            for (const auto& text : {task.flat, task.nested, task.hash})
+                if (text)
+                    if (const auto key = flattened(text->key))
+                        keys.insert(*key);
+            for (const std::string& key : keys)
+                m_workloads[key].push_back(workload);
+        }
+        return {};
+    }
+
+    void skip(const Message& why, std::int64_t line)
+    {
+        const bool toOthers = m_skipped.size() >= kMaxReasons && !m_skipped.contains(textOf(why));
+        const Message reason = toOthers ? say(Msg::LineOtherReasons) : why;
+        SkippedLines& lines = m_skipped[textOf(reason)];
+        if (lines.count++ == 0) {
+            lines.reason = textOf(reason);
+            lines.about = about(reason);
+            lines.file = m_file;
+            lines.line = line;
+        }
+    }
+
+    void take(const store::LogReader::Line& line)
+    {
+        if (line.tooLong) {
+            ++m_done.lines;
+            skip(say(Msg::LineTooLong, store::LogReader::kMaxLine >> 20), line.number);
+            return;
+        }
+        auto read = store::readLogLine(line.text);
+        if (!read) {
+            ++m_done.lines;
+            skip(line.cutOff && read.error().code == Errc::BadFile ? say(Msg::LineCutOff) : messageOf(read.error()),
+                 line.number);
+        } else if (auto* own = std::get_if<Record>(&*read)) {
+            ++m_done.lines;
+            takeOwn(std::move(*own), line.number);
+        } else if (const auto* foreign = std::get_if<store::ForeignTrial>(&*read)) {
+            ++m_done.lines;
+            takeForeign(*foreign, line.number);
+        }
+    }
+
+    void takeOwn(Record record, std::int64_t line)
+    {
+        if (!m_known.contains(record.candidate.task)) {
+            skip(say(Msg::LineOfOtherTask), line);
+            return;
+        }
+        record.session = 0; // runs stay in the project that made them
+        m_batch.push_back({std::move(record), false});
+    }
+
+    void takeForeign(const store::ForeignTrial& trial, std::int64_t line)
+    {
+        const auto key = flattened(trial.workload);
+        if (!key) {
+            skip(say(Msg::LineWithoutKey), line);
+            return;
+        }
+        const auto found = m_workloads.find(*key);
+        if (found == m_workloads.end()) {
+            skip(say(Msg::LineOfOtherWorkload), line);
+            return;
+        }
+        // Tasks that the reference could not tell apart have one key: the steps belong to those that they fit.
+        Message problem;
+        bool fits = false;
+        for (const Workload& workload : found->second) {
+            if (workload.alternative == nullptr) {
+                problem = say(Msg::LineOtherStages, workload.task->name);
+                continue;
+            }
+            if (const auto replayed = replay(*workload.alternative, trial.steps); !replayed) {
+                problem = say(Msg::LineStepsUnfit, workload.task->name, store::quoted(replayed.error().message, 160));
+                continue;
+            }
+            m_batch.push_back({recordOf(trial, workload, line), true});
+            fits = true;
+        }
+        if (!fits)
+            skip(problem, line);
+    }
+
+    static Result<> replay(const graph::Alternative& alternative, const std::vector<schedule::Step>& steps)
+    {
+        LATHE_TRY_ASSIGN(schedule::State state, schedule::State::replay(alternative.dag, steps));
+        if (!state.concrete())
+            return makeError(Errc::IllegalSchedule, say(Msg::SplitWithoutLength));
+        return state.inferBounds();
+    }
+
+    Record recordOf(const store::ForeignTrial& trial, const Workload& workload, std::int64_t line) const
+    {
+        Record record;
+        record.candidate.task = workload.task->key;
+        record.candidate.alternative = workload.alternative->name;
+        record.candidate.kind = "steps";
+        record.candidate.sketch = "imported log";
+        record.candidate.steps = schedule::toJson(trial.steps).dump();
+        if (trial.error == 0)
+            record.result.costsNs = trial.costsNs;
+        else
+            record.result = store::foreignFailure(trial.error);
+        const std::string target = store::quoted(trial.target, 300);
+        record.result.conditions =
+            json{{"log", m_file}, {"line", line}, {"log_version", trial.version}, {"all_s", trial.allSeconds}}.dump(
+                -1, ' ', false, json::error_handler_t::replace);
+        record.target = std::string(store::kImportedTarget) + target;
+        record.result.device = identityOf(deviceOf(target, trial.hardware));
+        record.index = static_cast<std::int32_t>(
+            std::min<std::int64_t>(line - 1, std::numeric_limits<std::int32_t>::max()));
+        record.timeMs = trial.timeMs;
+        // The same line gives the same trial, whatever file it stands in.
+        record.trial = contentHash(fmt::format("auto-scheduler {} {} {} {} {} {}", record.candidate.hash().hex(),
+                                               trial.target, json(trial.costsNs).dump(), trial.error, trial.allSeconds,
+                                               trial.timeMs))
+                           .hex();
+        return record;
+    }
+
+    std::string deviceOf(const std::string& target, const std::vector<std::int64_t>& hardware) const
+    {
+        static constexpr std::array<const char*, 8> kNames = {"num_cores",
+                                                              "vector_unit_bytes",
+                                                              "cache_line_bytes",
+                                                              "max_shared_memory_per_block",
+                                                              "max_local_memory_per_block",
+                                                              "max_threads_per_block",
+                                                              "max_vthread_extent",
+                                                              "warp_size"};
+        json limits = json::object();
+        for (std::size_t i = 0; i < std::min(hardware.size(), kNames.size()); ++i)
+            limits[kNames[i]] = {{"value", hardware[i]}, {"origin", "log"}};
+        return json{
+            {"name", fmt::format("{} of {}", target, m_file)}, {"imported", true}, {"hardware", std::move(limits)}}
+            .dump(-1, ' ', false, json::error_handler_t::replace);
+    }
+
+    /// What is new of the batch, in one transaction.
+    Result<> flush()
+    {
+        std::vector<Record> fresh;
+        std::set<std::string> here;
+        std::int64_t foreign = 0;
+        for (auto& [record, isForeign] : m_batch) {
+            bool known = !here.insert(record.trial).second;
+            if (!known) {
+                const auto there = m_writer.record(record.trial);
+                if (!there && there.error().code != Errc::NotFound)
+                    return there.error();
+                known = there.has_value();
+            }
+            if (known) {
+                ++m_done.known;
+                continue;
+            }
+            foreign += isForeign ? 1 : 0;
+            m_tasks.insert(record.candidate.task);
+            fresh.push_back(std::move(record));
+        }
+        m_batch.clear();
+        if (!fresh.empty())
+            LATHE_TRY(m_writer.addRecords(fresh));
+        m_done.taken += static_cast<std::int64_t>(fresh.size());
+        m_done.foreign += foreign;
+        return {};
+    }
+
+    const LoadedModel& m_model;
+    store::Project& m_writer;
+    std::set<std::string> m_known; ///< tasks of the project
+    std::map<std::string, std::vector<Workload>> m_workloads; ///< by flattened key
+    std::string m_file;
+    std::vector<std::pair<Record, bool>> m_batch; ///< with whether it is foreign
+    std::map<std::string, SkippedLines> m_skipped; ///< by reason
+    std::set<std::string> m_tasks;
+    LogImport m_done;
+};
+
+} // namespace
+
+Result<LogImport> importTuningLogs(const LoadedModel& model, store::Project& writer,
+                                   std::span<const std::filesystem::path> files, const Progress& progress,
+                                   std::stop_token stop)
+{
+    if (files.empty())
+        return makeError(Errc::InvalidArgument, say(Msg::SayWhichLogs));
+    return LogImporter(model, writer).run(files, progress, std::move(stop));
+}
+
+} // namespace lathe::session

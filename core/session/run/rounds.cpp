@@ -1,0 +1,420 @@
+#include "core/session/run/rounds.h"
+
+#include "core/session/condition_texts.h"
+#include "core/session/project/stored_time.h"
+#include "core/session/run/clock_times.h"
+#include "core/session/run/finals.h"
+#include "core/session/run/measure_plan.h"
+#include "core/session/run/run_estimate.h"
+#include "core/support/hash.h"
+#include "core/support/json_fields.h"
+#include "core/support/message.h"
+#include "core/support/stop_after.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe::session {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr double kLoserFactor = 1.5, kContenderFactor = 1.08; ///< of what stands best, as of RunPlan
+constexpr std::size_t kFlushTrials = 16; ///< that are stored together, as each transaction waits for the disk
+constexpr double kFlushSeconds = 0.1; ///< after which fewer are
+constexpr double kModelSecondsPerTrial = 0.01; ///< simulators: so that a run does not depend on this machine's speed
+
+Error otherTasks()
+{
+    return makeError(Errc::Incompatible, say(Msg::RunOfOtherTasks));
+}
+
+/// Costs of other devices and of other caches do not compare with those that are to come.
+Result<> comparable(const std::vector<Record>& records, const store::Conditions& here)
+{
+    for (const Record& record : records) {
+        if (!record.result.ok())
+            continue;
+        const store::Conditions there = store::conditionsOf(record);
+        if (there.deviceKey != here.deviceKey)
+            return makeError(Errc::Incompatible, say(Msg::RunOfOtherDevice, deviceNameOf(there.fingerprint)));
+        if (there.coldBytes != here.coldBytes)
+            return makeError(Errc::Incompatible, say(Msg::RunOfOtherCaches));
+    }
+    return {};
+}
+
+/// Records of trials on their way to disk: stored in small batches, and acknowledged behind that.
+class TrialWriter
+{
+public:
+    TrialWriter(RunParts& parts, std::function<void(const Record&, std::vector<Event>&)> acknowledge)
+        : m_parts(parts)
+        , m_acknowledge(std::move(acknowledge))
+    {
+    }
+
+    void add(const Record& record)
+    {
+        m_pending.push_back(record);
+        if (m_pending.size() >= kFlushTrials || secondsSince(m_lastFlush) > kFlushSeconds)
+            flush();
+    }
+    /// What is left. StoreFailed: as of the first batch that could not be stored; none is since.
+    Result<> finish()
+    {
+        flush();
+        return std::move(m_stored);
+    }
+
+private:
+    void flush()
+    {
+        if (m_pending.empty() || !m_stored)
+            return;
+        const auto activity = m_parts.clock.account().in("store");
+        m_stored = m_parts.journal.addRecords(m_pending);
+        std::vector<Event> events;
+        if (m_stored)
+            for (const Record& record : m_pending)
+                m_acknowledge(record, events);
+        m_parts.journal.tell(std::move(events));
+        m_pending.clear();
+        m_lastFlush = std::chrono::steady_clock::now();
+    }
+
+    RunParts& m_parts;
+    std::function<void(const Record&, std::vector<Event>&)> m_acknowledge;
+    std::vector<Record> m_pending;
+    Result<> m_stored;
+    std::chrono::steady_clock::time_point m_lastFlush = std::chrono::steady_clock::now();
+};
+
+} // namespace
+
+Result<> Rounds::restore(std::stop_token stop)
+{
+    const store::Project& project = *m_parts.journal.project();
+    LATHE_TRY_ASSIGN(std::vector<Record> records, project.sessionRecords(m_parts.journal.session()));
+    LATHE_TRY(comparable(records, m_parts.conditions()));
+    // Finals were held between two rounds: trials of later ones were measured against what they said.
+    std::map<std::int64_t, std::vector<Record>> finals;
+    std::erase_if(records, [&finals](const Record& record) {
+        if (finalsOf(record).empty())
+            return false;
+        finals[wholeIn(json::parse(record.result.conditions, nullptr, false), "finals_round")].push_back(record);
+        return true;
+    });
+    const auto takeFinals = [&] {
+        if (const auto held = finals.find(m_index); held != finals.end())
+            m_parts.tasks.takeFinals(held->second);
+    };
+    LATHE_TRY_ASSIGN(const std::vector<store::RoundRow> rounds, project.rounds(m_parts.journal.session()));
+    std::size_t at = 0;
+    for (const store::RoundRow& round : rounds) {
+        takeFinals();
+        std::vector<Record> told;
+        for (; at < records.size() && records[at].round == round.index; ++at)
+            told.push_back(records[at]);
+        const auto task = m_parts.tasks.find(round.task);
+        if (!task || round.index != m_index)
+            return otherTasks();
+        std::vector<Event> events; // were told when they happened
+        for (const Record& record : told)
+            count(record, events);
+        const double elapsed = numberIn(json::parse(round.durations, nullptr, false), "elapsed_s", 0);
+        LATHE_TRY(tell(*task, told, elapsed, Runoffs::restore(m_parts.tasks[*task], round.durations, told), stop));
+        if (stop.stop_requested())
+            return makeError(Errc::Cancelled, say(Msg::Stopped));
+        m_parts.clock.noteGain(round.atSeconds, m_parts.scheduler.estimatedLatency());
+        ++m_index;
+    }
+    takeFinals();
+    m_partial.assign(records.begin() + static_cast<std::ptrdiff_t>(at), records.end());
+    if (!m_partial.empty() && !m_parts.tasks.find(m_partial.front().candidate.task))
+        return otherTasks();
+    return {};
+}
+
+std::int32_t Rounds::cutShort() const
+{
+    return m_partial.empty() ? -1 : m_parts.tasks.find(m_partial.front().candidate.task).value_or(-1);
+}
+
+Result<> Rounds::hold(std::int32_t task, std::stop_token stop)
+{
+    Round round = begin(task);
+    LATHE_TRY(propose(round, stop));
+    goOnWithStored(round);
+    LATHE_TRY(request(round));
+    LATHE_TRY(measure(round, stop));
+    if (round.records.empty() && !round.candidates.empty()) {
+        // The budget ended before its first trial. Neither told nor stored, since a round without trials says that the
+        // space is exhausted; its time is told at the end.
+        m_parts.journal.tellNow(
+            RoundDoneEvent{m_index, task, 0, {}, estimateAt(m_parts.clock.atSeconds(), m_parts).ms});
+        return {};
+    }
+    LATHE_TRY(judge(round, stop));
+    LATHE_TRY(keep(round));
+    ++m_index;
+    return {};
+}
+
+Rounds::Round Rounds::begin(std::int32_t task) const
+{
+    Round round;
+    round.task = task;
+    round.start = std::chrono::steady_clock::now();
+    Decision decision = explainDecision(m_parts.scheduler, task);
+    round.terms = std::move(decision.terms);
+    round.reason = m_partial.empty() ? std::move(decision.reason) : "continued";
+    return round;
+}
+
+Result<> Rounds::propose(Round& round, std::stop_token stop)
+{
+    const RunTask& task = m_parts.tasks[round.task];
+    const search::TaskProgress& progress = m_parts.scheduler.progress(round.task);
+    const std::int32_t count = m_parts.clock.roundTrials(progress, m_parts.tasks.size());
+    const auto activity = m_parts.clock.account().in("propose");
+    const double predicted = m_parts.costModel.predictSeconds();
+    // A task's first round is short where the policy knows one: the whole network has an estimate after seconds, and
+    // the scheduler knows from the start where its time goes. (An export without records takes session/untuned.h's
+    // defaultCandidate.)
+    if (progress.rounds == 0) {
+        const std::int32_t first = m_parts.clock.firstRoundTrials(count, m_parts.tasks.size());
+        LATHE_TRY_ASSIGN(round.candidates, task.policy->firstRound(first));
+    }
+    if (round.candidates.empty()) {
+        LATHE_TRY_ASSIGN(round.candidates,
+                         task.policy->propose(static_cast<std::uint64_t>(m_index), count, m_parts.executor, stop));
+    }
+    m_parts.clock.account().move("propose", "score", m_parts.costModel.predictSeconds() - predicted);
+    return {};
+}
+
+/// A round that was cut short goes on with its candidates. Where another version or another budget would choose others,
+/// what it has is all of it.
+void Rounds::goOnWithStored(Round& round) const
+{
+    const bool goesOn = std::all_of(m_partial.begin(), m_partial.end(), [&round](const Record& r) {
+        const auto i = static_cast<std::size_t>(r.index);
+        return i < round.candidates.size() && round.candidates[i].hash() == r.candidate.hash();
+    });
+    if (goesOn)
+        return;
+    round.candidates.clear();
+    for (const Record& record : m_partial)
+        round.candidates.push_back(record.candidate);
+}
+
+/// Says what is to be measured, and announces the round. Trials that an earlier life of the run has stored are taken
+/// from there.
+Result<> Rounds::request(Round& round)
+{
+    RunTask& task = m_parts.tasks[round.task];
+    m_told.clear();
+    // What a trial sees is fixed when its round begins, whatever part of the round is already stored.
+    const double bestNs = task.bestNs();
+    const std::int64_t firstOrdinal = m_parts.clock.trials();
+    round.records.resize(round.candidates.size());
+    round.runners.resize(m_parts.runoffs ? round.candidates.size() : 0);
+    for (Ahead& runner : round.runners)
+        runner.built = measure::makeBuiltKernel();
+    std::vector<Event> known; // were told when they happened
+    for (std::size_t i = 0; i < round.candidates.size(); ++i) {
+        Record& record = round.records[i];
+        record.trial = contentHash(fmt::format("{} {} {}", m_parts.nonce, m_index, i)).hex();
+        record.session = m_parts.journal.session();
+        record.round = m_index;
+        record.index = static_cast<std::int32_t>(i);
+        record.candidate = round.candidates[i];
+        record.target = m_parts.model.target.text();
+        const auto stored = std::find_if(m_partial.begin(), m_partial.end(),
+                                         [&record](const Record& r) { return r.trial == record.trial; });
+        if (stored != m_partial.end()) {
+            record = *stored;
+            count(record, known);
+            continue;
+        }
+        measure::MeasureRequest request;
+        request.trial = record.trial;
+        request.candidate = record.candidate;
+        LATHE_TRY_ASSIGN(request.task, task.data(record.candidate.alternative, m_parts.clock.account()));
+        request.plan = planOf(m_parts.options, m_parts.coldBytes);
+        request.plan.loserFactor = kLoserFactor;
+        request.plan.contenderFactor = m_parts.runoffs ? kGlanceOnly : kContenderFactor; // the runoff looks again
+        request.bestNs = bestNs;
+        if (m_parts.runoffs)
+            request.built = round.runners[i].built;
+        request.ordinal = firstOrdinal + static_cast<std::int64_t>(i);
+        round.requests.push_back(std::move(request));
+        round.places.push_back(i);
+    }
+    m_parts.clock.countMeasured(round.requests.size());
+    m_partial.clear();
+    round.began = m_parts.clock.atSeconds();
+    const auto trials = static_cast<std::int32_t>(round.candidates.size());
+    m_parts.journal.tell({Event{round.began, RoundEvent{m_index, round.task, trials, round.terms, round.reason}}});
+    return {};
+}
+
+Result<> Rounds::measure(Round& round, std::stop_token stop)
+{
+    BudgetClock& clock = m_parts.clock;
+    const StopAfter end(stop, clock.searchSeconds() - clock.atSeconds());
+    const measure::MeasureTimes before = m_parts.devices.times();
+    std::size_t given = 0;
+    TrialWriter writer(m_parts, [this](const Record& record, std::vector<Event>& events) { count(record, events); });
+    auto measured = m_parts.devices.measure(
+        round.requests,
+        [&](std::size_t i, TrialResult result) {
+            given = i + 1;
+            Record& record = round.records[round.places[i]];
+            record.result = std::move(result);
+            record.timeMs = unixMs();
+            writer.add(record);
+        },
+        end.token());
+    const measure::MeasureTimes after = m_parts.devices.times();
+    clock.account().move("other", "build", after.buildSeconds - before.buildSeconds);
+    clock.account().move("other", "measure", after.measureSeconds - before.measureSeconds);
+    LATHE_TRY(writer.finish());
+    const bool timeIsUp = !measured && measured.error().code == Errc::Cancelled && !stop.stop_requested();
+    if (!timeIsUp)
+        LATHE_TRY(std::move(measured));
+    for (std::size_t i = 0; i < round.runners.size(); ++i)
+        round.runners[i].record = round.records[i];
+    if (timeIsUp)
+        cut(round, given);
+    return {};
+}
+
+/// The budget ended in the middle of a round, after so many results: that is then all of it.
+void Rounds::cut(Round& round, std::size_t given) const
+{
+    for (std::size_t i = round.places.size(); i > given; --i) {
+        const auto place = static_cast<std::ptrdiff_t>(round.places[i - 1]);
+        round.records.erase(round.records.begin() + place);
+        if (m_parts.runoffs)
+            round.runners.erase(round.runners.begin() + place);
+    }
+}
+
+/// Who is best, and what policy and scheduler are told.
+Result<> Rounds::judge(Round& round, std::stop_token stop)
+{
+    const auto trials = static_cast<double>(std::max<std::size_t>(round.records.size(), 1));
+    round.elapsed = m_parts.modelTime ? kModelSecondsPerTrial * trials : secondsSince(round.start);
+    if (m_parts.runoffs) {
+        LATHE_TRY_ASSIGN(round.best, m_runoffs.hold(round.task, round.runners, round.elapsed, m_index, stop));
+        if (!m_parts.modelTime)
+            round.elapsed = secondsSince(round.start);
+        if (std::isfinite(round.best.ms))
+            m_parts.journal.tellNow(BestEvent{round.task, round.best.ms, round.best.alternative, round.best.final});
+    }
+    return tell(round.task, round.records, round.elapsed,
+                m_parts.runoffs ? std::optional(round.best.toldSeconds) : std::nullopt, stop);
+}
+
+/// `bestSeconds` is what the scheduler is told; nothing: the least cost of the records.
+Result<> Rounds::tell(std::int32_t task, std::span<const Record> records, double elapsedSeconds,
+                      std::optional<double> bestSeconds, std::stop_token stop)
+{
+    std::vector<search::Measured> results;
+    search::RoundOutcome outcome;
+    outcome.trials = static_cast<std::int64_t>(records.size());
+    outcome.elapsedSeconds = elapsedSeconds;
+    outcome.exhausted = records.empty();
+    for (const Record& record : records) {
+        results.push_back({record.candidate, record.result});
+        if (record.result.ok())
+            outcome.bestSeconds = std::min(outcome.bestSeconds, record.result.meanNs() * 1e-9);
+    }
+    outcome.bestSeconds = bestSeconds.value_or(outcome.bestSeconds);
+    {
+        const auto activity = m_parts.clock.account().in("train");
+        LATHE_TRY(m_parts.tasks[task].policy->tell(results, stop));
+    }
+    m_parts.scheduler.tell(task, outcome);
+    m_parts.clock.noteObjective(m_parts.scheduler.estimatedLatency());
+    return {};
+}
+
+Result<> Rounds::keep(const Round& round)
+{
+    const TimeSpent time = m_parts.time.sinceLast();
+    const double at = m_parts.clock.atSeconds();
+    const EstimateEvent after = estimateAt(at, m_parts);
+    const auto trials = static_cast<std::int32_t>(round.records.size());
+    if (m_parts.journal.project() != nullptr) {
+        const auto activity = m_parts.clock.account().in("store");
+        json durations = {{"elapsed_s", round.elapsed}, {"began_s", round.began}};
+        putTimeSpent(durations, time);
+        durations["told"] = m_told;
+        if (m_parts.runoffs) {
+            json& kept = durations["best"] = json::object();
+            if (std::isfinite(round.best.ms))
+                kept = {{"ms", round.best.ms}, {"alternative", round.best.alternative}, {"final", round.best.final}};
+            if (std::isfinite(round.best.toldSeconds))
+                kept["told_s"] = round.best.toldSeconds;
+        }
+        const std::pair<const char*, double> figures[] = {{"eta_s", after.etaSeconds},
+                                                          {"low_ms", after.low},
+                                                          {"high_ms", after.high},
+                                                          {"forecast_ms", after.forecastMs},
+                                                          {"forecast_low_ms", after.forecastLow},
+                                                          {"forecast_high_ms", after.forecastHigh}};
+        for (const auto& [name, value] : figures)
+            if (std::isfinite(value))
+                durations[name] = value;
+        json why = round.terms;
+        why["reason"] = round.reason;
+        LATHE_TRY(m_parts.journal.addRound(
+            {0, m_index, m_parts.tasks[round.task].search.key, trials, why.dump(), durations.dump(), at, after.ms}));
+    }
+    m_parts.journal.tell({Event{at, RoundDoneEvent{m_index, round.task, trials, time, after.ms}}, Event{at, after}});
+    m_parts.clock.noteGain(at, m_parts.scheduler.estimatedLatency()); // whether the search gains, finals do not say
+    return {};
+}
+
+/// A trial that was told, now or in an earlier life.
+void Rounds::count(const Record& record, std::vector<Event>& events)
+{
+    const auto task = m_parts.tasks.find(record.candidate.task);
+    if (!task)
+        return;
+    TrialView view;
+    view.id = record.trial;
+    view.round = record.round;
+    view.index = record.index;
+    view.task = *task;
+    view.candidate = record.candidate.hash().hex();
+    view.sketch = record.candidate.sketch;
+    view.stage = toString(record.result.stage);
+    view.code = toString(record.result.code);
+    view.text = record.result.text;
+    view.about = record.result.about;
+    m_parts.clock.countTrial();
+    const double at = m_parts.clock.atSeconds();
+    m_told.emplace_back(at, record.index);
+    if (!record.result.ok()) {
+        ++m_errors[view.code];
+        events.push_back({at, TrialEvent{std::move(view)}});
+        return;
+    }
+    const double ns = record.result.meanNs();
+    view.costMs = ns * 1e-6;
+    events.push_back({at, TrialEvent{std::move(view)}});
+    if (!m_parts.runoffs && ns < m_parts.tasks[*task].bestNs()) { // else the round's runoff says so
+        m_parts.tasks[*task].takeBest(ns);
+        events.push_back({at, BestEvent{*task, ns * 1e-6, record.candidate.alternative}});
+    }
+}
+
+} // namespace lathe::session

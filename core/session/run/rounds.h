@@ -1,0 +1,76 @@
+#pragma once
+
+#include "core/session/run/runoffs.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lathe::session {
+
+/// The rounds of a run: candidates of one task are proposed, measured, stored and told.
+///
+/// What a round sees is fixed by its number: results of all rounds before it, the seed, and recorded durations. So a
+/// run that was killed goes on as if nothing had happened: stored rounds are told again in order, a round that was cut
+/// short is proposed again (the same candidates) and only its missing trials are measured.
+class Rounds
+{
+public:
+    explicit Rounds(RunParts& parts)
+        : m_parts(parts)
+        , m_runoffs(parts)
+    {
+    }
+
+    /// Tells the stored rounds of the run again. Incompatible: they are of other tasks; Cancelled.
+    Result<> restore(std::stop_token stop);
+    /// The task of the round that was cut short, whatever was asked for since; -1: none was.
+    std::int32_t cutShort() const;
+
+    /// One round of a task. Errors: Cancelled by `stop`; StoreFailed; those of policies and devices. The budget's end
+    /// in the middle of it is no error.
+    Result<> hold(std::int32_t task, std::stop_token stop);
+
+    std::int32_t held() const { return m_index; } ///< rounds so far, earlier lives included
+    const std::map<std::string, std::int64_t>& errors() const { return m_errors; } ///< trials by code
+
+private:
+    /// The round that goes on.
+    struct Round
+    {
+        std::int32_t task = -1;
+        std::chrono::steady_clock::time_point start;
+        search::Terms terms;
+        std::string reason;
+        std::vector<Candidate> candidates;
+        std::vector<Record> records; ///< one per candidate
+        std::vector<Ahead> runners; ///< the same, where runoffs are held
+        std::vector<measure::MeasureRequest> requests; ///< what no earlier life of the run has stored
+        std::vector<std::size_t> places; ///< of the requests, among the candidates
+        double began = 0; ///< seconds of the run
+        double elapsed = 0; ///< as the scheduler is told
+        RoundBest best;
+    };
+    Round begin(std::int32_t task) const;
+    Result<> propose(Round& round, std::stop_token stop);
+    void goOnWithStored(Round& round) const;
+    Result<> request(Round& round);
+    Result<> measure(Round& round, std::stop_token stop);
+    void cut(Round& round, std::size_t given) const;
+    Result<> judge(Round& round, std::stop_token stop);
+    Result<> tell(std::int32_t task, std::span<const Record> records, double elapsedSeconds,
+                  std::optional<double> bestSeconds, std::stop_token stop);
+    Result<> keep(const Round& round);
+    void count(const Record& record, std::vector<Event>& events);
+
+    RunParts& m_parts;
+    Runoffs m_runoffs;
+    std::int32_t m_index = 0;
+    std::vector<Record> m_partial; ///< stored trials of the round that was cut short
+    std::vector<std::pair<double, std::int32_t>> m_told; ///< when which trials of the round were told of
+    std::map<std::string, std::int64_t> m_errors;
+};
+
+} // namespace lathe::session

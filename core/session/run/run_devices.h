@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/session/run/trial_devices.h"
+
+#include <functional>
+#include <memory>
+
+namespace lathe::session {
+
+/// The devices of a run, opened by a Measurer; another one takes its place when options change that it was made with.
+class RunDevices final : public TrialDevices
+{
+public:
+    /// Opens the devices, anew if some are open. InvalidArgument: they are of two classes, or of another one than
+    /// before, so that costs would not compare; those of Measurer::create().
+    Result<> open(measure::MeasurerOptions options);
+
+    const std::vector<DeviceIdentity>& opened() const { return m_measurer->devices(); }
+    /// What they can do at most (Measurer::limits()).
+    Result<std::string> limits() { return m_measurer->limits(); }
+
+    Result<> measure(std::span<const measure::MeasureRequest> requests,
+                     const measure::Measurer::ResultCallback& onResult, std::stop_token stop) override;
+    measure::MeasureTimes times() const override;
+    std::size_t builders() const override { return m_measurer ? m_measurer->builders() : 0; }
+    std::size_t devices() const override { return m_measurer ? m_measurer->devices().size() : 0; }
+    const std::string& deviceKey() const override { return m_deviceKey; }
+
+private:
+    std::unique_ptr<measure::Measurer> m_measurer;
+    measure::MeasureTimes m_before; ///< of those that were replaced
+    std::string m_deviceKey;
+};
+
+} // namespace lathe::session

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/session/run/run_parts.h"
+#include "core/support/message.h"
+
+namespace lathe::session {
+
+// What a run says of where it stands.
+
+/// Of the network at a time of the run: what stands best of its tasks, a band while some have nothing, where the run is
+/// likely to end.
+EstimateEvent estimateAt(double atSeconds, const RunParts& parts);
+
+/// Why the scheduler goes on with a task: its terms, with "next_best" and "next_best_task" where another task competes,
+/// and the reason in a word (RoundEvent).
+struct Decision
+{
+    search::Terms terms;
+    std::string reason;
+};
+Decision explainDecision(const search::TaskScheduler& scheduler, std::int32_t task);
+
+/// Why no task can go on.
+Message whatIsLeft(const search::TaskScheduler& scheduler);
+
+} // namespace lathe::session

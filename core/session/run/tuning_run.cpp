@@ -1,0 +1,316 @@
+#include "core/session/run/tuning_run.h"
+
+#include "core/backend/codegen.h"
+#include "core/policy/policy_table.h"
+#include "core/session/head_start.h"
+#include "core/session/options/options_json.h"
+#include "core/session/options/tune_options.h"
+#include "core/session/project/stored_time.h"
+#include "core/session/roofline.h"
+#include "core/session/run/clock_times.h"
+#include "core/session/run/finals.h"
+#include "core/session/run/measure_plan.h"
+#include "core/session/run/run_estimate.h"
+#include "core/session/untuned.h"
+#include "core/support/hash.h"
+#include "core/support/json_fields.h"
+#include "core/support/message.h"
+#include "core/support/stop_after.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <random>
+
+namespace lathe::session {
+
+using nlohmann::json;
+
+namespace {
+
+std::string newNonce()
+{
+    std::random_device device;
+    return contentHash(fmt::format("{} {} {}", device(), device(), unixMs())).hex();
+}
+
+} // namespace
+
+TuningRun::TuningRun(RunSetup setup)
+    : m_setup(std::move(setup))
+    , m_options(m_setup.options)
+    , m_clock(m_options)
+    , m_journal(m_setup.project, *m_setup.control, m_clock)
+    , m_time(m_clock, m_devices)
+{
+}
+
+Result<> TuningRun::prepare()
+{
+    const std::size_t tasks = m_setup.model->partition.tasks.size();
+    if (tasks == 0)
+        return makeError(Errc::Unsupported, say(Msg::NothingToTune));
+    m_options.trialsPerRound = roundSize(m_options, tasks);
+    LATHE_TRY(openDevices());
+    if (m_setup.deviceOpened) { // equal devices tell the same: any of them
+        LATHE_TRY_ASSIGN(m_setup.model, m_setup.deviceOpened(m_devices.opened().back().fingerprint));
+    }
+    const LoadedModel& model = *m_setup.model;
+
+    search::PolicyOptions policyOptions;
+    policyOptions.seed = m_options.seed;
+    policyOptions.trialsPerRound = m_options.trialsPerRound;
+    policyOptions.untuned = untunedCandidate;
+    LATHE_TRY_ASSIGN(m_costModel, policy::makeSharedModel(m_options.policy, tasks, policyOptions));
+    std::vector<search::ScheduledTask> scheduled;
+    for (const graph::Task& task : model.partition.tasks) {
+        search::SearchTask searched = searchTask(task, model, m_options.strict);
+        LATHE_TRY_ASSIGN(auto policy, policy::makePolicy(m_options.policy, searched, m_costModel, policyOptions));
+        scheduled.push_back({task.name, static_cast<double>(task.weight), task.flop, {}, 0});
+        m_tasks.add(RunTask(std::move(searched), std::move(policy), static_cast<double>(task.weight)));
+    }
+    search::SchedulerOptions schedulerOptions;
+    schedulerOptions.trialsPerRound = m_options.trialsPerRound;
+    schedulerOptions.seed = m_options.seed;
+    LATHE_TRY_ASSIGN(m_scheduler, search::TaskScheduler::create(m_options.scheduler, scheduled, schedulerOptions));
+    for (std::size_t i = 0; i < m_tasks.size() && m_options.trialsPerTask > 0; ++i)
+        m_scheduler->setTrialCap(static_cast<std::int32_t>(i), m_options.trialsPerTask);
+    const std::vector<TaskBudget> budgets = m_setup.steering->budgets();
+    for (std::size_t i = 0; i < budgets.size(); ++i)
+        if (budgets[i] != TaskBudget())
+            m_setup.steering->setBudget(static_cast<std::int32_t>(i), budgets[i]); // for followSteering() to meet
+
+    m_parts.emplace(RunParts{model,
+                             m_options,
+                             *m_setup.executor,
+                             m_clock,
+                             m_journal,
+                             m_tasks,
+                             m_devices,
+                             m_time,
+                             *m_scheduler,
+                             *m_costModel,
+                             {}});
+    m_parts->coldBytes = coldBytesOf(m_options, model);
+    m_parts->modelTime = model.target.traits().clock == CostClock::Model;
+    m_parts->runoffs = m_options.runoff == "on" || (m_options.runoff == "auto" && !m_parts->modelTime);
+    if (m_setup.project != nullptr)
+        m_clock.reserveForFinals(finalsReserve(m_options.seconds, m_parts->runoffs));
+    m_network.emplace(*m_parts, m_setup.measureNetwork);
+    m_rounds.emplace(*m_parts);
+    m_finals.emplace(*m_parts, [this](std::stop_token stop) { m_journal.pauseIfAsked(std::move(stop)); });
+    return {};
+}
+
+Result<> TuningRun::openDevices()
+{
+    LATHE_TRY_ASSIGN(measure::MeasurerOptions options, measurerOptions(m_options, *m_setup.model));
+    return m_devices.open(std::move(options));
+}
+
+/// Takes over what was asked for since the last round.
+Result<> TuningRun::followSteering()
+{
+    for (const auto& [task, budget] : m_setup.steering->takeChanges()) {
+        m_scheduler->setPinned(task, budget.pinned);
+        m_scheduler->setMuted(task, budget.muted);
+        m_scheduler->setBoost(task, budget.boost);
+        m_scheduler->setTrialCap(task, budget.trialCap > 0 ? budget.trialCap : m_options.trialsPerTask);
+        if (m_setup.project != nullptr)
+            LATHE_TRY(m_setup.project->setBudget({m_setup.modelRow, m_tasks[task].search.key, budget.pinned,
+                                                  budget.muted, budget.boost, budget.trialCap}));
+        LATHE_TRY(m_journal.keep(BudgetEvent{task, budget}));
+    }
+    if (const auto timeout = m_setup.steering->runTimeout(); timeout && *timeout != m_options.timeoutSeconds) {
+        m_options.timeoutSeconds = *timeout;
+        LATHE_TRY(openDevices());
+        LATHE_TRY(m_journal.setOptions(storedOptions()));
+        LATHE_TRY(m_journal.keep(logged(say(Msg::CandidateMayRun, *timeout))));
+    }
+    return {};
+}
+
+/// What was learned, for views and later runs.
+Result<> TuningRun::keepModel()
+{
+    if (m_journal.session() == 0 || !m_costModel || !m_costModel->ready())
+        return {};
+    LATHE_TRY_ASSIGN(const auto bytes, m_costModel->model().save());
+    return m_journal.putSnapshot("cost model", m_rounds->held(), bytes);
+}
+
+/// What the devices can do at most goes into the project, for views to hold tasks against.
+Result<> TuningRun::keepLimits()
+{
+    if (m_setup.project == nullptr)
+        return {};
+    const auto activity = m_clock.account().in("limits");
+    auto limits = m_devices.limits();
+    if (!limits)
+        return m_journal.keep(told(limits.error().code, say(Msg::MeasuringLimits, limits.error())));
+    DeviceLimits known = limitsFromJson(*limits);
+    if (!known.known())
+        return {};
+    const double at = m_clock.atSeconds();
+    m_journal.tell({Event{at, LimitsEvent{std::move(known)}}});
+    return m_journal.addEvent(at, "limits", *limits);
+}
+
+std::string TuningRun::storedOptions() const
+{
+    json options = toJson(m_options);
+    options["nonce"] = m_parts->nonce;
+    options["build"] = backend::buildId(); // latencies of another generator are told apart
+    if (!m_headStart.hash().empty())
+        options[kHeadStartHash] = m_headStart.hash();
+    return options.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// The run to go on with, and its options; nothing: a new one begins.
+Result<std::optional<store::SessionRow>> TuningRun::resumed()
+{
+    std::optional<store::SessionRow> latest;
+    if (!m_options.resume)
+        return latest;
+    if (m_setup.project == nullptr)
+        return makeError(Errc::InvalidArgument, say(Msg::NoProjectToResume));
+    LATHE_TRY_ASSIGN(const auto sessions, m_setup.project->sessions());
+    for (const store::SessionRow& row : sessions)
+        if (row.model == m_setup.modelRow && row.target == m_setup.model->target.text())
+            latest = row;
+    if (!latest)
+        return makeError(Errc::NotFound, say(Msg::NoRunToResume, m_setup.project->file().string()));
+    // The run goes on with its own options; only the budget, devices of the same class and how much is shown may be
+    // given anew.
+    LATHE_TRY_ASSIGN(TuneOptions stored, tuneOptionsFromJson(latest->options));
+    if (m_options.seconds > 0 || m_options.trials > 0 || m_options.minGainPercent > 0) {
+        stored.seconds = m_options.seconds;
+        stored.trials = m_options.trials;
+        stored.minGainPercent = m_options.minGainPercent;
+        stored.gainWindowSeconds = m_options.gainWindowSeconds;
+    }
+    if (!m_options.devices.empty())
+        stored.devices = m_options.devices;
+    stored.verbose = m_options.verbose;
+    m_options = stored;
+    LATHE_TRY(check(m_options));
+    return latest;
+}
+
+/// A new run, or the latest one continued: true.
+Result<bool> TuningRun::open(std::stop_token stop)
+{
+    const auto activity = m_clock.account().in("start");
+    LATHE_TRY_ASSIGN(const std::optional<store::SessionRow> earlier, resumed());
+    LATHE_TRY(prepare());
+    if (earlier) {
+        m_journal.goOn(earlier->id);
+        m_clock.goOnFrom(earlier->activeSeconds);
+        m_parts->nonce = textIn(json::parse(earlier->options, nullptr, false), "nonce");
+        LATHE_TRY(m_headStart.takeAgain(*m_parts, *earlier, stop));
+        LATHE_TRY_ASSIGN(TimeSpent past, storedTime(*m_setup.project, earlier->id));
+        m_time.goOnFrom(std::move(past));
+        LATHE_TRY(m_rounds->restore(stop));
+        return true;
+    }
+    LATHE_TRY(m_headStart.take(*m_parts, m_options, stop));
+    m_parts->nonce = newNonce();
+    LATHE_TRY(
+        m_journal.begin({0, m_setup.modelRow, m_setup.model->target.text(), storedOptions(), unixMs(), 0, "running"}));
+    LATHE_TRY(m_headStart.keep(m_journal));
+    return false;
+}
+
+/// Rounds, until the budget is used or nothing is left.
+Result<> TuningRun::loop(std::stop_token stop)
+{
+    while (!stop.stop_requested() && m_clock.left()) {
+        m_ending = m_clock.gainedTooLittle();
+        if (m_ending)
+            return {};
+        if (m_setup.control->pauseRequested()) {
+            m_journal.pauseIfAsked(stop);
+            continue;
+        }
+        LATHE_TRY(followSteering());
+        const std::int32_t cut = m_rounds->cutShort(), task = cut >= 0 ? cut : m_scheduler->next();
+        if (task < 0) {
+            m_ending = whatIsLeft(*m_scheduler);
+            return {};
+        }
+        auto round = m_rounds->hold(task, stop);
+        if (!round && round.error().code == Errc::Cancelled)
+            return {};
+        LATHE_TRY(std::move(round));
+        if (m_clock.left())
+            LATHE_TRY(m_network->measureIfDue(stop));
+    }
+    return {};
+}
+
+Result<> TuningRun::run(std::stop_token stop)
+{
+    m_clock.begin();
+    m_journal.setState(RunState::Starting);
+    const auto body = [&]() -> Result<> {
+        LATHE_TRY_ASSIGN(const bool goesOn, open(stop));
+        m_journal.setState(RunState::Running);
+        if (m_headStart.note())
+            LATHE_TRY(m_journal.keep(logged(*m_headStart.note())));
+        LATHE_TRY(keepLimits());
+        if (!goesOn)
+            LATHE_TRY(m_network->measure(true, stop));
+        LATHE_TRY(loop(stop));
+        if (!stop.stop_requested())
+            LATHE_TRY(m_finals->hold(m_rounds->held(), stop));
+        if (!stop.stop_requested())
+            LATHE_TRY(m_network->measure(false, stop));
+        return {};
+    };
+    auto result = body();
+    if (!result && result.error().code == Errc::Cancelled && stop.stop_requested())
+        result = {};
+    if (auto kept = keepModel(); result)
+        result = std::move(kept);
+    if (!result)
+        m_ending = messageOf(result.error());
+    const RunState state = !result ? RunState::Failed : stop.stop_requested() ? RunState::Stopped : RunState::Finished;
+    m_journal.setState(state, m_ending ? textOf(*m_ending) : std::string(), m_ending ? about(*m_ending) : About());
+    tellDone();
+    return result;
+}
+
+void TuningRun::tellDone()
+{
+    DoneEvent done;
+    done.trials = m_clock.trials();
+    done.rest = m_time.sinceLast();
+    done.time = m_time.total();
+    done.seconds = m_clock.atSeconds();
+    if (m_parts) {
+        if (const double estimate = m_tasks.estimatedSeconds(); std::isfinite(estimate))
+            done.estimatedMs = estimate * 1e3;
+        done.measuredMs = m_network->measuredMs();
+        done.errors = m_rounds->errors();
+    }
+    if (m_setup.project != nullptr && m_journal.session() != 0 && !m_setup.project->readOnly()) {
+        const auto known = [](double value) { return std::isfinite(value) ? json(value) : json(); };
+        json rest = json::object();
+        putTimeSpent(rest, done.rest);
+        json kept = {{"trials", done.trials},
+                     {"estimated_ms", known(done.estimatedMs)},
+                     {"measured_ms", known(done.measuredMs)},
+                     {"errors", done.errors},
+                     {"time_s", done.time.activities},
+                     {"rest", rest},
+                     {"state", toString(m_journal.state())},
+                     {"text", m_ending ? textOf(*m_ending) : std::string()}};
+        kept = withAbout(std::move(kept), m_ending ? about(*m_ending) : About());
+        // A failing disk has ended the run already, or shows when the next one starts.
+        (void)m_journal.addEvent(done.seconds, "done", kept.dump(-1, ' ', false, json::error_handler_t::replace));
+    }
+    m_journal.tell({Event{done.seconds, std::move(done)}});
+}
+
+} // namespace lathe::session
