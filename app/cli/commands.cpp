@@ -1,11 +1,13 @@
 #include "app/cli/command.h"
 #include "app/cli/man_page.h"
 #include "app/cli/plain_help.h"
+#include "core/session/back_ends.h"
 
 namespace lathe::cli {
 
 void addCommands(CLI::App& app, Action& run)
 {
+    session::loadBackEnds(); // they may bring policies, which options name
     app.require_subcommand(1);
     app.set_version_flag("--version", LATHE_VERSION);
     addTasks(app, run);

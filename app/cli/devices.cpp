@@ -1,4 +1,5 @@
 #include "app/cli/command.h"
+#include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,8 @@ void addDevices(CLI::App& app, Action& run)
     command->add_flag("--json", *json, "Print one JSON array");
     command->callback([json, target, &run] {
         run = [json, target]() -> Result<> {
+            if (!target->empty())
+                LATHE_TRY(session::parseTarget(*target));
             const auto directory = session::DeviceDirectory::ask();
             const auto devices = target->empty() ? std::vector(directory.all().begin(), directory.all().end())
                                                  : directory.forTarget(*target);

@@ -75,8 +75,13 @@ void addOption(CLI::App& command, const session::SetOption& option, std::functio
     CLI::Option* added = nullptr;
     switch (info.type) {
     case OptionType::Flag:
-        command.add_flag_function(
-            flag, [take, on = !std::get<bool>(option.usual)](std::int64_t) { take(OptionValue(on)); }, help);
+        // No add_flag_function(): CLI11 2.1 throws std::invalid_argument for --flag=maybe, and calls it for
+        // --flag=false.
+        command.add_flag(flag, help)
+            ->check(CLI::IsMember({"true", "false"}).description(""))
+            ->each([take, on = !std::get<bool>(option.usual)](const std::string& word) {
+                take(OptionValue(word == "true" ? on : !on));
+            });
         return;
     case OptionType::Whole:
         if (std::holds_alternative<std::uint64_t>(option.usual)) {

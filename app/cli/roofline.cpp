@@ -1,6 +1,7 @@
 #include "core/session/roofline.h"
 
 #include "app/cli/command.h"
+#include "core/graph/task.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -74,10 +75,9 @@ Result<> showRoofline(const ModelArguments& model, bool asJson)
                   bound, "-", task.name);
             continue;
         }
-        const bool winograd = task.bestAlternative.starts_with("winograd");
         print("{:>3} {:>9.4f} {:>9.1f} {:>7.1f}% {:>8.1f} {:>7} {:>9} {:>7.1f}%  {}{}\n", task.weight, task.bestMs,
               row.gflops, 100 * row.gflops / limits.gflops, row.gbytesPerS, row.level, bound, 100 * row.ofLimit,
-              task.name, winograd ? " (" + task.bestAlternative + ")" : "");
+              task.name, graph::tradesAccuracy(task.bestAlternative) ? " (" + task.bestAlternative + ")" : "");
         least += row.leastMs * task.weight;
         all += task.bestMs * task.weight;
     }

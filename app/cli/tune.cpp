@@ -1,10 +1,11 @@
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/tune_output.h"
-#include "core/session/budget_text.h"
+#include "core/session/back_ends.h"
 #include "core/session/device_directory.h"
 #include "core/session/head_start.h"
-#include "core/session/tune_options.h"
+#include "core/session/options/budget_text.h"
+#include "core/session/options/tune_options.h"
 
 #include <fmt/format.h>
 
@@ -36,10 +37,16 @@ Result<> tune(TuneArguments& arguments)
     LATHE_TRY_ASSIGN(session::OpenOptions open, arguments.model.openOptions());
     // Refused here, before there is a project that would be begun for nothing.
     LATHE_TRY(session::check(tune));
-    if (!open.target.empty())
-        LATHE_TRY(session::checkMeasurable(open.target));
-    if (!open.target.empty() && !tune.devices.empty() && !tune.resume)
-        LATHE_TRY(session::DeviceDirectory::ask().pick(open.target, tune.devices));
+    const bool begins = !std::filesystem::exists(open.project);
+    if (const std::string target = open.target.empty() && begins ? kDefaultTarget : open.target; !target.empty()) {
+        LATHE_TRY(session::checkMeasurable(target));
+        if (!tune.resume) {
+            LATHE_TRY_ASSIGN(const Target parsed, session::parseTarget(target));
+            LATHE_TRY(session::checkPolicy(parsed, tune.policy));
+        }
+        if (!tune.devices.empty())
+            LATHE_TRY(session::DeviceDirectory::ask().pick(target, tune.devices));
+    }
     if (const std::string& file = tune.headStart; !file.empty() && file != session::kNoHeadStart && !tune.resume)
         LATHE_TRY(session::checkHeadStart(file));
     LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(open));

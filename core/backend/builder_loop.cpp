@@ -121,6 +121,8 @@ private:
         for (const wire::Hash& input : job.inputs())
             if (!m_blobs.find(wire::fromWire(input)))
                 missing.push_back(wire::fromWire(input));
+        if (!m_blobs.find(wire::fromWire(job.network())))
+            missing.push_back(wire::fromWire(job.network()));
         LATHE_TRY_ASSIGN(const bool asked, askForMissing(job.id(), missing));
         if (asked)
             return {};

@@ -2,6 +2,7 @@
 
 #include "core/backend/network_message.h"
 #include "core/graph/passes.h"
+#include "core/support/message.h"
 #include "core/wire/connection.h"
 #include "core/wire/messages.h"
 
@@ -11,7 +12,11 @@ namespace lathe::backend {
 
 Result<std::vector<graph::HostTensor>> evaluateReference(const wire::ReferenceJob& job, wire::BlobStore& blobs)
 {
-    LATHE_TRY_ASSIGN(const graph::Graph network, readNetwork(job.network()));
+    const wire::Blob described = blobs.find(wire::fromWire(job.network()));
+    wire::Network structure;
+    if (!described || !structure.ParseFromString(*described))
+        return makeError(Errc::BadFile, say(Msg::NetworkDoesNotParse));
+    LATHE_TRY_ASSIGN(const graph::Graph network, readNetwork(structure));
     if (static_cast<std::size_t>(job.inputs_size()) != network.inputs.size())
         return makeError(Errc::InvalidArgument, "the network was given another number of inputs than it takes");
     std::vector<graph::HostTensor> inputs;

@@ -28,7 +28,7 @@ struct BackendRules
     TargetKind kind;
     /// What runs where nothing was tuned. Null: a policy's first guess (core/policy/default_candidate.h).
     DefaultSchedule defaultSchedule;
-    /// Names of the policies that make sense for its targets, the best first. Empty: all that have rules for them.
+    /// Names of the policies that make sense for its targets. Empty: all that have rules for them.
     std::vector<std::string> policies;
 };
 

@@ -1,10 +1,9 @@
 #include "core/backend/codegen.h"
 #include "core/backend/plugin_file.h"
 #include "core/backend/rules.h"
+#include "core/support/files.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace lathe::backend {
 namespace {
@@ -30,14 +29,8 @@ Result<BackendRules> readRules(const std::filesystem::path& path, const std::str
 
 std::vector<RefusedRules> loadRules(const std::filesystem::path& pluginDir)
 {
-    std::vector<std::filesystem::path> plugins;
-    std::error_code code;
-    for (const auto& entry : std::filesystem::directory_iterator(pluginDir, code))
-        if (entry.path().filename().string().ends_with(kRulesSuffix))
-            plugins.push_back(entry.path());
-    std::sort(plugins.begin(), plugins.end());
     std::vector<RefusedRules> refused;
-    for (const auto& path : plugins) {
+    for (const auto& path : filesEndingWith(pluginDir, kRulesSuffix)) {
         const std::string name = path.filename().string();
         auto rules = readRules(path, name.substr(0, name.size() - kRulesSuffix.size()));
         if (rules)

@@ -54,7 +54,8 @@ public:
             for (std::size_t i = share; i < kernels.size(); i += shares) {
                 const measure::KernelStatus& status = product.kernels[i / shares];
                 if (status.code != Errc::Ok)
-                    return makeError(status.code, say(Msg::KernelNoted, kernels[i].name, status.text));
+                    return makeError(status.code,
+                                     say(Msg::KernelNoted, kernels[i].name, messageOf(status.text, status.about)));
                 if (status.kernel < 0 || static_cast<std::size_t>(status.kernel) >= product.descriptor.kernels.size())
                     return makeError(Errc::Internal,
                                      fmt::format("kernel '{}' was built but is not described", kernels[i].name));

@@ -178,6 +178,8 @@ struct LibraryClient::Impl
         }
         for (const auto& observed : ran.observed()) {
             LATHE_TRY_ASSIGN(const PortInfo port, readPort(observed.tensor()));
+            if (std::find(wanted.observe.begin(), wanted.observe.end(), port.name) == wanted.observe.end())
+                return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
             LATHE_TRY_ASSIGN(graph::HostTensor tensor, readTensor(port.type, observed.values(), blobs));
             result.observed.emplace_back(port.name, std::move(tensor));
         }
@@ -200,7 +202,9 @@ struct LibraryClient::Impl
         request.set_run_seconds(once.seconds);
         // Far more than the method takes: what does not end by then hangs.
         const double runs = std::max<double>(plan.repeat, kMostBenchRuns);
-        const double wanted = runs * std::max((plan.number + 2) * once.seconds, plan.minRepeatMs * 1e-3);
+        const double oneRepeat = std::max((plan.number + 2) * once.seconds, plan.minRepeatMs * 1e-3);
+        const double most = plan.maxSeconds > 0 ? plan.maxSeconds + 20 * oneRepeat : runs * oneRepeat;
+        const double wanted = std::min(runs * oneRepeat, most);
         wire::BlobStore none;
         LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, {}, none, options.runSeconds + 4 * wanted, "timing"));
         if (!answer.has_library_timed())

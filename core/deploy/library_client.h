@@ -5,6 +5,7 @@
 #include "core/wire/library_times.h"
 
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <stop_token>
 
@@ -19,7 +20,8 @@ public:
     {
         unsigned threads = 0; ///< 0: all processors
         bool mapWeights = false; ///< no copy into 2 MiB pages: for what is not timed
-        double runSeconds = 600; ///< what loading, or a single run, may take
+        /// What loading, or a single run, may take.
+        double runSeconds = std::numeric_limits<double>::infinity();
         measure::WorkerPrograms programs;
     };
     /// A stop ends the runner in the middle of its work: calls give Cancelled.

@@ -246,6 +246,11 @@ private:
 
 } // namespace
 
+bool tradesAccuracy(std::string_view alternative)
+{
+    return alternative.starts_with("winograd");
+}
+
 Result<Partition> partition(const Graph& graph, const Target& target, std::string_view kind)
 {
     PassRunner passes;

@@ -1,6 +1,7 @@
 #include "core/graph/pass_runner.h"
 
 #include "core/support/check.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,12 +17,13 @@ namespace {
 
 constexpr PassInfo kPasses[] = {
     {"convert-layout", "Images in the wanted order of dimensions, channels last or first."},
-    {"simplify-inference", "Batch norms become arithmetic, dropouts go."},
+    {"simplify-inference", "Batch norms become arithmetic, dropouts go.", true},
     {"eliminate-common-subexpressions", "Equal nodes become one."},
     {"fold-constants", "What depends on constants alone becomes a constant."},
     {"fold-scale-axis", "Scales by channel go into weights."},
     {"simplify-expressions", "Neutral elements go; chains of reshapes, transposes and constant operands become one."},
-    {"canonicalize-operators", "Biases become sums, products with a constant matrix dense layers, splits slices."},
+    {"canonicalize-operators", "Biases become sums, products with a constant matrix dense layers, splits slices.",
+     true},
     {"fold-padding", "Zero padding before a convolution goes into it."},
     {"sink-reshapes", "Reshapes go behind the elementwise work that can join the kernel before them."},
     {"scale-weights", "Weights are scaled instead of an image that has more elements."},
@@ -142,13 +144,15 @@ std::string describe(const PassRun& run)
 Result<PassRunner> PassRunner::without(std::vector<std::string> passes)
 {
     for (const std::string& name : passes) {
-        if (std::ranges::find(kPasses, name, &PassInfo::name) != std::end(kPasses))
+        const auto* const found = std::ranges::find(kPasses, name, &PassInfo::name);
+        const bool known = found != std::end(kPasses);
+        if (known && !found->needed)
             continue;
-        std::vector<std::string_view> names;
+        std::vector<std::string> names;
         for (const PassInfo& pass : kPasses)
-            names.push_back(pass.name);
-        return makeError(Errc::InvalidArgument,
-                         fmt::format("'{}' is no pass; these are: {}", name, fmt::join(names, ", ")));
+            if (!pass.needed)
+                names.emplace_back(pass.name);
+        return makeError(Errc::InvalidArgument, say(known ? Msg::PassIsNeeded : Msg::NoSuchPass, name, names));
     }
     PassRunner runner;
     runner.m_without = std::move(passes);

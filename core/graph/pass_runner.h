@@ -10,11 +10,12 @@
 
 namespace lathe::graph {
 
-/// A pass that can be left out by name. Networks are right without any of them, and slower.
+/// A pass. Networks without those that can be left out are right, and slower.
 struct PassInfo
 {
     std::string_view name; ///< "fold-scale-axis"
     std::string_view what; ///< a sentence
+    bool needed = false; ///< it cannot be left out: what it takes apart has no kernels
 };
 
 /// Those of optimize(), of Lathe's own partition and of fusion, in the order in which they run first.
@@ -53,7 +54,7 @@ class PassRunner
 {
 public:
     PassRunner() = default; ///< leaves nothing out
-    /// Errors: InvalidArgument for a name that is no pass; it lists them.
+    /// Errors: InvalidArgument for a name that is no pass, or of one that is needed; it lists the others.
     static Result<PassRunner> without(std::vector<std::string> passes);
 
     /// Errors: those of `graph` and of the pass, which is named; Internal if the pass leaves an unsound graph.

@@ -6,6 +6,7 @@
 #include "core/target/target.h"
 
 #include <optional>
+#include <string_view>
 
 namespace lathe::graph {
 
@@ -29,6 +30,11 @@ struct Alternative
     bool isReference =
         false; ///< the one that the reference compiler picks; the keys are those of its DAG as the reference writes it
 };
+
+/// Whether the algorithm of that name transforms its operands, as winograd does: fewer operations than its operator
+/// says, more of them for a single point, summed in another order. Its results are rounded more, so that --strict
+/// leaves it out.
+bool tradesAccuracy(std::string_view alternative);
 
 /// The compatible keys of one generation, with the DAG text that was hashed.
 struct WorkloadText

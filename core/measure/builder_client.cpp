@@ -4,13 +4,18 @@
 #include "core/measure/worker_client.h"
 #include "core/support/files.h"
 #include "core/support/message.h"
+#include "core/support/open_file.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 
 namespace lathe::measure {
@@ -162,8 +167,21 @@ Result<std::vector<graph::HostTensor>> BuilderClient::evaluate(const graph::Grap
     wire::Message message;
     wire::ReferenceJob& job = *message.mutable_reference_job();
     job.set_id(m_impl->worker.nextId());
-    LATHE_TRY(backend::writeNetwork(network, folder.path() / "constants", *job.mutable_network()));
+    wire::Network structure;
+    const std::filesystem::path constants = folder.path() / "constants";
+    LATHE_TRY(backend::writeNetwork(network, constants, structure));
+    // Gigabytes: without a name, so that nothing of them stays whatever becomes of this process.
+    const OpenFile kept(::open(constants.c_str(), O_RDONLY | O_CLOEXEC));
+    if (kept.get() < 0)
+        return makeError(Errc::StoreFailed, say(Msg::FileNotOpened, constants.string(), std::strerror(errno)));
+    std::error_code ignored;
+    std::filesystem::remove(constants, ignored);
+    structure.set_constants_file(fmt::format("/proc/{}/fd/{}", ::getpid(), kept.get()));
+    const std::string structureBytes = structure.SerializeAsString();
     std::map<Hash128, std::string_view> needed;
+    const Hash128 structureHash = contentHash(structureBytes);
+    wire::toWire(structureHash, job.mutable_network());
+    needed.emplace(structureHash, structureBytes);
     for (const graph::HostTensor& input : inputs) {
         const std::string_view values(reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size());
         const Hash128 hash = contentHash(values);

@@ -97,27 +97,20 @@ const std::vector<DeviceIdentity>& Measurer::devices() const
     return m_impl->devices;
 }
 
-Result<std::string> Measurer::health(std::size_t device)
-{
-    return report(device, false);
-}
-
 Result<std::string> Measurer::limits()
 {
     Result<std::string> limits = makeError(Errc::DeviceLost, "there is no device");
     for (std::size_t device = 0; device < m_impl->runners.size() && !limits; ++device)
-        limits = report(device, true);
+        limits = limitsOf(device);
     return limits;
 }
 
-Result<std::string> Measurer::report(std::size_t device, bool limits)
+Result<std::string> Measurer::limitsOf(std::size_t device)
 {
-    if (device >= m_impl->runners.size())
-        return makeError(Errc::InvalidArgument, say(Msg::NoSuchDevice));
     Worker& worker = *m_impl->runners[device].worker;
     wire::Message message;
     message.mutable_health()->set_id(1);
-    message.mutable_health()->set_limits(limits);
+    message.mutable_health()->set_limits(true);
     const auto ask = [&]() -> Result<wire::Message> {
         LATHE_TRY(worker.ensureStarted());
         worker.connection().queue(message);

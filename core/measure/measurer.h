@@ -65,14 +65,12 @@ public:
 
     /// Those that were opened, in the order of MeasurerOptions::devices. A result names the one that measured it.
     const std::vector<DeviceIdentity>& devices() const;
-    /// JSON of clocks, temperature, calibration of a device now. Errors: DeviceLost, RunTimeout.
-    Result<std::string> health(std::size_t device);
-    /// JSON of what the first device that answers can do, measured now (device_abi.h, limits). Errors as of health(),
-    /// of the last one where none answers.
+    /// JSON of what the first device that answers can do, measured now (device_abi.h, limits). Errors: DeviceLost,
+    /// RunTimeout of the last one where none answers.
     Result<std::string> limits();
 
 private:
-    Result<std::string> report(std::size_t device, bool limits);
+    Result<std::string> limitsOf(std::size_t device);
     struct Impl;
     explicit Measurer(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> m_impl;

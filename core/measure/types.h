@@ -42,7 +42,7 @@ struct RunPlan
     double minRepeatMs = 100;
     double cooldownMs = 0;
     std::uint64_t coldBytes = 0; ///< unrelated memory read before each run; forces number 1, minRepeatMs 0
-    /// Constants of float type are read in turns from copies of so many bytes together: as in a network whose other
+    /// Constants are read in turns from copies of so many bytes together: as in a network whose other
     /// weights push them out of the caches meanwhile. 0: always the same ones, warm.
     std::uint64_t rotateBytes = 0;
     /// The first timed run is all a candidate gets if it is slower than this many times `bestNs`; 0: never cut short.

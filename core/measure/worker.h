@@ -54,7 +54,6 @@ public:
     bool killed() const { return m_killed; } ///< from outside, while receive() waited for it last
 
     const DeviceIdentity& identity() const { return m_identity; } ///< of the device that it opened last
-    const std::optional<DeviceSpec>& device() const { return m_device; }
 
 private:
     Result<> startOnce();

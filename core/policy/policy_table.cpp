@@ -3,6 +3,7 @@
 #include "core/search/features.h"
 #include "core/search/lathe/lathe_policy.h"
 #include "core/search/reference/reference_policy.h"
+#include "core/support/check.h"
 
 #include <fmt/format.h>
 
@@ -157,6 +158,8 @@ std::string policyNames(std::string_view beforeLast)
 
 void addPolicy(PolicyEntry entry)
 {
+    LATHE_CHECK(!entry.missing.empty() || (entry.model && entry.make))
+        << "the policy " << entry.name << " makes nothing";
     auto added = std::make_shared<const PolicyEntry>(std::move(entry));
     PolicyTable& known = table();
     const std::scoped_lock lock(known.mutex);

@@ -41,9 +41,9 @@ using PolicyPtr = std::shared_ptr<const PolicyEntry>;
 
 /// All, the default one first; also those that are missing. Any thread.
 std::vector<PolicyPtr> policies();
-/// Their names with commas; `before` the last one stands "or" where it is said so. For messages.
+/// Their names with commas; `beforeLast` stands between the last two, " or " for instance. For messages.
 std::string policyNames(std::string_view beforeLast = ", ");
-/// Adds one, or replaces the one of its name. Any thread.
+/// Adds one, or replaces the one of its name. `model` and `make` must be set unless it is missing. Any thread.
 void addPolicy(PolicyEntry entry);
 
 /// Errors: InvalidArgument names those that there are; Unsupported: it is missing.

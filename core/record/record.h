@@ -14,7 +14,8 @@
 
 namespace lathe {
 
-/// Layout and thread split of the tensor on an edge of the graph.
+/// Layout and thread split of the tensor on an edge of the graph. Records and their JSON carry it; no policy fills it
+/// yet: it is for the graph tuner, whose plan chooses the layouts of all edges together.
 struct EdgeState
 {
     IndexMap map;

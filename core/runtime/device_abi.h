@@ -60,7 +60,8 @@ typedef struct LatheDeviceApi
     /* options: the target's words ("-threads=2 ..."). */
     int (*open)(const char* key, const char* options, LatheDevice** device, LatheDeviceError* error);
     void (*close)(LatheDevice* device);
-    /* Optional: programs an FPGA, wakes a board. NULL if there is nothing to do. */
+    /* Optional: programs an FPGA, wakes a board. NULL if there is nothing to do. Nobody calls it yet: it is for the
+     * accelerator (VTA), whose bitstream must be loaded before its first run, and for boards behind a broker. */
     int (*prepare)(LatheDevice* device, const void* blob, size_t bytes, LatheDeviceError* error);
     /* JSON of clocks, temperature, calibration ns now; valid until the next call. */
     const char* (*health)(LatheDevice* device);

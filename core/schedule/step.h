@@ -137,6 +137,7 @@ struct PadStrideStep
     std::int64_t elements;
 };
 /// FD: the stage, attached at a row loop of its consumer, keeps its last `rows` rows of `dim` in a ring buffer.
+/// No sketch makes one yet: it is for regions of several operators that are computed row by row.
 struct FoldStep
 {
     std::int32_t stage, dim;

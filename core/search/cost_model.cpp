@@ -90,35 +90,6 @@ std::vector<float> throughputLabels(const TrainingSet& data)
     return labels;
 }
 
-double averagePeakScore(const TrainingSet& data, std::span<const float> predicted, std::int32_t n)
-{
-    const std::vector<float> labels = throughputLabels(data);
-    std::map<std::int32_t, std::vector<std::size_t>> byTask;
-    for (std::size_t i = 0; i < labels.size(); ++i)
-        byTask[data.tasks[i]].push_back(i);
-    double sum = 0;
-    std::size_t counted = 0;
-    for (auto& [task, members] : byTask) {
-        std::stable_sort(members.begin(), members.end(),
-                         [&](std::size_t a, std::size_t b) { return predicted[a] > predicted[b]; });
-        float best = 0;
-        for (const std::size_t i : members)
-            best = std::max(best, labels[i]);
-        if (best <= 0)
-            continue;
-        float peak = 0;
-        double total = 0;
-        for (std::int32_t i = 0; i < n; ++i) {
-            if (static_cast<std::size_t>(i) < members.size())
-                peak = std::max(peak, labels[members[static_cast<std::size_t>(i)]]);
-            total += peak / best;
-        }
-        sum += total / n;
-        ++counted;
-    }
-    return counted == 0 ? 0 : sum / static_cast<double>(counted);
-}
-
 XGBoostOptions referenceModelOptions()
 {
     XGBoostOptions options;

@@ -86,8 +86,4 @@ std::unique_ptr<CostModel> makeRandomModel(std::uint64_t seed);
 /// Labels: min cost of the task / cost, 0 for failures.
 std::vector<float> throughputLabels(const TrainingSet& data);
 
-/// Mean over i <= n of best label among the top i predicted / best label, averaged over tasks ("average peak score at
-/// n").
-double averagePeakScore(const TrainingSet& data, std::span<const float> predicted, std::int32_t n);
-
 } // namespace lathe::search

@@ -106,9 +106,4 @@ protected:
     bool m_revivesDead = false; ///< the strategy comes back to tasks without gain when none is left
 };
 
-/// The reference's table (header, a line per task, estimate), in its newer form with the task's description.
-/// `usedSeconds` and `next` go into the last line.
-std::string printSchedulerTable(const TaskScheduler& scheduler, double usedSeconds, std::int32_t next,
-                                bool withDescription = true);
-
 } // namespace lathe::search

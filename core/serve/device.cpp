@@ -1,5 +1,6 @@
 #include "core/serve/device.h"
 
+#include "core/support/files.h"
 #include "core/support/message.h"
 #include "core/support/packages.h"
 
@@ -44,6 +45,13 @@ Result<const LatheDeviceApi*> loadLibrary(const std::filesystem::path& path)
     return api;
 }
 
+/// What a plugin that does not load would have been of.
+std::string kindOfFile(const std::filesystem::path& path)
+{
+    const std::string name = path.filename().string();
+    return name.substr(0, name.size() - kSuffix.size());
+}
+
 json enumerate(const LatheDeviceApi* api)
 {
     const char* text = api->enumerate();
@@ -75,20 +83,15 @@ Result<const LatheDeviceApi*> loadDeviceApi(const std::filesystem::path& pluginD
 
 std::string listDevices(const std::filesystem::path& pluginDir)
 {
-    std::vector<std::filesystem::path> plugins;
-    std::error_code code;
-    for (const auto& entry : std::filesystem::directory_iterator(pluginDir, code))
-        if (entry.path().filename().string().ends_with(kSuffix))
-            plugins.push_back(entry.path());
-    std::sort(plugins.begin(), plugins.end());
     json all = json::array();
-    for (const auto& path : plugins) {
+    for (const auto& path : filesEndingWith(pluginDir, kSuffix)) {
         const auto api = loadLibrary(path);
         if (api)
             for (const json& device : enumerate(*api))
                 all.push_back(device);
         else
             all.push_back({{"plugin", path.filename().string()},
+                           {"kind", kindOfFile(path)},
                            {"error", api.error().message},
                            {"about", toJsonText(api.error().about)}});
     }

@@ -49,8 +49,7 @@ Result<> LibraryServer::load(const wire::LoadLibrary& request)
     wire::LibraryLoaded& loaded = *answer.mutable_library_loaded();
     loaded.set_id(request.id());
     m_library.reset();
-    auto library = LoadedLibrary::open(request.file(), request.name(),
-                                       {request.threads(), request.pin(), request.map_weights()});
+    auto library = LoadedLibrary::open(request.file(), request.name(), {request.threads(), request.map_weights()});
     if (library) {
         m_library = *std::move(library);
         for (const LibraryPort& port : m_library->inputs())
@@ -64,16 +63,21 @@ Result<> LibraryServer::load(const wire::LoadLibrary& request)
     return m_connection.send(answer, Deadline::never());
 }
 
-Result<> LibraryServer::run(const wire::RunLibrary& request, wire::BlobStore& blobs)
+Result<> LibraryServer::run(const wire::RunLibrary& request)
 {
     wire::Message answer;
-    for (const wire::Hash& input : request.inputs())
-        if (!blobs.find(wire::fromWire(input)))
+    std::vector<wire::Blob> inputs;
+    for (const wire::Hash& input : request.inputs()) {
+        inputs.push_back(m_blobs.find(wire::fromWire(input)));
+        if (!inputs.back())
             *answer.mutable_missing()->add_blobs() = input;
+    }
     if (answer.has_missing()) {
         answer.mutable_missing()->set_id(request.id());
         return m_connection.send(answer, Deadline::never());
     }
+    for (const wire::Hash& input : request.inputs())
+        m_blobs.take(wire::fromWire(input)); // they may be gigabytes, and are the library's once they are set
     wire::LibraryRan& ran = *answer.mutable_library_ran();
     ran.set_id(request.id());
     Result<> sent;
@@ -84,9 +88,9 @@ Result<> LibraryServer::run(const wire::RunLibrary& request, wire::BlobStore& bl
             LATHE_TRY(m_library->fillInputs(request.seed()));
         else if (static_cast<std::size_t>(request.inputs_size()) != m_library->inputs().size())
             return makeError(Errc::InvalidArgument, "the library was given another number of inputs than it takes");
-        for (int i = 0; i < request.inputs_size(); ++i) {
-            const wire::Blob blob = blobs.find(wire::fromWire(request.inputs(i)));
-            LATHE_TRY(m_library->setInput(static_cast<std::size_t>(i), std::as_bytes(std::span(*blob))));
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            LATHE_TRY(m_library->setInput(i, std::as_bytes(std::span(*inputs[i]))));
+            inputs[i].reset();
         }
         const std::uint64_t begun = runtime::nowNanoseconds();
         if (request.observe_size() == 0) {

@@ -26,11 +26,16 @@ public:
 
     // Errors are the connection's; those of the library are in the answers.
     Result<> load(const wire::LoadLibrary& request);
-    Result<> run(const wire::RunLibrary& request, wire::BlobStore& blobs);
+    Result<> run(const wire::RunLibrary& request);
     Result<> time(const wire::TimeLibrary& request);
+
+    bool isLoaded() const { return m_library != nullptr; }
+    /// Where inputs come to that run() is to find.
+    wire::BlobStore& blobs() { return m_blobs; }
 
 private:
     wire::Connection& m_connection;
+    wire::BlobStore m_blobs{std::uint64_t(64) << 30};
     std::unique_ptr<LoadedLibrary> m_library;
 };
 

@@ -104,7 +104,6 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
     lathe_options wanted{};
     wanted.struct_size = sizeof wanted;
     wanted.threads = options.threads;
-    wanted.pin_threads = options.pin ? 1 : 0;
     wanted.keep_weights_mapped = options.mapWeights ? 1 : 0;
     char error[512] = {};
     impl->instance = impl->create(&wanted, error, sizeof error);

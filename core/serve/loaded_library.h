@@ -42,7 +42,6 @@ public:
     struct Options
     {
         unsigned threads = 0; ///< 0: all processors
-        bool pin = false;
         bool mapWeights = false; ///< no copy into 2 MiB pages
     };
     /// @param name  NAME of its symbols lathe_NAME_*, which stands in the file (deploy::findLibraryName).

@@ -52,8 +52,9 @@ private:
     {
         switch (message.body_case()) {
         case wire::Message::kBlob:
-            return m_blobs.putChunk(wire::fromWire(message.blob().hash()), message.blob().total(),
-                                    message.blob().offset(), message.blob().data());
+            return (m_library.isLoaded() ? m_library.blobs() : m_blobs)
+                .putChunk(wire::fromWire(message.blob().hash()), message.blob().total(), message.blob().offset(),
+                          message.blob().data());
         case wire::Message::kListDevices: {
             wire::Message answer;
             answer.mutable_device_list()->set_id(message.list_devices().id());
@@ -74,7 +75,7 @@ private:
         }
         case wire::Message::kRunJob: return runJob(message.run_job());
         case wire::Message::kLoadLibrary: return m_library.load(message.load_library());
-        case wire::Message::kRunLibrary: return m_library.run(message.run_library(), m_blobs);
+        case wire::Message::kRunLibrary: return m_library.run(message.run_library());
         case wire::Message::kTimeLibrary: return m_library.time(message.time_library());
         default: return makeError(Errc::BadFile, "a runner does not take this message");
         }
@@ -139,7 +140,7 @@ private:
 
     RunnerOptions m_options;
     wire::Connection m_connection;
-    wire::BlobStore m_blobs;
+    wire::BlobStore m_blobs; ///< of trials
     LibraryServer m_library{m_connection};
     std::shared_ptr<Device> m_device;
     std::optional<TrialRunner> m_trials;

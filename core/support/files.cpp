@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -80,6 +81,17 @@ void removeAbandoned(const fs::path& base, std::string_view prefix)
 }
 
 } // namespace
+
+std::vector<fs::path> filesEndingWith(const fs::path& folder, std::string_view ending)
+{
+    std::vector<fs::path> files;
+    std::error_code code;
+    for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
+        if (entry->path().filename().string().ends_with(ending))
+            files.push_back(entry->path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
 
 Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
 {

@@ -20,6 +20,9 @@ Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t ma
 Result<> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 Result<> writeFileAtomically(const std::filesystem::path& path, std::string_view text);
 
+/// Files of a folder whose names end so, by name; none of a folder that cannot be read.
+std::vector<std::filesystem::path> filesEndingWith(const std::filesystem::path& folder, std::string_view ending);
+
 /// A fresh folder, removed with all that is in it. Where its program is killed, the next one that is made for the same
 /// purpose removes it.
 class TempDir

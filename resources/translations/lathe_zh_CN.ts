@@ -384,6 +384,18 @@
             <translation>重命名</translation>
         </message>
         <message>
+            <source>sync</source>
+            <translation>同步</translation>
+        </message>
+        <message>
+            <source>close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>replace</source>
+            <translation>替换</translation>
+        </message>
+        <message>
             <source>cannot keep a folder in {file}: others remove it</source>
             <translation>无法在 {file} 中保留文件夹：它被别的程序删除</translation>
         </message>
@@ -1824,6 +1836,30 @@
             <translation>回放不接受 {what}：请打开项目本身</translation>
         </message>
         <message>
+            <source>budget</source>
+            <translation>预算</translation>
+        </message>
+        <message>
+            <source>time limit</source>
+            <translation>时间限制</translation>
+        </message>
+        <message>
+            <source>new measurement</source>
+            <translation>重新测量</translation>
+        </message>
+        <message>
+            <source>tuning log</source>
+            <translation>调优日志</translation>
+        </message>
+        <message>
+            <source>note</source>
+            <translation>备注</translation>
+        </message>
+        <message>
+            <source>export</source>
+            <translation>导出</translation>
+        </message>
+        <message>
             <source>a speed of {speed} is not between {least} and {most}</source>
             <translation>速度 {speed} 不在 {least} 和 {most} 之间</translation>
         </message>
@@ -1908,8 +1944,28 @@
             <translation>网络中没有可调优的任务</translation>
         </message>
         <message>
+            <source>&apos;{pass}&apos; is no pass; those that can be left out are: {passes}</source>
+            <translation>“{pass}” 不是任何 pass；可以略去的有：{passes}</translation>
+        </message>
+        <message>
+            <source>&apos;{pass}&apos; cannot be left out, since what it takes apart has no kernels; those that can be left out are: {passes}</source>
+            <translation>“{pass}” 不能略去，因为它拆解的算子没有内核；可以略去的有：{passes}</translation>
+        </message>
+        <message>
+            <source>the builder was sent a network that does not parse</source>
+            <translation>发给构建程序的网络无法解析</translation>
+        </message>
+        <message>
             <source>the project&apos;s latest run was made for other tasks: start a new one without --resume</source>
             <translation>项目最近的运行面向别的任务：请开始新的运行（不用 --resume）</translation>
+        </message>
+        <message>
+            <source>the project&apos;s latest run was measured on {device}, which is not the device that is used now: resume it there, or start a new one without --resume</source>
+            <translation>项目最近一次调优是在 {device} 上测量的，不是现在使用的设备：请在那台设备上继续，或不带 --resume 重新开始</translation>
+        </message>
+        <message>
+            <source>the project&apos;s latest run was measured with caches of other sizes than the hardware has now: start a new one without --resume</source>
+            <translation>项目最近一次调优时的缓存大小与现在的硬件参数不同：请不带 --resume 重新开始</translation>
         </message>
         <message>
             <source>stopped</source>

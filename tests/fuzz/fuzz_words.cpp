@@ -2,7 +2,7 @@
 #include "app/cli/npy.h"
 #include "core/backend/kernel_name.h"
 #include "core/compute/key.h"
-#include "core/session/options_json.h"
+#include "core/session/options/options_json.h"
 #include "core/support/check.h"
 #include "core/target/target.h"
 #include "plugins/sim/fault_script.h"

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/policy/policy_table.h"
-#include "core/session/finals.h"
-#include "core/session/kernel_choices.h"
-#include "core/session/run_parts.h"
+#include "core/session/exports/kernel_choices.h"
+#include "core/session/run/finals.h"
+#include "core/session/run/run_parts.h"
 #include "core/session/untuned.h"
 #include "tests/support/must.h"
 #include "tests/support/runs.h"

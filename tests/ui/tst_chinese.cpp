@@ -110,6 +110,8 @@ private slots:
         QTRY_COMPARE(rows->rowCount(), 8); // of that cause: the same for the database, whatever the language
         QTRY_VERIFY(
             rows->index(0, ui::RecordModel::TextColumn).data().toString().startsWith(QString::fromUtf8("运行超过 ")));
+        ui::Language::instance().set(QStringLiteral("en")); // what was read already, too
+        QTRY_VERIFY(rows->index(0, ui::RecordModel::TextColumn).data().toString().startsWith("the run took longer"));
     }
 
     void coverage()

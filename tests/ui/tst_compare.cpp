@@ -1,5 +1,5 @@
-#include "core/session/library_check.h"
-#include "core/session/program_reader.h"
+#include "core/session/exports/library_check.h"
+#include "core/session/project/program_reader.h"
 #include "core/store/project.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"

@@ -374,6 +374,24 @@ private slots:
         QVERIFY(!summary->isVisible());
     }
 
+    void aNoteThatIsBeingTypedOutlivesItsProject()
+    {
+        auto* table = find<QTableView>(m_records.get(), "recordTable");
+        auto* note = find<QPlainTextEdit>(m_records.get(), "recordNote");
+        const auto noteOfRow = [table](int row) {
+            return table->model()->index(row, 0).data(ui::RecordModel::NoteRole).toString();
+        };
+        QTRY_COMPARE(noteOfRow(6), QString());
+        table->setCurrentIndex(table->model()->index(6, 0));
+        QTRY_VERIFY(note->isEnabled());
+        note->setFocus();
+        QTest::keyClicks(note, "half a thought");
+        open(file("empty.lathe"));
+        open(file("full.lathe"));
+        QTRY_VERIFY(table->model()->rowCount() > 6);
+        QTRY_COMPARE(noteOfRow(6), QString("half a thought"));
+    }
+
     void anEmptyProjectSaysSo()
     {
         open(file("empty.lathe"));

@@ -1,10 +1,11 @@
 #include "app/cli/command.h"
 #include "app/cli/man_page.h"
-#include "core/session/comparison.h"
-#include "core/session/option_table.h"
-#include "core/session/options_json.h"
-#include "core/session/tune_options.h"
+#include "core/session/options/option_table.h"
+#include "core/session/options/options_json.h"
+#include "core/session/options/tune_options.h"
+#include "core/session/report/comparison.h"
 #include "core/store/project.h"
+#include "tests/examples/option/tuner_option.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 #include "ui/models/command_line.h"
@@ -27,36 +28,22 @@ class TestOptionEverywhere : public QObject
 {
     Q_OBJECT
 
-    static inline const std::vector<std::string> kTuners = {"xgb", "ga", "random", "grid"};
-
     QTemporaryDir m_dir;
     std::string m_saidTuner;
     std::vector<std::string> m_saidPasses;
 
-    /// A field that the structs have serves as the place of the option's value: which tuner, as a number of trials.
+    /// What the command line says is kept.
     void addTuner()
     {
-        Option<TuneOptions> row;
-        row.flag = "--tuner";
-        row.type = OptionType::Word;
-        row.placeholder = "TUNER";
-        row.help = "Who proposes the next configurations of a template";
-        row.commands = {"tune"};
-        row.key = "tuner";
-        row.words = kTuners;
-        row.condition = "tuner of templates";
-        row.get = [](const TuneOptions& o) -> OptionValue {
-            return o.trialsPerTask < 4 ? kTuners[static_cast<std::size_t>(o.trialsPerTask)] : std::string("luck");
-        };
-        row.set = [this](TuneOptions& o, const OptionValue& value) {
+        Option<TuneOptions> row = examples::tunerOption();
+        row.set = [this, set = row.set](TuneOptions& options, const OptionValue& value) {
             m_saidTuner = std::get<std::string>(value);
-            o.trialsPerTask = std::find(kTuners.begin(), kTuners.end(), m_saidTuner) - kTuners.begin();
-            return true;
+            return set(options, value);
         };
         optionTable<TuneOptions>().push_back(row);
     }
 
-    /// The same of a model: in the names of shapes without dimensions.
+    /// An option of models: in the names of shapes without dimensions.
     void addPasses()
     {
         Option<ModelSpec> row;
@@ -120,6 +107,30 @@ private slots:
         QVERIFY_EXCEPTION_THROWN(say({"tune", "zoo:mlp", "--tuner", "luck"}), CLI::ValidationError);
         QVERIFY_EXCEPTION_THROWN(say({"compile", "zoo:mlp", "--tuner", "ga"}), CLI::ExtrasError);
         QVERIFY_EXCEPTION_THROWN(say({"tasks", "zoo:mlp", "--leave-out", "fold"}), CLI::ExtrasError);
+    }
+
+    void flagsMayBeGivenAValue()
+    {
+        bool strict = false;
+        Option<TuneOptions> row;
+        row.flag = "--thorough";
+        row.type = OptionType::Flag;
+        row.help = "Look twice";
+        row.commands = {"tune"};
+        row.get = [](const TuneOptions&) -> OptionValue { return false; };
+        row.set = [&strict](TuneOptions&, const OptionValue& value) {
+            strict = std::get<bool>(value);
+            return true;
+        };
+        optionTable<TuneOptions>().push_back(row);
+        const auto after = qScopeGuard([] { optionTable<TuneOptions>().pop_back(); });
+        say({"tune", "zoo:mlp", "--thorough"});
+        QVERIFY(strict);
+        say({"tune", "zoo:mlp", "--thorough=false"});
+        QVERIFY(!strict);
+        say({"tune", "zoo:mlp", "--thorough=true"});
+        QVERIFY(strict);
+        QVERIFY_EXCEPTION_THROWN(say({"tune", "zoo:mlp", "--thorough=maybe"}), CLI::ValidationError);
     }
 
     void helpSaysIt()

@@ -1,3 +1,4 @@
+#include "tests/examples/page/pebbles_page.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/window_test.h"
 #include "ui/bridge/session_bridge.h"
@@ -24,57 +25,7 @@
 namespace tst_pages {
 
 using namespace lathe;
-
-namespace {
-
-/// A page that the window has never heard of.
-class PebblesPage final : public ui::Page
-{
-public:
-    explicit PebblesPage(QWidget* parent)
-        : Page(parent)
-    {
-        setObjectName(QStringLiteral("pebblesPage"));
-        m_find = new QLineEdit(this);
-        m_find->setObjectName(QStringLiteral("pebblesFind"));
-        m_find->setAccessibleName(QStringLiteral("Pebbles"));
-        m_menu = new QMenu(QStringLiteral("Pe&bbles"), this);
-        m_menu->setObjectName(QStringLiteral("pebblesMenu"));
-    }
-
-    void contribute(ui::WindowActions& actions) override
-    {
-        using ui::MenuPlace, ui::MenuSection;
-        actions.add("pebbles.count", "Count the pe&bbles", {Qt::CTRL | Qt::ALT | Qt::Key_B},
-                    MenuPlace{MenuSection::EditNotes, 15}, [this] { ++counted; });
-        actions.add("pebbles.whistle", "Whistle at the pebbles", {}, {}, [this] { ++whistled; });
-        actions.addWhileOpen("pebbles.last", "Throw a pebble", {}, MenuPlace{MenuSection::EditNotes},
-                             [this] { emit frontRequested(); });
-        actions.addCommandLine(
-            "copy.pebbles", "Copy command line: &bring pebbles", 85, [](const session::OpenOptions& open) {
-                return QStringLiteral("pebbles --of %1").arg(QString::fromStdString(open.model.source));
-            });
-        actions.place(m_menu->menuAction(), {MenuSection::ViewWindow});
-    }
-    bool isFor(ui::Occasion occasion) const override
-    {
-        return occasion == ui::Occasion::FindWanted || occasion == ui::Occasion::NetworkOpened;
-    }
-    void startFind() override { m_find->setFocus(Qt::ShortcutFocusReason); }
-
-    int counted = 0, whistled = 0;
-
-private:
-    QLineEdit* m_find = nullptr;
-    QMenu* m_menu = nullptr;
-};
-
-ui::Page* makePebbles(ui::Workspace&, QWidget* parent)
-{
-    return new PebblesPage(parent);
-}
-
-} // namespace
+using examples::PebblesPage;
 
 /// Pages bring what can be done with them, and the window finds it: nothing of the window knows any of them.
 class TestPages : public QObject
@@ -185,7 +136,7 @@ private slots:
     {
         const auto table = ui::pageTable();
         std::vector<ui::PageEntry> pages(table.begin(), table.end());
-        pages.push_back({"pebbles", "Pebbles", ui::PagePlace::Bottom, makePebbles});
+        pages.push_back({"pebbles", "Pebbles", ui::PagePlace::Bottom, examples::makePebbles});
         show(pages);
         // An action, in its place among those of the window and of other pages.
         QCOMPARE(entries(menu("&Edit")).mid(5, 5),
@@ -228,7 +179,7 @@ private slots:
     /// Of several pages that are for the same, the first comes to the front.
     void theWindowWorksWithPagesThatItDoesNotKnow()
     {
-        show({{"pebbles", "Pebbles", ui::PagePlace::Center, makePebbles}});
+        show({{"pebbles", "Pebbles", ui::PagePlace::Center, examples::makePebbles}});
         find<QAction>("view.defaultLayout")->trigger();
         find<QAction>("edit.find")->trigger();
         open("zoo:mlp");

@@ -9,7 +9,7 @@ void DeviceList::refresh()
     m_asking = m_jobs.run([](const JobLink&) { return session::DeviceDirectory::ask(); },
                           [this](session::DeviceDirectory directory) {
                               m_directory = std::move(directory);
-                              m_known = true;
+                              m_known = m_directory.isAnswered(); // else whoever needs it next asks once more
                               emit changed();
                           });
     emit changed();

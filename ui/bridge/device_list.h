@@ -18,7 +18,7 @@ public:
 
     /// Asks all back ends anew; changed() follows. While that goes on, nothing happens.
     void refresh();
-    /// Asks unless somebody did already.
+    /// Asks unless an answer has come.
     void ensureAsked();
     bool isAsking() const { return m_asking.isRunning(); }
     bool isKnown() const { return m_known; } ///< an answer has come

@@ -91,6 +91,7 @@ void SessionBridge::letGo()
     m_compiling.stop(); // it says how it ended
     if (!m_session)
         return;
+    emit closing();
     m_session->setObserver(nullptr);
     m_session->stop();
     // Joining may take as long as one measurement: never on this thread.

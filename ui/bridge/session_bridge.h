@@ -56,6 +56,7 @@ signals:
     void opening(const QString& what);
     void opened();
     void openFailed(const QString& what, const lathe::Error& error);
+    void closing(); ///< what was begun can still be kept
     void closed();
     /// All events since the last batch, in order.
     void eventsArrived(const std::vector<lathe::session::Event>& events);

@@ -1,7 +1,7 @@
 #include "ui/models/command_line.h"
 
 #include "core/session/back_ends.h"
-#include "core/session/option_table.h"
+#include "core/session/options/option_table.h"
 
 #include <QRegularExpression>
 #include <QStringList>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session/comparison.h"
+#include "core/session/report/comparison.h"
 
 #include <QAbstractTableModel>
 #include <QColor>

@@ -1,6 +1,6 @@
 #include "ui/models/option_list.h"
 
-#include "core/session/option_table.h"
+#include "core/session/options/option_table.h"
 
 #include <QCoreApplication>
 #include <QStringList>

@@ -245,6 +245,14 @@ std::array<QString, RecordModel::ColumnCount> RecordModel::texts(const session::
     return cells;
 }
 
+void RecordModel::retranslate()
+{
+    m_shown.clear();
+    if (rowCount() > 0)
+        emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+    emit headerDataChanged(Qt::Horizontal, 0, ColumnCount - 1);
+}
+
 int RecordModel::rowCount(const QModelIndex& parent) const
 {
     return parent.isValid() ? 0 : static_cast<int>(m_rows.size());

@@ -60,6 +60,8 @@ public:
     /// Takes in what was stored since: added where the order is that of time, else read anew.
     void refresh();
     void reread() { read(); }
+    /// What was read shows again, in the window's language.
+    void retranslate();
     bool isReading() const { return m_finding; }
     /// A note was changed: its cells are read again.
     void forgetNote(const QString& trial);

@@ -20,7 +20,8 @@ class TableView;
 class Workspace;
 
 /// What can measure here, whether it works, and the hardware parameters that search respects: those of the open
-/// network's target can be edited. Devices are asked when the page is first seen.
+/// network's target can be edited. Devices that nobody could ask before are asked for when
+/// the page is seen.
 class DevicesPage final : public Page
 {
     Q_OBJECT

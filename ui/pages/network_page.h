@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session/coverage.h"
+#include "core/session/exports/coverage.h"
 #include "ui/models/graph_find.h"
 #include "ui/models/selection.h"
 #include "ui/pages/page.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session/program_reader.h"
+#include "core/session/project/program_reader.h"
 #include "ui/bridge/jobs.h"
 #include "ui/models/compare_model.h"
 

@@ -31,6 +31,8 @@ public:
     std::int64_t row() const { return m_row; }
     /// The note was changed elsewhere.
     void setNote(const QString& trial, const QString& note);
+    /// Keeps what was typed into the note so far.
+    void commitNote();
 
 signals:
     void shown(const QString& trial, int task); ///< what was asked for is there
@@ -45,7 +47,6 @@ private:
     void fillOverview(const session::TrialDetail& detail);
     void loadListing();
     void retranslate();
-    void commitNote();
     QString textOf(QWidget* tab) const;
 
     HistoryReader m_reader, m_lister; ///< a compile does not hold up what is selected next

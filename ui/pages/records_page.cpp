@@ -90,6 +90,7 @@ void RecordsPage::makeTable()
     m_model->setObjectName(QStringLiteral("recordModel"));
     m_table = new RecordTable("recordTable", this);
     m_table->setModel(m_model);
+    retranslated(m_table, [this] { m_model->retranslate(); });
     m_table->setSortingEnabled(false);
     m_table->horizontalHeader()->setSectionsClickable(true);
     m_table->horizontalHeader()->setSortIndicatorShown(true);
@@ -196,6 +197,7 @@ void RecordsPage::connectWorkspace()
         select(row);
     });
     connect(&m_workspace.bridge(), &SessionBridge::opened, this, &RecordsPage::onOpened);
+    connect(&m_workspace.bridge(), &SessionBridge::closing, m_detail, &RecordDetailPage::commitNote);
     connect(&m_workspace.bridge(), &SessionBridge::closed, this, &RecordsPage::onClosed);
     connect(&m_workspace.bridge(), &SessionBridge::eventsArrived, this, &RecordsPage::onEvents);
 }

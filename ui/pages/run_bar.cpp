@@ -1,7 +1,7 @@
 #include "ui/pages/run_bar.h"
 
 #include "core/session/back_ends.h"
-#include "core/session/budget_text.h"
+#include "core/session/options/budget_text.h"
 #include "ui/models/core_text.h"
 #include "ui/models/language.h"
 #include "ui/models/texts.h"
@@ -212,7 +212,8 @@ void RunBar::offerDevices()
             if (auto* items = qobject_cast<QStandardItemModel*>(m_device->model()))
                 items->item(row)->setEnabled(false);
     }
-    m_device->setCurrentIndex(std::max(0, m_device->findData(picked)));
+    // Those that are not ready have no key: they are found by nobody's choice.
+    m_device->setCurrentIndex(picked.isEmpty() ? 0 : std::max(0, m_device->findData(picked)));
 }
 
 /// Whether the target can be tuned for, as far as is known.

@@ -391,6 +391,7 @@ void MainWindow::remember()
 void MainWindow::onOpened()
 {
     m_bar->setTarget(QString::fromStdString(m_workspace->session()->options().target));
+    m_workspace->devices().ensureAsked(); // where nobody could be asked before
     const QString source = m_workspace->source();
     remember();
     m_layout->showWork();

@@ -31,7 +31,7 @@ HostTensor noise(TensorType type)
 
 } // namespace
 
-class TstOnnxExport : public QObject
+class TestOnnxExport : public QObject
 {
     Q_OBJECT
 
@@ -162,7 +162,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstOnnxExport)
+LATHE_TEST(TestOnnxExport)
 
 } // namespace tst_onnx_export
 

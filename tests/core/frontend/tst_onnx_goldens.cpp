@@ -59,7 +59,7 @@ void nameAllCases()
 } // namespace
 
 /// Models of tests/data/onnx, whose outputs ONNX Runtime computed (make_goldens.py).
-class TstOnnxGoldens : public QObject
+class TestOnnxGoldens : public QObject
 {
     Q_OBJECT
 
@@ -126,7 +126,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstOnnxGoldens)
+LATHE_TEST(TestOnnxGoldens)
 
 } // namespace tst_onnx_goldens
 

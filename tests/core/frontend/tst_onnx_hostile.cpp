@@ -138,7 +138,7 @@ void shapeRows(const Row& row)
 } // namespace
 
 /// Files that are broken or mean harm: one clear error each, no crash, no memory beyond the file's own.
-class TstOnnxHostile : public QObject
+class TestOnnxHostile : public QObject
 {
     Q_OBJECT
 
@@ -333,7 +333,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstOnnxHostile)
+LATHE_TEST(TestOnnxHostile)
 
 } // namespace tst_onnx_hostile
 

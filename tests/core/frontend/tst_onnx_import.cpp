@@ -47,7 +47,7 @@ wire::Model withExternal(const std::vector<std::pair<std::string, std::string>>&
 
 } // namespace
 
-class TstOnnxImport : public QObject
+class TestOnnxImport : public QObject
 {
     Q_OBJECT
 
@@ -304,7 +304,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstOnnxImport)
+LATHE_TEST(TestOnnxImport)
 
 } // namespace tst_onnx_import
 

@@ -108,7 +108,7 @@ wire::Model smallNetwork()
 } // namespace
 
 /// Networks of gigabytes: weights stay in the files that hold them, from import through the passes.
-class TstOnnxLarge : public QObject
+class TestOnnxLarge : public QObject
 {
     Q_OBJECT
 
@@ -372,7 +372,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstOnnxLarge)
+LATHE_TEST(TestOnnxLarge)
 
 } // namespace tst_onnx_large
 

@@ -70,7 +70,7 @@ QString shown(const Numbers& values)
 } // namespace
 
 /// Operators that the importer writes out in others: small examples worked by hand.
-class TstOnnxOperators : public QObject
+class TestOnnxOperators : public QObject
 {
     Q_OBJECT
 
@@ -205,7 +205,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstOnnxOperators)
+LATHE_TEST(TestOnnxOperators)
 
 } // namespace tst_onnx_operators
 

@@ -70,7 +70,7 @@ Result<compute::DagPtr> dagOf(const Node& node, const std::vector<HostTensor>& i
 
 /// Each operator is written down twice: as a compute definition, from which kernels come, and as the reference
 /// executor's plain loops. Here both run and must agree.
-class TstOperatorsCompute : public QObject
+class TestOperatorsCompute : public QObject
 {
     Q_OBJECT
 
@@ -126,7 +126,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstOperatorsCompute)
+LATHE_TEST(TestOperatorsCompute)
 
 } // namespace tst_operators_compute
 

@@ -107,7 +107,7 @@ double largestDifference(const std::vector<double>& a, const std::vector<double>
 } // namespace
 
 /// The reference executor on cases that can be checked by hand; ONNX Runtime's answers stand in tst_onnx_goldens.
-class TstOperatorsEvaluate : public QObject
+class TestOperatorsEvaluate : public QObject
 {
     Q_OBJECT
 
@@ -349,7 +349,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstOperatorsEvaluate)
+LATHE_TEST(TestOperatorsEvaluate)
 
 } // namespace tst_operators_evaluate
 

@@ -160,7 +160,7 @@ std::vector<Row> badRows()
 
 } // namespace
 
-class TstOperatorsTypes : public QObject
+class TestOperatorsTypes : public QObject
 {
     Q_OBJECT
 
@@ -208,7 +208,7 @@ private:
     }
 };
 
-LATHE_TEST(TstOperatorsTypes)
+LATHE_TEST(TestOperatorsTypes)
 
 } // namespace tst_operators_types
 

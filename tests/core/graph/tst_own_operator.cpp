@@ -9,6 +9,7 @@
 #include "core/graph/pass_runner.h"
 #include "core/graph/task.h"
 #include "dag_executor.h"
+#include "tests/examples/operator/cube.h"
 #include "tests/support/test_program.h"
 
 #include <functional>
@@ -18,6 +19,7 @@ namespace tst_own_operator {
 
 using namespace lathe;
 using namespace lathe::test;
+using examples::cube;
 using graph::ConstData;
 using graph::Graph;
 using graph::HostTensor;
@@ -59,17 +61,6 @@ OpDef ownUnary(std::string_view name, float (*function)(float),
                 return {};
             },
             std::move(traits)};
-}
-
-compute::Tensor cubeDefinition(compute::DagBuilder& b, compute::Tensor x)
-{
-    return compute::binary(b, compute::Binary::Multiply, compute::binary(b, compute::Binary::Multiply, x, x), x);
-}
-
-OpDef cube()
-{
-    return ownUnary("own_cube", [](float x) { return x * x * x; }, cubeDefinition,
-                    {.layout = graph::LayoutRule::Elementwise});
 }
 
 /// f(x s) = f(x) s for s > 0.

@@ -66,6 +66,7 @@ private slots:
     void thePassesSayWhatTheyChanged();
     void withoutAPassTheNetworkComputesTheSame_data();
     void withoutAPassTheNetworkComputesTheSame();
+    void aPassThatOthersNeedIsNotLeftOut();
     void withoutFusionEveryNodeIsAFunction();
     void aNameThatIsNoPassIsRefused();
     void whatAPassBreaksIsNamed();
@@ -116,7 +117,8 @@ void TestPassRunner::withoutAPassTheNetworkComputesTheSame_data()
 {
     QTest::addColumn<QString>("pass");
     for (const graph::PassInfo& pass : graph::allPasses())
-        QTest::newRow(std::string(pass.name).c_str()) << QString::fromStdString(std::string(pass.name));
+        if (!pass.needed)
+            QTest::newRow(std::string(pass.name).c_str()) << QString::fromStdString(std::string(pass.name));
 }
 
 void TestPassRunner::withoutAPassTheNetworkComputesTheSame()
@@ -138,8 +140,23 @@ void TestPassRunner::withoutAPassTheNetworkComputesTheSame()
     QVERIFY(std::ranges::any_of(all.runs(), [&](const PassRun& one) {
         return one.pass == pass.toStdString() && (!one.changes.empty() || one.before != one.after);
     }));
-    if (std::ranges::all_of(p.subgraphs, [](const graph::Subgraph& s) { return s.task >= 0 || s.noop || s.untuned; }))
-        QVERIFY(worst(run(g), DagExecutor(prepared, p, "direct").run()) < 1e-4);
+    QVERIFY(
+        std::ranges::all_of(p.subgraphs, [](const graph::Subgraph& s) { return s.task >= 0 || s.noop || s.untuned; }));
+    QVERIFY(worst(run(g), DagExecutor(prepared, p, "direct").run()) < 1e-4);
+}
+
+void TestPassRunner::aPassThatOthersNeedIsNotLeftOut()
+{
+    int needed = 0;
+    for (const graph::PassInfo& pass : graph::allPasses()) {
+        if (!pass.needed)
+            continue;
+        ++needed;
+        const auto passes = PassRunner::without({std::string(pass.name)});
+        QVERIFY(!passes && passes.error().code == Errc::InvalidArgument);
+        QVERIFY2(passes.error().message.find("no kernels") != std::string::npos, passes.error().message.c_str());
+    }
+    QCOMPARE(needed, 2);
 }
 
 void TestPassRunner::withoutFusionEveryNodeIsAFunction()

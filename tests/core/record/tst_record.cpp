@@ -45,7 +45,7 @@ Record sample()
 
 } // namespace
 
-class TstRecord : public QObject
+class TestRecord : public QObject
 {
     Q_OBJECT
 
@@ -212,7 +212,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstRecord)
+LATHE_TEST(TestRecord)
 
 } // namespace tst_record
 

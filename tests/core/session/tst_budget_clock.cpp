@@ -1,5 +1,5 @@
 #include "core/search/task_scheduler.h"
-#include "core/session/budget_clock.h"
+#include "core/session/run/budget_clock.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

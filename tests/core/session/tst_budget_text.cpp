@@ -1,4 +1,4 @@
-#include "core/session/budget_text.h"
+#include "core/session/options/budget_text.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -1,6 +1,6 @@
 #include "core/measure/measurer.h"
 #include "core/session/device_directory.h"
-#include "core/session/measure_plan.h"
+#include "core/session/run/measure_plan.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-#include "core/session/finals.h"
+#include "core/session/run/finals.h"
 #include "core/store/record_range.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"

@@ -1,4 +1,4 @@
-#include "core/session/forecast.h"
+#include "core/session/run/forecast.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

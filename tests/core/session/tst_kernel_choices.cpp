@@ -1,4 +1,4 @@
-#include "core/session/kernel_choices.h"
+#include "core/session/exports/kernel_choices.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"
 

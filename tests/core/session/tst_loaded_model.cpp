@@ -1,7 +1,7 @@
 #include "../frontend/wire_writer.h"
 #include "core/frontend/onnx.h"
 #include "core/session/loaded_model.h"
-#include "core/session/options_json.h"
+#include "core/session/options/options_json.h"
 #include "core/support/files.h"
 #include "tests/support/own_bytes.h"
 #include "tests/support/test_program.h"
@@ -91,7 +91,7 @@ wire::Model manyWays(Weights& weights, int repeat)
 } // namespace
 
 /// What every command on a model begins with.
-class TstLoadedModel : public QObject
+class TestLoadedModel : public QObject
 {
     Q_OBJECT
 
@@ -182,7 +182,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstLoadedModel)
+LATHE_TEST(TestLoadedModel)
 
 } // namespace tst_loaded_model
 

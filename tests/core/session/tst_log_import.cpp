@@ -1,6 +1,6 @@
 #include "core/record/record_json.h"
-#include "core/session/kernel_choices.h"
-#include "core/session/log_importer.h"
+#include "core/session/exports/kernel_choices.h"
+#include "core/session/project/log_importer.h"
 #include "core/session/session.h"
 #include "core/store/log_line.h"
 #include "core/store/transfer.h"

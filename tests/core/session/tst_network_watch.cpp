@@ -1,4 +1,4 @@
-#include "core/session/network_watch.h"
+#include "core/session/run/network_watch.h"
 #include "tests/support/fake_run.h"
 #include "tests/support/test_program.h"
 

@@ -1,6 +1,6 @@
-#include "core/session/option_table.h"
-#include "core/session/options_json.h"
-#include "core/session/tune_options.h"
+#include "core/session/options/option_table.h"
+#include "core/session/options/options_json.h"
+#include "core/session/options/tune_options.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -1,4 +1,4 @@
-#include "core/session/options_json.h"
+#include "core/session/options/options_json.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
 

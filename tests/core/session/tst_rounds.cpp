@@ -1,4 +1,4 @@
-#include "core/session/rounds.h"
+#include "core/session/run/rounds.h"
 #include "tests/support/fake_run.h"
 #include "tests/support/test_program.h"
 
@@ -185,6 +185,31 @@ private slots:
         Rounds rounds(*run.parts);
         const auto restored = rounds.restore({});
         QVERIFY(!restored && restored.error().code == Errc::Incompatible);
+    }
+
+    void aRunOfAnotherDeviceIsNotContinued()
+    {
+        store::Project project = writer("elsewhere.lathe");
+        {
+            FakeRun run(few(100), &project);
+            run.devices.answer = [](const measure::MeasureRequest& request) {
+                TrialResult result = FakeDevices::took(FakeDevices::costNs(request.candidate));
+                result.device = {"other", R"({"name":"Another device"})"};
+                return result;
+            };
+            Rounds rounds(*run.parts);
+            must(rounds.hold(0, {}));
+        }
+        FakeRun run(few(100));
+        RunJournal journal(&project, run.control(), run.clock);
+        journal.goOn(1);
+        RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
+                       run.devices, run.time,    *run.scheduler,      *run.costModel, "nonce"};
+        Rounds rounds(parts);
+        const auto restored = rounds.restore({});
+        QVERIFY(!restored && restored.error().code == Errc::Incompatible);
+        QVERIFY2(restored.error().message.find("Another device") != std::string::npos,
+                 restored.error().message.c_str());
     }
 
     void runoffsSayWhatTheRoundBrought()

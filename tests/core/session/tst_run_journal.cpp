@@ -1,4 +1,4 @@
-#include "core/session/run_journal.h"
+#include "core/session/run/run_journal.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"
 

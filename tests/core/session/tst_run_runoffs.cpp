@@ -1,4 +1,4 @@
-#include "core/session/runoffs.h"
+#include "core/session/run/runoffs.h"
 #include "tests/support/fake_run.h"
 #include "tests/support/test_program.h"
 

@@ -1,4 +1,4 @@
-#include "core/session/run_estimate.h"
+#include "core/session/run/run_estimate.h"
 #include "tests/support/fake_run.h"
 #include "tests/support/test_program.h"
 

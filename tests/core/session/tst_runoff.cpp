@@ -1,4 +1,4 @@
-#include "core/session/finals.h"
+#include "core/session/run/finals.h"
 #include "core/store/record_reader.h"
 #include "core/store/sqlite.h"
 #include "tests/support/runs.h"

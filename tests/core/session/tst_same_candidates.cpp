@@ -1,6 +1,6 @@
 #include "core/policy/policy_table.h"
 #include "core/search/task_scheduler.h"
-#include "core/session/kernel_choices.h"
+#include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/session/tbb_executor.h"
 #include "tests/support/runs.h"

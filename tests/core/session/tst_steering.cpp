@@ -1,5 +1,5 @@
 #include "core/search/task_scheduler.h"
-#include "core/session/steering.h"
+#include "core/session/run/steering.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

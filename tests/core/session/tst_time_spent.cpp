@@ -1,4 +1,4 @@
-#include "core/session/stored_time.h"
+#include "core/session/project/stored_time.h"
 #include "core/store/project.h"
 #include "tests/support/must.h"
 #include "tests/support/test_program.h"

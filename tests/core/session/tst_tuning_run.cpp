@@ -1,5 +1,5 @@
+#include "core/session/run/tuning_run.h"
 #include "core/session/tbb_executor.h"
-#include "core/session/tuning_run.h"
 #include "core/store/sqlite.h"
 #include "tests/support/runs.h"
 #include "tests/support/test_program.h"

@@ -12,7 +12,7 @@ namespace tst_target {
 
 using namespace lathe;
 
-class TstTarget : public QObject
+class TestTarget : public QObject
 {
     Q_OBJECT
 
@@ -165,7 +165,7 @@ private slots:
     }
 };
 
-LATHE_TEST(TstTarget)
+LATHE_TEST(TestTarget)
 
 } // namespace tst_target
 

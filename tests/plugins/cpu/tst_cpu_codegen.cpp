@@ -91,7 +91,7 @@ schedule::LoweredKernel withLoop(LoopKind kind)
 
 } // namespace
 
-class TstCpuCodegen : public QObject
+class TestCpuCodegen : public QObject
 {
     Q_OBJECT
 private slots:
@@ -125,7 +125,7 @@ private:
     std::unique_ptr<backend::Codegen> m_codegen;
 };
 
-void TstCpuCodegen::linkingChangesNoSetting()
+void TestCpuCodegen::linkingChangesNoSetting()
 {
     // LLD forgets what LLVM was told on its command line, for the whole process.
     std::vector<schedule::LoweredKernel> kernels;
@@ -147,14 +147,14 @@ void TstCpuCodegen::linkingChangesNoSetting()
     QVERIFY(listings() == before);
 }
 
-void TstCpuCodegen::aTiledMatmulIsRightForAnyNumberOfParts()
+void TestCpuCodegen::aTiledMatmulIsRightForAnyNumberOfParts()
 {
     Comparison comparison;
     comparison.parts = {1, 2, 5, 8};
     QCOMPARE(compareWithInterpreter(matmul(12, 32, 17, 4, 16), *m_codegen, comparison), std::string());
 }
 
-void TstCpuCodegen::artifactsNeedNothing()
+void TestCpuCodegen::artifactsNeedNothing()
 {
     std::vector<schedule::LoweredKernel> kernels{matmul(8, 32, 8, 4, 16), withLoop(LoopKind::Serial)};
     const Result<backend::Artifact> artifact = m_codegen->build(kernels);
@@ -170,7 +170,7 @@ void TstCpuCodegen::artifactsNeedNothing()
     QVERIFY(artifact->kernels[0].info.codeBytes > 0);
 }
 
-void TstCpuCodegen::kernelsThatDoTheSameShareTheirCode()
+void TestCpuCodegen::kernelsThatDoTheSameShareTheirCode()
 {
     schedule::LoweredKernel twin = matmul(8, 32, 8, 4, 16);
     twin.nest.name = "twin";
@@ -188,7 +188,7 @@ void TstCpuCodegen::kernelsThatDoTheSameShareTheirCode()
     QCOMPARE(dynamicSymbols(artifact->bytes).defined.size(), std::size_t{2});
 }
 
-void TstCpuCodegen::variablesOfOneNameAreKeptApart()
+void TestCpuCodegen::variablesOfOneNameAreKeptApart()
 {
     // out[i] = x[j] with two loops that are both called "i": which of them an index means is not in its text.
     const auto nested = [](bool inner) {
@@ -205,7 +205,7 @@ void TstCpuCodegen::variablesOfOneNameAreKeptApart()
     QVERIFY(artifact->descriptor.kernels[0].phases != artifact->descriptor.kernels[1].phases);
 }
 
-void TstCpuCodegen::aKernelThatFailsLeavesTheOthers()
+void TestCpuCodegen::aKernelThatFailsLeavesTheOthers()
 {
     std::vector<schedule::LoweredKernel> kernels{withLoop(LoopKind::ThreadX), matmul(8, 32, 8, 4, 16)};
     const Result<backend::Artifact> artifact = m_codegen->build(kernels);
@@ -218,7 +218,7 @@ void TstCpuCodegen::aKernelThatFailsLeavesTheOthers()
     QVERIFY(LoadedKernels::load(*artifact));
 }
 
-void TstCpuCodegen::loopKindsOfOtherDevicesAreRefusedByName()
+void TestCpuCodegen::loopKindsOfOtherDevicesAreRefusedByName()
 {
     for (const auto& [kind, name] : {std::pair{LoopKind::BlockX, "blockIdx.x"},
                                      {LoopKind::ThreadY, "threadIdx.y"},
@@ -232,7 +232,7 @@ void TstCpuCodegen::loopKindsOfOtherDevicesAreRefusedByName()
     }
 }
 
-void TstCpuCodegen::tooMuchUnrollingIsRefused()
+void TestCpuCodegen::tooMuchUnrollingIsRefused()
 {
     const ir::Stmt body = loop("i", 100000, LoopKind::Unrolled,
                                [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
@@ -243,7 +243,7 @@ void TstCpuCodegen::tooMuchUnrollingIsRefused()
     QVERIFY(artifact.error().code == Errc::BuildFailed);
 }
 
-void TstCpuCodegen::registerTilesLeaveNoStackBehind()
+void TestCpuCodegen::registerTilesLeaveNoStackBehind()
 {
     const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=znver4");
     QVERIFY(codegen);
@@ -256,7 +256,7 @@ void TstCpuCodegen::registerTilesLeaveNoStackBehind()
     QCOMPARE(artifact->kernels[0].info.vectorSpills, std::int64_t{0});
 }
 
-void TstCpuCodegen::spillsAreCounted()
+void TestCpuCodegen::spillsAreCounted()
 {
     // 48 accumulators do not fit 32 registers.
     const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=znver4");
@@ -267,7 +267,7 @@ void TstCpuCodegen::spillsAreCounted()
     QVERIFY(artifact->kernels[0].info.vectorSpills > 16);
 }
 
-void TstCpuCodegen::listingsShowVectorsAndAssembly()
+void TestCpuCodegen::listingsShowVectorsAndAssembly()
 {
     const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=haswell");
     QVERIFY(codegen);
@@ -284,7 +284,7 @@ void TstCpuCodegen::listingsShowVectorsAndAssembly()
     QVERIFY(source.error().code == Errc::Unsupported);
 }
 
-void TstCpuCodegen::aarch64Compiles()
+void TestCpuCodegen::aarch64Compiles()
 {
     const auto codegen = codegenFor("cpu -mtriple=aarch64-linux-gnu -mcpu=cortex-a72");
     QVERIFY(codegen);
@@ -297,7 +297,7 @@ void TstCpuCodegen::aarch64Compiles()
     QVERIFY(dynamicSymbols(artifact->bytes).undefined.empty());
 }
 
-void TstCpuCodegen::unknownProcessorsAreRefused()
+void TestCpuCodegen::unknownProcessorsAreRefused()
 {
     for (const char* text : {"cpu -mcpu=pentium9", "cpu -mtriple=vax-linux-gnu"}) {
         const Result<std::unique_ptr<backend::Codegen>> codegen = cpu::CpuCodegen::create(*Target::parse(text));
@@ -306,7 +306,7 @@ void TstCpuCodegen::unknownProcessorsAreRefused()
     }
 }
 
-void TstCpuCodegen::emptyLoopsDoNothing()
+void TestCpuCodegen::emptyLoopsDoNothing()
 {
     const ir::Stmt body = loop("i", 0, LoopKind::Serial,
                                [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {i})); });
@@ -315,7 +315,7 @@ void TstCpuCodegen::emptyLoopsDoNothing()
              std::string());
 }
 
-void TstCpuCodegen::halfFloatsNeedTheirConversions()
+void TestCpuCodegen::halfFloatsNeedTheirConversions()
 {
     const auto codegen = codegenFor("cpu -mtriple=x86_64-linux-gnu -mcpu=x86-64");
     QVERIFY(codegen);
@@ -329,7 +329,7 @@ void TstCpuCodegen::halfFloatsNeedTheirConversions()
     QVERIFY(artifact.error().message.find("float16") != std::string::npos);
 }
 
-void TstCpuCodegen::aRegisterBufferThatStaysInMemoryShows()
+void TestCpuCodegen::aRegisterBufferThatStaysInMemoryShows()
 {
     // A serial loop walks over the tile: it cannot become registers.
     const auto walk = [&](std::int32_t to, std::int32_t from) {
@@ -349,7 +349,7 @@ void TstCpuCodegen::aRegisterBufferThatStaysInMemoryShows()
     QVERIFY(artifact->kernels[0].info.vectorSpills > 0);
 }
 
-void TstCpuCodegen::sumsKeepTheirOrder()
+void TestCpuCodegen::sumsKeepTheirOrder()
 {
     const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
     const Result<std::string> ir = m_codegen->listing(kernel, backend::Listing::LlvmIr);
@@ -359,7 +359,7 @@ void TstCpuCodegen::sumsKeepTheirOrder()
         QVERIFY2(ir->find(std::string(" ") + flag + " ") == std::string::npos, flag);
 }
 
-void TstCpuCodegen::aLibraryHoldsSectionsAndExportsNamesAlone()
+void TestCpuCodegen::aLibraryHoldsSectionsAndExportsNamesAlone()
 {
     const QTemporaryDir directory;
     const schedule::LoweredKernel kernel = matmul(8, 32, 8, 4, 16);
@@ -389,7 +389,7 @@ void TstCpuCodegen::aLibraryHoldsSectionsAndExportsNamesAlone()
     dlclose(handle);
 }
 
-void TstCpuCodegen::anUndefinedSymbolIsNamed()
+void TestCpuCodegen::anUndefinedSymbolIsNamed()
 {
     const QTemporaryDir directory;
     backend::LibraryRequest request;
@@ -408,7 +408,7 @@ void TstCpuCodegen::anUndefinedSymbolIsNamed()
 }
 
 /// Checks are on in tests (core/support/checks.h): what would crash LLVM is an error that says what is off.
-void TstCpuCodegen::malformedCodeIsCaughtBeforeItIsOptimized()
+void TestCpuCodegen::malformedCodeIsCaughtBeforeItIsOptimized()
 {
     const auto parsed = Target::parse("cpu");
     const auto target = parsed ? cpu::CpuTarget::create(*parsed) : Result<cpu::CpuTarget>(parsed.error());
@@ -428,7 +428,7 @@ void TstCpuCodegen::malformedCodeIsCaughtBeforeItIsOptimized()
     QVERIFY(cpu::optimize(module, *target));
 }
 
-LATHE_TEST(TstCpuCodegen)
+LATHE_TEST(TestCpuCodegen)
 
 } // namespace tst_cpu_codegen
 

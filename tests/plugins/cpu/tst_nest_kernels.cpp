@@ -79,7 +79,7 @@ constexpr DType kAllTypes[] = {DType::Bool, DType::I8,  DType::U8,  DType::I16, 
 
 } // namespace
 
-class TstNestKernels : public QObject
+class TestNestKernels : public QObject
 {
     Q_OBJECT
 private slots:
@@ -105,7 +105,7 @@ private:
     std::unique_ptr<backend::Codegen> m_codegen;
 };
 
-void TstNestKernels::expressionsAgreeWithTheInterpreter_data()
+void TestNestKernels::expressionsAgreeWithTheInterpreter_data()
 {
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("kind");
@@ -116,7 +116,7 @@ void TstNestKernels::expressionsAgreeWithTheInterpreter_data()
                 << static_cast<int>(dtype) << static_cast<int>(kind);
 }
 
-void TstNestKernels::expressionsAgreeWithTheInterpreter()
+void TestNestKernels::expressionsAgreeWithTheInterpreter()
 {
     QFETCH(int, dtype);
     QFETCH(int, kind);
@@ -132,14 +132,14 @@ void TstNestKernels::expressionsAgreeWithTheInterpreter()
     }
 }
 
-void TstNestKernels::conversionsAgreeWithTheInterpreter_data()
+void TestNestKernels::conversionsAgreeWithTheInterpreter_data()
 {
     QTest::addColumn<int>("from");
     for (const DType from : kAllTypes)
         QTest::addRow("from %s", toString(from)) << static_cast<int>(from);
 }
 
-void TstNestKernels::conversionsAgreeWithTheInterpreter()
+void TestNestKernels::conversionsAgreeWithTheInterpreter()
 {
     QFETCH(int, from);
     std::vector<NamedFunction> conversions;
@@ -155,7 +155,7 @@ void TstNestKernels::conversionsAgreeWithTheInterpreter()
                  std::string());
 }
 
-void TstNestKernels::accessPatternsAgreeWithTheInterpreter_data()
+void TestNestKernels::accessPatternsAgreeWithTheInterpreter_data()
 {
     QTest::addColumn<int>("stride");
     QTest::addColumn<int>("lanes");
@@ -164,7 +164,7 @@ void TstNestKernels::accessPatternsAgreeWithTheInterpreter_data()
             QTest::addRow("stride %d, %d lanes", stride, lanes) << stride << lanes;
 }
 
-void TstNestKernels::accessPatternsAgreeWithTheInterpreter()
+void TestNestKernels::accessPatternsAgreeWithTheInterpreter()
 {
     QFETCH(int, stride);
     QFETCH(int, lanes);
@@ -195,13 +195,13 @@ void TstNestKernels::accessPatternsAgreeWithTheInterpreter()
         std::string());
 }
 
-void TstNestKernels::tilesInRegistersAgreeWithTheInterpreter()
+void TestNestKernels::tilesInRegistersAgreeWithTheInterpreter()
 {
     for (const auto& [rows, lanes] : {std::pair{4, 16}, {2, 32}, {3, 12}, {1, 8}, {6, 1}})
         QCOMPARE(compareWithInterpreter(matmul(12, 96, 19, rows, lanes), *m_codegen), std::string());
 }
 
-void TstNestKernels::guardsKeepLoadsInsideTheirBuffer()
+void TestNestKernels::guardsKeepLoadsInsideTheirBuffer()
 {
     // out[i] = 0 <= i + d < n ? x[i + d] : 0 for d = -2 .. 2: lanes at both ends are outside.
     constexpr int n = 21;
@@ -247,7 +247,7 @@ void TstNestKernels::guardsKeepLoadsInsideTheirBuffer()
              std::string());
 }
 
-void TstNestKernels::phasesShareTeamScratch()
+void TestNestKernels::phasesShareTeamScratch()
 {
     const auto phase = [&](std::int32_t from, std::int32_t to, int offset) {
         return loop("i", 8, LoopKind::Parallel, [&](Expr i) {
@@ -264,7 +264,7 @@ void TstNestKernels::phasesShareTeamScratch()
     QCOMPARE(compareWithInterpreter(kernel, *m_codegen), std::string());
 }
 
-void TstNestKernels::privateScratchBelongsToOnePart()
+void TestNestKernels::privateScratchBelongsToOnePart()
 {
     const Stmt body = loop("i", 6, LoopKind::Parallel, [&](Expr i) {
         return ir::makeBlock({loop("j", 20, LoopKind::Vectorized,
@@ -284,7 +284,7 @@ void TstNestKernels::privateScratchBelongsToOnePart()
         std::string());
 }
 
-void TstNestKernels::aReductionOverLanesStaysSequential()
+void TestNestKernels::aReductionOverLanesStaysSequential()
 {
     const Stmt body = loop("i", 5, LoopKind::Parallel, [&](Expr i) {
         return ir::makeBlock(
@@ -298,7 +298,7 @@ void TstNestKernels::aReductionOverLanesStaysSequential()
         std::string());
 }
 
-void TstNestKernels::unrollHintsKeepTheTail()
+void TestNestKernels::unrollHintsKeepTheTail()
 {
     Stmt body = loop("i", 23, LoopKind::Serial,
                      [&](Expr i) { return ir::makeStore(1, {i}, ir::load(0, DType::F32, {Expr(22) - i})); });
@@ -310,7 +310,7 @@ void TstNestKernels::unrollHintsKeepTheTail()
         std::string());
 }
 
-LATHE_TEST(TstNestKernels)
+LATHE_TEST(TestNestKernels)
 
 } // namespace tst_nest_kernels
 

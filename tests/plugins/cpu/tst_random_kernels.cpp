@@ -29,7 +29,7 @@ int roundCount()
 
 /// Random schedules, through the generator. Their legality is tested with core/schedule; here all that is lowered must
 /// be built, but for unrolling beyond the limit, and compute what the nest says.
-class TstRandomKernels : public QObject
+class TestRandomKernels : public QObject
 {
     Q_OBJECT
 private slots:
@@ -45,7 +45,7 @@ private:
     std::unique_ptr<backend::Codegen> m_codegen;
 };
 
-void TstRandomKernels::randomSchedulesRunAsTheirNestSays_data()
+void TestRandomKernels::randomSchedulesRunAsTheirNestSays_data()
 {
     QTest::addColumn<int>("index");
     int index = 0;
@@ -53,7 +53,7 @@ void TstRandomKernels::randomSchedulesRunAsTheirNestSays_data()
         QTest::addRow("%s", c.name.c_str()) << index++;
 }
 
-void TstRandomKernels::randomSchedulesRunAsTheirNestSays()
+void TestRandomKernels::randomSchedulesRunAsTheirNestSays()
 {
     QFETCH(int, index);
     const DagCase c = smallDagCases()[static_cast<std::size_t>(index)];
@@ -78,7 +78,7 @@ void TstRandomKernels::randomSchedulesRunAsTheirNestSays()
     QVERIFY(built > 0);
 }
 
-LATHE_TEST(TstRandomKernels)
+LATHE_TEST(TestRandomKernels)
 
 } // namespace tst_random_kernels
 

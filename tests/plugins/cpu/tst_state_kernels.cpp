@@ -11,7 +11,7 @@ using namespace lathe;
 using namespace lathe::test;
 
 /// Whole chain below search: compute DAG, state, nest, machine code, against the nest interpreter.
-class TstStateKernels : public QObject
+class TestStateKernels : public QObject
 {
     Q_OBJECT
 private slots:
@@ -31,7 +31,7 @@ private:
     std::unique_ptr<backend::Codegen> m_codegen;
 };
 
-void TstStateKernels::kernelsAgreeWithTheInterpreter_data()
+void TestStateKernels::kernelsAgreeWithTheInterpreter_data()
 {
     QTest::addColumn<int>("index");
     QTest::addColumn<bool>("tuned");
@@ -43,7 +43,7 @@ void TstStateKernels::kernelsAgreeWithTheInterpreter_data()
     }
 }
 
-void TstStateKernels::kernelsAgreeWithTheInterpreter()
+void TestStateKernels::kernelsAgreeWithTheInterpreter()
 {
     QFETCH(int, index);
     QFETCH(bool, tuned);
@@ -65,7 +65,7 @@ void TstStateKernels::kernelsAgreeWithTheInterpreter()
     QVERIFY2(difference.empty(), difference.c_str());
 }
 
-std::string TstStateKernels::listingOf(const compute::DagPtr& dag, const std::vector<schedule::Step>& steps) const
+std::string TestStateKernels::listingOf(const compute::DagPtr& dag, const std::vector<schedule::Step>& steps) const
 {
     Result<schedule::State> state = schedule::State::replay(dag, steps);
     if (!state || !state->inferBounds())
@@ -86,7 +86,7 @@ std::string TstStateKernels::listingOf(const compute::DagPtr& dag, const std::ve
 }
 
 /// The loops of the machine code are those of the schedule: a step that is left out is missing there.
-void TstStateKernels::aDroppedStepIsSeenInTheCode()
+void TestStateKernels::aDroppedStepIsSeenInTheCode()
 {
     const compute::DagPtr dag = convLayer({14, 16, 32, 3, 1});
     schedule::DefaultScheduleOptions options;
@@ -114,7 +114,7 @@ void TstStateKernels::aDroppedStepIsSeenInTheCode()
     QVERIFY2(2 * unseen.size() < applied, qPrintable("left out without a trace: step " + unseen.join(", ")));
 }
 
-void TstStateKernels::kernelsForAarch64NeedNothing()
+void TestStateKernels::kernelsForAarch64NeedNothing()
 {
     const auto codegen = codegenFor("cpu -mtriple=aarch64-linux-gnu -mcpu=cortex-a72");
     QVERIFY(codegen);
@@ -136,7 +136,7 @@ void TstStateKernels::kernelsForAarch64NeedNothing()
     QCOMPARE(artifact->descriptor.kernels.size(), kernels.size());
 }
 
-LATHE_TEST(TstStateKernels)
+LATHE_TEST(TestStateKernels)
 
 } // namespace tst_state_kernels
 

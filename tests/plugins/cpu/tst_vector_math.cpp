@@ -120,7 +120,7 @@ double worst(backend::Codegen& codegen, const std::string& name, double low, dou
 
 } // namespace
 
-class TstVectorMath : public QObject
+class TestVectorMath : public QObject
 {
     Q_OBJECT
 private slots:
@@ -141,7 +141,7 @@ private:
     std::unique_ptr<backend::Codegen> m_codegen;
 };
 
-void TstVectorMath::errorsStayWithinTheirBounds_data()
+void TestVectorMath::errorsStayWithinTheirBounds_data()
 {
     QTest::addColumn<QString>("name");
     QTest::addColumn<double>("low");
@@ -170,7 +170,7 @@ void TstVectorMath::errorsStayWithinTheirBounds_data()
     row("rsqrt", 1e-3, 1e6, 1.5, 1.5);
 }
 
-void TstVectorMath::errorsStayWithinTheirBounds()
+void TestVectorMath::errorsStayWithinTheirBounds()
 {
     QFETCH(QString, name);
     QFETCH(double, low);
@@ -183,7 +183,7 @@ void TstVectorMath::errorsStayWithinTheirBounds()
     QVERIFY2(error64 <= bound64, qPrintable(QString("float64: %1 units of the last place").arg(error64)));
 }
 
-void TstVectorMath::powersAgreeWithTheLibrary()
+void TestVectorMath::powersAgreeWithTheLibrary()
 {
     const std::vector<float> x = ramp<float>(-3, 9);
     for (const double exponent : {-2.5, -1.0, 0.0, 0.5, 2.0, 3.0}) {
@@ -196,7 +196,7 @@ void TstVectorMath::powersAgreeWithTheLibrary()
     }
 }
 
-void TstVectorMath::wavesStayWithinTheirBounds()
+void TestVectorMath::wavesStayWithinTheirBounds()
 {
     for (const char* name : {"sin", "cos"}) {
         for (const double limit : {3.2, 100.0, 1e4}) {
@@ -214,7 +214,7 @@ void TstVectorMath::wavesStayWithinTheirBounds()
     }
 }
 
-void TstVectorMath::remaindersAreExact()
+void TestVectorMath::remaindersAreExact()
 {
     const std::vector<float> x = ramp<float>(-1000, 1000);
     const std::vector<float> y(kCount, 0.7F);
@@ -223,7 +223,7 @@ void TstVectorMath::remaindersAreExact()
         QCOMPARE(r[i], std::fmod(x[i], y[i]));
 }
 
-void TstVectorMath::specialValuesFollowTheRules()
+void TestVectorMath::specialValuesFollowTheRules()
 {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -247,7 +247,7 @@ void TstVectorMath::specialValuesFollowTheRules()
     QVERIFY(f[0] == 1 && f[1] == -1 && std::isnan(f[2]) && f[3] == 0);
 }
 
-void TstVectorMath::unknownFunctionsAreRefusedByName()
+void TestVectorMath::unknownFunctionsAreRefusedByName()
 {
     const ir::Stmt body = loop("i", 4, LoopKind::Vectorized, [&](Expr i) {
         return ir::makeStore(1, {i}, ir::call("bessel", DType::F32, {ir::load(0, DType::F32, {i})}));
@@ -260,7 +260,7 @@ void TstVectorMath::unknownFunctionsAreRefusedByName()
     QVERIFY(artifact.error().message.find("bessel") != std::string::npos);
 }
 
-LATHE_TEST(TstVectorMath)
+LATHE_TEST(TestVectorMath)
 
 } // namespace tst_vector_math
 

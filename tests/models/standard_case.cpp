@@ -4,7 +4,7 @@
 #include "core/frontend/onnx/schema.h"
 #include "core/frontend/onnx/tensor_data.h"
 #include "core/graph/passes.h"
-#include "core/session/kernel_choices.h"
+#include "core/session/exports/kernel_choices.h"
 #include "core/session/loaded_model.h"
 #include "core/support/files.h"
 #include "core/wire/seeded.h"

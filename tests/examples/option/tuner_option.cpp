@@ -1,0 +1,42 @@
+#include "tests/examples/option/tuner_option.h"
+
+#include "core/session/options/tune_options.h"
+
+#include <algorithm>
+
+namespace lathe::examples {
+
+using namespace session;
+
+namespace {
+
+const std::vector<std::string> kTuners = {"xgb", "ga", "random", "grid"};
+
+} // namespace
+
+Option<TuneOptions> tunerOption()
+{
+    Option<TuneOptions> row;
+    row.flag = "--tuner";
+    row.type = OptionType::Word;
+    row.placeholder = "TUNER";
+    row.help = "Who proposes the next configurations of a template";
+    row.commands = {"tune"};
+    row.key = "tuner"; // in projects
+    row.words = kTuners;
+    row.condition = "tuner of templates"; // what comparisons of runs call it
+    row.get = [](const TuneOptions& options) -> OptionValue {
+        const auto number = static_cast<std::size_t>(options.trialsPerTask);
+        return number < kTuners.size() ? kTuners[number] : std::string("luck");
+    };
+    row.set = [](TuneOptions& options, const OptionValue& value) {
+        const auto* word = std::get_if<std::string>(&value);
+        if (word == nullptr)
+            return false;
+        options.trialsPerTask = std::find(kTuners.begin(), kTuners.end(), *word) - kTuners.begin();
+        return true;
+    };
+    return row;
+}
+
+} // namespace lathe::examples
