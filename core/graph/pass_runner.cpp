@@ -152,7 +152,8 @@ Result<PassRunner> PassRunner::without(std::vector<std::string> passes)
         for (const PassInfo& pass : kPasses)
             if (!pass.needed)
                 names.emplace_back(pass.name);
-        return makeError(Errc::InvalidArgument, say(known ? Msg::PassIsNeeded : Msg::NoSuchPass, name, names));
+        return makeError(Errc::InvalidArgument,
+                         known ? say(Msg::PassIsNeeded, name, names) : say(Msg::NoSuchPass, name, names));
     }
     PassRunner runner;
     runner.m_without = std::move(passes);

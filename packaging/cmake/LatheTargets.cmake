@@ -25,7 +25,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 # lathe_join_sources(target COUNT): COUNT files are compiled as one where all is built at once (LATHE_UNITY), so that each header is read, and
-# each template of JSON, fmt and Qt made, once for them. (Precompiled headers gained little on top, or lost: tests/README.md.)
+# each template of JSON, fmt and Qt made, once for them. (Precompiled headers gained little on top, or lost: tests/bench/README.md.)
 function(lathe_join_sources target count)
     if(LATHE_UNITY)
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
