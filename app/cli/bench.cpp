@@ -85,20 +85,20 @@ void addBench(CLI::App& app, Action& run)
         ->capture_default_str();
     command
         ->add_option("--repeat", a->plan.repeat,
-                     "Times that are taken, from which the figures come (default: as many as take 0.4 s, 30 to 200)")
+                     "Number of repeats, each of which gives one time (default: as many as take 0.4 s, 30 to 200)")
         ->check(CLI::Range(1U, 100000U));
     command
-        ->add_option(
-            "--max-seconds", a->plan.maxSeconds,
-            "Longest time in seconds: fewer times are taken, at least three, where all would need longer; 0: no limit")
+        ->add_option("--max-seconds", a->plan.maxSeconds,
+                     "Maximum duration in seconds: if all repeats would take longer, fewer are made, at least three; "
+                     "0: no limit")
         ->check(CLI::Range(0.0, 86400.0))
         ->capture_default_str();
     command
         ->add_option("--min-repeat-ms", a->plan.minRepeatMs,
-                     "Shortest time of one repeat in ms; more runs are added to reach it")
+                     "Minimum duration of one repeat in ms; runs are added to reach it")
         ->check(CLI::Range(0.0, 600000.0))
         ->capture_default_str();
-    command->add_option("--threads", a->threads, "Threads to use; 0: all processors")->capture_default_str();
+    command->add_option("--threads", a->threads, "Number of threads; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return bench(*a); }; });
 }

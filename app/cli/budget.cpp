@@ -100,14 +100,15 @@ Result<> budget(const BudgetArguments& arguments)
 void addBudget(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<BudgetArguments>();
-    CLI::App* command = app.add_subcommand("budget",
-                                           "List what the scheduler is asked for each task, or change it for one task");
+    CLI::App* command = app.add_subcommand("budget", "List the budgets of all tasks, or change the budget of one task");
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     command->add_option("TASK", arguments->task, "Number, name or key of a task");
-    command->add_option("--pin", arguments->pin, "Whether its trials come first")->check(CLI::IsMember({"on", "off"}));
-    command->add_option("--mute", arguments->mute, "Whether it gets no trials")->check(CLI::IsMember({"on", "off"}));
-    command->add_option("--boost", arguments->boost, "Factor on what the task promises; 1 changes nothing");
-    command->add_option("--cap", arguments->cap, "Largest number of trials of a run; 0: no limit");
+    command->add_option("--pin", arguments->pin, "Whether the task's trials come first")
+        ->check(CLI::IsMember({"on", "off"}));
+    command->add_option("--mute", arguments->mute, "Whether the task gets no trials")
+        ->check(CLI::IsMember({"on", "off"}));
+    command->add_option("--boost", arguments->boost, "Factor on the gain that the task promises; 1 changes nothing");
+    command->add_option("--cap", arguments->cap, "Maximum number of trials in a run; 0: no limit");
     command->add_flag("--json", arguments->json, "Print one JSON array");
     command->callback([arguments, &run] { run = [arguments] { return budget(*arguments); }; });
 }

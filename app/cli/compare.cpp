@@ -224,15 +224,14 @@ void addCompare(CLI::App& app, Action& run)
     CLI::App* command = app.add_subcommand("compare",
                                            "Show what changed between projects, runs or dates, task by task");
     command
-        ->add_option(
-            "WHAT", a->words,
-            "P.lathe[,run=N][,until=2026-01-31[T18:00]][,model=N]; the first is what the others are held against")
+        ->add_option("WHAT", a->words,
+                     "P.lathe[,run=N][,until=2026-01-31[T18:00]][,model=N]; the others are compared with the first")
         ->required();
-    command->add_flag("--runs", a->runs, "Compare all runs of each project, one by one");
-    command->add_option("--task", a->task, "Show how the program of this task differs (a name of the table)");
+    command->add_flag("--runs", a->runs, "Compare every run of each project, not the project as a whole");
+    command->add_option("--task", a->task, "Show how the program of this task differs (a name from the table)");
     command
         ->add_option("--program", a->program,
-                     "The form in which programs are shown: steps, loops, nest, ir, assembly or source")
+                     "Form in which programs are shown: steps, loops, nest, ir, assembly or source")
         ->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return compare(*a); }; });

@@ -127,7 +127,7 @@ void addCompile(CLI::App& app, Action& run)
     CLI::App* command = app.add_subcommand("compile", "Write a deploy library with the best records");
     a->model.addTo(*command, false);
     a->options.addTo(*command);
-    command->add_flag("--dry-run", a->dryRun, "Say what each function would run, and write nothing");
+    command->add_flag("--dry-run", a->dryRun, "Print what each function would run, and write nothing");
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] {
         run = [a]() -> Result<> {

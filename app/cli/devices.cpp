@@ -11,8 +11,9 @@ void addDevices(CLI::App& app, Action& run)
 {
     auto json = std::make_shared<bool>(false);
     auto target = std::make_shared<std::string>();
-    CLI::App* command = app.add_subcommand("devices", "List what can measure here");
-    command->add_option("--target", *target, "Only those on which a run for it can be measured, or why there is none");
+    CLI::App* command = app.add_subcommand("devices", "List the devices that can measure candidates here");
+    command->add_option("--target", *target,
+                        "Only devices on which this target can be measured, or why there are none");
     command->add_flag("--json", *json, "Print one JSON array");
     command->callback([json, target, &run] {
         run = [json, target]() -> Result<> {

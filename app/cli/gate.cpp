@@ -132,15 +132,15 @@ Result<> gate(const GateArguments& a)
 void addGate(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<GateArguments>();
-    CLI::App* gating = app.add_subcommand("gate", "Fail when a network got slower than in another project");
+    CLI::App* gating = app.add_subcommand("gate", "Fail if a network became slower than in another project");
     gating->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     gating
         ->add_option("--against", arguments->against,
-                     "The project to compare with; ,run=N and ,until=DATE as of compare")
+                     "The project to compare with; ,run=N and ,until=DATE as for compare")
         ->required();
     gating
         ->add_option("--max-regression", arguments->limit,
-                     "Largest slowdown of the weighted sum that passes: 3% or 0.03")
+                     "Largest slowdown of the tasks' weighted sum that passes: 3% or 0.03")
         ->capture_default_str();
     gating->add_flag("--json", arguments->json, "Print one JSON object");
     gating->callback([arguments, &run] { run = [arguments] { return gate(*arguments); }; });

@@ -82,19 +82,20 @@ void addHeadStart(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<HeadStartArguments>();
     CLI::App* headStart = app.add_subcommand("head-start",
-                                             "What was found for other networks, for new ones to begin with");
+                                             "Make or show head starts, with which the tuning of new networks begins");
     headStart->require_subcommand(1);
-    CLI::App* making = headStart->add_subcommand("make", "Make a head start of what projects hold");
+    CLI::App* making = headStart->add_subcommand("make", "Make a head start from the records of projects");
     making->add_option("PROJECT", arguments->make.projects, "Project file, P.lathe")->required();
-    making->add_option("-o,--output", arguments->output, "Head start, FILE.headstart")->required();
+    making->add_option("-o,--output", arguments->output, "Head start to write, FILE.headstart")->required();
     making->add_option("--without", arguments->make.without,
                        "Leave out all tasks of these models (zoo:NAME, FILE.onnx) or projects");
     making
         ->add_option("--candidates", arguments->make.candidates,
-                     "Most candidates of one task, beside the best of each further algorithm")
+                     "Maximum number of candidates per task, beside the best of each further algorithm")
         ->check(CLI::Range(1, 16))
         ->capture_default_str();
-    making->add_option("--rows", arguments->make.rows, "Most trials of one task that are kept as training data")
+    making
+        ->add_option("--rows", arguments->make.rows, "Maximum number of trials per task that are kept as training data")
         ->check(CLI::Range(0, 4096))
         ->capture_default_str();
     making->callback([arguments, &run] { run = [arguments] { return make(*arguments); }; });

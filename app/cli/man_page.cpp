@@ -90,14 +90,14 @@ std::string manPage(const CLI::App& app, std::string_view version)
             ".SH DESCRIPTION\nLathe takes a network apart into tasks, searches and measures programs for them on the "
             "device, keeps every trial in a project file\n"
             "(\\fINAME\\fR.lathe), and writes the network as one shared library that runs at the speed that was "
-            "measured. What the workbench,\n"
+            "measured. Everything that the workbench,\n"
             ".BR lathe ,\ndoes, this program does on the same files.\n.PP\n"
             "Results are on standard output; with \\fB\\-\\-json\\fR they are one JSON object. Errors are one sentence "
             "on standard error.\n"
             ".SH COMMANDS\n";
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
         writeCommand(*command, command->get_name(), page);
-    page += ".SH EXIT STATUS\n0 where all went well, else another number.\n"
+    page += ".SH EXIT STATUS\n0 if all went well, another number otherwise.\n"
             ".SH EXAMPLES\n.nf\nlathe\\-cli tune model.onnx \\-\\-project model.lathe \\-\\-time 20m\nlathe\\-cli "
             "compile model.onnx \\-\\-project model.lathe \\-o libmodel.so\n"
             "lathe\\-cli bench libmodel.so\n.fi\n";

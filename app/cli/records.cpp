@@ -38,7 +38,7 @@ Result<std::map<std::string, std::string>> taskNames(const Project& project)
 
 Result<std::string> wholeTrial(const Project& project, const std::string& prefix)
 {
-    LATHE_TRY_ASSIGN(const auto found, project.trialsLike(prefix, 2));
+    LATHE_TRY_ASSIGN(const auto found, project.trialsWithPrefix(prefix, 2));
     if (found.empty())
         return makeError(Errc::NotFound, fmt::format("{} has no trial '{}': lathe-cli records list shows them",
                                                      project.file().string(), prefix));
@@ -173,9 +173,9 @@ void addRecordLists(CLI::App& records, Action& run)
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    CLI::App* listing = sub("list", "List trials in the order of time", list);
+    CLI::App* listing = sub("list", "List trials in chronological order", list);
     listing->add_option("--task", arguments->task, "Only this task (its name or key)");
-    listing->add_option("--limit", arguments->limit, "Largest number of trials");
+    listing->add_option("--limit", arguments->limit, "Maximum number of trials");
     listing->add_flag("--failed", arguments->failed, "Only failed trials");
     listing->add_flag("--json", arguments->json, "Print one JSON array");
     sub("best", "List the best valid trial of each task", best)
@@ -184,7 +184,8 @@ void addRecordLists(CLI::App& records, Action& run)
 
 void addRecords(CLI::App& app, Action& run)
 {
-    CLI::App* records = app.add_subcommand("records", "The history in a project");
+    CLI::App* records = app.add_subcommand("records",
+                                           "List, export, import, annotate and remeasure the records of a project");
     records->require_subcommand(1);
     addRecordLists(*records, run);
     addRecordTransfers(*records, run);

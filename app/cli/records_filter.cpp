@@ -27,7 +27,7 @@ const std::map<std::string, session::TrialQuery::Order> kOrders = {
 void TrialFilterArguments::addTo(CLI::App& command)
 {
     command.add_option("--task", task, "Only this task (its name or key)");
-    command.add_option("--state", state, "Only trials in this state: Ok, failed, or an error's code as RunTimeout")
+    command.add_option("--state", state, "Only trials in this state: Ok, failed, or an error code such as RunTimeout")
         ->check([](const std::string& word) {
             return word == "failed" || errcFromString(word)
                        ? std::string()
@@ -37,16 +37,12 @@ void TrialFilterArguments::addTo(CLI::App& command)
         ->check(CLI::IsMember({"lower", "build", "load", "run", "verify", "transport"}));
     command.add_option("--cause", cause, "Only failures of this cause, as the window shows it");
     command.add_option("--text", text,
-                       "Only trials with this in algorithm, sketch, note or failure, or whose id begins so");
-    command.add_option("--min-ms", minMs, "Only trials of at least this latency in ms");
-    command.add_option("--max-ms", maxMs, "Only trials of at most this latency in ms");
+                       "Only trials with this in the algorithm, sketch, note or failure, or at the start of the id");
+    command.add_option("--min-ms", minMs, "Only trials with at least this latency in ms");
+    command.add_option("--max-ms", maxMs, "Only trials with at most this latency in ms");
     command.add_flag("--noted", noted, "Only trials with a note");
-    command
-        .add_option("--order", order,
-                    "Sort by time, task, algorithm, sketch, latency, predicted, state, round, verified, trial, text, "
-                    "note or repeats (default: time)")
-        ->check(CLI::IsMember(kOrders));
-    command.add_flag("--descending", descending, "Sort the largest first");
+    command.add_option("--order", order, "Column to sort by (default: time)")->check(CLI::IsMember(kOrders));
+    command.add_flag("--descending", descending, "Sort in descending order");
 }
 
 Result<session::TrialQuery> TrialFilterArguments::query(const session::TuningSession& session) const

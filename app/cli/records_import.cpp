@@ -60,12 +60,13 @@ Result<> import(const RecordsImportArguments& a)
 void addRecordImport(CLI::App& records, Action& run)
 {
     auto arguments = std::make_shared<RecordsImportArguments>();
-    CLI::App* command = records.add_subcommand("import", "Take records from tuning logs: those that `records export "
-                                                         "--format lathe` wrote, and the reference's auto-scheduler's");
+    CLI::App* command = records.add_subcommand("import", "Import records from tuning logs: those of `records export "
+                                                         "--format lathe`, and those of the reference compiler's "
+                                                         "auto-scheduler");
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
-    command->add_option("FILE", arguments->files, "Logs with one record a line")->required()->expected(1, 1000);
+    command->add_option("FILE", arguments->files, "Logs with one record per line")->required()->expected(1, 1000);
     command->add_option("--target", arguments->target,
-                        "The target whose tasks are meant (default: the project's latest)");
+                        "The target whose tasks the records are for (default: the project's latest)");
     command->add_flag("--json", arguments->json, "Print one JSON object");
     command->callback([arguments, &run] { run = [arguments] { return import(*arguments); }; });
 }

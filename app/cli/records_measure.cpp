@@ -180,15 +180,15 @@ void addRecordMeasurements(CLI::App& records, Action& run)
     const auto sub = [&](const char* name, const char* text, auto body) {
         CLI::App* command = records.add_subcommand(name, text);
         command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
-        command->add_option("TRIAL", arguments->trials, "Trials, by the first digits of their ids");
+        command->add_option("TRIAL", arguments->trials, "Trials, given by the first digits of their ids");
         command->add_option("--target", arguments->target,
-                            "The target whose trials are meant (default: the project's latest)");
-        command->add_option("--repeat", arguments->options.repeat, "Costs taken of each candidate, at least")
+                            "The target whose trials to measure (default: the project's latest)");
+        command->add_option("--repeat", arguments->options.repeat, "Minimum number of cost measurements per candidate")
             ->check(CLI::Range(1, 1000))
             ->capture_default_str();
         command
             ->add_option("--timeout", arguments->options.timeoutSeconds,
-                         "The longest that one candidate may run, in seconds (default: 10)")
+                         "The longest time that one candidate may run, in seconds (default: 10)")
             ->check(CLI::Range(0.001, 86400.0));
         command->add_flag("--json", arguments->json, "Print one JSON array");
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
@@ -196,14 +196,14 @@ void addRecordMeasurements(CLI::App& records, Action& run)
     };
     CLI::App* measuring = sub(
         "remeasure",
-        "Build and measure candidates of trials again; the results are new trials that name the ones they repeat",
+        "Build and measure the candidates of trials again; each result is a new trial that names the one it repeats",
         remeasure);
-    measuring->add_flag("--best", arguments->best, "The best valid trial of each task");
+    measuring->add_flag("--best", arguments->best, "Measure the best valid trial of each task");
     measuring->add_flag("--imported", arguments->imported,
-                        "The best of each task that another tuner measured elsewhere (records import)");
-    CLI::App* again = sub("retry", "Try failed trials again: those that are named, or all that the options choose",
+                        "Measure the best trial of each task that another tuner measured elsewhere (records import)");
+    CLI::App* again = sub("retry", "Try failed trials again: those that are named, or all that the options select",
                           retry);
-    again->add_option("--limit", arguments->limit, "Largest number of trials")
+    again->add_option("--limit", arguments->limit, "Maximum number of trials")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
         ->capture_default_str();
     arguments->filter.addTo(*again);

@@ -65,8 +65,8 @@ void addRecordNotes(CLI::App& records, Action& run)
     command->add_option("PROJECT", arguments->project, "Project file, P.lathe")->required();
     command->add_option("SUBJECT", arguments->subject,
                         "A trial (the first digits of its id), or 'project'; without one all notes are shown");
-    command->add_option("TEXT", arguments->text, "The note; without one it is shown");
-    command->add_flag("--clear", arguments->clear, "Take the note away");
+    command->add_option("TEXT", arguments->text, "The text of the note; without it, the note is shown");
+    command->add_flag("--clear", arguments->clear, "Delete the note");
     command->add_flag("--json", arguments->json, "Print all notes as one JSON object");
     command->callback([arguments, &run] { run = [arguments] { return note(*arguments); }; });
 }

@@ -126,24 +126,25 @@ void addRecordTransfers(CLI::App& records, Action& run)
         command->callback([arguments, body, &run] { run = [arguments, body] { return body(*arguments); }; });
         return command;
     };
-    sub("merge", "Put all records of several projects into one", true,
+    sub("merge", "Copy all records of several projects into one project", true,
         [](const RecordsTransferArguments& a) { return combine(a, false); })
-        ->add_option("-o,--output", arguments->output, "P.lathe")
+        ->add_option("-o,--output", arguments->output, "Project file to write, P.lathe")
         ->required();
-    sub("distill", "Keep the best records alone", false,
+    sub("distill", "Copy only the best records into another project", false,
         [](const RecordsTransferArguments& a) { return combine(a, true); })
-        ->add_option("-o,--output", arguments->output, "P.lathe")
+        ->add_option("-o,--output", arguments->output, "Project file to write, P.lathe")
         ->required();
-    CLI::App* exporting = sub("export", "Write records as lines of JSON, or as CSV", false, exportRecords);
+    CLI::App* exporting = sub("export", "Write records as lines of JSON or as CSV", false, exportRecords);
     exporting->add_option("-o,--output", arguments->output, "File to write")->required();
     exporting
         ->add_option("--format", arguments->format,
                      "reference: the auto-scheduler's log; lathe: everything; csv, jsonl: the trials that the options "
-                     "below choose")
+                     "below select")
         ->check(CLI::IsMember({"reference", "lathe", "csv", "jsonl"}))
         ->capture_default_str();
-    exporting->add_option("--target", arguments->target,
-                          "The target whose records go into the reference's log; needed where a project has several");
+    exporting->add_option(
+        "--target", arguments->target,
+        "The target whose records go into the auto-scheduler's log; required if a project has several");
     arguments->filter.addTo(*exporting);
 }
 

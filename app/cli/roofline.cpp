@@ -36,7 +36,7 @@ void printJson(const std::vector<session::TaskView>& tasks, const std::vector<se
                          {"level", row.level},
                          {"compute_ms", number(row.computeMs)},
                          {"memory_ms", number(row.memoryMs)},
-                         {"of_limit", number(row.ofLimit)},
+                         {"of_limit", number(row.shareOfLimit)},
                          {"bound", row.memoryBound() ? "memory" : "compute"}});
     }
     print("{}\n", nlohmann::json({{"gflops", limits.gflops}, {"levels", levels}, {"tasks", table}})
@@ -76,9 +76,9 @@ Result<> showRoofline(const ModelArguments& model, bool asJson)
             continue;
         }
         print("{:>3} {:>9.4f} {:>9.1f} {:>7.1f}% {:>8.1f} {:>7} {:>9} {:>7.1f}%  {}{}\n", task.weight, task.bestMs,
-              row.gflops, 100 * row.gflops / limits.gflops, row.gbytesPerS, row.level, bound, 100 * row.ofLimit,
+              row.gflops, 100 * row.gflops / limits.gflops, row.gbytesPerS, row.level, bound, 100 * row.shareOfLimit,
               task.name, graph::tradesAccuracy(task.bestAlternative) ? " (" + task.bestAlternative + ")" : "");
-        least += row.leastMs * task.weight;
+        least += row.lowerBoundMs * task.weight;
         all += task.bestMs * task.weight;
     }
     if (all > 0)
@@ -95,7 +95,7 @@ void addRoofline(CLI::App& app, Action& run)
     auto model = std::make_shared<ModelArguments>();
     auto json = std::make_shared<bool>(false);
     CLI::App* command = app.add_subcommand(
-        "roofline", "Show every task beside what this device can do: operations and bytes a second, measured now");
+        "roofline", "Show every task beside what this device can do: operations and bytes per second, measured now");
     model->addTo(*command, true);
     command->add_flag("--json", *json, "Print one JSON object");
     command->callback([model, json, &run] { run = [model, json] { return showRoofline(*model, *json); }; });

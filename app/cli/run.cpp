@@ -85,10 +85,10 @@ void addRun(CLI::App& app, Action& run)
     a->model.addTo(*command, true);
     command
         ->add_option("--input", a->inputs,
-                     "NAME=FILE.npy: read an input from a file; needed for every input of the network")
+                     "NAME=FILE.npy: read an input from a file; required for every input of the network")
         ->allow_extra_args(false);
     command->add_option("--output", a->output, "Folder to write OUTPUT.npy to")->required();
-    command->add_option("--threads", a->threads, "Threads to use; 0: all processors")->capture_default_str();
+    command->add_option("--threads", a->threads, "Number of threads; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return runLibrary(*a); }; });
 }

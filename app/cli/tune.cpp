@@ -64,7 +64,8 @@ Result<> tune(TuneArguments& arguments)
 void addTune(CLI::App& app, Action& run)
 {
     auto arguments = std::make_shared<TuneArguments>();
-    CLI::App* command = app.add_subcommand("tune", "Search and measure schedules for the network's tasks");
+    CLI::App* command = app.add_subcommand("tune",
+                                           "Search for fast schedules for the network's tasks, and measure them");
     arguments->model.addTo(*command, false);
     command
         ->add_option("--budget", arguments->budget,
@@ -72,7 +73,7 @@ void addTune(CLI::App& app, Action& run)
                      "gained under 0.1 %\"")
         ->type_name("TEXT");
     arguments->options.addTo(*command);
-    command->add_flag("--json", arguments->json, "Print one JSON object per line and event");
+    command->add_flag("--json", arguments->json, "Print one JSON object per event, a line each");
     command->callback([arguments, &run] { run = [arguments] { return tune(*arguments); }; });
 }
 

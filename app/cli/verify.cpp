@@ -88,7 +88,7 @@ void addVerify(CLI::App& app, Action& run)
     CLI::App* command = app.add_subcommand("verify", "Compare every output with the reference executor");
     a->model.addTo(*command, true);
     command->add_option("--model", a->network,
-                        "The network that a library was made of, if its description does not say");
+                        "The network that a library was made from, if its description does not name it");
     command->add_option("--reference", a->reference, "Folder with INPUT.npy and OUTPUT.npy to compare with instead");
     command->add_option("--tolerance", a->tolerance, "Largest relative error that passes: max |y - r| / max |r|")
         ->capture_default_str();

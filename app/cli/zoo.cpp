@@ -38,7 +38,7 @@ void addZoo(CLI::App& app, Action& run)
         bool json = false;
     };
     auto arguments = std::make_shared<ZooArguments>();
-    CLI::App* zoo = app.add_subcommand("zoo", "The networks that come with Lathe");
+    CLI::App* zoo = app.add_subcommand("zoo", "List or export the networks that come with Lathe");
     zoo->require_subcommand(1);
     CLI::App* listing = zoo->add_subcommand("list", "List names, layouts and descriptions");
     listing->add_flag("--json", arguments->json, "Print one JSON array");
@@ -49,7 +49,7 @@ void addZoo(CLI::App& app, Action& run)
     exporting->add_option("--batch", arguments->batch, "Leading dimension of all inputs")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    exporting->add_option("--layout", arguments->layout, "Order of the dimensions of images")
+    exporting->add_option("--layout", arguments->layout, "Dimension order of images")
         ->check(CLI::IsMember({"NHWC", "NCHW"}));
     exporting->add_option("--seed", arguments->seed, "Seed of the weights")->capture_default_str();
     exporting->callback([arguments, &run] {

@@ -48,9 +48,9 @@ struct BinarySection
 {
     std::string symbol; ///< start; SYMBOL_end follows
     std::vector<std::byte> bytes;
-    /// If not empty, the section is large and in this file instead, from kSectionFileStart to the end. The linker's
-    /// side writes around it what makes the file an object, so that gigabytes are copied once: from there into the
-    /// library.
+    /// If not empty, the section is large and in this file instead, from kSectionFileStart to the end. The linking side
+    /// turns the file into an object file by writing the rest around the section, so that gigabytes are copied only
+    /// once: from there into the library.
     std::filesystem::path file;
     std::int64_t alignment = 64;
 };

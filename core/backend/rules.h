@@ -21,8 +21,8 @@ using DefaultSchedule = std::function<Result<std::vector<schedule::Step>>(
     const compute::DagPtr& dag, const std::vector<bool>& constantInputs, const Target& target,
     const Hardware& hardware)>;
 
-/// How a back end describes itself: the `rules` half of its plugin. No compiler in it, no driver; what the kernels of
-/// its targets are (BackendTraits) decides about everything that is left out here.
+/// How a back end describes itself: the `rules` half of its plugin. It contains no compiler and
+/// no driver. The traits of its targets (BackendTraits) decide about everything that is left out here.
 struct BackendRules
 {
     TargetKind kind;
@@ -36,7 +36,7 @@ using BackendRulesPtr = std::shared_ptr<const BackendRules>;
 
 /// Makes a kind known to Target::parse(), or replaces what is known of it. Any thread.
 void addRules(BackendRules rules);
-/// What a plugin, or a test, said of the target's kind; null: core knows no more of it than TargetKind. Any thread.
+/// The rules that a plugin or a test added for the target's kind; null: there are none, only a TargetKind. Any thread.
 BackendRulesPtr rulesOf(const Target& target);
 
 /// What a rules half exports, C++ against the shared core and taken only if the build id is equal (codegen.h):

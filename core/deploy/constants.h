@@ -22,7 +22,7 @@ class ConstantPool
 {
 public:
     /// What outgrows `mostInMemory` bytes goes to the file `spill`; an empty path: everything stays in memory.
-    /// `derived` is kept by who makes several libraries; null: none is.
+    /// `derived` is shared by a caller that makes several libraries; null: it is not shared.
     ConstantPool(std::filesystem::path spill, std::uint64_t mostInMemory, std::shared_ptr<DerivedConstants> derived)
         : m_spill(std::move(spill))
         , m_mostInMemory(mostInMemory)

@@ -10,8 +10,9 @@
 
 namespace lathe::deploy {
 
-/// What recipes make of constants, winograd's transformed weights above all: interpreted, which takes seconds for a
-/// network, so that one library after another may share them. Holds at most 256 MiB. Threads: one at a time.
+/// A cache of what recipes compute from constants, above all winograd's transformed weights. Recipes are interpreted,
+/// which takes seconds for a network; libraries that are made one after another share the results. Holds at most
+/// 256 MiB. Threads: one at a time.
 class DerivedConstants
 {
 public:
@@ -24,7 +25,7 @@ public:
 private:
     struct Entry
     {
-        std::shared_ptr<const graph::ConstData> constant; ///< held, or another one might come to stand at its address
+        std::shared_ptr<const graph::ConstData> constant; ///< kept alive: else another one might get its address
         compute::DagPtr recipe;
         Bytes bytes;
     };

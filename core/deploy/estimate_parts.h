@@ -14,10 +14,11 @@ struct EstimateParts
     static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
     double tasksMs = kUnknown; ///< functions with a record: each program alone, as its trials or finals measured it
-    double chainMs =
-        kUnknown; ///< what the same functions took more, or less, behind the one before them (LoadedLibrary::timeChain)
-    double untunedMs =
-        kUnknown; ///< behind the one before them: functions without a record, layouts that are changed, copies
+    /// How much more, or less, the same functions take when each runs right after the one before it
+    /// (LoadedLibrary::timeChain).
+    double chainMs = kUnknown;
+    /// Functions without a record, layout transforms and copies, each run right after the one before it.
+    double untunedMs = kUnknown;
     double callMs = kUnknown; ///< waking the threads at a run's start and joining them at its end
 
     double totalMs() const { return tasksMs + chainMs + untunedMs + callMs; } ///< NaN while a part is unknown

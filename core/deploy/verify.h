@@ -16,7 +16,7 @@ namespace lathe::deploy {
 struct TensorComparison
 {
     std::string name;
-    double maxRelError = 0; ///< max |y - r| / max |r|; infinite where one of both is no number and the other is one
+    double maxRelError = 0; ///< max |y - r| / max |r|; infinite where only one of the two is a number
     std::int64_t worst = -1; ///< row-major index of the largest difference; -1: none
     double value = 0, reference = 0; ///< there
 };

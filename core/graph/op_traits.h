@@ -66,8 +66,8 @@ struct WeightAxes
     std::size_t in = 0, out = 0;
 };
 
-/// What passes, partition and names ask of an operator. Each default is right for an operator of which nothing is
-/// known.
+/// What passes, the partition and the naming of tasks need to know of an operator. Each default is right for an
+/// operator of which nothing is known.
 struct OpTraits
 {
     LayoutRule layout = LayoutRule::Fixed;
@@ -83,10 +83,10 @@ struct OpTraits
     /// (x op a) op b = x op (a op b), and x op a = a op x: constants go to the right, and chains of them become one.
     bool mergesConstants = false;
     std::optional<double> neutral = {}; ///< x op neutral = x
-    bool dropsOut = false; ///< where the result has the operand's type and shape, it is the operand
+    bool identityIfSameType = false; ///< may be dropped where the result has the operand's type and shape
     LateFolding lateFolding = LateFolding::Never;
-    bool foldsLarge = false; ///< its value of constants is kept however large it is
-    /// What differs in the operand hardly shows in the result: a check at the end looks at both.
+    bool foldsLarge = false; ///< if its operands are constants, the result is stored however large it is
+    /// Differences in the operand hardly show in the result: the verification of a network's outputs looks at both.
     bool hidesDifferences = false;
 
     /// Names: "conv2d 3x3/2 64->128 @28" for a node that others are fused with; null: the operator and the first

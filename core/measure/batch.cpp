@@ -118,7 +118,7 @@ Result<> Batch::run(std::stop_token stop)
         const auto begun = Clock::now();
         if (outcome = dispatchBuilds(); outcome)
             outcome = dispatchRuns();
-        double* const waited = waitedFor();
+        double* const waited = waitingAccount();
         if (outcome)
             outcome = waitForEvents(bell.fd());
         if (waited != nullptr)
@@ -319,7 +319,7 @@ Result<> Batch::queueRun(Slot& slot)
     return {};
 }
 
-double* Batch::waitedFor()
+double* Batch::waitingAccount()
 {
     const auto busy = [](const Slot& slot) { return slot.busy(); };
     if (std::any_of(m_runners.begin(), m_runners.end(), busy))

@@ -83,7 +83,7 @@ private:
     Result<> start(Slot& slot);
 
     Result<> waitForEvents(int stopFd);
-    double* waitedFor(); ///< what waiting counts as now; null: neither
+    double* waitingAccount(); ///< the account to which waiting counts now; null: none
     Result<> serve(Slot& slot, bool builder);
     Result<> handle(Slot& slot, bool builder, const wire::Message& message);
     Result<> finishBuild(Slot& slot, const wire::BuildResult& answer);

@@ -2,7 +2,7 @@
 
 namespace lathe::policy {
 
-/// The policy of who names none.
+/// The policy that is used if none is named.
 inline constexpr const char* kDefaultPolicy = "sketch";
 
 } // namespace lathe::policy

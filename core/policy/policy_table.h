@@ -18,9 +18,9 @@ struct PolicyEntry
 {
     std::string name; ///< of --policy, and in stored options: never changed
     std::string help; ///< what it is, in a few words for a list of names; empty: the name says it
-    std::string missing; ///< why this version names it but has it not, as a sentence without a point; empty: it has
+    std::string missing; ///< why this version lists it without having it, with no full stop; empty: it has it
     bool takesHeadStart = false;
-    /// Milliseconds that one cost is timed for at least, where nobody says.
+    /// The least milliseconds that one cost measurement takes, unless the options set it.
     double minRepeatMs = 20;
     /// Whether it has rules for a target. Null: for any.
     std::function<bool(const Target& target)> suits;

@@ -63,9 +63,9 @@ struct DeviceIdentity
     friend bool operator==(const DeviceIdentity&, const DeviceIdentity&) = default;
 };
 
-/// Of a device that nobody registered under a key: its kind and a hash of what its fingerprint says of it, wherever it
-/// is plugged in (the fingerprint's "key", by which its own machine calls it, does not count). A fingerprint that is no
-/// JSON object is a key itself.
+/// The identity of a device that is not registered under a key. Its key is then its kind and a hash of its fingerprint,
+/// without the fingerprint's "key", the name that its own machine gives it: so the key is the same wherever the device
+/// is plugged in. A fingerprint that is not a JSON object is itself the key.
 DeviceIdentity identityOf(std::string fingerprint);
 
 /// What came of it.

@@ -7,8 +7,8 @@
 
 namespace lathe::schedule {
 
-/// Divides the loops whose variable is in `partitioned` (PT steps): runs of iterations for which the conditions inside
-/// are decided one and the same way become a loop each without them (the steady state; the sides of a concatenation).
+/// Divides the loops whose variable is in `partitioned` (PT steps): each run of iterations in which the conditions
+/// inside have the same outcome becomes a loop without them (the steady state; the sides of a concatenation).
 /// Those at the edges are emitted one by one, and there the small serial loops on which a condition of an unrolled
 /// pixel depends are unrolled, so that each condition is constant when the loop is emitted. A loop that is divided
 /// among parts keeps its shape: the steady state and the rest are the branches of a condition.

@@ -123,8 +123,8 @@ struct PartitionStep
     std::int32_t stage, iter;
 };
 /// PF: inside loop `iter` of `stage`, each line of `source` (a stage that it reads) is prefetched `distanceBytes`
-/// ahead. 0: what the loops around the stage come to next is prefetched instead, spread evenly over the loops that read
-/// the same once more.
+/// ahead. 0: instead, what the loops around the stage read next is prefetched, spread evenly over the loops that read
+/// the same data again.
 struct PrefetchStep
 {
     std::int32_t stage, iter, source;

@@ -8,16 +8,16 @@
 
 namespace lathe::search {
 
-/// A head start: what the search found for tasks of other networks. For policy "sketch", which makes of it
+/// A head start: what the search found for tasks of other networks. The policy "sketch" makes two things of it.
 ///
-/// - members of its first population: the best candidates of similar tasks, their tile sizes moved to what the new
-/// extents allow
-///   (lathe/adapt.h). A task's first round measures the first few of them beside its default schedule.
-/// - training data: rows of (features, seconds). Data and not a trained model, since SharedModel fits its model anew to
-/// all data
-///   whenever there is news: so the old trials stand beside the run's own, with labels relative to their own tasks, and
-///   lose weight as own trials come in, until they are left out; no booster can forget like that. At most
-///   kInheritedRows rows are taken, of the tasks that resemble the network's most, which bounds the time of a training.
+/// Members of its first population: the best candidates of similar tasks, with their tile sizes adapted to what the new
+/// extents allow (lathe/adapt.h). A task's first round measures the first few of them beside its default schedule.
+///
+/// Training data: rows of (features, seconds). It is data and not a trained model, since SharedModel fits its model to
+/// all data anew whenever there are new trials. The old trials are used beside the run's own, with labels relative to
+/// their own tasks, and lose weight as the run's own trials come in, until they are left out; a trained booster could
+/// not forget like that. At most kInheritedRows rows are taken, of the tasks that resemble the network's most, which
+/// bounds the time of a training.
 ///
 /// A value, equal on all machines; head_start_file.h has its bytes.
 struct HeadStart

@@ -91,8 +91,8 @@ public:
         return std::vector<Candidate>();
     }
 
-    /// Takes what similar tasks found into the first population. How far each of its tasks is from this one
-    /// (lathe/adapt.h's distance); infinite: not similar. Empty: the policy takes nothing over.
+    /// Takes what similar tasks found into the first population. Returns how far each task of the head start is from
+    /// this one (lathe/adapt.h's distance); infinite: not similar. Empty: the policy takes nothing over.
     virtual std::vector<double> inherit(const HeadStart&) { return {}; }
     /// The first kHeirs candidates that came so, the most promising first; for a first round. Always the same.
     virtual Result<std::vector<Candidate>> heirs() const { return std::vector<Candidate>(); }
@@ -105,8 +105,8 @@ struct PolicyOptions
 {
     std::uint64_t seed = 1;
     std::int32_t trialsPerRound = 64;
-    /// How the target's back end schedules a task without any search; nothing: it has no schedule for it. Null: for
-    /// none.
+    /// How the target's back end schedules a task without any search; nothing: it has no schedule for this task. Null:
+    /// it has none for any task.
     std::function<std::optional<Candidate>(const SearchTask& task)> untuned;
     /// Candidates by (sketch, genome) besides which nothing is proposed: a search replayed on recorded trials. Null:
     /// all there are. Only for policies that rank what they draw: others refuse it.

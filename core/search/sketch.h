@@ -49,7 +49,7 @@ public:
 
     /// Identity of (sketch, genome), equal on all machines. Genomes of one identity make one program.
     Hash128 identity(const Genome& genome) const;
-    /// The least genome of those that are known to make the program of `genome`, a legal one.
+    /// The canonical genome: the least of those known to make the same program as `genome`, which must be legal.
     virtual Genome settled(Genome genome) const { return genome; }
 
     /// The value that a gene stands for, for people: "14x2" of a tile, "512" of a choice.

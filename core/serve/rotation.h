@@ -30,15 +30,15 @@ public:
     /// read.
     static constexpr std::size_t kLeastCopies = 4;
 
-    /// The launches to time in place of `launch`; only one, itself, where it has no constants or these alone have
-    /// `bytes`. `parameters` as the kernel has them, in its order. Valid until the next call. Errors: those of the
-    /// device.
+    /// The launches to time in place of `launch`: only `launch` itself if it has no constants, or if these are at least
+    /// `bytes` large by themselves. `parameters` are the kernel's, in its order. Valid until the next call. Errors:
+    /// those of the device.
     Result<std::span<const LatheLaunch>> around(Device& device, const LatheLaunch& launch,
                                                 std::span<const Parameter> parameters, std::uint64_t bytes);
 
-    /// `count` of the launches that around() made, fewer than all: those that follow the ones before, also of an
-    /// earlier trial. So a few at a time still go around all the copies; the same ones each time would soon be in the
-    /// caches.
+    /// `count` of the launches that around() made, fewer than all of them, beginning after those of the previous call,
+    /// even if that was for an earlier trial. So a few at a time still go through all the copies; the same few each
+    /// time would soon be in the caches.
     std::span<const LatheLaunch> next(std::size_t count);
 
 private:

@@ -9,12 +9,12 @@
 
 namespace lathe::session {
 
-/// Loads what the plugins of this installation say of their targets (core/backend/rules.h), once in the life of the
-/// program; whoever reads a target's text here has done it. Any thread. Back: a sentence for each plugin that was
+/// Loads the rules of this installation's plugins (core/backend/rules.h), once in the life of the program; every
+/// function here that reads a target's text calls it first. Any thread. Returns a sentence for each plugin that was
 /// refused.
 const std::vector<std::string>& loadBackEnds();
 
-/// As Target::parse(), of the kinds of all plugins.
+/// As Target::parse(), with the kinds of all plugins known.
 Result<Target> parseTarget(std::string_view text);
 
 /// A target as pickers show it.
@@ -33,7 +33,7 @@ std::vector<TargetView> listTargets();
 /// Errors: those of Target::parse().
 Result<TargetView> viewTarget(std::string_view text);
 
-/// Whether the policy is there and makes sense for the target. Errors: InvalidArgument, Unsupported, with those that
+/// Whether the policy exists and makes sense for the target. Errors: InvalidArgument, Unsupported; both name those that
 /// do.
 Result<> checkPolicy(const Target& target, std::string_view policy);
 

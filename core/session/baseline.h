@@ -20,8 +20,8 @@ struct Baseline
     friend bool operator==(const Baseline&, const Baseline&) = default;
 };
 
-/// "P.lathe[,run=N][,until=2026-01-31[T18:00[:05]]][,model=N]"; a day ends with it, times are local. Errors:
-/// InvalidArgument.
+/// "P.lathe[,run=N][,until=2026-01-31[T18:00[:05]]][,model=N]"; a date without a time means the end of that day; times
+/// are local. Errors: InvalidArgument.
 Result<Baseline> parseBaseline(std::string_view text);
 std::string toString(const Baseline& baseline);
 

@@ -13,7 +13,7 @@ std::string deviceNameOf(const std::string& fingerprint);
 /// "warm", "cold", "as in the network": what lathe::coldBytes() says in a word.
 std::string cacheWord(std::int64_t coldBytes);
 
-/// What tells `there` from `here`, a clause: "measured on A, not on B", "with caches cold, not as in the network".
+/// How `there` differs from `here`, as a clause: "measured on A, not on B", "with caches cold, not as in the network".
 Message differenceOf(const store::Conditions& there, const store::Conditions& here);
 
 } // namespace lathe::session

@@ -18,7 +18,7 @@ struct SelfTest
     double buildMs = kUnknown, runMs = kUnknown;
     double maxRelError = kUnknown;
 };
-/// On the device that its machine calls so (DeviceView::key); empty: the target's first. Blocks for some seconds.
+/// Tests the device of that name (DeviceView::key); empty: the target's first. Blocks for some seconds.
 /// Errors: of builder, runner and device, in one sentence.
 Result<SelfTest> selfTestDevice(const std::string& target, const std::string& device = {});
 

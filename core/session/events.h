@@ -37,7 +37,7 @@ struct RoundDoneEvent
     std::int32_t index = 0;
     std::int32_t task = -1;
     std::int32_t trials = 0;
-    TimeSpent time; ///< since the round or the finals before, so what was done between them too
+    TimeSpent time; ///< since the previous round or finals ended, so with what was done in between
     double estimateMs = kUnknown;
 };
 
@@ -53,14 +53,14 @@ struct BestEvent
     std::int32_t task = -1;
     double costMs = kUnknown;
     std::string alternative;
-    bool final = false; ///< by finals: what stood before is past, even where this costs more
+    bool final = false; ///< decided by finals: replaces the best before it, even if this one costs more
 };
 
 /// Finals have been held (finals.h).
 struct FinalsEvent
 {
     std::int32_t tasks = 0, finalists = 0, passes = 0;
-    std::int32_t changed = 0; ///< tasks that another trial stands best of than before
+    std::int32_t changed = 0; ///< number of tasks whose best trial is another one than before
     double beforeMs = kUnknown, afterMs = kUnknown; ///< estimate of the network
     double seconds = 0;
     TimeSpent time; ///< since the round before

@@ -9,7 +9,7 @@
 
 namespace lathe::session {
 
-/// What becomes of a network that was tuned. TuningSession::exports().
+/// What can be made of a tuned network. TuningSession::exports().
 class ExportPart
 {
 public:

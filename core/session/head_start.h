@@ -17,7 +17,7 @@ struct HeadStart;
 
 namespace lathe::session {
 
-/// TuneOptions::headStart of a run from nothing.
+/// TuneOptions::headStart of a run that uses none.
 inline constexpr std::string_view kNoHeadStart = "none";
 /// Key of a stored run's options that names the bytes it began with; absent: none.
 inline constexpr const char* kHeadStartHash = "head_start_hash";
@@ -54,14 +54,14 @@ struct HeadStartReport
 {
     std::size_t tasks = 0, candidates = 0, rows = 0;
     std::uintmax_t bytes = 0;
-    std::vector<std::string> leftOut; ///< names of tasks that were, since a network of `without` has them
+    std::vector<std::string> leftOut; ///< names of the tasks that a network of `without` has
     std::map<std::string, std::int64_t> skipped; ///< records by reason
 };
 
 /// Makes a head start of what the search found for the models of projects (core/search/head_start.h) and writes it. A
-/// task that several have comes from where it has the most trials. What the limits of the target (`cpu`: this
-/// machine's) say goes into the training data, so make it where the projects were tuned, or of targets that name their
-/// CPU. Blocks. Errors: NotFound (no trials of policy sketch are left), those of reading projects and models, of
+/// task that several have comes from where it has the most trials. The training data depends on the target's limits
+/// (`cpu`: this machine's), so make the head start where the projects were tuned, or from projects whose targets name
+/// their CPU. Blocks. Errors: NotFound (no trials of policy sketch are left), those of reading projects and models, of
 /// writing the file; Cancelled.
 Result<HeadStartReport> makeHeadStart(const MakeHeadStart& options, const std::filesystem::path& output,
                                       const std::function<void(std::string_view)>& progress, std::stop_token stop);

@@ -26,12 +26,12 @@ struct LoadedModel
 /// name.
 Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std::string_view target);
 
-/// The model that a project names. That its file is gone is said of the project.
+/// The model that a project names. If its file is gone, the error says which project names it.
 Result<std::shared_ptr<const LoadedModel>> loadModelOf(const std::filesystem::path& project, const ModelSpec& spec,
                                                        std::string_view target);
 
-/// What an opened device tells of its hardware, of its description as Measurer::devices() has it; text that is none
-/// tells nothing.
+/// What an opened device tells of its hardware, from its description in Measurer::devices(); nothing if the text is no
+/// such description.
 Hardware figuresOf(std::string_view device);
 
 /// Replaces hardware parameters. InvalidArgument: one that the target does not have, or a value out of range.

@@ -77,8 +77,8 @@ std::vector<RooflineRow> roofline(std::span<const TaskView> tasks, const DeviceL
             row.memoryMs = msOf(activations, near) + msOf(task.weightBytes, far);
             row.level = (msOf(task.weightBytes, far) > msOf(activations, near) ? far : near).name;
             row.computeMs = task.flop / limits.gflops * 1e-6;
-            row.leastMs = std::max(row.memoryMs, row.computeMs);
-            row.ofLimit = row.leastMs / task.bestMs;
+            row.lowerBoundMs = std::max(row.memoryMs, row.computeMs);
+            row.shareOfLimit = row.lowerBoundMs / task.bestMs;
         }
         row.gflops = task.flop / task.bestMs * 1e-6;
         row.gbytesPerS = row.bytes / task.bestMs * 1e-6;
@@ -91,7 +91,7 @@ void setLeastMs(std::span<TaskView> tasks, const DeviceLimits& limits)
 {
     const std::vector<RooflineRow> rows = roofline(tasks, limits);
     for (std::size_t i = 0; i < rows.size(); ++i)
-        tasks[i].leastMs = rows[i].leastMs;
+        tasks[i].lowerBoundMs = rows[i].lowerBoundMs;
 }
 
 } // namespace lathe::session

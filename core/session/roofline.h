@@ -22,15 +22,15 @@ struct RooflineRow
     double bytes = 0; ///< TaskView::bytes
     std::string level; ///< from which most of the least time's bytes come
     double computeMs = kUnknown, memoryMs = kUnknown; ///< least times by either limit
-    double leastMs = kUnknown; ///< the greater of both
-    double ofLimit = kUnknown; ///< that over the best latency
+    double lowerBoundMs = kUnknown; ///< the greater of both
+    double shareOfLimit = kUnknown; ///< that over the best latency
     double gflops = kUnknown, gbytesPerS = kUnknown; ///< of the best latency
     bool memoryBound() const { return memoryMs > computeMs; }
 };
 /// `tasks` are all of a network: activations come from the fastest level that holds the task's own, weights from the
 /// fastest that holds the weights of all, since the others' pass between two uses of one.
 std::vector<RooflineRow> roofline(std::span<const TaskView> tasks, const DeviceLimits& limits);
-/// Fills TaskView::leastMs.
+/// Fills TaskView::lowerBoundMs.
 void setLeastMs(std::span<TaskView> tasks, const DeviceLimits& limits);
 
 } // namespace lathe::session

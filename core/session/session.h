@@ -16,9 +16,9 @@
 
 namespace lathe::session {
 
-/// The one façade that app/ and ui/ use: a model, its tasks, its history, and the run that tunes it. What can be done
-/// beside looking and running is in parts, which a session has or has not: a live one project() and exports(), a replay
-/// replay().
+/// The one façade that app/ and ui/ use: a model, its tasks, its history, and the run that tunes it. Everything
+/// beyond looking and running is in parts, which depend on the kind of session: a live one has project() and exports(),
+/// a replay has replay().
 ///
 /// Threads: calls may come from any one thread at a time, unless a part says more; those that block say so: call them,
 /// and open(), off the GUI thread.
@@ -53,7 +53,7 @@ public:
     virtual Replay* replay() { return nullptr; }
 };
 
-/// What a person is told who asks a replay for what only a live session does: "a replay takes no budget: open the
+/// The error for asking a replay for something that only a live session does: "a replay takes no budget: open the
 /// project itself". InvalidArgument.
 Error notInReplay(std::string_view what);
 

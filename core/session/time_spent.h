@@ -34,9 +34,8 @@ namespace lathe::session {
 /// builders x active seconds, those of the runners to runners x active seconds.
 ///   lower, generate, link, builder other (reading jobs, sending programs): seconds on a processor
 ///   builder idle   all else: nothing to build, stopped while a device is timed, no core free
-///   upload (loading a program, filling its buffers), check (comparing outputs), measure (runs of the kernel), runner
-///   other:
-///                  seconds by the clock, and beside them what all threads had of a processor
+///   upload (loading a program, filling its buffers), check (comparing outputs), measure (runs of the kernel),
+///   runner other   seconds by the clock, and beside them the processor time of all threads
 ///   runner idle    nothing to measure
 /// A worker that dies takes with it what it would have told of its job: that counts as idle.
 struct TimePiece

@@ -84,7 +84,7 @@ struct TaskView
     double bestMs = kUnknown;
     double gflops = kUnknown;
     double share = kUnknown; ///< of the estimated total, 0..1
-    double leastMs = kUnknown; ///< that the device's limits allow (roofline.h)
+    double lowerBoundMs = kUnknown; ///< that the device's limits allow (roofline.h)
     std::int64_t trials = 0;
     std::int64_t errors = 0;
     std::string bestAlternative;

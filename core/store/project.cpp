@@ -502,7 +502,7 @@ Result<std::vector<BudgetRow>> Project::budgets(std::int64_t model) const
     }
 }
 
-Result<std::vector<std::string>> Project::trialsLike(std::string_view prefix, std::int64_t limit) const
+Result<std::vector<std::string>> Project::trialsWithPrefix(std::string_view prefix, std::int64_t limit) const
 {
     LATHE_TRY_ASSIGN(
         Statement s,

@@ -163,8 +163,9 @@ public:
 
     Result<> forEachRecord(const RecordFilter& filter, const std::function<void(const Record&)>& visit) const;
     Result<std::vector<Record>> sessionRecords(std::int64_t session) const; ///< by (round, index)
-    /// The best valid record of each task, target, condition and alternative; of a task, the one that stands best comes
-    /// first: ordered by task, then those that finals left behind last (schema.cpp has the rule), then cost.
+    /// The best valid record of each task, target, condition and alternative, ordered by task. The best record of a
+    /// task comes first: those that finals left behind come last (schema.cpp has the rule), and apart from that
+    /// cost decides.
     Result<std::vector<BestRow>> best(const BestFilter& filter = {}) const;
     /// Valid records of a task that finals have not left behind, the fastest first, until `visit` has seen enough and
     /// says no.
@@ -176,7 +177,7 @@ public:
     Result<TaskTotals> totals(std::string_view task) const;
     Result<std::int64_t> recordCount() const;
     /// Ids of the trials that begin so, at most `limit`.
-    Result<std::vector<std::string>> trialsLike(std::string_view prefix, std::int64_t limit) const;
+    Result<std::vector<std::string>> trialsWithPrefix(std::string_view prefix, std::int64_t limit) const;
     Result<Record> record(std::string_view trial) const; ///< NotFound
     Result<> setBudget(const BudgetRow& budget);
     Result<std::vector<BudgetRow>> budgets(std::int64_t model) const;

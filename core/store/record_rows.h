@@ -7,8 +7,8 @@
 
 namespace lathe::store {
 
-/// Record <-> row of table `records`. The two lists have the same order; what follows from the conditions is written
-/// only.
+/// Record <-> row of table `records`. The two lists have the same order; columns derived from the conditions are
+/// only written.
 inline constexpr const char* kRecordColumns =
     "trial, session, round, position, task, alternative, edges, kind, sketch, genome, steps, hash, stage, code, "
     "text, mean_ns, costs_ns, verified, durations_ms, conditions, device, time_ms, predicted_ns, target, repeats, "

@@ -46,9 +46,8 @@ struct Tolerances
 };
 
 /// What a back end says of one target: all that the engine above plugins/ asks instead of comparing kinds. A plain
-/// value, made by TargetKind::traits when the target's text is read. What a new back end leaves as it is fits a device
-/// that is no processor of this machine, has no deploy libraries yet, and runs the schedules that Lathe has for
-/// processors.
+/// value, made by TargetKind::traits when the target's text is read. The defaults fit a device that is no processor of
+/// this machine, has no deploy libraries yet, and runs the schedules that Lathe has for processors.
 struct BackendTraits
 {
     /// Whose rules and presets of the reference compiler apply: "cpu", "gpu" or "mali".

@@ -37,8 +37,8 @@ struct OfferedTarget
 struct TargetKind
 {
     std::string name; ///< the first word of targets: letters, digits and '_' in lower case
-    /// What people call its devices, "NVIDIA GPUs (CUDA)": lists of devices say so where there is none. Empty: nobody
-    /// misses them.
+    /// What people call its devices, "NVIDIA GPUs (CUDA)": lists of devices name them where there is none. Empty:
+    /// lists do not mention that there is none.
     std::string devices;
     std::vector<TargetWord> words; ///< in alphabetical order
     std::vector<OfferedTarget> offered;

@@ -60,7 +60,7 @@ private:
     std::shared_ptr<const BackendTraits> m_traits; ///< null: of a plain "cpu"
 };
 
-/// The target of who names none: this machine's processor.
+/// The target that is used if none is named: this machine's processor.
 inline constexpr const char* kDefaultTarget = "cpu";
 
 /// "x86_64", "aarch64": what this program was built for.

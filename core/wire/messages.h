@@ -1,6 +1,6 @@
 #pragma once
 
-/// The generated messages. For .cpp files of rooms that speak the protocol; no other header includes it.
+/// The generated messages. For .cpp files of folders that speak the protocol; no other header includes it.
 
 #if defined(__GNUC__)
 #pragma GCC system_header

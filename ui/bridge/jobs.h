@@ -8,7 +8,7 @@
 
 namespace lathe::ui {
 
-/// What a piece of work on a thread knows of who asked for it.
+/// The link from a piece of work on a thread to whoever asked for it.
 class JobLink
 {
 public:
@@ -28,8 +28,8 @@ private:
     std::shared_ptr<State> m_state;
 };
 
-/// A piece of work on a thread, as who asked for it holds it. Copies speak of the same one, one made of nothing has
-/// ended. Letting go of it changes nothing. GUI thread.
+/// A handle to a piece of work on a thread, for whoever asked for it. Copies refer to the same work; a
+/// default-constructed one counts as ended. Destroying the handle changes nothing. GUI thread.
 class Job
 {
 public:
@@ -52,7 +52,7 @@ private:
 
 /// The window's one way to do what blocks: work runs on a thread, its answer comes to the GUI thread. Owned by who gets
 /// the answers: when the lane goes, its jobs are dropped, and nobody waits for them. Work therefore holds what it uses,
-/// by value or shared; its owner it touches only in what it tells, and in what is done with the answer. GUI thread.
+/// by value or shared; it touches its owner only in what it tells, and in what is done with the answer. GUI thread.
 ///
 ///     m_read = m_jobs.run([project](const JobLink& link) { return session::standing(project); },
 ///                         [this](Result<session::Standing> standing) { show(standing); });
@@ -67,7 +67,7 @@ public:
     enum class Work
     {
         MayBeDropped,
-        IsAlwaysDone ///< what is written down, and what must be closed: a job that is dropped loses its answer alone
+        IsAlwaysDone ///< for writing and closing: a dropped job is done all the same, only its answer is lost
     };
 
     explicit JobLane(Width width = Width::OneByOne, Work work = Work::MayBeDropped);

@@ -26,8 +26,8 @@ public:
     ~SessionBridge() override;
 
     /// Opens a model or project on a thread; opened() or openFailed() follows. A later call makes an earlier one stale.
-    /// What is open stays so until the other one is, and where that fails; a project that is opened anew has to be
-    /// closed first, and comes back (opened() again) where that fails.
+    /// What is open stays open until the other one is open, and if that fails; a project that is opened anew has to be
+    /// closed first, and is opened again (opened() is sent again) if that fails.
     void open(const session::OpenOptions& options);
     bool isOpening() const { return m_opening.isRunning(); }
     void close();

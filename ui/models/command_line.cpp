@@ -17,7 +17,7 @@ namespace {
 QStringList wordsOf(const std::vector<session::SetOption>& options, const char* command)
 {
     QStringList words;
-    for (const std::string& word : session::commandWords(options, command))
+    for (const std::string& word : session::commandLineArguments(options, command))
         words << QString::fromStdString(word);
     return words;
 }

@@ -22,10 +22,11 @@ public:
 
     QUndoStack& stack() { return m_stack; }
 
-    /// False, and a row among the issues, where the session refuses it. Changes of one task's cap in a row are one.
+    /// False, and a row among the issues, where the session refuses it. Successive changes of one task's cap are one
+    /// edit.
     bool setBudget(int task, const session::TaskBudget& budget);
     bool setRunTimeout(double seconds);
-    double runTimeout() const; ///< seconds that a candidate may run; what is usual, where nothing or a replay is open
+    double runTimeout() const; ///< seconds that a candidate may run; the default if nothing or a replay is open
     /// `trial` empty: the project's; `before`: what it was. Written on a thread: noteChanged() follows.
     void setNote(const QString& trial, const QString& before, const QString& after);
 

@@ -9,7 +9,7 @@
 
 namespace lathe::ui {
 
-/// Hardware parameters with value, unit and origin. Values can be edited where setEditor() gave who takes them.
+/// Hardware parameters with value, unit and origin. Values can be edited once setEditor() has set who takes them.
 class HardwareModel final : public QAbstractTableModel
 {
     Q_OBJECT

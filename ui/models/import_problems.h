@@ -17,14 +17,13 @@ struct ImportProblem
     int count = 1; ///< of nodes, those that are not named included
 };
 
-/// One problem per thing that is not supported, of what the importer's error is about. Empty where it is about
-/// something else.
+/// One problem for each unsupported thing that the importer's error names. Empty if the error is about something else.
 std::vector<ImportProblem> importProblems(const About& about);
 
 /// What a file is to Lathe, by its name.
 enum class SourceKind
 {
-    Model, ///< an ONNX file or zoo:NAME; also what has no name that tells
+    Model, ///< an ONNX file or zoo:NAME; also anything whose name does not tell
     Project,
     Log, ///< a tuning log of another tuner
     Library ///< one that was exported

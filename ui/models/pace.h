@@ -7,8 +7,8 @@
 
 namespace lathe::ui {
 
-/// Calls a function at once, and after that so often at most: for views of what changes faster than it is looked at.
-/// The last word is never lost.
+/// Calls a function when asked to: the first time at once, after that at most once in `everyMs`. For views of what
+/// changes faster than people can look. The last request is never lost.
 class Pace final : public QObject
 {
     Q_OBJECT
@@ -18,7 +18,7 @@ public:
 
     explicit Pace(std::function<void()> call, int everyMs = kViewMs, QObject* parent = nullptr);
     void ask();
-    /// It was called for another reason.
+    /// To be told that the function was called for another reason.
     void called();
 
 private:

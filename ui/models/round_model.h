@@ -43,7 +43,7 @@ public:
     {
         int index = 0, task = -1, trials = 0;
         NamedNumbers terms, activitySeconds;
-        const std::string* reason = nullptr; ///< of a few
+        const std::string* reason = nullptr; ///< shared: there are only a few
         double atSeconds = 0, estimateMs = session::kUnknown, bestMs = session::kUnknown;
     };
     struct Band

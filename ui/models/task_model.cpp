@@ -196,8 +196,8 @@ QVariant TaskModel::text(const session::TaskView& task, int column) const
         return std::isfinite(task.share) ? number(task.share * 100, 1) + QStringLiteral(" %") : number(task.share, 1);
     case GflopsColumn: return number(task.gflops, 1);
     case LimitColumn:
-        return number(100 * task.leastMs / task.bestMs, 0)
-               + (std::isfinite(task.leastMs / task.bestMs) ? QStringLiteral(" %") : QString());
+        return number(100 * task.lowerBoundMs / task.bestMs, 0)
+               + (std::isfinite(task.lowerBoundMs / task.bestMs) ? QStringLiteral(" %") : QString());
     case TrialsColumn: return QString::number(task.trials);
     case ErrorsColumn: return QString::number(task.errors);
     case BudgetColumn: return budgetText(m_budgets[static_cast<std::size_t>(task.id)]);
@@ -220,7 +220,7 @@ QVariant TaskModel::sortValue(const session::TaskView& task, int column) const
     case LatencyColumn: return std::isfinite(task.bestMs) ? task.bestMs : 1e30;
     case ShareColumn: return std::isfinite(task.share) ? task.share : -1.0;
     case GflopsColumn: return std::isfinite(task.gflops) ? task.gflops : -1.0;
-    case LimitColumn: return std::isfinite(task.leastMs / task.bestMs) ? task.leastMs / task.bestMs : -1.0;
+    case LimitColumn: return std::isfinite(task.lowerBoundMs / task.bestMs) ? task.lowerBoundMs / task.bestMs : -1.0;
     case TrialsColumn: return static_cast<qlonglong>(task.trials);
     case ErrorsColumn: return static_cast<qlonglong>(task.errors);
     default: return text(task, column);

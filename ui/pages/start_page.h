@@ -33,7 +33,7 @@ signals:
     void importLogRequested();
     void replayChosen(const QString& source); ///< a recent one's latest run
     void sourceChosen(const QString& source); ///< a recent file, or zoo:NAME
-    /// The latest; `goOn`: its run, too.
+    /// The latest project was chosen; `goOn`: its run is to be continued, too.
     void resumeChosen(const QString& source, const QString& target, bool goOn);
     void forgetChosen(const QString& source);
 

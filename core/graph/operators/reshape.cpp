@@ -216,7 +216,7 @@ std::span<const OpDef> reshapeOperators()
          inferBroadcastTo,
          computeBroadcastTo,
          evaluateBroadcastTo,
-         {.cost = Cost::Movement, .dropsOut = true}},
+         {.cost = Cost::Movement, .identityIfSameType = true}},
     };
     return table;
 }

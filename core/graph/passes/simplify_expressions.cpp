@@ -60,7 +60,7 @@ private:
         bool drops = false;
         if (node.inputs.size() == 2 && traits.neutral) {
             drops = scalarOf(m_graph.value(node.inputs[1])) == traits.neutral;
-        } else if (node.inputs.size() == 1 && (traits.dropsOut || isFree(node))) {
+        } else if (node.inputs.size() == 1 && (traits.identityIfSameType || isFree(node))) {
             const Value& in = m_graph.value(node.inputs[0]);
             const Value& out = m_graph.value(node.outputs[0]);
             drops = in.dtype == out.dtype && in.shape == out.shape;

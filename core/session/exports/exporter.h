@@ -18,7 +18,7 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
                                     const CompileOptions& options, const Progress& progress, std::stop_token stop);
 
 /// Latency of the whole network with the best records so far (null: default schedules), in a process of its own.
-/// Who measures again and again keeps `derived`.
+/// A caller that measures repeatedly keeps `derived`.
 Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project,
                                      const RecordChoice& choice, std::stop_token stop,
                                      std::shared_ptr<deploy::DerivedConstants> derived = nullptr);

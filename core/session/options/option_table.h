@@ -27,7 +27,7 @@ using OptionValue = std::variant<std::monostate, bool, std::int64_t, std::uint64
 
 enum class OptionType : std::uint8_t
 {
-    Flag, ///< bool; on the command line it turns what is usual to the opposite
+    Flag, ///< bool; giving it on the command line turns the default into its opposite
     Whole, ///< std::int64_t, or std::uint64_t where the field is unsigned
     Number, ///< double
     Duration, ///< double, in seconds; "90s", "20m", "1.5h" on the command line
@@ -56,8 +56,8 @@ struct OptionInfo
         {}; ///< what it is called among the conditions of latencies; empty: they do not depend on it
     bool serious = false; ///< where this condition differs, latencies may not compare
     bool kept = false; ///< a run that is resumed has its own: giving it with --resume changes nothing
-    /// Projects hold it only where it is not as usual. For what came after the first projects: a model's JSON is part
-    /// of what tells models apart, so that it must not change where the option is not used.
+    /// Projects hold it only if it is not at its default. For options that were added later: a model's JSON is part of
+    /// the model's identity, and so must not change where the option is not used.
     bool sparse = false;
     OptionValue absent = {}; ///< what holds for projects that lack the key; nothing: the default
 };
@@ -110,17 +110,17 @@ std::vector<std::string> wordsOf(const OptionInfo& option);
 
 bool isTakenBy(const OptionInfo& option, std::string_view command);
 
-/// What a shell is told, option by option in the table's order; those as usual are left out: {"--trials", "64",
+/// The words for a shell, in the order of the table, without options at their defaults: {"--trials", "64",
 /// "--strict"}.
-std::vector<std::string> commandWords(const std::vector<SetOption>& options, std::string_view command);
+std::vector<std::string> commandLineArguments(const std::vector<SetOption>& options, std::string_view command);
 
-/// The sentence of --help, man page and manual, with unit, range and default: "The longest that one candidate may run
-/// (0.001 to 86400 s; default: 10 s)".
+/// The sentence of --help, man page and manual, with unit, range and default: "The longest time that one candidate may
+/// run (0.001 to 86400 s; default: 10 s)".
 std::string helpText(const SetOption& option);
 /// Of that, what stands in the parentheses; empty: nothing.
 std::string helpLimits(const SetOption& option);
 
 /// "--timeout is 0, it must be from 0.001 to 86400"; empty: it is as it should be.
-std::string whatIsOff(const SetOption& option);
+std::string validationError(const SetOption& option);
 
 } // namespace lathe::session

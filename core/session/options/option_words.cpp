@@ -84,7 +84,7 @@ bool isTakenBy(const OptionInfo& option, std::string_view command)
     return std::find(option.commands.begin(), option.commands.end(), command) != option.commands.end();
 }
 
-std::vector<std::string> commandWords(const std::vector<SetOption>& options, std::string_view command)
+std::vector<std::string> commandLineArguments(const std::vector<SetOption>& options, std::string_view command)
 {
     std::vector<std::string> words;
     for (const SetOption& option : options) {
@@ -141,7 +141,7 @@ std::string helpText(const SetOption& option)
     return limits.empty() ? option.info->help : fmt::format("{} ({})", option.info->help, limits);
 }
 
-std::string whatIsOff(const SetOption& option)
+std::string validationError(const SetOption& option)
 {
     const OptionInfo& info = *option.info;
     if (double number = 0;

@@ -53,7 +53,7 @@ struct TuneOptions
     std::int64_t trialsPerTask = 0; ///< cap
     std::int32_t trialsPerRound = 0; ///< 0: 64, fewer where the budget in time is small
     std::string policy = policy::kDefaultPolicy; ///< a name of policy::policies()
-    std::string scheduler = "gradient"; ///< who has the next round: gradient, reference, round-robin
+    std::string scheduler = "gradient"; ///< decides which task has the next round: gradient, reference, round-robin
     /// What policy sketch begins with: a file (lathe-cli head-start make), "none"; empty: what is installed for the
     /// target, if there is such.
     std::string headStart;
@@ -68,11 +68,11 @@ struct TuneOptions
     double minGainPercent = 0; ///< ends when the last `gainWindowSeconds` made the network faster by less; 0: never
     double gainWindowSeconds = 3600;
     std::int32_t buildJobs = 0; ///< 0: one per core
-    /// "network": weights come from where the network's others push them; "warm": runs back to back; "cold": 32 MiB of
+    /// "network": weights are where the network's other weights push them; "warm": runs back to back; "cold": 32 MiB of
     /// other memory are read before each.
     std::string cache = "network";
-    /// Whether each round's best is measured beside what stands before it is believed: "on", "off"; "auto": but on
-    /// simulators, whose costs do not vary.
+    /// Whether each round's best is measured beside the task's best so far before it may replace that: "on", "off";
+    /// "auto": on, except on simulators, whose costs do not vary.
     std::string runoff = "auto";
     bool strict = false;
     bool verbose = false;

@@ -17,7 +17,7 @@ Result<> check(const TuneOptions& o)
     TuneOptions held = o;
     held.minRepeatMs = minRepeatMs(o);
     for (const SetOption& option : valuesOf(held))
-        if (std::string wrong = whatIsOff(option); !wrong.empty())
+        if (std::string wrong = validationError(option); !wrong.empty())
             return makeError(Errc::InvalidArgument, std::move(wrong));
     LATHE_TRY_ASSIGN(const policy::PolicyPtr policy, policy::findPolicy(o.policy));
     if (!o.headStart.empty() && o.headStart != kNoHeadStart && !policy->takesHeadStart)

@@ -6,7 +6,7 @@
 namespace lathe::session {
 
 /// Refuses options that no run can follow, whoever gave them: the command line, the window, a project. InvalidArgument
-/// names the first that is off, as the command line calls it; Unsupported: a policy that this version has not.
+/// names the first that is off, as the command line calls it; Unsupported: a policy that this version does not have.
 Result<> check(const TuneOptions& options);
 
 /// Trials that the budget gives; infinite without a limit.

@@ -28,7 +28,7 @@ public:
     /// From now on time counts, from zero.
     void begin();
     /// The run has had so many seconds in earlier lives.
-    void goOnFrom(double seconds) { m_before = seconds; }
+    void continueFrom(double seconds) { m_before = seconds; }
     double atSeconds() const { return m_before + m_time.seconds(); } ///< active, over all lives
     TimeAccount& account() { return m_time; } ///< of this life
 

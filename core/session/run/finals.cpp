@@ -87,7 +87,7 @@ std::vector<double> quickest(std::span<const std::vector<double>> costs)
     return all;
 }
 
-LevelledCost levelledCost(double cost, std::int64_t moments, double standing, bool stoodBefore)
+LevelledCost smoothedCost(double cost, std::int64_t moments, double standing, bool stoodBefore)
 {
     constexpr double kSlowMoment = 1.25, kSlowBefore = 1.5, kLucky = 2;
     constexpr std::int64_t kMostMoments = 7; // that count as much as a new one each: what changes for good is seen

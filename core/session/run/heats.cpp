@@ -154,7 +154,7 @@ std::int64_t Heats::toLevelOfRun(const FinalsGroup& group, std::vector<double>& 
                      [&stood](const auto* one) { return originOf(one->repeated) == stood; }))
         return 1; // it did not take part: nothing is known beside it
     const bool again = originOf(valid[static_cast<std::size_t>(stands)]->repeated) == stood;
-    const LevelledCost levelled = levelledCost(task.bestNs(), task.moments(), costs[static_cast<std::size_t>(stands)],
+    const LevelledCost levelled = smoothedCost(task.bestNs(), task.moments(), costs[static_cast<std::size_t>(stands)],
                                                again);
     const double factor = levelled.ns / costs[static_cast<std::size_t>(stands)];
     for (double& cost : costs)

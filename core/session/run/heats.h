@@ -16,16 +16,16 @@ struct FinalsGroup
     {
         Record repeated;
         measure::BuiltKernelPtr built;
-        TrialResult result; ///< the first failure, or of the first pass; durations of all
+        TrialResult result; ///< of the first failure, else of the first pass; durations are those of all passes
         std::vector<double> costsNs; ///< one per pass
     };
     std::int32_t task = -1;
-    double weight = 0; ///< what the task has of the network's latency
-    double passSeconds = 0; ///< that its last pass took
+    double weight = 0; ///< the task's share of the network's latency
+    double passSeconds = 0; ///< how long its last pass took
     std::vector<Finalist> finalists;
 };
 
-/// Measures programs side by side, in turns: what runoffs and finals (finals.h) have in common.
+/// Measures programs side by side, in alternation: what runoffs and finals (finals.h) have in common.
 class Heats
 {
 public:
@@ -43,12 +43,13 @@ public:
     /// failed sit out.
     Result<> pass(std::span<FinalsGroup> groups, bool backwards, Look look, std::stop_token stop);
 
-    /// What is stored of a task's heats, one record for each finalist in their order. `roundsBefore`: of the run, as
-    /// restoring it counts them. The finalists' candidates and results go into the records.
+    /// What is stored about a task's heats: one record for each finalist, in their order. `roundsBefore`: rounds of the
+    /// run so far, as counted when the run is restored. The finalists' candidates and results are moved into the
+    /// records.
     std::vector<Record> recordsOf(FinalsGroup& group, const std::string& id, std::int32_t roundsBefore,
                                   bool runoff) const;
 
-    /// A new id, of this moment: a round that was cut short behind its runoff holds another one.
+    /// A new id, made from the present moment too: if a round was cut short after its runoff, it holds a second one.
     std::string newId(std::int32_t round) const;
 
 private:

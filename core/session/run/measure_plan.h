@@ -11,17 +11,18 @@ namespace lathe::session {
 /// The caches that a run's candidates meet, as lathe::coldBytes() says of its records.
 std::int64_t coldBytesOf(const TuneOptions& options, const LoadedModel& model);
 
-/// Of one candidate that meets such caches; never cut short.
+/// The plan for one candidate that meets such caches; it is never cut short.
 measure::RunPlan planOf(const TuneOptions& options, std::int64_t coldBytes);
 
-/// As RunPlan::contenderFactor: nobody is that much faster than the best, so a few milliseconds are all that anyone
-/// gets.
+/// A RunPlan::contenderFactor: no candidate is that much faster than the best, so each is timed for a few milliseconds
+/// only.
 inline constexpr double kGlanceOnly = 1e-9;
 
 /// With the devices that the options ask for, all of one class. Errors: those of DeviceDirectory::pick().
 Result<measure::MeasurerOptions> measurerOptions(const TuneOptions& options, const LoadedModel& model);
 
-/// The class that all of them are of. InvalidArgument: of two, whose costs do not compare; NotFound: there is none.
+/// The class that all of the devices belong to. InvalidArgument: there are two classes, whose costs do not compare;
+/// NotFound: there is no device.
 Result<std::string> classOf(std::span<const DeviceIdentity> devices);
 
 /// What all candidates of an alternative share, with the points at which their outputs are checked, as closely as the

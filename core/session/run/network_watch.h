@@ -12,7 +12,7 @@ namespace lathe::session {
 using NetworkMeasure =
     std::function<Result<MeasuredEvent>(bool untuned, const RecordChoice& choice, std::stop_token stop)>;
 
-/// When a run measures its whole network, and what that may take.
+/// Decides when a run measures its whole network, and how long that may take.
 class NetworkWatch
 {
 public:
@@ -23,8 +23,8 @@ public:
     {
     }
 
-    /// Tells of it and keeps it. What it takes is reserved for the next time; a failure is told, and no error, since
-    /// the search does not depend on it.
+    /// Measures the network, emits the result and stores it. The time that this takes is reserved for the next time. A
+    /// failure is only reported, not returned as an error, since the search does not depend on the measurement.
     Result<> measure(bool untuned, std::stop_token stop);
     /// About once a minute, more rarely where that takes long, and only if the estimate has moved.
     Result<> measureIfDue(std::stop_token stop);

@@ -107,7 +107,7 @@ Decision explainDecision(const search::TaskScheduler& scheduler, std::int32_t ta
     return decision;
 }
 
-Message whatIsLeft(const search::TaskScheduler& scheduler)
+Message whyNothingIsLeft(const search::TaskScheduler& scheduler)
 {
     bool exhausted = true;
     for (std::size_t i = 0; i < scheduler.tasks().size(); ++i)

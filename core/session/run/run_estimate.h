@@ -5,10 +5,10 @@
 
 namespace lathe::session {
 
-// What a run says of where it stands.
+// What a run reports about how far it has come.
 
-/// Of the network at a time of the run: what stands best of its tasks, a band while some have nothing, where the run is
-/// likely to end.
+/// The estimate for the network at a time of the run, from the best program of each task: a band while some tasks have
+/// none, and where the run is likely to end.
 EstimateEvent estimateAt(double atSeconds, const RunParts& parts);
 
 /// Why the scheduler goes on with a task: its terms, with "next_best" and "next_best_task" where another task competes,
@@ -21,6 +21,6 @@ struct Decision
 Decision explainDecision(const search::TaskScheduler& scheduler, std::int32_t task);
 
 /// Why no task can go on.
-Message whatIsLeft(const search::TaskScheduler& scheduler);
+Message whyNothingIsLeft(const search::TaskScheduler& scheduler);
 
 } // namespace lathe::session

@@ -18,8 +18,8 @@ public:
     {
     }
 
-    /// In the time that the budget leaves them; not without a project, nor where no task has two to choose from.
-    /// `rounds`: of the run so far. What they say is stored and told.
+    /// Holds the finals, in the time that the budget leaves for them; does nothing without a project, or if no task has
+    /// two candidates to choose from. `rounds`: number of rounds of the run so far. The results are stored and emitted.
     Result<> hold(std::int32_t rounds, std::stop_token stop);
 
 private:

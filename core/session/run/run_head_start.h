@@ -20,13 +20,14 @@ namespace lathe::session {
 class RunHeadStart
 {
 public:
-    /// Of a run that begins: finds, reads and gives what the options name. From then on they name what was taken.
-    /// Errors: of a file that was asked for; an installed one that is of no use is told in note().
+    /// For a run that begins: finds and reads the head start that the options name, and gives it to the policies and
+    /// the cost model. Afterwards the options name the one that was taken. Errors: those of a file that was asked for;
+    /// an installed head start that is of no use is only mentioned in note().
     Result<> take(RunParts& parts, TuneOptions& options, std::stop_token stop);
-    /// Of a run that goes on: the same bytes, from the project or their file. Incompatible: they are not there any
-    /// more.
+    /// For a run that is continued: takes the same bytes, from the project or from their file. Incompatible: they are
+    /// no longer there.
     Result<> takeAgain(RunParts& parts, const store::SessionRow& resumed, std::stop_token stop);
-    /// In the project, so that the run can go on whatever becomes of the file.
+    /// Stores it in the project, so that the run can be continued whatever becomes of the file.
     Result<> keep(RunJournal& journal) const;
 
     const std::string& hash() const { return m_hash; } ///< of the bytes; empty: there is none

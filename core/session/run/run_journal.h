@@ -17,8 +17,9 @@ namespace lathe::session {
 /// The JSON of an event, with what its text is about.
 nlohmann::json withAbout(nlohmann::json event, const About& about);
 
-/// What a run writes into its project and tells its observer: what is acknowledged is on disk first. A run without a
-/// project tells alone. Used on the run's thread. Errors of all that writes: StoreFailed.
+/// Writes a run into its project and tells the run's observer about it; whatever is acknowledged is on disk first. A
+/// run without a project only tells its observer. Used on the run's thread. Errors of everything that writes:
+/// StoreFailed.
 class RunJournal
 {
 public:
@@ -42,7 +43,7 @@ public:
     void tellNow(decltype(Event::what) what) { tell({Event{m_clock.atSeconds(), std::move(what)}}); }
     /// Told, and stored with the run so that it can be replayed: errors, logs, budgets.
     Result<> keep(decltype(Event::what) what);
-    /// A state's failing to be stored is no error of its own: a failing disk shows at the next trial.
+    /// No error is returned if the state cannot be stored: a failing disk shows at the next trial.
     void setState(RunState state, std::string text = {}, About about = {});
     RunState state() const { return m_control.state(); }
 

@@ -15,14 +15,14 @@
 
 namespace lathe::session {
 
-/// A program that stands best of its task, or nearly so.
+/// The best program of a task so far, or one that is nearly as fast.
 struct Ahead
 {
-    Record record; ///< what it costs, by the latest that measured it
+    Record record; ///< of its latest measurement, which gives its cost
     measure::BuiltKernelPtr built;
 };
 
-/// One task of a run: how it is searched, and what stands best of it. Used on the run's thread.
+/// One task of a run: how it is searched, and its best programs so far. Used on the run's thread.
 class RunTask
 {
 public:
@@ -37,26 +37,26 @@ public:
     std::unique_ptr<search::Policy> policy;
     double weight = 1; ///< how often the network has it
 
-    /// What all candidates of an alternative share; computed once, as the activity "reference". Internal: there is no
-    /// such one.
+    /// What all candidates of an alternative share; computed once, as the activity "reference". Errors: Internal if
+    /// there is no such alternative.
     Result<measure::TaskDataPtr> data(const std::string& alternative, TimeAccount& time);
 
     /// Whether a record's algorithm is one of the task's; else the record is of another version, or not strict.
     bool offers(const Record& known) const;
 
-    /// Nanoseconds of what stands best: the least of its trials, or what finals and runoffs said; infinite: nothing
-    /// stands.
+    /// The cost of the best program so far, in nanoseconds: the least cost of the task's trials, or the one that finals
+    /// and runoffs found; infinite: there is no valid program yet.
     double bestNs() const { return m_bestNs; }
-    /// That bestNs() is the mean of; 0: it is a single trial's.
+    /// How many moments bestNs() is the mean of (smoothedCost()); 0: it is the cost of a single trial.
     std::int64_t moments() const { return m_moments; }
-    /// Where runoffs are held; the best first.
+    /// The best programs so far, the best first; empty unless runoffs are held.
     std::span<const Ahead> ahead() const { return m_ahead; }
 
-    /// A trial that was faster than all before it; not where runoffs are held.
+    /// Takes the cost of a trial that was faster than all before it; not called where runoffs are held.
     void takeBest(double ns) { m_bestNs = ns; }
-    /// Who stands best from now on: the fastest of these, and another one that is nearly as fast. Not empty.
+    /// From now on the best programs are the fastest of these, and another one that is nearly as fast. Not empty.
     void takeAhead(std::vector<Ahead> ahead);
-    /// Another run's may stand before this one has measured anything.
+    /// Programs of earlier runs may be the best ones before this run has measured anything.
     void begin(std::vector<Ahead> ahead) { m_ahead = std::move(ahead); }
 
 private:
@@ -80,10 +80,10 @@ public:
     /// By Task::key; nothing: the network has no such task.
     std::optional<std::int32_t> find(const std::string& key) const;
 
-    /// Of the network, by what stands best; infinite while a task has nothing.
+    /// Latency of the network with the best program of each task; infinite while a task has none.
     double estimatedSeconds() const;
 
-    /// Of finals (finals.h): from now on trials compete with the latest of these.
+    /// Takes over the result of finals (finals.h): from now on trials compete with the latest of these records.
     void takeFinals(std::span<const Record> records);
 
 private:

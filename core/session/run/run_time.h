@@ -17,7 +17,7 @@ public:
     }
 
     /// What the run had before it was continued, as far as its project tells.
-    void goOnFrom(TimeSpent past) { m_past = std::move(past); }
+    void continueFrom(TimeSpent past) { m_past = std::move(past); }
     /// Since this was asked last.
     TimeSpent sinceLast();
     /// Of all lives, up to when sinceLast() was asked.

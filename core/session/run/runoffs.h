@@ -7,17 +7,18 @@
 
 namespace lathe::session {
 
-/// What a round's runoff says of its task, as it is kept with the round.
+/// What a round's runoff found out about its task, as it is stored with the round.
 struct RoundBest
 {
-    double ms = kUnknown; ///< NaN: nothing stands yet
+    double ms = kUnknown; ///< of the best program; NaN: there is none yet
     std::string alternative;
-    bool final = false; ///< by a runoff, not by a single trial
-    double toldSeconds = std::numeric_limits<double>::infinity(); ///< to the scheduler; infinite: nothing was won
+    bool final = false; ///< decided by a runoff, not by a single trial
+    /// The cost that the scheduler is told; infinite: the round gained nothing.
+    double toldSeconds = std::numeric_limits<double>::infinity();
 };
 
-/// The runoffs of a run (finals.h): after each round of a task, what stands and the fastest of the round are measured
-/// in turns.
+/// The runoffs of a run (finals.h): after each round of a task, the best program so far and the fastest of the round
+/// are measured in alternation.
 class Runoffs
 {
 public:
@@ -27,13 +28,13 @@ public:
     {
     }
 
-    /// Measures the best of the round beside what stands, and takes over who wins. `round`: its trials, `roundSeconds`:
-    /// that it took, `index`: its number. A device that fails changes nothing.
+    /// Measures the best of the round beside the task's best so far; the winner becomes the task's best. `round`: the
+    /// round's trials, `roundSeconds`: how long it took, `index`: its number. If a device fails, nothing changes.
     Result<RoundBest> hold(std::int32_t task, std::span<const Ahead> round, double roundSeconds, std::int32_t index,
                            std::stop_token stop);
 
-    /// Of a stored round, whose trials were `told`: who stands best since. What the scheduler was told then; nothing:
-    /// no runoffs were held.
+    /// Restores which program was the best after a stored round, whose trials were `told`. Returns the cost that the
+    /// scheduler was told then; nothing: no runoffs were held.
     static std::optional<double> restore(RunTask& task, const std::string& durations, std::span<const Record> told);
 
 private:

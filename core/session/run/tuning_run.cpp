@@ -206,11 +206,11 @@ Result<bool> TuningRun::open(std::stop_token stop)
     LATHE_TRY(prepare());
     if (earlier) {
         m_journal.goOn(earlier->id);
-        m_clock.goOnFrom(earlier->activeSeconds);
+        m_clock.continueFrom(earlier->activeSeconds);
         m_parts->nonce = textIn(json::parse(earlier->options, nullptr, false), "nonce");
         LATHE_TRY(m_headStart.takeAgain(*m_parts, *earlier, stop));
         LATHE_TRY_ASSIGN(TimeSpent past, storedTime(*m_setup.project, earlier->id));
-        m_time.goOnFrom(std::move(past));
+        m_time.continueFrom(std::move(past));
         LATHE_TRY(m_rounds->restore(stop));
         return true;
     }
@@ -236,7 +236,7 @@ Result<> TuningRun::loop(std::stop_token stop)
         LATHE_TRY(followSteering());
         const std::int32_t cut = m_rounds->cutShort(), task = cut >= 0 ? cut : m_scheduler->next();
         if (task < 0) {
-            m_ending = whatIsLeft(*m_scheduler);
+            m_ending = whyNothingIsLeft(*m_scheduler);
             return {};
         }
         auto round = m_rounds->hold(task, stop);

@@ -23,8 +23,8 @@ struct RunSetup
     RunControl* control = nullptr;
     Steering* steering = nullptr;
     NetworkMeasure measureNetwork; ///< may be empty
-    /// Told of a device that was opened, by its fingerprint; the model with what it tells of its hardware, which the
-    /// run searches from then on. May be empty.
+    /// Called with the fingerprint of a device that was opened. Returns the model with the hardware figures that the
+    /// device tells, which the run uses from then on. May be empty.
     std::function<Result<std::shared_ptr<const LoadedModel>>(std::string_view device)> deviceOpened;
 };
 

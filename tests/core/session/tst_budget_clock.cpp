@@ -30,7 +30,7 @@ private slots:
         BudgetClock clock(options, now());
         m_now = 100; // before it began
         clock.begin();
-        clock.goOnFrom(30);
+        clock.continueFrom(30);
         m_now += 5;
         QCOMPARE(clock.atSeconds(), 35.0);
         {

@@ -84,30 +84,30 @@ private slots:
     void aBadMomentDoesNotMakeAWinnerSlow()
     {
         // Once more the one that stood: the mean of its moments, of which a bad one counts as a quarter more.
-        LevelledCost of = levelledCost(100, 1, 121, true);
+        LevelledCost of = smoothedCost(100, 1, 121, true);
         QVERIFY(std::abs(of.ns - 110) < 1e-9 && of.moments == 2);
-        of = levelledCost(100, 3, 81, true);
+        of = smoothedCost(100, 3, 81, true);
         QVERIFY(std::abs(of.ns - 100 * std::pow(0.81, 0.25)) < 1e-9 && of.moments == 4);
-        of = levelledCost(100, 1, 10'000, true);
+        of = smoothedCost(100, 1, 10'000, true);
         QVERIFY(std::abs(of.ns - std::sqrt(100 * 125.0)) < 1e-9 && of.moments == 2);
-        QVERIFY(std::abs(levelledCost(100, 50, 121, true).ns - 100 * std::pow(1.21, 1.0 / 8)) < 1e-9); // one of many
+        QVERIFY(std::abs(smoothedCost(100, 50, 121, true).ns - 100 * std::pow(1.21, 1.0 / 8)) < 1e-9); // one of many
         // A newcomer, which is quicker than the one that stood.
-        of = levelledCost(100, 5, 95, false);
+        of = smoothedCost(100, 5, 95, false);
         QVERIFY(of.ns == 95 && of.moments == 1);
-        QCOMPARE(levelledCost(100, 5, 120, false).ns, 120.0);
-        of = levelledCost(100, 5, 9000, false);
+        QCOMPARE(smoothedCost(100, 5, 120, false).ns, 120.0);
+        of = smoothedCost(100, 5, 9000, false);
         QVERIFY(of.ns == 100 && of.moments == 1);
         // The bad moment was before.
         for (const bool again : {true, false}) {
-            of = levelledCost(9000, 4, 100, again);
+            of = smoothedCost(9000, 4, 100, again);
             QVERIFY(of.ns == 100 && of.moments == 1);
         }
         // An ordinary trial may have been lucky.
-        of = levelledCost(50, 0, 100, true);
+        of = smoothedCost(50, 0, 100, true);
         QVERIFY(of.ns == 100 && of.moments == 1);
-        QCOMPARE(levelledCost(50, 0, 90, false).ns, 90.0);
+        QCOMPARE(smoothedCost(50, 0, 90, false).ns, 90.0);
         for (const bool again : {true, false}) { // but not that much
-            of = levelledCost(340, 0, 3259, again);
+            of = smoothedCost(340, 0, 3259, again);
             QVERIFY(of.ns == 680 && of.moments == 1);
         }
     }

@@ -103,7 +103,7 @@ private slots:
             QVERIFY2(info.type == OptionType::Flag || info.flag[0] != '-' || !info.placeholder.empty(),
                      info.flag.c_str());
             QVERIFY2(info.type != OptionType::Word || !wordsOf(info).empty(), info.flag.c_str());
-            QVERIFY2(whatIsOff(option).empty() || std::holds_alternative<std::monostate>(option.value),
+            QVERIFY2(validationError(option).empty() || std::holds_alternative<std::monostate>(option.value),
                      info.flag.c_str());
             for (const std::string& command : info.commands)
                 QVERIFY2(taken.insert({command, info.flag}).second, info.flag.c_str());
@@ -117,9 +117,10 @@ private slots:
         for (const SetOption& option : valuesOf(TuneOptions()))
             help[option.info->flag] = helpText(option);
         QCOMPARE(help["--timeout"],
-                 std::string("The longest that one candidate may run (0.001 to 86400 s; default: 10 s)"));
-        QCOMPARE(help["--min-gain"], std::string("Stop when the latest --gain-window made the network faster by less "
-                                                 "than this (0 to 100%; default: 0, never)"));
+                 std::string("The longest time that one candidate may run (0.001 to 86400 s; default: 10 s)"));
+        QCOMPARE(help["--min-gain"],
+                 std::string("Stop when the network became faster by less than this during the last "
+                             "--gain-window (0 to 100%; default: 0, never)"));
         QCOMPARE(help["--trials"], std::string("How many trials to make (default: no limit)"));
         QCOMPARE(help["--verbose"], std::string("Print a line per trial"));
         QVERIFY(help["--runoff"].ends_with("(auto, on or off; default: auto)"));
@@ -131,7 +132,7 @@ private slots:
     {
         const auto words = [](const auto& options, const char* command) {
             std::string text;
-            for (const std::string& word : commandWords(valuesOf(options), command))
+            for (const std::string& word : commandLineArguments(valuesOf(options), command))
                 text += (text.empty() ? "" : " ") + word;
             return text;
         };

@@ -40,16 +40,16 @@ private slots:
         QCOMPARE(rows[0].computeMs, 1.0);
         QCOMPARE(rows[0].memoryMs, 0.1);
         QVERIFY(!rows[0].memoryBound());
-        QCOMPARE(rows[0].ofLimit, 0.5);
+        QCOMPARE(rows[0].shareOfLimit, 0.5);
         QCOMPARE(rows[0].gflops, 500.0);
-        QCOMPARE(rows[1].leastMs, 1.0);
+        QCOMPARE(rows[1].lowerBoundMs, 1.0);
         QVERIFY(rows[1].memoryBound());
         QCOMPARE(rows[1].level, std::string("memory"));
         QCOMPARE(rows[1].gbytesPerS, 2.5);
         QCOMPARE(rows[2].level, std::string("cache"));
         QCOMPARE(rows[2].memoryMs, 1e-5);
-        QVERIFY2(std::isnan(rows[3].ofLimit), "no best, no part of it");
-        QCOMPARE(rows[3].leastMs, 1.0);
+        QVERIFY2(std::isnan(rows[3].shareOfLimit), "no best, no part of it");
+        QCOMPARE(rows[3].lowerBoundMs, 1.0);
     }
 
     void weightsComeFromWhereTheNetworksOthersPushThem()
@@ -81,7 +81,7 @@ private slots:
         QVERIFY(!none.known());
         std::vector<TaskView> tasks = {task(1e9, 1e6, 2.0)};
         setLeastMs(tasks, none);
-        QVERIFY(std::isnan(tasks[0].leastMs));
+        QVERIFY(std::isnan(tasks[0].lowerBoundMs));
     }
 
     void limitsAreReadAsTheDeviceSaysThem()

@@ -100,7 +100,7 @@ private slots:
     {
         store::Project project = writer("states.lathe");
         BudgetClock clock(m_options, [this] { return m_now; });
-        clock.goOnFrom(100);
+        clock.continueFrom(100);
         RunJournal journal(&project, m_control, clock);
         must(begin(journal));
         m_now = 7;

@@ -38,6 +38,8 @@ private slots:
         QCOMPARE(task.bestNs(), 1e6);
         QCOMPARE(task.moments(), std::int64_t{3});
         QCOMPARE(originsOf(task), (std::vector<std::string>{c[1].hash().hex(), c[3].hash().hex()}));
+        task.takeAhead({run.trial(c[2], 1.2e6), run.trial(c[0], 1e6)}); // a fifth slower: it does not compete again
+        QCOMPARE(originsOf(task), std::vector<std::string>{c[0].hash().hex()});
         QVERIFY(task.offers(first.record));
         first.record.candidate.alternative = "another version's";
         QVERIFY(!task.offers(first.record));
@@ -104,16 +106,16 @@ private slots:
         run.scheduler->setPinned(next, true);
         QCOMPARE(explainDecision(*run.scheduler, next).reason, std::string("pinned"));
         QVERIFY(!explainDecision(*run.scheduler, next).terms.contains("next_best")); // nobody else is pinned
-        QVERIFY(whatIsLeft(*run.scheduler).id == Msg::NothingLeft);
+        QVERIFY(whyNothingIsLeft(*run.scheduler).id == Msg::NothingLeft);
         for (std::int32_t i = 0; i < count; ++i)
             run.scheduler->tell(i, {0, std::numeric_limits<double>::infinity(), 1, true});
-        QCOMPARE(textOf(whatIsLeft(*run.scheduler)), std::string("the search space is exhausted"));
+        QCOMPARE(textOf(whyNothingIsLeft(*run.scheduler)), std::string("the search space is exhausted"));
     }
 
     void stretchesOfTimeAddUpToTheWholeWithIdleWorkers()
     {
         FakeRun run(few(100));
-        run.time.goOnFrom({{{"propose", 100.0}}, {}});
+        run.time.continueFrom({{{"propose", 100.0}}, {}});
         {
             const auto proposing = run.clock.account().in("propose");
             run.seconds += 2;

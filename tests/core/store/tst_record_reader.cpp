@@ -175,8 +175,8 @@ private slots:
         QCOMPARE(must(reader.rowOf(again.trial)), 2);
         QVERIFY(reader.rowOf("none").error().code == Errc::NotFound);
         QCOMPARE(must(p.record(again.trial)).repeats, first.trial);
-        QCOMPARE(must(p.trialsLike(first.trial.substr(0, 20), 2)), (std::vector<std::string>{first.trial}));
-        QCOMPARE(must(p.trialsLike("", 2)).size(), std::size_t{2});
+        QCOMPARE(must(p.trialsWithPrefix(first.trial.substr(0, 20), 2)), (std::vector<std::string>{first.trial}));
+        QCOMPARE(must(p.trialsWithPrefix("", 2)).size(), std::size_t{2});
         QCOMPARE(must(p.notes()).size(), std::size_t{3});
         must(p.setNote(store::noteOf(first.trial), ""));
         QCOMPARE(must(p.notes()).size(), std::size_t{2});
