@@ -1,5 +1,6 @@
 #include "core/support/message.h"
 #include "core/support/packages.h"
+#include "tests/support/test_program.h"
 
 #include <QDirIterator>
 #include <QFile>
@@ -235,5 +236,4 @@ private slots:
 };
 
 LATHE_TEST(TestMessage)
-#include "tests/support/test_program.h"
 #include "tst_message.moc"

@@ -1,6 +1,7 @@
 #include "core/support/message.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -42,5 +43,4 @@ private slots:
 };
 
 LATHE_TEST(TestFailure)
-#include "tests/support/test_program.h"
 #include "tst_failure.moc"
