@@ -155,6 +155,8 @@ Result<> writeNetwork(const graph::Graph& network, const std::filesystem::path& 
         message.add_inputs(id.value);
     for (const graph::ValueId id : network.outputs)
         message.add_outputs(id.value);
+    for (const std::string& name : network.outputNames)
+        message.add_output_names(name);
     return {};
 }
 
@@ -206,6 +208,7 @@ Result<graph::Graph> readNetwork(const wire::Network& message)
         network.inputs.push_back(graph::ValueId{id});
     for (const std::int32_t id : message.outputs())
         network.outputs.push_back(graph::ValueId{id});
+    network.outputNames.assign(message.output_names().begin(), message.output_names().end());
     LATHE_TRY(graph::verify(network));
     return network;
 }

@@ -28,10 +28,10 @@ ir::Expr lowestValue(DType t)
     case DType::U16:
     case DType::U32:
     case DType::U64: return ir::intImm(0, t);
-    case DType::F16: return ir::floatImm(-65504.0, t);
-    case DType::BF16: return ir::floatImm(-3.3895313892515355e38, t);
-    case DType::F32: return ir::floatImm(std::numeric_limits<float>::lowest(), t);
-    case DType::F64: return ir::floatImm(std::numeric_limits<double>::lowest(), t);
+    case DType::F16:
+    case DType::BF16:
+    case DType::F32:
+    case DType::F64: return ir::floatImm(-std::numeric_limits<double>::infinity(), t);
     }
     return {};
 }
@@ -48,10 +48,10 @@ ir::Expr highestValue(DType t)
     case DType::U32: return ir::intImm(std::numeric_limits<std::uint32_t>::max(), t);
     case DType::I64:
     case DType::U64: return ir::intImm(std::numeric_limits<std::int64_t>::max(), t);
-    case DType::F16: return ir::floatImm(65504.0, t);
-    case DType::BF16: return ir::floatImm(3.3895313892515355e38, t);
-    case DType::F32: return ir::floatImm(std::numeric_limits<float>::max(), t);
-    case DType::F64: return ir::floatImm(std::numeric_limits<double>::max(), t);
+    case DType::F16:
+    case DType::BF16:
+    case DType::F32:
+    case DType::F64: return ir::floatImm(std::numeric_limits<double>::infinity(), t);
     }
     return {};
 }

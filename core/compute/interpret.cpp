@@ -3,6 +3,7 @@
 #include "core/compute/analysis.h"
 #include "core/compute/interpret_program.h"
 #include "core/compute/interpret_values.h"
+#include "core/ir/scalar.h"
 
 #include <fmt/format.h>
 
@@ -310,13 +311,13 @@ private:
             break;
         case ir::Combiner::Max:
             if (isF)
-                each([&](std::size_t l) { accumulator.f[l] = std::max(accumulator.f[l], value.f[l]); });
+                each([&](std::size_t l) { accumulator.f[l] = ir::maximum(accumulator.f[l], value.f[l]); });
             else
                 each([&](std::size_t l) { accumulator.i[l] = std::max(accumulator.i[l], value.i[l]); });
             break;
         case ir::Combiner::Min:
             if (isF)
-                each([&](std::size_t l) { accumulator.f[l] = std::min(accumulator.f[l], value.f[l]); });
+                each([&](std::size_t l) { accumulator.f[l] = ir::minimum(accumulator.f[l], value.f[l]); });
             else
                 each([&](std::size_t l) { accumulator.i[l] = std::min(accumulator.i[l], value.i[l]); });
             break;
@@ -375,8 +376,8 @@ private:
         case OpCode::SubF: floats([&](std::size_t l) { return a.f[l] - b.f[l]; }); break;
         case OpCode::MulF: floats([&](std::size_t l) { return a.f[l] * b.f[l]; }); break;
         case OpCode::DivF: floats([&](std::size_t l) { return a.f[l] / b.f[l]; }); break;
-        case OpCode::MinF: floats([&](std::size_t l) { return std::min(a.f[l], b.f[l]); }); break;
-        case OpCode::MaxF: floats([&](std::size_t l) { return std::max(a.f[l], b.f[l]); }); break;
+        case OpCode::MinF: floats([&](std::size_t l) { return ir::minimum(a.f[l], b.f[l]); }); break;
+        case OpCode::MaxF: floats([&](std::size_t l) { return ir::maximum(a.f[l], b.f[l]); }); break;
         case OpCode::EqF: ints([&](std::size_t l) { return a.f[l] == b.f[l]; }); break;
         case OpCode::NeF: ints([&](std::size_t l) { return a.f[l] != b.f[l]; }); break;
         case OpCode::LtF: ints([&](std::size_t l) { return a.f[l] < b.f[l]; }); break;
@@ -402,7 +403,7 @@ private:
         case OpCode::Not: ints([&](std::size_t l) { return a.i[l] == 0; }); break;
         case OpCode::Select: ints([&](std::size_t l) { return a.i[l] != 0 ? b.i[l] : c.i[l]; }); break;
         case OpCode::IntToFloat: floats([&](std::size_t l) { return static_cast<double>(a.i[l]); }); break;
-        case OpCode::FloatToInt: ints([&](std::size_t l) { return saturate(instruction.type, a.f[l]); }); break;
+        case OpCode::FloatToInt: ints([&](std::size_t l) { return ir::saturate(a.f[l], instruction.type); }); break;
         case OpCode::RoundFloat: floats([&](std::size_t l) { return roundTo(instruction.type, a.f[l]); }); break;
         case OpCode::WrapInt: ints([&](std::size_t l) { return wrapTo(instruction.type, a.i[l]); }); break;
         case OpCode::AbsI: ints([&](std::size_t l) { return a.i[l] < 0 ? 0 - u(a.i[l]) : u(a.i[l]); }); break;

@@ -45,22 +45,6 @@ inline std::int64_t wrapTo(DType type, std::int64_t v)
     }
 }
 
-inline std::int64_t saturate(DType type, double v)
-{
-    if (std::isnan(v))
-        return 0;
-    if (type == DType::Bool)
-        return v != 0 ? 1 : 0;
-    const int bits = static_cast<int>(sizeOf(type)) * 8;
-    const double low = isSigned(type) ? -std::ldexp(1.0, bits - 1) : 0;
-    const double high = std::ldexp(1.0, isSigned(type) ? bits - 1 : std::min(bits, 63));
-    if (v <= low)
-        return low <= -9.2e18 ? std::numeric_limits<std::int64_t>::min() : static_cast<std::int64_t>(low);
-    if (v >= high)
-        return high >= 9.2e18 ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(high) - 1;
-    return static_cast<std::int64_t>(v);
-}
-
 inline double roundTo(DType type, double v)
 {
     switch (type) {

@@ -57,9 +57,10 @@ std::string hashFormText(const Dag& dag)
             continue;
         }
         std::string bodies;
-        for (const ir::Expr& body : op.bodies) {
+        for (const ir::Expr& own : op.bodies) {
             if (!bodies.empty())
                 bodies += ", ";
+            const ir::Expr body = referenceBody(op, own);
             bodies += body->kind == ir::ExprKind::Reduce ? reduceText(dag, op, body) : printExpr(dag, body);
         }
         text += fmt::format("[{}],{},{};", bodies, tupleText(op.shape), toString(op.dtype));

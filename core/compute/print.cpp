@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 namespace lathe::compute {
 
 namespace {
@@ -60,7 +63,9 @@ void write(const Dag& dag, const ir::Expr& expr, std::string& out)
         out += e.dtype == DType::I32 ? std::to_string(e.intValue)
                                      : fmt::format("({}){}", toString(e.dtype), e.intValue);
         break;
-    case ir::ExprKind::FloatImm: out += fmt::format("{:g}{}", e.floatValue, floatSuffix(e.dtype)); break;
+    case ir::ExprKind::FloatImm: // without the sign of -0: the reference negates as 0 - x
+        out += fmt::format("{:g}{}", e.floatValue == 0 ? 0 : e.floatValue, floatSuffix(e.dtype));
+        break;
     case ir::ExprKind::Var: out += e.name; break;
     case ir::ExprKind::Add: writeInfix(dag, e, " + ", out); break;
     case ir::ExprKind::Sub: writeInfix(dag, e, " - ", out); break;
@@ -123,7 +128,7 @@ void writeOp(const Dag& dag, const Op& op, PrintMode mode, std::string& out)
         return;
     }
     for (std::size_t k = 0; k < op.bodies.size(); ++k) {
-        const ir::Expr& body = op.bodies[k];
+        const ir::Expr body = referenceBody(op, op.bodies[k]);
         out += op.name + "(";
         writeList(dag, op.axes, out);
         out += ')';
@@ -136,6 +141,16 @@ void writeOp(const Dag& dag, const Op& op, PrintMode mode, std::string& out)
         else
             write(dag, body, out);
         out += '\n';
+    }
+}
+
+double largestFinite(DType t)
+{
+    switch (t) {
+    case DType::F16: return 65504;
+    case DType::BF16: return 0x1.fep127;
+    case DType::F32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
     }
 }
 
@@ -158,6 +173,22 @@ std::string shortened(const std::string& text)
 }
 
 } // namespace
+
+ir::Expr referenceBody(const Op& op, const ir::Expr& body)
+{
+    std::size_t replaced = 1; // a reduction's identity
+    if (body->kind == ir::ExprKind::IfThenElse && op.attrs.contains("pads_maximum"))
+        replaced = 2;
+    else if (body->kind != ir::ExprKind::Reduce)
+        return body;
+    const ir::Expr& literal = body->operands[replaced];
+    if (literal->kind != ir::ExprKind::FloatImm || !std::isinf(literal->floatValue))
+        return body;
+    ir::Node node = *body;
+    node.operands[replaced] = ir::floatImm(std::copysign(largestFinite(literal->dtype), literal->floatValue),
+                                           literal->dtype);
+    return makeNode(std::move(node));
+}
 
 std::string print(const Dag& dag, PrintMode mode)
 {

@@ -16,6 +16,10 @@ enum class PrintMode : std::uint8_t
 /// A line per operation body, each ended by a line feed, in stage order.
 std::string print(const Dag& dag, PrintMode mode = PrintMode::Full);
 
+/// The body as the reference writes it. It pads a maximum, and begins one, with the lowest finite number of the type;
+/// we do so with -infinity, which is right for infinite data too, and keep its text and its keys.
+ir::Expr referenceBody(const Op& op, const ir::Expr& body);
+
 /// The reference's spelling of an expression of the DAG: "(yy*2)", "tir.exp(x)", "placeholder[i, k]".
 std::string printExpr(const Dag& dag, const ir::Expr& e);
 

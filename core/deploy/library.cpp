@@ -115,6 +115,8 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     }
     staged.inputs = portsOf(graph, graph.inputs, options.inputLayouts);
     staged.outputs = portsOf(graph, graph.outputs, options.outputLayouts);
+    for (std::size_t i = 0; i < staged.outputs.size(); ++i)
+        staged.outputs[i].name = graph.outputName(i);
     LATHE_TRY_ASSIGN(staged.kernels, collectKernels(graph, partition, choices));
     LATHE_TRY_ASSIGN(CompiledKernels compiled, compiler.compile(staged.kernels.sources));
     PlanOptions planOptions;

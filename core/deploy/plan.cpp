@@ -256,16 +256,17 @@ private:
             const graph::Value& value = m_graph.value(id);
             LATHE_TRY_ASSIGN(const IndexMap map, plainMap(value));
             LATHE_TRY_ASSIGN(const std::size_t tensor, tensorIn(id, map, value.dtype));
+            const std::string& name = m_graph.outputName(i);
             Buffer& buffer = m_buffers[m_tensors[tensor].buffer];
             if (buffer.storage == Storage::Arena) { // its producer writes the caller's buffer
                 buffer.storage = Storage::Output;
                 buffer.place = i;
-                m_outputs.push_back(addTensor(m_tensors[tensor].buffer, map, value.dtype, value.name));
+                m_outputs.push_back(addTensor(m_tensors[tensor].buffer, map, value.dtype, name));
                 continue;
             }
             const std::size_t own = addTensor(addBuffer(bytesOf(map, value.dtype), Storage::Output, i), map,
-                                              value.dtype, value.name);
-            m_instructions.push_back({InstructionKind::Copy, "output " + value.name, {tensor, own}});
+                                              value.dtype, name);
+            m_instructions.push_back({InstructionKind::Copy, "output " + name, {tensor, own}});
             m_outputs.push_back(own);
         }
         return {};

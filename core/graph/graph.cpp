@@ -26,6 +26,11 @@ ValueId Graph::addConstant(std::string valueName, DType dtype, std::vector<std::
     return id;
 }
 
+const std::string& Graph::outputName(std::size_t output) const
+{
+    return output < outputNames.size() ? outputNames[output] : value(outputs[output]).name;
+}
+
 NodeId Graph::addNode(Node added)
 {
     const NodeId id(static_cast<std::int64_t>(nodes.size()));

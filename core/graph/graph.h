@@ -82,6 +82,7 @@ struct Graph
     std::vector<Node> nodes;
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
+    std::vector<std::string> outputNames; ///< the model's, in order; passes keep them. Empty: the names of the values
 
     const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id.value)]; }
     Value& value(ValueId id) { return values[static_cast<std::size_t>(id.value)]; }
@@ -93,6 +94,7 @@ struct Graph
                         std::shared_ptr<const ConstData> data);
     /// Appends; output shapes must be set by the caller or by inferShapes (shape_inference.h).
     NodeId addNode(Node node);
+    const std::string& outputName(std::size_t output) const;
     std::vector<std::vector<NodeId>> consumers() const; ///< by value
 };
 

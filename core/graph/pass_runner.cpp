@@ -181,11 +181,15 @@ Result<Graph> PassRunner::run(std::string_view pass, Result<Graph> graph,
         return graph;
     }
     const Graph before = *graph;
+    std::vector<std::string> names;
+    for (std::size_t output = 0; output < before.outputs.size(); ++output)
+        names.push_back(before.outputName(output));
     const auto start = Clock::now();
     Result<Graph> result = change(*std::move(graph));
     run.seconds = secondsSince(start);
     if (!result)
         return std::move(result).error().note(fmt::format("the pass {}", pass));
+    result->outputNames = std::move(names); // whatever computes them now
     if (auto sound = verify(*result); !sound)
         return makeError(Errc::Internal, sound.error().message).note(fmt::format("the pass {}", pass));
     run.after = static_cast<std::int64_t>(result->nodes.size());

@@ -100,6 +100,7 @@ Result<Graph> compact(const Graph& graph)
     }
     for (const ValueId output : graph.outputs)
         result.outputs.push_back(mapped(output));
+    result.outputNames = graph.outputNames;
     return result;
 }
 

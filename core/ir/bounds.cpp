@@ -3,6 +3,7 @@
 #include "core/ir/linear_form.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace lathe::ir {
 
@@ -50,13 +51,24 @@ Interval typeRange(DType t)
     }
 }
 
+bool withinType(Interval values, DType t)
+{
+    if (t == DType::I32)
+        return values.lo >= std::numeric_limits<std::int32_t>::min()
+               && values.hi <= std::numeric_limits<std::int32_t>::max();
+    return typeRange(t).contains(values);
+}
+
 Interval comparison(const Expr& e, const Ranges& ranges)
 {
     if (isFloat(e->operands[0]->dtype))
         return {0, 1};
     LinearForm difference = linearForm(e->operands[0], ranges);
-    difference.add(linearForm(e->operands[1], ranges), -1);
-    const Interval d = boundsOf(difference, ranges);
+    const LinearForm other = linearForm(e->operands[1], ranges);
+    if (mayWrap(difference, ranges) || mayWrap(other, ranges))
+        return {0, 1};
+    difference.add(other, -1);
+    const Interval d = exactBoundsOf(difference, ranges);
     const auto decided = [](bool isTrue, bool isFalse) {
         return isTrue ? Interval::point(1) : isFalse ? Interval::point(0) : Interval{0, 1};
     };
@@ -79,7 +91,10 @@ Interval atomBounds(const Expr& e, const Ranges& ranges)
     switch (e->kind) {
     case ExprKind::IntImm: return Interval::point(e->intValue);
     case ExprKind::Var: return ranges.of(e.get());
-    case ExprKind::Mul: return of(0) * of(1);
+    case ExprKind::Mul: {
+        const Interval product = of(0) * of(1);
+        return holdsData(e) && !withinType(product, e->dtype) ? typeRange(e->dtype) : product;
+    }
     case ExprKind::FloorDiv: {
         const Interval a = of(0);
         const Interval b = of(1);
@@ -138,7 +153,7 @@ Interval atomBounds(const Expr& e, const Ranges& ranges)
         if (isFloat(e->operands[0]->dtype))
             return type;
         const Interval a = of(0);
-        return type.contains(a) ? a : type;
+        return withinType(a, e->dtype) ? a : type;
     }
     default: return typeRange(e->dtype);
     }
@@ -192,6 +207,11 @@ Interval unite(Interval a, Interval b)
 }
 
 Interval boundsOf(const LinearForm& form, const Ranges& ranges)
+{
+    return mayWrap(form, ranges) ? Interval::all() : exactBoundsOf(form, ranges);
+}
+
+Interval exactBoundsOf(const LinearForm& form, const Ranges& ranges)
 {
     Interval sum = Interval::point(form.constant);
     for (const LinearForm::Term& term : form.terms)

@@ -4,6 +4,7 @@
 #include "core/support/check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace lathe::ir {
@@ -20,7 +21,8 @@ bool isComparison(ExprKind kind)
     return kind >= ExprKind::Eq && kind <= ExprKind::Ge;
 }
 
-bool compare(ExprKind kind, std::int64_t a, std::int64_t b)
+template<typename T>
+bool compare(ExprKind kind, T a, T b)
 {
     switch (kind) {
     case ExprKind::Eq: return a == b;
@@ -60,22 +62,46 @@ Expr makeNode(ExprKind kind, DType dtype, std::vector<Expr> operands)
     return Expr(std::move(node));
 }
 
+/// As the machine holds it.
+std::int64_t wrapped(std::uint64_t value, DType t)
+{
+    switch (t) {
+    case DType::Bool: return value != 0 ? 1 : 0;
+    case DType::I8: return static_cast<std::int8_t>(value);
+    case DType::U8: return static_cast<std::uint8_t>(value);
+    case DType::I16: return static_cast<std::int16_t>(value);
+    case DType::U16: return static_cast<std::uint16_t>(value);
+    case DType::I32: return static_cast<std::int32_t>(value);
+    case DType::U32: return static_cast<std::uint32_t>(value);
+    default: return static_cast<std::int64_t>(value);
+    }
+}
+
 /// The literal or operand that `a kind b` is, or an empty Expr. Integers only: floats round, and their zero has a sign.
 Expr foldInteger(ExprKind kind, const Expr& a, const Expr& b)
 {
     const DType t = a->dtype;
     if (isInt(a) && isInt(b)) {
-        const std::int64_t x = a->intValue;
-        const std::int64_t y = b->intValue;
+        const std::int64_t x = a->intValue, y = b->intValue;
+        const auto ux = static_cast<std::uint64_t>(x), uy = static_cast<std::uint64_t>(y);
+        const bool isWide = t == DType::U64; // whose upper half is negative here
+        if (isWide && (x < 0 || y < 0) && (kind == ExprKind::FloorDiv || kind == ExprKind::FloorMod))
+            return {};
         switch (kind) {
-        case ExprKind::Add: return intImm(x + y, t);
-        case ExprKind::Sub: return intImm(x - y, t);
-        case ExprKind::Mul: return intImm(x * y, t);
-        case ExprKind::FloorDiv: return y != 0 ? intImm(floorDivide(x, y), t) : Expr();
-        case ExprKind::FloorMod: return y != 0 ? intImm(x - floorDivide(x, y) * y, t) : Expr();
-        case ExprKind::Min: return intImm(std::min(x, y), t);
-        case ExprKind::Max: return intImm(std::max(x, y), t);
-        default: return isComparison(kind) ? boolImm(compare(kind, x, y)) : Expr();
+        case ExprKind::Add: return intImm(wrapped(ux + uy, t), t);
+        case ExprKind::Sub: return intImm(wrapped(ux - uy, t), t);
+        case ExprKind::Mul: return intImm(wrapped(ux * uy, t), t);
+        case ExprKind::FloorDiv:
+            if (y == -1) // the quotient of the lowest value wraps around
+                return intImm(wrapped(0 - ux, t), t);
+            return y != 0 ? intImm(floorDivide(x, y), t) : Expr();
+        case ExprKind::FloorMod: return y == -1 ? intImm(0, t) : y != 0 ? intImm(floorModulo(x, y), t) : Expr();
+        case ExprKind::Min: return isWide ? (ux < uy ? a : b) : (x < y ? a : b);
+        case ExprKind::Max: return isWide ? (ux > uy ? a : b) : (x > y ? a : b);
+        default:
+            if (!isComparison(kind))
+                return {};
+            return boolImm(isWide ? compare(kind, ux, uy) : compare(kind, x, y));
         }
     }
     switch (kind) {
@@ -312,9 +338,22 @@ bool equal(const Expr& a, const Expr& b)
         || a->operands.size() != b->operands.size() || a->axes.size() != b->axes.size() || a->name != b->name)
         return false;
     if (a->kind == ExprKind::FloatImm)
-        return a->floatValue == b->floatValue || (a->floatValue != a->floatValue && b->floatValue != b->floatValue);
+        return a->floatValue == b->floatValue ? std::signbit(a->floatValue) == std::signbit(b->floatValue)
+                                              : std::isnan(a->floatValue) && std::isnan(b->floatValue);
     return std::equal(a->operands.begin(), a->operands.end(), b->operands.begin(), &equal)
            && std::equal(a->axes.begin(), a->axes.end(), b->axes.begin(), &equal);
+}
+
+Expr vanishingZero(DType dtype)
+{
+    auto node = std::make_shared<Node>(*floatImm(0, dtype));
+    node->intValue = 1;
+    return Expr(std::move(node));
+}
+
+bool isVanishingZero(const Expr& e)
+{
+    return e->kind == ExprKind::FloatImm && e->intValue != 0;
 }
 
 bool isConst(const Expr& e, std::int64_t value)

@@ -79,7 +79,7 @@ struct Node
     ExprKind kind = ExprKind::IntImm;
     DType dtype = DType::I32;
     Combiner combiner = Combiner::Sum; ///< Reduce
-    std::int64_t intValue = 0; ///< IntImm
+    std::int64_t intValue = 0; ///< IntImm; of a FloatImm 1 if it is a vanishing zero
     double floatValue = 0; ///< FloatImm
     /// Load: which source. In a compute DAG: index of the operation in Dag::ops. In a loop nest: index of the buffer.
     std::int32_t source = -1;
@@ -93,6 +93,10 @@ struct Node
 // Bool.
 Expr intImm(std::int64_t value, DType dtype = DType::I32);
 Expr floatImm(double value, DType dtype = DType::F32);
+/// A zero of a constant matrix: its products with anything vanish, and sums pass over them. Only for algorithms that
+/// are defined for finite numbers alone, as winograd's are.
+Expr vanishingZero(DType dtype);
+bool isVanishingZero(const Expr& e);
 Expr boolImm(bool value);
 Expr var(std::string name, DType dtype = DType::I32); ///< a new identity each time
 Expr binary(ExprKind kind, Expr a, Expr b);

@@ -259,8 +259,8 @@ private:
         case ExprKind::Sub: return rounded(a - b);
         case ExprKind::Mul: return rounded(a * b);
         case ExprKind::Div: return rounded(a / b);
-        case ExprKind::Min: return {std::min(a, b), 0};
-        case ExprKind::Max: return {std::max(a, b), 0};
+        case ExprKind::Min: return {minimum(a, b), 0};
+        case ExprKind::Max: return {maximum(a, b), 0};
         case ExprKind::Eq: return {0, a == b};
         case ExprKind::Ne: return {0, a != b};
         case ExprKind::Lt: return {0, a < b};

@@ -3,16 +3,32 @@
 #include "core/ir/simplify.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace lathe::ir {
+
+namespace {
+
+// Data wraps around in machine arithmetic, and so do coefficients here.
+std::int64_t sum(std::int64_t a, std::int64_t b)
+{
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+std::int64_t product(std::int64_t a, std::int64_t b)
+{
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+} // namespace
 
 void LinearForm::add(const Expr& atom, std::int64_t coefficient)
 {
     for (auto it = terms.begin(); it != terms.end(); ++it) {
         if (!equal(it->atom, atom))
             continue;
-        it->coefficient += coefficient;
+        it->coefficient = sum(it->coefficient, coefficient);
         if (it->coefficient == 0)
             terms.erase(it);
         return;
@@ -23,18 +39,17 @@ void LinearForm::add(const Expr& atom, std::int64_t coefficient)
 
 void LinearForm::add(const LinearForm& other, std::int64_t factor)
 {
-    constant += other.constant * factor;
+    constant = sum(constant, product(other.constant, factor));
     for (const Term& term : other.terms)
-        add(term.atom, term.coefficient * factor);
+        add(term.atom, product(term.coefficient, factor));
 }
 
 void LinearForm::scale(std::int64_t factor)
 {
-    if (factor == 0)
-        terms.clear();
-    constant *= factor;
+    constant = product(constant, factor);
     for (Term& term : terms)
-        term.coefficient *= factor;
+        term.coefficient = product(term.coefficient, factor);
+    std::erase_if(terms, [](const Term& term) { return term.coefficient == 0; });
 }
 
 std::int64_t LinearForm::coefficientOf(const Expr& atom) const
@@ -43,6 +58,13 @@ std::int64_t LinearForm::coefficientOf(const Expr& atom) const
         if (equal(term.atom, atom))
             return term.coefficient;
     return 0;
+}
+
+bool holdsData(const Expr& e)
+{
+    if (e->kind == ExprKind::Load || e->kind == ExprKind::Call || isFloat(e->dtype))
+        return true;
+    return std::any_of(e->operands.begin(), e->operands.end(), &holdsData);
 }
 
 namespace {
@@ -58,6 +80,34 @@ LinearForm atomForm(Expr atom)
     form.dtype = atom->dtype;
     form.terms.push_back({std::move(atom), 1});
     return form;
+}
+
+bool holdsData(const LinearForm& form)
+{
+    return std::any_of(form.terms.begin(), form.terms.end(),
+                       [](const LinearForm::Term& t) { return holdsData(t.atom); });
+}
+
+bool fits(Interval values, DType dtype)
+{
+    const std::int64_t end = dtype == DType::I32 ? std::numeric_limits<std::int32_t>::max() : Interval::kUnbounded - 1;
+    return values.lo >= -end && values.hi <= end;
+}
+
+/// Whether both sides of the comparison that inequalityToExpr() writes can be computed.
+bool sidesFit(const LinearForm& form, const Ranges& ranges)
+{
+    if (!holdsData(form))
+        return true;
+    LinearForm left{0, form.dtype, {}}, right{0, form.dtype, {}};
+    for (const LinearForm::Term& term : form.terms)
+        (term.coefficient > 0 ? left : right).terms.push_back(term);
+    left.constant = form.constant;
+    const Interval l = exactBoundsOf(left, ranges), r = exactBoundsOf(right, ranges);
+    left.constant = 0;
+    right.constant = form.constant;
+    return fits(l, form.dtype) && fits(r, form.dtype) && fits(exactBoundsOf(left, ranges), form.dtype)
+           && fits(exactBoundsOf(right, ranges), form.dtype);
 }
 
 /// form = quotient * divisor + rest, coefficient by coefficient; the rest's constant lies in [0, divisor).
@@ -115,6 +165,8 @@ bool constantQuotient(const LinearForm& rest, std::int64_t divisor, const Ranges
 
 LinearForm divide(const LinearForm& form, std::int64_t divisor, const Ranges& ranges)
 {
+    if (mayWrap(form, ranges))
+        return atomForm(floorDiv(toExpr(form), intImm(divisor, form.dtype)));
     LinearForm quotient;
     LinearForm rest;
     splitByDivisor(form, divisor, quotient, rest);
@@ -140,6 +192,8 @@ LinearForm divide(const LinearForm& form, std::int64_t divisor, const Ranges& ra
 
 LinearForm modulo(const LinearForm& form, std::int64_t divisor, const Ranges& ranges)
 {
+    if (mayWrap(form, ranges))
+        return atomForm(floorMod(toExpr(form), intImm(divisor, form.dtype)));
     LinearForm quotient;
     LinearForm rest;
     splitByDivisor(form, divisor, quotient, rest);
@@ -192,9 +246,11 @@ LinearForm extremum(const Expr& e, const Ranges& ranges)
 {
     const LinearForm a = linearForm(e->operands[0], ranges);
     const LinearForm b = linearForm(e->operands[1], ranges);
+    if (mayWrap(a, ranges) || mayWrap(b, ranges))
+        return atomForm(binary(e->kind, toExpr(a), toExpr(b)));
     LinearForm difference = a;
     difference.add(b, -1);
-    const Interval d = boundsOf(difference, ranges);
+    const Interval d = exactBoundsOf(difference, ranges);
     const bool isMin = e->kind == ExprKind::Min;
     if (d.hi <= 0)
         return isMin ? a : b;
@@ -204,6 +260,12 @@ LinearForm extremum(const Expr& e, const Ranges& ranges)
 }
 
 } // namespace
+
+bool mayWrap(const LinearForm& form, const Ranges& ranges)
+{
+    const bool plain = form.terms.size() == 1 && form.terms[0].coefficient == 1 && form.constant == 0;
+    return !plain && holdsData(form) && !fits(exactBoundsOf(form, ranges), form.dtype);
+}
 
 LinearForm linearForm(const Expr& e, const Ranges& ranges)
 {
@@ -244,6 +306,8 @@ LinearForm linearForm(const Expr& e, const Ranges& ranges)
     case ExprKind::Cast:
         if (isIndexType(e->operands[0]->dtype) && sizeOf(e->operands[0]->dtype) <= sizeOf(e->dtype)) {
             LinearForm inner = linearForm(e->operands[0], ranges);
+            if (mayWrap(inner, ranges))
+                return atomForm(cast(e->dtype, toExpr(inner)));
             inner.dtype = e->dtype;
             for (LinearForm::Term& term : inner.terms)
                 term.atom = cast(e->dtype, term.atom);
@@ -280,7 +344,7 @@ Expr toExpr(const LinearForm& form)
     for (const LinearForm::Term& term : form.terms)
         if (term.coefficient < 0)
             sum = sum - scaled(term, -term.coefficient);
-    if (form.constant < 0)
+    if (form.constant < 0 && form.constant != std::numeric_limits<std::int64_t>::min())
         return sum - intImm(-form.constant, form.dtype);
     return sum + intImm(form.constant, form.dtype);
 }
@@ -291,11 +355,15 @@ bool asInequality(const Expr& e, const Ranges& ranges, LinearForm& form)
         return false;
     const LinearForm a = linearForm(e->operands[0], ranges);
     const LinearForm b = linearForm(e->operands[1], ranges);
+    if (mayWrap(a, ranges) || mayWrap(b, ranges))
+        return false;
     const bool less = e->kind == ExprKind::Lt || e->kind == ExprKind::Le;
     form = less ? b : a;
     form.add(less ? a : b, -1);
     if (e->kind == ExprKind::Lt || e->kind == ExprKind::Gt)
-        form.constant -= 1;
+        form.constant = sum(form.constant, -1);
+    if (!sidesFit(form, ranges))
+        return false;
     const std::int64_t g = commonDivisor(form);
     if (g > 1) {
         form.constant = floorDivide(form.constant, g);

@@ -39,9 +39,19 @@ inline bool isIndexType(DType t)
 /// Linear form of an I32 or I64 expression, its atoms simplified under `ranges`.
 LinearForm linearForm(const Expr& e, const Ranges& ranges);
 Expr toExpr(const LinearForm& form);
+/// Of its value in machine arithmetic, which wraps around: all, where it may.
 Interval boundsOf(const LinearForm& form, const Ranges& ranges);
+/// Of the sum itself.
+Interval exactBoundsOf(const LinearForm& form, const Ranges& ranges);
 
-/// A comparison of integers (Lt, Le, Gt, Ge) as form >= 0, coefficients without a common divisor. False if `e` is none.
+/// Whether machine arithmetic may give another value than the sum: where atoms are data (loads, calls), which go to the
+/// ends of their type. Variables of loops and what is computed from them never wrap around.
+bool mayWrap(const LinearForm& form, const Ranges& ranges);
+/// Whether `e` takes a value from memory or from a function of floats.
+bool holdsData(const Expr& e);
+
+/// A comparison of integers (Lt, Le, Gt, Ge) as form >= 0, coefficients without a common divisor. False if `e` is none,
+/// or one of data that may wrap around.
 bool asInequality(const Expr& e, const Ranges& ranges, LinearForm& form);
 /// The comparison that form >= 0 is: positive terms on the left.
 Expr inequalityToExpr(const LinearForm& form);

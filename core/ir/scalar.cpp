@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -138,6 +139,35 @@ Scalar roundTo(Scalar value, DType t)
     return value;
 }
 
+std::int64_t saturate(double value, DType t)
+{
+    if (t == DType::Bool)
+        return value != 0 ? 1 : 0;
+    if (std::isnan(value))
+        return 0;
+    const int bits = static_cast<int>(sizeOf(t)) * 8;
+    const double low = isSigned(t) ? -std::ldexp(1.0, bits - 1) : 0;
+    const double high = std::ldexp(1.0, isSigned(t) ? bits - 1 : bits); // the first that does not fit
+    if (value <= low)
+        return bits == 64 && isSigned(t) ? std::numeric_limits<std::int64_t>::min() : static_cast<std::int64_t>(low);
+    if (value >= high) // all bits set for U64
+        return bits < 64     ? static_cast<std::int64_t>(high) - 1
+               : isSigned(t) ? std::numeric_limits<std::int64_t>::max()
+                             : -1;
+    return t == DType::U64 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(value))
+                           : static_cast<std::int64_t>(value);
+}
+
+double minimum(double a, double b)
+{
+    return a < b || std::isnan(a) ? a : b;
+}
+
+double maximum(double a, double b)
+{
+    return a > b || std::isnan(a) ? a : b;
+}
+
 Scalar convert(Scalar value, DType from, DType to)
 {
     if (isFloat(from) == isFloat(to))
@@ -147,12 +177,7 @@ Scalar convert(Scalar value, DType from, DType to)
                                            : static_cast<double>(value.i),
                         0},
                        to);
-    if (to == DType::Bool)
-        return {0, value.f != 0 ? 1 : 0};
-    // Towards zero; what does not fit saturates, so that the result does not depend on the machine.
-    constexpr double kLimit = 9.2e18;
-    const double clipped = std::isnan(value.f) ? 0 : std::min(std::max(value.f, -kLimit), kLimit);
-    return roundTo({0, static_cast<std::int64_t>(clipped)}, to);
+    return {0, saturate(value.f, to)};
 }
 
 Intrinsic findIntrinsic(const std::string& name)
@@ -165,6 +190,8 @@ Intrinsic findIntrinsic(const std::string& name)
         {"sqrt", [](double x, double, double) { return std::sqrt(x); }},
         {"rsqrt", [](double x, double, double) { return 1.0 / std::sqrt(x); }},
         {"tanh", [](double x, double, double) { return std::tanh(x); }},
+        {"expm1", [](double x, double, double) { return std::expm1(x); }},
+        {"log1p", [](double x, double, double) { return std::log1p(x); }},
         {"erf", [](double x, double, double) { return std::erf(x); }},
         {"sigmoid", [](double x, double, double) { return 1.0 / (1.0 + std::exp(-x)); }},
         {"sin", [](double x, double, double) { return std::sin(x); }},

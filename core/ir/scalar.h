@@ -20,6 +20,11 @@ void storeScalar(std::byte* at, DType t, Scalar value);
 /// Rounds or wraps to what `t` can hold.
 Scalar roundTo(Scalar value, DType t);
 Scalar convert(Scalar value, DType from, DType to);
+/// The integer nearest to `value` towards zero that `t` holds: its ends for what lies beyond them, 0 for not-a-number.
+std::int64_t saturate(double value, DType t);
+/// Not-a-number if one of them is; which zero, where both are zeros, is not said.
+double minimum(double a, double b);
+double maximum(double a, double b);
 
 /// Pure intrinsics by name, on floats of up to three arguments; nullptr if the name is not known.
 using Intrinsic = double (*)(double, double, double);

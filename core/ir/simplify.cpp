@@ -51,10 +51,24 @@ bool isPowerOfTwo(double value)
     return std::fabs(std::frexp(value, &exponent)) == 0.5 && exponent > -16 && exponent < 16;
 }
 
+bool isNegativeZero(const Expr& e)
+{
+    return isFloatConst(e, 0) && std::signbit(e->floatValue);
+}
+
+/// Only what no value contradicts: x * 0 is no zero for an infinity, and x + 0 loses the sign of -0.
 Expr foldFloat(const Expr& e)
 {
     const Expr& a = e->operands[0];
     const Expr& b = e->operands[1];
+    if (isVanishingZero(a) || isVanishingZero(b)) {
+        if (e->kind == ExprKind::Mul)
+            return isVanishingZero(a) ? a : b;
+        if (isVanishingZero(b)) // sums and differences
+            return a;
+        if (e->kind == ExprKind::Add)
+            return b;
+    }
     if (a->kind == ExprKind::FloatImm && b->kind == ExprKind::FloatImm
         && (e->dtype == DType::F32 || e->dtype == DType::F64)) {
         const double x = a->floatValue;
@@ -68,14 +82,14 @@ Expr foldFloat(const Expr& e)
     }
     switch (e->kind) {
     case ExprKind::Add:
-        if (isFloatConst(b, 0))
+        if (isNegativeZero(b))
             return a;
-        return isFloatConst(a, 0) ? b : e;
-    case ExprKind::Sub: return isFloatConst(b, 0) ? a : e;
+        return isNegativeZero(a) ? b : e;
+    case ExprKind::Sub: return isFloatConst(b, 0) && !isNegativeZero(b) ? a : e;
     case ExprKind::Mul:
-        if (isFloatConst(b, 1) || isFloatConst(a, 0))
+        if (isFloatConst(b, 1))
             return a;
-        if (isFloatConst(a, 1) || isFloatConst(b, 0))
+        if (isFloatConst(a, 1))
             return b;
         // (x * c1) * c2 with a power of two among them is x * (c1*c2) exactly.
         if (b->kind == ExprKind::FloatImm && a->kind == ExprKind::Mul && a->operands[1]->kind == ExprKind::FloatImm

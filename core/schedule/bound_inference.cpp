@@ -37,6 +37,14 @@ struct Span
     std::int64_t width = 0; ///< hi - lo, constant
 };
 
+/// The body of a constant matrix, whose zeros drop out of sums of products.
+Expr withVanishingZeros(const Expr& body)
+{
+    return ir::transform(body, [](const Expr& e) {
+        return e->kind == ExprKind::FloatImm && e->floatValue == 0 ? ir::vanishingZero(e->dtype) : Expr();
+    });
+}
+
 /// Relaxes index expressions over all variables but the outer ones.
 class Relaxer
 {
@@ -173,7 +181,9 @@ private:
         m_bodies.resize(m_dag.ops.size());
         for (std::size_t i = 0; i < m_dag.ops.size(); ++i)
             for (const Expr& body : m_dag.ops[i].bodies)
-                m_bodies[i].push_back(inlineLoads(body, m_stages, m_dag, m_bodies));
+                m_bodies[i].push_back(
+                    inlineLoads(m_dag.ops[i].attrs.contains("const_matrix") ? withVanishingZeros(body) : body, m_stages,
+                                m_dag, m_bodies));
     }
 
     Result<> inferStage(std::int32_t id)

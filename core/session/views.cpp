@@ -66,8 +66,11 @@ std::shared_ptr<const GraphView> viewGraph(const LoadedModel& model)
             n.outputs.push_back(viewValue(g.value(id)));
         view->nodes.push_back(std::move(n));
     }
-    for (const graph::ValueId id : g.outputs)
-        view->edges.push_back({g.value(id).producer.value, -1, viewValue(g.value(id))});
+    for (std::size_t i = 0; i < g.outputs.size(); ++i) {
+        const graph::Value& value = g.value(g.outputs[i]);
+        view->edges.push_back({value.producer.value, -1, viewValue(value)});
+        view->edges.back().tensor.name = g.outputName(i);
+    }
     for (std::size_t s = 0; s < model.partition.subgraphs.size(); ++s) {
         const graph::Subgraph& subgraph = model.partition.subgraphs[s];
         for (const graph::NodeId id : subgraph.nodes) {

@@ -21,9 +21,9 @@ namespace {
 /// Above this many steps -interpret=auto leaves the outputs alone: a minute would pass for a second of model time.
 constexpr double kMaxSteps = 3e7;
 
-constexpr std::array<std::string_view, 16> kFunctions = {"exp",     "log", "sqrt",  "rsqrt", "tanh",  "erf",
+constexpr std::array<std::string_view, 18> kFunctions = {"exp",     "log", "sqrt",  "rsqrt", "tanh",  "erf",
                                                          "sigmoid", "pow", "floor", "ceil",  "round", "trunc",
-                                                         "abs",     "fma", "sin",   "cos"};
+                                                         "abs",     "fma", "sin",   "cos",   "expm1", "log1p"};
 
 Error unsupported(std::string what)
 {

@@ -84,6 +84,8 @@ double callFunction(Function function, const double* x)
     case Function::Fma: return std::fma(x[0], x[1], x[2]);
     case Function::Sin: return std::sin(x[0]);
     case Function::Cos: return std::cos(x[0]);
+    case Function::Expm1: return std::expm1(x[0]);
+    case Function::Log1p: return std::log1p(x[0]);
     }
     return 0;
 }
@@ -251,8 +253,10 @@ private:
         case NodeKind::Div: return f ? ofFloat(a.f / b.f, dtype) : ofInt(b.i == 0 ? 0 : a.i / b.i);
         case NodeKind::FloorDiv: return ofInt(floorDivide(a.i, b.i));
         case NodeKind::FloorMod: return ofInt(b.i == 0 ? 0 : a.i - floorDivide(a.i, b.i) * b.i);
-        case NodeKind::Min: return f ? ofFloat(std::min(a.f, b.f), dtype) : ofInt(std::min(a.i, b.i));
-        case NodeKind::Max: return f ? ofFloat(std::max(a.f, b.f), dtype) : ofInt(std::max(a.i, b.i));
+        case NodeKind::Min:
+            return f ? ofFloat(a.f < b.f || std::isnan(a.f) ? a.f : b.f, dtype) : ofInt(std::min(a.i, b.i));
+        case NodeKind::Max:
+            return f ? ofFloat(a.f > b.f || std::isnan(a.f) ? a.f : b.f, dtype) : ofInt(std::max(a.i, b.i));
         case NodeKind::Eq: return ofInt(f ? a.f == b.f : a.i == b.i);
         case NodeKind::Ne: return ofInt(f ? a.f != b.f : a.i != b.i);
         case NodeKind::Lt: return ofInt(f ? a.f < b.f : a.i < b.i);
@@ -346,7 +350,7 @@ std::string Program::read(const void* bytes, std::size_t size)
         const Node& node = m_nodes[n];
         const bool access = node.kind == NodeKind::Load || node.kind == NodeKind::Store;
         const std::uint32_t limit = access ? kernel->bufferCount : kernel->variables;
-        if (node.kind > NodeKind::If || node.dtype > DType::F64 || node.function > static_cast<int>(Function::Cos)
+        if (node.kind > NodeKind::If || node.dtype > DType::F64 || node.function > static_cast<int>(Function::Log1p)
             || node.childCount < minChildren(node.kind) || node.childCount > m_children.size()
             || node.firstChild > m_children.size() - node.childCount
             || ((access || node.kind == NodeKind::Var || node.kind == NodeKind::For)

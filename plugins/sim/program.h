@@ -62,7 +62,9 @@ enum class Function : std::uint8_t
     Abs,
     Fma,
     Sin,
-    Cos
+    Cos,
+    Expm1,
+    Log1p
 };
 
 struct Header

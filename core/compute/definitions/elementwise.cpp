@@ -4,8 +4,8 @@
 #include "core/support/check.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
+#include <numbers>
 
 namespace lathe::compute {
 
@@ -98,18 +98,59 @@ const char* binaryName(Binary op)
 ir::Expr softplus(const ir::Expr& x)
 {
     const ir::Expr decay = intrinsic("exp", lit(0, x) - intrinsic("fabs", x));
-    return ir::max(x, lit(0, x)) + intrinsic("log", decay + lit(1, x));
+    return ir::max(x, lit(0, x)) + intrinsic("log1p", decay);
 }
 
-/// An odd function by the first terms of its series (of x, x^3, x^5 ...) where |x| < 1/4, and `far` elsewhere, where no
-/// digits cancel.
-ir::Expr nearZero(const ir::Expr& x, std::initializer_list<double> terms, const ir::Expr& far)
+/// An odd function by its value at |x|. Where x is so small that the function is x, to the last digit, it is x with its
+/// sign.
+ir::Expr odd(const ir::Expr& x, const ir::Expr& ofSize)
 {
-    const ir::Expr square = x * x;
-    ir::Expr sum;
-    for (auto term = std::rbegin(terms); term != std::rend(terms); ++term)
-        sum = sum ? sum * square + lit(*term, x) : lit(*term, x);
-    return ir::select(intrinsic("fabs", x) < lit(0.25, x), x * sum, far);
+    const double small = x->dtype == DType::F64 ? 1e-9 : 1e-4;
+    return ir::select(intrinsic("fabs", x) < lit(small, x), x, ir::select(x < lit(0, x), lit(0, x) - ofSize, ofSize));
+}
+
+/// From here on x^2 + 1 and x^2 - 1 are x^2, to the last digit.
+double largeOf(const ir::Expr& x)
+{
+    return x->dtype == DType::F64 ? 1e9 : 1e4;
+}
+
+ir::Expr sinh(const ir::Expr& x)
+{
+    // (e^x - e^-x) / 2 by e^x - 1, where digits would cancel; by e^(x/2), where e^x alone overflows.
+    const ir::Expr size = intrinsic("fabs", x), grown = intrinsic("expm1", size);
+    const ir::Expr near = (grown + ir::div(grown, grown + lit(1, x))) * lit(0.5, x);
+    const ir::Expr root = intrinsic("exp", size * lit(0.5, x));
+    return odd(x, ir::select(size < lit(20, x), near, root * lit(0.5, x) * root));
+}
+
+ir::Expr cosh(const ir::Expr& x)
+{
+    const ir::Expr root = intrinsic("exp", intrinsic("fabs", x) * lit(0.5, x)); // e^x overflows before cosh x
+    return root * lit(0.5, x) * root + ir::div(ir::div(lit(0.5, x), root), root);
+}
+
+ir::Expr asinh(const ir::Expr& x)
+{
+    const ir::Expr size = intrinsic("fabs", x), square = x * x;
+    const ir::Expr near = intrinsic("log1p", size + ir::div(square, intrinsic("sqrt", square + lit(1, x)) + lit(1, x)));
+    const ir::Expr far = intrinsic("log", size) + lit(std::numbers::ln2, x);
+    return odd(x, ir::select(size < lit(largeOf(x), x), near, far));
+}
+
+ir::Expr acosh(const ir::Expr& x)
+{
+    const ir::Expr above = x - lit(1, x);
+    const ir::Expr root = intrinsic("sqrt", above) * intrinsic("sqrt", above + lit(2, x)); // NaN below 1
+    const ir::Expr near = intrinsic("log1p", above + root);
+    const ir::Expr far = intrinsic("log", x) + lit(std::numbers::ln2, x);
+    return ir::select(x > lit(largeOf(x), x), far, near);
+}
+
+ir::Expr atanh(const ir::Expr& x)
+{
+    const ir::Expr size = intrinsic("fabs", x);
+    return odd(x, intrinsic("log1p", ir::div(size * lit(2, x), lit(1, x) - size)) * lit(0.5, x));
 }
 
 ir::Expr divide(const ir::Expr& x, const ir::Expr& y)
@@ -140,9 +181,12 @@ ir::Expr applyUnary(Unary op, const ir::Expr& x)
 {
     switch (op) {
     case Unary::Relu: return ir::max(x, lit(0, x));
-    case Unary::Negative: return lit(0, x) - x;
+    case Unary::Negative: return lit(isFloat(x->dtype) ? -0.0 : 0, x) - x; // 0 - 0 has no sign
     case Unary::Abs: return isFloat(x->dtype) ? intrinsic("fabs", x) : ir::select(x < lit(0, x), lit(0, x) - x, x);
-    case Unary::Sign: return ir::select(x < lit(0, x), lit(-1, x), ir::select(x > lit(0, x), lit(1, x), lit(0, x)));
+    case Unary::Sign: {
+        const ir::Expr rest = isFloat(x->dtype) ? ir::select(ir::eq(x, x), lit(0, x), x) : lit(0, x); // NaN stays
+        return ir::select(x < lit(0, x), lit(-1, x), ir::select(x > lit(0, x), lit(1, x), rest));
+    }
     case Unary::Exp: return intrinsic("exp", x);
     case Unary::Log: return intrinsic("log", x);
     case Unary::Sqrt: return intrinsic("sqrt", x);
@@ -157,25 +201,11 @@ ir::Expr applyUnary(Unary op, const ir::Expr& x)
     case Unary::Asin: return intrinsic("atan", ir::div(x, intrinsic("sqrt", (lit(1, x) - x) * (lit(1, x) + x))));
     case Unary::Acos: return lit(2, x) * intrinsic("atan", intrinsic("sqrt", ir::div(lit(1, x) - x, lit(1, x) + x)));
     case Unary::Atan: return intrinsic("atan", x);
-    case Unary::Sinh: {
-        const ir::Expr grown = intrinsic("exp", x);
-        return nearZero(x, {1, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880},
-                        (grown - ir::div(lit(1, x), grown)) * lit(0.5, x));
-    }
-    case Unary::Cosh: {
-        const ir::Expr grown = intrinsic("exp", intrinsic("fabs", x));
-        return (grown + ir::div(lit(1, x), grown)) * lit(0.5, x);
-    }
-    case Unary::Asinh: {
-        const ir::Expr size = intrinsic("fabs", x);
-        const ir::Expr far = intrinsic("log", size + intrinsic("sqrt", x * x + lit(1, x)));
-        return nearZero(x, {1, -1.0 / 6, 3.0 / 40, -15.0 / 336, 105.0 / 3456},
-                        ir::select(x < lit(0, x), lit(0, x) - far, far));
-    }
-    case Unary::Acosh: return intrinsic("log", x + intrinsic("sqrt", (x - lit(1, x)) * (x + lit(1, x))));
-    case Unary::Atanh:
-        return nearZero(x, {1, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9},
-                        intrinsic("log", ir::div(lit(1, x) + x, lit(1, x) - x)) * lit(0.5, x));
+    case Unary::Sinh: return sinh(x);
+    case Unary::Cosh: return cosh(x);
+    case Unary::Asinh: return asinh(x);
+    case Unary::Acosh: return acosh(x);
+    case Unary::Atanh: return atanh(x);
     case Unary::Floor: return intrinsic("floor", x);
     case Unary::Ceil: return intrinsic("ceil", x);
     case Unary::Round: return intrinsic("round", x);
@@ -230,6 +260,8 @@ Tensor unary(DagBuilder& b, Unary op, Tensor x)
 
 Tensor clip(DagBuilder& b, Tensor x, std::optional<double> low, std::optional<double> high)
 {
+    if (low && high && *low > *high)
+        low = high; // an empty interval gives its upper end
     return elementwise(b, "T_clip", x, [&](const ir::Expr& v) {
         ir::Expr result = v;
         if (high)
@@ -247,22 +279,21 @@ Tensor leakyRelu(DagBuilder& b, Tensor x, double alpha)
 Tensor elu(DagBuilder& b, Tensor x, double alpha)
 {
     return elementwise(b, "T_elu", x, [&](const ir::Expr& v) {
-        return ir::select(v > lit(0, v), v, (intrinsic("exp", v) - lit(1, v)) * lit(alpha, v));
+        return ir::select(v > lit(0, v), v, intrinsic("expm1", v) * lit(alpha, v));
     });
 }
 
 Tensor selu(DagBuilder& b, Tensor x, double alpha, double gamma)
 {
     return elementwise(b, "T_selu", x, [&](const ir::Expr& v) {
-        return ir::select(v > lit(0, v), v * lit(gamma, v), (intrinsic("exp", v) - lit(1, v)) * lit(alpha * gamma, v));
+        return ir::select(v > lit(0, v), v * lit(gamma, v), intrinsic("expm1", v) * lit(alpha * gamma, v));
     });
 }
 
 Tensor celu(DagBuilder& b, Tensor x, double alpha)
 {
     return elementwise(b, "T_celu", x, [&](const ir::Expr& v) {
-        return ir::max(v, lit(0, v))
-               + ir::min((intrinsic("exp", v * lit(1 / alpha, v)) - lit(1, v)) * lit(alpha, v), lit(0, v));
+        return ir::max(v, lit(0, v)) + ir::min(intrinsic("expm1", v * lit(1 / alpha, v)) * lit(alpha, v), lit(0, v));
     });
 }
 

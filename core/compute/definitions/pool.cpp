@@ -14,13 +14,8 @@ using Exprs = std::vector<ir::Expr>;
 
 ir::Expr lowest(DType t)
 {
-    if (t == DType::F16)
-        return ir::floatImm(-65504.0, t);
-    if (t == DType::BF16)
-        return ir::floatImm(-3.3895313892515355e38, t);
     if (isFloat(t))
-        return ir::floatImm(
-            t == DType::F32 ? std::numeric_limits<float>::lowest() : std::numeric_limits<double>::lowest(), t);
+        return ir::floatImm(-std::numeric_limits<double>::infinity(), t);
     if (!isSigned(t))
         return ir::intImm(0, t);
     return ir::intImm(-(std::int64_t{1} << (sizeOf(t) * 8 - 2)) * 2, t);
@@ -94,6 +89,8 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
             }
             return ir::ifThenElse(inside, b.at(data, at), kind == PoolKind::Max ? lowest(type) : zero(type));
         });
+    if (padded && kind == PoolKind::Max)
+        b.setAttr(source, "pads_maximum", std::int64_t{1}); // how print() writes the padding
 
     std::vector<std::pair<std::string, std::int64_t>> reduceAxes;
     for (std::size_t i = 0; i < N; ++i)

@@ -101,11 +101,16 @@ Tensor reduction(DagBuilder& b, Reduction op, Tensor x, std::vector<std::int64_t
                             static_cast<double>(over.count()));
     case Reduction::LogSumExp: {
         const Tensor largest = reduceBy(b, ir::Combiner::Max, x, over, plain);
+        // Taken off to keep exp within its range; an infinity would leave infinity - infinity.
+        const Tensor taken = b.compute("T_finite", over.shape(), over.names(), "elemwise", [&](const Exprs& a) {
+            const ir::Expr v = b.at(largest, a), none = constant(0, v->dtype);
+            return ir::select(ir::eq(v - v, none), v, none);
+        });
         const Tensor sum = b.reduce(b.name(x) + "_red", over.shape(), over.names(), "comm_reduce", ir::Combiner::Sum,
                                     over.reduceAxes(), [&](const Exprs& a, const Exprs& r) {
-                                        return applyUnary(Unary::Exp, b.at(x, over.operand(a, r)) - b.at(largest, a));
+                                        return applyUnary(Unary::Exp, b.at(x, over.operand(a, r)) - b.at(taken, a));
                                     });
-        return binary(b, Binary::Add, unary(b, Unary::Log, sum), largest);
+        return binary(b, Binary::Add, unary(b, Unary::Log, sum), taken);
     }
     }
     return x;

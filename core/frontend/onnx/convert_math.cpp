@@ -164,18 +164,25 @@ Result<std::vector<ValueId>> convertWhere(Builder& b, NodeReader& node)
     return std::vector{y};
 }
 
-/// The bounds of Clip are attributes up to opset 10, optional inputs since; given as constants they become attributes
-/// again.
+/// The bounds of Clip are attributes up to opset 10, optional inputs since; where all are constants they become
+/// attributes again. Bounds of integers stay tensors, as an attribute would lose the digits of large ones.
 Result<std::vector<ValueId>> convertClip(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(ValueId x, b.input(node, 0));
+    bool known = isFloat(b.dtype(x));
+    for (const int index : {1, 2}) {
+        if (!node.hasInput(index))
+            continue;
+        LATHE_TRY_ASSIGN(const ValueId bound, b.input(node, index));
+        known = known && b.isConstant(bound);
+    }
     Attrs attrs;
     for (const auto& [name, index] : {std::pair{"min", 1}, std::pair{"max", 2}}) {
         if (node.has(name)) {
             LATHE_TRY_ASSIGN(attrs[name], node.number(name, 0));
         } else if (node.hasInput(index)) {
             LATHE_TRY_ASSIGN(const ValueId bound, b.input(node, index));
-            if (!b.isConstant(bound)) {
+            if (!known) { // the upper bound last: an empty interval gives that
                 LATHE_TRY_ASSIGN(x, b.emit(index == 1 ? "maximum" : "minimum", {}, {x, bound}));
                 continue;
             }

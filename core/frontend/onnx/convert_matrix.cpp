@@ -90,7 +90,9 @@ Result<std::vector<ValueId>> convertReduce(Builder& b, NodeReader& node)
         return skip ? value : c.reduce(name, value, axes.value_or(Ints{}), keepDims != 0);
     };
     if (op == "LogSumExp" && !skip) {
-        const ValueId largest = c.reduce("max", x, axes.value_or(Ints{}));
+        // The largest keeps exp within its range; an infinite one would leave infinity - infinity.
+        const ValueId top = c.reduce("max", x, axes.value_or(Ints{})), none = c.like(x, 0);
+        const ValueId largest = c.where(c.op("equal", {c.sub(top, top), none}), top, none);
         const ValueId sum = c.reduce("sum", c.op("exp", {c.sub(x, largest)}), axes.value_or(Ints{}));
         const ValueId y = c.add(c.op("log", {sum}), largest);
         if (keepDims != 0 || c.failed())

@@ -117,7 +117,9 @@ Result<std::vector<ValueId>> convertDynamicQuantize(Builder& b, NodeReader& node
     const ValueId none = c.like(x, 0);
     const ValueId high = c.op("maximum", {c.reduce("max", x, {}, false), none});
     const ValueId low = c.op("minimum", {c.reduce("min", x, {}, false), none});
-    const ValueId scale = c.div(c.sub(high, low), c.like(x, 255));
+    // Of zeros alone, 1, as ONNX Runtime gives: the standard's formula would divide by 0.
+    const ValueId width = c.sub(high, low);
+    const ValueId scale = c.where(c.op("equal", {width, none}), c.like(x, 1), c.div(width, c.like(x, 255)));
     const ValueId shift = c.op("clip", {c.op("round", {c.div(c.op("negative", {low}), scale)})},
                                {{"min", 0.0}, {"max", 255.0}});
     return c.finish({toInteger(c, c.div(x, scale), shift, DType::U8), scale, c.cast(shift, DType::U8)});

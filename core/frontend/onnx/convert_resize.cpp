@@ -135,7 +135,9 @@ Result<std::vector<ResizeAxis>> axesOf(const Request& r, const Ints& shape)
             axis.scale = static_cast<double>(axis.out) / static_cast<double>(axis.in);
         } else {
             axis.scale = r.scales[i];
-            const double wanted = std::floor(static_cast<double>(axis.in) * axis.scale);
+            // In f32, as scales are: 100 entries by 0.29 are 29, though 0.29f is less than 0.29.
+            const auto wanted = static_cast<double>(
+                std::floor(static_cast<float>(axis.in) * static_cast<float>(axis.scale)));
             if (!(wanted >= 1 && wanted <= static_cast<double>(kMaxExtent)))
                 return makeError(Errc::BadFile,
                                  fmt::format("the scale {} of {} entries is out of range", axis.scale, axis.in));

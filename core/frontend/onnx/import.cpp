@@ -414,6 +414,7 @@ private:
             if (hasNoElements(id))
                 return makeError(Errc::Unsupported, say(Msg::OutputEmpty, output.name()));
             m_builder.graph().outputs.push_back(id);
+            m_builder.graph().outputNames.push_back(output.name()); // of an Identity's the value has another
         }
         for (const graph::Node& node : m_builder.graph().nodes) {
             const bool empty = std::ranges::any_of(node.inputs, [this](graph::ValueId id) { return hasNoElements(id); })

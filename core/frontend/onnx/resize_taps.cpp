@@ -22,8 +22,12 @@ Result<double> sourceOf(const ResizeRule& rule, const ResizeAxis& axis, double o
         return length == 1 ? -0.5 : halfPixel;
     if (rule.coordinates == "asymmetric")
         return o / axis.scale;
-    if (rule.coordinates == "align_corners")
-        return length == 1 ? 0.0 : o * (in - 1) / (length - 1);
+    if (rule.coordinates == "align_corners") {
+        // The standard's own cases divide by the length before it was cut, where it shrinks; ONNX Runtime and the
+        // exporters' networks by the whole one, as the standard's text can be read. Where it grows we follow these.
+        const double last = axis.scale >= 1 ? static_cast<double>(axis.out) : length;
+        return last == 1 ? 0.0 : o * (in - 1) / (last - 1);
+    }
     if (rule.coordinates == "half_pixel_symmetric")
         return in / 2 * (1 - static_cast<double>(axis.out) / length) + halfPixel;
     if (rule.coordinates == "tf_crop_and_resize") {

@@ -39,7 +39,7 @@ double absOf(double x)
 }
 double signOf(double x)
 {
-    return x > 0 ? 1.0 : (x < 0 ? -1.0 : x);
+    return x > 0 ? 1.0 : (x < 0 ? -1.0 : (std::isnan(x) ? x : 0.0));
 }
 double expOf(double x)
 {

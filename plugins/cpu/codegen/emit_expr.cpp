@@ -205,9 +205,10 @@ llvm::Value* PhaseEmitter::arithmetic(const ir::Node& n)
     default: break;
     }
     const bool isMin = n.kind == ExprKind::Min;
-    llvm::Value* first = floating      ? (isMin ? m_builder.CreateFCmpOLT(a, b) : m_builder.CreateFCmpOGT(a, b))
-                         : isSignedInt ? (isMin ? m_builder.CreateICmpSLT(a, b) : m_builder.CreateICmpSGT(a, b))
-                                       : (isMin ? m_builder.CreateICmpULT(a, b) : m_builder.CreateICmpUGT(a, b));
+    if (floating)
+        return emitExtremum(m_builder, isMin, a, b);
+    llvm::Value* first = isSignedInt ? (isMin ? m_builder.CreateICmpSLT(a, b) : m_builder.CreateICmpSGT(a, b))
+                                     : (isMin ? m_builder.CreateICmpULT(a, b) : m_builder.CreateICmpUGT(a, b));
     return m_builder.CreateSelect(first, a, b);
 }
 
@@ -285,13 +286,9 @@ llvm::Value* PhaseEmitter::convert(llvm::Value* v, DType from, DType to)
         return roundTo(v, to);
     }
     if (isFloat(from)) {
-        // Towards zero into a type that holds every narrower one, then wrapped.
-        if (to == DType::U64)
-            return m_builder.CreateFPToUI(v, type);
-        const bool isWide = to == DType::I64 || to == DType::U32;
-        llvm::Value* whole = m_builder.CreateFPToSI(v,
-                                                    shaped(isWide ? m_builder.getInt64Ty() : m_builder.getInt32Ty()));
-        return m_builder.CreateTrunc(whole, type);
+        // Towards zero; the ends of the type for what lies beyond them, 0 for not-a-number.
+        return m_builder.CreateIntrinsic(isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+                                         {type, v->getType()}, {v});
     }
     if (isFloat(to)) {
         v = from != DType::Bool && isSigned(from) ? m_builder.CreateSIToFP(v, type) : m_builder.CreateUIToFP(v, type);

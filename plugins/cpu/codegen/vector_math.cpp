@@ -1,17 +1,20 @@
 #include "plugins/cpu/codegen/vector_math.h"
 
+#include "plugins/cpu/codegen/quarter_turns.h"
+
 #include <cmath>
 #include <numbers>
 #include <span>
 
 // Each function reduces its argument to a short interval and evaluates a polynomial there, near-minimax by Chebyshev
 // interpolation in 40 digits:
-//   exp   x = n ln2 + r, |r| <= ln2/2;   e^x = 2^n (1 + r + r^2 P(r)), 2^n applied in two halves so that subnormals
-//   survive log   x = 2^k m, m in [sqrt(1/2), sqrt 2); f = m - 1, s = f / (2 + f); log m = f - f^2/2 + s (f^2/2 + s^2
-//   P(s^2)) tanh  x + x^3 P(x^2) for x^2 < 0.4, else 1 - 2 / (e^2x + 1) sin   x = n pi/2 + r, |r| <= pi/4; by n mod 4
-//   one of +-(r + r^3 P(r^2)), +-(1 - r^2/2 + r^4 Q(r^2)) atan  t + t^3 P(t^2) with t = x or 1/x erf   f32: x P(x^2) /
-//   Q(x^2), a third of the instructions that the next takes (an activation of whole tensors)
-//         f64: x P(x^2) for |x| < 1, else 1 - e^q(x) where q = log erfc
+//   exp    x = n ln2 + r, |r| <= ln2/2; e^x = 2^n (1 + r + r^2 P(r)), 2^n applied in two halves so that subnormals
+//   survive log    x = 2^k m, m in [sqrt(1/2), sqrt 2); f = m - 1, s = f / (2 + f); log m = f - f^2/2 + s (f^2/2 + s^2
+//   P(s^2)) tanh   x + x^3 P(x^2) for x^2 < 0.4, else 1 - 2 / (e^2x + 1) sin    x = n pi/2 + r, |r| <= pi/4
+//   (quarter_turns.h); by n mod 4 one of +-(r + r^3 P(r^2)), +-(1 - r^2/2 + r^4 Q(r^2)) atan   t + t^3 P(t^2) with t =
+//   x or 1/x erf    f32: x P(x^2) / Q(x^2), a third of the instructions that the next takes (an activation of whole
+//   tensors)
+//          f64: x P(x^2) for |x| < 1, else 1 - e^q(x) where q = log erfc
 // Selections take the place of branches, so that lanes stay together.
 
 namespace lathe::cpu {
@@ -86,10 +89,6 @@ constexpr double kAtan64[] = {-0.3333333333333333283,    0.199999999999995532,  
                               -0.03375013200161973426,   0.02756794229734467666,   -0.02023870698639351579,
                               0.01275617290769429747,    -0.006575683344151698632, 0.002622977891906089023,
                               -0.0007518472526973821523, 0.0001368724853148122,    -0.00001183250541755569279};
-/// pi/2 in three pieces, short enough that the first products are exact.
-constexpr double kHalfPi32[] = {1.5703125, 0.0004837512969970703125, 7.549789954891882169e-8};
-constexpr double kHalfPi64[] = {1.57079632673412561416626, 6.077100454804362783534089e-11, 5.170182981794105568859e-19};
-
 using llvm::Value;
 
 class Maths
@@ -148,8 +147,8 @@ public:
                            x);
         Value* e = exp(b.CreateFAdd(a, a));
         Value* large = b.CreateFSub(real(1.0), b.CreateFDiv(real(2.0), b.CreateFAdd(e, real(1.0))));
-        large = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
-        return b.CreateSelect(b.CreateFCmpOLT(z, real(0.4)), small, large);
+        Value* result = b.CreateSelect(b.CreateFCmpOLT(z, real(0.4)), small, large);
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x); // of -0 too
     }
 
     Value* sigmoid(Value* x)
@@ -182,26 +181,24 @@ public:
         return b.CreateSelect(b.CreateFCmpUNO(x, x), x, result);
     }
 
-    /// sin(x + quarterTurns * pi/2).
+    /// sin(x + quarterTurns * pi/2), of one turn cos x.
     Value* sine(Value* x, std::int64_t quarterTurns)
     {
-        Value* shifted = fma(x, real(2 * std::numbers::inv_pi), real(rounder()));
-        Value* n = b.CreateSub(b.CreateBitCast(shifted, m_integer), b.CreateBitCast(real(rounder()), m_integer));
-        Value* nReal = b.CreateFSub(shifted, real(rounder()));
-        const double* pieces = m_isDouble ? kHalfPi64 : kHalfPi32;
-        Value* r = fma(nReal, real(-pieces[0]), x);
-        r = fma(nReal, real(-pieces[1]), r);
-        r = fma(nReal, real(-pieces[2]), r);
+        const QuarterTurns reduced = emitQuarterTurns(b, x);
+        Value* r = reduced.angle;
         Value* z = b.CreateFMul(r, r);
         Value* sinR = fma(b.CreateFMul(r, z), polynomial(z, m_isDouble ? std::span<const double>(kSin64) : kSin32), r);
         Value* quartic = b.CreateFMul(b.CreateFMul(z, z),
                                       polynomial(z, m_isDouble ? std::span<const double>(kCos64) : kCos32));
         Value* cosR = b.CreateFAdd(fma(z, real(-0.5), real(1.0)), quartic);
-        Value* turns = b.CreateAdd(n, integer(quarterTurns));
+        Value* turns = b.CreateAdd(reduced.turns, integer(quarterTurns));
         Value* isOdd = b.CreateICmpNE(b.CreateAnd(turns, integer(1)), integer(0));
         Value* isNegative = b.CreateICmpNE(b.CreateAnd(turns, integer(2)), integer(0));
         Value* magnitude = b.CreateSelect(isOdd, cosR, sinR);
-        return b.CreateSelect(isNegative, b.CreateFNeg(magnitude), magnitude);
+        Value* result = b.CreateSelect(isNegative, b.CreateFNeg(magnitude), magnitude);
+        if (quarterTurns != 0)
+            return result;
+        return b.CreateSelect(hasSign(x), b.CreateFNeg(result), result);
     }
 
     Value* atan(Value* x)
@@ -215,33 +212,68 @@ public:
         return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, p, x);
     }
 
-    /// Remainder with the sign of x; exact while the quotient fits the mantissa.
-    Value* fmod(Value* x, Value* y)
+    /// Remainder with the sign of x. From |x| it takes |y| 2^k as often as it goes, for falling k: in steps of so many
+    /// digits that the product of quotient and divisor is exact. In f64, for f32 too: `digits` of a mantissa, `range`
+    /// of a quotient.
+    Value* fmod(Value* x, Value* y, int digits, int range)
     {
-        Value* a = absolute(x);
+        const int step = m_hasFma ? 52 : 53 - digits;
         Value* d = absolute(y);
-        Value* q = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, b.CreateFDiv(a, d));
-        Value* r = fma(b.CreateFNeg(q), d, a);
-        r = b.CreateSelect(b.CreateFCmpOLT(r, real(0.0)), b.CreateFAdd(r, d), r); // the quotient was rounded up
-        r = b.CreateSelect(b.CreateFCmpOGE(r, d), b.CreateFSub(r, d), r);
+        Value* r = absolute(x);
+        if (step > 0) {
+            for (int k = range / step * step; k >= 0; k -= step) {
+                Value* divisor = b.CreateFMul(b.CreateFMul(d, real(std::ldexp(1.0, k / 2))),
+                                              real(std::ldexp(1.0, k - k / 2)));
+                r = b.CreateSelect(b.CreateFCmpOGE(r, divisor), remainder(r, divisor), r);
+            }
+        } else
+            r = remainder(r, d);
+        r = b.CreateSelect(b.CreateFCmpUNO(d, d), d, r);
         return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, r, x);
+    }
+
+    Value* log1p(Value* x)
+    {
+        // What 1 + x loses comes back as the first term of the series about 1 + x.
+        Value* one = real(1.0);
+        Value* sum = b.CreateFAdd(x, one);
+        Value* lost = b.CreateFDiv(b.CreateFSub(x, b.CreateFSub(sum, one)), sum);
+        Value* ends = b.CreateFCmpOEQ(b.CreateFMul(sum, real(0.0)), real(0.0)); // finite
+        ends = b.CreateAnd(ends, b.CreateFCmpONE(sum, real(0.0)));
+        Value* result = b.CreateFAdd(log(sum), b.CreateSelect(ends, lost, real(0.0)));
+        return b.CreateSelect(b.CreateFCmpOEQ(x, real(0.0)), x, result); // with its sign
+    }
+
+    Value* expm1(Value* x)
+    {
+        const Exponential e = splitExponential(x, std::numbers::log2e, false);
+        // 2^n (1 + p) - 1 = (2^n p + (2^n - 1)); both halves of 2^n are needed at the ends alone.
+        Value* scale = powerOfTwo(e.n);
+        Value* near = fma(scale, e.p, b.CreateFSub(scale, real(1.0)));
+        Value* far = scaled(b.CreateFAdd(e.p, real(1.0)), e.n);
+        Value* result = b.CreateSelect(b.CreateFCmpOGT(x, real(m_isDouble ? 700.0 : 80.0)), far, near);
+        result = b.CreateSelect(b.CreateFCmpOLT(x, real(m_isDouble ? -50.0 : -25.0)), real(-1.0), result);
+        return b.CreateSelect(b.CreateFCmpOEQ(x, real(0.0)), x, result); // with its sign
     }
 
     Value* pow(Value* x, Value* y)
     {
         Value* a = absolute(x);
         Value* magnitude = exp(b.CreateFMul(y, log(a)));
+        magnitude = b.CreateSelect(b.CreateAnd(b.CreateFCmpOEQ(a, real(1.0)), b.CreateFCmpORD(y, y)), a, magnitude);
         // Negative base: a number for integer exponents alone, negative for odd ones.
         Value* whole = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, y);
         Value* isWhole = b.CreateFCmpOEQ(whole, y);
         Value* halved = b.CreateFMul(y, real(0.5));
         Value* isOdd = b.CreateAnd(isWhole,
                                    b.CreateFCmpUNE(b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, halved), halved));
-        Value* isNegative = b.CreateFCmpOLT(x, real(0.0));
-        Value* withSign = b.CreateSelect(b.CreateAnd(isNegative, isOdd), b.CreateFNeg(magnitude), magnitude);
-        Value* undefined = b.CreateAnd(isNegative, b.CreateNot(isWhole));
+        Value* withSign = b.CreateSelect(b.CreateAnd(hasSign(x), isOdd), b.CreateFNeg(magnitude), magnitude);
+        const double infinity = std::numeric_limits<double>::infinity();
+        Value* isNegative = b.CreateAnd(b.CreateFCmpOLT(x, real(0.0)), b.CreateFCmpUNE(x, real(-infinity)));
+        Value* undefined = b.CreateAnd(isNegative, b.CreateFCmpONE(whole, y));
         Value* result = b.CreateSelect(undefined, real(std::numeric_limits<double>::quiet_NaN()), withSign);
-        return b.CreateSelect(b.CreateFCmpOEQ(y, real(0.0)), real(1.0), result);
+        Value* isOne = b.CreateOr(b.CreateFCmpOEQ(y, real(0.0)), b.CreateFCmpOEQ(x, real(1.0))); // NaN as the other
+        return b.CreateSelect(isOne, real(1.0), result);
     }
 
     Value* fma(Value* x, Value* y, Value* z)
@@ -299,6 +331,19 @@ private:
 
     Value* exponential(Value* x, double perUnit, bool isBase2)
     {
+        const Exponential e = splitExponential(x, perUnit, isBase2);
+        return scaled(b.CreateFAdd(e.p, real(1.0)), e.n);
+    }
+
+    /// e^x or 2^x = 2^n (1 + p).
+    struct Exponential
+    {
+        Value* n;
+        Value* p;
+    };
+
+    Exponential splitExponential(Value* x, double perUnit, bool isBase2)
+    {
         const double natural = isBase2 ? std::numbers::log2e : 1.0;
         const double low = (m_isDouble ? -760.0 : -105.0) * natural;
         const double high = (m_isDouble ? 720.0 : 90.0) * natural;
@@ -317,14 +362,48 @@ private:
             r = fma(nReal, real(-ln2Low), fma(nReal, real(-ln2High), clamped));
         }
         Value* p = polynomial(r, m_isDouble ? std::span<const double>(kExp64) : kExp32);
-        p = b.CreateFAdd(fma(b.CreateFMul(r, r), p, r), real(1.0));
+        return {n, fma(b.CreateFMul(r, r), p, r)};
+    }
+
+    /// v 2^n in two halves, so that subnormals survive.
+    Value* scaled(Value* v, Value* n)
+    {
         Value* firstHalf = b.CreateAShr(n, 1);
         Value* secondHalf = b.CreateSub(n, firstHalf);
-        return b.CreateFMul(b.CreateFMul(p, powerOfTwo(firstHalf)), powerOfTwo(secondHalf));
+        return b.CreateFMul(b.CreateFMul(v, powerOfTwo(firstHalf)), powerOfTwo(secondHalf));
+    }
+
+    /// Also of -0 and of a NaN.
+    Value* hasSign(Value* x) { return b.CreateICmpSLT(b.CreateBitCast(x, m_integer), integer(0)); }
+
+    Value* remainder(Value* r, Value* divisor)
+    {
+        Value* q = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, b.CreateFDiv(r, divisor));
+        Value* rest = fma(b.CreateFNeg(q), divisor, r);
+        return b.CreateSelect(b.CreateFCmpOLT(rest, real(0.0)), b.CreateFAdd(rest, divisor), rest); // q was rounded up
     }
 };
 
+bool isNumber(const Value* v)
+{
+    const auto* constant = llvm::dyn_cast<llvm::Constant>(v);
+    if (constant != nullptr && constant->getType()->isVectorTy())
+        constant = constant->getSplatValue();
+    const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+    return number != nullptr && !number->isNaN();
+}
+
 } // namespace
+
+Value* emitExtremum(llvm::IRBuilder<>& builder, bool isMin, Value* a, Value* b)
+{
+    if (isNumber(b))
+        std::swap(a, b);
+    // One instruction on x86-64: the second operand if one is not-a-number.
+    Value* first = isMin ? builder.CreateFCmpOLT(a, b) : builder.CreateFCmpOGT(a, b);
+    Value* chosen = builder.CreateSelect(first, a, b);
+    return isNumber(a) ? chosen : builder.CreateSelect(builder.CreateFCmpUNO(a, a), a, chosen);
+}
 
 Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std::vector<Value*>& operands, bool hasFma)
 {
@@ -343,6 +422,10 @@ Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std
             return m.log(x);
         if (name == "log2")
             return builder.CreateFMul(m.log(x), m.real(std::numbers::log2e));
+        if (name == "expm1")
+            return m.expm1(x);
+        if (name == "log1p")
+            return m.log1p(x);
         if (name == "tanh")
             return m.tanh(x);
         if (name == "sigmoid")
@@ -374,24 +457,22 @@ Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std
         return nullptr;
     }
     if (operands.size() == 2) {
-        if (name == "max")
-            return builder.CreateSelect(builder.CreateFCmpOGT(operands[0], operands[1]), operands[0], operands[1]);
-        if (name == "min")
-            return builder.CreateSelect(builder.CreateFCmpOLT(operands[0], operands[1]), operands[0], operands[1]);
-        if (name == "fmod")
-            return m.fmod(operands[0], operands[1]);
-        if (name != "pow")
+        if (name == "max" || name == "min")
+            return emitExtremum(builder, name == "min", operands[0], operands[1]);
+        if (name != "pow" && name != "fmod")
             return nullptr;
+        const bool isPower = name == "pow";
         if (!type->getScalarType()->isFloatTy())
-            return m.pow(operands[0], operands[1]);
-        // f32 through f64: y log x needs the digits.
+            return isPower ? m.pow(operands[0], operands[1]) : m.fmod(operands[0], operands[1], 53, 2098);
+        // f32 through f64: y log x needs the digits, and a remainder is exact with fewer steps.
         const auto* vector = llvm::dyn_cast<llvm::VectorType>(type);
         llvm::Type* wide = builder.getDoubleTy();
         if (vector != nullptr)
             wide = llvm::VectorType::get(wide, vector->getElementCount());
         Maths d(builder, wide, hasFma);
-        return builder.CreateFPTrunc(
-            d.pow(builder.CreateFPExt(operands[0], wide), builder.CreateFPExt(operands[1], wide)), type);
+        Value* x = builder.CreateFPExt(operands[0], wide);
+        Value* y = builder.CreateFPExt(operands[1], wide);
+        return builder.CreateFPTrunc(isPower ? d.pow(x, y) : d.fmod(x, y, 24, 277), type);
     }
     if (operands.size() == 3 && name == "fma")
         return m.fma(operands[0], operands[1], operands[2]);

@@ -17,13 +17,16 @@ namespace lathe::cpu {
 ///
 /// round goes to the nearest, ties to even.
 ///
-/// sin, cos, tan: absolute error below 1.5e-7 (f32) and 3e-16 (f64) for |x| < 1e4; beyond, digits are lost as in the
-/// argument. atan 2.5 units of the last place. fmod exact while the quotient fits the mantissa.
+/// sin, cos 2 and tan 4 of all finite numbers. expm1 2.5, log1p 2.5, atan 2.5. fmod exact; of f64 on a processor
+/// without fused multiply-add only while the quotient fits the mantissa.
 ///
-/// Known: abs atan ceil cos erf exp exp2 fabs floor fma fmod log log2 max min pow round rsqrt sigmoid sin sqrt tan tanh
-/// trunc.
+/// Known: abs atan ceil cos erf exp exp2 expm1 fabs floor fma fmod log log1p log2 max min pow round rsqrt sigmoid sin
+/// sqrt tan tanh trunc.
 /// @return null if `name` is unknown or takes another number of operands.
 llvm::Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std::vector<llvm::Value*>& operands,
                           bool hasFma);
+
+/// Minimum or maximum of floats: not-a-number if one of them is; which zero of two, is not said.
+llvm::Value* emitExtremum(llvm::IRBuilder<>& builder, bool isMin, llvm::Value* a, llvm::Value* b);
 
 } // namespace lathe::cpu

@@ -32,11 +32,15 @@ inline std::string bytes(std::uint32_t field, const std::string& value)
 enum DataType
 {
     Float = 1,
+    Uint8 = 2,
     Int8 = 3,
+    Int32 = 6,
     Int64 = 7,
     String = 8,
     Bool = 9,
-    Float16 = 10
+    Float16 = 10,
+    Double = 11,
+    Uint32 = 12
 };
 
 inline std::string tensor(const std::string& name, DataType type, const std::vector<std::int64_t>& dims,

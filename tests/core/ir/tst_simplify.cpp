@@ -6,6 +6,7 @@
 
 #include <QTest>
 
+#include <limits>
 #include <map>
 
 namespace tst_simplify {
@@ -108,7 +109,8 @@ private slots:
     void conditionsAreDecidedByBounds();
     void inequalitiesAreCanonical();
     void boundsHoldForEveryValue();
-    void literalZerosLeaveSums();
+    void zerosOfConstantMatricesLeaveSums();
+    void dataMayWrapAround();
     void loopsOfOneIterationGoAway();
 };
 
@@ -210,10 +212,40 @@ void TestSimplify::boundsHoldForEveryValue()
     QCOMPARE(boundsOf(var("free") - var("free") + 3, Ranges()).hi, Interval::kUnbounded);
 }
 
-void TestSimplify::literalZerosLeaveSums()
+void TestSimplify::dataMayWrapAround()
+{
+    const Expr a = load(0, DType::I32, {0}), b = load(1, DType::I32, {0}), i = var("i");
+    Ranges ranges;
+    ranges.setExtent(i, 100);
+    // y + 1 is no number where y is the largest: a comparison of data stays what it is.
+    const Expr greater = simplify(a > b, ranges);
+    QVERIFY(greater->kind == ExprKind::Gt && greater->operands[0].same(a) && greater->operands[1].same(b));
+    QVERIFY(simplify(a <= intImm(std::numeric_limits<std::int32_t>::max()), ranges)->kind == ExprKind::Le);
+    QVERIFY(simplify(floorDiv(a * 4, 4), ranges)->kind == ExprKind::FloorDiv);
+    QVERIFY(simplify(floorDiv(i * 4, 4), ranges).same(i));
+    QVERIFY(simplify(max(a + 1, a), ranges)->kind == ExprKind::Max);
+    QVERIFY(simplify(a + 1 > a, ranges)->kind == ExprKind::Gt);
+    QVERIFY(isConst(simplify(i + 1 > i, ranges), 1));
+    QVERIFY(boundsOf(a * 4, ranges) == Interval::all());
+    // What is known to be small does not.
+    const Expr index = min(max(a, 0), 9);
+    QVERIFY(isConst(simplify(index * 4 < 40, ranges), 1));
+    // Sums of literals wrap as machines do.
+    QCOMPARE((intImm(std::numeric_limits<std::int32_t>::max()) + 1)->intValue,
+             std::int64_t{std::numeric_limits<std::int32_t>::min()});
+    QCOMPARE((intImm(std::numeric_limits<std::int64_t>::min(), DType::I64) - 1)->intValue,
+             std::numeric_limits<std::int64_t>::max());
+}
+
+void TestSimplify::zerosOfConstantMatricesLeaveSums()
 {
     const Expr x = var("x", DType::F32);
-    QVERIFY(simplify(x * floatImm(0) + x, Ranges()).same(x));
+    QVERIFY(simplify(x * vanishingZero(DType::F32) + x, Ranges()).same(x));
+    // Any other: an infinity times 0 is no number, and -0 + 0 is 0.
+    QVERIFY(simplify(x * floatImm(0), Ranges())->kind == ExprKind::Mul);
+    QVERIFY(simplify(x + floatImm(0), Ranges())->kind == ExprKind::Add);
+    QVERIFY(simplify(x - floatImm(0), Ranges()).same(x));
+    QVERIFY(!equal(floatImm(0), floatImm(-0.0)));
     QVERIFY(simplify(x * floatImm(1), Ranges()).same(x));
 }
 

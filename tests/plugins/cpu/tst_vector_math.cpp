@@ -1,10 +1,9 @@
-#include "tests/plugins/cpu/codegen_fixture.h"
+#include "math_kernel.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace tst_vector_math {
@@ -16,49 +15,12 @@ using ir::LoopKind;
 
 namespace {
 
-constexpr int kCount = 4096;
+constexpr int kCount = MathKernel<float>::kCount;
 
 template<typename T>
-constexpr DType dtypeOf()
+std::vector<T> evaluate(backend::Codegen& codegen, const std::string& name, const std::vector<std::vector<T>>& inputs)
 {
-    return sizeof(T) == 4 ? DType::F32 : DType::F64;
-}
-
-template<typename T>
-std::vector<T> evaluate(backend::Codegen& codegen, const std::string& name, std::vector<std::vector<T>> inputs)
-{
-    std::vector<ir::Buffer> buffers;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        buffers.push_back(buffer("x" + std::to_string(i), dtypeOf<T>(), {kCount}));
-    buffers.push_back(buffer("out", dtypeOf<T>(), {kCount}));
-    const auto out = static_cast<std::int32_t>(inputs.size());
-    const ir::Stmt split = loop("o", kCount / 16, LoopKind::Serial, [&](Expr o) {
-        return loop("l", 16, LoopKind::Vectorized, [&](Expr l) {
-            std::vector<Expr> arguments;
-            for (std::int32_t a = 0; a < out; ++a)
-                arguments.push_back(ir::load(a, dtypeOf<T>(), {o * 16 + l}));
-            return ir::makeStore(out, {o * 16 + l}, ir::call(name, dtypeOf<T>(), arguments));
-        });
-    });
-    const schedule::LoweredKernel kernel = kernelOf("maths", buffers, {split});
-    const Result<backend::Artifact> artifact = codegen.build({&kernel, 1});
-    if (!artifact)
-        qFatal("%s", artifact.error().message.c_str());
-    const Result<LoadedKernels> loaded = LoadedKernels::load(*artifact);
-    if (!loaded)
-        qFatal("%s", loaded.error().message.c_str());
-    std::vector<GuardedBuffer> memory;
-    std::vector<void*> tensors;
-    inputs.emplace_back(kCount);
-    for (const std::vector<T>& values : inputs) {
-        memory.emplace_back(kCount * sizeof(T));
-        std::memcpy(memory.back().data(), values.data(), kCount * sizeof(T));
-        tensors.push_back(memory.back().data());
-    }
-    loaded->run(0, tensors);
-    std::vector<T> result(kCount);
-    std::memcpy(result.data(), tensors.back(), kCount * sizeof(T));
-    return result;
+    return MathKernel<T>(codegen, name, inputs.size()).run(inputs);
 }
 
 template<typename T>
@@ -68,18 +30,6 @@ std::vector<T> ramp(double low, double high)
     for (int i = 0; i < kCount; ++i)
         x[static_cast<std::size_t>(i)] = static_cast<T>(low + (high - low) * i / (kCount - 1));
     return x;
-}
-
-/// Distance in units of the last place of the wanted value.
-template<typename T>
-double ulps(T got, long double want)
-{
-    const T rounded = static_cast<T>(want);
-    if (std::isinf(rounded) || std::isnan(rounded))
-        return got == rounded || (std::isnan(got) && std::isnan(rounded)) ? 0 : 1e9;
-    const T next = std::nextafter(std::abs(rounded), std::numeric_limits<T>::infinity());
-    const long double unit = static_cast<long double>(next) - std::abs(rounded);
-    return static_cast<double>(std::abs(static_cast<long double>(got) - want) / unit);
 }
 
 long double reference(const std::string& name, long double x)

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "core/deploy/library.h"
+#include "core/graph/operators/element.h"
+#include "core/graph/passes.h"
+#include "core/session/exports/kernel_choices.h"
+#include "core/session/loaded_model.h"
+#include "tests/core/frontend/wire_writer.h"
+#include "tests/support/in_process_library.h"
+#include "tests/support/must.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+
+#include <cstring>
+#include <map>
+
+namespace lathe::test {
+
+inline DType dtypeOf(wire::DataType type)
+{
+    switch (type) {
+    case wire::Uint8: return DType::U8;
+    case wire::Int8: return DType::I8;
+    case wire::Int32: return DType::I32;
+    case wire::Int64: return DType::I64;
+    case wire::Bool: return DType::Bool;
+    case wire::Uint32: return DType::U32;
+    case wire::Double: return DType::F64;
+    default: return DType::F32;
+    }
+}
+
+/// An ONNX model that is compiled whole, with default schedules, and run in this process; beside it the reference
+/// executor on what was imported.
+class CompiledModel
+{
+public:
+    template<typename T>
+    void input(const std::string& name, wire::DataType type, const std::vector<std::int64_t>& shape,
+               const std::vector<T>& values)
+    {
+        m_model.inputs.push_back(wire::info(name, {shape.begin(), shape.end()}, type));
+        graph::HostTensor tensor = graph::HostTensor::zeros({dtypeOf(type), shape});
+        if (tensor.bytes.size() != values.size() * sizeof(T))
+            qFatal("values do not fit the shape of %s", name.c_str());
+        std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+        m_inputs.push_back(std::move(tensor));
+    }
+    void node(const std::string& op, const std::vector<std::string>& inputs, const std::string& output,
+              const std::string& attributes = {})
+    {
+        m_model.nodes.push_back(wire::node(op, inputs, {output}, output, attributes));
+        m_model.outputs.push_back(wire::info(output, {}));
+    }
+    wire::Model& model() { return m_model; }
+
+    /// Errors are those of any step between the file and the library.
+    Result<> compile()
+    {
+        const QString path = m_folder.filePath("model.onnx");
+        QFile file(path);
+        if (!file.open(QIODevice::WriteOnly))
+            qFatal("no file");
+        const std::string text = m_model.write();
+        file.write(text.data(), static_cast<qint64>(text.size()));
+        file.close();
+        session::ModelSpec spec;
+        spec.source = path.toStdString();
+        LATHE_TRY_ASSIGN(const auto loaded, session::loadModel(spec, "cpu"));
+        LATHE_TRY_ASSIGN(const session::KernelChoices choices, session::chooseKernels(*loaded, nullptr, {}));
+        LATHE_TRY_ASSIGN(const auto compiler, deploy::makeBuilderCompiler("cpu", 2, std::chrono::minutes(2)));
+        deploy::LibraryOptions options;
+        options.output = m_folder.filePath("model.so").toStdString();
+        LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged,
+                         deploy::buildLibrary(loaded->graph, loaded->partition, choices.choices, *compiler, options));
+        LATHE_TRY_ASSIGN(m_library, InProcessLibrary::open(staged.file, {.threads = 2}));
+        deploy::LibraryRunRequest request;
+        request.inputs = m_inputs;
+        LATHE_TRY_ASSIGN(deploy::LibraryRun run, m_library->run(request));
+        LATHE_TRY_ASSIGN(std::vector<graph::HostTensor> expected, graph::interpret(loaded->imported, m_inputs));
+        for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+            const std::string& name = m_library->outputs()[i].name;
+            m_names.push_back(name);
+            m_compiled[name] = std::move(run.outputs[i]);
+            m_evaluated[name] = std::move(expected.at(i));
+        }
+        return {};
+    }
+
+    const std::vector<std::string>& names() const { return m_names; }
+    const InProcessLibrary& library() const { return *m_library; }
+    const graph::HostTensor& compiled(const std::string& name) const { return m_compiled.at(name); }
+    const graph::HostTensor& evaluated(const std::string& name) const { return m_evaluated.at(name); }
+
+private:
+    QTemporaryDir m_folder;
+    wire::Model m_model;
+    std::vector<graph::HostTensor> m_inputs;
+    std::unique_ptr<InProcessLibrary> m_library;
+    std::vector<std::string> m_names;
+    std::map<std::string, graph::HostTensor> m_compiled, m_evaluated;
+};
+
+template<typename T>
+std::vector<T> valuesOf(const graph::HostTensor& tensor)
+{
+    std::vector<T> values(tensor.bytes.size() / sizeof(T));
+    std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+    return values;
+}
+
+} // namespace lathe::test

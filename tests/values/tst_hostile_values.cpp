@@ -1,0 +1,287 @@
+#include "compiled_model.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace tst_hostile_values {
+
+using namespace lathe;
+using namespace lathe::test;
+
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kTiny = std::numeric_limits<float>::denorm_min();
+constexpr float kLargest = std::numeric_limits<float>::max();
+
+/// A count that is no multiple of a vector.
+const std::vector<float> kHostile = {
+    0.0F,   -0.0F,  kNan,  kInf,  -kInf,  kTiny, -kTiny,   1e-30F,    kLargest, -kLargest, 1.0F,   -1.0F,   0.5F,
+    -0.5F,  1.5F,   2.5F,  -2.5F, 3.0F,   -3.5F, 7e6F,     1e7F,      -1e9F,    3e38F,     89.0F,  -89.0F,  1e20F,
+    -1e20F, -20.0F, 20.0F, 1e-4F, -1e-4F, 0.25F, 0.99999F, -0.99999F, 0.1F,     88.0F,     100.0F, -100.0F, 1.0001F};
+
+/// Right within so many units of the last place (and of a number where digits cancel), NaN where NaN is due, zeros with
+/// their sign.
+struct Bound
+{
+    double ulps = 4;
+    double absolute = 0;
+    bool anyZero = false; ///< of two zeros a maximum may be either
+};
+
+bool isRight(float got, long double want, const Bound& bound)
+{
+    const auto rounded = static_cast<float>(want);
+    if (std::isnan(rounded) || std::isnan(got))
+        return std::isnan(rounded) && std::isnan(got);
+    if (rounded == 0 && got == 0)
+        return bound.anyZero || std::signbit(rounded) == std::signbit(got);
+    if (got == rounded)
+        return true;
+    if (std::isinf(got) && std::isfinite(rounded)) // rounded up to it
+        return std::abs(rounded) == kLargest;
+    if (std::isinf(rounded))
+        return std::abs(got) == kLargest && std::signbit(got) == std::signbit(rounded);
+    const float next = std::nextafter(std::abs(rounded), kInf);
+    const long double unit = static_cast<long double>(next) - std::abs(rounded);
+    return std::abs(got - want) <= bound.ulps * unit + bound.absolute;
+}
+
+using Function = long double (*)(long double);
+
+struct Unary
+{
+    const char* op;
+    Function function;
+    Bound bound = {};
+};
+
+long double softplus(long double x)
+{
+    return std::max(x, 0.0L) + std::log1p(std::exp(-std::abs(x)));
+}
+
+long double kept(long double x, long double y) // NaN is kept
+{
+    return std::isnan(x) ? x : y;
+}
+
+const std::vector<Unary> kUnary = {
+    {"Relu", [](long double x) { return kept(x, std::max(x, 0.0L)); }, {0, 0, true}},
+    {"Neg", [](long double x) { return -x; }, {0}},
+    {"Abs", [](long double x) { return std::abs(x); }, {0}},
+    {"Sign", [](long double x) { return kept(x, x > 0   ? 1.0L
+                                                : x < 0 ? -1.0L
+                                                        : 0.0L); }, {0}},
+    {"Reciprocal", [](long double x) { return 1 / x; }, {0.51}},
+    {"Floor", [](long double x) { return std::floor(x); }, {0}},
+    {"Ceil", [](long double x) { return std::ceil(x); }, {0}},
+    {"Round", [](long double x) { return std::nearbyint(x); }, {0}},
+    {"Sqrt", [](long double x) { return std::sqrt(x); }, {0.51}},
+    {"Exp", [](long double x) { return std::exp(x); }},
+    {"Log", [](long double x) { return std::log(x); }},
+    {"Sin", [](long double x) { return std::sin(x); }},
+    {"Cos", [](long double x) { return std::cos(x); }},
+    {"Tan", [](long double x) { return std::tan(x); }},
+    {"Asin", [](long double x) { return std::asin(x); }},
+    {"Acos", [](long double x) { return std::acos(x); }, {6}},
+    {"Atan", [](long double x) { return std::atan(x); }},
+    {"Sinh", [](long double x) { return std::sinh(x); }},
+    {"Cosh", [](long double x) { return std::cosh(x); }},
+    {"Tanh", [](long double x) { return std::tanh(x); }},
+    {"Asinh", [](long double x) { return std::asinh(x); }},
+    {"Acosh", [](long double x) { return std::acosh(x); }},
+    {"Atanh", [](long double x) { return std::atanh(x); }},
+    {"Erf", [](long double x) { return std::erf(x); }, {6}},
+    {"Sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); }},
+    {"Softplus", softplus},
+    {"Elu", [](long double x) { return x > 0 ? x : std::expm1(x); }},
+    {"Selu",
+     [](long double x) {
+         return 1.05070102214813232421875L * (x > 0 ? x : 1.67326319217681884765625L * std::expm1(x));
+     }},
+    {"Celu", [](long double x) { return kept(x, std::max(x, 0.0L) + std::min(std::expm1(x), 0.0L)); }, {4, 0, true}},
+    {"HardSigmoid",
+     [](long double x) { return kept(x, std::min(std::max(0.2F * x + 0.5L, 0.0L), 1.0L)); },
+     {4, 0, true}},
+    {"LeakyRelu", [](long double x) { return x < 0 ? 0.01F * x : x; }},
+    {"Softsign", [](long double x) { return x / (1 + std::abs(x)); }},
+    {"Mish", [](long double x) { return x * std::tanh(softplus(x)); }, {8, 1e-41}}, // e^x is subnormal
+    // The tails cancel: a bound that is not relative.
+    {"Gelu",
+     [](long double x) { return 0.5L * x * (1 + std::erf(x / std::numbers::sqrt2_v<long double>)); },
+     {6, 4e-7, true}},
+};
+
+} // namespace
+
+class TestHostileValues : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void functionsOfOneNumber_data()
+    {
+        QTest::addColumn<int>("index");
+        for (std::size_t i = 0; i < kUnary.size(); ++i)
+            QTest::newRow(kUnary[i].op) << static_cast<int>(i);
+        const auto count = static_cast<std::int64_t>(kHostile.size());
+        m_unary = std::make_unique<CompiledModel>();
+        m_unary->input("x", wire::Float, {count}, kHostile);
+        m_unary->model().opset = 20;
+        for (const Unary& unary : kUnary)
+            m_unary->node(unary.op, {"x"}, unary.op);
+        must(m_unary->compile());
+    }
+    void functionsOfOneNumber()
+    {
+        QFETCH(int, index);
+        const Unary& unary = kUnary[static_cast<std::size_t>(index)];
+        for (const graph::HostTensor* tensor : {&m_unary->compiled(unary.op), &m_unary->evaluated(unary.op)}) {
+            const std::vector<float> got = valuesOf<float>(*tensor);
+            for (std::size_t i = 0; i < got.size(); ++i) {
+                const long double want = unary.function(kHostile[i]);
+                QVERIFY2(isRight(got[i], want, unary.bound),
+                         qPrintable(QString("%1 of %2 is %3, not %4%5")
+                                        .arg(unary.op)
+                                        .arg(static_cast<double>(kHostile[i]), 0, 'g', 9)
+                                        .arg(static_cast<double>(got[i]), 0, 'g', 9)
+                                        .arg(static_cast<double>(want), 0, 'g', 9)
+                                        .arg(tensor == &m_unary->evaluated(unary.op) ? " (evaluated)" : "")));
+            }
+        }
+    }
+
+    void functionsOfTwoNumbers()
+    {
+        std::vector<float> left, right;
+        for (const float a : kHostile)
+            for (const float b : kHostile) {
+                left.push_back(a);
+                right.push_back(b);
+            }
+        const auto count = static_cast<std::int64_t>(left.size());
+        CompiledModel model;
+        model.input("a", wire::Float, {count}, left);
+        model.input("b", wire::Float, {count}, right);
+        model.model().opset = 20;
+        for (const char* op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"})
+            model.node(op, {"a", "b"}, op);
+        model.node("Mod", {"a", "b"}, "Mod", wire::intAttribute("fmod", 1));
+        must(model.compile());
+        const std::map<std::string, long double (*)(long double, long double)> functions = {
+            {"Add", [](long double a, long double b) { return a + b; }},
+            {"Sub", [](long double a, long double b) { return a - b; }},
+            {"Mul", [](long double a, long double b) { return a * b; }},
+            {"Div", [](long double a, long double b) { return a / b; }},
+            {"Max", [](long double a, long double b) { return std::isnan(a) || a > b ? a : b; }},
+            {"Min", [](long double a, long double b) { return std::isnan(a) || a < b ? a : b; }},
+            {"Pow", [](long double a, long double b) { return std::pow(a, b); }},
+            {"Mod", [](long double a, long double b) { return std::fmod(a, b); }}};
+        for (const auto& [op, function] : functions) {
+            const Bound bound{op == "Pow" ? 1.0 : 0.51, 0, op == "Max" || op == "Min"};
+            for (const graph::HostTensor* tensor : {&model.compiled(op), &model.evaluated(op)}) {
+                const std::vector<float> got = valuesOf<float>(*tensor);
+                for (std::size_t i = 0; i < got.size(); ++i)
+                    QVERIFY2(isRight(got[i], function(left[i], right[i]), bound),
+                             qPrintable(QString("%1 of %2 and %3 is %4, not %5")
+                                            .arg(op.c_str())
+                                            .arg(static_cast<double>(left[i]), 0, 'g', 9)
+                                            .arg(static_cast<double>(right[i]), 0, 'g', 9)
+                                            .arg(static_cast<double>(got[i]), 0, 'g', 9)
+                                            .arg(static_cast<double>(function(left[i], right[i])), 0, 'g', 9)));
+            }
+        }
+    }
+
+    void constantsAreNoShortCuts()
+    {
+        CompiledModel model;
+        const std::vector<float> x = {kInf, -kInf, kNan, -0.0F, 0.0F, 2.0F, -3.0F};
+        model.input("x", wire::Float, {7}, x);
+        for (const auto& [name, value] : {std::pair{"zero", 0.0F}, {"one", 1.0F}, {"two", 2.0F}})
+            model.model().initializers.push_back(wire::tensor(name, wire::Float, {}, wire::floats({value})));
+        model.node("Mul", {"x", "zero"}, "product");
+        model.node("Add", {"x", "zero"}, "sum");
+        model.node("Sub", {"zero", "x"}, "difference");
+        model.node("Clip", {"x", "two", "one"}, "clip"); // an empty interval gives its upper end
+        model.node("Clip", {"x", "one", "two"}, "within");
+        must(model.compile());
+        const auto expect = [&](const char* name, const std::vector<float>& want, bool anyZero = false) {
+            for (const graph::HostTensor* tensor : {&model.compiled(name), &model.evaluated(name)}) {
+                const std::vector<float> got = valuesOf<float>(*tensor);
+                for (std::size_t i = 0; i < want.size(); ++i)
+                    QVERIFY2(isRight(got[i], want[i], {0, 0, anyZero}),
+                             qPrintable(QString("%1 at %2 is %3").arg(name).arg(i).arg(static_cast<double>(got[i]))));
+            }
+        };
+        expect("product", {kNan, kNan, kNan, -0.0F, 0.0F, 0.0F, -0.0F});
+        expect("sum", {kInf, -kInf, kNan, 0.0F, 0.0F, 2.0F, -3.0F}, true); // adding 0 may be left out
+        expect("difference", {-kInf, kInf, kNan, 0.0F, 0.0F, -2.0F, 3.0F});
+        expect("clip", {1, 1, kNan, 1, 1, 1, 1});
+        expect("within", {2, 1, kNan, 1, 1, 2, 1});
+    }
+
+    void reductionsAndPoolsKeepInfinitiesAndNan()
+    {
+        // Three rows: of -infinity alone, with a NaN, plain.
+        std::vector<float> rows(3 * 35, -kInf);
+        for (std::size_t i = 0; i < 35; ++i) {
+            rows[35 + i] = static_cast<float>(i);
+            rows[70 + i] = -static_cast<float>(i) - 1;
+        }
+        rows[35 + 7] = kNan;
+        CompiledModel model;
+        model.input("x", wire::Float, {1, 3, 5, 7}, rows);
+        const std::string axes = wire::intsAttribute("axes", {2, 3}) + wire::intAttribute("keepdims", 0);
+        model.node("ReduceMax", {"x"}, "largest", axes);
+        model.node("ReduceMin", {"x"}, "smallest", axes);
+        model.node("ReduceLogSumExp", {"x"}, "exponents", axes);
+        model.node("GlobalMaxPool", {"x"}, "global");
+        model.node("MaxPool", {"x"}, "pool",
+                   wire::intsAttribute("kernel_shape", {3, 3}) + wire::intsAttribute("pads", {1, 1, 1, 1}));
+        must(model.compile());
+        const auto first = [&](const char* name) { return valuesOf<float>(model.compiled(name)); };
+        QVERIFY(first("largest")[0] == -kInf && std::isnan(first("largest")[1]) && first("largest")[2] == -1);
+        QVERIFY(first("smallest")[0] == -kInf && std::isnan(first("smallest")[1]) && first("smallest")[2] == -35);
+        QVERIFY2(first("exponents")[0] == -kInf && std::isnan(first("exponents")[1]),
+                 qPrintable(QString("%1 %2").arg(first("exponents")[0]).arg(first("exponents")[1])));
+        QVERIFY(first("global")[0] == -kInf && std::isnan(first("global")[1]) && first("global")[2] == -1);
+        const std::vector<float> pooled = first("pool");
+        for (std::size_t i = 0; i < 35; ++i)
+            QVERIFY2(pooled[i] == -kInf, "a window of -infinity");
+        for (const char* name : {"largest", "smallest", "exponents", "global", "pool"}) {
+            const std::vector<float> got = first(name), want = valuesOf<float>(model.evaluated(name));
+            for (std::size_t i = 0; i < got.size(); ++i)
+                QVERIFY2(isRight(got[i], want[i], {4}),
+                         qPrintable(QString("%1 at %2: %3").arg(name).arg(i).arg(static_cast<double>(got[i]))));
+        }
+    }
+
+    void zerosAreQuantizedAsZeros()
+    {
+        CompiledModel model;
+        model.input("x", wire::Float, {5}, std::vector<float>(5, 0.0F));
+        model.model().nodes.push_back(wire::node("DynamicQuantizeLinear", {"x"}, {"y", "scale", "point"}, "q"));
+        for (const char* name : {"y", "scale", "point"})
+            model.model().outputs.push_back(wire::info(name, {}));
+        must(model.compile());
+        QCOMPARE(valuesOf<std::uint8_t>(model.compiled("y")), std::vector<std::uint8_t>(5, 0));
+        QCOMPARE(valuesOf<float>(model.compiled("scale")), std::vector<float>{1});
+        QCOMPARE(valuesOf<std::uint8_t>(model.compiled("point")), std::vector<std::uint8_t>{0});
+    }
+
+private:
+    std::unique_ptr<CompiledModel> m_unary;
+};
+
+LATHE_TEST_GUILESS(TestHostileValues)
+
+} // namespace tst_hostile_values
+
+#include "tst_hostile_values.moc"

@@ -1,0 +1,159 @@
+#include "compiled_model.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <limits>
+
+namespace tst_integer_ends {
+
+using namespace lathe;
+using namespace lathe::test;
+
+namespace {
+
+/// All pairs of values at the ends of a type and around zero.
+template<typename T>
+struct Pairs
+{
+    std::vector<T> a, b;
+    Pairs()
+    {
+        using L = std::numeric_limits<T>;
+        const std::vector<T> values = {L::min(), L::min() + 1, -2, -1, 0, 1, 2, L::max() - 1, L::max()};
+        for (const T x : values)
+            for (const T y : values) {
+                a.push_back(x);
+                b.push_back(y);
+            }
+    }
+};
+
+const char* const kComparisons[] = {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"};
+
+template<typename T>
+bool compared(const std::string& op, T x, T y)
+{
+    return op == "Equal"         ? x == y
+           : op == "Less"        ? x < y
+           : op == "LessOrEqual" ? x <= y
+           : op == "Greater"     ? x > y
+                                 : x >= y;
+}
+
+template<typename T>
+std::string raw(const std::vector<T>& values)
+{
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+template<typename T>
+void compareAll(wire::DataType type)
+{
+    const Pairs<T> pairs;
+    using L = std::numeric_limits<T>;
+    const auto count = static_cast<std::int64_t>(pairs.a.size());
+    CompiledModel model;
+    model.input("a", type, {count}, pairs.a);
+    model.input("b", type, {count}, pairs.b);
+    model.model().initializers = {wire::tensor("low", type, {}, raw(std::vector<T>{L::min()})),
+                                  wire::tensor("high", type, {}, raw(std::vector<T>{L::max()})),
+                                  wire::tensor("four", type, {}, raw(std::vector<T>{4})),
+                                  wire::tensor("almost", type, {}, raw(std::vector<T>{L::max() - 1}))};
+    for (const char* op : kComparisons) {
+        model.node(op, {"a", "b"}, op);
+        model.node(op, {"a", "high"}, std::string(op) + "High");
+        model.node(op, {"low", "b"}, std::string(op) + "Low");
+    }
+    model.node("Max", {"a", "b"}, "max");
+    model.node("Min", {"a", "b"}, "min");
+    model.node("Add", {"a", "b"}, "sum");
+    model.node("Clip", {"a", "low", "almost"}, "clip");
+    model.model().nodes.push_back(wire::node("Mul", {"a", "four"}, {"product"}, "product"));
+    model.node("Div", {"product", "four"}, "quotient");
+    must(model.compile());
+    const auto bools = [&](const std::string& name) { return valuesOf<std::uint8_t>(model.compiled(name)); };
+    for (std::size_t i = 0; i < pairs.a.size(); ++i) {
+        const T a = pairs.a[i], b = pairs.b[i];
+        const QByteArray at = QString("%1 and %2").arg(a).arg(b).toUtf8();
+        for (const std::string op : kComparisons) {
+            QVERIFY2((bools(op)[i] != 0) == compared(op, a, b), (op + " of " + at.toStdString()).c_str());
+            QVERIFY2((bools(op + "High")[i] != 0) == compared(op, a, L::max()),
+                     (op + " high " + at.toStdString()).c_str());
+            QVERIFY2((bools(op + "Low")[i] != 0) == compared(op, L::min(), b),
+                     (op + " low " + at.toStdString()).c_str());
+        }
+        using U = std::make_unsigned_t<T>;
+        const T product = static_cast<T>(static_cast<U>(a) * U{4});
+        QVERIFY2(valuesOf<T>(model.compiled("max"))[i] == std::max(a, b), at);
+        QVERIFY2(valuesOf<T>(model.compiled("min"))[i] == std::min(a, b), at);
+        QVERIFY2(valuesOf<T>(model.compiled("sum"))[i] == static_cast<T>(static_cast<U>(a) + static_cast<U>(b)), at);
+        QVERIFY2(valuesOf<T>(model.compiled("clip"))[i] == std::min<T>(a, L::max() - 1), at);
+        QVERIFY2(valuesOf<T>(model.compiled("quotient"))[i] == static_cast<T>(product / 4), at);
+    }
+    for (const std::string& name : model.names())
+        QVERIFY2(model.compiled(name).bytes == model.evaluated(name).bytes, name.c_str());
+}
+
+} // namespace
+
+class TestIntegerEnds : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void comparisonsOfInt32() { compareAll<std::int32_t>(wire::Int32); }
+    void comparisonsOfInt64() { compareAll<std::int64_t>(wire::Int64); }
+
+    void positionsOfTheLargestAndSmallest()
+    {
+        constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+        constexpr std::int64_t kMost64 = std::numeric_limits<std::int64_t>::max();
+        CompiledModel model;
+        model.input("x", wire::Int32, {2, 3}, std::vector<std::int32_t>{kMost, 5, 3, 3, kMost, 3});
+        model.input("z", wire::Int64, {4}, std::vector<std::int64_t>{3, kMost64, -kMost64 - 1, kMost64});
+        model.model().initializers = {wire::tensor("k", wire::Int64, {1}, wire::ints({3}))};
+        model.node("ArgMax", {"x"}, "largest", wire::intAttribute("axis", 1) + wire::intAttribute("keepdims", 0));
+        model.node("ArgMin", {"x"}, "smallest", wire::intAttribute("axis", 1) + wire::intAttribute("keepdims", 0));
+        model.model().nodes.push_back(
+            wire::node("TopK", {"z", "k"}, {"values", "places"}, "top", wire::intAttribute("axis", 0)));
+        for (const char* name : {"values", "places"})
+            model.model().outputs.push_back(wire::info(name, {}));
+        must(model.compile());
+        QCOMPARE(valuesOf<std::int64_t>(model.compiled("largest")), (std::vector<std::int64_t>{0, 1}));
+        QCOMPARE(valuesOf<std::int64_t>(model.compiled("smallest")), (std::vector<std::int64_t>{2, 0}));
+        QCOMPARE(valuesOf<std::int64_t>(model.compiled("values")), (std::vector<std::int64_t>{kMost64, kMost64, 3}));
+        QCOMPARE(valuesOf<std::int64_t>(model.compiled("places")), (std::vector<std::int64_t>{1, 3, 0}));
+    }
+
+    void castsStayWithinTheirType()
+    {
+        constexpr float kInf = std::numeric_limits<float>::infinity();
+        const std::vector<float> x = {
+            300, -1, std::numeric_limits<float>::quiet_NaN(), kInf, -kInf, 3e9F, -3e9F, 1e19F, -1e19F, 127.9F, -128.9F};
+        CompiledModel model;
+        model.input("x", wire::Float, {11}, x);
+        const std::pair<const char*, wire::DataType> types[] = {{"u8", wire::Uint8},  {"i8", wire::Int8},
+                                                                {"i32", wire::Int32}, {"u32", wire::Uint32},
+                                                                {"i64", wire::Int64}, {"bool", wire::Bool}};
+        for (const auto& [name, type] : types)
+            model.node("Cast", {"x"}, name, wire::intAttribute("to", type));
+        must(model.compile());
+        using U8 = std::vector<std::uint8_t>;
+        QCOMPARE(valuesOf<std::uint8_t>(model.compiled("u8")), (U8{255, 0, 0, 255, 0, 255, 0, 255, 0, 127, 0}));
+        QCOMPARE(valuesOf<std::int8_t>(model.compiled("i8")),
+                 (std::vector<std::int8_t>{127, -1, 0, 127, -128, 127, -128, 127, -128, 127, -128}));
+        QCOMPARE(valuesOf<std::int32_t>(model.compiled("i32"))[5], std::numeric_limits<std::int32_t>::max());
+        QCOMPARE(valuesOf<std::int64_t>(model.compiled("i64"))[7], std::numeric_limits<std::int64_t>::max());
+        QCOMPARE(valuesOf<std::int64_t>(model.compiled("i64"))[8], std::numeric_limits<std::int64_t>::min());
+        QCOMPARE(valuesOf<std::uint8_t>(model.compiled("bool")), (U8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+        for (const auto& [name, type] : types)
+            QVERIFY2(model.compiled(name).bytes == model.evaluated(name).bytes, name);
+    }
+};
+
+LATHE_TEST_GUILESS(TestIntegerEnds)
+
+} // namespace tst_integer_ends
+
+#include "tst_integer_ends.moc"
