@@ -21,7 +21,8 @@ Result<OptionShapes::value_type> parseShape(const std::string& flag, const std::
     const std::size_t equals = text.find('=');
     std::vector<std::int64_t> shape;
     bool good = equals != std::string::npos && equals > 0;
-    for (std::size_t at = equals + 1; good && at <= text.size();) {
+    const bool isScalar = good && equals + 1 == text.size(); // "IN=": rank 0
+    for (std::size_t at = equals + 1; good && !isScalar && at <= text.size();) {
         const std::size_t comma = std::min(text.find(',', at), text.size());
         std::int64_t dim = 0;
         const auto [end, error] = std::from_chars(text.data() + at, text.data() + comma, dim);

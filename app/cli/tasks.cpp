@@ -19,9 +19,11 @@ void printTable(const session::TuningSession& session, const std::string& dag)
         weight += task.weight;
         if (dag.empty())
             continue;
-        const auto workload = task.workloads.find(dag);
+        const bool isSimple = dag == "simple";
+        const auto workload = task.workloads.find(isSimple ? "nested" : dag);
         if (workload != task.workloads.end())
-            print("\nWorkload key: {}\n{}\n", workload->second.key, workload->second.dag);
+            print("\nWorkload key: {}\n{}\n", workload->second.key,
+                  isSimple ? workload->second.hashed : workload->second.dag);
     }
     print("{} tasks of weight {}, {:.3f} GFLOP", tasks.size(), weight, flop / 1e9);
     if (const auto untuned = session.untuned(); !untuned.empty()) {
@@ -40,7 +42,7 @@ void printJson(const session::TuningSession& session)
     for (const auto& task : session.tasks()) {
         json workloads = json::object();
         for (const auto& [era, workload] : task.workloads)
-            workloads[era] = {{"key", workload.key}, {"dag", workload.dag}};
+            workloads[era] = {{"key", workload.key}, {"dag", workload.dag}, {"hashed", workload.hashed}};
         json inputs = json::array();
         for (const auto& input : task.inputs)
             inputs.push_back({{"name", input.name}, {"dtype", input.dtype}, {"shape", input.shape}});
@@ -86,11 +88,13 @@ void addTasks(CLI::App& app, Action& run)
     CLI::App* command = app.add_subcommand("tasks", "List the network's tasks with their weights");
     arguments->model.addTo(*command, true);
     command
-        ->add_option("--print-dag", arguments->dag,
-                     "Print each task's compute DAG and workload key: flat, nested or hash")
+        ->add_option(
+            "--print-dag", arguments->dag,
+            "Print each task's compute DAG and workload key: flat, nested or hash; simple prints the text that "
+            "the nested key is the hash of")
         ->expected(0, 1)
         ->default_str("nested")
-        ->check(CLI::IsMember({"flat", "nested", "hash"}));
+        ->check(CLI::IsMember({"flat", "nested", "hash", "simple"}));
     command->add_flag("--json", arguments->json, "Print one JSON object");
     command->callback([arguments, command, &run] {
         if (command->count("--print-dag") > 0 && arguments->dag.empty())

@@ -29,7 +29,7 @@ struct ImportOptions
     std::size_t leastMapped = std::size_t{64} << 10;
 };
 
-/// Reads an ONNX model: opsets 7 and later, weights inside the file or in external files of the same folder. The graph
+/// Reads an ONNX model: opsets 5 and later, weights inside the file or in external files of the same folder. The graph
 /// has all types set, holds Lathe's own operators, and arithmetic on shapes is folded into constants. Weights in large
 /// files stay where they are: they are mapped.
 ///

@@ -1,5 +1,6 @@
 #include "core/compute/flop.h"
 #include "core/compute/key.h"
+#include "core/compute/print.h"
 #include "core/graph/fuse.h"
 #include "core/graph/fuse_inputs.h"
 #include "core/graph/fuse_rows.h"
@@ -200,8 +201,9 @@ private:
                                                  compute::NameEra era) const
     {
         LATHE_TRY_ASSIGN(const Alternative alternative, buildAlternative(m_graph, group, algorithm, era));
-        return std::optional(
-            WorkloadText{compute::workloadKey(*alternative.dag, era), compute::workloadText(*alternative.dag, era)});
+        return std::optional(WorkloadText{compute::workloadKey(*alternative.dag, era),
+                                          compute::print(*alternative.dag, compute::PrintMode::Display),
+                                          compute::workloadText(*alternative.dag, era)});
     }
 
     /// Occurrences stand in the order of the network, and a task's inputs are those of the first.

@@ -36,11 +36,12 @@ struct Alternative
 /// leaves it out.
 bool tradesAccuracy(std::string_view alternative);
 
-/// The compatible keys of one generation, with the DAG text that was hashed.
+/// The compatible keys of one generation.
 struct WorkloadText
 {
     std::string key;
-    std::string dag;
+    std::string dag; ///< for people: in full, long lines shortened
+    std::string hashed; ///< the text that the key's hash is of
 };
 
 struct TaskInput

@@ -126,11 +126,11 @@ std::vector<TaskView> viewTasks(const LoadedModel& model)
                 nodes.insert(id.value);
         v.nodes.assign(nodes.begin(), nodes.end());
         if (task.flat)
-            v.workloads["flat"] = {task.flat->key, task.flat->dag};
+            v.workloads["flat"] = {task.flat->key, task.flat->dag, task.flat->hashed};
         if (task.nested)
-            v.workloads["nested"] = {task.nested->key, task.nested->dag};
+            v.workloads["nested"] = {task.nested->key, task.nested->dag, task.nested->hashed};
         if (task.hash)
-            v.workloads["hash"] = {task.hash->key, task.hash->dag};
+            v.workloads["hash"] = {task.hash->key, task.hash->dag, task.hash->hashed};
         views.push_back(std::move(v));
     }
     return views;

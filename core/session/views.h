@@ -54,7 +54,8 @@ struct GraphView
 struct WorkloadView
 {
     std::string key;
-    std::string dag;
+    std::string dag; ///< for people: in full, long lines shortened
+    std::string hashed; ///< the text that the key's hash is of
 };
 
 enum class TaskState : std::uint8_t

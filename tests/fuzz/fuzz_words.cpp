@@ -41,7 +41,7 @@ void shape(std::string_view text)
     }
     const auto options = arguments.openOptions();
     if (options)
-        LATHE_CHECK(options->model.shapes.size() == 1 && !options->model.shapes[0].second.empty());
+        LATHE_CHECK(options->model.shapes.size() == 1 && options->model.shapes[0].second.empty() == text.ends_with("="));
 }
 
 void options(std::string_view text)

@@ -263,6 +263,33 @@ private slots:
         }
     }
 
+    void longSumsKeepTheirDigits()
+    {
+        constexpr std::int64_t kCount = 20'000'000; // beyond 2^24, where f32 no longer counts
+        std::vector<float> x(static_cast<std::size_t>(2 * kCount), 1.0F);
+        std::fill(x.begin() + kCount, x.end(), 0.1F);
+        CompiledModel model;
+        model.input("x", wire::Float, {2, 1, 4000, 5000}, x);
+        x = {};
+        const std::string axes = wire::intsAttribute("axes", {1, 2, 3}) + wire::intAttribute("keepdims", 0);
+        for (const char* op : {"ReduceMean", "ReduceSum", "ReduceL2"})
+            model.node(op, {"x"}, op, axes);
+        model.node("GlobalAveragePool", {"x"}, "GlobalAveragePool");
+        model.model().opset = 12;
+        must(model.compile());
+        const auto close = [&](const char* name, std::size_t at, double want) {
+            const double got = valuesOf<float>(model.compiled(name))[at];
+            QVERIFY2(std::abs(got - want) <= 2e-6 * want, qPrintable(QString("%1: %2").arg(name).arg(got, 0, 'g', 9)));
+        };
+        for (const char* name : {"ReduceMean", "GlobalAveragePool"}) {
+            close(name, 0, 1);
+            close(name, 1, 0.1);
+        }
+        close("ReduceSum", 0, 2e7);
+        close("ReduceSum", 1, 2e6);
+        close("ReduceL2", 0, std::sqrt(2e7));
+    }
+
     void zerosAreQuantizedAsZeros()
     {
         CompiledModel model;

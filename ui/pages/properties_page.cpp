@@ -158,7 +158,7 @@ void PropertiesPage::addTask(int task)
         QTreeWidgetItem* item = add(tr("Workload (%1)").arg(QString::fromStdString(era)),
                                     QString::fromStdString(workload.key));
         if (era != kDagShown)
-            addLines(item, workload.dag);
+            addLines(item, workload.hashed);
     }
 }
 

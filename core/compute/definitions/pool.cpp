@@ -95,6 +95,9 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
     std::vector<std::pair<std::string, std::int64_t>> reduceAxes;
     for (std::size_t i = 0; i < N; ++i)
         reduceAxes.emplace_back(std::string("d") + "dhw"[3 - N + i], p.kernel[i]);
+    std::int64_t window = 1;
+    for (const std::int64_t extent : p.kernel)
+        window *= extent;
     const ir::Combiner combiner = kind == PoolKind::Max ? ir::Combiner::Max : ir::Combiner::Sum;
     const Tensor pooled = b.reduce("tensor", outShape, names, kind == PoolKind::Max ? "pool_max" : "pool_sum", combiner,
                                    reduceAxes, [&](const Exprs& a, const Exprs& r) {
@@ -102,7 +105,8 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
                                        for (std::size_t i = 0; i < N; ++i)
                                            at[spatial[i]] = a[spatial[i]] * index(p.strides[i])
                                                             + r[i] * index(p.dilation[i]);
-                                       return b.at(source, at);
+                                       const ir::Expr value = b.at(source, at);
+                                       return kind == PoolKind::Max ? value : summand(value, window);
                                    });
     if (kind == PoolKind::Max)
         return pooled;
@@ -133,7 +137,7 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
             }
             count = count * inside;
         }
-        return ir::div(b.at(pooled, a), ir::cast(type, ir::max(count, index(1))));
+        return ir::div(ir::cast(type, b.at(pooled, a)), ir::cast(type, ir::max(count, index(1))));
     });
 }
 
@@ -169,6 +173,9 @@ Tensor adaptivePool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layou
     };
 
     const ir::Expr outside = kind == PoolKind::Max ? lowest(type) : zero(type);
+    std::int64_t summands = 1; // of the largest window
+    for (const auto& [name, extent] : reduceAxes)
+        summands *= extent;
     std::vector<std::string> extentTexts;
     const Tensor pooled = b.reduce(
         "tensor", outShape, names, kind == PoolKind::Max ? "adaptive_pool_max" : "adaptive_pool_sum",
@@ -184,8 +191,9 @@ Tensor adaptivePool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layou
             }
             for (std::size_t i = 0; i < N; ++i)
                 extentTexts.push_back(printExpr(Dag{}, endOf(a, i) - startOf(a, i)));
-            const ir::Expr value = b.at(data, at);
-            return inside ? ir::ifThenElse(inside, value, outside) : value;
+            const ir::Expr one = b.at(data, at);
+            const ir::Expr value = inside ? ir::ifThenElse(inside, one, outside) : one;
+            return kind == PoolKind::Max ? value : summand(value, summands);
         });
     // The reference leaves these extents symbolic, and its hash-only keys show them.
     b.setAttr(pooled, "reduce_extent_texts", extentTexts);
@@ -196,7 +204,7 @@ Tensor adaptivePool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layou
         ir::Expr count = extent(0);
         for (std::size_t i = 1; i < N; ++i)
             count = count * extent(i);
-        return ir::div(b.at(pooled, a), count);
+        return ir::div(ir::cast(type, b.at(pooled, a)), count);
     });
 }
 

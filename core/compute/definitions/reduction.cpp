@@ -75,8 +75,12 @@ Tensor reduceBy(DagBuilder& b, ir::Combiner combiner, Tensor x, const Reduced& o
     if (over.reduceAxes().empty()) // nothing to reduce: rank 0, or no axes of its own
         return b.compute(name, over.shape(), over.names(), "injective",
                          [&](const Exprs& a) { return value(b.at(x, over.operand(a, {}))); });
-    return b.reduce(name, over.shape(), over.names(), "comm_reduce", combiner, over.reduceAxes(),
-                    [&](const Exprs& a, const Exprs& r) { return value(b.at(x, over.operand(a, r))); });
+    const Tensor reduced = b.reduce(name, over.shape(), over.names(), "comm_reduce", combiner, over.reduceAxes(),
+                                    [&](const Exprs& a, const Exprs& r) {
+                                        const ir::Expr one = value(b.at(x, over.operand(a, r)));
+                                        return combiner == ir::Combiner::Sum ? summand(one, over.count()) : one;
+                                    });
+    return b.dtype(reduced) == b.dtype(x) ? reduced : cast(b, reduced, b.dtype(x));
 }
 
 } // namespace
@@ -106,11 +110,12 @@ Tensor reduction(DagBuilder& b, Reduction op, Tensor x, std::vector<std::int64_t
             const ir::Expr v = b.at(largest, a), none = constant(0, v->dtype);
             return ir::select(ir::eq(v - v, none), v, none);
         });
-        const Tensor sum = b.reduce(b.name(x) + "_red", over.shape(), over.names(), "comm_reduce", ir::Combiner::Sum,
-                                    over.reduceAxes(), [&](const Exprs& a, const Exprs& r) {
-                                        return applyUnary(Unary::Exp, b.at(x, over.operand(a, r)) - b.at(taken, a));
-                                    });
-        return binary(b, Binary::Add, unary(b, Unary::Log, sum), taken);
+        const Tensor sum = b.reduce(
+            b.name(x) + "_red", over.shape(), over.names(), "comm_reduce", ir::Combiner::Sum, over.reduceAxes(),
+            [&](const Exprs& a, const Exprs& r) {
+                return summand(applyUnary(Unary::Exp, b.at(x, over.operand(a, r)) - b.at(taken, a)), over.count());
+            });
+        return binary(b, Binary::Add, unary(b, Unary::Log, cast(b, sum, b.dtype(x))), taken);
     }
     }
     return x;

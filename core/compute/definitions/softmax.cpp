@@ -1,6 +1,7 @@
 #include "core/compute/definitions/softmax.h"
 
 #include "core/compute/definitions/elementwise.h"
+#include "core/compute/definitions/spatial.h"
 
 namespace lathe::compute {
 
@@ -54,11 +55,13 @@ Tensor softmax(DagBuilder& b, Tensor data, std::int64_t axis)
     const Tensor exponential = b.compute("T_softmax_exp", rows.shape, {}, "", [&](const Exprs& a) {
         return applyUnary(Unary::Exp, b.at(data, a) - b.at(maximum, rows.row(a)));
     });
-    const Tensor sum = b.reduce(
-        "T_softmax_expsum", rows.reduced, {}, "", ir::Combiner::Sum, {{"k", rows.shape[rows.axis]}},
-        [&](const Exprs& a, const Exprs& r) { return b.at(exponential, rows.element(a, r[0])); });
-    return b.compute("T_softmax_norm", rows.shape, {}, "softmax_output",
-                     [&](const Exprs& a) { return ir::div(b.at(exponential, a), b.at(sum, rows.row(a))); });
+    const Tensor sum = b.reduce("T_softmax_expsum", rows.reduced, {}, "", ir::Combiner::Sum,
+                                {{"k", rows.shape[rows.axis]}}, [&](const Exprs& a, const Exprs& r) {
+                                    return summand(b.at(exponential, rows.element(a, r[0])), rows.shape[rows.axis]);
+                                });
+    return b.compute("T_softmax_norm", rows.shape, {}, "softmax_output", [&](const Exprs& a) {
+        return ir::div(b.at(exponential, a), ir::cast(b.dtype(data), b.at(sum, rows.row(a))));
+    });
 }
 
 Tensor logSoftmax(DagBuilder& b, Tensor data, std::int64_t axis)
@@ -67,10 +70,13 @@ Tensor logSoftmax(DagBuilder& b, Tensor data, std::int64_t axis)
     const Tensor maximum = rowMaximum(b, data, rows);
     const Tensor sum = b.reduce("T_softmax_expsum", rows.reduced, {}, "", ir::Combiner::Sum,
                                 {{"k", rows.shape[rows.axis]}}, [&](const Exprs& a, const Exprs& r) {
-                                    return applyUnary(Unary::Exp, b.at(data, rows.element(a, r[0])) - b.at(maximum, a));
+                                    return summand(
+                                        applyUnary(Unary::Exp, b.at(data, rows.element(a, r[0])) - b.at(maximum, a)),
+                                        rows.shape[rows.axis]);
                                 });
     return b.compute("T_log_softmax_norm", rows.shape, {}, "log_softmax_output", [&](const Exprs& a) {
-        return b.at(data, a) - b.at(maximum, rows.row(a)) - applyUnary(Unary::Log, b.at(sum, rows.row(a)));
+        return b.at(data, a) - b.at(maximum, rows.row(a))
+               - applyUnary(Unary::Log, ir::cast(b.dtype(data), b.at(sum, rows.row(a))));
     });
 }
 

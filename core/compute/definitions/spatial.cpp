@@ -15,6 +15,15 @@ ir::Expr zero(DType dtype)
     return constant(0, dtype);
 }
 
+ir::Expr summand(const ir::Expr& value, std::int64_t count)
+{
+    if (!isFloat(value->dtype))
+        return value;
+    if (count > kLongSum)
+        return ir::cast(DType::F64, value);
+    return sizeOf(value->dtype) < sizeOf(DType::F32) ? ir::cast(DType::F32, value) : value;
+}
+
 ir::Expr constant(double value, DType dtype)
 {
     return isFloat(dtype) ? ir::floatImm(value, dtype) : ir::intImm(static_cast<std::int64_t>(value), dtype);

@@ -42,6 +42,12 @@ ir::Expr zero(DType dtype);
 /// A constant of a type.
 ir::Expr constant(double value, DType dtype);
 
+/// Above so many summands a sum of f32 is kept in f64. In f32 its error would grow with their number, and hang on the
+/// order that a schedule gives them: 4e7 ones would sum to 1.7e7.
+constexpr std::int64_t kLongSum = 65'536;
+/// One of `count` summands, in the type that the sum is kept in: f64 for long ones, f32 for those of half floats.
+ir::Expr summand(const ir::Expr& value, std::int64_t count);
+
 /// Copies `data` into a larger image with zeros around it; always adds a stage, even where nothing is padded.
 template<std::size_t N>
 Tensor padSpatial(DagBuilder& b, Tensor data, ImageLayout layout, const std::array<std::int64_t, 2 * N>& padding,

@@ -195,11 +195,24 @@ Result<> Builder::bind(const std::string& name, ValueId value)
 {
     if (!m_values.emplace(name, value).second)
         return makeError(Errc::BadFile, say(Msg::ValueDefinedTwice, name));
+    m_bound.push_back(name);
     // Values that converters made carry made-up names until the file's name is known.
     graph::Value& stored = m_graph.value(value);
     if (stored.producer.valid() && stored.name.find(":out") != std::string::npos)
         stored.name = name;
     return {};
+}
+
+std::size_t Builder::openScope() const
+{
+    return m_bound.size();
+}
+
+void Builder::closeScope(std::size_t scope)
+{
+    for (std::size_t i = scope; i < m_bound.size(); ++i)
+        m_values.erase(m_bound[i]);
+    m_bound.resize(scope);
 }
 
 ValueId Builder::find(const std::string& name) const

@@ -62,10 +62,29 @@ constexpr Names kBinary[] = {
     {"Xor", "logical_xor"},
 };
 
+/// Up to opset 6 the second operand stood at dimensions of the first from `axis` on, and PRelu's slopes at the
+/// channels; without `axis` it is as today.
+Result<ValueId> broadcastAsBefore7(Builder& b, NodeReader& node, ValueId x, ValueId y)
+{
+    node.ignore("broadcast");
+    const bool isSlope = node.op() == "PRelu";
+    const auto rank = static_cast<std::int64_t>(b.shape(x).size()), own = static_cast<std::int64_t>(b.shape(y).size());
+    LATHE_TRY_ASSIGN(std::int64_t axis, node.integer("axis", isSlope && own == 1 && rank > 1 ? 1 : rank - own));
+    axis = axis < 0 ? axis + rank : axis;
+    if (axis < 0 || axis + own > rank)
+        return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, "axis", axis));
+    Ints shape = b.shape(y);
+    shape.resize(static_cast<std::size_t>(rank - axis), 1);
+    return b.reshape(y, std::move(shape));
+}
+
 Result<std::vector<ValueId>> convertBinary(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const ValueId y, b.input(node, 1));
+    LATHE_TRY_ASSIGN(ValueId y, b.input(node, 1));
+    if (b.opset() < 7) {
+        LATHE_TRY_ASSIGN(y, broadcastAsBefore7(b, node, x, y));
+    }
     LATHE_TRY_ASSIGN(const ValueId z, b.emit(lookUp(kBinary, node.op()), {}, {x, y}));
     return std::vector{z};
 }
@@ -74,7 +93,10 @@ Result<std::vector<ValueId>> convertBinary(Builder& b, NodeReader& node)
 Result<std::vector<ValueId>> convertPow(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const ValueId exponent, b.input(node, 1));
+    LATHE_TRY_ASSIGN(ValueId exponent, b.input(node, 1));
+    if (b.opset() < 7) {
+        LATHE_TRY_ASSIGN(exponent, broadcastAsBefore7(b, node, x, exponent));
+    }
     Composer c(b);
     const DType dtype = b.dtype(x);
     if (!isFloat(dtype) && isFloat(b.dtype(exponent))) {
@@ -205,6 +227,13 @@ Result<std::vector<ValueId>> convertCast(Builder& b, NodeReader& node)
     if (node.op() == "CastLike") {
         LATHE_TRY_ASSIGN(const ValueId like, b.input(node, 1));
         dtype = b.dtype(like);
+    } else if (b.opset() < 6) {
+        LATHE_TRY_ASSIGN(const std::string to, node.text("to", ""));
+        ::onnx::TensorProto_DataType type = ::onnx::TensorProto_DataType_UNDEFINED;
+        if (::onnx::TensorProto_DataType_Parse(to, &type))
+            dtype = dtypeOf(type);
+        if (!dtype)
+            return makeError(Errc::Unsupported, say(Msg::NeedsElementType, to.substr(0, 40)));
     } else {
         LATHE_TRY_ASSIGN(const std::int64_t to, node.integer("to", 0));
         dtype = dtypeOf(to);

@@ -103,6 +103,11 @@ Result<Request> requestOf(Builder& b, NodeReader& node, const Ints& shape)
     }
     LATHE_TRY_ASSIGN(r.policy, node.text("keep_aspect_ratio_policy", "stretch"));
     const bool oldForm = node.op() == "Upsample" || b.opset() < 11; // X, scales
+    if (node.op() == "Upsample" && node.has("height_scale")) { // opset 1 to 6
+        LATHE_TRY_ASSIGN(const double height, node.number("height_scale", 1));
+        LATHE_TRY_ASSIGN(const double width, node.number("width_scale", 1));
+        r.scales = {1, 1, height, width};
+    }
     if (node.op() == "Upsample" && node.has("scales")) {
         LATHE_TRY_ASSIGN(r.scales, node.numbers("scales"));
     }

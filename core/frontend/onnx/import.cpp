@@ -21,7 +21,7 @@ using ::onnx::GraphProto;
 using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 
-constexpr std::int64_t kOldestOpset = 7;
+constexpr std::int64_t kOldestOpset = 5;
 constexpr std::int64_t kNewestOpset = 28; ///< the newest whose definitions the converters were checked against
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
 constexpr std::size_t kMaxNamed = 50; ///< nodes that a message lists for one unsupported thing
@@ -332,12 +332,16 @@ private:
             if (branch.output_size() != proto.output_size())
                 return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} gives {} values for {} outputs",
                                                             label, wanted, branch.output_size(), proto.output_size()));
+            // Names of a branch are its own: another may use them too.
+            const std::size_t scope = m_builder.openScope();
+            std::unordered_set<std::string> unknownOutside = m_unknown;
             LATHE_TRY(addInitializers(branch, {}));
             LATHE_TRY(addNodes(branch, label + "/"));
+            std::vector<std::pair<std::string, graph::ValueId>> results;
             for (int i = 0; i < branch.output_size(); ++i) {
                 const std::string& inner = branch.output(i).name();
                 if (m_unknown.contains(inner)) {
-                    m_unknown.insert(proto.output(i));
+                    unknownOutside.insert(proto.output(i));
                     continue;
                 }
                 const graph::ValueId id = m_builder.find(inner);
@@ -345,8 +349,12 @@ private:
                     return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} does not compute \"{}\"",
                                                                 label, wanted, inner));
                 if (!proto.output(i).empty())
-                    LATHE_TRY(m_builder.bind(proto.output(i), id));
+                    results.emplace_back(proto.output(i), id);
             }
+            m_builder.closeScope(scope);
+            m_unknown = std::move(unknownOutside);
+            for (const auto& [name, id] : results)
+                LATHE_TRY(m_builder.bind(name, id));
             return {};
         }
         return makeError(Errc::BadFile, fmt::format("node \"{}\" (If) has no {}", label, wanted));
@@ -373,6 +381,10 @@ private:
         }
         m_builder.begin(label);
         NodeReader reader(proto);
+        if (m_builder.opset() < 7) { // of training and memory, or said by the node's outputs
+            for (const char* name : {"consumed_inputs", "is_test", "output_sequence"})
+                reader.ignore(name);
+        }
         auto values = convert(m_builder, reader);
         if (values) {
             if (auto unread = reader.finish(); !unread) {

@@ -67,6 +67,9 @@ public:
     /// Names the values that stand for a node's outputs.
     Result<> bind(const std::string& name, ValueId value);
     ValueId find(const std::string& name) const; ///< invalid: not there (yet)
+    /// Names that are bound between the two are forgotten with the second: those inside of a branch.
+    std::size_t openScope() const;
+    void closeScope(std::size_t scope);
 
     /// Origin and base name of the nodes that follow.
     void begin(std::string name);
@@ -82,6 +85,7 @@ private:
     std::int64_t m_charged = 0;
     graph::Graph m_graph;
     std::unordered_map<std::string, ValueId> m_values;
+    std::vector<std::string> m_bound; ///< the names in m_values, the latest last
     std::unordered_set<std::string> m_names;
     std::unordered_map<std::string, std::int64_t> m_suffixes;
     std::string m_current;

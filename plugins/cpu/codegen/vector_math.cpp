@@ -402,7 +402,7 @@ Value* emitExtremum(llvm::IRBuilder<>& builder, bool isMin, Value* a, Value* b)
     // One instruction on x86-64: the second operand if one is not-a-number.
     Value* first = isMin ? builder.CreateFCmpOLT(a, b) : builder.CreateFCmpOGT(a, b);
     Value* chosen = builder.CreateSelect(first, a, b);
-    return isNumber(a) ? chosen : builder.CreateSelect(builder.CreateFCmpUNO(a, a), a, chosen);
+    return isNumber(a) ? chosen : builder.CreateSelect(builder.CreateFCmpORD(a, a), chosen, a);
 }
 
 Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std::vector<Value*>& operands, bool hasFma)

@@ -143,10 +143,10 @@ private slots:
                  qPrintable(message));
     }
 
-    void opsetsBeforeSevenAreRefused()
+    void opsetsBeforeFiveAreRefused()
     {
         wire::Model model = relu({1, 3});
-        model.opset = 6;
+        model.opset = 4;
         QVERIFY(messageOf(import(model.write())).startsWith("Unsupported"));
         model.opset = 0;
         QVERIFY(messageOf(import(model.write())).startsWith("BadFile"));

@@ -83,6 +83,46 @@ private slots:
         QCOMPARE(shown(y), QString("0 1 3 4"));
     }
 
+    void filesOfOldExportersAreRead()
+    {
+        // Up to opset 6 the second operand stands at an axis of the first.
+        const std::string at = wire::intAttribute("broadcast", 1) + wire::intAttribute("axis", 1);
+        const Input x{"x", {1, 2, 2, 1}, {1, 2, 3, 4}}, channels{"c", {2}, {10, 20}};
+        QCOMPARE(shown(valuesOf({wire::node("Add", {"x", "c"}, {"y"}, "a", at)}, {x, channels}, {}, 6)),
+                 QString("11 12 23 24"));
+        QCOMPARE(shown(valuesOf({wire::node("PRelu", {"x", "c"}, {"y"}, "p")},
+                                {{"x", {1, 2, 2, 1}, {-1, 2, -3, 4}}, channels}, {}, 6)),
+                 QString("-10 2 -60 4"));
+        QCOMPARE(shown(valuesOf({wire::node("Dropout", {"x"}, {"t"}, "d", wire::intAttribute("is_test", 1)),
+                                 wire::node("Abs", {"t"}, {"y"}, "b")},
+                                {x}, {}, 5)),
+                 QString("1 2 3 4"));
+        QCOMPARE(shown(valuesOf({wire::node("Cast", {"x"}, {"t"}, "c", wire::textAttribute("to", "INT32")),
+                                 wire::node("Cast", {"t"}, {"y"}, "f", wire::textAttribute("to", "FLOAT"))},
+                                {{"x", {2}, {1.5, -2.5}}}, {}, 5)),
+                 QString("1 -2"));
+    }
+
+    void scalesCountAsFloats()
+    {
+        // 100 by 0.29 is 28.99999 for the scale as f32 holds it, and 29 as a product of f32, which others take.
+        const Numbers y = valuesOf({wire::node("Resize", {"x", "", "s"}, {"y"}, "r")},
+                                   {{"x", {1, 1, 1, 100}, counting(100)}},
+                                   {wire::tensor("s", wire::Float, {4}, wire::floats({1, 1, 1, 0.29F}))});
+        QCOMPARE(y.size(), std::size_t{29});
+    }
+
+    void cornersAreAlignedByTheWholeLength()
+    {
+        // 3 by 1.5 is 4 pixels: 0, 2/3, 4/3, 2 of the line, as ONNX Runtime has it.
+        const std::string linear = wire::textAttribute("mode", "linear")
+                                   + wire::textAttribute("coordinate_transformation_mode", "align_corners");
+        const Numbers y = valuesOf({wire::node("Resize", {"x", "", "s"}, {"y"}, "r", linear)},
+                                   {{"x", {1, 1, 1, 3}, {0, 3, 6}}},
+                                   {wire::tensor("s", wire::Float, {4}, wire::floats({1, 1, 1, 1.5F}))});
+        QCOMPARE(shown(y), QString("0 2 4 6"));
+    }
+
     void wholeFactorsRepeatEachPixel()
     {
         const Numbers y = valuesOf({wire::node("Resize", {"x", "", "s"}, {"y"}, "r")}, {{"x", {1, 1, 1, 2}, {1, 2}}},
@@ -127,6 +167,25 @@ private slots:
                                        {wire::tensor("c", wire::Bool, {}, std::string(1, taken))});
             QCOMPARE(shown(y), QString(taken == '\1' ? "-3" : "3"));
         }
+    }
+
+    void twoBranchesMayUseTheSameNames()
+    {
+        const auto fork = [](const char* op, const char* output) {
+            const std::string branch = wire::bytes(1, wire::node(op, {"x"}, {"inner"}))
+                                       + wire::bytes(12, wire::info("inner", {}));
+            std::string attributes;
+            for (const char* name : {"then_branch", "else_branch"})
+                attributes += wire::bytes(5, wire::bytes(1, name) + wire::bytes(6, branch) + wire::number(20, 5));
+            return wire::node("If", {"c"}, {output}, output, attributes);
+        };
+        const std::vector<std::string> condition = {wire::tensor("c", wire::Bool, {}, std::string(1, '\1'))};
+        const Numbers y = valuesOf({fork("Neg", "a"), fork("Abs", "b"), wire::node("Sub", {"a", "b"}, {"y"})},
+                                   {{"x", {1}, {3}}}, condition);
+        QCOMPARE(shown(y), QString("-6"));
+        // Outside of the branch the name is nobody's.
+        QVERIFY_THROWS_EXCEPTION(std::runtime_error, valuesOf({fork("Neg", "a"), wire::node("Abs", {"inner"}, {"y"})},
+                                                              {{"x", {1}, {3}}}, condition));
     }
 
     void attentionIgnoresWhatComesLater()
