@@ -50,7 +50,7 @@ struct DataSet
 
 Result<HostTensor> toTensor(::onnx::TensorProto proto)
 {
-    frontend::onnx_detail::TensorReader reader{fs::path()};
+    frontend::onnx_detail::TensorReader reader(fs::path(), 0);
     LATHE_TRY_ASSIGN(const frontend::onnx_detail::ConstTensor read, reader.read(proto));
     HostTensor tensor = HostTensor::zeros({read.dtype, read.shape});
     std::memcpy(tensor.bytes.data(), read.data->data, tensor.bytes.size());
