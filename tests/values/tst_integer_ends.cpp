@@ -126,6 +126,18 @@ private slots:
         QCOMPARE(valuesOf<std::int64_t>(model.compiled("places")), (std::vector<std::int64_t>{1, 3, 0}));
     }
 
+    void indicesOutOfRangeTakeTheNearest()
+    {
+        constexpr std::int64_t kFar = (std::int64_t{1} << 32) + 1;
+        CompiledModel model;
+        model.evaluates = false; // the reference executor refuses them
+        model.input("x", wire::Float, {3}, std::vector<float>{10, 20, 30});
+        model.input("i", wire::Int64, {6}, std::vector<std::int64_t>{kFar, -kFar, 1, -1, 7, -9});
+        model.node("Gather", {"x", "i"}, "y");
+        must(model.compile());
+        QCOMPARE(valuesOf<float>(model.compiled("y")), (std::vector<float>{30, 10, 20, 30, 30, 10}));
+    }
+
     void castsStayWithinTheirType()
     {
         constexpr float kInf = std::numeric_limits<float>::infinity();

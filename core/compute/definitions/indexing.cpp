@@ -76,9 +76,11 @@ Tensor scatter(DagBuilder& b, Tensor x, std::int64_t count, ScatterMode mode,
 
 ir::Expr wrappedIndex(const ir::Expr& raw, std::int64_t extent)
 {
-    const ir::Expr i = ir::cast(DType::I32, raw);
-    const ir::Expr wrapped = isSigned(raw->dtype) ? ir::select(i < index(0), i + index(extent), i) : i;
-    return ir::max(ir::min(wrapped, index(extent - 1)), index(0));
+    // In its own type where that is wider than an index: 2^32 + 1 is not 1.
+    const ir::Expr i = sizeOf(raw->dtype) < sizeOf(DType::I32) ? ir::cast(DType::I32, raw) : raw;
+    const auto literal = [&i](std::int64_t value) { return ir::intImm(value, i->dtype); };
+    const ir::Expr wrapped = isSigned(raw->dtype) ? ir::select(i < literal(0), i + literal(extent), i) : i;
+    return ir::cast(DType::I32, ir::max(ir::min(wrapped, literal(extent - 1)), literal(0)));
 }
 
 Tensor gatherNd(DagBuilder& b, Tensor x, Tensor indices, std::int64_t batchDims)
