@@ -50,7 +50,7 @@ void printReport(const session::CompileReport& report)
     if (std::isfinite(report.maxRelError))
         print("verified     max relative error {:.2e}\n", report.maxRelError);
     else
-        print("not verified\n");
+        print("not verified{}{}\n", report.notVerified.empty() ? "" : ": ", report.notVerified);
     if (std::isfinite(report.latencyMs.median))
         print("estimated {}; measured {} (median, {} threads)\n", toText(report.estimated),
               msWithUnit(report.latencyMs.median), report.threads);
@@ -114,6 +114,8 @@ void printJson(const session::CompileReport& report)
                           {"subgraphs", functions(report.subgraphs)},
                           {"threads", report.threads}};
     putNumber(out, "max_rel_error", report.maxRelError);
+    if (!report.notVerified.empty())
+        out["not_verified"] = report.notVerified;
     putNumber(out, "latency_ms", report.latencyMs.median);
     out["estimated_ms"] = toJson(report.estimated);
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -1,5 +1,6 @@
 #include "core/deploy/verify.h"
 
+#include "core/graph/index_inputs.h"
 #include "core/measure/builder_client.h"
 #include "core/wire/seeded.h"
 
@@ -113,6 +114,26 @@ Result<TensorComparison> compareTensors(std::string name, const graph::HostTenso
     return c;
 }
 
+namespace {
+
+/// Those of the seed, but places that exist where values name some. Empty if none do: the library then makes its own.
+std::vector<graph::HostTensor> inputsInRange(const graph::Graph& network, std::uint64_t seed)
+{
+    const std::vector<std::int64_t> places = graph::indexInputs(network);
+    if (std::ranges::all_of(places, [](std::int64_t count) { return count == 0; }))
+        return {};
+    std::vector<graph::HostTensor> inputs;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const graph::Value& value = network.value(network.inputs[i]);
+        inputs.push_back(graph::HostTensor::zeros({value.dtype, value.shape}));
+        const wire::SeededRange range{0, static_cast<double>(places[i])}; // of 0 places: as of any input
+        wire::fillSeeded(wire::inputSeed(seed, i), value.dtype, range, inputs.back().bytes);
+    }
+    return inputs;
+}
+
+} // namespace
+
 Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& reference,
                                    const graph::Graph* executed, const VerifyOptions& options)
 {
@@ -122,11 +143,11 @@ Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluat
                                      library.inputs().size(), library.outputs().size(), reference.inputs.size(),
                                      reference.outputs.size()));
     LibraryRunRequest request;
-    request.inputs = options.inputs;
+    request.inputs = options.inputs.empty() ? inputsInRange(reference, options.seed) : options.inputs;
     request.seed = options.seed;
-    request.returnInputs = options.inputs.empty();
+    request.returnInputs = request.inputs.empty();
     LATHE_TRY_ASSIGN(LibraryRun run, library.run(request));
-    const std::vector<graph::HostTensor> inputs = options.inputs.empty() ? std::move(run.inputs) : options.inputs;
+    const std::vector<graph::HostTensor> inputs = request.inputs.empty() ? std::move(run.inputs) : request.inputs;
 
     // Differences vanish in a softmax, so what goes into it is compared too, where the library shows it under its name.
     graph::Graph watched = reference;

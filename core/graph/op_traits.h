@@ -102,6 +102,10 @@ struct OpTraits
     std::function<std::optional<WeightAxes>(const Node&, std::span<const std::int64_t> data,
                                             std::span<const std::int64_t> weight)>
         weights = {};
+    /// The second operand's values are places in the first: how many there are, where it picks along several dimensions
+    /// the fewest. Null: they are none. Shapes are those of the operands.
+    std::function<std::int64_t(const Node&, std::span<const std::int64_t> data, std::span<const std::int64_t> places)>
+        picksFrom = {};
     /// Amounts of zeros that the node puts before and behind each dimension in turn, if that is all that it does.
     std::function<std::optional<std::vector<std::int64_t>>(const Node&)> zeroPadding = {};
     /// The algorithms that compete, "direct" first; null: that alone. ComputeContext::algorithm is one of them.

@@ -47,16 +47,9 @@ Interval typeRange(DType t)
     case DType::U8: return {0, 255};
     case DType::I16: return {-32768, 32767};
     case DType::U16: return {0, 65535};
+    case DType::U32: return {0, 0xffffffff};
     default: return Interval::all();
     }
-}
-
-bool withinType(Interval values, DType t)
-{
-    if (t == DType::I32)
-        return values.lo >= std::numeric_limits<std::int32_t>::min()
-               && values.hi <= std::numeric_limits<std::int32_t>::max();
-    return typeRange(t).contains(values);
 }
 
 Interval comparison(const Expr& e, const Ranges& ranges)
@@ -93,7 +86,7 @@ Interval atomBounds(const Expr& e, const Ranges& ranges)
     case ExprKind::Var: return ranges.of(e.get());
     case ExprKind::Mul: {
         const Interval product = of(0) * of(1);
-        return holdsData(e) && !withinType(product, e->dtype) ? typeRange(e->dtype) : product;
+        return holdsData(e) && !fitsType(product, e->dtype) ? typeRange(e->dtype) : product;
     }
     case ExprKind::FloorDiv: {
         const Interval a = of(0);
@@ -153,13 +146,25 @@ Interval atomBounds(const Expr& e, const Ranges& ranges)
         if (isFloat(e->operands[0]->dtype))
             return type;
         const Interval a = of(0);
-        return withinType(a, e->dtype) ? a : type;
+        return fitsType(a, e->dtype) ? a : type;
     }
     default: return typeRange(e->dtype);
     }
 }
 
 } // namespace
+
+bool fitsType(Interval values, DType t)
+{
+    switch (t) {
+    case DType::I32:
+        return values.lo >= std::numeric_limits<std::int32_t>::min()
+               && values.hi <= std::numeric_limits<std::int32_t>::max();
+    case DType::I64: return values.lo > -kInf && values.hi < kInf;
+    case DType::U64: return values.lo >= 0 && values.hi < kInf;
+    default: return typeRange(t).contains(values);
+    }
+}
 
 std::int64_t floorDivide(std::int64_t a, std::int64_t b)
 {
@@ -208,7 +213,12 @@ Interval unite(Interval a, Interval b)
 
 Interval boundsOf(const LinearForm& form, const Ranges& ranges)
 {
-    return mayWrap(form, ranges) ? Interval::all() : exactBoundsOf(form, ranges);
+    const Interval exact = exactBoundsOf(form, ranges);
+    const bool plain = form.terms.size() == 1 && form.terms[0].coefficient == 1 && form.constant == 0;
+    const auto isData = [](const LinearForm::Term& term) { return holdsData(term.atom); };
+    if (plain || fitsType(exact, form.dtype) || std::none_of(form.terms.begin(), form.terms.end(), isData))
+        return exact;
+    return Interval::all(); // see mayWrap()
 }
 
 Interval exactBoundsOf(const LinearForm& form, const Ranges& ranges)

@@ -28,6 +28,8 @@ Interval operator-(Interval a, Interval b);
 Interval operator*(Interval a, std::int64_t factor);
 Interval operator*(Interval a, Interval b);
 Interval unite(Interval a, Interval b);
+/// Whether an integer type holds them all.
+bool fitsType(Interval values, DType t);
 
 std::int64_t floorDivide(std::int64_t a, std::int64_t b);
 std::int64_t floorModulo(std::int64_t a, std::int64_t b);

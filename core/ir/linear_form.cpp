@@ -88,12 +88,6 @@ bool holdsData(const LinearForm& form)
                        [](const LinearForm::Term& t) { return holdsData(t.atom); });
 }
 
-bool fits(Interval values, DType dtype)
-{
-    const std::int64_t end = dtype == DType::I32 ? std::numeric_limits<std::int32_t>::max() : Interval::kUnbounded - 1;
-    return values.lo >= -end && values.hi <= end;
-}
-
 /// Whether both sides of the comparison that inequalityToExpr() writes can be computed.
 bool sidesFit(const LinearForm& form, const Ranges& ranges)
 {
@@ -106,8 +100,8 @@ bool sidesFit(const LinearForm& form, const Ranges& ranges)
     const Interval l = exactBoundsOf(left, ranges), r = exactBoundsOf(right, ranges);
     left.constant = 0;
     right.constant = form.constant;
-    return fits(l, form.dtype) && fits(r, form.dtype) && fits(exactBoundsOf(left, ranges), form.dtype)
-           && fits(exactBoundsOf(right, ranges), form.dtype);
+    return fitsType(l, form.dtype) && fitsType(r, form.dtype) && fitsType(exactBoundsOf(left, ranges), form.dtype)
+           && fitsType(exactBoundsOf(right, ranges), form.dtype);
 }
 
 /// form = quotient * divisor + rest, coefficient by coefficient; the rest's constant lies in [0, divisor).
@@ -181,9 +175,12 @@ LinearForm divide(const LinearForm& form, std::int64_t divisor, const Ranges& ra
     if (rest.constant == 0 && rest.terms.size() == 1 && rest.terms[0].coefficient == 1) {
         const Expr& atom = rest.terms[0].atom;
         if (atom->kind == ExprKind::FloorDiv && atom->operands[1]->kind == ExprKind::IntImm) {
-            const std::int64_t inner = atom->operands[1]->intValue;
-            quotient.add(divide(linearForm(atom->operands[0], ranges), inner * divisor, ranges), 1);
-            return quotient;
+            std::int64_t both = 0;
+            if (!__builtin_mul_overflow(atom->operands[1]->intValue, divisor, &both)
+                && fitsType(Interval::point(both), form.dtype)) {
+                quotient.add(divide(linearForm(atom->operands[0], ranges), both, ranges), 1);
+                return quotient;
+            }
         }
     }
     quotient.add(floorDiv(toExpr(rest), intImm(divisor, rest.dtype)), 1);
@@ -231,11 +228,11 @@ void recombine(LinearForm& form, const Ranges& ranges)
         const std::int64_t divisor = mod.atom->operands[1]->intValue;
         const LinearForm quotient = divide(linearForm(mod.atom->operands[0], ranges), divisor, ranges);
         if (quotient.terms.size() != 1 || quotient.terms[0].coefficient != 1 || quotient.constant != 0
-            || form.coefficientOf(quotient.terms[0].atom) != mod.coefficient * divisor)
+            || form.coefficientOf(quotient.terms[0].atom) != product(mod.coefficient, divisor))
             continue;
         LinearForm inner = linearForm(mod.atom->operands[0], ranges);
-        form.add(quotient.terms[0].atom, -mod.coefficient * divisor);
-        form.add(mod.atom, -mod.coefficient);
+        form.add(quotient.terms[0].atom, product(product(mod.coefficient, divisor), -1));
+        form.add(mod.atom, product(mod.coefficient, -1));
         form.add(inner, mod.coefficient);
         m = static_cast<std::size_t>(-1);
     }
@@ -264,7 +261,7 @@ LinearForm extremum(const Expr& e, const Ranges& ranges)
 bool mayWrap(const LinearForm& form, const Ranges& ranges)
 {
     const bool plain = form.terms.size() == 1 && form.terms[0].coefficient == 1 && form.constant == 0;
-    return !plain && holdsData(form) && !fits(exactBoundsOf(form, ranges), form.dtype);
+    return !plain && holdsData(form) && !fitsType(exactBoundsOf(form, ranges), form.dtype);
 }
 
 LinearForm linearForm(const Expr& e, const Ranges& ranges)

@@ -38,7 +38,7 @@ bool selectsOn(const Stmt& s, const Expr& v)
 bool hasZeroFactor(const Expr& e)
 {
     if (e->kind == ExprKind::FloatImm)
-        return e->floatValue == 0;
+        return ir::isVanishingZero(e);
     return e->kind == ExprKind::Mul && (hasZeroFactor(e->operands[0]) || hasZeroFactor(e->operands[1]));
 }
 

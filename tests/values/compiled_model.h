@@ -26,6 +26,7 @@ inline DType dtypeOf(wire::DataType type)
     case wire::Int64: return DType::I64;
     case wire::Bool: return DType::Bool;
     case wire::Uint32: return DType::U32;
+    case wire::Float16: return DType::F16;
     case wire::Double: return DType::F64;
     default: return DType::F32;
     }
@@ -76,6 +77,7 @@ public:
         LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged,
                          deploy::buildLibrary(loaded->graph, loaded->partition, choices.choices, *compiler, options));
         LATHE_TRY_ASSIGN(m_library, InProcessLibrary::open(staged.file, {.threads = 2}));
+        m_imported = loaded->imported;
         deploy::LibraryRunRequest request;
         request.inputs = m_inputs;
         LATHE_TRY_ASSIGN(deploy::LibraryRun run, m_library->run(request));
@@ -94,7 +96,8 @@ public:
     }
 
     const std::vector<std::string>& names() const { return m_names; }
-    const InProcessLibrary& library() const { return *m_library; }
+    InProcessLibrary& library() { return *m_library; }
+    const graph::Graph& imported() const { return m_imported; }
     const graph::HostTensor& compiled(const std::string& name) const { return m_compiled.at(name); }
     const graph::HostTensor& evaluated(const std::string& name) const { return m_evaluated.at(name); }
 
@@ -103,6 +106,7 @@ private:
     wire::Model m_model;
     std::vector<graph::HostTensor> m_inputs;
     std::unique_ptr<InProcessLibrary> m_library;
+    graph::Graph m_imported;
     std::vector<std::string> m_names;
     std::map<std::string, graph::HostTensor> m_compiled, m_evaluated;
 };

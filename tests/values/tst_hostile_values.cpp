@@ -290,6 +290,19 @@ private slots:
         close("ReduceL2", 0, std::sqrt(2e7));
     }
 
+    void meansOfHalfFloatsExistWhereTheirSumsDoNot()
+    {
+        const std::vector<std::uint16_t> hundreds(2 * 1024, 0x5640); // 100 as float16
+        CompiledModel model;
+        model.input("x", wire::Float16, {1, 2, 32, 32}, hundreds);
+        model.node("GlobalAveragePool", {"x"}, "global");
+        model.node("ReduceMean", {"x"}, "mean", wire::intsAttribute("axes", {2, 3}));
+        model.node("AveragePool", {"x"}, "pool", wire::intsAttribute("kernel_shape", {32, 32}));
+        must(model.compile());
+        for (const char* name : {"global", "mean", "pool"})
+            QCOMPARE(valuesOf<std::uint16_t>(model.compiled(name)), std::vector<std::uint16_t>(2, 0x5640));
+    }
+
     void zerosAreQuantizedAsZeros()
     {
         CompiledModel model;

@@ -1,4 +1,6 @@
 #include "compiled_model.h"
+#include "core/deploy/verify.h"
+#include "core/graph/index_inputs.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -136,6 +138,31 @@ private slots:
         model.node("Gather", {"x", "i"}, "y");
         must(model.compile());
         QCOMPARE(valuesOf<float>(model.compiled("y")), (std::vector<float>{30, 10, 20, 30, 30, 10}));
+    }
+
+    void madeUpIndicesExist()
+    {
+        CompiledModel model;
+        model.input("x", wire::Float, {5, 2}, std::vector<float>(10));
+        model.input("ids", wire::Int64, {2, 3}, std::vector<std::int64_t>(6));
+        model.input("kinds", wire::Int32, {4}, std::vector<std::int32_t>(4));
+        model.input("numbers", wire::Int64, {4}, std::vector<std::int64_t>(4));
+        model.model().initializers = {wire::tensor("two", wire::Int64, {}, wire::ints({2})),
+                                      wire::tensor("table", wire::Float, {3, 1}, wire::floats({1, 2, 3}))};
+        model.node("Gather", {"x", "ids"}, "rows");
+        model.model().nodes.push_back(wire::node("Reshape", {"ids", "six"}, {"flat"}));
+        model.model().initializers.push_back(wire::tensor("six", wire::Int64, {1}, wire::ints({6})));
+        model.node("Gather", {"table", "flat"}, "again"); // the smaller table counts
+        model.node("Gather", {"x", "kinds"}, "others");
+        model.node("Add", {"numbers", "two"}, "sum");
+        must(model.compile());
+        QCOMPARE(graph::indexInputs(model.imported()), (std::vector<std::int64_t>{0, 3, 5, 0}));
+        // Verification makes them up; values beyond the tables would be refused.
+        deploy::VerifyOptions options;
+        const auto report = deploy::verifyLibrary(model.library(), graph::interpret, model.imported(), nullptr,
+                                                  options);
+        QVERIFY2(report, report ? "" : report.error().message.c_str());
+        QVERIFY2(report->passed, report->text.c_str());
     }
 
     void castsStayWithinTheirType()

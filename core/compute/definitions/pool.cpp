@@ -137,7 +137,7 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p)
             }
             count = count * inside;
         }
-        return ir::div(ir::cast(type, b.at(pooled, a)), ir::cast(type, ir::max(count, index(1))));
+        return ir::cast(type, ir::div(b.at(pooled, a), ir::cast(b.dtype(pooled), ir::max(count, index(1)))));
     });
 }
 
@@ -200,11 +200,11 @@ Tensor adaptivePool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layou
     if (kind == PoolKind::Max)
         return pooled;
     return b.compute("tensor", outShape, names, "elemwise", [&](const Exprs& a) {
-        const auto extent = [&](std::size_t i) { return ir::cast(type, endOf(a, i) - startOf(a, i)); };
+        const auto extent = [&](std::size_t i) { return ir::cast(b.dtype(pooled), endOf(a, i) - startOf(a, i)); };
         ir::Expr count = extent(0);
         for (std::size_t i = 1; i < N; ++i)
             count = count * extent(i);
-        return ir::div(ir::cast(type, b.at(pooled, a)), count);
+        return ir::cast(type, ir::div(b.at(pooled, a), count));
     });
 }
 

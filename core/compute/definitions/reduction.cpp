@@ -75,19 +75,16 @@ Tensor reduceBy(DagBuilder& b, ir::Combiner combiner, Tensor x, const Reduced& o
     if (over.reduceAxes().empty()) // nothing to reduce: rank 0, or no axes of its own
         return b.compute(name, over.shape(), over.names(), "injective",
                          [&](const Exprs& a) { return value(b.at(x, over.operand(a, {}))); });
-    const Tensor reduced = b.reduce(name, over.shape(), over.names(), "comm_reduce", combiner, over.reduceAxes(),
-                                    [&](const Exprs& a, const Exprs& r) {
-                                        const ir::Expr one = value(b.at(x, over.operand(a, r)));
-                                        return combiner == ir::Combiner::Sum ? summand(one, over.count()) : one;
-                                    });
-    return b.dtype(reduced) == b.dtype(x) ? reduced : cast(b, reduced, b.dtype(x));
+    return b.reduce(name, over.shape(), over.names(), "comm_reduce", combiner, over.reduceAxes(),
+                    [&](const Exprs& a, const Exprs& r) {
+                        const ir::Expr one = b.at(x, over.operand(a, r));
+                        return value(combiner == ir::Combiner::Sum ? summand(one, over.count()) : one);
+                    });
 }
 
-} // namespace
-
-Tensor reduction(DagBuilder& b, Reduction op, Tensor x, std::vector<std::int64_t> axes, bool keepDims)
+/// In the type that sums are kept in: a mean of half floats may exist where their sum does not.
+Tensor wideReduction(DagBuilder& b, Reduction op, Tensor x, const Reduced& over)
 {
-    const Reduced over(b, x, axes, keepDims);
     const auto plain = [](const ir::Expr& v) { return v; };
     const auto square = [](const ir::Expr& v) { return v * v; };
     switch (op) {
@@ -115,10 +112,19 @@ Tensor reduction(DagBuilder& b, Reduction op, Tensor x, std::vector<std::int64_t
             [&](const Exprs& a, const Exprs& r) {
                 return summand(applyUnary(Unary::Exp, b.at(x, over.operand(a, r)) - b.at(taken, a)), over.count());
             });
-        return binary(b, Binary::Add, unary(b, Unary::Log, cast(b, sum, b.dtype(x))), taken);
+        const Tensor logarithm = unary(b, Unary::Log, sum);
+        return binary(b, Binary::Add, b.dtype(sum) == b.dtype(x) ? logarithm : cast(b, logarithm, b.dtype(x)), taken);
     }
     }
     return x;
+}
+
+} // namespace
+
+Tensor reduction(DagBuilder& b, Reduction op, Tensor x, std::vector<std::int64_t> axes, bool keepDims)
+{
+    const Tensor result = wideReduction(b, op, x, Reduced(b, x, axes, keepDims));
+    return b.dtype(result) == b.dtype(x) ? result : cast(b, result, b.dtype(x));
 }
 
 Tensor argReduction(DagBuilder& b, bool largest, Tensor x, std::int64_t axis, bool keepDims)

@@ -60,7 +60,7 @@ Tensor softmax(DagBuilder& b, Tensor data, std::int64_t axis)
                                     return summand(b.at(exponential, rows.element(a, r[0])), rows.shape[rows.axis]);
                                 });
     return b.compute("T_softmax_norm", rows.shape, {}, "softmax_output", [&](const Exprs& a) {
-        return ir::div(b.at(exponential, a), ir::cast(b.dtype(data), b.at(sum, rows.row(a))));
+        return ir::cast(b.dtype(data), ir::div(ir::cast(b.dtype(sum), b.at(exponential, a)), b.at(sum, rows.row(a))));
     });
 }
 
@@ -76,7 +76,7 @@ Tensor logSoftmax(DagBuilder& b, Tensor data, std::int64_t axis)
                                 });
     return b.compute("T_log_softmax_norm", rows.shape, {}, "log_softmax_output", [&](const Exprs& a) {
         return b.at(data, a) - b.at(maximum, rows.row(a))
-               - applyUnary(Unary::Log, ir::cast(b.dtype(data), b.at(sum, rows.row(a))));
+               - ir::cast(b.dtype(data), applyUnary(Unary::Log, b.at(sum, rows.row(a))));
     });
 }
 

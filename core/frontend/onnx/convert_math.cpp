@@ -71,7 +71,7 @@ Result<ValueId> broadcastAsBefore7(Builder& b, NodeReader& node, ValueId x, Valu
     const auto rank = static_cast<std::int64_t>(b.shape(x).size()), own = static_cast<std::int64_t>(b.shape(y).size());
     LATHE_TRY_ASSIGN(std::int64_t axis, node.integer("axis", isSlope && own == 1 && rank > 1 ? 1 : rank - own));
     axis = axis < 0 ? axis + rank : axis;
-    if (axis < 0 || axis + own > rank)
+    if (axis < 0 || axis > rank - own)
         return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, "axis", axis));
     Ints shape = b.shape(y);
     shape.resize(static_cast<std::size_t>(rank - axis), 1);

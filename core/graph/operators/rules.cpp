@@ -26,6 +26,22 @@ Result<T> typedAttr(const Node& node, std::string_view key, T fallback, std::str
 
 } // namespace
 
+std::int64_t placesAlongAxis(const Node& node, std::span<const std::int64_t> data, std::span<const std::int64_t>)
+{
+    const std::int64_t axis = attrInt(node, "axis", 0), rank = static_cast<std::int64_t>(data.size());
+    const std::int64_t at = axis < 0 ? axis + rank : axis;
+    return at >= 0 && at < rank ? data[static_cast<std::size_t>(at)] : 0;
+}
+
+std::int64_t placesOfVectors(const Node& node, std::span<const std::int64_t> data, std::span<const std::int64_t> places)
+{
+    const auto batch = static_cast<std::size_t>(std::max<std::int64_t>(0, attrInt(node, "batch_dims", 0)));
+    if (batch >= data.size() || places.empty() || places.back() < 1)
+        return 0;
+    const auto picked = data.subspan(batch, std::min(data.size() - batch, static_cast<std::size_t>(places.back())));
+    return *std::ranges::min_element(picked);
+}
+
 Error brokenRule(std::string text, std::source_location where)
 {
     return makeError(Errc::InvalidArgument, std::move(text), where);

@@ -9,6 +9,12 @@
 
 namespace lathe::graph::operators {
 
+/// OpTraits::picksFrom of a node that picks along attribute "axis" (0 if missing).
+std::int64_t placesAlongAxis(const Node& node, std::span<const std::int64_t> data, std::span<const std::int64_t>);
+/// Of one whose places are vectors along the last dimension, behind "batch_dims" dimensions that both have.
+std::int64_t placesOfVectors(const Node& node, std::span<const std::int64_t> data,
+                             std::span<const std::int64_t> places);
+
 // Words and checks that the shape rules share. Every failure is InvalidArgument and names the rule that is broken with
 // the values involved; inferTypes (passes.h) adds node and inputs.
 

@@ -394,7 +394,14 @@ std::span<const OpDef> sliceOperators()
          computeSlice,
          evaluateSlice,
          {.layout = LayoutRule::Slice, .slices = true, .lateFolding = LateFolding::Always}},
-        {"take", Pattern::Injective, 2, 2, inferTake, computeTake, evaluateTake, {.slices = true}},
+        {"take",
+         Pattern::Injective,
+         2,
+         2,
+         inferTake,
+         computeTake,
+         evaluateTake,
+         {.slices = true, .picksFrom = placesAlongAxis}},
     };
     return table;
 }

@@ -20,6 +20,7 @@ struct CompileReport
     std::filesystem::path library, header, description;
     std::vector<SubgraphReport> subgraphs;
     double maxRelError = kUnknown; ///< NaN: not verified
+    std::string notVerified; ///< why it could not be; empty: it was, or nobody asked for it
     LatencyStats latencyMs; ///< of the exported library
     deploy::EstimateParts estimated; ///< without the benchmark: tasks alone
     unsigned threads = 0;

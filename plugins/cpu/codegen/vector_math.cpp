@@ -222,8 +222,9 @@ public:
         Value* r = absolute(x);
         if (step > 0) {
             for (int k = range / step * step; k >= 0; k -= step) {
-                Value* divisor = b.CreateFMul(b.CreateFMul(d, real(std::ldexp(1.0, k / 2))),
-                                              real(std::ldexp(1.0, k - k / 2)));
+                Value* divisor = d; // times 2^k in three steps: 2^k alone may be infinite
+                for (const int part : {k / 3, k / 3, k - k / 3 * 2})
+                    divisor = b.CreateFMul(divisor, real(std::ldexp(1.0, part)));
                 r = b.CreateSelect(b.CreateFCmpOGE(r, divisor), remainder(r, divisor), r);
             }
         } else

@@ -227,6 +227,18 @@ void TestSimplify::dataMayWrapAround()
     QVERIFY(simplify(a + 1 > a, ranges)->kind == ExprKind::Gt);
     QVERIFY(isConst(simplify(i + 1 > i, ranges), 1));
     QVERIFY(boundsOf(a * 4, ranges) == Interval::all());
+    // A quotient of a quotient, where the divisors together are beyond the type.
+    const Expr wide = max(load(2, DType::I64, {0}), intImm(0, DType::I64)),
+               large = intImm(std::int64_t{1} << 32, DType::I64);
+    QVERIFY(simplify(floorDiv(floorDiv(wide, large), large), ranges)->kind == ExprKind::FloorDiv);
+    const Expr narrow = max(a, 0);
+    const Expr nested = simplify(floorDiv(floorDiv(narrow, 65536), 65536), ranges);
+    QVERIFY(nested->kind == ExprKind::FloorDiv && isConst(nested->operands[1], 65536));
+    // Narrow integers wrap at their own ends, unsigned ones at 0.
+    const Expr u = load(3, DType::U8, {0}), v = load(4, DType::U8, {0}), s = load(5, DType::I8, {0});
+    QVERIFY(boundsOf(u + v < u, ranges) == (Interval{0, 1}));
+    QVERIFY(boundsOf(u - v > u, ranges) == (Interval{0, 1}));
+    QVERIFY(boundsOf(cast(DType::I64, cast(DType::U32, s)) < intImm(1000, DType::I64), ranges) == (Interval{0, 1}));
     // What is known to be small does not.
     const Expr index = min(max(a, 0), 9);
     QVERIFY(isConst(simplify(index * 4 < 40, ranges), 1));

@@ -150,7 +150,10 @@ private:
         MathKernel<T> kernel(*m_codegen, "fmod", 2);
         std::mt19937_64 random(31);
         for (std::int64_t done = 0; done < points(); done += MathKernel<T>::kCount) {
-            const std::vector<T> x = drawn<T>(random), y = drawn<T>(random), z = kernel.run({x, y});
+            std::vector<T> x = drawn<T>(random), y = drawn<T>(random);
+            x[0] = std::ldexp(T{1}, std::numeric_limits<T>::max_exponent - 1); // by the smallest: the largest quotient
+            y[0] = 5 * std::numeric_limits<T>::denorm_min();
+            const std::vector<T> z = kernel.run({x, y});
             for (std::size_t i = 0; i < x.size(); ++i) {
                 const T want = std::fmod(x[i], y[i]);
                 QVERIFY2(z[i] == want || (std::isnan(z[i]) && std::isnan(want)),
