@@ -1,6 +1,7 @@
 #include "core/compute/print.h"
 
 #include "core/compute/analysis.h"
+#include "core/compute/walk.h"
 
 #include <fmt/format.h>
 

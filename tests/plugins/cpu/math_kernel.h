@@ -2,9 +2,12 @@
 
 #include "tests/plugins/cpu/codegen_fixture.h"
 
+#include <QtGlobal>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
