@@ -244,7 +244,7 @@ private:
             reduceInto(op, program, frame, lanes, out);
         if (!program.resultIsFloat)
             for (std::size_t l = 0; l < lanes; ++l)
-                out.i[l] = wrapTo(op.dtype, out.i[l]);
+                out.i[l] = ir::wrap(out.i[l], op.dtype);
     }
 
     void reduceInto(const Op& op, const Program& program, Frame& frame, std::size_t lanes, LaneBlock& out)
@@ -405,7 +405,7 @@ private:
         case OpCode::IntToFloat: floats([&](std::size_t l) { return static_cast<double>(a.i[l]); }); break;
         case OpCode::FloatToInt: ints([&](std::size_t l) { return ir::saturate(a.f[l], instruction.type); }); break;
         case OpCode::RoundFloat: floats([&](std::size_t l) { return roundTo(instruction.type, a.f[l]); }); break;
-        case OpCode::WrapInt: ints([&](std::size_t l) { return wrapTo(instruction.type, a.i[l]); }); break;
+        case OpCode::WrapInt: ints([&](std::size_t l) { return ir::wrap(a.i[l], instruction.type); }); break;
         case OpCode::AbsI: ints([&](std::size_t l) { return a.i[l] < 0 ? 0 - u(a.i[l]) : u(a.i[l]); }); break;
         case OpCode::Call1: floats([&](std::size_t l) { return instruction.call1(a.f[l]); }); break;
         case OpCode::Call2: floats([&](std::size_t l) { return instruction.call2(a.f[l], b.f[l]); }); break;

@@ -31,20 +31,6 @@ inline std::int64_t floorModulo(std::int64_t a, std::int64_t b)
     return (r != 0 && (r < 0) != (b < 0)) ? r + b : r;
 }
 
-inline std::int64_t wrapTo(DType type, std::int64_t v)
-{
-    switch (type) {
-    case DType::Bool: return v != 0 ? 1 : 0;
-    case DType::I8: return static_cast<std::int8_t>(v);
-    case DType::U8: return static_cast<std::uint8_t>(v);
-    case DType::I16: return static_cast<std::int16_t>(v);
-    case DType::U16: return static_cast<std::uint16_t>(v);
-    case DType::I32: return static_cast<std::int32_t>(v);
-    case DType::U32: return static_cast<std::uint32_t>(v);
-    default: return v;
-    }
-}
-
 inline double roundTo(DType type, double v)
 {
     switch (type) {

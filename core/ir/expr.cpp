@@ -1,6 +1,7 @@
 #include "core/ir/expr.h"
 
 #include "core/ir/bounds.h"
+#include "core/ir/scalar.h"
 #include "core/support/check.h"
 
 #include <algorithm>
@@ -65,16 +66,7 @@ Expr makeNode(ExprKind kind, DType dtype, std::vector<Expr> operands)
 /// As the machine holds it.
 std::int64_t wrapped(std::uint64_t value, DType t)
 {
-    switch (t) {
-    case DType::Bool: return value != 0 ? 1 : 0;
-    case DType::I8: return static_cast<std::int8_t>(value);
-    case DType::U8: return static_cast<std::uint8_t>(value);
-    case DType::I16: return static_cast<std::int16_t>(value);
-    case DType::U16: return static_cast<std::uint16_t>(value);
-    case DType::I32: return static_cast<std::int32_t>(value);
-    case DType::U32: return static_cast<std::uint32_t>(value);
-    default: return static_cast<std::int64_t>(value);
-    }
+    return wrap(static_cast<std::int64_t>(value), t);
 }
 
 /// The literal or operand that `a kind b` is, or an empty Expr. Integers only: floats round, and their zero has a sign.

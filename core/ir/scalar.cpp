@@ -72,6 +72,8 @@ std::uint16_t floatToBfloat(double value)
     return static_cast<std::uint16_t>(rounded >> 16);
 }
 
+} // namespace
+
 std::int64_t wrap(std::int64_t v, DType t)
 {
     switch (t) {
@@ -85,8 +87,6 @@ std::int64_t wrap(std::int64_t v, DType t)
     default: return v;
     }
 }
-
-} // namespace
 
 Scalar loadScalar(const std::byte* at, DType t)
 {

@@ -20,6 +20,8 @@ void storeScalar(std::byte* at, DType t, Scalar value);
 /// Rounds or wraps to what `t` can hold.
 Scalar roundTo(Scalar value, DType t);
 Scalar convert(Scalar value, DType from, DType to);
+/// What is left of an integer in a type that is narrower: its lowest bits, with the sign that they then have.
+std::int64_t wrap(std::int64_t v, DType t);
 /// The integer nearest to `value` towards zero that `t` holds: its ends for what lies beyond them, 0 for not-a-number.
 std::int64_t saturate(double value, DType t);
 /// Not-a-number if one of them is; which zero, where both are zeros, is not said.

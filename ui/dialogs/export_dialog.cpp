@@ -357,7 +357,7 @@ void ExportDialog::showReport(const session::CompileReport& report)
     if (std::isfinite(report.maxRelError))
         lines << tr("Verified: the largest relative error is %1").arg(report.maxRelError, 0, 'g', 3);
     else
-        lines << tr("Not verified.") + QLatin1Char(' ') + QString::fromStdString(report.notVerified);
+        lines << (tr("Not verified.") + QLatin1Char(' ') + QString::fromStdString(report.notVerified)).trimmed();
     if (std::isfinite(report.latencyMs.median)) {
         const QString measured =
             tr("Measured: %1 (median) with %2 threads").arg(msText(report.latencyMs.median)).arg(report.threads);
