@@ -62,6 +62,8 @@ using Attr = std::variant<std::int64_t, double, std::string, std::vector<std::in
                           std::vector<std::string>>;
 using Attrs = std::map<std::string, Attr, std::less<>>;
 
+struct Graph;
+
 /// One operator. `op` is a name of the operator registry (operator.h), Lathe's own set: importers translate into it.
 struct Node
 {
@@ -71,7 +73,30 @@ struct Node
     std::vector<ValueId> inputs; ///< invalid ids stand for absent optional inputs
     std::vector<ValueId> outputs;
     std::string origin; ///< name of the node of the model file that it came from, kept through passes
+    /// What operators of control flow run (operators/control.cpp): of `if` the branches for true and false, of `loop`
+    /// one body. Each is closed: what it reads from around it is among the node's inputs. Shared and never changed;
+    /// who changes one puts another in its place.
+    std::vector<std::shared_ptr<const Graph>> bodies = {};
+    std::int32_t region = -1; ///< in the flat form (flatten.h): index into Graph::regions; -1: the network itself
 };
+
+/// A stretch of nodes that does not run exactly once, in the flat form of a graph (flatten.h).
+struct Region
+{
+    enum class Kind : std::uint8_t
+    {
+        WhenTrue,
+        WhenFalse,
+        Loop
+    };
+    Kind kind = Kind::Loop;
+    std::int32_t parent = -1; ///< the region around it; -1: the network itself
+    NodeId begin, end; ///< the nodes before and behind it: branch_begin and branch_end, loop_begin and loop_end
+    std::int64_t trips = 1; ///< of a loop: how often it runs if that is known, else 1
+};
+
+/// Bodies in bodies: more than this is refused, so that recursion over them is bounded.
+inline constexpr int kDeepestBodies = 16;
 
 /// The network. Nodes are in topological order after every pass; ids index the vectors.
 /// A value type: passes take a Graph and return another.
@@ -83,6 +108,7 @@ struct Graph
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
     std::vector<std::string> outputNames; ///< the model's, in order; passes keep them. Empty: the names of the values
+    std::vector<Region> regions; ///< of the flat form alone: empty unless there is control flow
 
     const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id.value)]; }
     Value& value(ValueId id) { return values[static_cast<std::size_t>(id.value)]; }

@@ -50,6 +50,18 @@ enum class ScaleRule : std::uint8_t
     Positive ///< f(x s) = f(x) s for s > 0
 };
 
+/// What a node does to the order in which others run.
+enum class Control : std::uint8_t
+{
+    None,
+    If, ///< runs one of its two bodies: operators/control.cpp
+    Loop, ///< runs its body again and again: likewise
+    BranchBegin, ///< the four of the flat form: flatten.h
+    BranchEnd,
+    LoopBegin,
+    LoopEnd
+};
+
 /// Whether the value of a node of constants may be left until somebody looks at it: only where that cannot fail.
 enum class LateFolding : std::uint8_t
 {
@@ -72,6 +84,7 @@ struct OpTraits
 {
     LayoutRule layout = LayoutRule::Fixed;
     Cost cost = Cost::ByPattern;
+    Control control = Control::None;
     ScaleRule scale = ScaleRule::Stops;
     std::int64_t axis = 0; ///< what a missing attribute "axis" stands for
     bool sums = false; ///< adds or multiplies many elements up: half floats would lose digits on the way

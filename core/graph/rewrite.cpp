@@ -73,6 +73,7 @@ Result<std::vector<NodeId>> neededOrder(const Graph& graph)
 
 Result<Graph> compact(const Graph& graph)
 {
+    LATHE_CHECK(graph.regions.empty()) << "the flat form of control flow keeps its order";
     LATHE_TRY_ASSIGN(const std::vector<NodeId> order, neededOrder(graph));
     Graph result;
     result.name = graph.name;

@@ -57,7 +57,8 @@ struct Task
     std::string name; ///< readable: "conv2d 3x3/2 64->128 @28 +add+relu"
     std::string key; ///< Lathe's own strong key: 32 hex digits over operators, attributes, dtypes, shapes, target kind
     std::string description; ///< the reference's desc: "vm_mod_fused_nn_conv2d_add_nn_relu"
-    std::int32_t weight = 1;
+    std::int32_t weight = 1; ///< runs of its kernel in one run of the network: see Subgraph::runs
+    bool inBranch = false, inLoop = false; ///< of any occurrence
     double flop = 0; ///< of the reference alternative, as auto-scheduler.md 1.3
     std::vector<TaskInput> inputs; ///< order of first use
     std::vector<TensorType> outputs;
@@ -77,6 +78,11 @@ struct Subgraph
     std::string reason; ///< why it is no task ("only injective operators", "reshape: shares its input's storage" ...)
     About about = {}; ///< the reason
     bool noop = false; ///< shares its input's storage
+    bool control = false; ///< one node of control flow, which the executor does itself
+    std::int32_t region = -1; ///< index into Graph::regions that all its nodes are in; -1: the network itself
+    /// How often it runs in one run of the network: in loops their known trip counts, multiplied; a loop whose count is
+    /// not known, and a branch, count once.
+    std::int64_t runs = 1;
     /// For subgraphs that are no task and no noop: the definition for the default schedule.
     std::optional<Alternative> untuned;
 };

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "core/graph/graph.h"
+
+namespace lathe::graph {
+
+/// Lays the bodies of control flow into the graph around them, for the partition and the plan, which see one list of
+/// nodes. Nodes of a body carry the region that they are in; a region's nodes, with those of regions inside it, stand
+/// together between the two nodes that take the place of the node with bodies:
+///
+///     if(condition, captured...)  ->  taken = branch_begin(condition)
+///                                     nodes of the branch for true, then those of the branch for false
+///                                     results = branch_end(taken, results of the one..., results of the other...)
+///
+///     loop(trips, condition, initial..., captured...)
+///                                 ->  iteration, condition, carried... = loop_begin(trips, condition, initial...)
+///                                     nodes of the body
+///                                     final..., stacked... = loop_end(iteration, next condition, next..., rows...)
+///
+/// What a body captures is read directly. The order of nodes means something here: no pass may be run behind this.
+/// A graph without control flow comes back as it is. Errors: those of verify().
+Result<Graph> flatten(Graph graph);
+
+/// Whether `region` is `outer` or inside of it. Everything is inside of region -1.
+bool isInside(const Graph& graph, std::int32_t region, std::int32_t outer);
+
+/// How often what is in the region runs in one run of the network: see Region::trips.
+std::int64_t runsOf(const Graph& graph, std::int32_t region);
+
+} // namespace lathe::graph
