@@ -772,6 +772,78 @@
             <translation>{what}（节点 {nodes} 及另外 {more} 个）</translation>
         </message>
         <message>
+            <source>operator {operator} of the domain {domain}</source>
+            <translation>域 {domain} 的算子 {operator}</translation>
+        </message>
+        <message>
+            <source>a function has no name</source>
+            <translation>有一个函数没有名称</translation>
+        </message>
+        <message>
+            <source>the function {name} is defined twice</source>
+            <translation>函数 {name} 被定义了两次</translation>
+        </message>
+        <message>
+            <source>the function {name} calls itself</source>
+            <translation>函数 {name} 调用了自身</translation>
+        </message>
+        <message>
+            <source>the function {name} is called inside of more than {most} others</source>
+            <translation>函数 {name} 的调用嵌套超过 {most} 层</translation>
+        </message>
+        <message>
+            <source>the function {name} has {inputs} inputs and {outputs} outputs; the call has {givenInputs} and {givenOutputs}</source>
+            <translation>函数 {name} 有 {inputs} 个输入和 {outputs} 个输出；调用处有 {givenInputs} 个和 {givenOutputs} 个</translation>
+        </message>
+        <message>
+            <source>the bodies of functions, written out at every call, come to far more than the file</source>
+            <translation>函数体在每次调用处展开后远大于文件本身</translation>
+        </message>
+        <message>
+            <source>the function {name} has a default of an attribute that cannot be read</source>
+            <translation>函数 {name} 的某个属性默认值无法读取</translation>
+        </message>
+        <message>
+            <source>attribute {attribute} of the function {name} has another type than where it is used</source>
+            <translation>函数 {name} 的属性 {attribute} 与使用处的类型不同</translation>
+        </message>
+        <message>
+            <source>node &quot;{nodes}&quot; ({operator}): the function does not compute its output &quot;{value}&quot;</source>
+            <translation>节点“{nodes}”（{operator}）：该函数没有计算其输出“{value}”</translation>
+        </message>
+        <message>
+            <source>the scale must have one value for each block of {block} entries along the axis</source>
+            <translation>比例必须沿该轴每 {block} 个元素的块有一个值</translation>
+        </message>
+        <message>
+            <source>a zero point of {rank} dimensions</source>
+            <translation>{rank} 维的零点</translation>
+        </message>
+        <message>
+            <source>a mask of shape {shape}</source>
+            <translation>形状为 {shape} 的掩码</translation>
+        </message>
+        <message>
+            <source>input {number} ({name})</source>
+            <translation>输入 {number}（{name}）</translation>
+        </message>
+        <message>
+            <source>queries, keys and values packed into one tensor</source>
+            <translation>打包在一个张量中的查询、键和值</translation>
+        </message>
+        <message>
+            <source>the inverse of matrices of {rows} rows (at most {most})</source>
+            <translation>{rows} 行矩阵的逆（最多 {most} 行）</translation>
+        </message>
+        <message>
+            <source>{input} has the shape {shape} where {wanted} is needed</source>
+            <translation>{input} 的形状为 {shape}，而需要 {wanted}</translation>
+        </message>
+        <message>
+            <source>each part needs a tensor, a scale and a zero point</source>
+            <translation>每一部分都需要一个张量、一个比例和一个零点</translation>
+        </message>
+        <message>
             <source>operator {operator}</source>
             <translation>算子 {operator}</translation>
         </message>

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 namespace lathe::frontend::onnx_detail {
 namespace {
@@ -193,45 +195,69 @@ Result<ValueId> Builder::reshape(ValueId value, Ints target)
 
 Result<> Builder::bind(const std::string& name, ValueId value)
 {
-    if (!m_values.emplace(name, value).second)
+    if (!m_values.values.emplace(name, value).second)
         return makeError(Errc::BadFile, say(Msg::ValueDefinedTwice, name));
-    m_bound.push_back(name);
-    // Values that converters made carry made-up names until the file's name is known.
+    m_values.bound.push_back(name);
+    // Values that converters made carry made-up names until the file's name is known. Names inside of functions come
+    // back with every call.
     graph::Value& stored = m_graph.value(value);
-    if (stored.producer.valid() && stored.name.find(":out") != std::string::npos)
+    if (!m_values.ofFunction && stored.producer.valid() && stored.name.find(":out") != std::string::npos)
         stored.name = name;
     return {};
 }
 
 std::size_t Builder::openScope() const
 {
-    return m_bound.size();
+    return m_values.bound.size();
 }
 
 void Builder::closeScope(std::size_t scope)
 {
-    for (std::size_t i = scope; i < m_bound.size(); ++i)
-        m_values.erase(m_bound[i]);
-    m_bound.resize(scope);
+    for (std::size_t i = scope; i < m_values.bound.size(); ++i)
+        m_values.values.erase(m_values.bound[i]);
+    m_values.bound.resize(scope);
+}
+
+Builder::Names Builder::exchangeNames(Names names)
+{
+    return std::exchange(m_values, std::move(names));
 }
 
 ValueId Builder::find(const std::string& name) const
 {
-    const auto found = m_values.find(name);
-    return found == m_values.end() ? ValueId() : found->second;
+    const auto found = m_values.values.find(name);
+    return found == m_values.values.end() ? ValueId() : found->second;
 }
 
-Converter findConverter(std::string_view op)
+namespace {
+
+/// Operators of com.microsoft that are the standard's.
+constexpr std::string_view kSameAsStandard[] = {"DequantizeLinear", "Gelu", "Pad", "QuantizeLinear"};
+
+Converter findIn(std::initializer_list<std::span<const ConverterEntry>> tables, std::string_view op)
 {
-    for (const auto table :
-         {attentionConverters(), einsumConverters(), imageConverters(), indexConverters(), lossConverters(),
-          mathConverters(), matrixConverters(), normConverters(), quantizeConverters(), recurrentConverters(),
-          resizeConverters(), shapeConverters(), sliceConverters()}) {
+    for (const auto table : tables) {
         const auto found = std::ranges::find(table, op, &ConverterEntry::op);
         if (found != table.end())
             return found->convert;
     }
     return nullptr;
+}
+
+} // namespace
+
+Converter findConverter(std::string_view domain, std::string_view op)
+{
+    if (domain == "com.microsoft" && std::ranges::find(kSameAsStandard, op) == std::end(kSameAsStandard))
+        return findIn({contribAttentionConverters(), contribFusedConverters(), contribNormConverters(),
+                       contribQuantizeConverters()},
+                      op);
+    if (!domain.empty() && domain != "com.microsoft")
+        return nullptr;
+    return findIn({attentionConverters(), einsumConverters(), imageConverters(), indexConverters(), lossConverters(),
+                   mathConverters(), matrixConverters(), normConverters(), quantizeConverters(), recurrentConverters(),
+                   resizeConverters(), shapeConverters(), sliceConverters()},
+                  op);
 }
 
 Result<std::optional<Ints>> attributeOrInput(Builder& b, NodeReader& node, std::string_view attribute,

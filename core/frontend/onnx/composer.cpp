@@ -1,5 +1,7 @@
 #include "core/frontend/onnx/composer.h"
 
+#include <algorithm>
+
 namespace lathe::frontend::onnx_detail {
 
 ValueId Composer::fail(Error error)
@@ -87,6 +89,14 @@ std::int64_t Composer::extent(ValueId x, std::int64_t axis) const
     const Ints& all = shape(x);
     const auto d = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(all.size()) : axis);
     return d < all.size() ? all[d] : 1;
+}
+
+bool Composer::isZero(ValueId x) const
+{
+    if (failed() || !x.valid() || !m_builder.isConstant(x))
+        return false;
+    const auto contents = graph::contentsOf(*m_builder.graph().value(x).constant);
+    return contents && std::ranges::all_of(contents->bytes, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 Result<std::vector<ValueId>> Composer::finish(std::vector<ValueId> outputs) const

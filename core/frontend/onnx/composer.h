@@ -44,6 +44,7 @@ public:
     const Ints& shape(ValueId x) const;
     std::int64_t rank(ValueId x) const { return static_cast<std::int64_t>(shape(x).size()); }
     std::int64_t extent(ValueId x, std::int64_t axis) const; ///< of a negative axis too
+    bool isZero(ValueId x) const; ///< known to be 0 everywhere
     DType dtype(ValueId x) const { return x.valid() ? m_builder.dtype(x) : DType::F32; }
 
     ValueId fail(Error error); ///< keeps the first

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/frontend/onnx/shared_converters.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// [batch, sequence, heads * size] -> [batch, heads, sequence, size].
+} // namespace
+
 ValueId splitHeads(Composer& c, ValueId x, std::int64_t heads)
 {
     if (heads < 1 || c.extent(x, 2) % heads != 0)
@@ -22,6 +24,14 @@ ValueId splitHeads(Composer& c, ValueId x, std::int64_t heads)
     const ValueId apart = c.reshape(x, {c.extent(x, 0), c.extent(x, 1), heads, c.extent(x, 2) / heads});
     return c.transpose(apart, {0, 2, 1, 3});
 }
+
+ValueId joinHeads(Composer& c, ValueId x)
+{
+    const ValueId y = c.transpose(x, {0, 2, 1, 3});
+    return c.reshape(y, {c.extent(y, 0), c.extent(y, 1), c.extent(y, 2) * c.extent(y, 3)});
+}
+
+namespace {
 
 /// Each head of keys or values serves `times` heads of queries that follow one another.
 ValueId repeatHeads(Composer& c, ValueId x, std::int64_t times)
@@ -154,12 +164,37 @@ Result<std::vector<ValueId>> convertAttention(Builder& b, NodeReader& node)
     if (shown == 3)
         output = weights;
     ValueId y = c.matmul(weights, repeatHeads(c, value, heads / std::max<std::int64_t>(keyHeads, 1)));
-    if (rank == 3) {
-        y = c.transpose(y, {0, 2, 1, 3});
-        y = c.reshape(y, {c.extent(y, 0), c.extent(y, 1), c.extent(y, 2) * c.extent(y, 3)});
-    }
+    if (rank == 3)
+        y = joinHeads(c, y);
     return c.finish({y, key, value, output});
 }
+
+} // namespace
+
+ValueId rotated(Composer& c, ValueId x, const Rotation& r)
+{
+    const std::int64_t size = c.extent(x, 3), width = r.width;
+    const auto ofHeads = [&](ValueId angles) {
+        return c.reshape(angles, {c.extent(angles, 0), c.extent(angles, 1), 1, width / 2});
+    };
+    const ValueId cosine = ofHeads(r.cosine), sine = ofHeads(r.sine);
+    const ValueId turned = c.slice(x, 3, 0, width);
+    const ValueId left = r.interleaved ? c.slice(turned, 3, 0, width, 2) : c.slice(turned, 3, 0, width / 2);
+    const ValueId right = r.interleaved ? c.slice(turned, 3, 1, width, 2) : c.slice(turned, 3, width / 2, width);
+    const ValueId real = c.sub(c.mul(cosine, left), c.mul(sine, right));
+    const ValueId imaginary = c.add(c.mul(sine, left), c.mul(cosine, right));
+    ValueId result;
+    if (r.interleaved) {
+        Ints pairs = c.shape(real);
+        pairs.push_back(1);
+        result = c.reshape(c.concat({c.reshape(real, pairs), c.reshape(imaginary, pairs)}, 4), c.shape(turned));
+    } else {
+        result = c.concat({real, imaginary}, 3);
+    }
+    return width < size ? c.concat({result, c.slice(x, 3, width, size)}, 3) : result;
+}
+
+namespace {
 
 Result<std::vector<ValueId>> convertRotary(Builder& b, NodeReader& node)
 {
@@ -197,24 +232,9 @@ Result<std::vector<ValueId>> convertRotary(Builder& b, NodeReader& node)
             return c.failed()
                        ? c.finish({})
                        : makeError(Errc::BadFile, "the caches must hold half of the rotated width for each position");
-        *cache = c.reshape(*cache, {c.extent(*cache, 0), c.extent(*cache, 1), 1, width / 2});
     }
-    const ValueId turned = c.slice(y, 3, 0, width);
-    const ValueId left = interleaved != 0 ? c.slice(turned, 3, 0, width, 2) : c.slice(turned, 3, 0, width / 2);
-    const ValueId right = interleaved != 0 ? c.slice(turned, 3, 1, width, 2) : c.slice(turned, 3, width / 2, width);
-    const ValueId real = c.sub(c.mul(cosine, left), c.mul(sine, right));
-    const ValueId imaginary = c.add(c.mul(sine, left), c.mul(cosine, right));
-    ValueId result;
-    if (interleaved != 0) {
-        Ints pairs = c.shape(real);
-        pairs.push_back(1);
-        result = c.reshape(c.concat({c.reshape(real, pairs), c.reshape(imaginary, pairs)}, 4), c.shape(turned));
-    } else {
-        result = c.concat({real, imaginary}, 3);
-    }
-    if (width < size)
-        result = c.concat({result, c.slice(y, 3, width, size)}, 3);
-    result = whole.size() == 4 ? c.transpose(result, {0, 2, 1, 3}) : c.reshape(result, whole);
+    const ValueId turned = rotated(c, y, {cosine, sine, width, interleaved != 0});
+    const ValueId result = whole.size() == 4 ? c.transpose(turned, {0, 2, 1, 3}) : c.reshape(turned, whole);
     return c.finish({result});
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/frontend/onnx/shared_converters.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -131,18 +132,17 @@ Result<> checkKernelShape(NodeReader& node, const Ints& weight)
     return {};
 }
 
-Result<ValueId> addBias(Builder& b, NodeReader& node, ValueId value)
+Result<ValueId> addBias(Builder& b, ValueId bias, ValueId value)
 {
-    if (!node.hasInput(2))
+    if (!bias.valid())
         return value;
-    LATHE_TRY_ASSIGN(const ValueId bias, b.input(node, 2));
     return b.emit("bias_add", {{"axis", std::int64_t{1}}}, {value, bias});
 }
 
-Result<std::vector<ValueId>> convertConv(Builder& b, NodeReader& node)
+} // namespace
+
+Result<ValueId> convolve(Builder& b, NodeReader& node, ValueId data, ValueId weight, ValueId bias)
 {
-    LATHE_TRY_ASSIGN(ValueId data, b.input(node, 0));
-    LATHE_TRY_ASSIGN(ValueId weight, b.input(node, 1));
     LATHE_TRY(needImage(b, data));
     if (b.rank(weight) != b.rank(data))
         return makeError(Errc::BadFile, say(Msg::DataAndWeight));
@@ -154,16 +154,26 @@ Result<std::vector<ValueId>> convertConv(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(weight, asImage(b, weight));
     LATHE_TRY_ASSIGN(const std::int64_t groups, node.integer("group", 1));
     padSame(w, b.shape(data), Ints(b.shape(weight).begin() + 2, b.shape(weight).end()));
-    LATHE_TRY_ASSIGN(ValueId result, b.emit(family.op("conv"),
-                                            {{"strides", w.strides},
-                                             {"padding", w.padding},
-                                             {"dilations", w.dilations},
-                                             {"groups", groups},
-                                             {"layout", family.layout()},
-                                             {"kernel_layout", family.kernel("OI")}},
-                                            {data, weight}));
-    LATHE_TRY_ASSIGN(result, addBias(b, node, result));
-    LATHE_TRY_ASSIGN(result, asLine(b, result, line));
+    Attrs attrs{{"strides", w.strides}, {"padding", w.padding},      {"dilations", w.dilations},
+                {"groups", groups},     {"layout", family.layout()}, {"kernel_layout", family.kernel("OI")}};
+    if (!isFloat(b.dtype(data)))
+        attrs["out_dtype"] = std::string(toString(DType::I32));
+    LATHE_TRY_ASSIGN(ValueId result, b.emit(family.op("conv"), std::move(attrs), {data, weight}));
+    LATHE_TRY_ASSIGN(result, addBias(b, bias, result));
+    return asLine(b, result, line);
+}
+
+namespace {
+
+Result<std::vector<ValueId>> convertConv(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const ValueId weight, b.input(node, 1));
+    ValueId bias;
+    if (node.hasInput(2)) {
+        LATHE_TRY_ASSIGN(bias, b.input(node, 2));
+    }
+    LATHE_TRY_ASSIGN(const ValueId result, convolve(b, node, data, weight, bias));
     return std::vector{result};
 }
 
@@ -218,7 +228,10 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
                                              {"layout", family.layout()},
                                              {"kernel_layout", family.kernel("IO")}},
                                             {data, weight}));
-    LATHE_TRY_ASSIGN(result, addBias(b, node, result));
+    if (node.hasInput(2)) {
+        LATHE_TRY_ASSIGN(const ValueId bias, b.input(node, 2));
+        LATHE_TRY_ASSIGN(result, addBias(b, bias, result));
+    }
     LATHE_TRY_ASSIGN(result, asLine(b, result, line));
     return std::vector{result};
 }
@@ -268,21 +281,34 @@ ValueId pool(Composer& c, ValueId x, bool average, const PoolAttributes& p, std:
     return line ? c.reshape(y, {s[0], s[1], c.extent(y, 3)}) : y;
 }
 
+} // namespace
+
+Result<ValueId> pooled(Builder& b, NodeReader& node, ValueId data, bool average)
+{
+    LATHE_TRY_ASSIGN(const PoolAttributes p, poolAttributes(node, b.shape(data)));
+    std::optional<std::int64_t> countPadding;
+    if (average) {
+        LATHE_TRY_ASSIGN(countPadding, node.integer("count_include_pad", 0));
+    }
+    Composer c(b);
+    const ValueId y = pool(c, data, average, p, countPadding);
+    LATHE_TRY(c.finish({}));
+    return y;
+}
+
+namespace {
+
 template<bool Average>
 Result<std::vector<ValueId>> convertPool(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const PoolAttributes p, poolAttributes(node, b.shape(data)));
-    std::optional<std::int64_t> countPadding;
-    if (Average) {
-        LATHE_TRY_ASSIGN(countPadding, node.integer("count_include_pad", 0));
-    } else {
+    if (!Average) {
         LATHE_TRY_ASSIGN(const std::int64_t order, node.integer("storage_order", 0));
         if (order != 0 && node.hasOutput(1))
             return unsupported(say(Msg::NeedsAttributeNumber, "storage_order", 1));
     }
-    Composer c(b);
-    return c.finish({pool(c, data, Average, p, countPadding)});
+    LATHE_TRY_ASSIGN(const ValueId y, pooled(b, node, data, Average));
+    return std::vector{y};
 }
 
 /// The p-th root of the sum of |x|^p. Padding is written out as zeros, so that a mean times the window's size is the

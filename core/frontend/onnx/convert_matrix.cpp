@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/frontend/onnx/shared_converters.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 #include <algorithm>
 
 namespace lathe::frontend::onnx_detail {
-namespace {
 
 /// alpha * A' * B' + beta * C. Weights become [N, K], the order of dense.
 Result<std::vector<ValueId>> convertGemm(Builder& b, NodeReader& node)
@@ -51,10 +51,11 @@ Result<std::vector<ValueId>> convertGemm(Builder& b, NodeReader& node)
 
 /// A constant matrix on the right makes a dense layer, with the dimensions before the last folded into rows; anything
 /// else is a general product.
-Result<std::vector<ValueId>> convertMatMul(Builder& b, NodeReader& node)
+Result<ValueId> matrixProduct(Builder& b, ValueId left, ValueId right)
 {
-    LATHE_TRY_ASSIGN(const ValueId left, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const ValueId right, b.input(node, 1));
+    Attrs attrs;
+    if (!isFloat(b.dtype(left)) && sizeOf(b.dtype(left)) < 4)
+        attrs["out_dtype"] = std::string(toString(DType::I32));
     if (b.rank(left) >= 2 && b.rank(right) == 2 && (b.isConstant(right) || b.rank(left) == 2)
         && b.shape(left).back() == b.shape(right)[0]) {
         Ints outShape = b.shape(left);
@@ -63,12 +64,20 @@ Result<std::vector<ValueId>> convertMatMul(Builder& b, NodeReader& node)
             rows *= outShape[i];
         LATHE_TRY_ASSIGN(const ValueId weight, b.emit("transpose", {{"axes", Ints{1, 0}}}, {right}));
         LATHE_TRY_ASSIGN(const ValueId flat, b.reshape(left, {rows, outShape.back()}));
-        LATHE_TRY_ASSIGN(const ValueId product, b.emit("dense", {}, {flat, weight}));
+        LATHE_TRY_ASSIGN(const ValueId product, b.emit("dense", std::move(attrs), {flat, weight}));
         outShape.back() = b.shape(right)[1];
-        LATHE_TRY_ASSIGN(const ValueId result, b.reshape(product, outShape));
-        return std::vector{result};
+        return b.reshape(product, outShape);
     }
-    LATHE_TRY_ASSIGN(const ValueId result, b.emit("matmul", {}, {left, right}));
+    return b.emit("matmul", std::move(attrs), {left, right});
+}
+
+namespace {
+
+Result<std::vector<ValueId>> convertMatMul(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId left, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const ValueId right, b.input(node, 1));
+    LATHE_TRY_ASSIGN(const ValueId result, matrixProduct(b, left, right));
     return std::vector{result};
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx/composer.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/frontend/onnx/shared_converters.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -35,12 +36,8 @@ Result<std::vector<ValueId>> convertBatchNorm(Builder& b, NodeReader& node)
     return std::vector{y};
 }
 
-struct Standardised
-{
-    ValueId mean, inverse, y; ///< inverse: 1 / sqrt(variance + epsilon)
-};
+} // namespace
 
-/// (x - mean) / sqrt(variance + epsilon) over `axes`.
 Standardised standardise(Composer& c, ValueId x, const Ints& axes, double epsilon)
 {
     Standardised s;
@@ -51,6 +48,17 @@ Standardised standardise(Composer& c, ValueId x, const Ints& axes, double epsilo
     s.y = c.mul(centred, s.inverse);
     return s;
 }
+
+Standardised standardiseBySquares(Composer& c, ValueId x, const Ints& axes, double epsilon)
+{
+    Standardised s;
+    const ValueId power = c.reduce("mean", c.mul(x, x), axes);
+    s.inverse = c.op("rsqrt", {c.add(power, c.like(x, epsilon))});
+    s.y = c.mul(x, s.inverse);
+    return s;
+}
+
+namespace {
 
 /// The axes from `axis` on. Errors: BadFile.
 Result<Ints> lastAxes(Builder& b, NodeReader& node, ValueId x)
@@ -92,6 +100,7 @@ Result<std::vector<ValueId>> convertLayerNorm(Builder& b, NodeReader& node)
     return c.finish({y, s.mean, s.inverse});
 }
 
+/// RMSNormalization, and SimplifiedLayerNormalization of ONNX Runtime, which is the same and shows 1 / norm.
 Result<std::vector<ValueId>> convertRmsNorm(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
@@ -100,10 +109,8 @@ Result<std::vector<ValueId>> convertRmsNorm(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const double epsilon, node.number("epsilon", 1e-5));
     LATHE_TRY_ASSIGN(const DType wide, stashType(b, node, x));
     Composer c(b);
-    const ValueId z = c.cast(x, wide);
-    const ValueId power = c.reduce("mean", c.mul(z, z), axes);
-    const ValueId inverse = c.op("rsqrt", {c.add(power, c.like(z, epsilon))});
-    return c.finish({c.mul(c.cast(c.mul(z, inverse), b.dtype(x)), scale)});
+    const Standardised s = standardiseBySquares(c, c.cast(x, wide), axes, epsilon);
+    return c.finish({c.mul(c.cast(s.y, b.dtype(scale)), scale), s.inverse});
 }
 
 /// x / norm along one axis, 0 where the norm is.
@@ -242,11 +249,17 @@ Result<std::vector<ValueId>> convertSoftmax(Builder& b, NodeReader& node)
 std::span<const ConverterEntry> normConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"BatchNormalization", convertBatchNorm},       {"GroupNormalization", convertGroupNorm},
-        {"InstanceNormalization", convertInstanceNorm}, {"LRN", convertLrn},
-        {"LayerNormalization", convertLayerNorm},       {"LogSoftmax", convertSoftmax},
-        {"LpNormalization", convertLpNormalization},    {"MeanVarianceNormalization", convertMeanVariance},
-        {"RMSNormalization", convertRmsNorm},           {"Softmax", convertSoftmax},
+        {"BatchNormalization", convertBatchNorm},
+        {"GroupNormalization", convertGroupNorm},
+        {"InstanceNormalization", convertInstanceNorm},
+        {"LRN", convertLrn},
+        {"LayerNormalization", convertLayerNorm},
+        {"LogSoftmax", convertSoftmax},
+        {"LpNormalization", convertLpNormalization},
+        {"MeanVarianceNormalization", convertMeanVariance},
+        {"RMSNormalization", convertRmsNorm},
+        {"SimplifiedLayerNormalization", convertRmsNorm},
+        {"Softmax", convertSoftmax},
     };
     return kTable;
 }

@@ -1,170 +1,191 @@
-// To and from integers with scales. Kernels compute in float32 or int32; results are rounded to even and saturated.
+// To and from integers with scales, in the standard's own domain and in com.microsoft.
 
-#include "core/frontend/onnx/composer.h"
+#include "core/frontend/onnx/quantized.h"
 #include "core/frontend/onnx/schema.h"
+#include "core/frontend/onnx/shared_converters.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 
 namespace lathe::frontend::onnx_detail {
 namespace {
 
-Result<std::vector<std::int64_t>> rangeOf(DType dtype)
+struct Spread
 {
-    switch (dtype) {
-    case DType::I8: return Ints{-128, 127};
-    case DType::U8: return Ints{0, 255};
-    case DType::I16: return Ints{-32768, 32767};
-    case DType::U16: return Ints{0, 65535};
-    default: return makeError(Errc::Unsupported, say(Msg::NeedsQuantizationTo, toString(dtype)));
+    std::int64_t axis = 0; ///< of scales and zero points with several values
+    std::int64_t block = 0; ///< neighbours along the axis that share a scale; 0: none do
+};
+
+/// Errors: BadFile if the scale does not fit the data.
+Result<Spread> spreadOf(Builder& b, NodeReader& node, ValueId x, ValueId scale)
+{
+    Spread s;
+    LATHE_TRY_ASSIGN(s.axis, node.integer("axis", 1));
+    LATHE_TRY_ASSIGN(s.block, node.integer("block_size", 0));
+    const std::int64_t rank = b.rank(x);
+    if (b.rank(scale) == 0) {
+        s.axis = 0; // not asked for; an older axis of 1 may not even exist
+        return s;
     }
+    s.axis = s.axis < 0 ? s.axis + rank : s.axis;
+    if (s.axis < 0 || s.axis >= rank)
+        return makeError(Errc::BadFile, say(Msg::AttributeAxisOutside));
+    if (s.block == 0 && b.shape(scale) != Ints{b.shape(x)[static_cast<std::size_t>(s.axis)]})
+        return makeError(Errc::BadFile, say(Msg::ScaleLength));
+    if (s.block == 0)
+        return s;
+    Ints blocks = b.shape(x);
+    std::int64_t& along = blocks[static_cast<std::size_t>(s.axis)];
+    if (s.block > 0)
+        along = (along + s.block - 1) / s.block;
+    if (s.block < 0 || b.shape(scale) != blocks)
+        return makeError(Errc::BadFile, say(Msg::ScaleBlocks, s.block));
+    return s;
 }
 
-/// A scale or zero point against x: one for all, one per entry of `axis`, or one per block of entries.
-ValueId spread(Composer& c, ValueId parameter, ValueId x, std::int64_t axis, std::int64_t block)
+/// A parameter of blocks as one for each entry.
+ValueId unfolded(Composer& c, ValueId parameter, ValueId x, const Spread& s)
 {
-    const Ints shape = c.shape(parameter);
-    if (shape.empty() || (shape.size() == 1 && shape[0] == 1 && block == 0))
-        return c.reshape(parameter, {});
-    axis = axis < 0 ? axis + c.rank(x) : axis;
-    if (axis < 0 || axis >= c.rank(x))
-        return c.bad(say(Msg::AttributeAxisOutside));
-    const auto d = static_cast<std::size_t>(axis);
-    if (block == 0) {
-        if (shape.size() != 1 || shape[0] != c.extent(x, axis))
-            return c.bad(say(Msg::ScaleLength));
-        Ints column(static_cast<std::size_t>(c.rank(x) - axis), 1);
-        column[0] = shape[0];
-        return c.reshape(parameter, column);
-    }
-    if (static_cast<std::int64_t>(shape.size()) != c.rank(x) || block < 0 || block > c.extent(x, axis))
-        return c.bad("the scale of blocks must have as many dimensions as the input");
-    Ints apart = shape, wide, joined = shape;
-    apart.insert(apart.begin() + axis + 1, 1);
-    wide = apart;
-    wide[d + 1] = block;
-    joined[d] *= block;
-    return c.slice(c.reshape(c.broadcast(c.reshape(parameter, apart), wide), joined), axis, 0, c.extent(x, axis));
+    Ints apart = c.shape(parameter);
+    const Ints blocks = apart;
+    apart.insert(apart.begin() + s.axis + 1, 1);
+    Ints wide = apart, joined = blocks;
+    wide[static_cast<std::size_t>(s.axis) + 1] = s.block;
+    joined[static_cast<std::size_t>(s.axis)] *= s.block;
+    const ValueId all = c.reshape(c.broadcast(c.reshape(parameter, apart), wide), joined);
+    return c.slice(all, s.axis, 0, c.extent(x, s.axis));
 }
 
-/// round(x) + zero, saturated to `dtype`; zero is of x's type.
-ValueId toInteger(Composer& c, ValueId x, ValueId zero, DType dtype)
+/// Of the standard alone: com.microsoft's are older.
+Result<DType> outputType(NodeReader& node, DType fallback)
 {
-    const auto range = rangeOf(dtype);
-    if (!range)
-        return c.fail(range.error());
-    ValueId y = c.op("round", {x});
-    if (zero.valid())
-        y = c.add(y, zero);
-    y = c.op("clip", {y}, {{"min", static_cast<double>((*range)[0])}, {"max", static_cast<double>((*range)[1])}});
-    return c.cast(y, dtype);
+    LATHE_TRY_ASSIGN(const std::int64_t wanted, node.integer("output_dtype", 0));
+    if (wanted == 0)
+        return fallback;
+    const auto dtype = dtypeOf(wanted);
+    if (!dtype)
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "output_dtype", dataTypeText(wanted)));
+    return *dtype;
 }
 
 Result<std::vector<ValueId>> convertQuantize(Builder& b, NodeReader& node)
 {
-    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const ValueId scale, b.input(node, 1));
-    LATHE_TRY_ASSIGN(const std::int64_t axis, node.integer("axis", 1));
-    LATHE_TRY_ASSIGN(const std::int64_t block, node.integer("block_size", 0));
-    LATHE_TRY_ASSIGN(const std::int64_t wanted, node.integer("output_dtype", 0));
+    LATHE_TRY_ASSIGN(const Quantized q, quantizedInput(b, node, 0, 1, 2)); // "values" are still numbers
+    LATHE_TRY_ASSIGN(const Spread s, spreadOf(b, node, q.values, q.scale));
     LATHE_TRY_ASSIGN(const std::int64_t precision, node.integer("precision", 0));
     node.ignore("saturate"); // of 8-bit floats alone
-    Composer c(b);
-    DType dtype = DType::U8;
-    ValueId zero;
-    if (node.hasInput(2)) {
-        LATHE_TRY_ASSIGN(zero, b.input(node, 2));
-        dtype = b.dtype(zero);
-        zero = spread(c, c.cast(zero, DType::F32), x, axis, block);
-    } else if (wanted != 0) {
-        const auto known = dtypeOf(wanted);
-        if (!known)
-            return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "output_dtype", dataTypeText(wanted)));
-        dtype = *known;
-    }
+    LATHE_TRY_ASSIGN(const DType dtype, outputType(node, q.zero.valid() ? b.dtype(q.zero) : DType::U8));
     if (precision != 0 && dtypeOf(precision) != DType::F32)
         return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "precision", dataTypeText(precision)));
-    const ValueId ratio = c.div(c.cast(x, DType::F32), spread(c, c.cast(scale, DType::F32), x, axis, block));
-    return c.finish({toInteger(c, ratio, zero, dtype)});
+    if (dtype != DType::U8 && dtype != DType::I8 && dtype != DType::U16 && dtype != DType::I16)
+        return makeError(Errc::Unsupported, say(Msg::NeedsQuantizationTo, toString(dtype)));
+    Composer c(b);
+    const ValueId x = isFloat(b.dtype(q.values)) ? q.values : c.cast(q.values, DType::F32);
+    const ValueId zero = q.zero.valid() ? c.cast(q.zero, dtype) : c.number(dtype, 0);
+    if (s.block == 0)
+        return c.finish({quantized(c, x, q.scale, zero, s.axis)});
+    // round(x / scale) + zero with a scale and a zero point for each entry: the numbers become whole here.
+    const ValueId whole = c.op("round", {c.div(c.cast(x, DType::F32), unfolded(c, c.cast(q.scale, DType::F32), x, s))});
+    const ValueId shifted = c.rank(zero) == 0 ? whole : c.add(whole, unfolded(c, c.cast(zero, DType::F32), x, s));
+    return c.finish({quantized(c, shifted, c.number(DType::F32, 1), c.number(dtype, 0))});
 }
 
 Result<std::vector<ValueId>> convertDequantize(Builder& b, NodeReader& node)
 {
-    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const ValueId scale, b.input(node, 1));
-    LATHE_TRY_ASSIGN(const std::int64_t axis, node.integer("axis", 1));
-    LATHE_TRY_ASSIGN(const std::int64_t block, node.integer("block_size", 0));
-    LATHE_TRY_ASSIGN(const std::int64_t wanted, node.integer("output_dtype", 0));
-    const auto dtype = wanted == 0 ? std::optional(b.dtype(scale)) : dtypeOf(wanted);
-    if (!dtype || !isFloat(*dtype))
-        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "output_dtype", dataTypeText(wanted)));
+    LATHE_TRY_ASSIGN(const Quantized q, quantizedInput(b, node, 0, 1, 2));
+    LATHE_TRY_ASSIGN(const Spread s, spreadOf(b, node, q.values, q.scale));
+    LATHE_TRY_ASSIGN(const DType dtype, outputType(node, b.dtype(q.scale)));
+    if (!isFloat(dtype))
+        return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "output_dtype", toString(dtype)));
     Composer c(b);
-    ValueId y = c.cast(x, DType::F32);
-    if (node.hasInput(2)) {
-        LATHE_TRY_ASSIGN(const ValueId zero, b.input(node, 2));
-        y = c.sub(y, spread(c, c.cast(zero, DType::F32), x, axis, block));
-    }
-    return c.finish({c.cast(c.mul(y, spread(c, c.cast(scale, DType::F32), x, axis, block)), *dtype)});
+    if (s.block == 0)
+        return c.finish({dequantized(c, q, s.axis, dtype)});
+    ValueId y = c.cast(q.values, DType::F32);
+    if (q.zero.valid())
+        y = c.sub(y, unfolded(c, c.cast(q.zero, DType::F32), q.values, s));
+    return c.finish({c.cast(c.mul(y, unfolded(c, c.cast(q.scale, DType::F32), q.values, s)), dtype)});
 }
 
-/// Scale and zero point from the range of the values, which always holds 0.
 Result<std::vector<ValueId>> convertDynamicQuantize(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
     Composer c(b);
-    const ValueId none = c.like(x, 0);
-    const ValueId high = c.op("maximum", {c.reduce("max", x, {}, false), none});
-    const ValueId low = c.op("minimum", {c.reduce("min", x, {}, false), none});
-    // Of zeros alone, 1, as ONNX Runtime gives: the standard's formula would divide by 0.
-    const ValueId width = c.sub(high, low);
-    const ValueId scale = c.where(c.op("equal", {width, none}), c.like(x, 1), c.div(width, c.like(x, 255)));
-    const ValueId shift = c.op("clip", {c.op("round", {c.div(c.op("negative", {low}), scale)})},
-                               {{"min", 0.0}, {"max", 255.0}});
-    return c.finish({toInteger(c, c.div(x, scale), shift, DType::U8), scale, c.cast(shift, DType::U8)});
-}
-
-/// An input as int32 without its zero point. `rows`: zero points are of rows ([M]), else of columns.
-Result<ValueId> centred(Builder& b, Composer& c, NodeReader& node, std::int64_t value, std::int64_t zeroPoint,
-                        bool rows)
-{
-    LATHE_TRY_ASSIGN(const ValueId given, b.input(node, value));
-    ValueId x = c.cast(given, DType::I32);
-    if (node.hasInput(zeroPoint)) {
-        LATHE_TRY_ASSIGN(const ValueId zero, b.input(node, zeroPoint));
-        ValueId shift = c.cast(zero, DType::I32);
-        if (rows && c.rank(shift) == 1 && c.extent(shift, 0) > 1)
-            shift = c.reshape(shift, {c.extent(shift, 0), 1});
-        x = c.sub(x, shift);
-    }
-    return x;
+    const Quantized q = quantizedByRange(c, x);
+    return c.finish({q.values, q.scale, q.zero});
 }
 
 Result<std::vector<ValueId>> convertMatMulInteger(Builder& b, NodeReader& node)
 {
+    Quantized left, right;
+    LATHE_TRY_ASSIGN(left.values, b.input(node, 0));
+    LATHE_TRY_ASSIGN(right.values, b.input(node, 1));
+    LATHE_TRY_ASSIGN(left.zero, parameterInput(b, node, 2));
+    LATHE_TRY_ASSIGN(right.zero, parameterInput(b, node, 3));
     Composer c(b);
-    LATHE_TRY_ASSIGN(const ValueId left, centred(b, c, node, 0, 2, true));
-    LATHE_TRY_ASSIGN(const ValueId right, centred(b, c, node, 1, 3, false));
-    return c.finish({c.matmul(left, right)});
+    LATHE_TRY_ASSIGN(const ValueId sums, integerProduct(b, c, left, right));
+    return c.finish({sums});
 }
 
 Result<std::vector<ValueId>> convertQLinearMatMul(Builder& b, NodeReader& node)
 {
+    LATHE_TRY_ASSIGN(const Quantized left, quantizedInput(b, node, 0, 1, 2));
+    LATHE_TRY_ASSIGN(const Quantized right, quantizedInput(b, node, 3, 4, 5));
+    LATHE_TRY(b.input(node, 6));
+    LATHE_TRY_ASSIGN(const ValueId scale, parameterInput(b, node, 6));
+    LATHE_TRY_ASSIGN(const ValueId zero, parameterInput(b, node, 7));
     Composer c(b);
-    LATHE_TRY_ASSIGN(const ValueId left, centred(b, c, node, 0, 2, true));
-    LATHE_TRY_ASSIGN(const ValueId right, centred(b, c, node, 3, 5, false));
-    std::vector<ValueId> scales;
-    for (const std::int64_t i : {1, 4, 6}) {
-        LATHE_TRY_ASSIGN(const ValueId scale, b.input(node, i));
-        scales.push_back(c.cast(scale, DType::F32));
+    LATHE_TRY_ASSIGN(const ValueId sums, integerProduct(b, c, left, right));
+    const std::int64_t rank = c.rank(sums);
+    if (zero.valid() && c.rank(zero) > 1) // of several matrices
+        return makeError(Errc::Unsupported, say(Msg::NeedsZeroPointOf, c.rank(zero)));
+    const ValueId multiplier = c.div(productScale(c, left, right), along(c, c.cast(scale, DType::F32), 0, 2));
+    if (!zero.valid() || c.rank(zero) == 0 || rank < 2)
+        return c.finish({requantized(c, sums, multiplier, zero, std::max<std::int64_t>(rank - 1, 0))});
+    // The zero points are of rows; scales of columns alone must not be taken for the same.
+    const ValueId apart = c.rank(multiplier) == 1 ? c.reshape(multiplier, {1, c.extent(multiplier, 0)}) : multiplier;
+    return c.finish({requantized(c, sums, apart, zero, rank - 2)});
+}
+
+/// Zero points of the weight may be one for each of its filters.
+Result<ValueId> integerConvolution(Builder& b, NodeReader& node, const Quantized& data, const Quantized& weight,
+                                   ValueId bias)
+{
+    Composer c(b);
+    const ValueId x = centred(c, data.values, data.zero);
+    const ValueId w = centred(c, weight.values,
+                              weight.zero.valid() ? along(c, weight.zero, 0, c.rank(weight.values)) : weight.zero);
+    LATHE_TRY(c.finish({}));
+    return convolve(b, node, x, w, bias);
+}
+
+Result<std::vector<ValueId>> convertConvInteger(Builder& b, NodeReader& node)
+{
+    Quantized data, weight;
+    LATHE_TRY_ASSIGN(data.values, b.input(node, 0));
+    LATHE_TRY_ASSIGN(weight.values, b.input(node, 1));
+    LATHE_TRY_ASSIGN(data.zero, parameterInput(b, node, 2));
+    LATHE_TRY_ASSIGN(weight.zero, parameterInput(b, node, 3));
+    LATHE_TRY_ASSIGN(const ValueId sums, integerConvolution(b, node, data, weight, {}));
+    return std::vector{sums};
+}
+
+Result<std::vector<ValueId>> convertQLinearConv(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const Quantized data, quantizedInput(b, node, 0, 1, 2));
+    LATHE_TRY_ASSIGN(const Quantized weight, quantizedInput(b, node, 3, 4, 5));
+    LATHE_TRY(b.input(node, 6));
+    LATHE_TRY_ASSIGN(const ValueId scale, parameterInput(b, node, 6));
+    LATHE_TRY_ASSIGN(const ValueId zero, parameterInput(b, node, 7));
+    ValueId bias; // in int32, with the scale of the products
+    if (node.hasInput(8)) {
+        LATHE_TRY_ASSIGN(bias, b.input(node, 8));
     }
-    if (c.rank(scales[0]) == 1 && c.extent(scales[0], 0) > 1)
-        scales[0] = c.reshape(scales[0], {c.extent(scales[0], 0), 1});
-    LATHE_TRY_ASSIGN(const ValueId zero, b.input(node, 7));
-    const ValueId product = c.cast(c.matmul(left, right), DType::F32);
-    const ValueId y = c.div(c.mul(product, c.mul(scales[0], scales[1])), scales[2]);
-    return c.finish({c.failed() ? ValueId() : toInteger(c, y, c.cast(zero, DType::F32), b.dtype(zero))});
+    LATHE_TRY_ASSIGN(const ValueId sums, integerConvolution(b, node, data, weight, bias));
+    Composer c(b);
+    const ValueId multiplier = c.div(c.mul(data.scale, weight.scale), scale);
+    return c.finish({requantized(c, sums, multiplier, zero, 1)});
 }
 
 } // namespace
@@ -172,8 +193,12 @@ Result<std::vector<ValueId>> convertQLinearMatMul(Builder& b, NodeReader& node)
 std::span<const ConverterEntry> quantizeConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"DequantizeLinear", convertDequantize}, {"DynamicQuantizeLinear", convertDynamicQuantize},
-        {"MatMulInteger", convertMatMulInteger}, {"QLinearMatMul", convertQLinearMatMul},
+        {"ConvInteger", convertConvInteger},
+        {"DequantizeLinear", convertDequantize},
+        {"DynamicQuantizeLinear", convertDynamicQuantize},
+        {"MatMulInteger", convertMatMulInteger},
+        {"QLinearConv", convertQLinearConv},
+        {"QLinearMatMul", convertQLinearMatMul},
         {"QuantizeLinear", convertQuantize},
     };
     return kTable;

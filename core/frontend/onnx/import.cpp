@@ -1,5 +1,7 @@
 #include "core/frontend/onnx.h"
+#include "core/frontend/onnx/functions.h"
 #include "core/frontend/onnx/importer.h"
+#include "core/frontend/onnx/missing.h"
 #include "core/frontend/onnx/schema.h"
 #include "core/frontend/onnx/weight_cutter.h"
 #include "core/frontend/onnx/wire_check.h"
@@ -24,7 +26,6 @@ using ::onnx::NodeProto;
 constexpr std::int64_t kOldestOpset = 5;
 constexpr std::int64_t kNewestOpset = 28; ///< the newest whose definitions the converters were checked against
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
-constexpr std::size_t kMaxNamed = 50; ///< nodes that a message lists for one unsupported thing
 
 std::string labelOf(const NodeProto& node, int index)
 {
@@ -37,49 +38,18 @@ std::string operatorOf(const NodeProto& node)
     return (standard ? node.op_type() : fmt::format("{}::{}", node.domain(), node.op_type())).substr(0, 100);
 }
 
-/// What Lathe lacks, with the nodes that need it, in the order of discovery.
-class Missing
+Result<> checkOpset(std::int64_t version)
 {
-public:
-    void add(const Message& what, const std::string& node)
-    {
-        const std::string text = textOf(what);
-        auto found = std::ranges::find(m_entries, text, &Entry::text);
-        if (found == m_entries.end())
-            found = m_entries.insert(m_entries.end(), {text, what, {}, 0});
-        found->count += 1;
-        if (found->nodes.size() < kMaxNamed)
-            found->nodes.push_back(fmt::format("\"{}\"", node.substr(0, 100)));
-    }
-    bool empty() const { return m_entries.empty(); }
-    Error error() const
-    {
-        std::vector<Message> problems;
-        for (const Entry& entry : m_entries) {
-            const std::size_t more = entry.count - entry.nodes.size();
-            problems.push_back(more > 0          ? say(Msg::NeededByMoreNodes, entry.what, entry.nodes, more)
-                               : entry.count > 1 ? say(Msg::NeededByNodes, entry.what, entry.nodes)
-                                                 : say(Msg::NeededByNode, entry.what, entry.nodes));
-        }
-        return makeError(Errc::Unsupported, say(Msg::ModelNeeds, std::move(problems)));
-    }
-
-private:
-    struct Entry
-    {
-        std::string text; ///< of what is missing
-        Message what;
-        std::vector<std::string> nodes; ///< quoted
-        std::size_t count;
-    };
-    std::vector<Entry> m_entries;
-};
+    if (version < kOldestOpset)
+        return makeError(Errc::Unsupported, say(Msg::OpsetTooOld, version, kOldestOpset));
+    return {};
+}
 
 /// Nodes in an order in which each value is produced before it is read. Files should be in such an order, but need not
 /// be trusted to. Errors: BadFile for cycles, values produced twice, values that nothing produces. `unknown`: values
-/// from outside whose types are not known.
+/// from outside whose types are not known. `prefix` stands in front of the names of nodes.
 Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder,
-                                 const std::unordered_set<std::string>& unknown)
+                                 const std::unordered_set<std::string>& unknown, const std::string& prefix)
 {
     std::unordered_map<std::string, int> producers;
     for (int i = 0; i < graph.node_size(); ++i) {
@@ -87,7 +57,8 @@ Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder
             if (output.empty())
                 continue;
             if (!producers.emplace(output, i).second || builder.find(output).valid())
-                return makeError(Errc::BadFile, say(Msg::ValueDefinedTwiceBy, output, labelOf(graph.node(i), i)));
+                return makeError(Errc::BadFile,
+                                 say(Msg::ValueDefinedTwiceBy, output, prefix + labelOf(graph.node(i), i)));
         }
     }
     enum class Mark : std::uint8_t
@@ -118,10 +89,10 @@ Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder
                 continue;
             const auto producer = producers.find(name);
             if (producer == producers.end())
-                return makeError(Errc::BadFile, say(Msg::ValueNotProduced, labelOf(node, index), name));
+                return makeError(Errc::BadFile, say(Msg::ValueNotProduced, prefix + labelOf(node, index), name));
             Mark& mark = marks[static_cast<std::size_t>(producer->second)];
             if (mark == Mark::Open)
-                return makeError(Errc::BadFile, say(Msg::GraphCycle, labelOf(node, index)));
+                return makeError(Errc::BadFile, say(Msg::GraphCycle, prefix + labelOf(node, index)));
             if (mark == Mark::Unseen) {
                 mark = Mark::Open;
                 stack.emplace_back(producer->second, 0);
@@ -141,11 +112,12 @@ struct CutWeights
 class Importer
 {
 public:
-    Importer(ModelProto& model, const ImportOptions& options, std::filesystem::path folder, std::int64_t opset,
-             std::int64_t fileBytes, CutWeights cut)
+    Importer(ModelProto& model, FunctionTable functions, const ImportOptions& options, std::filesystem::path folder,
+             std::int64_t opset, std::int64_t fileBytes, CutWeights cut)
         : m_proto(*model.mutable_graph())
         , m_options(options)
         , m_builder(TensorReader(std::move(folder), options.mapFrom), opset, fileBytes)
+        , m_functions(std::move(functions))
         , m_cut(std::move(cut))
     {
         m_builder.graph().name = m_proto.name();
@@ -296,7 +268,7 @@ private:
     /// `prefix` stands in front of the names of a branch's nodes.
     Result<> addNodes(GraphProto& graph, const std::string& prefix)
     {
-        LATHE_TRY_ASSIGN(const std::vector<int> order, orderOf(graph, m_builder, m_unknown));
+        LATHE_TRY_ASSIGN(const std::vector<int> order, orderOf(graph, m_builder, m_unknown, prefix));
         for (const int index : order) {
             NodeProto& node = *graph.mutable_node(index);
             const std::string label = prefix + labelOf(node, index);
@@ -367,10 +339,13 @@ private:
             for (const std::string& output : proto.output())
                 m_unknown.insert(output);
         };
-        const bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
-        const Converter convert = standard ? findConverter(proto.op_type()) : nullptr;
+        const Converter convert = findConverter(domainOf(proto), proto.op_type());
         if (!convert) {
-            lacks(say(Msg::NeedsOperator, operatorOf(proto)));
+            if (const ::onnx::FunctionProto* function = m_functions.find(proto))
+                return addFunction(*function, proto, label);
+            lacks(domainOf(proto).empty()
+                      ? say(Msg::NeedsOperator, proto.op_type().substr(0, 100))
+                      : say(Msg::NeedsOperatorOfDomain, proto.op_type().substr(0, 100), proto.domain().substr(0, 100)));
             return {};
         }
         const bool unknown = std::ranges::any_of(proto.input(),
@@ -407,6 +382,48 @@ private:
         for (std::int64_t i = 0; i < reader.outputCount() && i < static_cast<std::int64_t>(values->size()); ++i) {
             if (reader.hasOutput(i))
                 LATHE_TRY(m_builder.bind(proto.output(static_cast<int>(i)), (*values)[static_cast<std::size_t>(i)]));
+        }
+        return {};
+    }
+
+    /// A function of the model's: its body stands in the place of the call, and sees what the call hands it alone.
+    Result<> addFunction(const ::onnx::FunctionProto& function, const NodeProto& call, const std::string& label)
+    {
+        auto entered = m_functions.enter(function, call, label, m_builder.opset());
+        if (!entered)
+            return std::move(entered).error().note(say(Msg::NodeAt, label, operatorOf(call)));
+        LATHE_TRY(checkOpset(entered->opset));
+        ::onnx::FunctionProto& body = *entered->body;
+        Builder::Names own;
+        std::unordered_set<std::string> unknown;
+        for (int i = 0; i < call.input_size(); ++i) {
+            if (call.input(i).empty())
+                continue;
+            if (m_unknown.contains(call.input(i)))
+                unknown.insert(body.input(i));
+            else if (const graph::ValueId id = m_builder.find(call.input(i)); id.valid())
+                own.values.emplace(body.input(i), id);
+        }
+        own.opset = entered->opset;
+        Builder::Names outside = m_builder.exchangeNames(std::move(own));
+        std::swap(unknown, m_unknown);
+        GraphProto nodes;
+        nodes.mutable_node()->Swap(body.mutable_node());
+        Result<> added = addNodes(nodes, label + "/");
+        own = m_builder.exchangeNames(std::move(outside));
+        std::swap(unknown, m_unknown);
+        m_functions.leave();
+        LATHE_TRY(std::move(added));
+        for (int i = 0; i < call.output_size(); ++i) {
+            if (call.output(i).empty())
+                continue;
+            const auto found = own.values.find(body.output(i));
+            if (unknown.contains(body.output(i)))
+                m_unknown.insert(call.output(i));
+            else if (found == own.values.end())
+                return makeError(Errc::BadFile, say(Msg::FunctionOutput, label, operatorOf(call), body.output(i)));
+            else
+                LATHE_TRY(m_builder.bind(call.output(i), found->second));
         }
         return {};
     }
@@ -479,6 +496,7 @@ private:
     GraphProto& m_proto;
     const ImportOptions& m_options;
     Builder m_builder;
+    FunctionTable m_functions;
     CutWeights m_cut;
     Missing m_missing;
     std::unordered_set<std::string> m_unknown; ///< values behind unsupported nodes
@@ -494,8 +512,7 @@ Result<std::int64_t> opsetOf(const ModelProto& model, std::vector<Message>* note
     }
     if (version == 0)
         return makeError(Errc::BadFile, say(Msg::NoOpset));
-    if (version < kOldestOpset)
-        return makeError(Errc::Unsupported, say(Msg::OpsetTooOld, version, kOldestOpset));
+    LATHE_TRY(checkOpset(version));
     if (version > kNewestOpset && notes)
         notes->push_back(say(Msg::OpsetNewer, version, kNewestOpset));
     return version;
@@ -524,8 +541,9 @@ Result<graph::Graph> importModel(std::span<const std::byte> bytes, const ImportO
         return makeError(Errc::BadFile, say(Msg::OnnxNoModel));
     std::vector<Message> notes;
     LATHE_TRY_ASSIGN(const std::int64_t opset, opsetOf(model, &notes));
-    auto result =
-        Importer(model, options, folder, opset, static_cast<std::int64_t>(bytes.size()), std::move(cut)).run();
+    const auto fileBytes = static_cast<std::int64_t>(bytes.size());
+    LATHE_TRY_ASSIGN(FunctionTable functions, FunctionTable::create(model, fileBytes));
+    auto result = Importer(model, std::move(functions), options, folder, opset, fileBytes, std::move(cut)).run();
     if (result && options.notes)
         options.notes->insert(options.notes->begin(), notes.begin(), notes.end());
     return result;

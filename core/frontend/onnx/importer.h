@@ -26,12 +26,12 @@ public:
     /// bounded by it and by the external files.
     Builder(TensorReader reader, std::int64_t opsetVersion, std::int64_t fileBytes)
         : m_reader(std::move(reader))
-        , m_opset(opsetVersion)
         , m_fileBytes(fileBytes)
+        , m_values{{}, {}, opsetVersion, false}
     {
     }
 
-    std::int64_t opset() const { return m_opset; }
+    std::int64_t opset() const { return m_values.opset; }
     graph::Graph& graph() { return m_graph; }
     TensorReader& tensors() { return m_reader; }
 
@@ -71,6 +71,16 @@ public:
     std::size_t openScope() const;
     void closeScope(std::size_t scope);
 
+    /// What names stand for, and the version that operators are of: in the body of a function both are its own.
+    struct Names
+    {
+        std::unordered_map<std::string, ValueId> values;
+        std::vector<std::string> bound; ///< the names in `values`, the latest last
+        std::int64_t opset = 0;
+        bool ofFunction = true;
+    };
+    Names exchangeNames(Names names); ///< returns those before
+
     /// Origin and base name of the nodes that follow.
     void begin(std::string name);
     void note(Message note) { m_notes.push_back(std::move(note)); }
@@ -80,12 +90,10 @@ private:
     std::string uniqueName(const std::string& base);
 
     TensorReader m_reader;
-    std::int64_t m_opset;
     std::int64_t m_fileBytes;
     std::int64_t m_charged = 0;
     graph::Graph m_graph;
-    std::unordered_map<std::string, ValueId> m_values;
-    std::vector<std::string> m_bound; ///< the names in m_values, the latest last
+    Names m_values;
     std::unordered_set<std::string> m_names;
     std::unordered_map<std::string, std::int64_t> m_suffixes;
     std::string m_current;
@@ -101,6 +109,7 @@ struct ConverterEntry
     Converter convert;
 };
 
+// The standard's own domain.
 std::span<const ConverterEntry> attentionConverters();
 std::span<const ConverterEntry> einsumConverters();
 std::span<const ConverterEntry> imageConverters(); ///< convolutions, pools
@@ -115,8 +124,14 @@ std::span<const ConverterEntry> resizeConverters();
 std::span<const ConverterEntry> shapeConverters(); ///< shapes and order
 std::span<const ConverterEntry> sliceConverters(); ///< parts, constants
 
-/// Null if Lathe cannot convert the operator.
-Converter findConverter(std::string_view op);
+// com.microsoft: what ONNX Runtime's optimizer and quantizer leave behind.
+std::span<const ConverterEntry> contribAttentionConverters();
+std::span<const ConverterEntry> contribFusedConverters();
+std::span<const ConverterEntry> contribNormConverters();
+std::span<const ConverterEntry> contribQuantizeConverters();
+
+/// Null if Lathe cannot convert the operator. `domain`: "" for the standard's own.
+Converter findConverter(std::string_view domain, std::string_view op);
 
 /// The value of an integer option that may come as an attribute (older opsets) or as a constant input.
 Result<std::optional<Ints>> attributeOrInput(Builder& b, NodeReader& node, std::string_view attribute,

@@ -108,6 +108,12 @@ std::string dataTypeText(std::int64_t dataType)
         return "COMPLEX";
     if (dataType == TensorProto::UNDEFINED)
         return "UNDEFINED";
+    // Newer than the schema that Lathe is built with.
+    static constexpr std::string_view kNewer[] = {"FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ",
+                                                  "UINT4",        "INT4",           "FLOAT4E2M1", "FLOAT8E8M0"};
+    constexpr std::int64_t kFirstNewer = 17;
+    if (dataType >= kFirstNewer && dataType - kFirstNewer < std::ssize(kNewer))
+        return std::string(kNewer[dataType - kFirstNewer]);
     return fmt::format("number {}", dataType);
 }
 

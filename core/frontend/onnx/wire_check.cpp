@@ -100,6 +100,7 @@ bool isName(Message message, std::uint32_t number)
     case Message::Attribute:
     case Message::ValueInfo: return number == 1;
     case Message::Tensor: return number == 8;
+    case Message::Function: return number == 1 || (number >= 4 && number <= 6) || number == 10;
     default: return false;
     }
 }

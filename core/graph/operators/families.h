@@ -12,6 +12,7 @@ std::span<const OpDef> indexingOperators();
 std::span<const OpDef> matmulOperators();
 std::span<const OpDef> normOperators();
 std::span<const OpDef> poolOperators();
+std::span<const OpDef> quantizeOperators();
 std::span<const OpDef> reduceOperators();
 std::span<const OpDef> reshapeOperators();
 std::span<const OpDef> sliceOperators();

@@ -13,8 +13,8 @@ std::vector<const OpDef*>& sortedOperators()
         for (const auto family :
              {operators::convolutionOperators(), operators::elementwiseOperators(), operators::broadcastOperators(),
               operators::indexingOperators(), operators::matmulOperators(), operators::normOperators(),
-              operators::poolOperators(), operators::reduceOperators(), operators::reshapeOperators(),
-              operators::sliceOperators()}) {
+              operators::poolOperators(), operators::quantizeOperators(), operators::reduceOperators(),
+              operators::reshapeOperators(), operators::sliceOperators()}) {
             for (const OpDef& entry : family)
                 all.push_back(&entry);
         }

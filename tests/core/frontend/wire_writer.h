@@ -40,7 +40,9 @@ enum DataType
     Bool = 9,
     Float16 = 10,
     Double = 11,
-    Uint32 = 12
+    Uint32 = 12,
+    Float8E4M3FN = 17,
+    Int4 = 22
 };
 
 inline std::string tensor(const std::string& name, DataType type, const std::vector<std::int64_t>& dims,
@@ -97,9 +99,15 @@ inline std::string info(const std::string& name, const std::vector<Dim>& dims, D
     return bytes(1, name) + bytes(2, bytes(1, number(1, type) + bytes(2, shape)));
 }
 
+/// An attribute without the number of its field: nodes have it in 5, functions in 11.
+inline std::string intBody(const std::string& name, std::int64_t value)
+{
+    return bytes(1, name) + number(3, value) + number(20, 2);
+}
+
 inline std::string intAttribute(const std::string& name, std::int64_t value)
 {
-    return bytes(5, bytes(1, name) + number(3, value) + number(20, 2));
+    return bytes(5, intBody(name, value));
 }
 
 inline std::string textAttribute(const std::string& name, const std::string& value)
@@ -130,10 +138,41 @@ inline std::string node(const std::string& op, const std::vector<std::string>& i
     return domain.empty() ? text : text + bytes(7, domain);
 }
 
+/// An attribute of a function's node that the call gives.
+inline std::string reference(const std::string& name, const std::string& ofFunction, std::int64_t type)
+{
+    return bytes(5, bytes(1, name) + number(20, type) + bytes(21, ofFunction));
+}
+
+struct Function
+{
+    std::string domain, name;
+    std::vector<std::string> inputs, outputs, nodes;
+    std::int64_t opset = 17;
+    std::vector<std::string> attributes; ///< names of those without a default
+    std::vector<std::string> defaults; ///< bodies of attributes
+    std::string overload;
+
+    std::string write() const
+    {
+        std::string text = bytes(1, name);
+        for (const auto& [field, list] :
+             {std::pair{4, &inputs}, std::pair{5, &outputs}, std::pair{6, &attributes}, std::pair{7, &nodes}}) {
+            for (const std::string& entry : *list)
+                text += bytes(static_cast<std::uint32_t>(field), entry);
+        }
+        text += bytes(9, number(2, opset)) + bytes(10, domain);
+        for (const std::string& body : defaults)
+            text += bytes(11, body);
+        return overload.empty() ? text : text + bytes(13, overload);
+    }
+};
+
 struct Model
 {
     std::vector<std::string> nodes, initializers, inputs, outputs;
     std::int64_t opset = 17;
+    std::vector<Function> functions = {};
 
     std::string write() const
     {
@@ -143,7 +182,10 @@ struct Model
             for (const std::string& entry : *list)
                 graph += bytes(static_cast<std::uint32_t>(field), entry);
         }
-        return number(1, 8) + bytes(8, number(2, opset)) + bytes(7, graph);
+        std::string text = number(1, 8) + bytes(8, number(2, opset)) + bytes(7, graph);
+        for (const Function& function : functions)
+            text += bytes(25, function.write());
+        return text;
     }
 };
 

@@ -211,6 +211,23 @@ inline std::vector<Row> goodRows()
         {"sum of all", "sum", {}, {f32({2, 3})}, "float32 []"},
         {"argmax", "argmax", {{"axes", Ints{1}}}, {f32({2, 3})}, "int64 [2]"},
         {"clip of integers", "clip", {{"min", 0.0}}, {kLong}, "int64 [2, 3]"},
+        {"quantize", "quantize", {}, {f32({2, 3}), f32({})}, "uint8 [2, 3]"},
+        {"quantize by columns",
+         "quantize",
+         {{"axis", std::int64_t{1}}, {"dtype", std::string("int16")}},
+         {{DType::F16, {2, 3}}, f32({3}), {DType::I16, {3}}},
+         "int16 [2, 3]"},
+        {"dequantize", "dequantize", {}, {{DType::I32, {2, 3}}, f32({})}, "float32 [2, 3]"},
+        {"dequantize by rows",
+         "dequantize",
+         {{"axis", std::int64_t{-2}}, {"dtype", std::string("float16")}},
+         {{DType::U8, {2, 3}}, {DType::F16, {2}}, {DType::U8, {}}},
+         "float16 [2, 3]"},
+        {"requantize",
+         "requantize",
+         {{"axis", std::int64_t{1}}, {"dtype", std::string("int8")}},
+         {{DType::I32, {2, 3}}, f32({3}), {DType::I8, {}}},
+         "int8 [2, 3]"},
     };
 }
 

@@ -298,6 +298,7 @@ def types():
     c.save(external=True)
 
 
-for version in (7, 9, 11, 13, 18):
-    smallNetwork(version)
-convolutions(), pools(), volumes(), activations(), arithmetic(), reductions(), norms(), products(), shapes(), types()
+if __name__ == "__main__":
+    for version in (7, 9, 11, 13, 18):
+        smallNetwork(version)
+    convolutions(), pools(), volumes(), activations(), arithmetic(), reductions(), norms(), products(), shapes(), types()

@@ -1,0 +1,78 @@
+#include "core/compute/definitions/quantize.h"
+
+#include "core/compute/definitions/spatial.h"
+
+#include <limits>
+
+namespace lathe::compute {
+namespace {
+
+using Exprs = std::vector<ir::Expr>;
+
+/// The value of a parameter at a point of x.
+ir::Expr parameterAt(const DagBuilder& b, Tensor parameter, const Exprs& at, std::size_t axis)
+{
+    return b.shape(parameter).empty() ? b.at(parameter, {}) : b.at(parameter, {at[axis]});
+}
+
+ir::Expr f32(double value)
+{
+    return constant(value, DType::F32);
+}
+
+/// round(y) + zero in the range of `dtype`. A comparison with NaN is false, which makes it the lowest number.
+ir::Expr saturated(const ir::Expr& y, const ir::Expr* zero, DType dtype)
+{
+    const int bits = 8 * static_cast<int>(sizeOf(dtype));
+    const double low = isSigned(dtype) ? -static_cast<double>(std::int64_t{1} << (bits - 1)) : 0.0;
+    const double high = low + static_cast<double>((std::int64_t{1} << bits) - 1);
+    ir::Expr whole = ir::call("round", DType::F32, {y});
+    if (zero)
+        whole = whole + ir::cast(DType::F32, *zero);
+    return ir::cast(dtype, ir::select(whole > f32(low), ir::min(whole, f32(high)), f32(low)));
+}
+
+/// A stage with the shape of x: body(value of x, value of the scale, value of the zero point or null).
+template<typename Body>
+Tensor scaled(DagBuilder& b, const char* name, Tensor x, Tensor scale, std::optional<Tensor> zero, std::size_t axis,
+              Body&& body)
+{
+    const std::vector<std::int64_t> shape = b.shape(x);
+    return b.compute(name, shape, axisNames(shape.size()), "broadcast", [&](const Exprs& at) {
+        const ir::Expr factor = ir::cast(DType::F32, parameterAt(b, scale, at, axis));
+        if (!zero)
+            return body(b.at(x, at), factor, static_cast<const ir::Expr*>(nullptr));
+        const ir::Expr shift = parameterAt(b, *zero, at, axis);
+        return body(b.at(x, at), factor, &shift);
+    });
+}
+
+} // namespace
+
+Tensor quantize(DagBuilder& b, Tensor x, Tensor scale, std::optional<Tensor> zero, std::size_t axis, DType dtype)
+{
+    return scaled(b, "T_quantize", x, scale, zero, axis,
+                  [&](const ir::Expr& v, const ir::Expr& factor, const ir::Expr* shift) {
+                      return saturated(ir::div(ir::cast(DType::F32, v), factor), shift, dtype);
+                  });
+}
+
+Tensor dequantize(DagBuilder& b, Tensor x, Tensor scale, std::optional<Tensor> zero, std::size_t axis, DType dtype)
+{
+    return scaled(b, "T_dequantize", x, scale, zero, axis,
+                  [&](const ir::Expr& v, const ir::Expr& factor, const ir::Expr* shift) {
+                      const ir::Expr wide = ir::cast(DType::I32, v);
+                      const ir::Expr centred = shift ? wide - ir::cast(DType::I32, *shift) : wide;
+                      return ir::cast(dtype, ir::cast(DType::F32, centred) * factor);
+                  });
+}
+
+Tensor requantize(DagBuilder& b, Tensor x, Tensor multiplier, std::optional<Tensor> zero, std::size_t axis, DType dtype)
+{
+    return scaled(b, "T_requantize", x, multiplier, zero, axis,
+                  [&](const ir::Expr& v, const ir::Expr& factor, const ir::Expr* shift) {
+                      return saturated(ir::cast(DType::F32, v) * factor, shift, dtype);
+                  });
+}
+
+} // namespace lathe::compute
