@@ -66,9 +66,14 @@ Result<> runLibrary(const RunArguments& a)
                            {"shape", tensor.type.shape},
                            {"dtype", toString(tensor.type.dtype)},
                            {"file", file.string()}});
+        std::string most; // of a size that depends on data
+        if (!port.dynamicAxes.empty()) {
+            outputs.back()["most"] = port.type.shape;
+            most = fmt::format(" (at most [{}])", fmt::join(port.type.shape, ", "));
+        }
         if (!a.json)
-            cli::print("{} {} [{}] -> {}\n", port.name, toString(tensor.type.dtype), fmt::join(tensor.type.shape, ", "),
-                       file.string());
+            cli::print("{} {} [{}]{} -> {}\n", port.name, toString(tensor.type.dtype),
+                       fmt::join(tensor.type.shape, ", "), most, file.string());
     }
     if (a.json)
         print("{}\n",

@@ -136,6 +136,8 @@ private:
             const std::string_view values = textOf((*outputs)[i].bytes);
             const Hash128 hash = contentHash(values);
             wire::toWire(hash, result.add_outputs());
+            const auto& shape = (*outputs)[i].type.shape;
+            result.add_shapes()->mutable_extents()->Assign(shape.begin(), shape.end());
             m_connection.queueBlob(hash, values);
             LATHE_TRY(m_connection.flush()); // those of a whole network are gigabytes together
         }

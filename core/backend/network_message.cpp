@@ -115,7 +115,7 @@ Result<> writeNetwork(const graph::Graph& network, const std::filesystem::path& 
         for (const graph::ValueId id : node.inputs)
             if (id.valid())
                 isRead[static_cast<std::size_t>(id.value)] = true;
-    for (const graph::ValueId id : network.outputs)
+    for (const graph::ValueId id : network.results())
         isRead[static_cast<std::size_t>(id.value)] = true;
     std::map<const graph::ConstData*, std::uint64_t> written; // values share constants
     for (const graph::Value& value : network.values) {
@@ -157,6 +157,12 @@ Result<> writeNetwork(const graph::Graph& network, const std::filesystem::path& 
         message.add_outputs(id.value);
     for (const std::string& name : network.outputNames)
         message.add_output_names(name);
+    for (const graph::OutputExtent& extent : network.outputExtents) {
+        auto& out = *message.add_extents();
+        out.set_output(extent.output);
+        out.set_axis(extent.axis);
+        out.set_count(extent.count.value);
+    }
     return {};
 }
 
@@ -209,6 +215,8 @@ Result<graph::Graph> readNetwork(const wire::Network& message)
     for (const std::int32_t id : message.outputs())
         network.outputs.push_back(graph::ValueId{id});
     network.outputNames.assign(message.output_names().begin(), message.output_names().end());
+    for (const auto& in : message.extents())
+        network.outputExtents.push_back({in.output(), in.axis(), graph::ValueId{in.count()}});
     LATHE_TRY(graph::verify(network));
     return network;
 }

@@ -99,6 +99,11 @@ void ImageWriter::addOutput(std::uint32_t tensor, std::string_view layout)
     m_outputs.push_back({tensor, addString(layout)});
 }
 
+void ImageWriter::addExtent(std::uint32_t output, std::uint32_t axis, std::uint32_t count)
+{
+    m_extents.push_back({output, axis, count, 0});
+}
+
 std::vector<std::byte> ImageWriter::finish(const Sizes& sizes) const
 {
     runtime::ImageHeader header{};
@@ -119,6 +124,7 @@ std::vector<std::byte> ImageWriter::finish(const Sizes& sizes) const
     header.arguments = appendTable(out, m_arguments.data(), m_arguments.size());
     header.inputs = appendTable(out, m_inputs.data(), m_inputs.size());
     header.outputs = appendTable(out, m_outputs.data(), m_outputs.size());
+    header.extents = appendTable(out, m_extents.data(), m_extents.size());
     header.strings = appendTable(out, m_strings.data(), m_strings.size());
     header.totalBytes = out.size();
     std::memcpy(out.data(), &header, sizeof header);

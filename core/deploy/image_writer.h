@@ -34,6 +34,7 @@ public:
     void addTransform(std::string_view name, std::uint32_t from, std::uint32_t to);
     void addInput(std::uint32_t tensor, std::string_view layout);
     void addOutput(std::uint32_t tensor, std::string_view layout);
+    void addExtent(std::uint32_t output, std::uint32_t axis, std::uint32_t count); ///< `count` is a tensor
 
     struct Sizes
     {
@@ -55,6 +56,7 @@ private:
     std::vector<runtime::ImageInstruction> m_instructions;
     std::vector<std::uint32_t> m_arguments;
     std::vector<runtime::ImagePort> m_inputs, m_outputs;
+    std::vector<runtime::ImageExtent> m_extents;
     std::string m_strings;
     std::uint32_t m_name = 0;
 };

@@ -26,7 +26,7 @@ std::vector<PortInfo> portsOf(const graph::Graph& graph, const std::vector<graph
     std::vector<PortInfo> ports;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         const graph::Value& value = graph.value(ids[i]);
-        ports.push_back({value.name, i < layouts.size() ? layouts[i] : "", {value.dtype, value.shape}});
+        ports.push_back({value.name, i < layouts.size() ? layouts[i] : "", {value.dtype, value.shape}, {}});
     }
     return ports;
 }
@@ -117,6 +117,8 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     staged.outputs = portsOf(graph, graph.outputs, options.outputLayouts);
     for (std::size_t i = 0; i < staged.outputs.size(); ++i)
         staged.outputs[i].name = graph.outputName(i);
+    for (const graph::OutputExtent& extent : graph.outputExtents)
+        staged.outputs[static_cast<std::size_t>(extent.output)].dynamicAxes.push_back(extent.axis);
     LATHE_TRY_ASSIGN(staged.kernels, collectKernels(graph, partition, choices));
     LATHE_TRY_ASSIGN(CompiledKernels compiled, compiler.compile(staged.kernels.sources));
     PlanOptions planOptions;

@@ -26,9 +26,14 @@ Result<PortInfo> readPort(const wire::LibraryPort& in)
     bool fits = in.dtype() <= static_cast<std::uint32_t>(DType::F64);
     for (const std::int64_t extent : in.shape())
         fits = fits && extent >= 0 && !__builtin_mul_overflow(bytes, extent, &bytes) && bytes <= kMaxTensorBytes;
+    for (const std::int32_t axis : in.dynamic_axes())
+        fits = fits && axis >= 0 && axis < in.shape_size();
     if (!fits)
         return makeError(Errc::Internal, fmt::format("the runner describes '{}' as no tensor", in.name()));
-    return PortInfo{in.name(), in.layout(), {static_cast<DType>(in.dtype()), {in.shape().begin(), in.shape().end()}}};
+    return PortInfo{in.name(),
+                    in.layout(),
+                    {static_cast<DType>(in.dtype()), {in.shape().begin(), in.shape().end()}},
+                    {in.dynamic_axes().begin(), in.dynamic_axes().end()}};
 }
 
 Result<graph::HostTensor> readTensor(const graph::TensorType& type, const wire::Hash& values, wire::BlobStore& blobs)
@@ -38,6 +43,8 @@ Result<graph::HostTensor> readTensor(const graph::TensorType& type, const wire::
     std::int64_t bytes = sizeOf(type.dtype);
     for (const std::int64_t extent : type.shape)
         bytes *= extent;
+    if (bytes == 0) // nothing is sent of it
+        return tensor;
     if (!blob || blob->size() != static_cast<std::size_t>(bytes))
         return makeError(Errc::Internal, "the runner did not send a tensor whole");
     tensor.bytes.resize(blob->size());
@@ -68,6 +75,23 @@ Result<std::vector<graph::HostTensor>> readTensors(const std::vector<PortInfo>& 
         tensors.push_back(std::move(tensor));
     }
     return tensors;
+}
+
+/// The ports with the shapes that they had in a run.
+template<typename Shapes>
+Result<std::vector<PortInfo>> cutPorts(std::vector<PortInfo> ports, const Shapes& shapes)
+{
+    bool fits = static_cast<std::size_t>(shapes.size()) == ports.size();
+    for (std::size_t i = 0; fits && i < ports.size(); ++i) {
+        const auto& extents = shapes[static_cast<int>(i)].extents();
+        std::vector<std::int64_t>& shape = ports[i].type.shape;
+        fits = std::ranges::equal(extents, shape,
+                                  [](std::int64_t n, std::int64_t most) { return n >= 0 && n <= most; });
+        shape.assign(extents.begin(), extents.end());
+    }
+    if (!fits)
+        return makeError(Errc::Internal, "the runner gives outputs in shapes that they cannot have");
+    return ports;
 }
 
 } // namespace
@@ -174,7 +198,8 @@ struct LibraryClient::Impl
             LATHE_TRY_ASSIGN(result.inputs, readTensors(inputs, ran.inputs(), blobs));
         }
         if (wanted.returnOutputs) {
-            LATHE_TRY_ASSIGN(result.outputs, readTensors(outputs, ran.outputs(), blobs));
+            LATHE_TRY_ASSIGN(const std::vector<PortInfo> now, cutPorts(outputs, ran.shapes()));
+            LATHE_TRY_ASSIGN(result.outputs, readTensors(now, ran.outputs(), blobs));
         }
         for (const auto& observed : ran.observed()) {
             LATHE_TRY_ASSIGN(const PortInfo port, readPort(observed.tensor()));

@@ -51,8 +51,9 @@ struct Instruction
     std::string name;
     std::vector<std::size_t> arguments; ///< tensors
     std::size_t outputCount = 1;
-    std::int32_t source = -1;
+    std::int32_t source = -1; ///< of a generated kernel
     std::int32_t subgraph = -1;
+    const graph::FunctionCall* function = nullptr; ///< instead of a generated kernel
 };
 
 std::uint64_t bytesOf(const IndexMap& map, DType dtype)
@@ -87,7 +88,9 @@ public:
         LATHE_TRY(addInputs());
         for (std::size_t i = 0; i < m_partition.subgraphs.size(); ++i) {
             const graph::Subgraph& subgraph = m_partition.subgraphs[i];
-            if (auto added = subgraph.noop ? addNoop(subgraph) : addKernel(subgraph, static_cast<std::int32_t>(i));
+            if (auto added = subgraph.noop       ? addNoop(subgraph)
+                             : subgraph.function ? addFunction(subgraph, static_cast<std::int32_t>(i))
+                                                 : addKernel(subgraph, static_cast<std::int32_t>(i));
                 !added)
                 return std::move(added).error().note("planning '" + subgraph.name + "'");
         }
@@ -249,6 +252,37 @@ private:
         return {};
     }
 
+    /// Its parameters come first, in a constant; operands and results are plain.
+    Result<> addFunction(const graph::Subgraph& subgraph, std::int32_t index)
+    {
+        const graph::FunctionCall& call = *subgraph.function;
+        graph::Value parameters;
+        parameters.name = subgraph.name + "_parameters";
+        parameters.dtype = DType::I64;
+        parameters.shape = {static_cast<std::int64_t>(call.parameters.size())};
+        parameters.constant = graph::makeConst(call.parameters.data(), call.parameters.size() * sizeof(std::int64_t));
+        LATHE_TRY_ASSIGN(const IndexMap parameterMap, plainMap(parameters));
+        Instruction instruction{InstructionKind::Kernel, subgraph.name, {}, 0, -1, index, &call};
+        LATHE_TRY_ASSIGN(const std::size_t first, constantTensor(parameters, nullptr, parameterMap, DType::I64));
+        instruction.arguments.push_back(first);
+        const graph::Node& node = m_graph.node(subgraph.nodes.front());
+        for (const graph::ValueId id : node.inputs) { // in the node's order, each as often as it is read
+            const graph::Value& value = m_graph.value(id);
+            LATHE_TRY_ASSIGN(const IndexMap map, plainMap(value));
+            LATHE_TRY_ASSIGN(const std::size_t tensor, tensorIn(id, map, value.dtype));
+            instruction.arguments.push_back(tensor);
+        }
+        for (const graph::ValueId id : node.outputs) { // those that nobody reads, too
+            const graph::Value& value = m_graph.value(id);
+            LATHE_TRY_ASSIGN(const IndexMap map, plainMap(value));
+            home(id) = addTensor(addBuffer(bytesOf(map, value.dtype)), map, value.dtype, value.name);
+            instruction.arguments.push_back(home(id));
+        }
+        instruction.outputCount = node.outputs.size();
+        m_instructions.push_back(std::move(instruction));
+        return {};
+    }
+
     Result<> addOutputs()
     {
         for (std::size_t i = 0; i < m_graph.outputs.size(); ++i) {
@@ -269,6 +303,12 @@ private:
             m_instructions.push_back({InstructionKind::Copy, "output " + name, {tensor, own}});
             m_outputs.push_back(own);
         }
+        for (const graph::OutputExtent& extent : m_graph.outputExtents) {
+            const graph::Value& count = m_graph.value(extent.count);
+            LATHE_TRY_ASSIGN(const IndexMap map, plainMap(count));
+            LATHE_TRY_ASSIGN(const std::size_t tensor, tensorIn(extent.count, map, count.dtype));
+            m_counts.push_back(tensor);
+        }
         return {};
     }
 
@@ -284,20 +324,33 @@ private:
                 buffer.first = std::min(buffer.first, static_cast<std::int32_t>(i));
                 buffer.last = std::max(buffer.last, static_cast<std::int32_t>(i));
             }
+        for (const std::size_t count : m_counts) // is looked at when all is done
+            m_buffers[m_tensors[count].buffer].last = static_cast<std::int32_t>(m_instructions.size());
     }
 
-    /// Kernels of several phases keep out of this: an earlier phase may fill the output before a later one reads.
+    /// Which arguments the instruction's result may take the place of. None for kernels of several phases: an earlier
+    /// one may fill the output before a later one reads.
+    std::vector<bool> overwritable(const Instruction& in) const
+    {
+        std::vector<bool> allowed(in.arguments.size(), false);
+        if (in.function != nullptr) {
+            if (in.function->overwrites >= 0)
+                allowed[1 + static_cast<std::size_t>(in.function->overwrites)] = true; // behind the parameters
+            return allowed;
+        }
+        const KernelSource& source = m_set.sources[static_cast<std::size_t>(in.source)];
+        if (m_kernels[static_cast<std::size_t>(in.source)].phases.size() != 1 || recomputes(source.steps))
+            return allowed;
+        return overwritableInputs(*source.dag);
+    }
+
     void shareInPlace()
     {
         for (std::size_t i = 0; i < m_instructions.size(); ++i) {
             const Instruction& in = m_instructions[i];
-            if (in.kind != InstructionKind::Kernel || in.outputCount != 1
-                || m_kernels[static_cast<std::size_t>(in.source)].phases.size() != 1)
+            if (in.kind != InstructionKind::Kernel || in.outputCount != 1)
                 continue;
-            const KernelSource& source = m_set.sources[static_cast<std::size_t>(in.source)];
-            if (recomputes(source.steps))
-                continue;
-            const std::vector<bool> allowed = overwritableInputs(*source.dag);
+            const std::vector<bool> allowed = overwritable(in);
             const Tensor& out = m_tensors[in.arguments.back()];
             const std::size_t outBuffer = out.buffer;
             if (m_buffers[outBuffer].storage != Storage::Arena)
@@ -360,12 +413,28 @@ private:
             sizes.teamScratch = std::max(sizes.teamScratch, static_cast<std::uint64_t>(kernel.teamScratchBytes));
             sizes.partScratch = std::max(sizes.partScratch, static_cast<std::uint64_t>(kernel.partScratchBytes));
         }
+        std::map<std::vector<std::string>, std::uint32_t> functionPhases; // of all functions so far: where they begin
+        for (const Instruction& in : m_instructions) {
+            if (in.function == nullptr)
+                continue;
+            const graph::FunctionCall& call = *in.function;
+            if (functionPhases.try_emplace(call.phases, static_cast<std::uint32_t>(image.phases.size())).second)
+                image.phases.insert(image.phases.end(), call.phases.begin(), call.phases.end());
+            sizes.teamScratch = std::max(sizes.teamScratch, static_cast<std::uint64_t>(call.teamScratchBytes));
+            sizes.partScratch = std::max(sizes.partScratch, static_cast<std::uint64_t>(call.partScratchBytes));
+        }
         for (const Instruction& in : m_instructions) {
             std::vector<std::uint32_t> arguments;
             for (const std::size_t t : in.arguments)
                 arguments.push_back(tensorIndex(t));
             switch (in.kind) {
             case InstructionKind::Kernel:
+                if (in.function != nullptr) {
+                    writer.addKernel(in.name, arguments, static_cast<std::uint32_t>(in.outputCount),
+                                     functionPhases.at(in.function->phases),
+                                     static_cast<std::uint32_t>(in.function->phases.size()));
+                    break;
+                }
                 writer.addKernel(
                     in.name, arguments, static_cast<std::uint32_t>(in.outputCount),
                     firstPhase[static_cast<std::size_t>(in.source)],
@@ -383,6 +452,11 @@ private:
         for (std::size_t i = 0; i < m_outputs.size(); ++i)
             writer.addOutput(tensorIndex(m_outputs[i]),
                              i < m_options.outputLayouts.size() ? m_options.outputLayouts[i] : "");
+        for (std::size_t i = 0; i < m_counts.size(); ++i) {
+            const graph::OutputExtent& extent = m_graph.outputExtents[i];
+            writer.addExtent(static_cast<std::uint32_t>(extent.output), static_cast<std::uint32_t>(extent.axis),
+                             tensorIndex(m_counts[i]));
+        }
         sizes.arena = memory.bytes;
         sizes.weights = m_constants.bytes();
         image.weightsBytes = m_constants.bytes();
@@ -409,6 +483,7 @@ private:
     std::vector<std::size_t> m_homes; ///< by value: tensor
     std::vector<std::vector<std::size_t>> m_variants; ///< by value: tensors in other layouts
     std::vector<std::size_t> m_inputs, m_outputs;
+    std::vector<std::size_t> m_counts; ///< by entry of Graph::outputExtents: tensor
     ConstantPool m_constants;
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> m_constantBuffers; ///< by (offset, bytes)
 };
@@ -426,7 +501,7 @@ Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partiti
     std::map<std::pair<std::string, std::string>, std::int32_t> known;
     for (std::size_t i = 0; i < choices.size(); ++i) {
         const graph::Subgraph& subgraph = partition.subgraphs[i];
-        if (subgraph.noop) {
+        if (subgraph.noop || subgraph.function) {
             set.ofSubgraph.push_back(-1);
             continue;
         }

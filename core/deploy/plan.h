@@ -12,7 +12,7 @@
 
 namespace lathe::deploy {
 
-/// What one subgraph runs. Empty for a noop.
+/// What one subgraph runs. Empty for a noop; but for the reason, for a function of the runtime too.
 struct KernelChoice
 {
     const graph::Alternative* alternative = nullptr; ///< of the subgraph's task, or its untuned definition
@@ -27,7 +27,7 @@ struct KernelChoice
 struct KernelSet
 {
     std::vector<KernelSource> sources;
-    std::vector<std::int32_t> ofSubgraph; ///< index into sources; -1: a noop
+    std::vector<std::int32_t> ofSubgraph; ///< index into sources; -1: a noop, or a function of the runtime
 };
 
 /// `choices` has one entry per subgraph. Errors: InvalidArgument naming a subgraph without an alternative.

@@ -22,12 +22,15 @@ ordered_json number(double value)
 ordered_json ports(const std::vector<PortInfo>& list)
 {
     ordered_json out = ordered_json::array();
-    for (const PortInfo& port : list)
+    for (const PortInfo& port : list) {
         out.push_back({{"name", port.name},
                        {"dtype", toString(port.type.dtype)},
                        {"shape", port.type.shape},
                        {"layout", port.layout},
                        {"order", "row-major"}});
+        if (!port.dynamicAxes.empty()) // where `shape` has the most that it can be
+            out.back()["dynamic_axes"] = port.dynamicAxes;
+    }
     return out;
 }
 

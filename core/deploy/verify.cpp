@@ -66,6 +66,7 @@ Result<std::string> findFirstDifferent(LibraryHost& library, const Evaluate& eva
     LATHE_TRY_ASSIGN(LibraryRun seen, observeTensors(library, inputs, produced));
     graph::Graph watched = executed;
     watched.outputs.clear();
+    watched.outputExtents.clear();
     for (const auto& [name, tensor] : seen.observed)
         watched.outputs.push_back(produced.at(name));
     LATHE_TRY_ASSIGN(const std::vector<graph::HostTensor> expected, evaluate(watched, inputs));

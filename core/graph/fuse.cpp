@@ -94,7 +94,7 @@ Flow buildFlow(const Graph& graph)
         if (tupleOf[i] >= 0)
             flow.nodes[static_cast<std::size_t>(tupleOf[i])].consumers.push_back({self, Pattern::Injective});
     }
-    for (const ValueId output : graph.outputs) {
+    for (const ValueId output : graph.results()) {
         if (const NodeId producer = graph.value(output).producer; producer.valid())
             flow.nodes[static_cast<std::size_t>(flow.ofNode[static_cast<std::size_t>(producer.value)])].leaves = true;
     }

@@ -13,7 +13,7 @@ constexpr std::int64_t kFewChannels = 4; ///< fewer than a vector: no load of se
 NodeId onlyReader(const Graph& graph, const std::vector<std::vector<NodeId>>& consumers, ValueId value)
 {
     const std::vector<NodeId>& readers = consumers[static_cast<std::size_t>(value.value)];
-    const bool leaves = std::find(graph.outputs.begin(), graph.outputs.end(), value) != graph.outputs.end();
+    const bool leaves = graph.isResult(value);
     return readers.size() == 1 && !leaves ? readers.front() : NodeId();
 }
 

@@ -134,11 +134,10 @@ private:
         return std::all_of(m_groups[group].begin(), m_groups[group].end(), [&](NodeId id) {
             return std::all_of(m_graph.node(id).outputs.begin(), m_graph.node(id).outputs.end(), [&](ValueId output) {
                 const auto& readers = m_consumers[static_cast<std::size_t>(output.value)];
-                return std::find(m_graph.outputs.begin(), m_graph.outputs.end(), output) == m_graph.outputs.end()
-                       && std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
-                              const std::size_t g = m_groupOf[static_cast<std::size_t>(reader.value)];
-                              return g == group || joined.contains(g);
-                          });
+                return !m_graph.isResult(output) && std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
+                    const std::size_t g = m_groupOf[static_cast<std::size_t>(reader.value)];
+                    return g == group || joined.contains(g);
+                });
             });
         });
     }

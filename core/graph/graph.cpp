@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace lathe::graph {
@@ -29,6 +30,20 @@ ValueId Graph::addConstant(std::string valueName, DType dtype, std::vector<std::
 const std::string& Graph::outputName(std::size_t output) const
 {
     return output < outputNames.size() ? outputNames[output] : value(outputs[output]).name;
+}
+
+std::vector<ValueId> Graph::results() const
+{
+    std::vector<ValueId> ids = outputs;
+    for (const OutputExtent& extent : outputExtents)
+        ids.push_back(extent.count);
+    return ids;
+}
+
+bool Graph::isResult(ValueId id) const
+{
+    return std::ranges::find(outputs, id) != outputs.end()
+           || std::ranges::find(outputExtents, id, &OutputExtent::count) != outputExtents.end();
 }
 
 NodeId Graph::addNode(Node added)

@@ -98,6 +98,15 @@ struct Region
 /// Bodies in bodies: more than this is refused, so that recursion over them is bounded.
 inline constexpr int kDeepestBodies = 16;
 
+/// The extent of an output's dimension that depends on what the network computes. The output's own shape has the most
+/// that it can be; what a run leaves behind the true extent means nothing.
+struct OutputExtent
+{
+    std::int32_t output = 0; ///< index into Graph::outputs
+    std::int32_t axis = 0;
+    ValueId count; ///< I64 of one element: the true extent, from 0 to that of the shape
+};
+
 /// The network. Nodes are in topological order after every pass; ids index the vectors.
 /// A value type: passes take a Graph and return another.
 struct Graph
@@ -109,6 +118,7 @@ struct Graph
     std::vector<ValueId> outputs;
     std::vector<std::string> outputNames; ///< the model's, in order; passes keep them. Empty: the names of the values
     std::vector<Region> regions; ///< of the flat form alone: empty unless there is control flow
+    std::vector<OutputExtent> outputExtents; ///< of dimensions whose extent depends on data; passes keep them
 
     const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id.value)]; }
     Value& value(ValueId id) { return values[static_cast<std::size_t>(id.value)]; }
@@ -121,6 +131,9 @@ struct Graph
     /// Appends; output shapes must be set by the caller or by inferShapes (shape_inference.h).
     NodeId addNode(Node node);
     const std::string& outputName(std::size_t output) const;
+    /// What a run must compute: the outputs, then the counts of their extents. By value.
+    std::vector<ValueId> results() const;
+    bool isResult(ValueId id) const; ///< one of those
     std::vector<std::vector<NodeId>> consumers() const; ///< by value
 };
 

@@ -59,7 +59,7 @@ Group makeGroup(const Graph& graph, const std::vector<NodeId>& nodes, const std:
             const auto& readers = consumers[static_cast<std::size_t>(output.value)];
             const bool leaves = std::any_of(readers.begin(), readers.end(),
                                             [&](NodeId reader) { return !contains(nodes, reader); });
-            if (leaves || std::find(graph.outputs.begin(), graph.outputs.end(), output) != graph.outputs.end())
+            if (leaves || graph.isResult(output))
                 group.outputs.push_back(output);
         }
     }

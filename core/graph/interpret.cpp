@@ -1,4 +1,5 @@
 #include "core/graph/node_types.h"
+#include "core/graph/operators/element.h"
 #include "core/graph/operators/rules.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
@@ -13,6 +14,16 @@ namespace {
 
 /// Tensors beyond this are refused before memory is asked for: 64 GiB.
 constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 36;
+
+/// The elements that lie inside of `shape`.
+HostTensor cutTo(HostTensor tensor, const std::vector<std::int64_t>& shape)
+{
+    if (tensor.type.shape == shape)
+        return tensor;
+    HostTensor cut = HostTensor::zeros({tensor.type.dtype, shape});
+    operators::gatherStrided(tensor, 0, operators::denseStrides(tensor.type.shape), cut);
+    return cut;
+}
 
 } // namespace
 
@@ -107,7 +118,7 @@ Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTe
         for (const ValueId id : node.inputs)
             uses[static_cast<std::size_t>(id.value)] += 1;
     }
-    for (const ValueId id : graph.outputs)
+    for (const ValueId id : graph.results())
         uses[static_cast<std::size_t>(id.value)] += 1;
 
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -156,6 +167,20 @@ Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTe
         else
             outputs.push_back(*slot);
     }
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (const HostTensor& output : outputs)
+        shapes.push_back(output.type.shape);
+    for (const OutputExtent& extent : graph.outputExtents) {
+        LATHE_TRY(ready(extent.count));
+        const std::int64_t count = tensors[static_cast<std::size_t>(extent.count.value)]->as<std::int64_t>()[0];
+        std::int64_t& place = shapes[static_cast<std::size_t>(extent.output)][static_cast<std::size_t>(extent.axis)];
+        if (count < 0 || count > place)
+            return makeError(Errc::Internal, fmt::format("extent {} of output {} came out as {}, its bound is {}",
+                                                         extent.axis, extent.output, count, place));
+        place = count;
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        outputs[i] = cutTo(std::move(outputs[i]), shapes[i]);
     return outputs;
 }
 

@@ -59,6 +59,17 @@ struct ComputeContext
     bool splitTransforms = false;
 };
 
+/// How a node is computed by a function of the runtime (core/runtime/functions) instead of a kernel that is generated.
+struct FunctionCall
+{
+    std::vector<std::string> phases; ///< symbols of the runtime archive: LathePhase, one behind the other
+    /// The first argument, a constant I64 vector; the node's operands and results follow, dense and row-major.
+    std::vector<std::int64_t> parameters;
+    std::int64_t teamScratchBytes = 0;
+    std::int64_t partScratchBytes = 0;
+    std::int32_t overwrites = -1; ///< an operand in whose place the only result may be written; -1: none
+};
+
 /// All that Lathe knows of one operator. Adding an operator means one entry (in the table of its family's .cpp) and one
 /// test: passes, partition and names ask its traits and never compare its name. What an importer reads and an exporter
 /// writes is in their own tables.
@@ -74,8 +85,7 @@ struct OpDef
     std::function<Result<std::vector<TensorType>>(const Node&, std::span<const TensorType> inputs,
                                                   std::span<const ConstData* const> constants)>
         inferTypes;
-    /// Adds the operator's compute definition. Null: never part of a task, run by the executor as a library function or
-    /// removed by a pass.
+    /// Adds the operator's compute definition. Null: never part of a task, computed by `function` or removed by a pass.
     std::function<Result<compute::Tensor>(const Node&, std::span<const compute::Tensor> inputs, ComputeContext&)>
         compute;
     /// The reference executor's plain evaluation; shares no code with compute, schedule, lowering or plugins.
@@ -83,6 +93,11 @@ struct OpDef
     std::function<Result<>(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)>
         evaluate;
     OpTraits traits = {};
+    /// For operators that no loop nest computes in the time that they need: sorting, writing to computed places. Null:
+    /// `compute` does it. Types are those of operands and results.
+    std::function<Result<FunctionCall>(const Node&, std::span<const TensorType> inputs,
+                                       std::span<const TensorType> outputs)>
+        function = {};
 };
 
 /// Null if there is no such operator. Any thread.

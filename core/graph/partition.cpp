@@ -110,8 +110,11 @@ private:
         if (isReshapeOnly(m_graph, group)) {
             s.noop = true;
             s.about = about(say(Msg::NoTaskReshape));
+        } else if (const Node& node = m_graph.node(group.anchor); findOperator(node.op)->function) {
+            LATHE_TRY_ASSIGN(s.function, functionOf(node));
+            s.about = about(say(Msg::NoTaskLibrary, node.op));
         } else if (!direct) {
-            s.about = about(say(Msg::NoTaskLibrary, m_graph.node(group.anchor).op));
+            s.about = about(say(Msg::NoTaskLibrary, node.op));
         } else if (!hasReduction(*direct->dag)) {
             s.about = about(say(Msg::NoTaskElementwise));
             s.untuned = direct;
@@ -120,6 +123,19 @@ private:
             s.reason = textOf(*s.about);
         m_result.subgraphs.push_back(std::move(s));
         return {};
+    }
+
+    Result<FunctionCall> functionOf(const Node& node) const
+    {
+        std::vector<TensorType> inputs, outputs;
+        for (const ValueId id : node.inputs)
+            inputs.push_back({m_graph.value(id).dtype, m_graph.value(id).shape});
+        for (const ValueId id : node.outputs)
+            outputs.push_back({m_graph.value(id).dtype, m_graph.value(id).shape});
+        auto call = findOperator(node.op)->function(node, inputs, outputs);
+        if (!call)
+            return std::move(call).error().note(fmt::format("{} \"{}\"", node.op, node.name));
+        return call;
     }
 
     /// Depth first from the network's outputs, arguments left to right: the main path down to the input, then the
@@ -133,7 +149,8 @@ private:
                     producerOf[output] = i;
             }
         }
-        std::vector<ValueId> stack(m_graph.outputs.rbegin(), m_graph.outputs.rend());
+        const std::vector<ValueId> results = m_graph.results();
+        std::vector<ValueId> stack(results.rbegin(), results.rend());
         std::vector<bool> visited(m_groups.size(), false);
         while (!stack.empty()) {
             const ValueId value = stack.back();

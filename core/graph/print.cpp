@@ -66,6 +66,10 @@ std::string print(const Graph& graph)
     }
     for (const ValueId output : graph.outputs)
         text += fmt::format("output {}\n", operandText(graph, output));
+    for (const OutputExtent& extent : graph.outputExtents)
+        text += fmt::format("extent {} of output {} is {}\n", extent.axis,
+                            operandText(graph, graph.outputs[static_cast<std::size_t>(extent.output)]),
+                            operandText(graph, extent.count));
     return text;
 }
 

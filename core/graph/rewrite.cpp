@@ -15,6 +15,8 @@ void replaceUses(Graph& graph, ValueId from, ValueId to)
     for (Node& node : graph.nodes)
         std::replace(node.inputs.begin(), node.inputs.end(), from, to);
     std::replace(graph.outputs.begin(), graph.outputs.end(), from, to);
+    for (OutputExtent& extent : graph.outputExtents)
+        extent.count = extent.count == from ? to : extent.count;
 }
 
 namespace {
@@ -37,7 +39,7 @@ Result<std::vector<NodeId>> neededOrder(const Graph& graph)
     std::vector<Mark> marks(graph.nodes.size(), Mark::New);
     std::vector<NodeId> order;
     std::vector<Frame> stack;
-    for (const ValueId output : graph.outputs) {
+    for (const ValueId output : graph.results()) {
         const NodeId root = graph.value(output).producer;
         if (root.valid() && marks[static_cast<std::size_t>(root.value)] == Mark::New) {
             marks[static_cast<std::size_t>(root.value)] = Mark::Open;
@@ -102,6 +104,8 @@ Result<Graph> compact(const Graph& graph)
     for (const ValueId output : graph.outputs)
         result.outputs.push_back(mapped(output));
     result.outputNames = graph.outputNames;
+    for (const OutputExtent& extent : graph.outputExtents)
+        result.outputExtents.push_back({extent.output, extent.axis, mapped(extent.count)});
     return result;
 }
 
@@ -178,7 +182,7 @@ std::vector<std::int32_t> useCounts(const Graph& graph)
                 ++counts[static_cast<std::size_t>(input.value)];
         }
     }
-    for (const ValueId output : graph.outputs)
+    for (const ValueId output : graph.results())
         ++counts[static_cast<std::size_t>(output.value)];
     return counts;
 }

@@ -85,6 +85,7 @@ struct Subgraph
     std::int64_t runs = 1;
     /// For subgraphs that are no task and no noop: the definition for the default schedule.
     std::optional<Alternative> untuned;
+    std::optional<FunctionCall> function; ///< what computes it instead of a kernel; it is then a single node
 };
 
 struct Partition

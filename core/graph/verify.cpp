@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace lathe::graph {
@@ -97,6 +98,19 @@ Result<> verify(const Graph& graph)
             return bad(fmt::format("graph '{}' has an output that does not exist", graph.name));
         if (!defined[static_cast<std::size_t>(output.value)])
             return bad(fmt::format("graph output '{}' is computed by no node", graph.value(output).name));
+    }
+    for (const OutputExtent& extent : graph.outputExtents) {
+        if (extent.output < 0 || static_cast<std::size_t>(extent.output) >= graph.outputs.size())
+            return bad(fmt::format("graph '{}' counts an output that does not exist", graph.name));
+        const Value& output = graph.value(graph.outputs[static_cast<std::size_t>(extent.output)]);
+        if (extent.axis < 0 || static_cast<std::size_t>(extent.axis) >= output.shape.size())
+            return bad(fmt::format("graph output '{}' has no dimension {} to count", output.name, extent.axis));
+        if (!inRange(extent.count, graph) || !defined[static_cast<std::size_t>(extent.count.value)])
+            return bad(fmt::format("the extent of graph output '{}' is computed by no node", output.name));
+        const Value& count = graph.value(extent.count);
+        if (count.dtype != DType::I64
+            || std::any_of(count.shape.begin(), count.shape.end(), [](std::int64_t n) { return n != 1; }))
+            return bad(fmt::format("the extent of graph output '{}' must be one int64 number", output.name));
     }
     return {};
 }

@@ -201,14 +201,23 @@ Result<std::vector<graph::HostTensor>> BuilderClient::evaluate(const graph::Grap
         return makeError(Errc::Internal, say(Msg::BuilderAnsweredElse));
     if (result.failure().code() != 0)
         return wire::errorOf(result.failure());
-    if (static_cast<std::size_t>(result.outputs_size()) != network.outputs.size())
+    if (static_cast<std::size_t>(result.outputs_size()) != network.outputs.size()
+        || result.shapes_size() != result.outputs_size())
         return makeError(Errc::Internal, "the builder lost count of the network's outputs");
     std::vector<graph::HostTensor> outputs;
     for (int i = 0; i < result.outputs_size(); ++i) {
         const graph::Value& port = network.value(network.outputs[static_cast<std::size_t>(i)]);
-        graph::HostTensor tensor = graph::HostTensor::zeros({port.dtype, port.shape});
+        const auto& extents = result.shapes(i).extents();
+        const bool fits = std::ranges::equal(extents, port.shape,
+                                             [](std::int64_t n, std::int64_t most) { return n >= 0 && n <= most; });
+        graph::HostTensor tensor = graph::HostTensor::zeros(
+            {port.dtype, fits ? std::vector<std::int64_t>(extents.begin(), extents.end()) : port.shape});
         const wire::Blob blob = blobs.find(wire::fromWire(result.outputs(i)));
-        if (!blob || blob->size() != tensor.bytes.size())
+        if (fits && tensor.bytes.empty()) { // nothing is sent of it
+            outputs.push_back(std::move(tensor));
+            continue;
+        }
+        if (!fits || !blob || blob->size() != tensor.bytes.size())
             return makeError(Errc::Internal, fmt::format("the builder did not send what '{}' must be", port.name));
         std::copy_n(reinterpret_cast<const std::byte*>(blob->data()), blob->size(), tensor.bytes.data());
         outputs.push_back(std::move(tensor));

@@ -6,6 +6,7 @@
 
 #include "core/runtime/array.h"
 #include "core/runtime/clock.h"
+#include "core/runtime/true_shape.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -157,6 +158,7 @@ Status Executor::prepare(const Model& model, const ExecutorOptions& options)
         m_inputs[i].bytes = model.image().tensors[model.image().inputs[i].tensor].bytes;
     for (std::uint64_t i = 0; i < header.outputs.count; ++i)
         m_outputs[i].bytes = model.image().tensors[model.image().outputs[i].tensor].bytes;
+    resetShapes();
     return prepareSteps();
 }
 
@@ -264,18 +266,22 @@ void* Executor::outputBuffer(std::uint32_t index)
                                                                                               : nullptr;
 }
 
+std::byte* Executor::pointerTo(const ImageTensor& tensor) const
+{
+    switch (static_cast<Storage>(tensor.storage)) {
+    case Storage::Arena: return m_arena.data() + tensor.offset;
+    case Storage::Weights: return const_cast<std::byte*>(m_model->weights() + tensor.offset);
+    case Storage::Input: return m_inputs[tensor.offset].used;
+    case Storage::Output: return m_outputs[tensor.offset].used;
+    }
+    return nullptr;
+}
+
 void Executor::refreshPointers()
 {
     const Image& image = m_model->image();
-    for (std::uint64_t i = 0; i < image.header->arguments.count; ++i) {
-        const ImageTensor& t = image.tensors[image.arguments[i]];
-        switch (static_cast<Storage>(t.storage)) {
-        case Storage::Arena: m_pointers[i] = m_arena.data() + t.offset; break;
-        case Storage::Weights: m_pointers[i] = const_cast<std::byte*>(m_model->weights() + t.offset); break;
-        case Storage::Input: m_pointers[i] = m_inputs[t.offset].used; break;
-        case Storage::Output: m_pointers[i] = m_outputs[t.offset].used; break;
-        }
-    }
+    for (std::uint64_t i = 0; i < image.header->arguments.count; ++i)
+        m_pointers[i] = pointerTo(image.tensors[image.arguments[i]]);
     m_stalePointers = false;
 }
 
@@ -411,9 +417,56 @@ Status Executor::run()
     Run run{this, 0, m_stepCount};
     if (const Status status = runSteps(run); status != Status::Ok)
         return status;
+    if (const Status status = cutOutputs(); status != Status::Ok)
+        return status;
     for (std::uint64_t i = 0; i < m_model->image().header->outputs.count; ++i)
         if (const Port& port = m_outputs[i]; port.used != port.bound)
             std::memcpy(port.bound, port.used, port.bytes);
+    return Status::Ok;
+}
+
+void Executor::resetShapes()
+{
+    const Image& image = m_model->image();
+    for (std::uint64_t i = 0; i < image.header->outputs.count; ++i)
+        std::memcpy(m_outputs[i].shape, image.tensors[image.outputs[i].tensor].shape, sizeof m_outputs[i].shape);
+}
+
+/// Outputs with extents that depend on data are cut to what this run found.
+Status Executor::cutOutputs()
+{
+    const Image& image = m_model->image();
+    if (image.header->extents.count == 0)
+        return Status::Ok;
+    resetShapes();
+    for (std::uint64_t i = 0; i < image.header->extents.count; ++i) { // all of them first: a count may be an output too
+        const ImageExtent& extent = image.extents[i];
+        const ImageTensor& tensor = image.tensors[extent.count];
+        std::int64_t count = 0;
+        std::memcpy(&count, pointerTo(tensor), sizeof count);
+        std::int64_t& place = m_outputs[extent.output].shape[extent.axis];
+        if (count < 0 || count > image.tensors[image.outputs[extent.output].tensor].shape[extent.axis])
+            return fail(Status::KernelFailed,
+                        "extent %u of output \"%s\" came out as %lld, the most that it can be is %lld", extent.axis,
+                        image.string(image.tensors[image.outputs[extent.output].tensor].name),
+                        static_cast<long long>(count), static_cast<long long>(place));
+        place = count;
+    }
+    for (std::uint64_t i = 0; i < image.header->outputs.count; ++i) {
+        const ImageTensor& tensor = image.tensors[image.outputs[i].tensor];
+        packToShape(m_outputs[i].used, sizeOf(static_cast<DType>(tensor.dtype)), tensor.logicalRank, tensor.shape,
+                    m_outputs[i].shape);
+    }
+    return Status::Ok;
+}
+
+Status Executor::outputShape(std::uint32_t index, std::int64_t* shape)
+{
+    const Image& image = m_model->image();
+    if (index >= image.header->outputs.count)
+        return fail(Status::InvalidArgument, "there is no output %u, the network has %llu", index,
+                    static_cast<unsigned long long>(image.header->outputs.count));
+    std::memcpy(shape, m_outputs[index].shape, sizeof m_outputs[index].shape);
     return Status::Ok;
 }
 

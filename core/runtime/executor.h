@@ -96,6 +96,10 @@ public:
     void* outputBuffer(std::uint32_t index);
 
     Status run();
+    /// As of the last run: where an extent depends on data, the true one. The buffer then holds the elements of that
+    /// shape, dense, and what lies behind them means nothing. Before the first run: the most that it can be. `shape`
+    /// has kMaxRank places. InvalidArgument: no such output.
+    Status outputShape(std::uint32_t index, std::int64_t* shape);
     /// Instructions first .. last alone, on what earlier runs left in memory: for measuring `last` behind those before
     /// it. What they compute means nothing, and outputs that were bound to unaligned buffers are left alone. Profiling
     /// counts `last` alone, from the barrier before it to the barrier behind it.
@@ -111,6 +115,7 @@ private:
         std::byte* bound = nullptr; ///< the caller's, or own
         std::byte* used = nullptr; ///< what kernels see: bound, or staging if bound is not aligned
         std::size_t bytes = 0;
+        std::int64_t shape[kMaxRank] = {}; ///< of an output, as of the last run
         Pages staging;
     };
     struct Step; ///< what runs between two barriers
@@ -122,10 +127,13 @@ private:
     Status prepareSteps();
     Status prepareRun();
     Status runSteps(Run& run);
+    Status cutOutputs();
     Status bind(Port* ports, std::uint64_t count, std::uint32_t index, std::byte* data, std::size_t bytes,
                 const char* what);
     Status portBuffer(Port* ports, std::uint64_t count, std::uint32_t index);
+    std::byte* pointerTo(const ImageTensor& tensor) const;
     void refreshPointers();
+    void resetShapes();
     std::int32_t runStep(const Step& step, std::uint32_t part, std::uint32_t parts) const;
     static void poolTask(void* context, std::uint32_t part, std::uint32_t parts);
     static void partTask(void* context, std::uint32_t part);

@@ -26,7 +26,7 @@ public:
     {
     }
 
-    bool run() { return header() && tables() && tensors() && ports() && instructions(); }
+    bool run() { return header() && tables() && tensors() && ports() && extents() && instructions(); }
 
 private:
     bool header()
@@ -70,7 +70,8 @@ private:
         if (!table(h.tensors, m_image.tensors, "tensors") || !table(h.axes, m_image.axes, "axes")
             || !table(h.instructions, m_image.instructions, "instructions")
             || !table(h.arguments, m_image.arguments, "arguments") || !table(h.inputs, m_image.inputs, "inputs")
-            || !table(h.outputs, m_image.outputs, "outputs") || !table(h.strings, m_image.strings, "strings"))
+            || !table(h.outputs, m_image.outputs, "outputs") || !table(h.extents, m_image.extents, "extents")
+            || !table(h.strings, m_image.strings, "strings"))
             return false;
         if (h.strings.count == 0 || m_image.strings[h.strings.count - 1] != '\0' || h.name >= h.strings.count)
             return fail("the model description is damaged: its strings do not end");
@@ -138,6 +139,22 @@ private:
         const ImageHeader& h = *m_image.header;
         return ports(m_image.inputs, h.inputs.count, Storage::Input, "input")
                && ports(m_image.outputs, h.outputs.count, Storage::Output, "output");
+    }
+
+    bool extents()
+    {
+        const ImageHeader& h = *m_image.header;
+        for (std::uint64_t i = 0; i < h.extents.count; ++i) {
+            const ImageExtent& extent = m_image.extents[i];
+            if (extent.output >= h.outputs.count || extent.count >= h.tensors.count || extent.reserved != 0)
+                return failAt("extent", i);
+            const ImageTensor& output = m_image.tensors[m_image.outputs[extent.output].tensor];
+            const ImageTensor& count = m_image.tensors[extent.count];
+            if (extent.axis >= static_cast<std::uint32_t>(output.logicalRank)
+                || count.dtype != static_cast<std::uint32_t>(DType::I64) || count.bytes != sizeof(std::int64_t))
+                return failAt("extent", i);
+        }
+        return true;
     }
 
     bool instructions()

@@ -2,7 +2,8 @@
 
 /// The model description: what the executor runs, as one flat little-endian block that is read in place.
 ///
-///     ImageHeader | tables, each aligned to 8 bytes: tensors, axes, instructions, arguments, inputs, outputs, strings
+///     ImageHeader | tables, each aligned to 8 bytes: tensors, axes, instructions, arguments, inputs, outputs,
+///     extents, strings
 ///
 /// Written by core/deploy, read from a section of a deploy library; nothing in it is trusted.
 
@@ -15,7 +16,7 @@
 namespace lathe::runtime {
 
 inline constexpr char kImageMagic[8] = {'L', 'A', 'T', 'H', 'E', 'M', 'D', 'L'};
-inline constexpr std::uint32_t kImageVersion = 1;
+inline constexpr std::uint32_t kImageVersion = 2;
 inline constexpr std::uint64_t kTensorAlignment = 64; ///< of every buffer that a kernel sees
 
 struct ImageTable
@@ -37,9 +38,9 @@ struct ImageHeader
     std::uint64_t partScratchBytes; ///< likewise; a multiple of 64
     std::uint64_t phaseCount; ///< length of the library's table of phases
     std::uint64_t name; ///< string: of the network
-    ImageTable tensors, axes, instructions, arguments, inputs, outputs, strings;
+    ImageTable tensors, axes, instructions, arguments, inputs, outputs, extents, strings;
 };
-static_assert(sizeof(ImageHeader) == 80 + 7 * 16);
+static_assert(sizeof(ImageHeader) == 80 + 8 * 16);
 
 enum class Storage : std::uint32_t
 {
@@ -94,6 +95,15 @@ struct ImagePort
     std::uint32_t layout; ///< string: "NCHW" or ""
 };
 
+/// An extent of an output that depends on what a run computes; its tensor has the most that it can be.
+struct ImageExtent
+{
+    std::uint32_t output; ///< port
+    std::uint32_t axis;
+    std::uint32_t count; ///< tensor of one I64, which no later instruction overwrites: the true extent
+    std::uint32_t reserved;
+};
+
 /// A sentence about what went wrong.
 struct ErrorText
 {
@@ -111,6 +121,7 @@ struct Image
     const std::uint32_t* arguments = nullptr; ///< tensors
     const ImagePort* inputs = nullptr;
     const ImagePort* outputs = nullptr;
+    const ImageExtent* extents = nullptr;
     const char* strings = nullptr;
 
     const char* string(std::uint64_t offset) const { return strings + offset; }

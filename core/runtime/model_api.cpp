@@ -166,6 +166,18 @@ std::int32_t lathe_0_output_info(std::uint32_t index, lathe_tensor_info* info)
     return portInfo(false, index, info);
 }
 
+std::uint32_t lathe_0_output_dynamic_axes(std::uint32_t index)
+{
+    Image image;
+    ErrorText error;
+    std::uint32_t axes = 0;
+    if (openImage(source().description, source().descriptionBytes, image, error))
+        for (std::uint64_t i = 0; i < image.header->extents.count; ++i)
+            if (image.extents[i].output == index)
+                axes |= std::uint32_t{1} << image.extents[i].axis;
+    return axes;
+}
+
 lathe_instance* lathe_0_create(const lathe_options* options, char* error, std::size_t errorSize)
 {
     ErrorText text;
@@ -240,6 +252,13 @@ void* lathe_0_output_buffer(lathe_instance* instance, std::uint32_t index)
 std::int32_t lathe_0_run(lathe_instance* instance)
 {
     return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->run());
+}
+
+std::int32_t lathe_0_output_shape(lathe_instance* instance, std::uint32_t index, std::int64_t* shape)
+{
+    return instance == nullptr || shape == nullptr
+               ? LATHE_INVALID_ARGUMENT
+               : static_cast<std::int32_t>(instance->executor->outputShape(index, shape));
 }
 
 std::int32_t lathe_0_run_chain(lathe_instance* instance, std::uint32_t first, std::uint32_t last)

@@ -18,6 +18,7 @@ void toWire(const LibraryPort& port, wire::LibraryPort* out)
     out->set_layout(port.layout);
     out->set_dtype(static_cast<std::uint32_t>(port.dtype));
     out->mutable_shape()->Assign(port.shape.begin(), port.shape.end());
+    out->mutable_dynamic_axes()->Assign(port.dynamicAxes.begin(), port.dynamicAxes.end());
 }
 
 std::string_view textOf(std::span<const std::byte> bytes)
@@ -110,8 +111,11 @@ Result<> LibraryServer::run(const wire::RunLibrary& request)
         ran.set_seconds(static_cast<double>(runtime::nowNanoseconds() - begun) * 1e-9);
         for (std::size_t i = 0; request.return_inputs() && i < m_library->inputs().size(); ++i)
             sendTensor(m_connection, m_library->input(i), ran.add_inputs(), sent);
-        for (std::size_t i = 0; request.return_outputs() && i < m_library->outputs().size(); ++i)
+        for (std::size_t i = 0; request.return_outputs() && i < m_library->outputs().size(); ++i) {
             sendTensor(m_connection, m_library->output(i), ran.add_outputs(), sent);
+            const std::vector<std::int64_t> shape = m_library->outputShape(i);
+            ran.add_shapes()->mutable_extents()->Assign(shape.begin(), shape.end());
+        }
         return {};
     };
     if (const auto done = work(); !done)

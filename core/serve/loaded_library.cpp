@@ -1,5 +1,6 @@
 #include "core/serve/loaded_library.h"
 
+#include "core/runtime/index_map.h"
 #include "core/runtime/lathe_model.h"
 #include "core/support/message.h"
 #include "core/wire/seeded.h"
@@ -16,7 +17,7 @@ namespace {
 
 LibraryPort libraryPort(const lathe_tensor_info& info)
 {
-    return {info.name, info.layout, static_cast<DType>(info.dtype), {info.shape, info.shape + info.rank}};
+    return {info.name, info.layout, static_cast<DType>(info.dtype), {info.shape, info.shape + info.rank}, {}};
 }
 
 } // namespace
@@ -51,6 +52,8 @@ struct LoadedLibrary::Impl
     decltype(&lathe_0_set_profiling) setProfiling = nullptr;
     decltype(&lathe_0_profile_count) profileCount = nullptr;
     decltype(&lathe_0_profile_entry) profileEntry = nullptr;
+    decltype(&lathe_0_output_dynamic_axes) outputDynamicAxes = nullptr;
+    decltype(&lathe_0_output_shape) outputShape = nullptr;
     decltype(&lathe_0_run_chain) runChain = nullptr;
     decltype(&lathe_0_set_observer) setObserver = nullptr;
 
@@ -76,6 +79,7 @@ struct LoadedLibrary::Impl
                && find(inputBuffer, "input_buffer") && find(outputBuffer, "output_buffer") && find(run, "run")
                && find(lastError, "last_error") && find(threads, "threads") && find(setProfiling, "set_profiling")
                && find(profileCount, "profile_count") && find(profileEntry, "profile_entry")
+               && find(outputDynamicAxes, "output_dynamic_axes") && find(outputShape, "output_shape")
                && find(runChain, "run_chain") && find(setObserver, "set_observer");
     }
     Error failure(const char* what) const
@@ -114,8 +118,12 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
         if (impl->inputInfo(i, &info) == LATHE_OK)
             impl->inputs.push_back(libraryPort(info));
     for (std::uint32_t i = 0; i < impl->outputCount(); ++i)
-        if (impl->outputInfo(i, &info) == LATHE_OK)
+        if (impl->outputInfo(i, &info) == LATHE_OK) {
             impl->outputs.push_back(libraryPort(info));
+            for (std::int32_t d = 0; d < info.rank; ++d)
+                if ((impl->outputDynamicAxes(i) >> d & 1) != 0)
+                    impl->outputs.back().dynamicAxes.push_back(d);
+        }
     return std::unique_ptr<LoadedLibrary>(new LoadedLibrary(std::move(impl)));
 }
 
@@ -173,7 +181,17 @@ std::span<const std::byte> LoadedLibrary::output(std::size_t index) const
     const void* const buffer = m_impl->outputBuffer(m_impl->instance, static_cast<std::uint32_t>(index));
     if (buffer == nullptr)
         return {};
-    return {static_cast<const std::byte*>(buffer), m_impl->outputs[index].bytes()};
+    LibraryPort now = m_impl->outputs[index];
+    now.shape = outputShape(index);
+    return {static_cast<const std::byte*>(buffer), now.bytes()};
+}
+
+std::vector<std::int64_t> LoadedLibrary::outputShape(std::size_t index) const
+{
+    std::vector<std::int64_t> shape(kMaxRank);
+    m_impl->outputShape(m_impl->instance, static_cast<std::uint32_t>(index), shape.data());
+    shape.resize(m_impl->outputs[index].shape.size());
+    return shape;
 }
 
 Result<> LoadedLibrary::run()

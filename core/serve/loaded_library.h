@@ -21,7 +21,8 @@ struct LibraryPort
     std::string name;
     std::string layout;
     DType dtype = DType::F32;
-    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> shape; ///< the most that it can be
+    std::vector<std::int32_t> dynamicAxes; ///< of an output: dimensions whose extent depends on data; ascending
 
     std::size_t bytes() const;
 };
@@ -63,7 +64,8 @@ public:
     Result<> fillInputs(std::uint64_t seed);
     /// Until the next call that is not const; empty where the library has no buffer.
     std::span<const std::byte> input(std::size_t index) const;
-    std::span<const std::byte> output(std::size_t index) const; ///< of the last run
+    std::span<const std::byte> output(std::size_t index) const; ///< of the last run, in the shape that it had
+    std::vector<std::int64_t> outputShape(std::size_t index) const; ///< as of the last run
     /// Errors: Internal with the library's words.
     Result<> run();
 

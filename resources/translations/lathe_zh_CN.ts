@@ -1128,6 +1128,22 @@
             <translation>没有元素的张量</translation>
         </message>
         <message>
+            <source>input &quot;{value}&quot;, whose size depends on data,</source>
+            <translation>大小取决于数据的输入“{value}”</translation>
+        </message>
+        <message>
+            <source>inputs whose sizes depend on data in different ways</source>
+            <translation>大小以不同方式取决于数据的输入</translation>
+        </message>
+        <message>
+            <source>an axis along which the size depends on data</source>
+            <translation>大小取决于数据的轴</translation>
+        </message>
+        <message>
+            <source>a shape in which a size that depends on data cannot be followed</source>
+            <translation>无法推导其中取决于数据的大小的形状</translation>
+        </message>
+        <message>
             <source>quantization to {type}</source>
             <translation>量化为 {type}</translation>
         </message>

@@ -33,7 +33,7 @@ public:
 private:
     static deploy::PortInfo portOf(const serve::LibraryPort& port)
     {
-        return {port.name, port.layout, {port.dtype, port.shape}};
+        return {port.name, port.layout, {port.dtype, port.shape}, port.dynamicAxes};
     }
     static graph::HostTensor tensorOf(const graph::TensorType& type, std::span<const std::byte> values)
     {
@@ -59,7 +59,7 @@ private:
         for (std::size_t i = 0; request.returnInputs && i < m_inputs.size(); ++i)
             run.inputs.push_back(tensorOf(m_inputs[i].type, m_library->input(i)));
         for (std::size_t i = 0; request.returnOutputs && i < m_outputs.size(); ++i)
-            run.outputs.push_back(tensorOf(m_outputs[i].type, m_library->output(i)));
+            run.outputs.push_back(tensorOf({m_outputs[i].type.dtype, m_library->outputShape(i)}, m_library->output(i)));
         return run;
     }
 

@@ -31,7 +31,8 @@ Result<ValueId> Builder::input(const NodeReader& node, std::int64_t index) const
     const ValueId id = find(node.proto().input(static_cast<int>(index)));
     if (!id.valid())
         return makeError(Errc::BadFile, say(Msg::InputNotThere, node.proto().input(static_cast<int>(index))));
-    return id;
+    const auto by = m_standIns.find(id.value);
+    return by == m_standIns.end() ? id : by->second;
 }
 
 Result<Ints> Builder::constantInts(const NodeReader& node, std::int64_t index, std::string_view what) const
@@ -193,6 +194,46 @@ Result<ValueId> Builder::reshape(ValueId value, Ints target)
     return emit("reshape", {{"newshape", std::move(target)}}, {value});
 }
 
+const std::vector<DynamicAxis>& Builder::dynamicAxes(ValueId id) const
+{
+    static const std::vector<DynamicAxis> none;
+    const auto found = m_dynamicAxes.find(id.value);
+    return found == m_dynamicAxes.end() ? none : found->second;
+}
+
+ValueId Builder::countAlong(ValueId id, std::int64_t axis) const
+{
+    const auto& axes = dynamicAxes(id);
+    const auto found = std::ranges::find(axes, axis, &DynamicAxis::axis);
+    return found == axes.end() ? ValueId() : found->count;
+}
+
+void Builder::setDynamicAxes(ValueId id, std::vector<DynamicAxis> axes)
+{
+    std::ranges::sort(axes, {}, &DynamicAxis::axis);
+    if (!axes.empty())
+        m_dynamicAxes[id.value] = std::move(axes);
+}
+
+const std::vector<ShapeNumber>* Builder::shapeNumbers(ValueId id) const
+{
+    const auto found = m_shapeNumbers.find(id.value);
+    return found == m_shapeNumbers.end() ? nullptr : &found->second;
+}
+
+void Builder::setShapeNumbers(ValueId id, std::vector<ShapeNumber> numbers)
+{
+    m_shapeNumbers[id.value] = std::move(numbers);
+}
+
+void Builder::standIn(ValueId id, ValueId by)
+{
+    if (by.valid())
+        m_standIns[id.value] = by;
+    else
+        m_standIns.erase(id.value);
+}
+
 Result<> Builder::bind(const std::string& name, ValueId value)
 {
     if (!m_values.values.emplace(name, value).second)
@@ -254,9 +295,9 @@ Converter findConverter(std::string_view domain, std::string_view op)
                       op);
     if (!domain.empty() && domain != "com.microsoft")
         return nullptr;
-    return findIn({attentionConverters(), einsumConverters(), imageConverters(), indexConverters(), lossConverters(),
-                   mathConverters(), matrixConverters(), normConverters(), quantizeConverters(), recurrentConverters(),
-                   resizeConverters(), shapeConverters(), sliceConverters()},
+    return findIn({attentionConverters(), countedConverters(), einsumConverters(), imageConverters(), indexConverters(),
+                   lossConverters(), mathConverters(), matrixConverters(), normConverters(), quantizeConverters(),
+                   recurrentConverters(), resizeConverters(), shapeConverters(), sliceConverters()},
                   op);
 }
 

@@ -21,6 +21,7 @@ public:
     ValueId op(std::string_view name, const std::vector<ValueId>& inputs, Attrs attrs = {});
 
     ValueId number(DType dtype, double value) { return m_builder.scalar(dtype, value); }
+    ValueId ints(const Ints& values) { return m_builder.ints(values); } ///< I64 vector
     ValueId like(ValueId x, double value) { return m_builder.scalar(dtype(x), value); } ///< of x's type
     ValueId add(ValueId a, ValueId b) { return op("add", {a, b}); }
     ValueId sub(ValueId a, ValueId b) { return op("subtract", {a, b}); }

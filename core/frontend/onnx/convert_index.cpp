@@ -269,66 +269,16 @@ Result<std::vector<ValueId>> convertHardmax(Builder& b, NodeReader& node)
     return c.finish({c.reshape(c.cast(hit, c.dtype(x)), whole)});
 }
 
-/// How many elements stay depends on values: only what is known at import can be counted.
-Result<std::vector<ValueId>> convertNonZero(Builder& b, NodeReader& node)
-{
-    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const std::vector<double> values, b.constantNumbers(node, 0, "a result whose size"));
-    const Ints& shape = b.shape(x);
-    std::vector<std::vector<double>> places(shape.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i] == 0)
-            continue;
-        auto rest = static_cast<std::int64_t>(i);
-        for (std::size_t d = shape.size(); d-- > 0;) {
-            places[d].push_back(static_cast<double>(rest % shape[d]));
-            rest /= shape[d];
-        }
-    }
-    std::vector<double> all;
-    for (const std::vector<double>& row : places)
-        all.insert(all.end(), row.begin(), row.end());
-    return std::vector{b.constant(
-        DType::I64,
-        {static_cast<std::int64_t>(shape.size()), shape.empty() ? 0 : static_cast<std::int64_t>(places[0].size())},
-        all)};
-}
-
-Result<std::vector<ValueId>> convertCompress(Builder& b, NodeReader& node)
-{
-    LATHE_TRY_ASSIGN(const ValueId given, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const std::vector<double> condition, b.constantNumbers(node, 1, "a result whose size"));
-    Composer c(b);
-    ValueId x = given;
-    std::int64_t axis = 0;
-    if (node.has("axis")) {
-        LATHE_TRY_ASSIGN(axis, axisOf(b, node, given, 0));
-    } else {
-        const Ints& shape = b.shape(given);
-        x = c.reshape(x, {std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>())});
-    }
-    Ints places;
-    for (std::size_t i = 0; i < condition.size(); ++i) {
-        if (condition[i] != 0)
-            places.push_back(static_cast<std::int64_t>(i));
-    }
-    if (places.empty() || places.back() >= c.extent(x, axis))
-        return makeError(Errc::Unsupported, say(Msg::NeedsConditionThatPicks));
-    return c.finish({c.take(x, places, axis)});
-}
-
 } // namespace
 
 std::span<const ConverterEntry> indexConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"Compress", convertCompress},
         {"CumSum", convertCumSum},
         {"EyeLike", convertEyeLike},
         {"GatherElements", convertGatherElements},
         {"GatherND", convertGatherNd},
         {"Hardmax", convertHardmax},
-        {"NonZero", convertNonZero},
         {"OneHot", convertOneHot},
         {"ReverseSequence", convertReverseSequence},
         {"Scatter", convertScatterElements},

@@ -1,4 +1,5 @@
 #include "core/frontend/onnx.h"
+#include "core/frontend/onnx/dynamic_size.h"
 #include "core/frontend/onnx/functions.h"
 #include "core/frontend/onnx/importer.h"
 #include "core/frontend/onnx/missing.h"
@@ -360,7 +361,7 @@ private:
             for (const char* name : {"consumed_inputs", "is_test", "output_sequence"})
                 reader.ignore(name);
         }
-        auto values = convert(m_builder, reader);
+        auto values = convertSized(m_builder, reader, convert);
         if (values) {
             if (auto unread = reader.finish(); !unread) {
                 values = std::move(unread).error();
@@ -442,6 +443,9 @@ private:
                 return makeError(Errc::BadFile, say(Msg::OutputNotComputed, output.name()));
             if (hasNoElements(id))
                 return makeError(Errc::Unsupported, say(Msg::OutputEmpty, output.name()));
+            for (const DynamicAxis& dynamic : m_builder.dynamicAxes(id))
+                m_builder.graph().outputExtents.push_back({static_cast<std::int32_t>(m_builder.graph().outputs.size()),
+                                                           static_cast<std::int32_t>(dynamic.axis), dynamic.count});
             m_builder.graph().outputs.push_back(id);
             m_builder.graph().outputNames.push_back(output.name()); // of an Identity's the value has another
         }
@@ -466,7 +470,7 @@ private:
                 used[static_cast<std::size_t>(id.value)] = true;
         };
         mark(graph.inputs);
-        mark(graph.outputs);
+        mark(graph.results());
         for (const graph::Node& node : graph.nodes) {
             mark(node.inputs);
             mark(node.outputs);
@@ -486,6 +490,8 @@ private:
         };
         move(graph.inputs);
         move(graph.outputs);
+        for (graph::OutputExtent& extent : graph.outputExtents)
+            extent.count = moved[static_cast<std::size_t>(extent.count.value)];
         for (graph::Node& node : graph.nodes) {
             move(node.inputs);
             move(node.outputs);

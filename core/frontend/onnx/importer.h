@@ -18,6 +18,21 @@ using graph::Attrs;
 using graph::ValueId;
 using Ints = std::vector<std::int64_t>;
 
+/// A dimension whose extent depends on data: the value's shape has the most that it can be, and what lies behind the
+/// true extent means nothing.
+struct DynamicAxis
+{
+    std::int64_t axis = 0;
+    ValueId count; ///< I64 scalar: the true extent
+};
+
+/// An element of a vector of integers that shapes are made of.
+struct ShapeNumber
+{
+    std::int64_t most = 0; ///< the most that it can be; the number itself if nothing counts it
+    ValueId count; ///< I64 scalar; invalid: it is known
+};
+
 /// The graph under construction: what the converters of single operators need.
 class Builder
 {
@@ -33,6 +48,7 @@ public:
 
     std::int64_t opset() const { return m_values.opset; }
     graph::Graph& graph() { return m_graph; }
+    const graph::Graph& graph() const { return m_graph; }
     TensorReader& tensors() { return m_reader; }
 
     /// The value of an input. Errors: BadFile if it is absent.
@@ -63,6 +79,18 @@ public:
                                           std::size_t outputs);
     Result<ValueId> cast(ValueId value, DType dtype); ///< no node if it has the type
     Result<ValueId> reshape(ValueId value, Ints shape); ///< no node if it has the shape
+
+    /// Ascending; most values have none.
+    const std::vector<DynamicAxis>& dynamicAxes(ValueId id) const;
+    ValueId countAlong(ValueId id, std::int64_t axis) const; ///< invalid: the extent is known
+    void setDynamicAxes(ValueId id, std::vector<DynamicAxis> axes);
+    /// Null: not recorded. Vectors that nothing counts are constants.
+    const std::vector<ShapeNumber>* shapeNumbers(ValueId id) const;
+    void setShapeNumbers(ValueId id, std::vector<ShapeNumber> numbers);
+    /// From now on input() gives `by` where the node reads `id`; an invalid `by` ends that.
+    void standIn(ValueId id, ValueId by);
+    /// What a converter made once for that key, so that sizes which are equal are counted by one value. Empty at first.
+    std::vector<ValueId>& made(const std::string& key) { return m_made[key]; }
 
     /// Names the values that stand for a node's outputs.
     Result<> bind(const std::string& name, ValueId value);
@@ -96,6 +124,10 @@ private:
     Names m_values;
     std::unordered_set<std::string> m_names;
     std::unordered_map<std::string, std::int64_t> m_suffixes;
+    std::unordered_map<std::int64_t, std::vector<DynamicAxis>> m_dynamicAxes;
+    std::unordered_map<std::int64_t, std::vector<ShapeNumber>> m_shapeNumbers;
+    std::unordered_map<std::int64_t, ValueId> m_standIns;
+    std::unordered_map<std::string, std::vector<ValueId>> m_made;
     std::string m_current;
     std::vector<Message> m_notes;
 };
@@ -111,6 +143,7 @@ struct ConverterEntry
 
 // The standard's own domain.
 std::span<const ConverterEntry> attentionConverters();
+std::span<const ConverterEntry> countedConverters(); ///< results as large as the data says
 std::span<const ConverterEntry> einsumConverters();
 std::span<const ConverterEntry> imageConverters(); ///< convolutions, pools
 std::span<const ConverterEntry> indexConverters(); ///< picking, placing, ordering

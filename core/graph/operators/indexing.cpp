@@ -1,26 +1,20 @@
-// Elements picked and placed by indices that are tensors themselves, running sums, ranks.
+// Elements picked by indices that are tensors themselves.
+
+#include "core/graph/operators/indexing.h"
 
 #include "core/compute/definitions/indexing.h"
-
 #include "core/compute/definitions/transform.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
-#include "core/graph/operators/rules.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace lathe::graph::operators {
-namespace {
 
-using Arguments = std::span<const HostTensor* const>;
-using Tensors = std::span<const compute::Tensor>;
-using compute::ScatterMode;
-
-Result<std::size_t> axisOf(const Node& node, std::size_t rank)
+Result<std::size_t> axisAttr(const Node& node, std::size_t rank)
 {
     LATHE_TRY_ASSIGN(const std::int64_t given, intAttr(node, "axis", 0));
     LATHE_TRY_ASSIGN(const std::int64_t axis, normalAxis(given, rank));
@@ -47,7 +41,6 @@ std::int64_t countOf(std::span<const std::int64_t> shape)
     return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// The index along each dimension of a row-major position.
 Shape unflatten(std::int64_t position, const Shape& shape)
 {
     Shape index(shape.size());
@@ -70,13 +63,12 @@ void copyElement(HostTensor& out, std::int64_t to, const HostTensor& in, std::in
                 in.bytes.data() + static_cast<std::size_t>(from) * size, size);
 }
 
-// ---- gathers
-// ------------------------------------------------------------------------------------------------------------
+namespace {
 
 Result<Types> inferGatherElements(const Node& node, InputTypes inputs, Constants constants)
 {
     LATHE_TRY(needIndices(inputs[1]));
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, inputs[0].shape.size()));
+    LATHE_TRY_ASSIGN(const std::size_t axis, axisAttr(node, inputs[0].shape.size()));
     LATHE_TRY(needRank(inputs[1], inputs[0].shape.size(), "indices"));
     for (std::size_t d = 0; d < inputs[0].shape.size(); ++d) {
         if (d != axis && inputs[1].shape[d] > inputs[0].shape[d])
@@ -90,7 +82,7 @@ Result<Types> inferGatherElements(const Node& node, InputTypes inputs, Constants
 Result<> evaluateGatherElements(const Node& node, Arguments inputs, std::span<HostTensor> outputs)
 {
     const Shape& data = inputs[0]->type.shape;
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, data.size()));
+    LATHE_TRY_ASSIGN(const std::size_t axis, axisAttr(node, data.size()));
     const Shape strides = denseStrides(data);
     const std::vector<std::int64_t> indices = readInts(*inputs[1]);
     for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -155,257 +147,18 @@ Result<> evaluateGatherNd(const Node& node, Arguments inputs, std::span<HostTens
     return {};
 }
 
-// ---- scatters
-// -----------------------------------------------------------------------------------------------------------
-
-Result<ScatterMode> modeOf(const Node& node, DType dtype)
+Result<compute::Tensor> computeGatherElements(const Node& node, std::span<const compute::Tensor> inputs,
+                                              ComputeContext& context)
 {
-    LATHE_TRY_ASSIGN(const std::string mode, stringAttr(node, "reduction", "none"));
-    constexpr std::pair<std::string_view, ScatterMode> kModes[] = {{"none", ScatterMode::Replace},
-                                                                   {"add", ScatterMode::Add},
-                                                                   {"mul", ScatterMode::Multiply},
-                                                                   {"max", ScatterMode::Maximum},
-                                                                   {"min", ScatterMode::Minimum}};
-    for (const auto& [name, value] : kModes) {
-        if (name != mode)
-            continue;
-        if (dtype == DType::Bool && value != ScatterMode::Replace)
-            return brokenRule("updates of bool can only replace");
-        return value;
-    }
-    return brokenRule(fmt::format("reduction must be none, add, mul, max or min, it is \"{}\"", mode));
-}
-
-/// Joins update `from` into place `to`; floats as double, others as int64.
-void joinElement(HostTensor& out, std::int64_t to, const HostTensor& updates, std::int64_t from, ScatterMode mode)
-{
-    if (mode == ScatterMode::Replace) {
-        copyElement(out, to, updates, from);
-        return;
-    }
-    const auto size = static_cast<std::size_t>(sizeOf(out.type.dtype));
-    HostTensor one = HostTensor::zeros({out.type.dtype, {1}});
-    const auto join = [mode](auto a, auto b) {
-        switch (mode) {
-        case ScatterMode::Add: return static_cast<decltype(a)>(a + b);
-        case ScatterMode::Multiply: return static_cast<decltype(a)>(a * b);
-        case ScatterMode::Maximum: return std::max(a, b);
-        default: return std::min(a, b);
-        }
-    };
-    std::byte* const target = out.bytes.data() + static_cast<std::size_t>(to) * size;
-    const std::byte* const update = updates.bytes.data() + static_cast<std::size_t>(from) * size;
-    if (isFloat(out.type.dtype))
-        writeFloats(
-            one, std::array{join(readFloats(target, out.type.dtype, 1)[0], readFloats(update, out.type.dtype, 1)[0])});
-    else
-        writeInts(one,
-                  std::array{join(readInts(target, out.type.dtype, 1)[0], readInts(update, out.type.dtype, 1)[0])});
-    std::memcpy(target, one.bytes.data(), size);
-}
-
-Result<Types> inferScatterElements(const Node& node, InputTypes inputs, Constants constants)
-{
-    LATHE_TRY(needIndices(inputs[1]));
-    LATHE_TRY(modeOf(node, inputs[0].dtype));
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, inputs[0].shape.size()));
-    if (inputs[2].dtype != inputs[0].dtype || inputs[2].shape != inputs[1].shape)
-        return brokenRule("the updates must have the type of data and the shape of the indices");
-    LATHE_TRY(needRank(inputs[1], inputs[0].shape.size(), "indices"));
-    for (std::size_t d = 0; d < inputs[0].shape.size(); ++d) {
-        if (d != axis && inputs[1].shape[d] > inputs[0].shape[d])
-            return brokenRule(
-                fmt::format("indices {} reach beyond data {}", shapeText(inputs[1].shape), shapeText(inputs[0].shape)));
-    }
-    LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(inputs[0].shape).subspan(axis, 1)));
-    return Types{inputs[0]};
-}
-
-Result<> evaluateScatterElements(const Node& node, Arguments inputs, std::span<HostTensor> outputs)
-{
-    const Shape& data = inputs[0]->type.shape;
-    LATHE_TRY_ASSIGN(const ScatterMode mode, modeOf(node, inputs[0]->type.dtype));
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, data.size()));
-    outputs[0].bytes = inputs[0]->bytes;
-    const Shape strides = denseStrides(data);
-    const std::vector<std::int64_t> indices = readInts(*inputs[1]);
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-        Shape at = unflatten(static_cast<std::int64_t>(i), inputs[1]->type.shape);
-        LATHE_TRY_ASSIGN(at[axis], placeOf(indices[i], data[axis]));
-        joinElement(outputs[0], flatten(at, strides), *inputs[2], static_cast<std::int64_t>(i), mode);
-    }
-    return {};
-}
-
-Result<Types> inferScatterNd(const Node& node, InputTypes inputs, Constants constants)
-{
-    LATHE_TRY(needIndices(inputs[1]));
-    LATHE_TRY(modeOf(node, inputs[0].dtype));
-    LATHE_TRY(needRank(inputs[1], 2, "indices"));
-    const Shape &data = inputs[0].shape, &picks = inputs[1].shape;
-    if (picks[1] < 1 || picks[1] > static_cast<std::int64_t>(data.size()))
-        return brokenRule(
-            fmt::format("the indices {} must name from 1 to {} dimensions each", shapeText(picks), data.size()));
-    Shape wanted{picks[0]};
-    wanted.insert(wanted.end(), data.begin() + picks[1], data.end());
-    if (inputs[2].dtype != inputs[0].dtype || inputs[2].shape != wanted)
-        return brokenRule(fmt::format("the updates must have the type of data and the shape {}", shapeText(wanted)));
-    LATHE_TRY(needPlaces(constants[1], inputs[1].dtype, std::span(data).first(static_cast<std::size_t>(picks[1]))));
-    return Types{inputs[0]};
-}
-
-Result<> evaluateScatterNd(const Node& node, Arguments inputs, std::span<HostTensor> outputs)
-{
-    const Shape &data = inputs[0]->type.shape, &picks = inputs[1]->type.shape;
-    LATHE_TRY_ASSIGN(const ScatterMode mode, modeOf(node, inputs[0]->type.dtype));
-    outputs[0].bytes = inputs[0]->bytes;
-    const Shape strides = denseStrides(data);
-    const auto depth = static_cast<std::size_t>(picks[1]);
-    const std::int64_t inner = countOf(std::span(data).subspan(depth));
-    const std::vector<std::int64_t> indices = readInts(*inputs[1]);
-    for (std::int64_t q = 0; q < picks[0]; ++q) {
-        std::int64_t offset = 0;
-        for (std::size_t d = 0; d < depth; ++d) {
-            LATHE_TRY_ASSIGN(const std::int64_t place,
-                             placeOf(indices[static_cast<std::size_t>(q) * depth + d], data[d]));
-            offset += place * strides[d];
-        }
-        for (std::int64_t i = 0; i < inner; ++i)
-            joinElement(outputs[0], offset + i, *inputs[2], q * inner + i, mode);
-    }
-    return {};
-}
-
-// ---- along an axis
-// ------------------------------------------------------------------------------------------------------
-
-Result<Types> inferCumulativeSum(const Node& node, InputTypes inputs, Constants)
-{
-    if (inputs[0].dtype == DType::Bool)
-        return brokenRule("the input must be a number, it is bool");
-    LATHE_TRY(axisOf(node, inputs[0].shape.size()));
-    return Types{inputs[0]};
-}
-
-Result<> evaluateCumulativeSum(const Node& node, Arguments inputs, std::span<HostTensor> outputs)
-{
-    const Shape& shape = inputs[0]->type.shape;
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, shape.size()));
-    LATHE_TRY_ASSIGN(const bool exclusive, boolAttr(node, "exclusive", false));
-    LATHE_TRY_ASSIGN(const bool reverse, boolAttr(node, "reverse", false));
-    const std::int64_t inner = denseStrides(shape)[axis], extent = shape[axis];
-    const auto run = [&](auto values) {
-        for (std::int64_t row = 0; row < static_cast<std::int64_t>(values.size()) / std::max<std::int64_t>(extent, 1);
-             ++row) {
-            const std::int64_t first = row / inner * inner * extent + row % inner;
-            typename decltype(values)::value_type sum = 0;
-            for (std::int64_t k = 0; k < extent; ++k) {
-                auto& value = values[static_cast<std::size_t>(first + (reverse ? extent - 1 - k : k) * inner)];
-                const auto with = static_cast<decltype(sum)>(sum + value);
-                value = exclusive ? sum : with;
-                sum = with;
-            }
-        }
-        return values;
-    };
-    if (isFloat(inputs[0]->type.dtype))
-        writeFloats(outputs[0], run(readFloats(*inputs[0])));
-    else
-        writeInts(outputs[0], run(readInts(*inputs[0])));
-    return {};
-}
-
-Result<Types> inferTopPositions(const Node& node, InputTypes inputs, Constants)
-{
-    if (inputs[0].dtype == DType::Bool)
-        return brokenRule("the input must be a number, it is bool");
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, inputs[0].shape.size()));
-    LATHE_TRY_ASSIGN(const std::int64_t count, intAttr(node, "k", 1));
-    Shape shape = inputs[0].shape;
-    if (count < 1 || count > shape[axis])
-        return brokenRule(fmt::format("k is {}, the axis has {} entries", count, shape[axis]));
-    shape[axis] = count;
-    return Types{{DType::I64, std::move(shape)}};
-}
-
-Result<> evaluateTopPositions(const Node& node, Arguments inputs, std::span<HostTensor> outputs)
-{
-    const Shape& shape = inputs[0]->type.shape;
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, shape.size()));
-    LATHE_TRY_ASSIGN(const bool largest, boolAttr(node, "largest", true));
-    const std::int64_t inner = denseStrides(shape)[axis], extent = shape[axis], count = outputs[0].type.shape[axis];
-    std::vector<std::int64_t> result(outputs[0].bytes.size() / sizeof(std::int64_t));
-    const auto run = [&](const auto& values) {
-        for (std::int64_t row = 0; row < static_cast<std::int64_t>(result.size()) / count; ++row) {
-            const std::int64_t outer = row / inner, rest = row % inner;
-            std::vector<std::int64_t> order(static_cast<std::size_t>(extent));
-            std::iota(order.begin(), order.end(), 0);
-            const auto value = [&](std::int64_t k) {
-                return values[static_cast<std::size_t>((outer * extent + k) * inner + rest)];
-            };
-            std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
-                return largest ? value(a) > value(b) : value(a) < value(b);
-            });
-            for (std::int64_t k = 0; k < count; ++k)
-                result[static_cast<std::size_t>((outer * count + k) * inner + rest)] =
-                    order[static_cast<std::size_t>(k)];
-        }
-    };
-    if (isFloat(inputs[0]->type.dtype)) {
-        run(readFloats(*inputs[0]));
-    } else if (inputs[0]->type.dtype == DType::U64) {
-        const std::vector<std::int64_t> bits = readInts(*inputs[0]);
-        run(std::vector<std::uint64_t>(bits.begin(), bits.end()));
-    } else {
-        run(readInts(*inputs[0]));
-    }
-    writeInts(outputs[0], result);
-    return {};
-}
-
-// ---- definitions
-// --------------------------------------------------------------------------------------------------------
-
-Result<compute::Tensor> computeGatherElements(const Node& node, Tensors inputs, ComputeContext& context)
-{
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, context.builder.shape(inputs[0]).size()));
+    LATHE_TRY_ASSIGN(const std::size_t axis, axisAttr(node, context.builder.shape(inputs[0]).size()));
     return compute::gatherElements(context.builder, inputs[0], inputs[1], static_cast<std::int64_t>(axis));
 }
 
-Result<compute::Tensor> computeGatherNd(const Node& node, Tensors inputs, ComputeContext& context)
+Result<compute::Tensor> computeGatherNd(const Node& node, std::span<const compute::Tensor> inputs,
+                                        ComputeContext& context)
 {
     LATHE_TRY_ASSIGN(const std::int64_t batch, intAttr(node, "batch_dims", 0));
     return compute::gatherNd(context.builder, inputs[0], inputs[1], batch);
-}
-
-Result<compute::Tensor> computeScatterElements(const Node& node, Tensors inputs, ComputeContext& context)
-{
-    LATHE_TRY_ASSIGN(const ScatterMode mode, modeOf(node, context.builder.dtype(inputs[0])));
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, context.builder.shape(inputs[0]).size()));
-    return compute::scatterElements(context.builder, inputs[0], inputs[1], inputs[2], static_cast<std::int64_t>(axis),
-                                    mode);
-}
-
-Result<compute::Tensor> computeScatterNd(const Node& node, Tensors inputs, ComputeContext& context)
-{
-    LATHE_TRY_ASSIGN(const ScatterMode mode, modeOf(node, context.builder.dtype(inputs[0])));
-    return compute::scatterNd(context.builder, inputs[0], inputs[1], inputs[2], mode);
-}
-
-Result<compute::Tensor> computeCumulativeSum(const Node& node, Tensors inputs, ComputeContext& context)
-{
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, context.builder.shape(inputs[0]).size()));
-    LATHE_TRY_ASSIGN(const bool exclusive, boolAttr(node, "exclusive", false));
-    LATHE_TRY_ASSIGN(const bool reverse, boolAttr(node, "reverse", false));
-    return compute::cumulativeSum(context.builder, inputs[0], static_cast<std::int64_t>(axis), exclusive, reverse);
-}
-
-Result<compute::Tensor> computeTopPositions(const Node& node, Tensors inputs, ComputeContext& context)
-{
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, context.builder.shape(inputs[0]).size()));
-    LATHE_TRY_ASSIGN(const bool largest, boolAttr(node, "largest", true));
-    return compute::topPositions(context.builder, inputs[0], static_cast<std::int64_t>(axis),
-                                 context.outputTypes[0].shape[axis], largest);
 }
 
 } // namespace
@@ -429,32 +182,6 @@ std::span<const OpDef> indexingOperators()
          computeGatherNd,
          evaluateGatherNd,
          {.picksFrom = placesOfVectors}},
-        // Each holds a reduction of its own: nothing is fused into them.
-        {"scatter_elements",
-         Pattern::Opaque,
-         3,
-         3,
-         inferScatterElements,
-         computeScatterElements,
-         evaluateScatterElements,
-         {.picksFrom = placesAlongAxis}},
-        {"scatter_nd",
-         Pattern::Opaque,
-         3,
-         3,
-         inferScatterNd,
-         computeScatterNd,
-         evaluateScatterNd,
-         {.picksFrom = placesOfVectors}},
-        {"cumulative_sum",
-         Pattern::Opaque,
-         1,
-         1,
-         inferCumulativeSum,
-         computeCumulativeSum,
-         evaluateCumulativeSum,
-         {.sums = true}},
-        {"top_positions", Pattern::Opaque, 1, 1, inferTopPositions, computeTopPositions, evaluateTopPositions},
     };
     return table;
 }

@@ -11,10 +11,11 @@ std::vector<const OpDef*>& sortedOperators()
     static std::vector<const OpDef*> sorted = [] {
         std::vector<const OpDef*> all;
         for (const auto family :
-             {operators::convolutionOperators(), operators::elementwiseOperators(), operators::broadcastOperators(),
-              operators::indexingOperators(), operators::matmulOperators(), operators::normOperators(),
-              operators::poolOperators(), operators::quantizeOperators(), operators::reduceOperators(),
-              operators::reshapeOperators(), operators::sliceOperators()}) {
+             {operators::convolutionOperators(), operators::countedOperators(), operators::elementwiseOperators(),
+              operators::broadcastOperators(), operators::indexingOperators(), operators::matmulOperators(),
+              operators::normOperators(), operators::orderingOperators(), operators::poolOperators(),
+              operators::quantizeOperators(), operators::reduceOperators(), operators::reshapeOperators(),
+              operators::scatterOperators(), operators::sliceOperators()}) {
             for (const OpDef& entry : family)
                 all.push_back(&entry);
         }

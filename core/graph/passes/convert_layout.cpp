@@ -91,6 +91,8 @@ public:
             convert(node);
         for (const ValueId output : m_from.outputs)
             m_to.outputs.push_back(plain(output));
+        for (const OutputExtent& extent : m_from.outputExtents)
+            m_to.outputExtents.push_back({extent.output, extent.axis, plain(extent.count)});
         return compact(m_to);
     }
 

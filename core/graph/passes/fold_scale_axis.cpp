@@ -104,7 +104,7 @@ private:
         m_uses = useCounts(m_graph);
         m_consumers = m_graph.consumers();
         m_isOutput.assign(m_graph.values.size(), false);
-        for (const ValueId output : m_graph.outputs)
+        for (const ValueId output : m_graph.results())
             m_isOutput[index(output)] = true;
     }
 

@@ -180,7 +180,7 @@ private:
         if (!moves(m_graph.node(id)))
             return;
         const ValueId moved = m_graph.node(id).outputs[0];
-        if (std::find(m_graph.outputs.begin(), m_graph.outputs.end(), moved) != m_graph.outputs.end())
+        if (m_graph.isResult(moved))
             return;
         std::vector<std::size_t> readers;
         for (std::size_t i = 0; i < m_graph.nodes.size(); ++i)
@@ -217,7 +217,7 @@ private:
             if (!endsInSlices(reader, depth + 1))
                 return false;
         }
-        return any && std::find(m_graph.outputs.begin(), m_graph.outputs.end(), moved) == m_graph.outputs.end();
+        return any && !m_graph.isResult(moved);
     }
 
     Graph& m_graph;

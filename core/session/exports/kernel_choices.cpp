@@ -200,6 +200,9 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
         deploy::KernelChoice choice;
         if (subgraph.task >= 0) {
             choice = ofTask[static_cast<std::size_t>(subgraph.task)];
+        } else if (subgraph.function) {
+            choice.reason = subgraph.reason;
+            choice.about = subgraph.about;
         } else if (!subgraph.noop) {
             if (!subgraph.untuned)
                 return makeError(Errc::Unsupported, say(Msg::NoDefinition, subgraph.name));
@@ -217,7 +220,7 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             report.reason = choice.reason;
             report.about = choice.about;
             report.estimatedMs = choice.estimatedMs < 0 ? kUnknown : choice.estimatedMs;
-            report.alternative = choice.alternative->name;
+            report.alternative = choice.alternative != nullptr ? choice.alternative->name : "";
             if (subgraph.task >= 0) {
                 const auto task = static_cast<std::size_t>(subgraph.task);
                 report.cover = choice.record.empty() ? Cover::Default : !nearOfTask[task] ? Cover::Record : Cover::Near;

@@ -222,7 +222,7 @@ private slots:
         QVERIFY2(compiled.code == 0, qPrintable(compiled.err));
         const Output result = runProgram(m_folder.filePath("c_example"), {}, m_folder.path());
         QVERIFY2(result.code == 0, qPrintable(result.err));
-        QVERIFY2(result.out.startsWith("y float32 1280 bytes:"), qPrintable(result.out));
+        QVERIFY2(result.out.startsWith("y float32 20x16:"), qPrintable(result.out));
         const Output refused = runProgram(m_folder.filePath("c_example"), {"first.json"}, m_folder.path());
         QCOMPARE(refused.code, 1);
         QVERIFY(refused.err.contains("does not hold"));

@@ -113,7 +113,7 @@ private slots:
         run.start(m_folder.filePath("example"), {});
         QVERIFY(run.waitForFinished());
         QVERIFY2(run.exitCode() == 0, run.readAllStandardError().constData());
-        QVERIFY(run.readAllStandardOutput().startsWith("y float32 1280 bytes:"));
+        QVERIFY(run.readAllStandardOutput().startsWith("y float32 20x16:"));
     }
 
     void aScheduleThatDoesNotApplyNamesItsKernel()

@@ -52,6 +52,16 @@ std::int32_t neighbours(const LatheArgs* args, void*, std::uint32_t part, std::u
         y[i] = m[i] + m[(i + 7) % kCells];
     return 0;
 }
+/// y [2, 3, 4] counts up; n is what x says.
+std::int32_t countUp(const LatheArgs* args, void*, std::uint32_t part, std::uint32_t)
+{
+    if (part != 0)
+        return 0;
+    *static_cast<std::int64_t*>(args->tensors[2]) = *static_cast<const std::int64_t*>(args->tensors[0]);
+    for (int i = 0; i < 24; ++i)
+        static_cast<float*>(args->tensors[1])[i] = static_cast<float>(i);
+    return 0;
+}
 std::int32_t failing(const LatheArgs*, void*, std::uint32_t part, std::uint32_t)
 {
     return part == 0 ? 77 : 0;
@@ -110,6 +120,27 @@ Network makeNetwork(bool broken = false)
     writer.addOutput(z, "");
     const std::vector<std::byte> bytes = writer.finish(
         {.arena = 1024, .weights = 64, .teamScratch = 64, .partScratch = 40, .phases = network.phases.size()});
+    network.description.resize(bytes.size() / 8 + 1);
+    network.descriptionBytes = bytes.size();
+    std::memcpy(network.description.data(), bytes.data(), bytes.size());
+    return network;
+}
+
+/// y [2, at most 3, 4], as many as x says.
+Network makeCountingNetwork()
+{
+    Network network;
+    network.phases = {countUp};
+    ImageWriter writer("counting");
+    const auto x = writer.addTensor({"x", DType::I64, Storage::Input, 0, plain({1})});
+    const auto y = writer.addTensor({"y", DType::F32, Storage::Output, 0, plain({2, 3, 4})});
+    const auto n = writer.addTensor({"n", DType::I64, Storage::Arena, 0, plain({})});
+    const std::uint32_t arguments[] = {x, y, n};
+    writer.addKernel("count", arguments, 2, 0, 1);
+    writer.addInput(x, "");
+    writer.addOutput(y, "");
+    writer.addExtent(0, 1, n);
+    const std::vector<std::byte> bytes = writer.finish({.arena = 64, .phases = 1});
     network.description.resize(bytes.size() / 8 + 1);
     network.descriptionBytes = bytes.size();
     std::memcpy(network.description.data(), bytes.data(), bytes.size());
@@ -253,6 +284,52 @@ private slots:
         for (std::thread& user : users)
             user.join();
         QCOMPARE(wrong.load(), 0);
+    }
+
+    void anOutputIsCutToWhatTheRunFound_data()
+    {
+        QTest::addColumn<bool>("aligned");
+        QTest::newRow("in place") << true;
+        QTest::newRow("copied") << false;
+    }
+    void anOutputIsCutToWhatTheRunFound()
+    {
+        QFETCH(bool, aligned);
+        const Network network = makeCountingNetwork();
+        Model model;
+        ErrorText error;
+        QVERIFY2(model.open(network.source(), true, error) == Status::Ok, error.text);
+        const ExecutorPtr executor = makeExecutor(model, 2);
+        QVERIFY(executor);
+        Buffer y(aligned);
+        QVERIFY(executor->bindOutput(0, y.data(), 24 * 4) == Status::Ok);
+        const auto shape = [&] {
+            std::int64_t extents[kMaxRank] = {};
+            executor->outputShape(0, extents);
+            return std::vector<std::int64_t>(extents, extents + 3);
+        };
+        auto& wanted = *static_cast<std::int64_t*>(executor->inputBuffer(0));
+        QCOMPARE(shape(), (std::vector<std::int64_t>{2, 3, 4}));
+        wanted = 2;
+        QVERIFY(executor->run() == Status::Ok);
+        QCOMPARE(shape(), (std::vector<std::int64_t>{2, 2, 4}));
+        std::vector<float> values = y.values();
+        values.resize(16);
+        QCOMPARE(values, (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19}));
+        wanted = 0;
+        QVERIFY(executor->run() == Status::Ok);
+        QCOMPARE(shape(), (std::vector<std::int64_t>{2, 0, 4}));
+        wanted = 3;
+        QVERIFY(executor->run() == Status::Ok);
+        QCOMPARE(shape(), (std::vector<std::int64_t>{2, 3, 4}));
+        QCOMPARE(y.values()[23], 23.0F);
+        for (const std::int64_t impossible : {std::int64_t{-1}, std::int64_t{4}}) {
+            wanted = impossible;
+            QVERIFY(executor->run() == Status::KernelFailed);
+            QVERIFY(std::string(executor->lastError().text).find("\"y\"") != std::string::npos);
+        }
+        std::int64_t extents[kMaxRank];
+        QVERIFY(executor->outputShape(1, extents) == Status::InvalidArgument);
     }
 
     void profileCountsEveryInstruction()

@@ -31,11 +31,13 @@ std::vector<std::byte> smallImage()
     const auto weights = writer.addTensor({"w", DType::F32, Storage::Weights, 64, plain({8})});
     const auto middle = writer.addTensor({"m", DType::F32, Storage::Arena, 128, transposed});
     const auto out = writer.addTensor({"y", DType::F32, Storage::Output, 0, plain({4, 8})});
+    const auto count = writer.addTensor({"n", DType::I64, Storage::Arena, 0, plain({1})});
     const std::uint32_t arguments[] = {in, weights, middle};
     writer.addKernel("scale", arguments, 1, 0, 2);
     writer.addTransform("back", middle, out);
     writer.addInput(in, "NC");
     writer.addOutput(out, "NC");
+    writer.addExtent(0, 1, count);
     return writer.finish({.arena = 256, .weights = 96, .teamScratch = 64, .partScratch = 10, .phases = 2});
 }
 
@@ -140,7 +142,7 @@ private slots:
         using Damage = std::function<void(std::vector<std::byte>&)>;
         QTest::addColumn<Damage>("damage");
         const auto row = [](const char* name, Damage damage) { QTest::newRow(name) << damage; };
-        row("another version", [](auto& b) { header(b).version = 2; });
+        row("another version", [](auto& b) { header(b).version = kImageVersion + 1; });
         row("arena too small", [](auto& b) { header(b).arenaBytes = 128; });
         row("weights too small", [](auto& b) { header(b).weightsBytes = 64; });
         row("phases too few", [](auto& b) { header(b).phaseCount = 1; });
@@ -152,12 +154,17 @@ private slots:
         row("overlapping strides", [](auto& b) { record<ImageAxis>(b, header(b).axes, 0).stride = 1; });
         row("huge extent", [](auto& b) { record<ImageAxis>(b, header(b).axes, 0).extent = INT64_MAX; });
         row("unknown instruction", [](auto& b) { record<ImageInstruction>(b, header(b).instructions, 0).kind = 3; });
-        row("argument outside", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 0) = 4; });
+        row("argument outside", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 0) = 5; });
         row("kernel writes a weight", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 2) = 1; });
         row("kernel writes an input", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 2) = 0; });
         row("transform onto itself", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 3) = 3; });
         row("transform of another shape", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 3) = 1; });
         row("input port that is no input", [](auto& b) { record<ImagePort>(b, header(b).inputs, 0).tensor = 2; });
+        row("extent of no output", [](auto& b) { record<ImageExtent>(b, header(b).extents, 0).output = 1; });
+        row("extent of no dimension", [](auto& b) { record<ImageExtent>(b, header(b).extents, 0).axis = 2; });
+        row("extent that no tensor counts", [](auto& b) { record<ImageExtent>(b, header(b).extents, 0).count = 5; });
+        row("extent that floats count", [](auto& b) { record<ImageExtent>(b, header(b).extents, 0).count = 2; });
+        row("extent with more", [](auto& b) { record<ImageExtent>(b, header(b).extents, 0).reserved = 1; });
         row("strings without an end",
             [](auto& b) { b[header(b).strings.offset + header(b).strings.count - 1] = std::byte{'x'}; });
         row("table outside", [](auto& b) { header(b).tensors.count = 1U << 20; });

@@ -1,0 +1,249 @@
+#include "core/frontend/onnx/dynamic_size.h"
+
+#include "core/frontend/onnx/schema.h"
+#include "core/graph/node_types.h"
+#include "core/graph/operators/element.h"
+#include "core/support/message.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace lathe::frontend::onnx_detail {
+namespace {
+
+constexpr std::size_t kShortVector = 64; ///< no shape is longer
+
+SizeRule findRule(std::string_view op)
+{
+    for (const auto table : {sizeRules(), shapeRules()}) {
+        const auto found = std::ranges::find(table, op, &SizeRuleEntry::op);
+        if (found != table.end())
+            return found->rule;
+    }
+    return nullptr;
+}
+
+std::int64_t saturated(std::int64_t a, std::int64_t b, bool product)
+{
+    std::int64_t result = 0;
+    const bool over = product ? __builtin_mul_overflow(a, b, &result) : __builtin_add_overflow(a, b, &result);
+    return over ? std::numeric_limits<std::int64_t>::max() : result;
+}
+
+/// The most that an operator of two numbers that are not negative gives; nothing: not known.
+std::optional<std::int64_t> mostOfTwo(std::string_view op, const ShapeNumber& a, const ShapeNumber& b)
+{
+    if (op == "Min")
+        return std::min(a.most, b.most);
+    if (op == "Max")
+        return std::max(a.most, b.most);
+    if (op == "Add")
+        return saturated(a.most, b.most, false);
+    if (op == "Mul")
+        return saturated(a.most, b.most, true);
+    if (op == "Sub")
+        return b.count.valid() ? a.most : a.most - b.most;
+    if (op == "Div")
+        return b.count.valid() || b.most < 1 ? a.most : a.most / b.most;
+    return std::nullopt;
+}
+
+using Numbers = std::vector<ShapeNumber>;
+
+/// Those that a Gather or Slice of known places picks.
+std::optional<Numbers> picked(Builder& b, NodeReader& node, const Numbers& from)
+{
+    Numbers result;
+    const auto extent = static_cast<std::int64_t>(from.size());
+    if (node.op() == "Gather") {
+        const auto places = b.constantInts(node, 1, "places");
+        if (!places)
+            return std::nullopt;
+        for (const std::int64_t place : *places) {
+            const std::int64_t at = place < 0 ? place + extent : place;
+            if (at < 0 || at >= extent)
+                return std::nullopt;
+            result.push_back(from[static_cast<std::size_t>(at)]);
+        }
+        return result;
+    }
+    const auto begin = attributeOrInput(b, node, "starts", 1), end = attributeOrInput(b, node, "ends", 2),
+               steps = attributeOrInput(b, node, "steps", 4);
+    const auto one = [](const auto& list) { return list && *list && (*list)->size() == 1; };
+    if (!one(begin) || !one(end) || !steps || (*steps && **steps != Ints{1}))
+        return std::nullopt;
+    const auto place = [&](std::int64_t given) {
+        return std::clamp<std::int64_t>(given < 0 ? std::max(given, -extent) + extent : given, 0, extent);
+    };
+    for (std::int64_t k = place((**begin)[0]); k < place((**end)[0]); ++k)
+        result.push_back(from[static_cast<std::size_t>(k)]);
+    return result;
+}
+
+/// What is known of the integers that a node makes of integers that shapes are made of.
+std::optional<Numbers> numbersAfter(Builder& b, NodeReader& node, ValueId result)
+{
+    static constexpr std::string_view kSame[] = {"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
+    std::vector<Numbers> inputs;
+    for (const ValueId id : inputValues(b, node)) {
+        const auto numbers = id.valid() ? numbersOf(b, id) : std::nullopt;
+        if (!numbers)
+            return std::nullopt;
+        inputs.push_back(*numbers);
+    }
+    if (std::ranges::find(kSame, node.op()) != std::end(kSame))
+        return inputs[0];
+    if (node.op() == "Gather" || node.op() == "Slice")
+        return picked(b, node, inputs[0]);
+    if (node.op() == "Concat") {
+        Numbers all;
+        for (const Numbers& input : inputs)
+            all.insert(all.end(), input.begin(), input.end());
+        return all;
+    }
+    if (node.op() == "ReduceMin" || node.op() == "ReduceMax") { // of the whole vector, which its only axis is
+        ShapeNumber one = inputs[0].empty() ? ShapeNumber{-1, {}} : inputs[0][0];
+        for (const ShapeNumber& other : inputs[0])
+            one.most = node.op() == "ReduceMin" ? std::min(one.most, other.most) : std::max(one.most, other.most);
+        if (b.rank(inputValues(b, node)[0]) != 1 || one.most < 0)
+            return std::nullopt;
+        Composer c(b);
+        one.count = asCount(c, result);
+        return c.failed() ? std::nullopt : std::optional(Numbers{one});
+    }
+    if (!mostOfTwo(node.op(), {}, {}) || inputs.empty())
+        return std::nullopt;
+    ShapeNumber made{0, {}};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i].size() != 1)
+            return std::nullopt;
+        made.most = i == 0 ? inputs[0][0].most : *mostOfTwo(node.op(), made, inputs[i][0]);
+    }
+    Composer c(b);
+    made.count = asCount(c, result);
+    return made.most >= 0 && !c.failed() ? std::optional(Numbers{made}) : std::nullopt;
+}
+
+} // namespace
+
+Result<std::vector<ValueId>> convertSized(Builder& b, NodeReader& node, Converter convert)
+{
+    const std::vector<ValueId> inputs = inputValues(b, node);
+    const auto sized = [&](ValueId id) { return id.valid() && !b.dynamicAxes(id).empty(); };
+    const auto first = std::ranges::find_if(inputs, sized);
+    const bool counted = std::ranges::any_of(inputs,
+                                             [&](ValueId id) { return id.valid() && b.shapeNumbers(id) != nullptr; });
+    if (first == inputs.end() && !counted)
+        return convert(b, node);
+    const SizeRule rule = findRule(node.op());
+    if (!rule && first != inputs.end())
+        return sizedInput(node, static_cast<std::size_t>(first - inputs.begin()));
+    auto values = rule ? rule(b, node, convert) : convert(b, node);
+    if (values && counted && values->size() == 1 && values->front().valid() && !b.isConstant(values->front())
+        && isInteger(b.dtype(values->front())) && b.shapeNumbers(values->front()) == nullptr)
+        if (auto numbers = numbersAfter(b, node, values->front()))
+            b.setShapeNumbers(values->front(), *std::move(numbers));
+    return values;
+}
+
+std::vector<ValueId> inputValues(Builder& b, const NodeReader& node)
+{
+    std::vector<ValueId> values;
+    for (std::int64_t i = 0; i < node.inputCount(); ++i)
+        values.push_back(node.hasInput(i) ? b.find(node.proto().input(static_cast<int>(i))) : ValueId());
+    return values;
+}
+
+ValueId asCount(Composer& c, ValueId number)
+{
+    return c.reshape(c.cast(number, DType::I64), {});
+}
+
+ValueId maskAlong(Composer& c, ValueId x, const DynamicAxis& dynamic)
+{
+    const std::int64_t extent = c.extent(x, dynamic.axis);
+    Ints places(static_cast<std::size_t>(extent)), shape(static_cast<std::size_t>(c.rank(x) - dynamic.axis), 1);
+    std::iota(places.begin(), places.end(), 0);
+    shape[0] = extent;
+    return c.op("less", {c.reshape(c.ints(places), shape), dynamic.count});
+}
+
+ValueId filled(Builder& b, Composer& c, ValueId x, double fill)
+{
+    ValueId result = x;
+    for (const DynamicAxis& dynamic : b.dynamicAxes(x))
+        result = c.where(maskAlong(c, x, dynamic), result, c.like(x, fill));
+    return result;
+}
+
+std::optional<std::vector<ShapeNumber>> numbersOf(const Builder& b, ValueId id)
+{
+    if (const auto* const known = b.shapeNumbers(id))
+        return *known;
+    const graph::Value& value = b.graph().value(id);
+    if (!value.constant || !isInteger(value.dtype))
+        return std::nullopt;
+    const auto tensor = graph::tensorOf(value);
+    if (!tensor || tensor->bytes.size() > kShortVector * sizeof(std::int64_t))
+        return std::nullopt;
+    Numbers numbers;
+    for (const std::int64_t number : graph::operators::readInts(*tensor))
+        numbers.push_back({number, {}});
+    return numbers;
+}
+
+Ints mostOf(const std::vector<ShapeNumber>& numbers)
+{
+    Ints most;
+    for (const ShapeNumber& number : numbers)
+        most.push_back(number.most);
+    return most;
+}
+
+Result<std::vector<DynamicAxis>> joinedAxes(const Builder& b, std::span<const ValueId> values)
+{
+    std::int64_t rank = 0;
+    for (const ValueId id : values)
+        rank = std::max(rank, id.valid() ? b.rank(id) : 0);
+    std::vector<DynamicAxis> result;
+    for (std::int64_t d = 0; d < rank; ++d) {
+        ValueId count;
+        bool known = false; // some extent that is not 1
+        for (const ValueId id : values) {
+            const std::int64_t own = id.valid() ? d - (rank - b.rank(id)) : -1;
+            if (own < 0)
+                continue;
+            const ValueId here = b.countAlong(id, own);
+            if (count.valid() && here.valid() && count != here)
+                return makeError(Errc::Unsupported, say(Msg::NeedsEqualSizes));
+            count = here.valid() ? here : count;
+            known = known || (!here.valid() && b.shape(id)[static_cast<std::size_t>(own)] != 1);
+        }
+        if (count.valid() && known)
+            return makeError(Errc::Unsupported, say(Msg::NeedsEqualSizes));
+        if (count.valid())
+            result.push_back({d, count});
+    }
+    return result;
+}
+
+Result<std::int64_t> frontAxis(std::int64_t axis, std::int64_t rank)
+{
+    if (axis < -rank || axis >= rank)
+        return makeError(Errc::BadFile, say(Msg::AxisOutside, axis, rank));
+    return axis < 0 ? axis + rank : axis;
+}
+
+Error sizedAxis()
+{
+    return makeError(Errc::Unsupported, say(Msg::NeedsSizedAxis));
+}
+
+Error sizedInput(const NodeReader& node, std::size_t input)
+{
+    return makeError(Errc::Unsupported,
+                     say(Msg::NeedsSizedInput, node.proto().input(static_cast<int>(input)).substr(0, 100)));
+}
+
+} // namespace lathe::frontend::onnx_detail
