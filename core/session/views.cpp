@@ -30,9 +30,14 @@ std::string attrText(const graph::Attr& attr)
     return std::visit(Printer{}, attr);
 }
 
-TensorView viewValue(const graph::Value& value)
+TensorView viewValue(const graph::Graph& g, graph::ValueId id)
 {
-    return {value.name, toString(value.dtype), value.shape};
+    const graph::Value& value = g.value(id);
+    TensorView view{value.name, toString(value.dtype), value.shape};
+    for (const graph::OutputExtent& extent : g.outputExtents)
+        if (g.outputs[static_cast<std::size_t>(extent.output)] == id)
+            view.dynamicAxes.push_back(extent.axis);
+    return view;
 }
 
 } // namespace
@@ -43,9 +48,9 @@ std::shared_ptr<const GraphView> viewGraph(const LoadedModel& model)
     auto view = std::make_shared<GraphView>();
     view->name = g.name;
     for (const graph::ValueId id : g.inputs)
-        view->inputs.push_back(viewValue(g.value(id)));
+        view->inputs.push_back(viewValue(g, id));
     for (const graph::ValueId id : g.outputs)
-        view->outputs.push_back(viewValue(g.value(id)));
+        view->outputs.push_back(viewValue(g, id));
     for (std::size_t i = 0; i < g.nodes.size(); ++i) {
         const graph::Node& node = g.nodes[i];
         NodeView n;
@@ -58,17 +63,17 @@ std::shared_ptr<const GraphView> viewGraph(const LoadedModel& model)
             if (!id.valid())
                 continue;
             const graph::Value& value = g.value(id);
-            n.inputs.push_back(viewValue(value));
+            n.inputs.push_back(viewValue(g, id));
             if (value.constant == nullptr)
-                view->edges.push_back({value.producer.value, n.id, viewValue(value)});
+                view->edges.push_back({value.producer.value, n.id, viewValue(g, id)});
         }
         for (const graph::ValueId id : node.outputs)
-            n.outputs.push_back(viewValue(g.value(id)));
+            n.outputs.push_back(viewValue(g, id));
         view->nodes.push_back(std::move(n));
     }
     for (std::size_t i = 0; i < g.outputs.size(); ++i) {
         const graph::Value& value = g.value(g.outputs[i]);
-        view->edges.push_back({value.producer.value, -1, viewValue(value)});
+        view->edges.push_back({value.producer.value, -1, viewValue(g, g.outputs[i])});
         view->edges.back().tensor.name = g.outputName(i);
     }
     for (std::size_t s = 0; s < model.partition.subgraphs.size(); ++s) {

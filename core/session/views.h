@@ -19,6 +19,7 @@ struct TensorView
     std::string name;
     std::string dtype;
     std::vector<std::int64_t> shape;
+    std::vector<std::int32_t> dynamicAxes = {}; ///< of outputs of the network: where `shape` has the most that can be
 };
 
 struct NodeView

@@ -6,6 +6,8 @@
 #include "core/support/files.h"
 #include "tests/support/test_program.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
 #include <QTest>
 
 #include <cmath>
@@ -85,7 +87,7 @@ private slots:
         const QTemporaryDir folder;
         deploy::LibraryOptions options;
         options.output = folder.filePath("model.so").toStdString();
-        const auto staged = deploy::buildLibrary(model.graph, model.partition, choices->choices, *compiler, options);
+        auto staged = deploy::buildLibrary(model.graph, model.partition, choices->choices, *compiler, options);
         QVERIFY2(staged, staged ? "" : staged.error().message.c_str());
         const auto library = must(InProcessLibrary::open(staged->file, {.threads = 2}));
 
@@ -119,6 +121,18 @@ private slots:
             }
         }
         QVERIFY(runs >= 3);
+
+        const auto files = deploy::publishLibrary(*staged, {});
+        QVERIFY2(files, files ? "" : files.error().message.c_str());
+        QFile description(QString::fromStdString(files->description.string()));
+        QVERIFY(description.open(QIODevice::ReadOnly));
+        const QJsonArray outputs = QJsonDocument::fromJson(description.readAll())["outputs"].toArray();
+        for (std::size_t i = 0; i < library->outputs().size(); ++i) {
+            std::vector<std::int32_t> axes;
+            for (const auto axis : outputs[static_cast<qsizetype>(i)]["dynamic_axes"].toArray())
+                axes.push_back(axis.toInt());
+            QCOMPARE(axes, library->outputs()[i].dynamicAxes);
+        }
     }
 
     void theMostAndTheTrueSizeAreTold()

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lathe::ui {
@@ -52,8 +53,11 @@ QString minutesText(double seconds)
 QString shapeText(const session::TensorView& tensor)
 {
     QStringList dims;
-    for (const auto dim : tensor.shape)
-        dims << QString::number(dim);
+    for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+        const bool most = std::ranges::find(tensor.dynamicAxes, static_cast<std::int32_t>(d))
+                          != tensor.dynamicAxes.end();
+        dims << (most ? QStringLiteral("≤%1") : QStringLiteral("%1")).arg(tensor.shape[d]);
+    }
     return dims.join(QStringLiteral("×"));
 }
 

@@ -17,7 +17,7 @@ QString msRangeText(double low, double high);
 QString ageText(double seconds);
 /// "3:07"
 QString minutesText(double seconds);
-/// "1×64×56×56"
+/// "1×64×56×56"; "≤200×7" where the extent depends on data.
 QString shapeText(const session::TensorView& tensor);
 /// An action's text without the marks of its mnemonic: "&Open" is "Open", "打开(&O)" is "打开".
 QString withoutMnemonic(QString text);
