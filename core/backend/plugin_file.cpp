@@ -2,6 +2,7 @@
 
 #include "core/backend/codegen.h"
 #include "core/support/packages.h"
+#include "core/support/trusted_file.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace lathe::backend {
 
 Result<void*> openPlugin(const std::filesystem::path& path, const char* entry)
 {
+    LATHE_TRY(checkTrusted(path));
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return makeError(Errc::Incompatible, notLoaded(path.string(), ::dlerror()));

@@ -4,6 +4,7 @@
 #include "core/compute/interpret_program.h"
 #include "core/compute/interpret_values.h"
 #include "core/ir/scalar.h"
+#include "core/runtime/processors.h"
 
 #include <fmt/format.h>
 
@@ -64,8 +65,8 @@ public:
         const auto size = static_cast<std::size_t>(spatialSize(op));
         source.wide.resize((size + kLanes - 1) / kLanes);
         const std::size_t blocks = source.wide.size();
-        const std::size_t shares = std::clamp<std::size_t>(blocks / kBlocksPerThread, 1,
-                                                           std::max(1u, std::thread::hardware_concurrency()));
+        static const std::size_t processors = runtime::processorCount();
+        const std::size_t shares = std::clamp<std::size_t>(blocks / kBlocksPerThread, 1, processors);
         std::vector<Machine> machines;
         for (std::size_t share = 1; share < shares; ++share)
             machines.push_back(beside());

@@ -105,9 +105,7 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     StagedLibrary staged;
     staged.output = std::filesystem::absolute(options.output);
     staged.name = libraryName(options.name, options.output);
-    std::error_code error;
-    if (!std::filesystem::is_directory(staged.output.parent_path(), error))
-        return makeError(Errc::InvalidArgument, say(Msg::NoFolder, staged.output.parent_path().string()));
+    LATHE_TRY(checkDestination(ExportedFiles::of(staged.output, staged.name), options.overwrite));
 
     std::filesystem::path runtime = options.runtimeArchive;
     if (runtime.empty()) { // before the compiler, which takes long
@@ -153,7 +151,8 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     request.runtimeArchive = std::move(runtime);
     request.output = staged.file;
     LATHE_TRY(compiler.link(request));
-    std::filesystem::remove(planOptions.weightsFile, error);
+    std::error_code ignored;
+    std::filesystem::remove(planOptions.weightsFile, ignored);
     return staged;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deploy/destination.h"
 #include "core/deploy/estimate_parts.h"
 #include "core/deploy/plan.h"
 #include "core/deploy/port_info.h"
@@ -15,6 +16,7 @@ namespace lathe::deploy {
 struct LibraryOptions
 {
     std::filesystem::path output; ///< NAME.so; everything else goes beside it
+    bool overwrite = false; ///< also what Lathe did not write (destination.h)
     std::string name; ///< empty: from the file (names.h)
     std::filesystem::path runtimeArchive; ///< empty: findRuntimeArchive()
     std::string machine; ///< as Target::machine() names it; empty: this one
@@ -43,8 +45,8 @@ public:
     KernelSet kernels;
 };
 
-/// Collects, compiles, plans, links. Errors: InvalidArgument (a folder that cannot be written), those of the compiler
-/// and of the planner.
+/// Collects, compiles, plans, links. Errors: InvalidArgument (no such folder), those of the compiler and of the
+/// planner.
 Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition,
                                    std::span<const KernelChoice> choices, Compiler& compiler,
                                    const LibraryOptions& options);
@@ -75,14 +77,9 @@ struct LibraryFacts
     EstimateParts estimated;
 };
 
-struct ExportedFiles
-{
-    std::filesystem::path library, header, description;
-    std::vector<std::filesystem::path> examples; ///< C, C++, Python
-};
-
 /// Moves the library to its place and writes header (NAME.h), description (NAME.json) and examples (NAME_example.c,
-/// .cpp, .py) beside it, each file whole or not at all; the library last. Errors: InvalidArgument, StoreFailed.
-Result<ExportedFiles> publishLibrary(StagedLibrary& staged, const LibraryFacts& facts);
+/// .cpp, .py) beside it: all are on the disk before the first is put in its place, the library last. Errors: those of
+/// checkDestination(), StoreFailed; then nothing was changed.
+Result<ExportedFiles> publishLibrary(StagedLibrary& staged, const LibraryFacts& facts, bool overwrite = false);
 
 } // namespace lathe::deploy

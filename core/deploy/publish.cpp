@@ -1,12 +1,13 @@
 #include "core/deploy/library.h"
 #include "core/deploy/templates.h"
-#include "core/support/files.h"
-#include "core/support/message.h"
+#include "core/support/prepared_file.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace lathe::deploy {
 
@@ -48,6 +49,7 @@ std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
         subgraphs.push_back(std::move(entry));
     }
     const ordered_json json = {
+        {"note", fmt::format("{}; without this line it is yours, and an export leaves it alone", kOwnMark)},
         {"name", staged.name},
         {"network", facts.network},
         {"model",
@@ -76,29 +78,30 @@ std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
 
 } // namespace
 
-Result<ExportedFiles> publishLibrary(StagedLibrary& staged, const LibraryFacts& facts)
+Result<ExportedFiles> publishLibrary(StagedLibrary& staged, const LibraryFacts& facts, bool overwrite)
 {
-    const std::filesystem::path folder = staged.output.parent_path();
-    ExportedFiles files;
-    files.library = staged.output;
-    files.header = folder / (staged.name + ".h");
-    files.description = folder / (staged.name + ".json");
-    LATHE_TRY(writeFileAtomically(files.header, fillTemplate(kHeaderTemplate, staged.name)));
-    LATHE_TRY(writeFileAtomically(files.description, describe(staged, facts)));
-    const std::pair<const char*, std::string_view> examples[] = {
-        {".c", kExampleC}, {".cpp", kExampleCpp}, {".py", kExamplePython}};
-    for (const auto& [suffix, text] : examples) {
-        files.examples.push_back(folder / (staged.name + "_example" + suffix));
-        std::string filled = fillTemplate(text, staged.name);
+    ExportedFiles files = ExportedFiles::of(staged.output, staged.name);
+    LATHE_TRY(checkDestination(files, overwrite)); // again: the export took a while
+    std::vector<PreparedFile> prepared;
+    const auto prepare = [&](const std::filesystem::path& file, std::string_view text) -> Result<> {
+        LATHE_TRY_ASSIGN(PreparedFile written, PreparedFile::write(file, std::as_bytes(std::span(text))));
+        prepared.push_back(std::move(written));
+        return {};
+    };
+    LATHE_TRY(prepare(files.header, fillTemplate(kHeaderTemplate, staged.name)));
+    LATHE_TRY(prepare(files.description, describe(staged, facts)));
+    const std::string_view examples[] = {kExampleC, kExampleCpp, kExamplePython};
+    for (std::size_t i = 0; i < std::size(examples); ++i) {
+        std::string filled = fillTemplate(examples[i], staged.name);
         constexpr std::string_view kFileMark = "@FILE@";
         for (std::size_t at = filled.find(kFileMark); at != std::string::npos; at = filled.find(kFileMark))
             filled.replace(at, kFileMark.size(), staged.output.filename().string());
-        LATHE_TRY(writeFileAtomically(files.examples.back(), filled));
+        LATHE_TRY(prepare(files.examples[i], filled));
     }
-    std::error_code error;
-    std::filesystem::rename(staged.file, staged.output, error);
-    if (error)
-        return makeError(Errc::StoreFailed, say(Msg::NotWritten, staged.output.string(), error.message()));
+    LATHE_TRY(syncFile(staged.file));
+    for (PreparedFile& file : prepared)
+        LATHE_TRY(file.put());
+    LATHE_TRY(replaceFile(staged.file, staged.output));
     staged.file.clear();
     return files;
 }

@@ -2,6 +2,7 @@
 
 #include "core/measure/batch.h"
 #include "core/support/message.h"
+#include "core/target/detect.h"
 #include "core/target/target.h"
 #include "core/wire/failure.h"
 #include "core/wire/messages.h"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace lathe::measure {
 
@@ -52,7 +52,7 @@ Result<std::unique_ptr<Measurer>> Measurer::create(MeasurerOptions options)
     LATHE_TRY(checkMeasurable(target));
     auto impl = std::make_unique<Impl>();
     if (options.builders == 0)
-        options.builders = std::max(1u, std::thread::hardware_concurrency());
+        options.builders = availableThreads();
     if (options.devices.empty())
         options.devices.push_back(deviceOf(target));
     options.quietGate = options.quietGate && target.traits().sharesCores;

@@ -6,6 +6,7 @@
 
 #include "core/runtime/array.h"
 #include "core/runtime/clock.h"
+#include "core/runtime/processors.h"
 #include "core/runtime/true_shape.h"
 
 #include <cstdarg>
@@ -138,7 +139,7 @@ Status Executor::prepare(const Model& model, const ExecutorOptions& options)
     if (options.parallelFor != nullptr) {
         m_parallelFor = options.parallelFor;
         m_parallelForUser = options.parallelForUser;
-        m_parts = options.pool.threads > 0 ? options.pool.threads : processorCount();
+        m_parts = options.pool.threads > 0 ? options.pool.threads : processorCount(options.pool.systemRoot);
     } else {
         m_pool = Pool::create(options.pool);
         if (m_pool == nullptr)
@@ -277,6 +278,29 @@ std::byte* Executor::pointerTo(const ImageTensor& tensor) const
     return nullptr;
 }
 
+/// A kernel may write to an output before all of an input is read.
+Status Executor::refuseOverlaps()
+{
+    const Image& image = m_model->image();
+    const auto overlap = [](const Port& a, const Port& b) {
+        return a.bound < b.bound + b.bytes && b.bound < a.bound + a.bytes;
+    };
+    const auto refuse = [&](std::uint64_t output, const char* what, const ImagePort& other) {
+        return fail(Status::InvalidArgument, "the buffer of output \"%s\" overlaps that of %s \"%s\"",
+                    image.string(image.tensors[image.outputs[output].tensor].name), what,
+                    image.string(image.tensors[other.tensor].name));
+    };
+    for (std::uint64_t i = 0; i < image.header->outputs.count; ++i) {
+        for (std::uint64_t k = 0; k < image.header->inputs.count; ++k)
+            if (overlap(m_outputs[i], m_inputs[k]))
+                return refuse(i, "input", image.inputs[k]);
+        for (std::uint64_t k = 0; k < i; ++k)
+            if (overlap(m_outputs[i], m_outputs[k]))
+                return refuse(i, "output", image.outputs[k]);
+    }
+    return Status::Ok;
+}
+
 void Executor::refreshPointers()
 {
     const Image& image = m_model->image();
@@ -387,8 +411,11 @@ Status Executor::prepareRun()
     for (std::uint32_t i = 0; i < image.header->outputs.count; ++i)
         if (const Status status = portBuffer(m_outputs, image.header->outputs.count, i); status != Status::Ok)
             return status;
-    if (m_stalePointers)
+    if (m_stalePointers) {
+        if (const Status status = refuseOverlaps(); status != Status::Ok)
+            return status;
         refreshPointers();
+    }
     return Status::Ok;
 }
 

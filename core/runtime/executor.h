@@ -16,7 +16,8 @@ enum class Status : std::int32_t
     InvalidArgument = 1,
     Damaged = 2,
     NoMemory = 3,
-    KernelFailed = 4
+    KernelFailed = 4,
+    Busy = 5
 };
 
 /// What a library is made of. All of it must outlive the Model.
@@ -95,6 +96,7 @@ public:
     void* inputBuffer(std::uint32_t index);
     void* outputBuffer(std::uint32_t index);
 
+    /// InvalidArgument: an input is not bound, or an output's buffer overlaps another port's.
     Status run();
     /// As of the last run: where an extent depends on data, the true one. The buffer then holds the elements of that
     /// shape, dense, and what lies behind them means nothing. Before the first run: the most that it can be. `shape`
@@ -132,6 +134,7 @@ private:
                 const char* what);
     Status portBuffer(Port* ports, std::uint64_t count, std::uint32_t index);
     std::byte* pointerTo(const ImageTensor& tensor) const;
+    Status refuseOverlaps();
     void refreshPointers();
     void resetShapes();
     std::int32_t runStep(const Step& step, std::uint32_t part, std::uint32_t parts) const;

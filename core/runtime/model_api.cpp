@@ -8,7 +8,10 @@
 
 #include <pthread.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 
 using namespace lathe;
 using namespace lathe::runtime;
@@ -17,7 +20,8 @@ static_assert(LATHE_OK == static_cast<int>(Status::Ok)
               && LATHE_INVALID_ARGUMENT == static_cast<int>(Status::InvalidArgument)
               && LATHE_DAMAGED == static_cast<int>(Status::Damaged)
               && LATHE_NO_MEMORY == static_cast<int>(Status::NoMemory)
-              && LATHE_KERNEL_FAILED == static_cast<int>(Status::KernelFailed));
+              && LATHE_KERNEL_FAILED == static_cast<int>(Status::KernelFailed)
+              && LATHE_BUSY == static_cast<int>(Status::Busy));
 static_assert(LATHE_BOOL == static_cast<int>(DType::Bool) && LATHE_FLOAT64 == static_cast<int>(DType::F64));
 
 extern "C" {
@@ -32,11 +36,88 @@ extern const std::uint64_t lathe_0_phase_count;
 struct lathe_instance
 {
     Executor* executor = nullptr;
+    std::atomic<pthread_t> user{}; ///< the thread that is in a call; zero: none is
+    std::atomic<bool> refused = false; ///< the last call that failed was one that met another's
     lathe_observer observer = nullptr;
     void* observerUser = nullptr;
 };
 
 namespace {
+
+/// A call on an instance, which no other thread may be in meanwhile. Those that a run's observer makes are in that run.
+class Use
+{
+public:
+    explicit Use(lathe_instance* instance)
+        : m_instance(instance)
+    {
+        if (instance == nullptr)
+            return;
+        const pthread_t self = pthread_self();
+        pthread_t other{};
+        m_alone = instance->user.compare_exchange_strong(other, self, std::memory_order_acquire);
+        m_within = !m_alone && other == self;
+        if (!m_alone && !m_within)
+            instance->refused.store(true, std::memory_order_relaxed);
+    }
+    ~Use()
+    {
+        if (m_alone)
+            m_instance->user.store(pthread_t{}, std::memory_order_release);
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+    explicit operator bool() const { return m_alone || m_within; }
+    /// Not even by this thread: for what cannot be done within a run.
+    bool alone() const
+    {
+        if (m_within)
+            m_instance->refused.store(true, std::memory_order_relaxed);
+        return m_alone;
+    }
+    /// How the call went: if not well, last_error() is about it.
+    std::int32_t ended(Status status) const
+    {
+        if (status != Status::Ok)
+            m_instance->refused.store(false, std::memory_order_relaxed);
+        return static_cast<std::int32_t>(status);
+    }
+    void* ended(void* buffer) const
+    {
+        ended(buffer != nullptr ? Status::Ok : Status::NoMemory);
+        return buffer;
+    }
+    std::int32_t failure() const { return m_instance == nullptr ? LATHE_INVALID_ARGUMENT : LATHE_BUSY; }
+
+private:
+    lathe_instance* m_instance;
+    bool m_alone = false, m_within = false;
+};
+
+constexpr std::size_t kMostOptions = 4096; ///< bytes; what claims to have more is no lathe_options
+/// Where lathe_options ended in its first version.
+constexpr std::size_t kFirstOptions = offsetof(lathe_options, keep_weights_mapped) + sizeof(std::uint32_t);
+
+/// What the caller's version of the options says, with zeros for fields that it does not know.
+bool readOptions(const lathe_options* given, lathe_options& options, ErrorText& error)
+{
+    options = lathe_options{};
+    if (given == nullptr)
+        return true;
+    const std::size_t size = given->struct_size;
+    bool more = size > kMostOptions;
+    for (std::size_t i = sizeof options; i < size && !more; ++i)
+        more = reinterpret_cast<const unsigned char*>(given)[i] != 0;
+    if (size < kFirstOptions || more) {
+        error.set("lathe_options.struct_size is %zu, %s", size,
+                  more ? "and a field is set that this library does not know: it is older than the header"
+                       : "less than the options had in their first version: set it to sizeof(lathe_options)");
+        return false;
+    }
+    std::memcpy(&options, given, size < sizeof options ? size : sizeof options);
+    return true;
+}
 
 /// Weights and description are opened by the first instance and dropped with the last.
 struct SharedModel
@@ -184,19 +265,15 @@ lathe_instance* lathe_0_create(const lathe_options* options, char* error, std::s
     ExecutorOptions wanted;
     bool copyWeights = true;
     lathe_instance* instance = nullptr;
-    if (options != nullptr && options->struct_size != sizeof(lathe_options)) {
-        text.set("lathe_options.struct_size is %u, this library knows %zu", options->struct_size,
-                 sizeof(lathe_options));
-    } else {
-        if (options != nullptr) {
-            wanted.pool.threads = options->threads;
-            wanted.pool.pin = options->pin_threads != 0;
-            if (options->idle_spin_us != 0)
-                wanted.pool.idleSpinMicroseconds = options->idle_spin_us;
-            wanted.parallelFor = options->parallel_for;
-            wanted.parallelForUser = options->parallel_for_user;
-            copyWeights = options->keep_weights_mapped == 0;
-        }
+    lathe_options given;
+    if (readOptions(options, given, text)) {
+        wanted.pool.threads = given.threads;
+        wanted.pool.pin = given.pin_threads != 0;
+        if (given.idle_spin_us != 0)
+            wanted.pool.idleSpinMicroseconds = given.idle_spin_us;
+        wanted.parallelFor = given.parallel_for;
+        wanted.parallelForUser = given.parallel_for_user;
+        copyWeights = given.keep_weights_mapped == 0;
         const Model* const model = acquireModel(copyWeights, text);
         if (model != nullptr) {
             instance = makeArray<lathe_instance>(1);
@@ -229,47 +306,55 @@ void lathe_0_destroy(lathe_instance* instance)
 
 std::int32_t lathe_0_bind_input(lathe_instance* instance, std::uint32_t index, const void* data, std::size_t bytes)
 {
-    return instance == nullptr ? LATHE_INVALID_ARGUMENT
-                               : static_cast<std::int32_t>(instance->executor->bindInput(index, data, bytes));
+    const Use use(instance);
+    return use ? use.ended(instance->executor->bindInput(index, data, bytes)) : use.failure();
 }
 
 std::int32_t lathe_0_bind_output(lathe_instance* instance, std::uint32_t index, void* data, std::size_t bytes)
 {
-    return instance == nullptr ? LATHE_INVALID_ARGUMENT
-                               : static_cast<std::int32_t>(instance->executor->bindOutput(index, data, bytes));
+    const Use use(instance);
+    return use ? use.ended(instance->executor->bindOutput(index, data, bytes)) : use.failure();
 }
 
 void* lathe_0_input_buffer(lathe_instance* instance, std::uint32_t index)
 {
-    return instance == nullptr ? nullptr : instance->executor->inputBuffer(index);
+    const Use use(instance);
+    return use ? use.ended(instance->executor->inputBuffer(index)) : nullptr;
 }
 
 void* lathe_0_output_buffer(lathe_instance* instance, std::uint32_t index)
 {
-    return instance == nullptr ? nullptr : instance->executor->outputBuffer(index);
+    const Use use(instance);
+    return use ? use.ended(instance->executor->outputBuffer(index)) : nullptr;
 }
 
 std::int32_t lathe_0_run(lathe_instance* instance)
 {
-    return instance == nullptr ? LATHE_INVALID_ARGUMENT : static_cast<std::int32_t>(instance->executor->run());
+    const Use use(instance);
+    return use.alone() ? use.ended(instance->executor->run()) : use.failure();
 }
 
 std::int32_t lathe_0_output_shape(lathe_instance* instance, std::uint32_t index, std::int64_t* shape)
 {
-    return instance == nullptr || shape == nullptr
-               ? LATHE_INVALID_ARGUMENT
-               : static_cast<std::int32_t>(instance->executor->outputShape(index, shape));
+    const Use use(instance);
+    if (!use)
+        return use.failure();
+    return shape == nullptr ? LATHE_INVALID_ARGUMENT : use.ended(instance->executor->outputShape(index, shape));
 }
 
 std::int32_t lathe_0_run_chain(lathe_instance* instance, std::uint32_t first, std::uint32_t last)
 {
-    return instance == nullptr ? LATHE_INVALID_ARGUMENT
-                               : static_cast<std::int32_t>(instance->executor->runChain(first, last));
+    const Use use(instance);
+    return use.alone() ? use.ended(instance->executor->runChain(first, last)) : use.failure();
 }
 
 const char* lathe_0_last_error(const lathe_instance* instance)
 {
-    return instance == nullptr ? "there is no instance" : instance->executor->lastError().text;
+    if (instance == nullptr)
+        return "there is no instance";
+    return instance->refused.load(std::memory_order_relaxed)
+               ? "the instance is in another call: each thread needs an instance of its own"
+               : instance->executor->lastError().text;
 }
 
 std::uint32_t lathe_0_threads(const lathe_instance* instance)
@@ -279,7 +364,7 @@ std::uint32_t lathe_0_threads(const lathe_instance* instance)
 
 void lathe_0_set_profiling(lathe_instance* instance, std::int32_t on)
 {
-    if (instance != nullptr)
+    if (const Use use(instance); use)
         instance->executor->setProfiling(on != 0);
 }
 
@@ -304,7 +389,8 @@ std::int32_t lathe_0_profile_entry(const lathe_instance* instance, std::uint32_t
 
 void lathe_0_set_observer(lathe_instance* instance, lathe_observer observer, void* user)
 {
-    if (instance == nullptr)
+    const Use use(instance);
+    if (!use)
         return;
     instance->observer = observer;
     instance->observerUser = user;

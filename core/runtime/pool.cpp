@@ -10,6 +10,7 @@
 
 #include "core/runtime/clock.h"
 #include "core/runtime/libc_versions.h"
+#include "core/runtime/processors.h"
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -25,6 +26,7 @@ namespace lathe::runtime {
 namespace {
 
 constexpr std::uint32_t kMostThreads = 1024;
+constexpr std::uint64_t kBriefSpin = 50'000; ///< nanoseconds: about what it costs to wake a sleeper
 
 void pause()
 {
@@ -43,6 +45,19 @@ void futexWait(std::atomic<std::uint32_t>& word, std::uint32_t old)
 void futexWakeAll(std::atomic<std::uint32_t>& word)
 {
     syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+/// Processors of this process's mask, at least 1.
+std::uint32_t maskedProcessors()
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    std::uint32_t count = 0;
+    for (int i = 0; i < CPU_SETSIZE; ++i)
+        count += CPU_ISSET(i, &set) ? 1u : 0u;
+    return count > 0 ? count : 1;
 }
 
 /// The index-th processor of this process's mask, modulo their number; -1 if the mask cannot be read.
@@ -106,18 +121,6 @@ void runPhases(void* context, std::uint32_t part, std::uint32_t parts)
 
 } // namespace
 
-std::uint32_t processorCount()
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1;
-    std::uint32_t count = 0;
-    for (int i = 0; i < CPU_SETSIZE; ++i)
-        count += CPU_ISSET(i, &set) ? 1u : 0u;
-    return count > 0 ? count : 1;
-}
-
 bool pinThisThread(std::uint32_t index)
 {
     return bindThisThread(allowedProcessor(index));
@@ -125,8 +128,8 @@ bool pinThisThread(std::uint32_t index)
 
 Pool* Pool::create(const PoolOptions& options)
 {
-    const std::uint32_t processors = processorCount();
-    const std::uint32_t parts = options.threads > 0 ? options.threads : processors;
+    const std::uint32_t processors = maskedProcessors();
+    const std::uint32_t parts = options.threads > 0 ? options.threads : processorCount(options.systemRoot);
     if (parts > kMostThreads)
         return nullptr;
     void* memory = nullptr;
@@ -141,6 +144,11 @@ Pool* Pool::create(const PoolOptions& options)
     if (parts > processors) { // a spinning waiter would keep the processor from the part that it waits for
         pool->m_idleSpin = 0;
         pool->m_barrierSpin = 0;
+    } else if (processorQuota(options.systemRoot) / 1000 < parts) {
+        // There is a processor for each part, but not time for all: who spins uses up what the others need, and then
+        // all stand still until the next period, commonly for tens of milliseconds.
+        pool->m_idleSpin = pool->m_idleSpin < kBriefSpin ? pool->m_idleSpin : kBriefSpin;
+        pool->m_barrierSpin = kBriefSpin;
     }
     pool->m_spreads = !options.pin && parts <= processors;
     if (parts > 1) {

@@ -12,11 +12,13 @@ namespace lathe::runtime {
 
 struct PoolOptions
 {
-    std::uint32_t threads = 0; ///< parts, the caller's included; 0: the processors that this process may use
+    std::uint32_t threads = 0; ///< parts, the caller's included; 0: processorCount()
     bool pin =
         false; ///< workers are bound to one processor each, the second allowed one first; the caller is left alone
     /// How long an idle worker spins before it sleeps. A sleeping worker costs the next dispatch tens of microseconds.
+    /// A process whose quota is below its threads has no time to spin, and spins briefly.
     std::uint32_t idleSpinMicroseconds = 500;
+    const char* systemRoot = ""; ///< of processorQuota(); tests give another
 };
 
 /// One kernel call: every part runs every phase, with a barrier between phases.
@@ -93,9 +95,8 @@ struct PoolDeleter
     void operator()(Pool* pool) const { Pool::destroy(pool); }
 };
 
-/// Processors that this process may use: at least 1.
-std::uint32_t processorCount();
-/// Binds the calling thread to the index-th of them (modulo their number). False if the system refuses.
+/// Binds the calling thread to the index-th processor of this process's mask (modulo their number). False if the system
+/// refuses.
 bool pinThisThread(std::uint32_t index);
 
 } // namespace lathe::runtime

@@ -3,6 +3,7 @@
 #include "core/support/files.h"
 #include "core/support/message.h"
 #include "core/support/packages.h"
+#include "core/support/trusted_file.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -32,6 +33,7 @@ Error toError(const LatheDeviceError& error, std::string_view doing)
 
 Result<const LatheDeviceApi*> loadLibrary(const std::filesystem::path& path)
 {
+    LATHE_TRY(checkTrusted(path));
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return makeError(Errc::Incompatible, notLoaded(path.string(), ::dlerror()));

@@ -10,6 +10,7 @@
 #include "core/support/hash.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "core/target/detect.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -63,6 +64,11 @@ Result<> checkMeasurable(const std::string& text)
 {
     LATHE_TRY_ASSIGN(const Target target, parseTarget(text));
     return measure::checkMeasurable(target);
+}
+
+unsigned threadsHere()
+{
+    return availableThreads();
 }
 
 } // namespace lathe::session

@@ -11,6 +11,9 @@ namespace lathe::session {
 /// Whether candidates for `target` can be measured from here. Unsupported, with the reason; those of Target::parse.
 Result<> checkMeasurable(const std::string& target);
 
+/// Threads of this process that can run at once, by its affinity mask and the quotas of its control groups.
+unsigned threadsHere();
+
 /// One small kernel built for a target, launched and compared with what it must compute.
 struct SelfTest
 {

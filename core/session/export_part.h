@@ -18,6 +18,9 @@ public:
     /// What compile() would run where; `strict` as in CompileOptions. May be called on any thread beside the others.
     /// StoreFailed, Unsupported.
     virtual Result<Coverage> coverage(bool strict) const = 0;
+    /// Whether compile() may write its files: InvalidArgument naming those that Lathe did not write, or what else is in
+    /// their way. Reads little; any thread.
+    virtual Result<> destination(const CompileOptions& options) const = 0;
     /// Compile with the best records, verify, benchmark, export. Blocks: call it off the GUI thread. Errors:
     /// Incompatible if a task has no record and allowDefault is off (names them all), BuildFailed, WrongAnswer,
     /// Cancelled.

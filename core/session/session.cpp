@@ -98,6 +98,7 @@ public:
     Result<ScheduleView> bestSchedule(std::int32_t task) const override;
     Result<std::unique_ptr<History>> history() const override;
     Result<Coverage> coverage(bool strict) const override;
+    Result<> destination(const CompileOptions& options) const override { return checkExportFiles(options); }
     Result<CompileReport> compile(const CompileOptions& options, const Progress& progress,
                                   std::stop_token stop) override;
 

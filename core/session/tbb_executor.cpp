@@ -1,5 +1,7 @@
 #include "core/session/tbb_executor.h"
 
+#include "core/target/detect.h"
+
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -37,7 +39,7 @@ class TbbExecutor final : public Executor
 {
 public:
     explicit TbbExecutor(unsigned threads)
-        : m_arena(threads == 0 ? tbb::task_arena::automatic : static_cast<int>(threads))
+        : m_arena(static_cast<int>(threads == 0 ? availableThreads() : threads))
     {
     }
 

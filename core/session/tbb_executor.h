@@ -6,7 +6,7 @@
 
 namespace lathe::session {
 
-/// oneTBB behind the Executor interface; the only file that sees TBB is tbb_executor.cpp. 0: one thread per core.
+/// oneTBB behind the Executor interface; the only file that sees TBB is tbb_executor.cpp. 0: availableThreads().
 std::unique_ptr<Executor> makeTbbExecutor(unsigned threads = 0);
 
 } // namespace lathe::session

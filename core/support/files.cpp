@@ -2,6 +2,7 @@
 
 #include "core/support/message.h"
 #include "core/support/open_file.h"
+#include "core/support/prepared_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <utility>
 
 namespace fs = std::filesystem;
@@ -21,19 +21,6 @@ namespace fs = std::filesystem;
 namespace lathe {
 
 namespace {
-
-Errc writeErrc(int code)
-{
-    switch (code) {
-    case ENOENT:
-    case ENOTDIR:
-    case EACCES:
-    case EPERM:
-    case EISDIR:
-    case EROFS: return Errc::InvalidArgument;
-    default: return Errc::StoreFailed;
-    }
-}
 
 /// The folder's descriptor with an flock on it; -1 if another holds one or the folder is gone.
 int lockFolder(const fs::path& folder)
@@ -44,22 +31,6 @@ int lockFolder(const fs::path& folder)
         || ::lstat(folder.c_str(), &there) != 0 || ours.st_ino != there.st_ino || ours.st_dev != there.st_dev)
         return -1;
     return opened.release();
-}
-
-/// Gives a file without a name one beside `path`, which is put into `name`. Zero, or errno.
-int nameBeside(int fd, const fs::path& path, std::string& name)
-{
-    std::random_device random;
-    for (int attempt = 0; attempt < 100; ++attempt) {
-        name = fmt::format("{}.{:06x}", path.string(), random() & 0xffffffu);
-        if (::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", fd).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW)
-            == 0)
-            return 0;
-        if (errno != EEXIST)
-            break;
-    }
-    name.clear();
-    return errno;
 }
 
 /// Removes temporary folders that no living program holds.
@@ -117,52 +88,8 @@ Result<std::string> readFile(const fs::path& path, std::uint64_t maxBytes)
 
 Result<> writeFileAtomically(const fs::path& path, std::span<const std::byte> bytes)
 {
-    const auto failed = [&](const char* doing, int code) {
-        return makeError(writeErrc(code), say(Msg::CannotDo, phrase(doing), path.string(), std::strerror(code)));
-    };
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    // Without a name until all of it is on the disk, where the file system can do that: a program that is killed
-    // meanwhile leaves nothing behind.
-    std::string temporary;
-    OpenFile file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
-    if (file.get() < 0) {
-        temporary = path.string() + ".XXXXXX";
-        file = OpenFile(::mkostemp(temporary.data(), O_CLOEXEC));
-        if (file.get() < 0)
-            return failed("create a file beside", errno);
-        // mkstemp makes the file private; the result gets the mode that open() would have given.
-        const mode_t mask = ::umask(0);
-        ::umask(mask);
-        ::fchmod(file.get(), 0666 & ~mask);
-    }
-    const auto abandon = [&](const char* doing, int code) {
-        if (!temporary.empty())
-            ::unlink(temporary.c_str());
-        return failed(doing, code);
-    };
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-        const ssize_t n = ::write(file.get(), bytes.data() + done, bytes.size() - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return abandon("write", errno);
-        done += static_cast<std::size_t>(n);
-    }
-    if (::fsync(file.get()) != 0)
-        return abandon("sync", errno);
-    if (temporary.empty()) {
-        if (const int code = nameBeside(file.get(), path, temporary); code != 0)
-            return abandon("create a file beside", code);
-    }
-    if (::close(file.release()) != 0)
-        return abandon("close", errno);
-    if (::rename(temporary.c_str(), path.c_str()) != 0)
-        return abandon("replace", errno);
-    const OpenFile parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (parent.get() >= 0)
-        ::fsync(parent.get()); // the rename itself; some file systems refuse this, and then it is not needed
-    return {};
+    LATHE_TRY_ASSIGN(PreparedFile prepared, PreparedFile::write(path, bytes));
+    return prepared.put();
 }
 
 Result<> writeFileAtomically(const fs::path& path, std::string_view text)
@@ -234,8 +161,6 @@ Result<fs::path> findProgram(std::string_view name)
 
 fs::path pluginDir()
 {
-    if (const char* given = std::getenv("LATHE_PLUGIN_PATH"); given && *given)
-        return given;
     return installPrefix() / "lib" / "lathe" / "plugins";
 }
 

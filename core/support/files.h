@@ -15,8 +15,8 @@ namespace lathe {
 /// Whole contents. Errors: NotFound, or BadFile if it is no regular file, unreadable or larger than maxBytes.
 Result<std::string> readFile(const std::filesystem::path& path, std::uint64_t maxBytes = UINT64_MAX);
 
-/// Writes beside the target, syncs and renames, so that a reader sees the old contents or the new ones, also after a
-/// power loss. Errors: InvalidArgument (no such folder, not permitted), StoreFailed (disk full ...).
+/// Writes beside the target, syncs and renames (prepared_file.h), so that a reader sees the old contents or the new
+/// ones, also after a power loss. Errors: InvalidArgument (no such folder, not permitted), StoreFailed (disk full ...).
 Result<> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 Result<> writeFileAtomically(const std::filesystem::path& path, std::string_view text);
 
@@ -53,7 +53,8 @@ std::filesystem::path executablePath();
 std::filesystem::path installPrefix();
 /// Errors: NotFound, with the places that were tried.
 Result<std::filesystem::path> findProgram(std::string_view name); ///< "lathe-runner"
-/// $LATHE_PLUGIN_PATH (one folder), else PREFIX/lib/lathe/plugins.
+/// PREFIX/lib/lathe/plugins: back ends come from the installation alone. Tests with other ones have an installation of
+/// their own (lathe_add_installation in packaging/cmake).
 std::filesystem::path pluginDir();
 
 } // namespace lathe

@@ -1,13 +1,12 @@
 #include "core/target/detect.h"
 
-#include <sched.h>
+#include "core/runtime/processors.h"
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <thread>
 
 namespace lathe {
 namespace {
@@ -176,14 +175,9 @@ Hardware detectHardware(const std::filesystem::path& root)
     return Detection(root).run();
 }
 
-unsigned availableThreads()
+unsigned availableThreads(const std::filesystem::path& root)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        if (const int count = CPU_COUNT(&set); count > 0)
-            return static_cast<unsigned>(count);
-    return std::max(1u, std::thread::hardware_concurrency());
+    return runtime::processorCount(root == "/" ? "" : root.c_str());
 }
 
 } // namespace lathe

@@ -11,7 +11,7 @@ namespace lathe {
 /// and its origin says so. Hybrid machines are described by CPU 0.
 Hardware detectHardware(const std::filesystem::path& root = "/");
 
-/// Threads that this process may run at once (affinity mask), at least 1.
-unsigned availableThreads();
+/// Threads of this process that can run at once, by its affinity mask and the quotas of its control groups: at least 1.
+unsigned availableThreads(const std::filesystem::path& root = "/");
 
 } // namespace lathe

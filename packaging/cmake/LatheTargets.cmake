@@ -103,3 +103,33 @@ function(lathe_add_test name)
     endif()
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
+
+# lathe_add_installation(loom TESTS back_end_tests PLUGINS cpu_codegen cpu_device MODULES lathe_example_loom_rules ...): programs load plugins from
+# their own installation alone, so that tests with other ones have another installation: tests/installations/loom in the build folder, with the
+# programs, these of Lathe's plugins, these modules, and the test programs in its folder tests.
+function(lathe_add_installation name)
+    cmake_parse_arguments(ARG "" "" "TESTS;PLUGINS;MODULES" ${ARGN})
+    set(prefix "${CMAKE_BINARY_DIR}/tests/installations/${name}")
+    set(commands COMMAND "${CMAKE_COMMAND}" -E make_directory "${prefix}/bin" "${prefix}/lib/lathe/plugins")
+    set(parts)
+    foreach(program lathe-builder lathe-cli lathe-runner) # by another name of the same file: a link would lead to the installation that it is of
+        list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E create_hardlink "$<TARGET_FILE:${program}>" "${prefix}/bin/${program}")
+        list(APPEND parts ${program})
+    endforeach()
+    foreach(plugin ${ARG_PLUGINS})
+        list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E create_symlink "$<TARGET_FILE:lathe_plugin_${plugin}>" "${prefix}/lib/lathe/plugins/${plugin}.so")
+        list(APPEND parts lathe_plugin_${plugin})
+    endforeach()
+    list(APPEND commands
+        COMMAND "${CMAKE_COMMAND}" -E create_symlink "${CMAKE_BINARY_DIR}/lib/lathe/runtime" "${prefix}/lib/lathe/runtime"
+        COMMAND "${CMAKE_COMMAND}" -E create_symlink "${CMAKE_BINARY_DIR}/share" "${prefix}/share")
+    add_custom_command(OUTPUT "${prefix}/complete" ${commands} COMMAND "${CMAKE_COMMAND}" -E touch "${prefix}/complete" DEPENDS ${parts} VERBATIM)
+    add_custom_target(lathe_installation_${name} DEPENDS "${prefix}/complete")
+    foreach(module ${ARG_MODULES})
+        set_target_properties(${module} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${prefix}/lib/lathe/plugins")
+    endforeach()
+    foreach(program ${ARG_TESTS})
+        set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${prefix}/tests")
+        add_dependencies(${program} lathe_installation_${name} lathe_deploy_runtime ${ARG_MODULES})
+    endforeach()
+endfunction()

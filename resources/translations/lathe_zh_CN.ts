@@ -1680,6 +1680,38 @@
             <translation>无法写入“{file}”：{reason}</translation>
         </message>
         <message>
+            <source>Lathe did not write {files} and replaces nothing of others: choose another folder or --name, or allow it with --overwrite</source>
+            <translation>{files} 不是 Lathe 写的，Lathe 不会替换他人的文件：请换一个文件夹或 --name，或用 --overwrite 允许替换</translation>
+        </message>
+        <message>
+            <source>the library cannot be called {file}: a file that goes with it has that name</source>
+            <translation>库不能命名为 {file}：随库写出的文件中有一个用这个名字</translation>
+        </message>
+        <message>
+            <source>{file} is not loaded, since every user of this machine may change {changed}: take that permission away (chmod o-w)</source>
+            <translation>未加载 {file}：本机的所有用户都可以修改 {changed}，请收回该权限（chmod o-w）</translation>
+        </message>
+        <message>
+            <source>{file} is not loaded: it belongs to another user, who is neither root, nor the owner of this program, nor who runs it</source>
+            <translation>未加载 {file}：它属于另一个用户，此用户既不是 root，也不是本程序的所有者或运行者</translation>
+        </message>
+        <message>
+            <source>round {round} was interrupted and cannot be repeated, since other candidates are proposed now: its {count} stored trials count as all of it</source>
+            <translation>第 {round} 轮曾被中断且无法重现，因为现在提出的候选不同：已保存的 {count} 次试验算作整轮</translation>
+        </message>
+        <message>
+            <source>the target &apos;{target}&apos; is given twice</source>
+            <translation>目标“{target}”给出了两次</translation>
+        </message>
+        <message>
+            <source>one library is for one machine: &apos;{first}&apos; and &apos;{other}&apos; are for different ones</source>
+            <translation>一个库只用于一种机器：“{first}”与“{other}”用于不同的机器</translation>
+        </message>
+        <message>
+            <source>for the target {target}: {reason}</source>
+            <translation>对于目标 {target}：{reason}</translation>
+        </message>
+        <message>
             <source>&apos;{file}&apos; was exported for {machine}, this machine is {here}</source>
             <translation>“{file}”是为 {machine} 导出的，本机是 {here}</translation>
         </message>
@@ -3498,6 +3530,10 @@
         <message>
             <source>&amp;Measure the library</source>
             <translation>测量该库(&amp;M)</translation>
+        </message>
+        <message>
+            <source>&amp;Replace these files</source>
+            <translation>替换这些文件(&amp;R)</translation>
         </message>
         <message>
             <source>&amp;Open folder</source>

@@ -290,6 +290,28 @@ private slots:
         QVERIFY(QDir(folder).entryList({"*roomless*"}, QDir::Files | QDir::Hidden).isEmpty());
     }
 
+    void filesOfTheUserAreNotReplacedByAnExport()
+    {
+        QVERIFY(QDir(m_dir.path()).mkdir("mine"));
+        QFile mine(m_dir.filePath("mine/net.json"));
+        QVERIFY(mine.open(QIODevice::WriteOnly) && mine.write("{\"threshold\": 3}") > 0);
+        mine.close();
+        const QStringList words = {"compile",    "zoo:mlp", "--allow-default", "--no-verify",
+                                   "--no-bench", "-o",      "mine/libnet.so"};
+        const Output refused = cli(words);
+        QCOMPARE(refused.code, 1);
+        QVERIFY2(refused.err.contains("mine/net.json") && refused.err.contains("--overwrite")
+                     && refused.err.count('\n') == 1,
+                 refused.err);
+        QCOMPARE(QDir(m_dir.filePath("mine")).entryList(QDir::Files), QStringList("net.json"));
+        QVERIFY(mine.open(QIODevice::ReadOnly));
+        QCOMPARE(mine.readAll(), QByteArray("{\"threshold\": 3}"));
+        mine.close();
+        QCOMPARE(cli(words + QStringList{"--name", "other"}).code, 0);
+        QCOMPARE(cli(words + QStringList{"--overwrite"}).code, 0);
+        QVERIFY(mine.open(QIODevice::ReadOnly) && mine.readAll().contains("Lathe writes this file anew"));
+    }
+
     void namesOfFilesNeedNotBeText()
     {
         QProcess shell;

@@ -33,7 +33,7 @@ class TestInstall : public QObject
     {
         QProcess process;
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        for (const char* name : {"LD_LIBRARY_PATH", "LATHE_PLUGIN_PATH"})
+        for (const char* name : {"LD_LIBRARY_PATH"})
             environment.remove(name);
         environment.insert("HOME", m_dir.path());
         environment.insert("QT_QPA_PLATFORM", "offscreen");
@@ -116,7 +116,8 @@ private slots:
                                   "ELF"))
                 continue;
             ++programs;
-            QVERIFY2(!bytes.contains("LATHE_PLANT"), qPrintable(file.fileName()));
+            for (const char* hook : {"LATHE_PLANT", "LATHE_PLUGIN_PATH"})
+                QVERIFY2(!bytes.contains(hook), qPrintable(file.fileName()));
             // Scripts of faults are options of the simulated device's targets, and of nothing else.
             QVERIFY2(!bytes.contains("build-crash") || file.fileName().contains("/sim_"), qPrintable(file.fileName()));
             for (const QByteArray& text : bytes.split('\0')) // names stand alone, as getenv() takes them
@@ -128,6 +129,21 @@ private slots:
                  qPrintable(QStringList(asked.values()).join(' ')));
         for (const QString& variable : asked)
             QVERIFY2(documented.contains("`" + variable.toUtf8()), qPrintable(variable + " is not in README.md"));
+    }
+
+    void pluginsComeFromTheInstallationAloneAndNotIfOthersMayChangeThem()
+    {
+        const QString device = prefix() + "/lib/lathe/plugins/sim_device.so";
+        qputenv("LATHE_PLUGIN_PATH", m_dir.path().toUtf8());
+        const Output listed = cli({"devices"});
+        qunsetenv("LATHE_PLUGIN_PATH");
+        QVERIFY2(listed.code == 0 && listed.out.contains("Simulated"), listed.out + listed.err);
+        const QFile::Permissions usual = QFile::permissions(device);
+        QVERIFY(QFile::setPermissions(device, usual | QFile::WriteOther));
+        const Output refused = cli({"devices"});
+        QVERIFY(QFile::setPermissions(device, usual));
+        QVERIFY2(!refused.out.contains("Simulated") && refused.out.contains("sim_device.so is not loaded"),
+                 refused.out + refused.err);
     }
 
     void theInstalledBuilderPlantsNothing()

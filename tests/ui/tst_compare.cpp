@@ -215,6 +215,33 @@ private slots:
             QVERIFY2(command.contains(QLatin1String(word)), qPrintable(command));
     }
 
+    void anExportSaysBeforehandWhichFilesItWouldNotReplace()
+    {
+        open(file("part.lathe"), "cpu -threads=1");
+        QFile mine(file("taken.json"));
+        QVERIFY(mine.open(QIODevice::WriteOnly) && mine.write("mine") > 0);
+        mine.close();
+        ui::ExportDialog dialog(m_workspace->bridge(), file("free.so"));
+        dialog.setAttribute(Qt::WA_DeleteOnClose, false);
+        dialog.show();
+        auto* button = find<QPushButton>(&dialog, "exportButton");
+        QTest::keyClick(find<QCheckBox>(&dialog, "exportAllowDefault"), Qt::Key_Space);
+        QTRY_VERIFY_WITH_TIMEOUT(button->isEnabled(), 20000);
+        auto* text = find<QLabel>(&dialog, "exportInTheWay");
+        auto* replace = find<QCheckBox>(&dialog, "exportOverwrite");
+        QVERIFY(!text->isVisible() && !replace->isVisible());
+        find<QLineEdit>(&dialog, "exportFile")->setText(file("taken.so"));
+        QVERIFY2(text->isVisible() && text->text().contains("taken.json"), qPrintable(text->text()));
+        QVERIFY(!button->isEnabled() && button->toolTip() == text->text());
+        QVERIFY(!find<QLabel>(&dialog, "exportCommand")->text().contains("--overwrite"));
+        QTest::keyClick(replace, Qt::Key_Space);
+        QVERIFY(button->isEnabled());
+        QVERIFY(find<QLabel>(&dialog, "exportCommand")->text().contains("--overwrite"));
+        QTest::keyClicks(find<QLineEdit>(&dialog, "exportName"), "other");
+        QVERIFY(!text->isVisible() && button->isEnabled());
+        QVERIFY(!find<QLabel>(&dialog, "exportCommand")->text().contains("--overwrite")); // nothing is replaced
+    }
+
     void aTargetWithoutLibrariesIsSaidInTheDialog()
     {
         open(file("sim.lathe"), "sim");

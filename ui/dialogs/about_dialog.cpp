@@ -1,5 +1,6 @@
 #include "ui/dialogs/about_dialog.h"
 
+#include "core/session/devices.h"
 #include "ui/models/language.h"
 
 #include <QApplication>
@@ -9,7 +10,6 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSysInfo>
-#include <QThread>
 #include <QVBoxLayout>
 
 namespace lathe::ui {
@@ -26,7 +26,7 @@ QString AboutDialog::versions()
         .arg(QCoreApplication::applicationVersion(), QLatin1String(qVersion()), QStringLiteral(QT_VERSION_STR),
              QGuiApplication::platformName(), compiler, QSysInfo::prettyProductName(), QSysInfo::kernelVersion(),
              QSysInfo::currentCpuArchitecture())
-        .arg(QThread::idealThreadCount());
+        .arg(session::threadsHere());
 }
 
 AboutDialog::AboutDialog(QWidget* parent)

@@ -41,6 +41,8 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
     makeOutcome();
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(arrangeOptions());
+    layout->addWidget(m_inTheWay);
+    layout->addWidget(m_overwrite);
     layout->addWidget(m_summary);
     layout->addWidget(m_table, 1);
     layout->addWidget(m_command);
@@ -51,7 +53,7 @@ ExportDialog::ExportDialog(SessionBridge& bridge, const QString& suggestedFile, 
 
     for (const QLineEdit* edit : {m_file, m_name})
         connect(edit, &QLineEdit::textChanged, this, &ExportDialog::showCommand);
-    for (const QCheckBox* box : {m_allowDefault, m_strict, m_verify, m_benchmark})
+    for (const QCheckBox* box : {m_allowDefault, m_strict, m_verify, m_benchmark, m_overwrite})
         connect(box, &QCheckBox::toggled, this, &ExportDialog::showCommand);
     connect(m_threads, &QSpinBox::valueChanged, this, &ExportDialog::showCommand);
     connect(m_strict, &QCheckBox::toggled, this, &ExportDialog::readCoverage);
@@ -77,6 +79,7 @@ void ExportDialog::makeOutcome()
     };
     m_result = label("exportResult");
     m_command = label("exportCommand");
+    m_inTheWay = label("exportInTheWay");
 }
 
 QHBoxLayout* ExportDialog::makeButtons()
@@ -204,6 +207,7 @@ void ExportDialog::makeOptions()
     m_strict = box("exportStrict", false);
     m_verify = box("exportVerify", true);
     m_benchmark = box("exportBenchmark", true);
+    m_overwrite = box("exportOverwrite", false);
     m_targetLabel = new QLabel(this);
     m_fileLabel = label(m_file);
     m_nameLabel = label(m_name);
@@ -247,6 +251,7 @@ void ExportDialog::retranslate()
     m_strict->setToolTip(tr("Convolutions are summed directly, never by winograd"));
     m_verify->setText(tr("&Verify the outputs against the reference executor"));
     m_benchmark->setText(tr("&Measure the library"));
+    m_overwrite->setText(tr("&Replace these files"));
     m_table->setAccessibleName(tr("What each function runs"));
     m_progress->setAccessibleName(tr("Progress of the export"));
     m_folder->setText(tr("&Open folder"));
@@ -299,20 +304,40 @@ void ExportDialog::showCoverage()
 
 void ExportDialog::showCommand()
 {
+    showDestination();
     if (const session::TuningSession* session = m_bridge.session())
         m_command->setText(compileCommand(session->options(), options()));
     updateButtons();
+}
+
+/// Looks at a few files of the folder, as a file dialog does.
+void ExportDialog::showDestination()
+{
+    session::TuningSession* const session = m_bridge.session();
+    const session::ExportPart* const exports = session != nullptr ? session->exports() : nullptr;
+    session::CompileOptions wanted = options();
+    const auto look = [&](bool overwrite) -> Result<> {
+        wanted.overwrite = overwrite;
+        return exports != nullptr && !wanted.output.empty() ? exports->destination(wanted) : Result<>();
+    };
+    const Result<> kept = look(false), replaced = look(true);
+    m_blocked = m_overwrite->isChecked() ? !replaced : !kept;
+    m_inTheWay->setText(kept ? QString() : errorText(kept.error()));
+    m_inTheWay->setVisible(!kept);
+    m_overwrite->setVisible(!kept && replaced);
 }
 
 void ExportDialog::updateButtons()
 {
     const bool busy = m_bridge.isCompiling();
     const bool refused = m_covered && m_coverage.defaults > 0 && !m_allowDefault->isChecked();
-    m_export->setEnabled(m_covered && m_coverage.unsupported.empty() && !refused && !busy && !m_file->text().isEmpty());
+    m_export->setEnabled(m_covered && m_coverage.unsupported.empty() && !refused && !busy && !m_blocked
+                         && !m_file->text().isEmpty());
     m_export->setToolTip(
         busy      ? tr("An export goes on")
         : refused ? tr("%1 tasks have no valid record: tune them, or allow default schedules").arg(m_coverage.defaults)
-                  : QString());
+        : m_blocked ? m_inTheWay->text()
+                    : QString());
     m_close->setText(busy ? tr("&Cancel") : tr("C&lose"));
     m_folder->setEnabled(QFileInfo(QFileInfo(m_file->text()).absolutePath()).isDir());
 }
@@ -327,6 +352,7 @@ session::CompileOptions ExportDialog::options() const
     options.verify = m_verify->isChecked();
     options.benchmark = m_benchmark->isChecked();
     options.threads = static_cast<unsigned>(m_threads->value());
+    options.overwrite = m_overwrite->isVisibleTo(this) && m_overwrite->isChecked();
     return options;
 }
 
@@ -371,6 +397,7 @@ void ExportDialog::showReport(const session::CompileReport& report)
     }
     m_result->setText(lines.join(QLatin1Char('\n')));
     m_model->setSubgraphs(report.subgraphs);
+    showDestination(); // all of it is Lathe's now
     updateButtons();
 }
 

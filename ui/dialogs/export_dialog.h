@@ -47,6 +47,7 @@ private:
     void showCoverage();
     void showReport(const session::CompileReport& report);
     void showCommand();
+    void showDestination(); ///< what is in the way of the files
     void updateButtons(); ///< which buttons can be pressed, and why not
     void retranslate();
     session::CompileOptions options() const;
@@ -54,12 +55,14 @@ private:
     SessionBridge& m_bridge;
     session::Coverage m_coverage;
     bool m_covered = false; ///< m_coverage is known
+    bool m_blocked = false; ///< the files cannot be written
     QLabel *m_fileLabel = nullptr, *m_nameLabel = nullptr, *m_threadsLabel = nullptr, *m_targetLabel = nullptr,
            *m_target = nullptr;
-    QLabel *m_summary = nullptr, *m_result = nullptr, *m_command = nullptr;
+    QLabel *m_summary = nullptr, *m_inTheWay = nullptr, *m_result = nullptr, *m_command = nullptr;
     QLineEdit *m_file = nullptr, *m_name = nullptr;
     QSpinBox* m_threads = nullptr;
-    QCheckBox *m_allowDefault = nullptr, *m_strict = nullptr, *m_verify = nullptr, *m_benchmark = nullptr;
+    QCheckBox *m_allowDefault = nullptr, *m_strict = nullptr, *m_verify = nullptr, *m_benchmark = nullptr,
+              *m_overwrite = nullptr;
     QPushButton *m_browse = nullptr, *m_export = nullptr, *m_folder = nullptr, *m_copy = nullptr, *m_close = nullptr;
     QProgressBar* m_progress = nullptr;
     CoverageModel* m_model = nullptr;

@@ -1,6 +1,7 @@
 #include "core/session/exports/exporter.h"
 
 #include "core/deploy/library.h"
+#include "core/deploy/names.h"
 #include "core/measure/measurer.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/exports/library_check.h"
@@ -8,13 +9,13 @@
 #include "core/support/files.h"
 #include "core/support/json_fields.h"
 #include "core/support/message.h"
+#include "core/target/detect.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 namespace lathe::session {
 
@@ -61,17 +62,16 @@ std::string deviceName(const std::string& kind)
     return {};
 }
 
-Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen,
-                                    const std::filesystem::path& output, const std::string& name, std::stop_token stop,
-                                    std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
+Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen, const CompileOptions& wanted,
+                                    std::stop_token stop, std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
 {
-    const std::size_t builders = std::clamp<std::size_t>(chosen.choices.size() / 4, 1,
-                                                         std::max(1u, std::thread::hardware_concurrency()));
+    const std::size_t builders = std::clamp<std::size_t>(chosen.choices.size() / 4, 1, availableThreads());
     LATHE_TRY_ASSIGN(const auto compiler,
                      deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, std::move(stop)));
     deploy::LibraryOptions options;
-    options.output = output;
-    options.name = name;
+    options.output = wanted.output;
+    options.overwrite = wanted.overwrite;
+    options.name = wanted.name;
     options.machine = model.target.machine();
     options.derived = std::move(derived);
     options.inputLayouts = layoutsOf(model.imported, model.imported.inputs);
@@ -116,6 +116,15 @@ ModelSpec fromAnywhere(ModelSpec spec)
 
 } // namespace
 
+Result<> checkExportFiles(const CompileOptions& options)
+{
+    if (options.output.filename().empty())
+        return makeError(Errc::InvalidArgument, say(Msg::NoLibraryFile, options.output.string()));
+    return deploy::checkDestination(deploy::ExportedFiles::of(std::filesystem::absolute(options.output),
+                                                              deploy::libraryName(options.name, options.output)),
+                                    options.overwrite);
+}
+
 Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project,
                                     const CompileOptions& options, const Progress& progress, std::stop_token stop)
 {
@@ -130,13 +139,14 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     if (const std::string machine = model.target.machine();
         machine != thisMachine() && (options.verify || options.benchmark))
         return makeError(Errc::Unsupported, say(Msg::LibraryNotForHere, machine));
+    LATHE_TRY(checkExportFiles(options));
     LATHE_TRY(step("choosing records", 0.0));
     LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, {{}, options.strict}));
     if (!options.allowDefault)
         if (auto refusal = refusalOf(chosen, model))
             return makeError(Errc::Incompatible, *std::move(refusal));
     LATHE_TRY(step("compiling", 0.1));
-    LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stage(model, chosen, options.output, options.name, stop));
+    LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stage(model, chosen, options, stop));
 
     CompileReport report;
     report.threads = threadsOf(model, options.threads);
@@ -186,7 +196,7 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     facts.minMs = report.latencyMs.min;
     facts.p95Ms = report.latencyMs.p95;
     facts.estimated = report.estimated;
-    LATHE_TRY_ASSIGN(const deploy::ExportedFiles files, deploy::publishLibrary(staged, facts));
+    LATHE_TRY_ASSIGN(const deploy::ExportedFiles files, deploy::publishLibrary(staged, facts, options.overwrite));
     report.library = files.library;
     report.header = files.header;
     report.description = files.description;
@@ -201,8 +211,10 @@ Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Proj
 {
     LATHE_TRY_ASSIGN(const KernelChoices chosen, chooseKernels(model, project, choice));
     LATHE_TRY_ASSIGN(const TempDir folder, TempDir::create("lathe-network"));
-    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged,
-                     stage(model, chosen, folder.path() / "network.so", "network", stop, std::move(derived)));
+    CompileOptions options;
+    options.output = folder.path() / "network.so";
+    options.name = "network";
+    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, options, stop, std::move(derived)));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
     LATHE_TRY_ASSIGN(const BenchFigures figures,

@@ -13,6 +13,9 @@
 
 namespace lathe::session {
 
+/// Whether the files of an export may be written: checkDestination() of core/deploy.
+Result<> checkExportFiles(const CompileOptions& options);
+
 /// Compiles the network with the best records of `project` (null: default schedules), verifies, benchmarks, writes.
 Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project,
                                     const CompileOptions& options, const Progress& progress, std::stop_token stop);

@@ -512,6 +512,10 @@ OptionTable<CompileOptions> makeCompileTable()
         optionRow(
             &S::benchmark,
             {.flag = "--no-bench", .type = OptionType::Flag, .help = "Skip the benchmark", .commands = kOnCompile}),
+        optionRow(&S::overwrite, {.flag = "--overwrite",
+                                  .type = OptionType::Flag,
+                                  .help = "Replace files of these names that Lathe did not write",
+                                  .commands = kOnCompile}),
         optionRow(&S::output,
                   {.flag = "-o,--output",
                    .type = OptionType::Text,

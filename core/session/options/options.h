@@ -87,6 +87,7 @@ struct CompileOptions
     bool verify = true;
     bool benchmark = true;
     unsigned threads = 0; ///< 0: the target's
+    bool overwrite = false; ///< replace files of these names that Lathe did not write
 };
 
 struct RemeasureOptions

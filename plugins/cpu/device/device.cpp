@@ -2,6 +2,7 @@
 #include "core/runtime/device_abi.h"
 #include "core/runtime/memory.h"
 #include "core/runtime/pool.h"
+#include "core/runtime/processors.h"
 #include "plugins/cpu/device/errors.h"
 #include "plugins/cpu/device/limits.h"
 #include "plugins/cpu/device/machine.h"

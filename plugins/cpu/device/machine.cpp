@@ -1,7 +1,7 @@
 #include "plugins/cpu/device/machine.h"
 
 #include "core/runtime/clock.h"
-#include "core/runtime/pool.h"
+#include "core/runtime/processors.h"
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>

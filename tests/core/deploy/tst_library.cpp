@@ -4,6 +4,7 @@
 #include "core/support/files.h"
 #include "hand_library.h"
 #include "tests/support/in_process_library.h"
+#include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -13,7 +14,11 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <fstream>
+#include <map>
 #include <thread>
 
 namespace tst_library {
@@ -23,6 +28,7 @@ using namespace lathe::deploy;
 using lathe::serve::ChainRow;
 using lathe::test::HandCompiler;
 using lathe::test::InProcessLibrary;
+using lathe::test::must;
 using lathe::test::Output;
 using lathe::test::runProgram;
 
@@ -223,7 +229,8 @@ private slots:
         const Output result = runProgram(m_folder.filePath("c_example"), {}, m_folder.path());
         QVERIFY2(result.code == 0, qPrintable(result.err));
         QVERIFY2(result.out.startsWith("y float32 20x16:"), qPrintable(result.out));
-        const Output refused = runProgram(m_folder.filePath("c_example"), {"first.json"}, m_folder.path());
+        std::ofstream(path("short.bin")) << "not a tensor";
+        const Output refused = runProgram(m_folder.filePath("c_example"), {"short.bin"}, m_folder.path());
         QCOMPARE(refused.code, 1);
         QVERIFY(refused.err.contains("does not hold"));
     }
@@ -299,7 +306,122 @@ private slots:
         QVERIFY(staged.error().code == Errc::InvalidArgument);
     }
 
+    void whatAnExportDidNotWriteStaysAsItIs_data()
+    {
+        QTest::addColumn<QString>("file");
+        for (const char* file : {"own.so", "own.h", "own.json", "own_example.c", "own_example.cpp", "own_example.py"})
+            QTest::newRow(file) << file;
+    }
+    void whatAnExportDidNotWriteStaysAsItIs()
+    {
+        QFETCH(QString, file);
+        QTemporaryDir folder;
+        const std::filesystem::path there = folder.filePath(file).toStdString();
+        std::ofstream(there) << "written by hand\n";
+        auto staged = stage(folder.filePath("own.so"));
+        QVERIFY(!staged);
+        QVERIFY(staged.error().code == Errc::InvalidArgument);
+        QVERIFY2(staged.error().message.find(there.string()) != std::string::npos, staged.error().message.c_str());
+        QVERIFY(staged.error().message.find("--overwrite") != std::string::npos);
+        // It may come while the export goes on.
+        std::filesystem::remove(there);
+        staged = stage(folder.filePath("own.so"));
+        QVERIFY2(staged, staged ? "" : staged.error().message.c_str());
+        std::ofstream(there) << "written by hand\n";
+        QVERIFY(!publishLibrary(*staged, {}));
+        QCOMPARE(must(readFile(there)), std::string("written by hand\n"));
+        QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList(file)); // and nothing beside it
+        QVERIFY(publishLibrary(*staged, {}, true));
+        QVERIFY(must(readFile(there)) != "written by hand\n");
+    }
+
+    void anExportReplacesItsOwnFilesUntilTheirMarkIsGone()
+    {
+        QTemporaryDir folder;
+        const auto exportAgain = [&]() -> Result<ExportedFiles> {
+            LATHE_TRY_ASSIGN(StagedLibrary staged, stage(folder.filePath("own.so")));
+            return publishLibrary(staged, {});
+        };
+        std::ofstream(folder.filePath("own.h").toStdString()); // an empty file is nobody's
+        QVERIFY(exportAgain());
+        const auto files = exportAgain();
+        QVERIFY2(files, files ? "" : files.error().message.c_str());
+        for (const std::filesystem::path& file : files->all()) {
+            if (file == files->library)
+                continue;
+            std::string text = must(readFile(file));
+            const std::size_t mark = text.find(kOwnMark);
+            QVERIFY2(mark != std::string::npos && mark < 100, file.c_str());
+            const std::size_t begin = text.rfind('\n', mark) + 1; // of the line; 0 if it is the first
+            const std::string without = text.substr(0, begin) + text.substr(text.find('\n', mark) + 1);
+            std::ofstream(file) << without;
+            QVERIFY(!exportAgain());
+            QCOMPARE(must(readFile(file)), without);
+            std::ofstream(file) << text;
+        }
+        QVERIFY(exportAgain());
+    }
+
+    void aFullDiskLeavesAllFilesAsTheyWere()
+    {
+        QTemporaryDir folder;
+        auto staged = stage(folder.filePath("own.so"));
+        QVERIFY(staged);
+        QVERIFY(publishLibrary(*staged, {}));
+        std::ofstream(folder.filePath("own.h").toStdString(), std::ios::app) << "/* another version's */\n";
+        std::map<std::string, std::string> before;
+        for (const auto& entry : std::filesystem::directory_iterator(folder.path().toStdString()))
+            before[entry.path().filename()] = must(readFile(entry.path()));
+        QCOMPARE(before.size(), std::size_t{6});
+
+        staged = stage(folder.filePath("own.so"));
+        QVERIFY(staged);
+        LibraryFacts facts; // whose description is larger than files may be, unlike the header
+        facts.subgraphs.resize(1000, {"some function", "00ff", "", 1, 1});
+        struct rlimit limit = {};
+        QCOMPARE(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+        struct rlimit small = limit;
+        small.rlim_cur = 32 << 10;
+        const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+        QCOMPARE(::setrlimit(RLIMIT_FSIZE, &small), 0);
+        const auto files = publishLibrary(*staged, facts);
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        std::signal(SIGXFSZ, handler);
+        QVERIFY(!files);
+        QVERIFY(files.error().code == Errc::StoreFailed);
+        *staged = StagedLibrary();
+        for (const auto& entry : std::filesystem::directory_iterator(folder.path().toStdString())) {
+            QCOMPARE(must(readFile(entry.path())), before[entry.path().filename()]);
+            before.erase(entry.path().filename());
+        }
+        QVERIFY(before.empty());
+    }
+
+    void aLibraryIsNotCalledLikeAFileThatGoesWithIt()
+    {
+        QTemporaryDir folder;
+        for (const char* name : {"own.h", "own.json"}) {
+            const auto staged = stage(folder.filePath(name));
+            QVERIFY(!staged);
+            QVERIFY2(staged.error().message.find("cannot be called") != std::string::npos,
+                     staged.error().message.c_str());
+        }
+        QVERIFY(QDir(folder.path()).mkdir("own.json"));
+        QVERIFY(!stage(folder.filePath("own.so"), true)); // a folder is in the way, whatever may be overwritten
+    }
+
 private:
+    Result<StagedLibrary> stage(const QString& file, bool overwrite = false)
+    {
+        HandNetwork network;
+        makeHandNetwork(network);
+        HandCompiler compiler(network.kernels, m_scratch.path());
+        LibraryOptions options;
+        options.output = file.toStdString();
+        options.overwrite = overwrite;
+        options.runtimeArchive = LATHE_RUNTIME_ARCHIVE;
+        return buildLibrary(network.graph, network.partition, network.choices, compiler, options);
+    }
     std::filesystem::path path(const char* name) const { return m_folder.filePath(name).toStdString(); }
 
     bool exportTo(const std::string& name, const char* reluKernel, bool withFacts, bool publish = true)

@@ -492,6 +492,39 @@ private slots:
         QVERIFY(status == Status::NoMemory);
         QVERIFY(QByteArray(error.text).contains("1048576 threads"));
     }
+
+    void outputsThatOverlapAreRefused()
+    {
+        const Network network = makeNetwork();
+        Model model;
+        ErrorText error;
+        QVERIFY(model.open(network.source(), false, error) == Status::Ok);
+        Status status = Status::Ok;
+        ExecutorOptions options;
+        options.pool.threads = 1;
+        const ExecutorPtr executor(Executor::create(model, options, status, error));
+        QVERIFY(executor);
+        constexpr std::size_t kBytes = kCells * sizeof(float);
+        alignas(64) float block[4 * 64] = {};
+        const auto bind = [&](std::size_t x, std::size_t y, std::size_t z) {
+            return executor->bindInput(0, block + x, kBytes) == Status::Ok
+                   && executor->bindOutput(0, block + y, kBytes) == Status::Ok
+                   && executor->bindOutput(1, block + z, kBytes) == Status::Ok;
+        };
+        QVERIFY(bind(0, 64, 128));
+        QVERIFY(executor->run() == Status::Ok);
+        QVERIFY(bind(0, 59, 128)); // the last of the input's floats; also buffers that are not aligned
+        QVERIFY(executor->run() == Status::InvalidArgument);
+        QCOMPARE(executor->lastError().text, "the buffer of output \"y\" overlaps that of input \"x\"");
+        QVERIFY(executor->run() == Status::InvalidArgument); // still
+        QVERIFY(bind(0, 64, 64));
+        QVERIFY(executor->run() == Status::InvalidArgument);
+        QCOMPARE(executor->lastError().text, "the buffer of output \"z\" overlaps that of output \"y\"");
+        QVERIFY(bind(128, 64, 0)); // changed round, one by one
+        QVERIFY2(executor->run() == Status::Ok, executor->lastError().text);
+        QVERIFY(bind(0, 60, 128)); // side by side
+        QVERIFY2(executor->run() == Status::Ok, executor->lastError().text);
+    }
 };
 
 LATHE_TEST(TestExecutor)

@@ -1,4 +1,5 @@
 #include "core/runtime/pool.h"
+#include "core/runtime/processors.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -154,6 +154,19 @@ private slots:
             QCOMPARE(limit.origin, std::string("preset cpu"));
     }
 
+    void aQuotaBelowTheProcessorsIsTheNumberOfThreads()
+    {
+        QTemporaryDir dir;
+        const std::filesystem::path root = dir.path().toStdString();
+        std::filesystem::create_directories(root / "proc/self");
+        std::filesystem::create_directories(root / "sys/fs/cgroup");
+        std::ofstream(root / "proc/self/cgroup") << "0::/\n";
+        std::ofstream(root / "proc/self/mountinfo") << "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        QVERIFY(availableThreads(root) >= 1);
+        std::ofstream(root / "sys/fs/cgroup/cpu.max") << "90000 100000\n";
+        QCOMPARE(availableThreads(root), 1U);
+    }
+
     void plainCpuIsThisMachine()
     {
         const Target target = *Target::parse("cpu");

@@ -73,7 +73,6 @@ class TestBackEnd : public QObject
 private slots:
     void initTestCase()
     {
-        qputenv("LATHE_PLUGIN_PATH", LATHE_EXAMPLE_PLUGINS);
         test::settleIn(m_dir.path());
         const std::vector<std::string>& refused = loadBackEnds();
         QVERIFY2(refused.empty(), refused.empty() ? "" : refused.front().c_str());

@@ -53,8 +53,6 @@ class TestDevices : public QObject, Projects
          device("opencl", "", "", "absent: no OpenCL here")}};
 
 private slots:
-    void initTestCase() { qputenv("LATHE_PLUGIN_PATH", LATHE_TWIN_PLUGINS); }
-
     void aTargetHasItsKindsDevicesUsableOnesFirst()
     {
         QCOMPARE(keysOf(m_directory.forTarget("cuda -arch=sm_90")), (Keys{"1", "2", "3", "0"}));

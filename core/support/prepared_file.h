@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/support/open_file.h"
+#include "core/support/result.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace lathe {
+
+/// New contents of a file, complete and on the disk beside it, while the file is still as it was. Several are prepared
+/// before the first one is put in its place, so that a full disk leaves all of them as they were. Without put() it goes
+/// with this object; that of a program that is killed goes too, where the file system has files without names.
+/// Threads: any, one at a time.
+class PreparedFile
+{
+public:
+    /// Errors: InvalidArgument (no such folder, not permitted), StoreFailed (disk full ...).
+    static Result<PreparedFile> write(std::filesystem::path path, std::span<const std::byte> bytes);
+    ~PreparedFile();
+    PreparedFile(PreparedFile&& other) noexcept;
+    PreparedFile& operator=(PreparedFile&& other) noexcept;
+    PreparedFile(const PreparedFile&) = delete;
+    PreparedFile& operator=(const PreparedFile&) = delete;
+
+    /// A reader sees the old contents or the new ones, also after a power loss. Errors: as of write().
+    Result<> put();
+
+private:
+    PreparedFile(std::filesystem::path path, std::string temporary, OpenFile file);
+    std::filesystem::path m_path;
+    std::string m_temporary; ///< empty: the file has no name yet
+    OpenFile m_file;
+};
+
+/// For a file that another program wrote: its contents are on the disk afterwards. Errors: as of PreparedFile.
+Result<> syncFile(const std::filesystem::path& file);
+/// Puts it where `path` is, and makes that last. Errors: as of PreparedFile.
+Result<> replaceFile(const std::filesystem::path& from, const std::filesystem::path& path);
+
+} // namespace lathe
