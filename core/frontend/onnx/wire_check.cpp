@@ -133,7 +133,7 @@ bool isUtf8(std::span<const std::byte> bytes)
 constexpr std::int64_t kMaxObjects = 2'000'000;
 /// Bytes of numbers stored one by one (typed fields): each may become eight in memory. Weights come as raw bytes.
 constexpr std::int64_t kMaxPackedBytes = std::int64_t{1} << 30;
-constexpr int kMaxDepth = 32;
+constexpr int kDeepestMessage = 32;
 
 class Walker
 {
@@ -145,7 +145,7 @@ public:
 
     Result<> walk(Message message, std::size_t begin, std::size_t end, int depth)
     {
-        if (depth > kMaxDepth)
+        if (depth > kDeepestMessage)
             return broken(begin, "graphs are nested too deeply");
         std::size_t at = begin;
         while (at < end) {
