@@ -26,7 +26,7 @@ Result<OptionShapes::value_type> parseShape(const std::string& flag, const std::
         const std::size_t comma = std::min(text.find(',', at), text.size());
         std::int64_t dim = 0;
         const auto [end, error] = std::from_chars(text.data() + at, text.data() + comma, dim);
-        good = error == std::errc() && end == text.data() + comma && dim > 0;
+        good = error == std::errc() && end == text.data() + comma && dim >= 0;
         shape.push_back(dim);
         at = comma + 1;
     }

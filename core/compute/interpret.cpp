@@ -411,6 +411,9 @@ private:
         case OpCode::Call1: floats([&](std::size_t l) { return instruction.call1(a.f[l]); }); break;
         case OpCode::Call2: floats([&](std::size_t l) { return instruction.call2(a.f[l], b.f[l]); }); break;
         case OpCode::Call3: floats([&](std::size_t l) { return instruction.call3(a.f[l], b.f[l], c.f[l]); }); break;
+        case OpCode::CallBits:
+            ints([&](std::size_t l) { return ir::wrap(instruction.callBits(a.i[l], b.i[l]), instruction.type); });
+            break;
         case OpCode::Load: break;
         }
     }

@@ -1,5 +1,7 @@
 #include "core/compute/interpret_program.h"
 
+#include "core/ir/scalar.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -233,6 +235,15 @@ private:
         }
         if (e.name == "abs" && arguments.size() == 1 && !floats)
             return emit(OpCode::AbsI, arguments[0]);
+        if (const auto bits = ir::findBitIntrinsic(e.name); bits != nullptr && arguments.size() == 2 && !floats) {
+            Instruction instruction{};
+            instruction.code = OpCode::CallBits;
+            instruction.type = e.dtype;
+            instruction.a = arguments[0];
+            instruction.b = arguments[1];
+            instruction.callBits = bits;
+            return emit(instruction, std::max(level(arguments[0]), level(arguments[1])));
+        }
         if (!floats || !isFloat(e.dtype))
             return fail(fmt::format("intrinsic {} on integers", e.name));
         Instruction instruction{};

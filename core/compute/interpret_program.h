@@ -58,6 +58,7 @@ enum class OpCode : std::uint8_t
     Call1,
     Call2,
     Call3,
+    CallBits, ///< wrapped to `type`
     Load
 };
 
@@ -72,6 +73,7 @@ struct Instruction
         double (*call1)(double);
         double (*call2)(double, double);
         double (*call3)(double, double, double);
+        std::int64_t (*callBits)(std::int64_t, std::int64_t);
     };
 };
 

@@ -58,7 +58,8 @@ Result<std::uint64_t> ConstantPool::add(const graph::Value& value, const compute
         source = aligned;
     }
     std::vector<std::byte> packed(static_cast<std::size_t>(map.elementCount() * sizeOf(dtype)));
-    transformLayout(plain, source.data(), map, packed.data(), dtype);
+    if (!packed.empty())
+        transformLayout(plain, source.data(), map, packed.data(), dtype);
 
     const auto [place, isNew] = m_places.try_emplace({contentHash(packed), packed.size()}, 0);
     if (isNew) {

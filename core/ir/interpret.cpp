@@ -26,6 +26,7 @@ struct Code
     std::int32_t buffer = -1; ///< Load
     Scalar literal;
     Intrinsic intrinsic = nullptr;
+    BitIntrinsic bits = nullptr; ///< a Call of two integers
     std::vector<Code> operands;
 };
 
@@ -103,8 +104,9 @@ private:
         if (e->kind == ExprKind::Reduce)
             return makeError(Errc::Internal, "a reduction stands inside a loop nest");
         if (e->kind == ExprKind::Call) {
+            out.bits = isFloat(e->dtype) || e->operands.size() != 2 ? nullptr : findBitIntrinsic(e->name);
             out.intrinsic = findIntrinsic(e->name);
-            if (out.intrinsic == nullptr || e->operands.size() > 3)
+            if ((out.intrinsic == nullptr && out.bits == nullptr) || e->operands.size() > 3)
                 return makeError(Errc::Unsupported, fmt::format("the interpreter has no intrinsic '{}'", e->name));
         }
         for (const Expr& operand : e->operands) {
@@ -242,6 +244,8 @@ private:
 
     Scalar callIntrinsic(const Code& e)
     {
+        if (e.bits != nullptr)
+            return roundTo({0, e.bits(evaluate(e.operands[0]).i, evaluate(e.operands[1]).i)}, e.dtype);
         double arguments[3] = {};
         for (std::size_t i = 0; i < e.operands.size(); ++i) {
             const Scalar v = evaluate(e.operands[i]);

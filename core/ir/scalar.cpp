@@ -214,4 +214,26 @@ Intrinsic findIntrinsic(const std::string& name)
     return nullptr;
 }
 
+BitIntrinsic findBitIntrinsic(std::string_view name)
+{
+    using Bits = std::uint64_t;
+    static constexpr std::pair<std::string_view, BitIntrinsic> kTable[] = {
+        {"bit_and", [](std::int64_t x, std::int64_t y) { return x & y; }},
+        {"bit_or", [](std::int64_t x, std::int64_t y) { return x | y; }},
+        {"bit_xor", [](std::int64_t x, std::int64_t y) { return x ^ y; }},
+        {"shift_left",
+         [](std::int64_t x, std::int64_t y) {
+             return static_cast<Bits>(y) < 64 ? static_cast<std::int64_t>(static_cast<Bits>(x) << y) : 0;
+         }},
+        {"shift_right",
+         [](std::int64_t x, std::int64_t y) {
+             return static_cast<Bits>(y) < 64 ? static_cast<std::int64_t>(static_cast<Bits>(x) >> y) : 0;
+         }},
+    };
+    for (const auto& [known, function] : kTable)
+        if (known == name)
+            return function;
+    return nullptr;
+}
+
 } // namespace lathe::ir

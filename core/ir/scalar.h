@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace lathe::ir {
 
@@ -31,5 +32,10 @@ double maximum(double a, double b);
 /// Pure intrinsics by name, on floats of up to three arguments; nullptr if the name is not known.
 using Intrinsic = double (*)(double, double, double);
 Intrinsic findIntrinsic(const std::string& name);
+
+/// Those on the bits of two integers: bit_and, bit_or, bit_xor, shift_left, shift_right. The caller wraps the result to
+/// its type. Shifts are of unsigned types, and by the type's width or more they give 0. Null if the name is not known.
+using BitIntrinsic = std::int64_t (*)(std::int64_t, std::int64_t);
+BitIntrinsic findBitIntrinsic(std::string_view name);
 
 } // namespace lathe::ir

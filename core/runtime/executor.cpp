@@ -15,6 +15,13 @@
 
 namespace lathe::runtime {
 
+namespace {
+
+/// Where a tensor without elements lies: somewhere, as callers may hand over no address for it.
+alignas(kTensorAlignment) std::byte g_nothing[kTensorAlignment];
+
+} // namespace
+
 enum class StepKind : std::uint32_t
 {
     Phase,
@@ -210,6 +217,8 @@ Status Executor::bind(Port* ports, std::uint64_t count, std::uint32_t index, std
         return fail(Status::InvalidArgument, "there is no %s %u, the network has %llu", what, index,
                     static_cast<unsigned long long>(count));
     Port& port = ports[index];
+    if (data == nullptr && bytes == 0 && port.bytes == 0)
+        data = g_nothing;
     if (data == nullptr)
         return fail(Status::InvalidArgument, "%s %u was bound to a null pointer", what, index);
     if (bytes != port.bytes)
@@ -250,7 +259,7 @@ Status Executor::portBuffer(Port* ports, std::uint64_t count, std::uint32_t inde
         return Status::Ok;
     if (!port.staging.allocate(port.bytes, false))
         return fail(Status::NoMemory, "no memory for a buffer of %zu bytes", port.bytes);
-    port.bound = port.used = port.staging.data();
+    port.bound = port.used = port.bytes > 0 ? port.staging.data() : g_nothing;
     m_stalePointers = true;
     return Status::Ok;
 }

@@ -54,6 +54,9 @@ bool isWellFormed(const IndexMap& map)
         return false;
     std::int64_t logical = 1;
     for (int d = 0; d < map.logicalRank; ++d)
+        if (map.logicalShape[d] == 0) // without elements there is one form
+            return map.isPlain();
+    for (int d = 0; d < map.logicalRank; ++d)
         if (map.logicalShape[d] < 1 || !multiply(logical, map.logicalShape[d]))
             return false;
     std::int64_t physical = 1;

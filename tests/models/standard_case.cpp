@@ -43,6 +43,18 @@ constexpr std::pair<std::string_view, std::string_view> kContradictions[] = {
     {"test_qlinearmatmul_3D_int8_float32", "the text saturates, the case wraps"},
 };
 
+/// Cases whose expected values hold rounding errors where the text gives 0: how large they may be.
+constexpr std::pair<std::string_view, double> kRounded[] = {
+    {"test_dft_inverse", 1e-6},
+    {"test_dft_inverse_opset19", 1e-6},
+};
+
+double absoluteBound(std::string_view name)
+{
+    const auto known = std::ranges::find(kRounded, name, &std::pair<std::string_view, double>::first);
+    return known == std::end(kRounded) ? kAbsolute : known->second;
+}
+
 struct DataSet
 {
     std::vector<::onnx::TensorProto> inputs, outputs; ///< by position
@@ -114,6 +126,84 @@ std::string operatorName(const fs::path& folder, const ::onnx::GraphProto& graph
     return graph.node_size() == 0 ? "(none)" : graph.node(graph.node_size() - 1).op_type();
 }
 
+/// Inputs that say what is to be computed: axes, shapes, sizes, scales of sizes, pads, k, depth, repeats, starts and
+/// ends. They may be given at import; data, indices, conditions and trip counts may not.
+struct Settings
+{
+    std::string_view op;
+    std::vector<int> inputs;
+};
+const std::vector<Settings> kSettings = {
+    {"AffineGrid", {1}},
+    {"BlackmanWindow", {0}},
+    {"CenterCropPad", {1}},
+    {"Col2Im", {1, 2}},
+    {"ConstantOfShape", {0}},
+    {"CumSum", {1}},
+    {"DFT", {1, 2}},
+    {"Expand", {1}},
+    {"HammingWindow", {0}},
+    {"HannWindow", {0}},
+    {"MaxUnpool", {2}},
+    {"MelWeightMatrix", {0, 1, 2, 3, 4}},
+    {"NonMaxSuppression", {2}}, // how many at most
+    {"OneHot", {1}},
+    {"Pad", {1, 3}},
+    {"Range", {0, 1, 2}},
+    {"ReduceL1", {1}},
+    {"ReduceL2", {1}},
+    {"ReduceLogSum", {1}},
+    {"ReduceLogSumExp", {1}},
+    {"ReduceMax", {1}},
+    {"ReduceMean", {1}},
+    {"ReduceMin", {1}},
+    {"ReduceProd", {1}},
+    {"ReduceSum", {1}},
+    {"ReduceSumSquare", {1}},
+    {"Reshape", {1}},
+    {"Resize", {1, 2, 3}},
+    {"STFT", {1, 3}},
+    {"Slice", {1, 2, 3, 4}},
+    {"Split", {1}},
+    {"Squeeze", {1}},
+    {"Tile", {1}},
+    {"TopK", {1}},
+    {"Trilu", {1}},
+    {"Unsqueeze", {1}},
+    {"Upsample", {1}},
+};
+
+/// Names of the graph's inputs that are settings and nothing else.
+std::set<std::string> settingsOf(const ::onnx::GraphProto& graph)
+{
+    std::set<std::string> settings, others;
+    for (const auto& node : graph.node()) {
+        const auto known = std::ranges::find(kSettings, std::string_view(node.op_type()), &Settings::op);
+        for (int i = 0; i < node.input_size(); ++i) {
+            const bool isSetting = known != kSettings.end()
+                                   && std::ranges::find(known->inputs, i) != known->inputs.end();
+            (isSetting ? settings : others).insert(node.input(i));
+        }
+    }
+    for (const std::string& name : others)
+        settings.erase(name);
+    return settings;
+}
+
+/// A function that is written out in other operators has the settings of the operator itself, whose case lies beside.
+std::set<std::string> settingsOf(const fs::path& folder, const ::onnx::GraphProto& graph)
+{
+    const std::string name = folder.filename().string();
+    const std::size_t at = name.find("_expanded");
+    ::onnx::ModelProto whole;
+    if (at != std::string::npos) {
+        const auto bytes = readFile(folder.parent_path() / name.substr(0, at) / "model.onnx");
+        if (bytes && whole.ParseFromString(*bytes))
+            return settingsOf(whole.graph());
+    }
+    return settingsOf(graph);
+}
+
 /// Moves graph inputs into the initializers, with the case's values.
 void bind(::onnx::ModelProto& model, const DataSet& set, const std::set<int>& positions)
 {
@@ -126,7 +216,8 @@ void bind(::onnx::ModelProto& model, const DataSet& set, const std::set<int>& po
     }
 }
 
-std::string compare(const HostTensor& got, const HostTensor& want, std::string_view who, std::size_t output)
+std::string compare(const HostTensor& got, const HostTensor& want, std::string_view who, std::size_t output,
+                    double absolute)
 {
     if (!(got.type == want.type))
         return fmt::format("{}: output {} is {} {}, expected {} {}", who, output, toString(got.type.dtype),
@@ -136,16 +227,17 @@ std::string compare(const HostTensor& got, const HostTensor& want, std::string_v
         const double y = wire::readElement(got.bytes.data(), i, got.type.dtype);
         const double r = wire::readElement(want.bytes.data(), i, want.type.dtype);
         const bool same = y == r || (std::isnan(y) && std::isnan(r));
-        if (!same && !(std::abs(y - r) <= kAbsolute + relativeBound(want.type.dtype) * std::abs(r)))
+        if (!same && !(std::abs(y - r) <= absolute + relativeBound(want.type.dtype) * std::abs(r)))
             return fmt::format("{}: output {} element {} is {:.9g}, expected {:.9g}", who, output, i, y, r);
     }
     return {};
 }
 
-std::string compareAll(const std::vector<HostTensor>& got, const std::vector<HostTensor>& want, std::string_view who)
+std::string compareAll(const std::vector<HostTensor>& got, const std::vector<HostTensor>& want, std::string_view who,
+                       double absolute)
 {
     for (std::size_t i = 0; i < want.size(); ++i) {
-        if (std::string text = compare(got[i], want[i], who, i); !text.empty())
+        if (std::string text = compare(got[i], want[i], who, i, absolute); !text.empty())
             return text;
     }
     return {};
@@ -206,17 +298,15 @@ Verdict CaseRunner::run(const fs::path& folder)
         return verdict;
     }
 
-    // As few inputs as possible become constants: none, all integers, all but the first, all.
-    std::vector<std::set<int>> attempts{{}, {}, {}, {}};
+    // As few inputs as possible become constants: none, all that may.
+    std::vector<std::set<int>> attempts{{}, {}};
+    const std::set<std::string> settings = settingsOf(folder, graph);
     for (int i = 0; i < graph.input_size(); ++i) {
-        const auto dtype = frontend::onnx_detail::dtypeOf(graph.input(i).type().tensor_type().elem_type());
-        if (!isFloat(*dtype))
+        if (settings.contains(graph.input(i).name()))
             attempts[1].insert(i);
-        if (i > 0)
-            attempts[2].insert(i);
-        attempts[3].insert(i);
     }
-    std::ranges::stable_sort(attempts, {}, &std::set<int>::size);
+    if (attempts[1].empty())
+        attempts.pop_back();
     for (const DataSet& set : *sets) {
         std::vector<HostTensor> all, want;
         for (const auto& proto : set.inputs) {
@@ -275,18 +365,18 @@ Verdict CaseRunner::run(const fs::path& folder)
         const auto asRead = graph::interpret(model->imported, inputs);
         if (!asRead)
             return fail(asRead.error());
-        if (verdict.text = compareAll(*asRead, want, "reference executor"); !verdict.text.empty())
+        if (verdict.text = compareAll(*asRead, want, "reference executor", absoluteBound(name)); !verdict.text.empty())
             return verdict;
         const auto rewritten = graph::interpret(model->graph, inputs);
         if (!rewritten)
             return fail(rewritten.error());
-        if (verdict.text = compareAll(*rewritten, want, "after the passes"); !verdict.text.empty())
+        if (verdict.text = compareAll(*rewritten, want, "after the passes", absoluteBound(name)); !verdict.text.empty())
             return verdict;
         verdict.folded = model->graph.nodes.empty();
         const auto ran = runLibrary(*model, m_compiler, m_scratch / "case.so", inputs);
         if (!ran)
             return fail(ran.error());
-        if (verdict.text = compareAll(*ran, want, "compiled"); !verdict.text.empty())
+        if (verdict.text = compareAll(*ran, want, "compiled", absoluteBound(name)); !verdict.text.empty())
             return verdict;
     }
     verdict.outcome = Outcome::Passed;

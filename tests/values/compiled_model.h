@@ -26,6 +26,7 @@ inline DType dtypeOf(wire::DataType type)
     case wire::Int64: return DType::I64;
     case wire::Bool: return DType::Bool;
     case wire::Uint32: return DType::U32;
+    case wire::Uint64: return DType::U64;
     case wire::Float16: return DType::F16;
     case wire::Double: return DType::F64;
     default: return DType::F32;

@@ -5,7 +5,9 @@
 
 #include <QTest>
 
+#include <array>
 #include <limits>
+#include <type_traits>
 
 namespace tst_integer_ends {
 
@@ -22,7 +24,15 @@ struct Pairs
     Pairs()
     {
         using L = std::numeric_limits<T>;
-        const std::vector<T> values = {L::min(), L::min() + 1, -2, -1, 0, 1, 2, L::max() - 1, L::max()};
+        const std::vector<T> values = {L::min(),
+                                       static_cast<T>(L::min() + 1),
+                                       static_cast<T>(-2),
+                                       static_cast<T>(-1),
+                                       0,
+                                       1,
+                                       2,
+                                       static_cast<T>(L::max() - 1),
+                                       L::max()};
         for (const T x : values)
             for (const T y : values) {
                 a.push_back(x);
@@ -97,6 +107,50 @@ void compareAll(wire::DataType type)
         QVERIFY2(model.compiled(name).bytes == model.evaluated(name).bytes, name.c_str());
 }
 
+/// The operations on bits, and shifts by up to more places than there are.
+template<typename T>
+void compareBits(wire::DataType type)
+{
+    const Pairs<T> pairs;
+    const auto count = static_cast<std::int64_t>(pairs.a.size());
+    CompiledModel model;
+    model.model().opset = 18;
+    model.input("a", type, {count}, pairs.a);
+    model.input("b", type, {count}, pairs.b);
+    for (const char* op : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"})
+        model.node(op, {"a", "b"}, op);
+    model.node("BitwiseNot", {"a"}, "BitwiseNot");
+    std::vector<T> places;
+    if constexpr (std::is_unsigned_v<T>) {
+        constexpr T kWidth = sizeof(T) * 8;
+        for (std::size_t i = 0; i < pairs.a.size(); ++i)
+            places.push_back(
+                std::array<T, 7>{0, 1, 3, kWidth - 1, kWidth, kWidth + 1, std::numeric_limits<T>::max()}[i % 7]);
+        model.input("n", type, {count}, places);
+        model.node("BitShift", {"a", "n"}, "left", wire::textAttribute("direction", "LEFT"));
+        model.node("BitShift", {"a", "n"}, "right", wire::textAttribute("direction", "RIGHT"));
+    }
+    must(model.compile());
+    for (const bool evaluated : {false, true}) {
+        const auto got = [&](const char* name) {
+            return valuesOf<T>(evaluated ? model.evaluated(name) : model.compiled(name));
+        };
+        for (std::size_t i = 0; i < pairs.a.size(); ++i) {
+            const T a = pairs.a[i], b = pairs.b[i];
+            QCOMPARE(got("BitwiseAnd")[i], static_cast<T>(a & b));
+            QCOMPARE(got("BitwiseOr")[i], static_cast<T>(a | b));
+            QCOMPARE(got("BitwiseXor")[i], static_cast<T>(a ^ b));
+            QCOMPARE(got("BitwiseNot")[i], static_cast<T>(~a));
+            if constexpr (std::is_unsigned_v<T>) {
+                const bool fits = places[i] < sizeof(T) * 8;
+                const auto wide = static_cast<std::uint64_t>(a);
+                QCOMPARE(got("left")[i], fits ? static_cast<T>(wide << places[i]) : T{0});
+                QCOMPARE(got("right")[i], fits ? static_cast<T>(wide >> places[i]) : T{0});
+            }
+        }
+    }
+}
+
 } // namespace
 
 class TestIntegerEnds : public QObject
@@ -104,6 +158,13 @@ class TestIntegerEnds : public QObject
     Q_OBJECT
 
 private slots:
+    void bitsOfBytes() { compareBits<std::uint8_t>(wire::Uint8); }
+    void bitsOfSignedBytes() { compareBits<std::int8_t>(wire::Int8); }
+    void bitsOf32() { compareBits<std::uint32_t>(wire::Uint32); }
+    void bitsOfSigned32() { compareBits<std::int32_t>(wire::Int32); }
+    void bitsOf64() { compareBits<std::uint64_t>(wire::Uint64); }
+    void bitsOfSigned64() { compareBits<std::int64_t>(wire::Int64); }
+
     void comparisonsOfInt32() { compareAll<std::int32_t>(wire::Int32); }
     void comparisonsOfInt64() { compareAll<std::int64_t>(wire::Int64); }
 

@@ -90,6 +90,11 @@ const char* binaryName(Binary op)
     case Binary::LogicalAnd: return "T_logical_and";
     case Binary::LogicalOr: return "T_logical_or";
     case Binary::LogicalXor: return "T_logical_xor";
+    case Binary::BitAnd: return "T_bitwise_and";
+    case Binary::BitOr: return "T_bitwise_or";
+    case Binary::BitXor: return "T_bitwise_xor";
+    case Binary::ShiftLeft: return "T_left_shift";
+    case Binary::ShiftRight: return "T_right_shift";
     }
     return "T_binary";
 }
@@ -249,6 +254,11 @@ ir::Expr applyBinary(Binary op, const ir::Expr& x, const ir::Expr& y)
     case Binary::LogicalAnd: return x && y;
     case Binary::LogicalOr: return x || y;
     case Binary::LogicalXor: return ir::ne(x, y);
+    case Binary::BitAnd: return ir::call("bit_and", x->dtype, {x, y});
+    case Binary::BitOr: return ir::call("bit_or", x->dtype, {x, y});
+    case Binary::BitXor: return ir::call("bit_xor", x->dtype, {x, y});
+    case Binary::ShiftLeft: return ir::call("shift_left", x->dtype, {x, y});
+    case Binary::ShiftRight: return ir::call("shift_right", x->dtype, {x, y});
     }
     return x;
 }

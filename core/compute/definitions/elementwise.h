@@ -82,7 +82,12 @@ enum class Binary : std::uint8_t
     GreaterEqual,
     LogicalAnd,
     LogicalOr,
-    LogicalXor
+    LogicalXor,
+    BitAnd, ///< any integer type
+    BitOr,
+    BitXor,
+    ShiftLeft, ///< unsigned types; by the type's width or more: 0
+    ShiftRight
 };
 
 Tensor binary(DagBuilder& b, Binary op, Tensor x, Tensor y);

@@ -216,6 +216,48 @@ Tensor globalPool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout)
     return adaptivePool<N>(b, data, kind, layout, size);
 }
 
+template<std::size_t N>
+Tensor poolPositions(DagBuilder& b, Tensor data, const PoolParams<N>& p, bool byColumn)
+{
+    const Tensor pooled = pool<N>(b, data, PoolKind::Max, p);
+    const std::vector<std::int64_t> in = b.shape(data);
+    std::vector<std::pair<std::string, std::int64_t>> reduceAxes;
+    for (std::size_t i = 0; i < N; ++i)
+        reduceAxes.emplace_back(std::string("d") + "dhw"[3 - N + i], p.kernel[i]);
+    const auto wide = [](std::int64_t value) { return ir::intImm(value, DType::I64); };
+    const ir::Expr none = wide(std::numeric_limits<std::int64_t>::max());
+    const Tensor found = b.reduce(
+        "pool_position", b.shape(pooled), axisNames(N + 2), "comm_reduce", ir::Combiner::Min, reduceAxes,
+        [&](const Exprs& a, const Exprs& r) {
+            Exprs at{a[0], a[1]};
+            ir::Expr inside, place = ir::cast(DType::I64, a[0]) * wide(in[1]) + ir::cast(DType::I64, a[1]);
+            for (std::size_t i = 0; i < N; ++i) {
+                at.push_back(a[i + 2] * index(p.strides[i]) + r[i] * index(p.dilation[i]) - index(p.padding[i]));
+                const ir::Expr on = at.back() >= index(0) && at.back() < index(in[i + 2]);
+                inside = inside ? inside && on : on;
+                place = place * wide(in[i + 2]) + ir::cast(DType::I64, at.back());
+            }
+            const ir::Expr value = ir::ifThenElse(inside, b.at(data, at), zero(b.dtype(data)));
+            const ir::Expr hit = ir::eq(value, b.at(pooled, a)) || ir::ne(value, value); // a NaN won
+            return ir::select(inside && hit, place, none);
+        });
+    if (!byColumn)
+        return found;
+    return b.compute("pool_position_by_column", b.shape(pooled), axisNames(N + 2), "elemwise", [&](const Exprs& a) {
+        ir::Expr rest = b.at(found, a), within = wide(0);
+        for (std::size_t i = N; i-- > 0;) { // the last dimension counts most
+            within = within * wide(in[i + 2]) + ir::floorMod(rest, wide(in[i + 2]));
+            rest = ir::floorDiv(rest, wide(in[i + 2]));
+        }
+        std::int64_t pixels = 1;
+        for (std::size_t i = 0; i < N; ++i)
+            pixels *= in[i + 2];
+        return rest * wide(pixels) + within;
+    });
+}
+
+template Tensor poolPositions<2>(DagBuilder&, Tensor, const PoolParams<2>&, bool);
+template Tensor poolPositions<3>(DagBuilder&, Tensor, const PoolParams<3>&, bool);
 template Tensor pool<2>(DagBuilder&, Tensor, PoolKind, const PoolParams<2>&);
 template Tensor pool<3>(DagBuilder&, Tensor, PoolKind, const PoolParams<3>&);
 template Tensor adaptivePool<2>(DagBuilder&, Tensor, PoolKind, ImageLayout, std::array<std::int64_t, 2>);

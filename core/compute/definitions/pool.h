@@ -47,6 +47,11 @@ Tensor pool(DagBuilder& b, Tensor data, PoolKind kind, const PoolParams<N>& p);
 template<std::size_t N>
 Tensor adaptivePool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout, std::array<std::int64_t, N> size);
 
+/// Of a maximum pool: where each maximum stands in `data` (channels first), row by row, the first of equal ones; I64.
+/// `byColumn`: counted within an image down its columns instead.
+template<std::size_t N>
+Tensor poolPositions(DagBuilder& b, Tensor data, const PoolParams<N>& p, bool byColumn);
+
 /// Output 1 in each dimension.
 template<std::size_t N>
 Tensor globalPool(DagBuilder& b, Tensor data, PoolKind kind, ImageLayout layout);

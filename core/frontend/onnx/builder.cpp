@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
+#include <numeric>
 #include <utility>
 
 namespace lathe::frontend::onnx_detail {
@@ -15,8 +17,15 @@ namespace {
 
 constexpr std::int64_t kFoldLimit = std::int64_t{1} << 20;
 
+std::int64_t bytesOf(const graph::TensorType& type)
+{
+    return std::accumulate(type.shape.begin(), type.shape.end(), std::int64_t{sizeOf(type.dtype)}, std::multiplies<>());
+}
+
 Result<graph::HostTensor> contents(const graph::Value& value, std::string_view what)
 {
+    if (std::ranges::find(value.shape, 0) != value.shape.end()) // known, be it an input
+        return graph::HostTensor::zeros({value.dtype, value.shape});
     if (!value.constant)
         return makeError(Errc::Unsupported, say(Msg::NeedsFromInputs, what));
     return graph::tensorOf(value);
@@ -66,6 +75,16 @@ ValueId Builder::ints(const Ints& values)
                             graph::makeConst(values.data(), values.size() * sizeof(std::int64_t))});
 }
 
+bool Builder::isEmpty(ValueId id) const
+{
+    return std::ranges::find(shape(id), 0) != shape(id).end();
+}
+
+ValueId Builder::emptyConstant(graph::TensorType type)
+{
+    return addConstant({}, {type.dtype, std::move(type.shape), graph::makeConst(nullptr, 0)});
+}
+
 ValueId Builder::addConstant(std::string name, ConstTensor tensor)
 {
     if (name.empty())
@@ -106,6 +125,11 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
     node.name = m_current;
     std::vector<graph::TensorType> types;
     std::vector<const graph::ConstData*> constants;
+    const bool anyEmpty = std::ranges::any_of(inputs, [this](ValueId id) { return isEmpty(id); });
+    for (ValueId& id : inputs) { // what has no elements is known, wherever it comes from
+        if (isEmpty(id) && !isConstant(id))
+            id = emptyConstant({dtype(id), shape(id)});
+    }
     bool allConstant = !inputs.empty();
     std::int64_t inputBytes = 0;
     for (const ValueId id : inputs) {
@@ -120,13 +144,14 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
     node.outputs.clear();
 
     std::int64_t outputBytes = 0;
-    for (const graph::TensorType& type : results) {
-        std::int64_t bytes = sizeOf(type.dtype);
-        for (const std::int64_t extent : type.shape)
-            bytes *= extent;
-        outputBytes += bytes;
-    }
+    for (const graph::TensorType& type : results)
+        outputBytes += bytesOf(type);
     std::vector<ValueId> ids;
+    if (outputBytes == 0) { // nothing is left to compute
+        for (graph::TensorType& type : results)
+            ids.push_back(emptyConstant(std::move(type)));
+        return ids;
+    }
     if (allConstant && results.size() == 1) {
         std::vector<const graph::Value*> operands;
         for (const ValueId id : inputs)
@@ -134,7 +159,8 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
         if (auto later = graph::foldLater(node, operands, results[0]))
             return std::vector{addConstant({}, {results[0].dtype, results[0].shape, std::move(later)})};
     }
-    if (allConstant && (graph::traitsOf(node).foldsLarge || outputBytes <= std::max(kFoldLimit, inputBytes))) {
+    if (allConstant
+        && (anyEmpty || graph::traitsOf(node).foldsLarge || outputBytes <= std::max(kFoldLimit, inputBytes))) {
         LATHE_TRY(charge(outputBytes));
         std::vector<graph::HostTensor> tensors;
         for (const ValueId id : inputs) {
@@ -164,6 +190,27 @@ Result<std::vector<ValueId>> Builder::emitMany(std::string_view op, Attrs attrs,
 
 Result<ValueId> Builder::emit(std::string_view op, Attrs attrs, std::vector<ValueId> inputs)
 {
+    if (const graph::OpDef* const joins = graph::findOperator(op);
+        joins && joins->traits.layout == graph::LayoutRule::Join
+        && std::ranges::any_of(inputs, [this](ValueId id) { return isEmpty(id); })) {
+        // Parts without elements add nothing, where there are others.
+        std::vector<ValueId> parts;
+        std::ranges::copy_if(inputs, std::back_inserter(parts), [this](ValueId id) { return !isEmpty(id); });
+        std::vector<graph::TensorType> types;
+        for (const ValueId id : inputs)
+            types.push_back({dtype(id), shape(id)});
+        if (!parts.empty()) {
+            graph::Node whole; // the parts that go must fit all the same
+            whole.op = op;
+            whole.attrs = attrs;
+            whole.outputs.resize(1);
+            const std::vector<const graph::ConstData*> unknown(inputs.size(), nullptr);
+            LATHE_TRY(graph::nodeTypes(whole, types, unknown));
+            if (parts.size() == 1)
+                return parts[0];
+            inputs = std::move(parts);
+        }
+    }
     // Half floats are stored, not summed: kernels of float32 are as fast and lose nothing on the way.
     const DType stored = inputs.empty() ? DType::F32 : dtype(inputs[0]);
     const graph::OpDef* const entry = graph::findOperator(op);
@@ -297,7 +344,8 @@ Converter findConverter(std::string_view domain, std::string_view op)
         return nullptr;
     return findIn({attentionConverters(), countedConverters(), einsumConverters(), imageConverters(), indexConverters(),
                    lossConverters(), mathConverters(), matrixConverters(), normConverters(), quantizeConverters(),
-                   recurrentConverters(), resizeConverters(), shapeConverters(), sliceConverters()},
+                   recurrentConverters(), resizeConverters(), sampleConverters(), shapeConverters(), signalConverters(),
+                   sliceConverters(), textConverters()},
                   op);
 }
 

@@ -205,6 +205,7 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
                         b.rank(data) - 2));
     if (std::ranges::any_of(outputPadding, [](std::int64_t p) { return p < 0 || p > kMaxWindow; }))
         return makeError(Errc::BadFile, "attribute output_padding is out of range");
+    Ints beyond(2 * (family.dims + 2), 0); // what no window reaches holds the bias alone
     for (std::size_t d = 0; d < family.dims; ++d) {
         const std::int64_t reach = (b.shape(weight)[d + 2] - 1) * w.dilations[d] + 1;
         const std::int64_t in = b.shape(data)[d + 2];
@@ -212,9 +213,10 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
         // With output_shape or SAME the wanted size decides how much is cut; the odd one goes as auto_pad says.
         if (!outputShape.empty() || isSame(w)) {
             const std::int64_t wanted = outputShape.empty() ? in * w.strides[d] : outputShape[d];
-            if (wanted > full || wanted < 1)
-                return unsupported(say(Msg::NeedsOutputShape, wanted, full));
-            const std::int64_t total = full - wanted;
+            if (wanted < 1 || wanted > kMaxWindow * kMaxWindow)
+                return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, "output_shape", wanted));
+            const std::int64_t total = std::max<std::int64_t>(full - wanted, 0);
+            beyond[2 * (d + 2) + 1] = std::max<std::int64_t>(wanted - full, 0);
             w.padding[d] = w.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
             w.padding[d + family.dims] = total - w.padding[d];
         }
@@ -228,6 +230,11 @@ Result<std::vector<ValueId>> convertConvTranspose(Builder& b, NodeReader& node)
                                              {"layout", family.layout()},
                                              {"kernel_layout", family.kernel("IO")}},
                                             {data, weight}));
+    if (std::ranges::any_of(beyond, [](std::int64_t width) { return width > 0; })) {
+        LATHE_TRY_ASSIGN(
+            result,
+            b.emit("pad", {{"pad_width", beyond}, {"mode", std::string("constant")}, {"value", 0.0}}, {result}));
+    }
     if (node.hasInput(2)) {
         LATHE_TRY_ASSIGN(const ValueId bias, b.input(node, 2));
         LATHE_TRY_ASSIGN(result, addBias(b, bias, result));
@@ -266,7 +273,9 @@ Result<PoolAttributes> poolAttributes(NodeReader& node, const Ints& image)
     return p;
 }
 
-ValueId pool(Composer& c, ValueId x, bool average, const PoolAttributes& p, std::optional<std::int64_t> countPadding)
+/// `positions`: receives where the maxima stand, if it is there; counted along `order`.
+ValueId pool(Composer& c, ValueId x, bool average, const PoolAttributes& p, std::optional<std::int64_t> countPadding,
+             ValueId* positions = nullptr, std::int64_t order = 0)
 {
     const Ints s = c.shape(x);
     const bool line = s.size() == 3;
@@ -276,9 +285,14 @@ ValueId pool(Composer& c, ValueId x, bool average, const PoolAttributes& p, std:
                 {"padding", w.padding},  {"ceil_mode", p.ceilMode}, {"layout", family.layout()}};
     if (countPadding)
         attrs["count_include_pad"] = *countPadding;
-    const ValueId y = c.op(family.op(average ? "avg_pool" : "max_pool"),
-                           {line ? c.reshape(x, {s[0], s[1], 1, s[2]}) : x}, std::move(attrs));
-    return line ? c.reshape(y, {s[0], s[1], c.extent(y, 3)}) : y;
+    const ValueId image = line ? c.reshape(x, {s[0], s[1], 1, s[2]}) : x;
+    const auto shaped = [&](ValueId y) { return line ? c.reshape(y, {s[0], s[1], c.extent(y, 3)}) : y; };
+    const ValueId y = c.op(family.op(average ? "avg_pool" : "max_pool"), {image}, attrs);
+    if (positions) {
+        attrs["storage_order"] = order;
+        *positions = shaped(c.op(family.op("max_pool_positions"), {image}, std::move(attrs)));
+    }
+    return shaped(y);
 }
 
 } // namespace
@@ -302,13 +316,17 @@ template<bool Average>
 Result<std::vector<ValueId>> convertPool(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId data, b.input(node, 0));
-    if (!Average) {
-        LATHE_TRY_ASSIGN(const std::int64_t order, node.integer("storage_order", 0));
-        if (order != 0 && node.hasOutput(1))
-            return unsupported(say(Msg::NeedsAttributeNumber, "storage_order", 1));
+    if (Average || !node.hasOutput(1)) {
+        node.ignore("storage_order"); // of positions alone
+        LATHE_TRY_ASSIGN(const ValueId y, pooled(b, node, data, Average));
+        return std::vector{y};
     }
-    LATHE_TRY_ASSIGN(const ValueId y, pooled(b, node, data, Average));
-    return std::vector{y};
+    LATHE_TRY_ASSIGN(const PoolAttributes p, poolAttributes(node, b.shape(data)));
+    LATHE_TRY_ASSIGN(const std::int64_t order, node.integer("storage_order", 0));
+    Composer c(b);
+    ValueId positions;
+    const ValueId y = pool(c, data, false, p, {}, &positions, order);
+    return c.finish({y, positions});
 }
 
 /// The p-th root of the sum of |x|^p. Padding is written out as zeros, so that a mean times the window's size is the
@@ -349,6 +367,27 @@ Result<std::vector<ValueId>> convertLpPool(Builder& b, NodeReader& node)
         {power == 2 ? c.op("sqrt", {sum}) : c.op("pow", {sum, c.like(data, 1.0 / static_cast<double>(power))})});
 }
 
+Result<std::vector<ValueId>> convertGlobalLpPool(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const std::int64_t power, node.integer("p", 2));
+    if (b.rank(x) < 3)
+        return makeError(Errc::BadFile, say(Msg::InputUnder3));
+    if (power < 1)
+        return unsupported(say(Msg::NeedsAttributeNumber, "p", power));
+    Ints axes;
+    for (std::int64_t d = 2; d < b.rank(x); ++d)
+        axes.push_back(d);
+    Composer c(b);
+    const ValueId size = c.op("abs", {x});
+    if (power == 1)
+        return c.finish({c.reduce("sum", size, axes)});
+    if (power == 2)
+        return c.finish({c.op("sqrt", {c.reduce("sum", c.mul(x, x), axes)})});
+    const auto p = static_cast<double>(power);
+    return c.finish({c.op("pow", {c.reduce("sum", c.op("pow", {size, c.like(x, p)}), axes), c.like(x, 1 / p)})});
+}
+
 template<bool Average>
 Result<std::vector<ValueId>> convertGlobalPool(Builder& b, NodeReader& node)
 {
@@ -377,6 +416,7 @@ std::span<const ConverterEntry> imageConverters()
         {"Conv", convertConv},
         {"ConvTranspose", convertConvTranspose},
         {"GlobalAveragePool", convertGlobalPool<true>},
+        {"GlobalLpPool", convertGlobalLpPool},
         {"GlobalMaxPool", convertGlobalPool<false>},
         {"LpPool", convertLpPool},
         {"MaxPool", convertPool<false>},

@@ -52,13 +52,29 @@ Result<std::vector<ValueId>> convertIdentity(Builder& b, NodeReader& node)
     return std::vector{x};
 }
 
+/// Optional values exist as tensors alone: one that is there is, and one that is absent is not.
+Result<std::vector<ValueId>> convertOptionalHasElement(Builder& b, NodeReader& node)
+{
+    const std::byte there{static_cast<unsigned char>(node.hasInput(0) ? 1 : 0)};
+    return std::vector{b.addConstant({}, {DType::Bool, {}, graph::makeConst(&there, 1)})};
+}
+
 constexpr Names kBinary[] = {
-    {"Add", "add"},         {"And", "logical_and"},
-    {"Div", "divide"},      {"Equal", "equal"},
-    {"Greater", "greater"}, {"GreaterOrEqual", "greater_equal"},
-    {"Less", "less"},       {"LessOrEqual", "less_equal"},
-    {"Mul", "multiply"},    {"Or", "logical_or"},
-    {"PRelu", "prelu"},     {"Sub", "subtract"},
+    {"Add", "add"},
+    {"And", "logical_and"},
+    {"BitwiseAnd", "bitwise_and"},
+    {"BitwiseOr", "bitwise_or"},
+    {"BitwiseXor", "bitwise_xor"},
+    {"Div", "divide"},
+    {"Equal", "equal"},
+    {"Greater", "greater"},
+    {"GreaterOrEqual", "greater_equal"},
+    {"Less", "less"},
+    {"LessOrEqual", "less_equal"},
+    {"Mul", "multiply"},
+    {"Or", "logical_or"},
+    {"PRelu", "prelu"},
+    {"Sub", "subtract"},
     {"Xor", "logical_xor"},
 };
 
@@ -147,6 +163,19 @@ Result<std::vector<ValueId>> convertShrink(Builder& b, NodeReader& node)
     Composer c(b);
     const ValueId low = c.where(c.op("less", {x, c.like(x, -lambda)}), c.add(x, c.like(x, bias)), c.like(x, 0));
     return c.finish({c.where(c.op("greater", {x, c.like(x, lambda)}), c.sub(x, c.like(x, bias)), low)});
+}
+
+Result<std::vector<ValueId>> convertBitShift(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    LATHE_TRY_ASSIGN(const ValueId places, b.input(node, 1));
+    const auto direction = node.text("direction", "");
+    if (!direction)
+        return direction.error();
+    if (*direction != "LEFT" && *direction != "RIGHT")
+        return makeError(Errc::BadFile, say(Msg::AttributeIs, "direction", direction->substr(0, 40)));
+    LATHE_TRY_ASSIGN(const ValueId y, b.emit(*direction == "LEFT" ? "left_shift" : "right_shift", {}, {x, places}));
+    return std::vector{y};
 }
 
 /// All bits turned over is -1 - x, in every width.
@@ -335,6 +364,7 @@ std::span<const ConverterEntry> mathConverters()
 {
     static const std::vector<ConverterEntry> table = [] {
         std::vector<ConverterEntry> entries = {
+            {"BitShift", convertBitShift},
             {"BitwiseNot", convertBitwiseNot},
             {"Cast", convertCast},
             {"CastLike", convertCast},
@@ -347,6 +377,8 @@ std::span<const ConverterEntry> mathConverters()
             {"Mean", convertVariadic},
             {"Min", convertVariadic},
             {"Mod", convertMod},
+            {"OptionalGetElement", convertIdentity},
+            {"OptionalHasElement", convertOptionalHasElement},
             {"Pow", convertPow},
             {"Shrink", convertShrink},
             {"Softsign", convertSoftsign},

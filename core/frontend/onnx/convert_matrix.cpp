@@ -53,6 +53,24 @@ Result<std::vector<ValueId>> convertGemm(Builder& b, NodeReader& node)
 /// else is a general product.
 Result<ValueId> matrixProduct(Builder& b, ValueId left, ValueId right)
 {
+    if (b.rank(left) == 1 || b.rank(right) == 1) { // a row in front, a column behind, and neither stays
+        if (b.rank(left) == 0 || b.rank(right) == 0)
+            return makeError(Errc::BadFile, "a scalar has no matrix product");
+        const bool row = b.rank(left) == 1, column = b.rank(right) == 1;
+        if (row) {
+            LATHE_TRY_ASSIGN(left, b.reshape(left, {1, b.shape(left)[0]}));
+        }
+        if (column) {
+            LATHE_TRY_ASSIGN(right, b.reshape(right, {b.shape(right)[0], 1}));
+        }
+        LATHE_TRY_ASSIGN(const ValueId product, matrixProduct(b, left, right));
+        Ints shape = b.shape(product);
+        if (column)
+            shape.pop_back();
+        if (row)
+            shape.erase(shape.end() - (column ? 1 : 2));
+        return b.reshape(product, shape);
+    }
     Attrs attrs;
     if (!isFloat(b.dtype(left)) && sizeOf(b.dtype(left)) < 4)
         attrs["out_dtype"] = std::string(toString(DType::I32));
@@ -81,6 +99,50 @@ Result<std::vector<ValueId>> convertMatMul(Builder& b, NodeReader& node)
     return std::vector{result};
 }
 
+/// By elimination with the largest pivot of each column, a few nodes a column.
+Result<std::vector<ValueId>> convertDet(Builder& b, NodeReader& node)
+{
+    LATHE_TRY_ASSIGN(const ValueId x, b.input(node, 0));
+    constexpr std::int64_t kMost = 64;
+    const Ints shape = b.shape(x);
+    if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] || !isFloat(b.dtype(x)))
+        return makeError(Errc::BadFile, "the last two dimensions must be equal, of floats");
+    const std::int64_t n = shape.back();
+    if (n < 1 || n > kMost)
+        return makeError(Errc::Unsupported, fmt::format("the determinant of a matrix of {} by {}", n, n));
+    std::int64_t count = 1;
+    const Ints outer(shape.begin(), shape.end() - 2);
+    for (const std::int64_t extent : outer)
+        count *= extent;
+    Composer c(b);
+    const bool narrow = sizeOf(b.dtype(x)) < sizeOf(DType::F32);
+    ValueId rest = c.reshape(narrow ? c.cast(x, DType::F32) : x, {count, n, n});
+    ValueId product;
+    for (std::int64_t m = n; m > 0; --m) { // rest is [count, m, m]
+        const ValueId column = c.slice(rest, 2, 0, 1);
+        ValueId pivotRow = rest;
+        ValueId factor = column;
+        if (m > 1) {
+            const ValueId place = c.op("argmax", {c.op("abs", {column})},
+                                       {{"axes", Ints{1}}, {"keepdims", std::int64_t{1}}});
+            pivotRow = c.op("gather_elements", {rest, c.broadcast(place, {count, 1, m})}, {{"axis", std::int64_t{1}}});
+            const ValueId pivot = c.slice(pivotRow, 2, 0, 1);
+            const ValueId swapped = c.op("not_equal", {place, c.like(place, 0)});
+            factor = c.where(swapped, c.sub(c.like(pivot, 0), pivot), pivot);
+            std::vector<double> rows;
+            for (std::int64_t i = 1; i < m; ++i)
+                rows.push_back(static_cast<double>(i));
+            const ValueId isPivot = c.op("equal", {place, b.constant(DType::I64, {m - 1, 1}, rows)});
+            const ValueId below = c.where(isPivot, c.slice(rest, 1, 0, 1), c.slice(rest, 1, 1, m));
+            const ValueId safe = c.where(c.op("equal", {pivot, c.like(pivot, 0)}), c.like(pivot, 1), pivot);
+            const ValueId ratio = c.div(c.slice(below, 2, 0, 1), safe);
+            rest = c.sub(c.slice(below, 2, 1, m), c.mul(ratio, c.slice(pivotRow, 2, 1, m)));
+        }
+        product = product.valid() ? c.mul(product, factor) : factor;
+    }
+    return c.finish({c.cast(c.reshape(product, outer), b.dtype(x))});
+}
+
 /// Reductions take their axes as attribute or, from opset 13 (ReduceSum) and 18 on, as input.
 Result<std::vector<ValueId>> convertReduce(Builder& b, NodeReader& node)
 {
@@ -91,10 +153,6 @@ Result<std::vector<ValueId>> convertReduce(Builder& b, NodeReader& node)
     const std::string_view op = std::string_view(node.op()).substr(6);
     const bool skip = noop != 0 && (!axes || axes->empty());
     Composer c(b);
-    const bool needsElements = op != "Sum" && op != "SumSquare" && op != "L1" && op != "L2" && op != "LogSum"
-                               && op != "Prod";
-    if (needsElements && std::ranges::find(b.shape(x), 0) != b.shape(x).end())
-        return makeError(Errc::Unsupported, say(Msg::NeedsTensorWithout));
     const auto reduce = [&](std::string_view name, ValueId value) {
         return skip ? value : c.reduce(name, value, axes.value_or(Ints{}), keepDims != 0);
     };
@@ -152,13 +210,11 @@ Result<std::vector<ValueId>> convertArg(Builder& b, NodeReader& node)
 std::span<const ConverterEntry> matrixConverters()
 {
     static constexpr ConverterEntry kTable[] = {
-        {"ArgMax", convertArg},          {"ArgMin", convertArg},
-        {"Gemm", convertGemm},           {"MatMul", convertMatMul},
-        {"ReduceL1", convertReduce},     {"ReduceL2", convertReduce},
-        {"ReduceLogSum", convertReduce}, {"ReduceLogSumExp", convertReduce},
-        {"ReduceMax", convertReduce},    {"ReduceMean", convertReduce},
-        {"ReduceMin", convertReduce},    {"ReduceProd", convertReduce},
-        {"ReduceSum", convertReduce},    {"ReduceSumSquare", convertReduce},
+        {"ArgMax", convertArg},        {"ArgMin", convertArg},          {"Det", convertDet},
+        {"Gemm", convertGemm},         {"MatMul", convertMatMul},       {"ReduceL1", convertReduce},
+        {"ReduceL2", convertReduce},   {"ReduceLogSum", convertReduce}, {"ReduceLogSumExp", convertReduce},
+        {"ReduceMax", convertReduce},  {"ReduceMean", convertReduce},   {"ReduceMin", convertReduce},
+        {"ReduceProd", convertReduce}, {"ReduceSum", convertReduce},    {"ReduceSumSquare", convertReduce},
     };
     return kTable;
 }

@@ -30,6 +30,7 @@ struct Layer
 {
     std::int64_t steps = 0, batch = 0, hidden = 0;
     bool batchFirst = false;
+    ValueId lengths; ///< [batch, 1] I64: steps of each sequence; invalid: all
     double clip = 0;
     std::vector<Direction> directions;
 };
@@ -75,9 +76,22 @@ Result<Layer> layerOf(Builder& b, Composer& c, NodeReader& node, std::int64_t ga
     if (layer.steps > kMaxSteps)
         return makeError(Errc::Unsupported, say(Msg::NeedsSequenceOf, layer.steps));
     if (node.hasInput(4)) {
-        LATHE_TRY_ASSIGN(const Ints lengths, b.constantInts(node, 4, "sequence_lens"));
-        if (std::ranges::any_of(lengths, [&](std::int64_t length) { return length != layer.steps; }))
-            return makeError(Errc::Unsupported, say(Msg::NeedsSequenceLens));
+        LATHE_TRY_ASSIGN(const ValueId given, b.input(node, 4));
+        if (b.shape(given) != Ints{layer.batch} || !isInteger(b.dtype(given)))
+            return makeError(
+                Errc::BadFile,
+                fmt::format("sequence_lens must be {} integers from 0 to the number of steps", layer.batch));
+        bool full = b.isConstant(given);
+        if (full) {
+            LATHE_TRY_ASSIGN(const Ints lengths, b.constantInts(node, 4, "sequence_lens"));
+            full = std::ranges::all_of(lengths, [&](std::int64_t length) { return length == layer.steps; });
+            if (std::ranges::any_of(lengths, [&](std::int64_t l) { return l < 0 || l > layer.steps; }))
+                return makeError(
+                    Errc::BadFile,
+                    fmt::format("sequence_lens must be {} integers from 0 to the number of steps", layer.batch));
+        }
+        if (!full)
+            layer.lengths = c.reshape(c.cast(given, DType::I64), {layer.batch, 1});
     }
     const std::size_t perDirection = defaults.size();
     if (!functions.empty() && functions.size() != perDirection * static_cast<std::size_t>(count))
@@ -150,8 +164,18 @@ std::vector<ValueId> unroll(Composer& c, Layer& layer, const Step& step, bool ha
         for (std::int64_t i = 0; i < layer.steps; ++i) {
             const std::int64_t t = d.backward ? layer.steps - 1 - i : i;
             const ValueId products = c.reshape(c.slice(d.inputs, 0, t, t + 1), {layer.batch, c.extent(d.inputs, 2)});
+            const ValueId hidden = d.hidden, cell = d.cell;
             step(c, layer, d, products);
-            steps[static_cast<std::size_t>(t)] = c.reshape(d.hidden, {1, 1, layer.batch, layer.hidden});
+            ValueId output = d.hidden;
+            if (layer.lengths.valid()) {
+                // Behind its end a sequence gives 0 and keeps its state; backward it so begins at its own last step.
+                const ValueId runs = c.op("less", {c.like(layer.lengths, static_cast<double>(t)), layer.lengths});
+                output = c.where(runs, d.hidden, c.like(d.hidden, 0));
+                d.hidden = c.where(runs, d.hidden, hidden);
+                if (hasCell)
+                    d.cell = c.where(runs, d.cell, cell);
+            }
+            steps[static_cast<std::size_t>(t)] = c.reshape(output, {1, 1, layer.batch, layer.hidden});
         }
         outputs.push_back(std::move(steps));
         lastHidden.push_back(c.reshape(d.hidden, {1, layer.batch, layer.hidden}));

@@ -48,8 +48,11 @@ Result<std::vector<ValueId>> convertReshape(Builder& b, NodeReader& node)
     if (shape->size() > 64)
         return makeError(Errc::BadFile, fmt::format("the shape has {} dimensions", shape->size()));
     if (allowZero != 0 && std::ranges::find(*shape, 0) != shape->end()) {
-        if (*shape != b.shape(x))
-            return makeError(Errc::Unsupported, say(Msg::NeedsAllowzero));
+        const bool fits = b.isEmpty(x) && std::ranges::all_of(*shape, [](std::int64_t extent) { return extent >= 0; });
+        if (!fits)
+            return makeError(Errc::BadFile,
+                             "with attribute allowzero only a tensor without elements takes a shape with a 0");
+        return std::vector{b.emptyConstant({b.dtype(x), std::move(*shape)})};
     }
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("reshape", {{"newshape", std::move(*shape)}}, {x}));
     return std::vector{y};

@@ -101,7 +101,12 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(double value, node.number("value", 0.0));
     if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
         return makeError(Errc::Unsupported, say(Msg::NeedsAttributeValue, "mode", mode.substr(0, 40)));
+    ValueId fill; // where it is not known
     if (node.hasInput(2)) {
+        LATHE_TRY_ASSIGN(fill, b.input(node, 2));
+    }
+    if (fill.valid() && (b.isConstant(fill) || b.isEmpty(fill) || mode != "constant")) {
+        fill = {};
         LATHE_TRY_ASSIGN(const std::vector<double> values, b.constantNumbers(node, 2, "the padding value"));
         if (values.size() != 1)
             return makeError(Errc::BadFile, "the padding value must be a scalar");
@@ -144,6 +149,13 @@ Result<std::vector<ValueId>> convertPad(Builder& b, NodeReader& node)
                 y = c.take(y, positions, d);
         }
         return c.finish({y});
+    }
+    if (fill.valid()) {
+        if (b.dtype(fill) != b.dtype(x) || b.rank(fill) > 1)
+            return makeError(Errc::BadFile, "the padding value must be a scalar");
+        Composer c(b);
+        const ValueId inside = c.pad(c.broadcast(b.scalar(DType::Bool, 1), b.shape(x)), width);
+        return c.finish({c.where(inside, c.pad(x, width), c.reshape(fill, {}))});
     }
     LATHE_TRY_ASSIGN(const ValueId y, b.emit("pad", {{"pad_width", width}, {"mode", mode}, {"value", value}}, {x}));
     return std::vector{y};

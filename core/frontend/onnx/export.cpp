@@ -12,6 +12,7 @@ namespace onnx_detail {
 
 Writer::Writer(const graph::Graph& graph)
     : m_graph(graph)
+    , m_opset(opsetNeeded(graph))
     , m_names(graph.values.size())
     , m_images(graph.values.size())
 {
@@ -19,7 +20,7 @@ Writer::Writer(const graph::Graph& graph)
     m_model.set_producer_name("Lathe");
     auto* opset = m_model.add_opset_import();
     opset->set_domain("");
-    opset->set_version(17);
+    opset->set_version(m_opset);
     m_model.mutable_graph()->set_name(graph.name.empty() ? "network" : graph.name);
 }
 

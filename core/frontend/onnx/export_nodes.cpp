@@ -1,4 +1,4 @@
-// How each operator of Lathe is spelt in ONNX, opset 17.
+// How each operator of Lathe is spelt in ONNX, opset 17 or the one that opsetNeeded() says.
 
 #include "core/frontend/onnx/exporter.h"
 
@@ -434,17 +434,18 @@ Result<> exportTake(Writer& w, const Node& node)
 constexpr Names kReductions[] = {
     {"max", "ReduceMax"}, {"mean", "ReduceMean"}, {"min", "ReduceMin"}, {"prod", "ReduceProd"}, {"sum", "ReduceSum"}};
 
-/// In opset 17 the axes of ReduceSum are an input, those of the others an attribute.
+/// In opset 17 the axes of ReduceSum are an input, those of the others an attribute; from opset 18 on all are inputs.
 Result<> exportReduce(Writer& w, const Node& node)
 {
     const Ints axes = attrInts(node, "axes");
     std::vector<std::string> inputs = inputsOf(w, node);
-    if (node.op == "sum" && !axes.empty())
+    const bool asInput = node.op == "sum" || w.opset() >= 18;
+    if (asInput && !axes.empty())
         inputs.push_back(w.intsInput(axes));
     NodeWriter writer = w.node(std::ranges::find(kReductions, std::string_view(node.op), &Names::first)->second, inputs,
                                w.outputName(node.outputs[0]));
     writer.integer("keepdims", attrInt(node, "keepdims", 0));
-    if (node.op != "sum" && !axes.empty())
+    if (!asInput && !axes.empty())
         writer.ints("axes", axes);
     return {};
 }
@@ -514,7 +515,7 @@ NodeExporter findExporter(std::string_view op)
         return exportParametric;
     if (std::ranges::find(kReductions, op, &Names::first) != std::end(kReductions))
         return exportReduce;
-    return nullptr;
+    return findSampleExporter(op);
 }
 
 } // namespace lathe::frontend::onnx_detail

@@ -69,6 +69,7 @@ public:
     const graph::Graph& graph() const { return m_graph; }
     const graph::Value& value(graph::ValueId id) const { return m_graph.value(id); }
     void begin(std::string name) { m_current = std::move(name); }
+    std::int64_t opset() const { return m_opset; }
 
     std::string input(graph::ValueId id); ///< the value as the graph has it
     std::string image(graph::ValueId id); ///< a channels-last image, transposed to channels first
@@ -90,6 +91,7 @@ private:
     void describe(::onnx::ValueInfoProto& info, const std::string& name, graph::ValueId id) const;
 
     const graph::Graph& m_graph;
+    const std::int64_t m_opset;
     ::onnx::ModelProto m_model;
     std::vector<std::string> m_names; ///< by value; empty: not written yet
     std::vector<std::string> m_images;
@@ -102,5 +104,8 @@ using NodeExporter = Result<> (*)(Writer&, const graph::Node&);
 
 /// Null: the operator has no ONNX spelling.
 NodeExporter findExporter(std::string_view op);
+NodeExporter findSampleExporter(std::string_view op); ///< those that pick, place, sample and shift
+/// 17, or the oldest that has all of the graph's operators.
+std::int64_t opsetNeeded(const graph::Graph& graph);
 
 } // namespace lathe::frontend::onnx_detail

@@ -24,7 +24,7 @@ using ::onnx::GraphProto;
 using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 
-constexpr std::int64_t kOldestOpset = 5;
+constexpr std::int64_t kOldestOpset = 1;
 constexpr std::int64_t kNewestOpset = 28; ///< the newest whose definitions the converters were checked against
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
 
@@ -204,6 +204,12 @@ private:
             return makeError(Errc::Unsupported, say(Msg::InputNoTensor, input.name()));
         const auto& type = input.type().tensor_type();
         const std::optional<DType> dtype = dtypeOf(type.elem_type());
+        if (type.elem_type() == ::onnx::TensorProto_DataType_STRING) { // the operators on it are named with it
+            m_missing.add(say(Msg::NeedsElementType, "string"), input.name());
+            LATHE_TRY(m_builder.bind(input.name(), m_builder.scalar(DType::F32, 0)));
+            m_unknown.insert(input.name());
+            return {};
+        }
         if (!dtype)
             return makeError(Errc::Unsupported, say(Msg::InputOfType, input.name(), dataTypeText(type.elem_type())));
         const auto given = m_options.shapes.find(input.name());
@@ -221,14 +227,8 @@ private:
                                           : std::optional(given->second[static_cast<std::size_t>(d)])));
             shape.push_back(extent);
         }
-        const bool isEmpty = type.has_shape() && std::ranges::any_of(type.shape().dim(), [](const auto& dim) {
-                                 return dim.has_dim_value() && dim.dim_value() == 0;
-                             });
-        if (isEmpty)
-            return makeError(Errc::Unsupported,
-                             say(Msg::InputOfShape, input.name(), fmt::format("{}", fmt::join(shape, ", "))));
         for (const std::int64_t extent : shape) {
-            if (extent < 1 || extent > kMaxExtent)
+            if (extent < 0 || extent > kMaxExtent)
                 return makeError(Errc::InvalidArgument,
                                  say(Msg::InputShapeRange, input.name(), fmt::format("{}", fmt::join(shape, ", "))));
         }
@@ -240,7 +240,7 @@ private:
     Result<std::int64_t> extentOf(const std::string& input, const ::onnx::TensorShapeProto_Dimension& dim, int position,
                                   std::optional<std::int64_t> given)
     {
-        if (dim.has_dim_value() && dim.dim_value() > 0) {
+        if (dim.has_dim_value() && dim.dim_value() >= 0 && !(given && dim.dim_value() == 0)) {
             const std::int64_t fixed = dim.dim_value();
             if (given && *given != fixed)
                 return makeError(Errc::InvalidArgument, say(Msg::DimensionFixed, position, input, fixed, *given));
@@ -344,8 +344,10 @@ private:
         if (!convert) {
             if (const ::onnx::FunctionProto* function = m_functions.find(proto))
                 return addFunction(*function, proto, label);
+            const bool strings = domainOf(proto).empty() && worksOnStrings(proto.op_type());
             lacks(domainOf(proto).empty()
-                      ? say(Msg::NeedsOperator, proto.op_type().substr(0, 100))
+                      ? say(Msg::NeedsOperator,
+                            proto.op_type().substr(0, 100) + (strings ? ", which works on strings" : ""))
                       : say(Msg::NeedsOperatorOfDomain, proto.op_type().substr(0, 100), proto.domain().substr(0, 100)));
             return {};
         }
@@ -429,20 +431,12 @@ private:
         return {};
     }
 
-    bool hasNoElements(graph::ValueId id) const
-    {
-        const auto& shape = m_builder.shape(id);
-        return std::ranges::find(shape, 0) != shape.end();
-    }
-
     Result<> addOutputs()
     {
         for (const auto& output : m_proto.output()) {
             const graph::ValueId id = m_builder.find(output.name());
             if (!id.valid())
                 return makeError(Errc::BadFile, say(Msg::OutputNotComputed, output.name()));
-            if (hasNoElements(id))
-                return makeError(Errc::Unsupported, say(Msg::OutputEmpty, output.name()));
             for (const DynamicAxis& dynamic : m_builder.dynamicAxes(id))
                 m_builder.graph().outputExtents.push_back({static_cast<std::int32_t>(m_builder.graph().outputs.size()),
                                                            static_cast<std::int32_t>(dynamic.axis), dynamic.count});
@@ -450,10 +444,8 @@ private:
             m_builder.graph().outputNames.push_back(output.name()); // of an Identity's the value has another
         }
         for (const graph::Node& node : m_builder.graph().nodes) {
-            const bool empty = std::ranges::any_of(node.inputs, [this](graph::ValueId id) { return hasNoElements(id); })
-                               || std::ranges::any_of(node.outputs,
-                                                      [this](graph::ValueId id) { return hasNoElements(id); });
-            if (empty)
+            const auto isEmpty = [this](graph::ValueId id) { return m_builder.isEmpty(id); };
+            if (std::ranges::any_of(node.inputs, isEmpty) || std::ranges::any_of(node.outputs, isEmpty))
                 return makeError(Errc::Unsupported, say(Msg::NodeOnEmptyTensor, node.origin, node.op));
         }
         if (m_builder.graph().outputs.empty())

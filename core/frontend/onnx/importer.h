@@ -63,17 +63,19 @@ public:
     std::int64_t rank(ValueId id) const { return static_cast<std::int64_t>(shape(id).size()); }
     DType dtype(ValueId id) const { return m_graph.value(id).dtype; }
     bool isConstant(ValueId id) const { return m_graph.value(id).constant != nullptr; }
+    bool isEmpty(ValueId id) const; ///< has no elements
 
     ValueId constant(DType dtype, std::vector<std::int64_t> shape, std::span<const double> values);
     ValueId scalar(DType dtype, double value) { return constant(dtype, {}, std::span(&value, 1)); }
     ValueId ints(const Ints& values); ///< I64 vector
     ValueId addConstant(std::string name, ConstTensor tensor);
+    ValueId emptyConstant(graph::TensorType type); ///< of a shape without elements
 
     /// Before constants of that size are made. Errors: BadFile once they outgrow the file.
     Result<> charge(std::int64_t bytes);
 
     /// Adds one node of Lathe's set, types inferred. A node of constants is evaluated at once, if the result is not
-    /// larger than 1 MiB or what went in. Errors: those of the shape rule.
+    /// larger than 1 MiB or what went in. What has no elements counts as constant. Errors: those of the shape rule.
     Result<ValueId> emit(std::string_view op, Attrs attrs, std::vector<ValueId> inputs);
     Result<std::vector<ValueId>> emitMany(std::string_view op, Attrs attrs, std::vector<ValueId> inputs,
                                           std::size_t outputs);
@@ -154,8 +156,11 @@ std::span<const ConverterEntry> normConverters(); ///< normalisations, softmax
 std::span<const ConverterEntry> quantizeConverters(); ///< to and from integers with scales
 std::span<const ConverterEntry> recurrentConverters(); ///< sequences, unrolled
 std::span<const ConverterEntry> resizeConverters();
+std::span<const ConverterEntry> sampleConverters(); ///< images read at computed places
 std::span<const ConverterEntry> shapeConverters(); ///< shapes and order
+std::span<const ConverterEntry> signalConverters(); ///< spectra
 std::span<const ConverterEntry> sliceConverters(); ///< parts, constants
+std::span<const ConverterEntry> textConverters(); ///< counts of words that are numbers
 
 // com.microsoft: what ONNX Runtime's optimizer and quantizer leave behind.
 std::span<const ConverterEntry> contribAttentionConverters();
@@ -165,6 +170,9 @@ std::span<const ConverterEntry> contribQuantizeConverters();
 
 /// Null if Lathe cannot convert the operator. `domain`: "" for the standard's own.
 Converter findConverter(std::string_view domain, std::string_view op);
+
+/// Operators that exist for strings alone, which no network of numbers needs.
+bool worksOnStrings(std::string_view op);
 
 /// The value of an integer option that may come as an attribute (older opsets) or as a constant input.
 Result<std::optional<Ints>> attributeOrInput(Builder& b, NodeReader& node, std::string_view attribute,

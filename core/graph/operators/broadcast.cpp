@@ -72,7 +72,9 @@ enum class Domain
 {
     Number, ///< numbers to the same type
     Comparison, ///< numbers (or bool) to bool
-    Logic ///< bool to bool
+    Logic, ///< bool to bool
+    Bits, ///< integers to the same type
+    Shift ///< unsigned integers to the same type
 };
 
 template<typename T, typename F>
@@ -99,8 +101,13 @@ Result<Types> inferBinary(Domain domain, InputTypes inputs)
         return brokenRule("the inputs must be numbers, they are bool");
     if (domain == Domain::Logic && inputs[0].dtype != DType::Bool)
         return brokenRule(fmt::format("the inputs must be bool, they are {}", toString(inputs[0].dtype)));
+    const DType dtype = inputs[0].dtype;
+    if (domain == Domain::Bits && !isInteger(dtype))
+        return brokenRule(fmt::format("the inputs must be integers, they are {}", toString(dtype)));
+    if (domain == Domain::Shift && (!isInteger(dtype) || isSigned(dtype)))
+        return brokenRule(fmt::format("the inputs must be unsigned integers, they are {}", toString(dtype)));
     LATHE_TRY_ASSIGN(Shape shape, broadcastShape(inputs[0].shape, inputs[1].shape));
-    return Types{{domain == Domain::Number ? inputs[0].dtype : DType::Bool, std::move(shape)}};
+    return Types{{domain == Domain::Comparison ? DType::Bool : dtype, std::move(shape)}};
 }
 
 OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinary function, IntBinary intFunction)
@@ -157,6 +164,21 @@ OpDef comparison(std::string_view name, Binary definition)
     return binary(
         name, definition, Domain::Comparison, [](double a, double b) { return Relation{}(a, b) ? 1.0 : 0.0; },
         [](std::int64_t a, std::int64_t b) -> std::int64_t { return Relation{}(a, b) ? 1 : 0; });
+}
+
+OpDef bits(std::string_view name, Binary definition, Domain domain, IntBinary function)
+{
+    return binary(name, definition, domain, nullptr, function);
+}
+
+/// The number of places is unsigned; the width of a narrow result cuts off what does not fit.
+std::int64_t shiftedLeft(std::int64_t x, std::int64_t places)
+{
+    return static_cast<Unsigned>(places) > 63 ? 0 : static_cast<std::int64_t>(static_cast<Unsigned>(x) << places);
+}
+std::int64_t shiftedRight(std::int64_t x, std::int64_t places)
+{
+    return static_cast<Unsigned>(places) > 63 ? 0 : static_cast<std::int64_t>(static_cast<Unsigned>(x) >> places);
 }
 
 OpDef logic(std::string_view name, Binary definition, IntBinary function)
@@ -245,6 +267,11 @@ std::span<const OpDef> broadcastOperators()
         logic("logical_and", Binary::LogicalAnd, [](std::int64_t a, std::int64_t b) { return a & b; }),
         logic("logical_or", Binary::LogicalOr, [](std::int64_t a, std::int64_t b) { return a | b; }),
         logic("logical_xor", Binary::LogicalXor, [](std::int64_t a, std::int64_t b) { return a ^ b; }),
+        bits("bitwise_and", Binary::BitAnd, Domain::Bits, [](std::int64_t a, std::int64_t b) { return a & b; }),
+        bits("bitwise_or", Binary::BitOr, Domain::Bits, [](std::int64_t a, std::int64_t b) { return a | b; }),
+        bits("bitwise_xor", Binary::BitXor, Domain::Bits, [](std::int64_t a, std::int64_t b) { return a ^ b; }),
+        bits("left_shift", Binary::ShiftLeft, Domain::Shift, shiftedLeft),
+        bits("right_shift", Binary::ShiftRight, Domain::Shift, shiftedRight),
         {"where",
          Pattern::Broadcast,
          3,

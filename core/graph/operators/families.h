@@ -17,7 +17,9 @@ std::span<const OpDef> poolOperators();
 std::span<const OpDef> quantizeOperators();
 std::span<const OpDef> reduceOperators();
 std::span<const OpDef> reshapeOperators();
+std::span<const OpDef> samplingOperators(); ///< grids, regions of interest
 std::span<const OpDef> scatterOperators();
 std::span<const OpDef> sliceOperators();
+std::span<const OpDef> windowOperators(); ///< laid out and put back
 
 } // namespace lathe::graph::operators

@@ -143,6 +143,22 @@ Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> input
     return {};
 }
 
+template<std::size_t Dims>
+compute::PoolParams<Dims> windowParams(const Geometry& g)
+{
+    compute::PoolParams<Dims> p;
+    p.layout = g.axes.channelsLast() ? compute::ImageLayout::Nhwc : compute::ImageLayout::Nchw;
+    for (std::size_t d = 0; d < Dims; ++d) {
+        const WindowSide& s = g.sides[3 - Dims + d];
+        p.kernel[d] = s.size;
+        p.strides[d] = s.stride;
+        p.padding[d] = s.before;
+        p.padding[d + Dims] = s.after;
+        p.dilation[d] = s.dilation;
+    }
+    return p;
+}
+
 template<std::size_t Dims, bool Whole, bool Average>
 Result<compute::Tensor> computePool(const Node& node, std::span<const compute::Tensor> inputs, ComputeContext& context)
 {
@@ -152,19 +168,104 @@ Result<compute::Tensor> computePool(const Node& node, std::span<const compute::T
     const auto layout = g.axes.channelsLast() ? compute::ImageLayout::Nhwc : compute::ImageLayout::Nchw;
     if (Whole)
         return compute::globalPool<Dims>(context.builder, inputs[0], kKind, layout);
-    compute::PoolParams<Dims> p;
-    p.layout = layout;
-    for (std::size_t d = 0; d < Dims; ++d) {
-        const WindowSide& s = g.sides[3 - Dims + d];
-        p.kernel[d] = s.size;
-        p.strides[d] = s.stride;
-        p.padding[d] = s.before;
-        p.padding[d + Dims] = s.after;
-        p.dilation[d] = s.dilation;
-    }
+    compute::PoolParams<Dims> p = windowParams<Dims>(g);
     LATHE_TRY_ASSIGN(p.ceilMode, boolAttr(node, "ceil_mode", false));
     LATHE_TRY_ASSIGN(p.countIncludePad, boolAttr(node, "count_include_pad", false));
     return compute::pool<Dims>(context.builder, inputs[0], kKind, p);
+}
+
+template<std::size_t Dims>
+Result<Types> inferPositions(const Node& node, InputTypes inputs, Constants)
+{
+    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, inputs[0], Dims, false));
+    if (g.axes.channelsLast())
+        return brokenRule("positions are counted in images with the channels first");
+    return Types{{DType::I64, g.axes.shape(g.batch, g.channels, g.sides)}};
+}
+
+/// Where the maxima of a pool stand, whichever they are: the first tap of each window that none after it exceeds.
+template<std::size_t Dims>
+Result<> evaluatePositions(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    const HostTensor& data = *inputs[0];
+    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, data.type, Dims, false));
+    LATHE_TRY_ASSIGN(const std::int64_t order, intAttr(node, "storage_order", 0));
+    const std::int64_t depth = g.sides[0].in, height = g.sides[1].in, width = g.sides[2].in;
+    std::vector<std::int64_t> result;
+    const auto search = [&](const auto& values) {
+        for (std::int64_t plane = 0; plane < g.batch * g.channels; ++plane) {
+            const auto findIn = [&](const std::array<std::int64_t, 3>& at) {
+                std::array<Taps, 3> taps;
+                for (std::size_t d = 0; d < 3; ++d)
+                    taps[d] = tapsWithin(g.sides[d], at[d], 0, g.sides[d].in);
+                const auto place = [&](std::size_t d, std::int64_t tap) {
+                    return at[d] * g.sides[d].stride - g.sides[d].before + tap * g.sides[d].dilation;
+                };
+                std::int64_t best = std::numeric_limits<std::int64_t>::max();
+                auto largest = values[0];
+                bool any = false;
+                for (std::int64_t kd = taps[0].begin; kd < taps[0].end; ++kd) {
+                    for (std::int64_t ky = taps[1].begin; ky < taps[1].end; ++ky) {
+                        for (std::int64_t kx = taps[2].begin; kx < taps[2].end; ++kx) {
+                            const std::int64_t z = place(0, kd), y = place(1, ky), x = place(2, kx);
+                            const auto value =
+                                values[static_cast<std::size_t>(((plane * depth + z) * height + y) * width + x)];
+                            const std::int64_t there = order == 0  ? (z * height + y) * width + x
+                                                       : Dims == 2 ? y + x * height // down the columns
+                                                                   : z + (y + x * height) * depth;
+                            if (!any || (largest == largest && !(value <= largest))) { // a NaN stays
+                                largest = value;
+                                best = there + plane * depth * height * width;
+                            }
+                            any = true;
+                        }
+                    }
+                }
+                return best;
+            };
+            for (std::int64_t od = 0; od < g.sides[0].out; ++od) {
+                for (std::int64_t oy = 0; oy < g.sides[1].out; ++oy) {
+                    for (std::int64_t ox = 0; ox < g.sides[2].out; ++ox)
+                        result.push_back(findIn({od, oy, ox}));
+                }
+            }
+        }
+    };
+    if (isFloat(data.type.dtype)) {
+        search(readFloats(data));
+    } else if (data.type.dtype == DType::U64) {
+        const std::vector<std::int64_t> bits = readInts(data);
+        search(std::vector<std::uint64_t>(bits.begin(), bits.end()));
+    } else {
+        search(readInts(data));
+    }
+    writeInts(outputs[0], result);
+    return {};
+}
+
+template<std::size_t Dims>
+Result<compute::Tensor> computePositions(const Node& node, std::span<const compute::Tensor> inputs,
+                                         ComputeContext& context)
+{
+    const TensorType data{context.builder.dtype(inputs[0]), context.builder.shape(inputs[0])};
+    LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, data, Dims, false));
+    LATHE_TRY_ASSIGN(const std::int64_t order, intAttr(node, "storage_order", 0));
+    compute::PoolParams<Dims> params = windowParams<Dims>(g);
+    LATHE_TRY_ASSIGN(params.ceilMode, boolAttr(node, "ceil_mode", false));
+    return compute::poolPositions<Dims>(context.builder, inputs[0], params, order != 0);
+}
+
+template<std::size_t Dims>
+OpDef positions(std::string_view name)
+{
+    return {name,
+            Pattern::Opaque,
+            1,
+            1,
+            inferPositions<Dims>,
+            computePositions<Dims>,
+            evaluatePositions<Dims>,
+            {.cost = Cost::Reduction}};
 }
 
 template<std::size_t Dims, bool Whole, bool Average>
@@ -193,6 +294,7 @@ std::span<const OpDef> poolOperators()
         row<2, true, false>("global_max_pool2d"), row<2, true, true>("global_avg_pool2d"),
         row<3, false, false>("max_pool3d"),       row<3, false, true>("avg_pool3d"),
         row<3, true, false>("global_max_pool3d"), row<3, true, true>("global_avg_pool3d"),
+        positions<2>("max_pool_positions2d"),     positions<3>("max_pool_positions3d"),
     };
     return table;
 }

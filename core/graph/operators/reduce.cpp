@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace lathe::graph::operators {
 namespace {
@@ -54,13 +55,16 @@ Result<Reduced> reducedOf(const Node& node, const TensorType& data)
     return result;
 }
 
-template<typename T, Kind K>
-std::vector<T> reduceValues(const std::vector<T>& values, const Shape& shape, const Reduced& reduced)
+/// `endOf`: the lowest value of the type (true), the highest (false).
+template<typename T, Kind K, typename EndOf>
+std::vector<T> reduceValues(const std::vector<T>& values, const Shape& shape, const Reduced& reduced, EndOf&& endOf)
 {
     std::int64_t outputs = 1;
     for (const std::int64_t extent : reduced.kept)
         outputs *= extent;
     std::vector<T> result(static_cast<std::size_t>(outputs), K == Kind::Prod ? T{1} : T{0});
+    if (reduced.count == 0 && (K == Kind::Max || K == Kind::Min))
+        std::ranges::fill(result, endOf(K == Kind::Max)); // what any element would replace
     std::vector<bool> seen(K == Kind::Max || K == Kind::Min ? result.size() : 0, false);
     const auto strides = broadcastStrides(reduced.kept, shape);
     const std::int64_t step = rowStride(strides), length = rowLength(shape);
@@ -101,8 +105,8 @@ Result<Types> inferReduce(const Node& node, InputTypes inputs, Constants)
     if (inputs[0].dtype == DType::Bool)
         return brokenRule("the input must be a number, it is bool");
     LATHE_TRY_ASSIGN(Reduced reduced, reducedOf(node, inputs[0]));
-    if (reduced.count == 0 && K != Kind::Sum && K != Kind::Prod)
-        return brokenRule(fmt::format("the reduced dimensions of {} must not be empty", shapeText(inputs[0].shape)));
+    if (reduced.count == 0 && K == Kind::Mean && !isFloat(inputs[0].dtype))
+        return brokenRule(fmt::format("there is no mean of no integers: {}", shapeText(inputs[0].shape)));
     return Types{{inputs[0].dtype, std::move(reduced.outShape)}};
 }
 
@@ -111,10 +115,19 @@ Result<> evaluateReduce(const Node& node, std::span<const HostTensor* const> inp
 {
     const TensorType& type = inputs[0]->type;
     LATHE_TRY_ASSIGN(const Reduced reduced, reducedOf(node, type));
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const auto floatEnd = [](bool lowest) { return lowest ? -kInfinity : kInfinity; };
+    const auto intEnd = [&type](bool lowest) -> std::int64_t {
+        const int bits = static_cast<int>(sizeOf(type.dtype)) * 8;
+        if (!isSigned(type.dtype)) // written with the type's width
+            return lowest ? 0 : -1;
+        const std::int64_t least = -1 - static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
+        return lowest ? least : -1 - least;
+    };
     if (isFloat(type.dtype))
-        writeFloats(outputs[0], reduceValues<double, K>(readFloats(*inputs[0]), type.shape, reduced));
+        writeFloats(outputs[0], reduceValues<double, K>(readFloats(*inputs[0]), type.shape, reduced, floatEnd));
     else
-        writeInts(outputs[0], reduceValues<std::int64_t, K>(readInts(*inputs[0]), type.shape, reduced));
+        writeInts(outputs[0], reduceValues<std::int64_t, K>(readInts(*inputs[0]), type.shape, reduced, intEnd));
     return {};
 }
 

@@ -15,7 +15,8 @@ std::vector<const OpDef*>& sortedOperators()
               operators::broadcastOperators(), operators::indexingOperators(), operators::matmulOperators(),
               operators::normOperators(), operators::orderingOperators(), operators::poolOperators(),
               operators::quantizeOperators(), operators::reduceOperators(), operators::reshapeOperators(),
-              operators::scatterOperators(), operators::sliceOperators()}) {
+              operators::samplingOperators(), operators::scatterOperators(), operators::sliceOperators(),
+              operators::windowOperators()}) {
             for (const OpDef& entry : family)
                 all.push_back(&entry);
         }

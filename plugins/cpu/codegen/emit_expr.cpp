@@ -320,6 +320,24 @@ llvm::Value* PhaseEmitter::callIntrinsic(const ir::Node& n)
             return isSigned(n.dtype)
                        ? m_builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, operands[0], m_builder.getInt1(false))
                        : operands[0];
+        if (operands.size() == 2) {
+            if (n.name == "bit_and")
+                return m_builder.CreateAnd(operands[0], operands[1]);
+            if (n.name == "bit_or")
+                return m_builder.CreateOr(operands[0], operands[1]);
+            if (n.name == "bit_xor")
+                return m_builder.CreateXor(operands[0], operands[1]);
+            if (n.name == "shift_left" || n.name == "shift_right") {
+                llvm::Type* const type = operands[0]->getType();
+                llvm::Value* const fits = m_builder.CreateICmpULT(
+                    operands[1], llvm::ConstantInt::get(type, type->getScalarSizeInBits()));
+                llvm::Value* const amount = m_builder.CreateSelect(fits, operands[1],
+                                                                   llvm::Constant::getNullValue(type));
+                llvm::Value* const shifted = n.name == "shift_left" ? m_builder.CreateShl(operands[0], amount)
+                                                                    : m_builder.CreateLShr(operands[0], amount);
+                return m_builder.CreateSelect(fits, shifted, llvm::Constant::getNullValue(type));
+            }
+        }
         return fail(Errc::Unsupported,
                     fmt::format("the CPU back end has no intrinsic '{}' on {}", n.name, toString(n.dtype)));
     }

@@ -61,7 +61,8 @@ void nameAllCases()
     for (const char* name :
          {"activations", "arithmetic", "convolutions", "external", "half", "network_opset7", "network_opset9",
           "network_opset11", "network_opset13", "network_opset18", "norms", "pools", "volumes", "products",
-          "reductions_opset11", "reductions_opset18", "shapes_opset11", "shapes_opset18"})
+          "reductions_opset11", "reductions_opset18", "shapes_opset11", "shapes_opset18", "algebra", "bits", "samples",
+          "sequences", "signals", "windows"})
         QTest::newRow(name) << QString(name);
 }
 

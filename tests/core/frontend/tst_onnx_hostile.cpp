@@ -105,6 +105,14 @@ void shapeRows(const Row& row)
     row("places behind the end", picking("GatherND", {1, 1}, {9}, false), "index 9 is outside of 2 entries");
     row("updates behind the end", picking("ScatterElements", {2}, {0, 7}, true), "index 7 is outside of 2 entries");
     row("updates before the front", picking("ScatterND", {2, 1}, {1, -3}, true), "index -3 is outside of 2 entries");
+    row("a grid beyond all", with("AffineGrid", {1, 1, kHuge, kHuge}), "which is out of range");
+    m.initializers = {wire::tensor("w", wire::Int64, {}, wire::ints({kHuge}))};
+    m.nodes = {wire::node("HannWindow", {"w"}, {"y"}, "window")};
+    row("a window beyond all", m.write(), "which is out of range");
+    m.nodes = {wire::node("STFT", {"x", "w"}, {"y"}, "spectrum")};
+    row("frames beyond all", m.write(), "the signal must be");
+    m.nodes = {wire::node("MelWeightMatrix", {"w", "w", "w", "w", "w"}, {"y"}, "mel")};
+    row("bands beyond all", m.write(), "are out of range");
     m.nodes = {wire::node("Dropout", {"x", "", "w"}, {"y"}, "drop")};
     m.initializers = {wire::tensor("w", wire::Bool, {0}, {})};
     row("a switch without setting", m.write(), "training_mode of Dropout");

@@ -210,6 +210,22 @@ private slots:
         QCOMPARE(shown(y), QString("1 3 0"));
     }
 
+    void sequencesMayEndEarly()
+    {
+        // h = x + h without a nonlinearity to speak of: sums of what came so far, zeros behind the end.
+        const std::vector<std::string> weights = {wire::tensor("w", wire::Float, {1, 1, 1}, wire::floats({1})),
+                                                  wire::tensor("r", wire::Float, {1, 1, 1}, wire::floats({1}))};
+        const auto rnn = [&](const char* direction) {
+            std::string relu = wire::bytes(1, "activations") + wire::bytes(9, "Relu") + wire::number(20, 8);
+            return valuesOf({wire::node("RNN", {"x", "w", "r", "", "lens"}, {"y", "h"}, "rnn",
+                                        wire::intAttribute("hidden_size", 1) + wire::textAttribute("direction", direction)
+                                            + wire::bytes(5, relu))},
+                            {{"x", {3, 2, 1}, {1, 10, 2, 20, 4, 40}}, {"lens", {2}, {3, 2}, wire::Int64}}, weights);
+        };
+        QCOMPARE(shown(rnn("forward")), QString("1 10 3 30 7 0"));
+        QCOMPARE(shown(rnn("reverse")), QString("7 30 6 20 4 0"));
+    }
+
     void topKGivesTheFirstOfEquals()
     {
         const Numbers y = valuesOf({wire::node("TopK", {"x", "k"}, {"v", "y"}, "top")}, {{"x", {5}, {2, 9, 9, 1, 5}}},

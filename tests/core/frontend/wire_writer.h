@@ -41,6 +41,7 @@ enum DataType
     Float16 = 10,
     Double = 11,
     Uint32 = 12,
+    Uint64 = 13,
     Float8E4M3FN = 17,
     Int4 = 22
 };

@@ -13,7 +13,8 @@ from onnx import TensorProto, helper, numpy_helper
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 F32 = np.float32
 ELEMENT = {np.dtype(F32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64, np.dtype(np.float16): TensorProto.FLOAT16,
-           np.dtype(bool): TensorProto.BOOL, np.dtype(np.int32): TensorProto.INT32}
+           np.dtype(bool): TensorProto.BOOL, np.dtype(np.int32): TensorProto.INT32, np.dtype(np.uint8): TensorProto.UINT8,
+           np.dtype(np.uint32): TensorProto.UINT32, np.dtype(np.uint64): TensorProto.UINT64}
 
 
 class Case:
@@ -298,7 +299,108 @@ def types():
     c.save(external=True)
 
 
+def samples():
+    """Places beyond the borders, on them, and on pixels; regions that leave the image."""
+    c = Case("samples", 20)
+    c.input("x", [2, 3, 5, 7]), c.input("v", [1, 2, 3, 4, 5])
+    c.input("g", [2, 4, 3, 2], low=-1.7, high=1.7), c.input("gv", [1, 2, 3, 4, 3], low=-1.5, high=1.5)
+    places = [[-1, 1, 0, 0.5, -0.6, 1.0], [-3.3, 2.9, -1, -1, 0.2, -0.2]]
+    c.inputs["g"][0, :, :, 0].flat[:6], c.inputs["g"][0, :, :, 1].flat[:6] = places
+    n = 0
+    for align in (0, 1):
+        for padding in ("zeros", "border", "reflection"):
+            for mode in ("linear", "nearest", "cubic"):
+                c.add("GridSample", ["x", "g"], f"o{n}", mode=mode, padding_mode=padding, align_corners=align)
+                if mode != "cubic":
+                    c.add("GridSample", ["v", "gv"], f"ov{n}", mode=mode, padding_mode=padding, align_corners=align)
+                n += 1
+    c.weight("rois", np.array([[0, 0, 6, 4], [-2, 1, 3, 9], [3, 2, 3.2, 2.1], [5, 4, 1, 1], [0.3, 0.7, 5.9, 3.1]], F32))
+    c.ints("images", [0, 1, 1, 0, 1])
+    for n, (ratio, mode) in enumerate(((2, "avg"), (1, "max"), (0, "avg"), (1, "avg"))):
+        for k, transformation in enumerate(("half_pixel", "output_half_pixel")):
+            c.add("RoiAlign", ["x", "rois", "images"], f"or{n}{k}", mode=mode, output_height=2, output_width=3, sampling_ratio=ratio,
+                  spatial_scale=0.8, coordinate_transformation_mode=transformation)
+    c.weight("boxes", np.array([[0, 0, 0, 6, 4], [1, -2, 1, 3, 9], [1, 3, 2, 3, 2], [0, 5, 4, 1, 1], [1, 40, 40, 50, 50]], F32))
+    c.add("MaxRoiPool", ["x", "boxes"], "om", pooled_shape=[2, 3], spatial_scale=0.8)
+    c.noise("theta", [2, 2, 3]), c.ints("size", [2, 1, 4, 5])
+    c.add("AffineGrid", ["theta", "size"], "t1"), c.add("GridSample", ["x", "t1"], "oa")
+    c.save()
+
+
+def windows():
+    c = Case("windows", 20)
+    c.input("x", [2, 2, 6, 8]), c.input("l", [2, 3, 9])
+    for n, order in enumerate((0, 1)):
+        c.add("MaxPool", ["x"], [f"op{n}", f"oi{n}"], kernel_shape=[3, 2], strides=[2, 3], pads=[1, 0, 1, 1], storage_order=order)
+    c.add("MaxPool", ["l"], ["opl", "oil"], kernel_shape=[3], strides=[2], pads=[1, 1])
+    c.add("MaxPool", ["x"], ["p", "i"], kernel_shape=[2, 2], strides=[2, 2])
+    c.add("MaxUnpool", ["p", "i"], "ou", kernel_shape=[2, 2], strides=[2, 2])
+    c.input("c", [2, 18, 4]), c.ints("image", [4, 7]), c.ints("block", [3, 2])
+    c.add("Col2Im", ["c", "image", "block"], "oc", strides=[2, 3], pads=[1, 0, 1, 1], dilations=[1, 2])
+    c.noise("w", [2, 3, 3, 2])
+    c.add("ConvTranspose", ["x", "w"], "ot", strides=[2, 2], output_shape=[12, 15])
+    c.save()
+
+
+def signals():
+    c = Case("signals", 20)
+    c.input("x", [2, 12, 5, 1]), c.input("z", [2, 12, 5, 2]), c.input("s", [2, 40, 1]), c.input("w", [16], low=0.1)
+    c.input("long", [1, 256, 1])
+    c.weight("one", np.int64(1)), c.weight("two", np.int64(2)), c.weight("length", np.int64(10)), c.weight("step", np.int64(7))
+    c.add("DFT", ["x", "", "one"], "o1"), c.add("DFT", ["x", "", "one"], "o2", onesided=1), c.add("DFT", ["z", "", "two"], "o3")
+    c.add("DFT", ["z", "", "one"], "o4", inverse=1), c.add("DFT", ["x", "length", "one"], "o5"), c.add("DFT", ["long", "", "one"], "o6")
+    c.add("STFT", ["s", "step", "w"], "o7"), c.weight("frame", np.int64(16)), c.add("STFT", ["s", "step", "", "frame"], "o8", onesided=0)
+    c.weight("n", np.int64(9))
+    for n, op in enumerate(("HannWindow", "HammingWindow", "BlackmanWindow")):
+        c.add(op, ["n"], f"ow{n}"), c.add(op, ["n"], f"ox{n}", periodic=0)
+    for name, value in (("bands", np.int64(8)), ("bins", np.int64(64)), ("rate", np.int64(8192)), ("low", F32(0)), ("high", F32(4096))):
+        c.weight(name, value)
+    c.add("MelWeightMatrix", ["bands", "bins", "rate", "low", "high"], "om")
+    c.input("words", [2, 9], np.int32, 2, 6)
+    c.add("TfIdfVectorizer", ["words"], "ot", mode="TFIDF", min_gram_length=1, max_gram_length=2, max_skip_count=2, ngram_counts=[0, 3],
+          ngram_indexes=[0, 2, 1, 4, 3], pool_int64s=[2, 3, 5, 4, 5, 2, 2], weights=[0.5, 1.0, 2.0, 3.0, 0.25])
+    c.save()
+
+
+def bits():
+    c = Case("bits", 18)
+    for name, dtype, top in (("b", np.uint8, 255), ("i", np.int32, 1 << 30), ("u", np.uint64, 1 << 62), ("k", np.uint32, 1 << 31)):
+        c.input(name, [3, 5], dtype, 0 if name != "i" else -top, top)
+        c.input(name + "2", [5], dtype, 0 if name != "i" else -top, top)
+        for op in ("And", "Or", "Xor"):
+            c.add("Bitwise" + op, [name, name + "2"], f"o{name}{op}")
+        c.add("BitwiseNot", [name], f"o{name}Not")
+    for name, dtype, bits in (("b", np.uint8, 8), ("u", np.uint64, 64), ("k", np.uint32, 32)):
+        c.weight(name + "s", (np.arange(5) * (bits - 1) // 4).astype(dtype))
+        for direction in ("LEFT", "RIGHT"):
+            c.add("BitShift", [name, name + "s"], f"o{name}{direction}", direction=direction)
+    c.save()
+
+
+def sequences():
+    c = Case("sequences", 20)
+    c.input("x", [5, 3, 4]), c.input("lens", [3], np.int32)
+    c.inputs["lens"][:] = [5, 2, 3]
+    for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+        for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            tag = op + direction
+            c.noise("w" + tag, [count, gates * 2, 4]), c.noise("r" + tag, [count, gates * 2, 2]), c.noise("b" + tag, [count, gates * 4])
+            outputs = [f"o{tag}", f"oh{tag}"] + ([f"oc{tag}"] if op == "LSTM" else [])
+            c.add(op, ["x", "w" + tag, "r" + tag, "b" + tag, "lens"], outputs, hidden_size=2, direction=direction)
+    c.save()
+
+
+def algebra():
+    c = Case("algebra", 20)
+    c.input("a", [2, 5, 5]), c.input("m", [3, 4]), c.input("v", [4]), c.input("u", [3]), c.input("t", [2, 4, 3])
+    c.add("Det", ["a"], "o1")
+    c.add("MatMul", ["m", "v"], "o2"), c.add("MatMul", ["u", "m"], "o3"), c.add("MatMul", ["v", "v"], "o4"), c.add("MatMul", ["t", "u"], "o5")
+    c.add("MatMul", ["v", "t"], "o6")
+    c.save()
+
+
 if __name__ == "__main__":
     for version in (7, 9, 11, 13, 18):
         smallNetwork(version)
     convolutions(), pools(), volumes(), activations(), arithmetic(), reductions(), norms(), products(), shapes(), types()
+    samples(), windows(), signals(), bits(), sequences(), algebra()
