@@ -7,6 +7,15 @@ namespace lathe::cli {
 
 namespace {
 
+/// What control flow the task is in, behind its name.
+std::string_view markOf(const session::TaskView& task)
+{
+    return task.inBranch && task.inLoop ? " (in a branch, in a loop)"
+           : task.inBranch              ? " (in a branch)"
+           : task.inLoop                ? " (in a loop)"
+                                        : "";
+}
+
 void printTable(const session::TuningSession& session, const std::string& dag)
 {
     double flop = 0;
@@ -14,7 +23,7 @@ void printTable(const session::TuningSession& session, const std::string& dag)
     const auto tasks = session.tasks();
     print("{:>4}  {:>6}  {:>9}  {}\n", "ID", "Weight", "MFLOP", "Task");
     for (const auto& task : tasks) {
-        print("{:>4}  {:>6}  {:>9.2f}  {}\n", task.id, task.weight, task.flop / 1e6, task.name);
+        print("{:>4}  {:>6}  {:>9.2f}  {}{}\n", task.id, task.weight, task.flop / 1e6, task.name, markOf(task));
         flop += task.flop * task.weight;
         weight += task.weight;
         if (dag.empty())
@@ -56,6 +65,8 @@ void printJson(const session::TuningSession& session)
                          {"name", task.name},
                          {"description", task.description},
                          {"weight", task.weight},
+                         {"in_branch", task.inBranch},
+                         {"in_loop", task.inLoop},
                          {"flop", task.flop},
                          {"key", task.key},
                          {"workloads", workloads},

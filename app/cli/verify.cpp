@@ -64,7 +64,7 @@ Result<> verify(VerifyArguments& a)
     options.tolerance = a.tolerance;
     if (!a.reference.empty())
         LATHE_TRY(readReference(a.reference, *library, options));
-    LATHE_TRY_ASSIGN(const auto report, deploy::verifyByBuilder(*library, model->imported, &model->graph, options,
+    LATHE_TRY_ASSIGN(const auto report, deploy::verifyByBuilder(*library, model->imported, &model->optimized, options,
                                                                 std::numeric_limits<double>::infinity()));
     if (a.json)
         print("{}\n", nlohmann::json({{"max_rel_error", report.maxRelError},

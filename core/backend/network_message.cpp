@@ -103,13 +103,12 @@ Result<graph::Attr> attributeOf(const wire::NetworkAttribute& in)
     }
 }
 
-} // namespace
+using Written = std::map<const graph::ConstData*, std::uint64_t>; // where contents are: values share constants
 
-Result<> writeNetwork(const graph::Graph& network, const std::filesystem::path& constants, wire::Network& message)
+/// A network or a body of one.
+Result<> writeGraph(const graph::Graph& network, ConstantsFile& file, Written& written, wire::Network& message)
 {
-    LATHE_TRY_ASSIGN(ConstantsFile file, ConstantsFile::create(constants));
     message.set_name(network.name);
-    message.set_constants_file(std::filesystem::absolute(constants).string());
     std::vector<bool> isRead(network.values.size(), false); // what passes left behind is not looked at
     for (const graph::Node& node : network.nodes)
         for (const graph::ValueId id : node.inputs)
@@ -117,7 +116,6 @@ Result<> writeNetwork(const graph::Graph& network, const std::filesystem::path& 
                 isRead[static_cast<std::size_t>(id.value)] = true;
     for (const graph::ValueId id : network.results())
         isRead[static_cast<std::size_t>(id.value)] = true;
-    std::map<const graph::ConstData*, std::uint64_t> written; // values share constants
     for (const graph::Value& value : network.values) {
         auto& out = *message.add_values();
         out.set_name(value.name);
@@ -150,6 +148,8 @@ Result<> writeNetwork(const graph::Graph& network, const std::filesystem::path& 
             out.add_inputs(id.value);
         for (const graph::ValueId id : node.outputs)
             out.add_outputs(id.value);
+        for (const auto& body : node.bodies)
+            LATHE_TRY(writeGraph(*body, file, written, *out.add_bodies()));
     }
     for (const graph::ValueId id : network.inputs)
         message.add_inputs(id.value);
@@ -166,10 +166,9 @@ Result<> writeNetwork(const graph::Graph& network, const std::filesystem::path& 
     return {};
 }
 
-Result<graph::Graph> readNetwork(const wire::Network& message)
+/// Of a message that was parsed: it is not deeper than the parser allows.
+Result<graph::Graph> readGraph(const wire::Network& message, const std::shared_ptr<const MappedFile>& file)
 {
-    LATHE_TRY_ASSIGN(const MappedFile mapped, MappedFile::open(message.constants_file()));
-    const auto file = std::make_shared<const MappedFile>(mapped);
     graph::Graph network;
     network.name = message.name();
     for (const auto& in : message.values()) {
@@ -208,6 +207,10 @@ Result<graph::Graph> readNetwork(const wire::Network& message)
             node.inputs.push_back(graph::ValueId{id});
         for (const std::int32_t id : in.outputs())
             node.outputs.push_back(graph::ValueId{id});
+        for (const auto& body : in.bodies()) {
+            LATHE_TRY_ASSIGN(graph::Graph inside, readGraph(body, file));
+            node.bodies.push_back(std::make_shared<const graph::Graph>(std::move(inside)));
+        }
         network.nodes.push_back(std::move(node));
     }
     for (const std::int32_t id : message.inputs())
@@ -217,6 +220,23 @@ Result<graph::Graph> readNetwork(const wire::Network& message)
     network.outputNames.assign(message.output_names().begin(), message.output_names().end());
     for (const auto& in : message.extents())
         network.outputExtents.push_back({in.output(), in.axis(), graph::ValueId{in.count()}});
+    return network;
+}
+
+} // namespace
+
+Result<> writeNetwork(const graph::Graph& network, const std::filesystem::path& constants, wire::Network& message)
+{
+    LATHE_TRY_ASSIGN(ConstantsFile file, ConstantsFile::create(constants));
+    message.set_constants_file(std::filesystem::absolute(constants).string());
+    Written written;
+    return writeGraph(network, file, written, message);
+}
+
+Result<graph::Graph> readNetwork(const wire::Network& message)
+{
+    LATHE_TRY_ASSIGN(const MappedFile mapped, MappedFile::open(message.constants_file()));
+    LATHE_TRY_ASSIGN(graph::Graph network, readGraph(message, std::make_shared<const MappedFile>(mapped)));
     LATHE_TRY(graph::verify(network));
     return network;
 }

@@ -89,6 +89,25 @@ void ImageWriter::addTransform(std::string_view name, std::uint32_t from, std::u
     addInstruction(runtime::InstructionKind::Transform, name, arguments, 1, 0, 0);
 }
 
+void ImageWriter::addBranch(std::string_view name, std::uint32_t condition, std::uint32_t whenTrue,
+                            std::uint32_t whenFalse)
+{
+    addInstruction(runtime::InstructionKind::Branch, name, {&condition, 1}, 0, whenFalse, whenTrue);
+}
+
+void ImageWriter::addLoop(std::string_view name, std::uint32_t trips, std::uint32_t condition, std::uint32_t iteration,
+                          std::uint32_t body)
+{
+    const std::uint32_t arguments[] = {trips, condition, iteration};
+    addInstruction(runtime::InstructionKind::Loop, name, arguments, 1, 0, body);
+}
+
+void ImageWriter::addRow(std::string_view name, std::uint32_t from, std::uint32_t iteration, std::uint32_t to)
+{
+    const std::uint32_t arguments[] = {from, iteration, to};
+    addInstruction(runtime::InstructionKind::Row, name, arguments, 1, 0, 0);
+}
+
 void ImageWriter::addInput(std::uint32_t tensor, std::string_view layout)
 {
     m_inputs.push_back({tensor, addString(layout)});

@@ -32,6 +32,12 @@ public:
                    std::uint32_t firstPhase, std::uint32_t phaseCount);
     void addCopy(std::string_view name, std::uint32_t from, std::uint32_t to);
     void addTransform(std::string_view name, std::uint32_t from, std::uint32_t to);
+    /// Of the instructions that are added next, the first `whenTrue` and the `whenFalse` behind them.
+    void addBranch(std::string_view name, std::uint32_t condition, std::uint32_t whenTrue, std::uint32_t whenFalse);
+    /// The `body` instructions that are added next.
+    void addLoop(std::string_view name, std::uint32_t trips, std::uint32_t condition, std::uint32_t iteration,
+                 std::uint32_t body);
+    void addRow(std::string_view name, std::uint32_t from, std::uint32_t iteration, std::uint32_t to);
     void addInput(std::uint32_t tensor, std::string_view layout);
     void addOutput(std::uint32_t tensor, std::string_view layout);
     void addExtent(std::uint32_t output, std::uint32_t axis, std::uint32_t count); ///< `count` is a tensor

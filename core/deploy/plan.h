@@ -12,7 +12,8 @@
 
 namespace lathe::deploy {
 
-/// What one subgraph runs. Empty for a noop; but for the reason, for a function of the runtime too.
+/// What one subgraph runs. Empty for a noop and for control flow; but for the reason, for a function of the runtime
+/// too.
 struct KernelChoice
 {
     const graph::Alternative* alternative = nullptr; ///< of the subgraph's task, or its untuned definition
@@ -27,7 +28,7 @@ struct KernelChoice
 struct KernelSet
 {
     std::vector<KernelSource> sources;
-    std::vector<std::int32_t> ofSubgraph; ///< index into sources; -1: a noop, or a function of the runtime
+    std::vector<std::int32_t> ofSubgraph; ///< index into sources; -1: a noop, control flow, a function of the runtime
 };
 
 /// `choices` has one entry per subgraph. Errors: InvalidArgument naming a subgraph without an alternative.
@@ -38,8 +39,9 @@ Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partiti
 struct InstructionReport
 {
     std::string name;
-    std::string kind; ///< "kernel", "copy", "transform"
+    std::string kind; ///< "kernel", "copy", "transform", "branch", "loop", "row"
     std::int32_t subgraph = -1; ///< -1: made by the planner
+    std::int64_t runs = 1; ///< in one run of the network, as graph::Subgraph::runs
 };
 
 /// What the executor runs, ready to become sections of a library.

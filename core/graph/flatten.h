@@ -15,7 +15,8 @@ namespace lathe::graph {
 ///     loop(trips, condition, initial..., captured...)
 ///                                 ->  iteration, condition, carried... = loop_begin(trips, condition, initial...)
 ///                                     nodes of the body
-///                                     final..., stacked... = loop_end(iteration, next condition, next..., rows...)
+///                                     final..., stacked..., count = loop_end(iteration, next condition, next...,
+///                                     rows...)
 ///
 /// What a body captures is read directly. The order of nodes means something here: no pass may be run behind this.
 /// A graph without control flow comes back as it is. Errors: those of verify().

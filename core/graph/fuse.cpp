@@ -45,7 +45,7 @@ struct FlowNode
     NodeId node; ///< invalid for a tuple
     Pattern pattern = Pattern::Opaque;
     std::vector<Edge> consumers;
-    bool leaves = false; ///< a graph output: nothing post-dominates it
+    bool leaves = false; ///< a graph output, or read in another region: nothing post-dominates it
 };
 
 /// The graph seen forward, in depth-first order.
@@ -87,9 +87,12 @@ Flow buildFlow(const Graph& graph)
             // An argument of the full output shape is read index for index.
             const bool elementwise = readerPattern == Pattern::Broadcast
                                      && sameShape(graph, input, node.outputs.front());
-            const std::int32_t producer = flow.ofNode[static_cast<std::size_t>(graph.value(input).producer.value)];
-            flow.nodes[static_cast<std::size_t>(producer)].consumers.push_back(
-                {reader, elementwise ? Pattern::Elementwise : readerPattern});
+            const NodeId source = graph.value(input).producer;
+            FlowNode& producer =
+                flow.nodes[static_cast<std::size_t>(flow.ofNode[static_cast<std::size_t>(source.value)])];
+            producer.consumers.push_back({reader, elementwise ? Pattern::Elementwise : readerPattern});
+            // What another region reads is there before it runs, and as often as its own region runs.
+            producer.leaves = producer.leaves || graph.node(source).region != node.region;
         }
         if (tupleOf[i] >= 0)
             flow.nodes[static_cast<std::size_t>(tupleOf[i])].consumers.push_back({self, Pattern::Injective});

@@ -35,7 +35,8 @@ std::vector<std::vector<NodeId>> fuseInputs(const Graph& graph, std::vector<std:
             continue;
         const ValueId moved = graph.node(group.front()).outputs.front();
         const NodeId reader = onlyReader(graph, consumers, moved);
-        if (!reader.valid() || !readsElements(graph, graph.node(reader), moved))
+        if (!reader.valid() || graph.node(reader).region != graph.node(group.front()).region
+            || !readsElements(graph, graph.node(reader), moved))
             continue;
         const auto target = std::find_if(groups.begin(), groups.end(), [&](const std::vector<NodeId>& g) {
             return std::find(g.begin(), g.end(), reader) != g.end();

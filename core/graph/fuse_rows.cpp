@@ -104,8 +104,8 @@ private:
                         if (!producer.valid())
                             continue;
                         const std::size_t from = m_groupOf[static_cast<std::size_t>(producer.value)];
-                        if (joined.contains(from) || nodes + m_groups[from].size() > kMaxNodes
-                            || !staysInside(from, joined) || !allFit(from))
+                        if (joined.contains(from) || m_graph.node(producer).region != m_graph.node(id).region
+                            || nodes + m_groups[from].size() > kMaxNodes || !staysInside(from, joined) || !allFit(from))
                             continue;
                         joined.insert(from);
                         nodes += m_groups[from].size();

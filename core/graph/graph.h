@@ -149,7 +149,8 @@ double attrFloat(const Node& node, std::string_view key, double fallback);
 std::string attrString(const Node& node, std::string_view key, std::string_view fallback);
 std::vector<std::int64_t> attrInts(const Node& node, std::string_view key, std::vector<std::int64_t> fallback = {});
 
-/// Checks ids, order, uniqueness of producers and names, acyclicity. Errors: BadFile naming the node.
+/// Checks ids, order, uniqueness of producers and names, acyclicity, and bodies likewise. Errors: BadFile naming the
+/// node.
 Result<> verify(const Graph& graph);
 
 /// Text, a node a line, for goldens.

@@ -52,7 +52,11 @@ Result<std::vector<TensorType>> nodeTypes(const Node& node, std::span<const Tens
 
 Result<Graph> inferTypes(Graph graph)
 {
-    for (const Node& node : graph.nodes) {
+    for (Node& node : graph.nodes) {
+        for (auto& body : node.bodies) {
+            LATHE_TRY_ASSIGN(Graph inferred, inferTypes(*body));
+            body = std::make_shared<const Graph>(std::move(inferred));
+        }
         std::vector<TensorType> inputs;
         std::vector<const ConstData*> constants;
         for (const ValueId id : node.inputs) {

@@ -1,3 +1,4 @@
+#include "core/graph/interpreter.h"
 #include "core/graph/node_types.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/rules.h"
@@ -107,72 +108,85 @@ Result<std::vector<HostTensor>> evaluateNode(const Node& node, std::span<const H
     return outputs;
 }
 
-Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTensor> inputs)
+Interpreter::Interpreter(const Graph& graph, Constants constants)
+    : m_graph(graph)
+    , m_keepsConstants(constants == Constants::Kept)
+    , m_slots(graph.values.size())
 {
-    if (inputs.size() != graph.inputs.size())
-        return makeError(Errc::InvalidArgument,
-                         fmt::format("the network takes {} inputs, {} were given", graph.inputs.size(), inputs.size()));
-    std::vector<std::optional<HostTensor>> tensors(graph.values.size());
-    std::vector<std::int32_t> uses(graph.values.size(), 0); // a value is freed behind its last use
-    for (const Node& node : graph.nodes) {
-        for (const ValueId id : node.inputs)
-            uses[static_cast<std::size_t>(id.value)] += 1;
-    }
-    for (const ValueId id : graph.results())
-        uses[static_cast<std::size_t>(id.value)] += 1;
+}
 
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const Value& value = graph.value(graph.inputs[i]);
-        const TensorType wanted{value.dtype, value.shape};
-        if (inputs[i].type != wanted) {
-            return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" must be {}, it is {}", value.name,
-                                                                typeText(wanted), typeText(inputs[i].type)));
-        }
-        tensors[static_cast<std::size_t>(graph.inputs[i].value)] = std::move(inputs[i]);
-    }
-    const auto ready = [&](ValueId id) -> Result<> {
-        auto& slot = tensors[static_cast<std::size_t>(id.value)];
-        if (slot)
-            return {};
-        const Value& value = graph.value(id);
-        if (!value.constant)
-            return makeError(Errc::InvalidArgument,
-                             fmt::format("value \"{}\" is used before it is computed", value.name));
-        LATHE_TRY_ASSIGN(HostTensor tensor, tensorOf(value));
-        slot = std::move(tensor);
+Result<> Interpreter::makeReady(ValueId id)
+{
+    Slot& slot = m_slots[static_cast<std::size_t>(id.value)];
+    if (slot.tensor)
         return {};
-    };
-    for (const Node& node : graph.nodes) {
+    const Value& value = m_graph.value(id);
+    if (!value.constant)
+        return makeError(Errc::InvalidArgument, fmt::format("value \"{}\" is used before it is computed", value.name));
+    LATHE_TRY_ASSIGN(slot.own, tensorOf(value));
+    slot.tensor = &*slot.own;
+    return {};
+}
+
+/// One read less is to come.
+void Interpreter::drop(ValueId id)
+{
+    if (--m_uses[static_cast<std::size_t>(id.value)] == 0 && !(m_keepsConstants && m_graph.value(id).constant))
+        m_slots[static_cast<std::size_t>(id.value)] = Slot();
+}
+
+Result<std::vector<HostTensor>> Interpreter::run(std::span<const HostTensor* const> inputs)
+{
+    if (inputs.size() != m_graph.inputs.size())
+        return makeError(Errc::InvalidArgument, fmt::format("the network takes {} inputs, {} were given",
+                                                            m_graph.inputs.size(), inputs.size()));
+    m_uses = useCounts(m_graph);
+    for (std::size_t i = 0; i < m_slots.size(); ++i)
+        if (!(m_keepsConstants && m_graph.values[i].constant))
+            m_slots[i] = Slot(); // an earlier run may have ended early
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const Value& value = m_graph.value(m_graph.inputs[i]);
+        const TensorType wanted{value.dtype, value.shape};
+        if (inputs[i]->type != wanted) {
+            return makeError(Errc::InvalidArgument, fmt::format("input \"{}\" must be {}, it is {}", value.name,
+                                                                typeText(wanted), typeText(inputs[i]->type)));
+        }
+        m_slots[static_cast<std::size_t>(m_graph.inputs[i].value)].tensor = inputs[i];
+    }
+    for (const Node& node : m_graph.nodes) {
         std::vector<const HostTensor*> arguments;
         for (const ValueId id : node.inputs) {
-            LATHE_TRY(ready(id));
-            arguments.push_back(&*tensors[static_cast<std::size_t>(id.value)]);
+            LATHE_TRY(makeReady(id));
+            arguments.push_back(m_slots[static_cast<std::size_t>(id.value)].tensor);
         }
         LATHE_TRY_ASSIGN(std::vector<HostTensor> results, evaluateNode(node, arguments));
-        for (const ValueId id : node.inputs) {
-            if (--uses[static_cast<std::size_t>(id.value)] == 0)
-                tensors[static_cast<std::size_t>(id.value)].reset();
-        }
+        for (const ValueId id : node.inputs)
+            drop(id);
         for (std::size_t i = 0; i < results.size(); ++i) {
-            if (uses[static_cast<std::size_t>(node.outputs[i].value)] > 0)
-                tensors[static_cast<std::size_t>(node.outputs[i].value)] = std::move(results[i]);
+            if (m_uses[static_cast<std::size_t>(node.outputs[i].value)] == 0)
+                continue;
+            Slot& slot = m_slots[static_cast<std::size_t>(node.outputs[i].value)];
+            slot.own = std::move(results[i]);
+            slot.tensor = &*slot.own;
         }
     }
     std::vector<HostTensor> outputs;
-    for (const ValueId id : graph.outputs) {
-        LATHE_TRY(ready(id));
-        auto& slot = tensors[static_cast<std::size_t>(id.value)];
-        if (--uses[static_cast<std::size_t>(id.value)] == 0) // a value may be an output twice
-            outputs.push_back(std::move(*slot));
+    for (const ValueId id : m_graph.outputs) {
+        LATHE_TRY(makeReady(id));
+        Slot& slot = m_slots[static_cast<std::size_t>(id.value)];
+        const bool last = m_uses[static_cast<std::size_t>(id.value)] == 1; // a value may be an output twice
+        if (last && slot.own && !(m_keepsConstants && m_graph.value(id).constant))
+            outputs.push_back(*std::move(slot.own));
         else
-            outputs.push_back(*slot);
+            outputs.push_back(*slot.tensor);
+        drop(id);
     }
     std::vector<std::vector<std::int64_t>> shapes;
     for (const HostTensor& output : outputs)
         shapes.push_back(output.type.shape);
-    for (const OutputExtent& extent : graph.outputExtents) {
-        LATHE_TRY(ready(extent.count));
-        const std::int64_t count = tensors[static_cast<std::size_t>(extent.count.value)]->as<std::int64_t>()[0];
+    for (const OutputExtent& extent : m_graph.outputExtents) {
+        LATHE_TRY(makeReady(extent.count));
+        const std::int64_t count = m_slots[static_cast<std::size_t>(extent.count.value)].tensor->as<std::int64_t>()[0];
         std::int64_t& place = shapes[static_cast<std::size_t>(extent.output)][static_cast<std::size_t>(extent.axis)];
         if (count < 0 || count > place)
             return makeError(Errc::Internal, fmt::format("extent {} of output {} came out as {}, its bound is {}",
@@ -182,6 +196,14 @@ Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTe
     for (std::size_t i = 0; i < outputs.size(); ++i)
         outputs[i] = cutTo(std::move(outputs[i]), shapes[i]);
     return outputs;
+}
+
+Result<std::vector<HostTensor>> interpret(const Graph& graph, std::vector<HostTensor> inputs)
+{
+    std::vector<const HostTensor*> views;
+    for (const HostTensor& input : inputs)
+        views.push_back(&input);
+    return Interpreter(graph, Interpreter::Constants::Dropped).run(views);
 }
 
 } // namespace lathe::graph

@@ -1,6 +1,7 @@
 #include "core/compute/flop.h"
 #include "core/compute/key.h"
 #include "core/compute/print.h"
+#include "core/graph/flatten.h"
 #include "core/graph/fuse.h"
 #include "core/graph/fuse_inputs.h"
 #include "core/graph/fuse_rows.h"
@@ -15,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -92,7 +94,11 @@ private:
         s.nodes = group.nodes;
         s.inputs = group.inputs;
         s.outputs = group.outputs;
-        s.name = m_graph.node(group.anchor).name;
+        const Node& anchor = m_graph.node(group.anchor);
+        s.name = anchor.name;
+        s.region = anchor.region;
+        s.runs = runsOf(m_graph, anchor.region);
+        s.control = traitsOf(anchor).control != Control::None;
         for (const NodeId id : group.nodes) {
             if (id != group.anchor)
                 s.name += "+" + m_graph.node(id).op;
@@ -107,7 +113,9 @@ private:
             LATHE_TRY_ASSIGN(it->second.direct, buildAlternative(m_graph, group, "direct", compute::NameEra::Nested));
         }
         const std::optional<Alternative>& direct = it->second.direct;
-        if (isReshapeOnly(m_graph, group)) {
+        if (s.control) {
+            s.about = about(say(Msg::NoTaskControl));
+        } else if (isReshapeOnly(m_graph, group)) {
             s.noop = true;
             s.about = about(say(Msg::NoTaskReshape));
         } else if (const Node& node = m_graph.node(group.anchor); findOperator(node.op)->function) {
@@ -226,6 +234,7 @@ private:
     /// Occurrences stand in the order of the network, and a task's inputs are those of the first.
     void describeOccurrences()
     {
+        std::vector<std::int64_t> runs(m_result.tasks.size(), 0);
         for (std::size_t i = 0; i < m_result.subgraphs.size(); ++i) {
             const Subgraph& s = m_result.subgraphs[i];
             if (s.task < 0)
@@ -240,8 +249,15 @@ private:
                     task.outputs.push_back({m_graph.value(id).dtype, m_graph.value(id).shape});
             }
             task.occurrences.push_back(s.nodes);
-            task.weight = static_cast<std::int32_t>(task.occurrences.size());
+            runs[static_cast<std::size_t>(s.task)] += s.runs;
+            for (std::int32_t r = s.region; r >= 0; r = m_graph.regions[static_cast<std::size_t>(r)].parent) {
+                const bool isLoop = m_graph.regions[static_cast<std::size_t>(r)].kind == Region::Kind::Loop;
+                (isLoop ? task.inLoop : task.inBranch) = true;
+            }
         }
+        constexpr std::int64_t kMostRuns = std::numeric_limits<std::int32_t>::max();
+        for (std::size_t t = 0; t < runs.size(); ++t)
+            m_result.tasks[t].weight = static_cast<std::int32_t>(std::min(runs[t], kMostRuns));
     }
 
     void makeNamesUnique()

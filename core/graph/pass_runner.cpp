@@ -50,9 +50,9 @@ struct Looks
     friend bool operator==(const Looks&, const Looks&) = default;
 };
 
-std::unordered_map<std::string_view, Looks> looksOf(const Graph& graph)
+/// Adds those of bodies too; `around` stands before the names of the nodes.
+void addLooks(const Graph& graph, const std::string& around, std::unordered_map<std::string, Looks>& result)
 {
-    std::unordered_map<std::string_view, Looks> result;
     for (const Node& node : graph.nodes) {
         Looks looks{node.op, node.attrs, {}};
         for (const ValueId id : node.inputs) {
@@ -71,7 +71,41 @@ std::unordered_map<std::string_view, Looks> looksOf(const Graph& graph)
             }
             looks.operands.emplace_back(value.dtype, value.shape, value.constant.get(), std::move(source));
         }
-        result.emplace(node.name, std::move(looks));
+        result.emplace(around + node.name, std::move(looks));
+        for (std::size_t k = 0; k < node.bodies.size(); ++k)
+            addLooks(*node.bodies[k], fmt::format("{}{}/{}/", around, node.name, k), result);
+    }
+}
+
+std::unordered_map<std::string, Looks> looksOf(const Graph& graph)
+{
+    std::unordered_map<std::string, Looks> result;
+    addLooks(graph, {}, result);
+    return result;
+}
+
+std::int64_t countNodes(const Graph& graph)
+{
+    auto count = static_cast<std::int64_t>(graph.nodes.size());
+    for (const Node& node : graph.nodes)
+        for (const auto& body : node.bodies)
+            count += countNodes(*body);
+    return count;
+}
+
+/// The graph, and then its bodies: so constants that came into one are folded with what it has.
+Result<Graph> changed(Graph graph, const std::function<Result<Graph>(Graph)>& change)
+{
+    std::vector<std::string> names;
+    for (std::size_t output = 0; output < graph.outputs.size(); ++output)
+        names.push_back(graph.outputName(output));
+    LATHE_TRY_ASSIGN(Graph result, change(std::move(graph)));
+    result.outputNames = std::move(names); // whatever computes them now
+    for (Node& node : result.nodes) {
+        for (auto& body : node.bodies) {
+            LATHE_TRY_ASSIGN(Graph inside, changed(*body, change));
+            body = std::make_shared<const Graph>(std::move(inside));
+        }
     }
     return result;
 }
@@ -174,25 +208,21 @@ Result<Graph> PassRunner::run(std::string_view pass, Result<Graph> graph,
         return graph;
     PassRun run;
     run.pass = pass;
-    run.before = run.after = static_cast<std::int64_t>(graph->nodes.size());
+    run.before = run.after = countNodes(*graph);
     run.leftOut = leavesOut(pass);
     if (run.leftOut) {
         m_runs.push_back(std::move(run));
         return graph;
     }
     const Graph before = *graph;
-    std::vector<std::string> names;
-    for (std::size_t output = 0; output < before.outputs.size(); ++output)
-        names.push_back(before.outputName(output));
     const auto start = Clock::now();
-    Result<Graph> result = change(*std::move(graph));
+    Result<Graph> result = changed(*std::move(graph), change);
     run.seconds = secondsSince(start);
     if (!result)
         return std::move(result).error().note(fmt::format("the pass {}", pass));
-    result->outputNames = std::move(names); // whatever computes them now
     if (auto sound = verify(*result); !sound)
         return makeError(Errc::Internal, sound.error().message).note(fmt::format("the pass {}", pass));
-    run.after = static_cast<std::int64_t>(result->nodes.size());
+    run.after = countNodes(*result);
     run.changes = changesOf(before, *result);
     m_runs.push_back(std::move(run));
     return result;

@@ -57,7 +57,8 @@ public:
     /// Errors: InvalidArgument for a name that is no pass, or of one that is needed; it lists the others.
     static Result<PassRunner> without(std::vector<std::string> passes);
 
-    /// Errors: those of `graph` and of the pass, which is named; Internal if the pass leaves an unsound graph.
+    /// Changes the graph, and each body of its control flow likewise. Errors: those of `graph` and of the pass, which
+    /// is named; Internal if the pass leaves an unsound graph.
     Result<Graph> run(std::string_view pass, Result<Graph> graph, const std::function<Result<Graph>(Graph)>& change);
     /// A pass that joins groups.
     Groups run(std::string_view pass, Groups groups, const std::function<Groups(Groups)>& change);

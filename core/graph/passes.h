@@ -8,9 +8,11 @@ namespace lathe::graph {
 
 class PassRunner;
 
-/// Each pass takes a verified graph with inferred types and returns another; named for what it does.
+/// Each pass takes a verified graph with inferred types and returns another; named for what it does. It leaves bodies
+/// alone: the pass runner takes it to them.
 /// Order and meaning: model-zoo.md 7 and auto-scheduler.md 2.1-2.3.
-Result<Graph> inferTypes(Graph graph); ///< fills every value's dtype and shape from the registry
+Result<Graph> inferTypes(Graph graph); ///< fills every value's dtype and shape from the registry, in bodies too
+/// What depends on constants alone, control flow apart; constants that bodies capture go into them.
 Result<Graph> foldConstants(Graph graph);
 Result<Graph> simplifyInference(Graph graph); ///< batch norm to multiply and add, dropout away
 Result<Graph> foldScaleAxis(Graph graph); ///< backward, forward, constants

@@ -41,13 +41,12 @@ std::string attrText(const Attr& attr)
     return std::visit(Text{}, attr);
 }
 
-} // namespace
-
-std::string print(const Graph& graph)
+/// Each line begins with `margin`.
+std::string printAt(const Graph& graph, const std::string& margin)
 {
-    std::string text = fmt::format("graph {}\n", graph.name);
+    std::string text;
     for (const ValueId input : graph.inputs)
-        text += fmt::format("input %{}: {}\n", graph.value(input).name, typeText(graph.value(input)));
+        text += margin + fmt::format("input %{}: {}\n", graph.value(input).name, typeText(graph.value(input)));
     for (const Node& node : graph.nodes) {
         std::vector<std::string> outputs;
         for (const ValueId id : node.outputs)
@@ -55,7 +54,7 @@ std::string print(const Graph& graph)
         std::vector<std::string> operands;
         for (const ValueId id : node.inputs)
             operands.push_back(operandText(graph, id));
-        text += fmt::format("{} = {}({})", fmt::join(outputs, ", "), node.op, fmt::join(operands, ", "));
+        text += margin + fmt::format("{} = {}({})", fmt::join(outputs, ", "), node.op, fmt::join(operands, ", "));
         if (!node.attrs.empty()) {
             std::vector<std::string> attrs;
             for (const auto& [key, value] : node.attrs)
@@ -63,14 +62,24 @@ std::string print(const Graph& graph)
             text += fmt::format(" {{{}}}", fmt::join(attrs, ", "));
         }
         text += '\n';
+        for (const auto& body : node.bodies)
+            text += fmt::format("{}  body {}\n{}", margin, body->name, printAt(*body, margin + "    "));
     }
     for (const ValueId output : graph.outputs)
-        text += fmt::format("output {}\n", operandText(graph, output));
+        text += margin + fmt::format("output {}\n", operandText(graph, output));
     for (const OutputExtent& extent : graph.outputExtents)
-        text += fmt::format("extent {} of output {} is {}\n", extent.axis,
-                            operandText(graph, graph.outputs[static_cast<std::size_t>(extent.output)]),
-                            operandText(graph, extent.count));
+        text += margin
+                + fmt::format("extent {} of output {} is {}\n", extent.axis,
+                              operandText(graph, graph.outputs[static_cast<std::size_t>(extent.output)]),
+                              operandText(graph, extent.count));
     return text;
+}
+
+} // namespace
+
+std::string print(const Graph& graph)
+{
+    return fmt::format("graph {}\n", graph.name) + printAt(graph, {});
 }
 
 } // namespace lathe::graph

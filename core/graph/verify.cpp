@@ -39,9 +39,22 @@ Result<> verifyValue(const Value& value)
     return {};
 }
 
-} // namespace
+Result<> verifyAt(const Graph& graph, int depth);
 
-Result<> verify(const Graph& graph)
+Result<> verifyBodies(const Node& node, int depth)
+{
+    for (const auto& body : node.bodies) {
+        if (depth == kDeepestBodies)
+            return bad(fmt::format("node '{}' has bodies in bodies, more than {} deep", node.name, kDeepestBodies));
+        if (!body->regions.empty())
+            return bad(fmt::format("a body of node '{}' is in the flat form", node.name));
+        if (auto sound = verifyAt(*body, depth + 1); !sound)
+            return std::move(sound).error().note(fmt::format("a body of node '{}'", node.name));
+    }
+    return {};
+}
+
+Result<> verifyAt(const Graph& graph, int depth)
 {
     for (const Value& value : graph.values)
         LATHE_TRY(verifyValue(value));
@@ -69,6 +82,9 @@ Result<> verify(const Graph& graph)
             return bad(fmt::format("two nodes are named '{}'", node.name));
         if (node.op.empty())
             return bad(fmt::format("node '{}' has no operator", node.name));
+        if (node.region < -1 || node.region >= static_cast<std::int64_t>(graph.regions.size()))
+            return bad(fmt::format("node '{}' is in a region that does not exist", node.name));
+        LATHE_TRY(verifyBodies(node, depth));
         for (std::size_t k = 0; k < node.inputs.size(); ++k) {
             if (!node.inputs[k].valid())
                 continue; // an absent optional input
@@ -113,6 +129,13 @@ Result<> verify(const Graph& graph)
             return bad(fmt::format("the extent of graph output '{}' must be one int64 number", output.name));
     }
     return {};
+}
+
+} // namespace
+
+Result<> verify(const Graph& graph)
+{
+    return verifyAt(graph, 0);
 }
 
 } // namespace lathe::graph

@@ -1,6 +1,9 @@
 // The instructions become a flat list of steps with a barrier between: the phases of a kernel, a copy, the zeroing and
 // the moving of a layout transform. With the pool the whole network is one dispatch, all parts walk the list together
 // and meet at barriers (80 ns instead of a dispatch's 300); with a caller's parallel-for each step is one call of it.
+//
+// Branches and loops are steps as well. One part looks at the condition and says where all go on, since the others may
+// come late, when the memory of the condition is already used for something else.
 
 #include "core/runtime/executor.h"
 
@@ -27,7 +30,12 @@ enum class StepKind : std::uint32_t
     Phase,
     Copy,
     Zero,
-    Transform
+    Transform,
+    Row,
+    Branch, ///< goes on behind the branch for true, if the condition is false
+    Skip, ///< behind that branch: passes over the other; needs no barrier
+    Enter, ///< of a loop: passes over it if there is no iteration
+    Again ///< behind its last instruction: back to the first, if there is another iteration
 };
 
 struct Executor::Step
@@ -36,6 +44,15 @@ struct Executor::Step
     std::uint32_t instruction = 0;
     LathePhase phase = nullptr;
     bool last = false; ///< of its instruction
+    std::uint32_t target = 0; ///< a step: of the last four kinds
+
+    bool decides() const { return kind == StepKind::Branch || kind == StepKind::Enter || kind == StepKind::Again; }
+};
+
+/// Apart from the tensors, so that a loop ends whatever its body writes.
+struct Executor::LoopState
+{
+    std::int64_t trips = 0, done = 0;
 };
 
 struct Executor::Run
@@ -43,16 +60,28 @@ struct Executor::Run
     Executor* executor;
     std::uint32_t first = 0, last = 0; ///< steps first .. last - 1
     bool chain = false;
+    std::uint32_t timed = 0; ///< of a chain: the instruction that profiling counts
     const Step* step = nullptr; ///< of partTask
     std::uint64_t mark = 0; ///< when the instruction began
-    std::atomic<std::uint64_t> failure{0}; ///< code in the low half, 1 + the step that returned it in the high half
+    std::uint32_t next[2] = {}; ///< where to go on, by turn: a part may still read the one while another is decided
+    /// Code in the low half; in the high half how many steps had been run before the one that returned it. Zero: none.
+    std::atomic<std::uint64_t> failure{0};
+    std::uint32_t failedStep = 0;
     Status observed = Status::Ok;
 
-    void note(std::uint32_t stepIndex, std::int32_t code)
+    void note(std::uint32_t done, std::uint32_t stepIndex, std::int32_t code)
     {
         std::uint64_t none = 0;
-        failure.compare_exchange_strong(none, std::uint64_t{stepIndex + 1} << 32 | static_cast<std::uint32_t>(code),
-                                        std::memory_order_relaxed);
+        if (failure.compare_exchange_strong(none, std::uint64_t{done} << 32 | static_cast<std::uint32_t>(code),
+                                            std::memory_order_relaxed))
+            failedStep = stepIndex;
+    }
+    /// Whether a step up to the one behind `done` others has failed. Parts are never further apart than one step, so
+    /// that the numbers may wrap around.
+    bool hasFailedBy(std::uint32_t done) const
+    {
+        const std::uint64_t f = failure.load(std::memory_order_relaxed);
+        return f != 0 && static_cast<std::int32_t>(static_cast<std::uint32_t>(f >> 32) - done) <= 0;
     }
 };
 
@@ -114,6 +143,7 @@ Executor::~Executor()
     freeArray(m_outputs, header.outputs.count);
     freeArray(m_pointers, header.arguments.count);
     freeArray(m_args, header.instructions.count);
+    freeArray(m_loops, header.instructions.count);
     freeArray(m_transforms, header.instructions.count);
     freeArray(m_profiles, header.instructions.count);
     freeArray(m_steps, m_stepCount);
@@ -137,9 +167,10 @@ Status Executor::prepare(const Model& model, const ExecutorOptions& options)
     m_outputs = makeArray<Port>(header.outputs.count);
     m_pointers = makeArray<void*>(header.arguments.count);
     m_args = makeArray<LatheArgs>(header.instructions.count);
+    m_loops = makeArray<LoopState>(header.instructions.count);
     m_transforms = makeArray<LayoutTransform>(header.instructions.count);
     m_profiles = makeArray<Profile>(header.instructions.count);
-    if (m_inputs == nullptr || m_outputs == nullptr || m_pointers == nullptr || m_args == nullptr
+    if (m_inputs == nullptr || m_outputs == nullptr || m_pointers == nullptr || m_args == nullptr || m_loops == nullptr
         || m_transforms == nullptr || m_profiles == nullptr)
         return fail(Status::NoMemory, "no memory for an instance");
 
@@ -184,8 +215,34 @@ Status Executor::prepareSteps()
     m_firstSteps = makeArray<std::uint32_t>(image.header->instructions.count);
     if (m_steps == nullptr || m_firstSteps == nullptr)
         return fail(Status::NoMemory, "no memory for an instance");
+    struct Open // a stretch of instructions that control flow runs
+    {
+        std::uint64_t end;
+        std::uint32_t step; ///< of the instruction before it
+        StepKind close; ///< what comes behind the stretch: Skip, Again, or Phase for nothing
+    };
+    Open open[kDeepestControl];
+    std::uint32_t depth = 0;
+    const auto closeUntil = [&](std::uint64_t instruction) {
+        while (depth > 0 && open[depth - 1].end == instruction) {
+            const Open closed = open[--depth];
+            Step& before = m_steps[closed.step];
+            if (closed.close == StepKind::Again) {
+                m_steps[m_stepCount] = Step{StepKind::Again, before.instruction, nullptr, true, closed.step + 1};
+                before.target = ++m_stepCount;
+            } else if (closed.close == StepKind::Skip) {
+                open[depth - 1].step =
+                    m_stepCount; // the other branch is around this one: its end is what is skipped to
+                m_steps[m_stepCount] = Step{StepKind::Skip, before.instruction, nullptr, false};
+                before.target = ++m_stepCount;
+            } else {
+                before.target = m_stepCount;
+            }
+        }
+    };
     for (std::uint32_t i = 0; i < image.header->instructions.count; ++i) {
         const ImageInstruction& in = image.instructions[i];
+        closeUntil(i);
         m_firstSteps[i] = m_stepCount;
         m_args[i] = LatheArgs{m_pointers + in.firstArgument, m_teamScratch.data()};
         switch (static_cast<InstructionKind>(in.kind)) {
@@ -194,6 +251,16 @@ Status Executor::prepareSteps()
                 m_steps[m_stepCount++] = Step{StepKind::Phase, i, m_model->phases()[in.firstPhase + p], false};
             break;
         case InstructionKind::Copy: m_steps[m_stepCount++] = Step{StepKind::Copy, i, nullptr, false}; break;
+        case InstructionKind::Row: m_steps[m_stepCount++] = Step{StepKind::Row, i, nullptr, false}; break;
+        case InstructionKind::Branch:
+            open[depth++] = {std::uint64_t{i} + 1 + in.phaseCount + in.firstPhase, m_stepCount, StepKind::Phase};
+            open[depth++] = {std::uint64_t{i} + 1 + in.phaseCount, m_stepCount, StepKind::Skip};
+            m_steps[m_stepCount++] = Step{StepKind::Branch, i, nullptr, false};
+            break;
+        case InstructionKind::Loop:
+            open[depth++] = {std::uint64_t{i} + 1 + in.phaseCount, m_stepCount, StepKind::Again};
+            m_steps[m_stepCount++] = Step{StepKind::Enter, i, nullptr, false};
+            break;
         case InstructionKind::Transform: {
             const ImageTensor& from = image.tensors[image.arguments[in.firstArgument]];
             const ImageTensor& to = image.tensors[image.arguments[in.firstArgument + 1]];
@@ -207,6 +274,7 @@ Status Executor::prepareSteps()
         }
         m_steps[m_stepCount - 1].last = true;
     }
+    closeUntil(image.header->instructions.count);
     return Status::Ok;
 }
 
@@ -318,7 +386,54 @@ void Executor::refreshPointers()
     m_stalePointers = false;
 }
 
-std::int32_t Executor::runStep(const Step& step, std::uint32_t part, std::uint32_t parts) const
+namespace {
+
+constexpr std::int32_t kNoSuchRow = 1;
+
+bool isTrue(const void* condition)
+{
+    return *static_cast<const std::uint8_t*>(condition) != 0;
+}
+
+std::int64_t readI64(const void* tensor)
+{
+    return *static_cast<const std::int64_t*>(tensor);
+}
+
+void copyPart(void* to, const void* from, std::uint64_t bytes, std::uint32_t part, std::uint32_t parts)
+{
+    const std::uint64_t first = bytes * part / parts, last = bytes * (part + 1) / parts;
+    std::memcpy(static_cast<std::byte*>(to) + first, static_cast<const std::byte*>(from) + first, last - first);
+}
+
+} // namespace
+
+const ImageTensor& Executor::argument(const Step& step, std::uint32_t index) const
+{
+    const Image& image = m_model->image();
+    return image.tensors[image.arguments[image.instructions[step.instruction].firstArgument + index]];
+}
+
+/// The step that comes next. One part calls this, when all others wait.
+std::uint32_t Executor::decide(const Run& run, std::uint32_t stepIndex) const
+{
+    const Step& step = m_steps[stepIndex];
+    void* const* const tensors = m_args[step.instruction].tensors;
+    if (step.kind == StepKind::Branch)
+        return run.chain || isTrue(tensors[0]) ? stepIndex + 1 : step.target;
+    LoopState& loop = m_loops[step.instruction];
+    if (step.kind == StepKind::Enter)
+        loop = {readI64(tensors[0]), 0};
+    else if (!run.chain)
+        ++loop.done;
+    *static_cast<std::int64_t*>(tensors[2]) = loop.done;
+    if (run.chain)
+        return stepIndex + 1;
+    const bool another = loop.done < loop.trips && isTrue(tensors[1]);
+    return another == (step.kind == StepKind::Enter) ? stepIndex + 1 : step.target;
+}
+
+std::int32_t Executor::runStep(const Run& run, const Step& step, std::uint32_t part, std::uint32_t parts) const
 {
     const LatheArgs& args = m_args[step.instruction];
     switch (step.kind) {
@@ -327,22 +442,29 @@ std::int32_t Executor::runStep(const Step& step, std::uint32_t part, std::uint32
     case StepKind::Transform:
         m_transforms[step.instruction].copy(args.tensors[0], args.tensors[1], part, parts);
         return 0;
-    case StepKind::Copy: {
-        const Image& image = m_model->image();
-        const std::uint64_t bytes =
-            image.tensors[image.arguments[image.instructions[step.instruction].firstArgument]].bytes;
-        const std::uint64_t first = bytes * part / parts, last = bytes * (part + 1) / parts;
-        std::memcpy(static_cast<std::byte*>(args.tensors[1]) + first,
-                    static_cast<const std::byte*>(args.tensors[0]) + first, last - first);
+    case StepKind::Copy: copyPart(args.tensors[1], args.tensors[0], argument(step, 0).bytes, part, parts); return 0;
+    case StepKind::Row: {
+        const std::uint64_t row = argument(step, 0).bytes, all = argument(step, 2).bytes;
+        const std::int64_t index = readI64(args.tensors[1]);
+        if (row == 0)
+            return 0;
+        if (index < 0 || static_cast<std::uint64_t>(index) >= all / row)
+            return run.chain ? 0 : kNoSuchRow;
+        copyPart(static_cast<std::byte*>(args.tensors[2]) + static_cast<std::uint64_t>(index) * row, args.tensors[0],
+                 row, part, parts);
         return 0;
     }
+    case StepKind::Branch:
+    case StepKind::Skip:
+    case StepKind::Enter:
+    case StepKind::Again: return 0;
     }
     return 0;
 }
 
 void Executor::finishInstruction(Run& run, std::uint32_t instruction)
 {
-    const bool counts = !run.chain || m_steps[run.last - 1].instruction == instruction;
+    const bool counts = !run.chain || run.timed == instruction;
     if (m_profiling && counts) {
         const std::uint64_t now = nowNanoseconds(), elapsed = now - run.mark;
         Profile& profile = m_profiles[instruction];
@@ -366,22 +488,31 @@ void Executor::poolTask(void* context, std::uint32_t part, std::uint32_t parts)
         if (part == 0)
             run.mark = nowNanoseconds();
     }
-    for (std::uint32_t i = run.first; i < run.last; ++i) {
+    std::uint32_t done = 0; // steps, equal in all parts
+    for (std::uint32_t i = run.first; i < run.last;) {
         const Step& step = self.m_steps[i];
-        if (const std::int32_t code = self.runStep(step, part, parts); code != 0)
-            run.note(i, code);
+        if (step.kind == StepKind::Skip) {
+            i = run.chain ? i + 1 : step.target;
+            continue;
+        }
+        std::uint32_t& next = run.next[done % 2];
+        if (step.decides() && part == 0)
+            next = self.decide(run, i);
+        if (const std::int32_t code = self.runStep(run, step, part, parts); code != 0)
+            run.note(done, i, code);
         // The join of the dispatch is the last barrier, unless somebody wants to look at the last instruction's end.
-        if (i + 1 == run.last && !watched && !self.m_profiling)
+        if (i + 1 == run.last && !step.decides() && !watched && !self.m_profiling)
             return;
         self.m_pool->barrier();
         // Only failures up to this step count: all parts leave, or stay, together (see pool.cpp).
-        const std::uint64_t failure = run.failure.load(std::memory_order_relaxed);
-        if (failure != 0 && (failure >> 32) <= i + 1)
+        if (run.hasFailedBy(done))
             return;
+        i = step.decides() ? next : i + 1;
         if (step.last && part == 0)
             self.finishInstruction(run, step.instruction);
         if (step.last && watched) // others must not write on while part 0 shows what there is
             self.m_pool->barrier();
+        ++done;
     }
 }
 
@@ -389,14 +520,24 @@ void Executor::partTask(void* context, std::uint32_t part)
 {
     Run& run = *static_cast<Run*>(context);
     Executor& self = *run.executor;
-    if (const std::int32_t code = self.runStep(*run.step, part, self.m_parts); code != 0)
-        run.note(static_cast<std::uint32_t>(run.step - self.m_steps), code);
+    if (const std::int32_t code = self.runStep(run, *run.step, part, self.m_parts); code != 0)
+        run.note(0, static_cast<std::uint32_t>(run.step - self.m_steps), code);
 }
 
 void Executor::runOnCaller(Run& run)
 {
-    for (std::uint32_t i = run.first; i < run.last; ++i) {
+    for (std::uint32_t i = run.first; i < run.last;) {
         run.step = m_steps + i;
+        if (run.step->kind == StepKind::Skip) {
+            i = run.chain ? i + 1 : run.step->target;
+            continue;
+        }
+        if (run.step->decides()) {
+            i = decide(run, i);
+            finishInstruction(run, run.step->instruction);
+            continue;
+        }
+        ++i;
         m_parallelFor(m_parallelForUser, m_parts, &partTask, &run);
         if (run.failure.load(std::memory_order_relaxed) != 0)
             return;
@@ -439,7 +580,11 @@ Status Executor::runSteps(Run& run)
 
     const Image& image = m_model->image();
     if (const std::uint64_t failure = run.failure.load(std::memory_order_relaxed); failure != 0) {
-        const ImageInstruction& in = image.instructions[m_steps[(failure >> 32) - 1].instruction];
+        const Step& step = m_steps[run.failedStep];
+        const ImageInstruction& in = image.instructions[step.instruction];
+        if (step.kind == StepKind::Row)
+            return fail(Status::KernelFailed, "a loop ran more often than its result \"%s\" has rows",
+                        image.string(in.name));
         return fail(Status::KernelFailed, "kernel \"%s\" failed with code %d", image.string(in.name),
                     static_cast<std::int32_t>(static_cast<std::uint32_t>(failure)));
     }
@@ -514,7 +659,7 @@ Status Executor::runChain(std::uint32_t first, std::uint32_t last)
                     static_cast<unsigned long long>(count));
     if (const Status status = prepareRun(); status != Status::Ok)
         return status;
-    Run run{this, m_firstSteps[first], last + 1 < count ? m_firstSteps[last + 1] : m_stepCount, true};
+    Run run{this, m_firstSteps[first], last + 1 < count ? m_firstSteps[last + 1] : m_stepCount, true, last};
     return runSteps(run);
 }
 

@@ -103,8 +103,9 @@ public:
     /// has kMaxRank places. InvalidArgument: no such output.
     Status outputShape(std::uint32_t index, std::int64_t* shape);
     /// Instructions first .. last alone, on what earlier runs left in memory: for measuring `last` behind those before
-    /// it. What they compute means nothing, and outputs that were bound to unaligned buffers are left alone. Profiling
-    /// counts `last` alone, from the barrier before it to the barrier behind it.
+    /// it. Of branches both run, and the body of a loop once. What they compute means nothing, and outputs that were
+    /// bound to unaligned buffers are left alone. Profiling counts `last` alone, from the barrier before it to the
+    /// barrier behind it.
     Status runChain(std::uint32_t first, std::uint32_t last);
 
     void setProfiling(bool on);
@@ -121,6 +122,7 @@ private:
         Pages staging;
     };
     struct Step; ///< what runs between two barriers
+    struct LoopState;
     struct Run;
 
     Executor() = default;
@@ -137,12 +139,14 @@ private:
     Status refuseOverlaps();
     void refreshPointers();
     void resetShapes();
-    std::int32_t runStep(const Step& step, std::uint32_t part, std::uint32_t parts) const;
+    std::int32_t runStep(const Run& run, const Step& step, std::uint32_t part, std::uint32_t parts) const;
+    std::uint32_t decide(const Run& run, std::uint32_t stepIndex) const;
     static void poolTask(void* context, std::uint32_t part, std::uint32_t parts);
     static void partTask(void* context, std::uint32_t part);
     void runOnCaller(Run& run);
     void finishInstruction(Run& run, std::uint32_t instruction);
     Status observe(std::uint32_t instruction);
+    const ImageTensor& argument(const Step& step, std::uint32_t index) const;
     Status fail(Status status, const char* format, ...) __attribute__((format(printf, 3, 4)));
 
     const Model* m_model = nullptr;
@@ -156,6 +160,7 @@ private:
     Port* m_outputs = nullptr;
     void** m_pointers = nullptr; ///< one per argument of the description
     LatheArgs* m_args = nullptr; ///< one per instruction
+    LoopState* m_loops = nullptr; ///< one per instruction; of loops
     LayoutTransform* m_transforms = nullptr; ///< one per instruction; prepared for transforms
     Step* m_steps = nullptr;
     std::uint32_t m_stepCount = 0;

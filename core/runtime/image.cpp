@@ -163,8 +163,10 @@ private:
         for (std::uint64_t i = 0; i < h.arguments.count; ++i)
             if (m_image.arguments[i] >= h.tensors.count)
                 return failAt("argument", i);
+        Nesting nesting(h.instructions.count);
         for (std::uint64_t i = 0; i < h.instructions.count; ++i) {
             const ImageInstruction& in = m_image.instructions[i];
+            nesting.reach(i);
             if (in.name >= h.strings.count || in.firstArgument > h.arguments.count
                 || in.argumentCount > h.arguments.count - in.firstArgument || in.outputCount > in.argumentCount
                 || in.reserved != 0)
@@ -189,14 +191,31 @@ private:
                 bool equal = from.dtype == to.dtype && from.logicalRank == to.logicalRank;
                 for (int d = 0; equal && d < from.logicalRank; ++d)
                     equal = from.shape[d] == to.shape[d];
-                const bool overlap = from.storage == to.storage
-                                     && (from.storage == static_cast<std::uint32_t>(Storage::Output)
-                                             ? from.offset == to.offset
-                                             : from.offset < to.offset + to.bytes
-                                                   && to.offset < from.offset + from.bytes);
-                if (overlap
+                if (overlap(from, to)
                     || (static_cast<InstructionKind>(in.kind) == InstructionKind::Copy ? from.bytes != to.bytes
                                                                                        : !equal))
+                    return failAt("instruction", i);
+                break;
+            }
+            case InstructionKind::Branch:
+                if (in.argumentCount != 1 || in.outputCount != 0 || !isOne(arguments[0], DType::Bool)
+                    || !nesting.open(i + 1, in.phaseCount, in.firstPhase))
+                    return failAt("instruction", i);
+                break;
+            case InstructionKind::Loop:
+                if (in.argumentCount != 3 || in.outputCount != 1 || in.firstPhase != 0
+                    || !isOne(arguments[0], DType::I64) || !isOne(arguments[1], DType::Bool)
+                    || !isOne(arguments[2], DType::I64) || !nesting.open(i + 1, in.phaseCount, 0))
+                    return failAt("instruction", i);
+                break;
+            case InstructionKind::Row: {
+                if (in.argumentCount != 3 || in.outputCount != 1 || in.phaseCount != 0 || in.firstPhase != 0
+                    || !isOne(arguments[1], DType::I64))
+                    return failAt("instruction", i);
+                const ImageTensor& row = m_image.tensors[arguments[0]];
+                const ImageTensor& rows = m_image.tensors[arguments[2]];
+                if (row.dtype != rows.dtype || (row.bytes == 0 ? rows.bytes != 0 : rows.bytes % row.bytes != 0)
+                    || overlap(row, rows))
                     return failAt("instruction", i);
                 break;
             }
@@ -204,6 +223,51 @@ private:
             }
         }
         return true;
+    }
+
+    /// Where the stretches of instructions that are open at one of them end, the innermost last.
+    class Nesting
+    {
+    public:
+        explicit Nesting(std::uint64_t count)
+            : m_count(count)
+        {
+        }
+        void reach(std::uint64_t instruction)
+        {
+            while (m_depth > 0 && m_ends[m_depth - 1] == instruction)
+                --m_depth;
+        }
+        /// Two stretches from `first` on. False if they reach out of what is around them.
+        bool open(std::uint64_t first, std::uint64_t one, std::uint64_t other)
+        {
+            const std::uint64_t end = m_depth > 0 ? m_ends[m_depth - 1] : m_count;
+            if (m_depth + 2 > kDeepestControl || one > end - first || other > end - first - one)
+                return false;
+            m_ends[m_depth++] = first + one + other;
+            m_ends[m_depth++] = first + one;
+            return true;
+        }
+
+    private:
+        std::uint64_t m_count;
+        std::uint64_t m_ends[kDeepestControl] = {};
+        std::uint32_t m_depth = 0;
+    };
+
+    bool isOne(std::uint32_t tensor, DType dtype) const
+    {
+        const ImageTensor& t = m_image.tensors[tensor];
+        return t.dtype == static_cast<std::uint32_t>(dtype) && t.bytes == static_cast<std::uint64_t>(sizeOf(dtype));
+    }
+
+    static bool overlap(const ImageTensor& a, const ImageTensor& b)
+    {
+        if (a.storage != b.storage)
+            return false;
+        return a.storage == static_cast<std::uint32_t>(Storage::Output)
+                   ? a.offset == b.offset
+                   : a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
     }
 
     bool fail(const char* sentence)

@@ -73,8 +73,19 @@ enum class InstructionKind : std::uint32_t
 {
     Kernel = 0, ///< phases [firstPhase, +phaseCount) on its arguments
     Copy = 1, ///< arguments: source, destination, of equal bytes
-    Transform = 2 ///< arguments: source, destination, of one dtype and logical shape: a layout change
+    Transform = 2, ///< arguments: source, destination, of one dtype and logical shape: a layout change
+    /// Argument: a condition. Of the instructions behind it the first `phaseCount` run if it is true, the `firstPhase`
+    /// behind those if it is not.
+    Branch = 3,
+    /// Arguments: trips, condition, iteration. The `phaseCount` instructions behind it run again and again, until they
+    /// have run `trips` times or the condition is false. The iteration is written: before each their number so far.
+    Loop = 4,
+    Row = 5 ///< arguments: source, iteration, destination, which is cut into rows of the source's size: one is written
 };
+// Conditions are one Bool; trips and iterations one I64.
+
+/// Branches and loops inside each other: more are refused.
+inline constexpr std::uint32_t kDeepestControl = 64;
 
 struct ImageInstruction
 {

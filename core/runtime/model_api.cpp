@@ -379,7 +379,7 @@ std::int32_t lathe_0_profile_entry(const lathe_instance* instance, std::uint32_t
 {
     if (entry == nullptr || index >= lathe_0_profile_count(instance))
         return LATHE_INVALID_ARGUMENT;
-    static const char* const kKinds[] = {"kernel", "copy", "transform"};
+    static const char* const kKinds[] = {"kernel", "copy", "transform", "branch", "loop", "row"};
     const Image& image = instance->executor->model().image();
     const Profile& profile = instance->executor->profile(index);
     *entry = lathe_profile_entry{image.string(image.instructions[index].name), kKinds[image.instructions[index].kind],

@@ -2,6 +2,7 @@
 
 #include "core/frontend/onnx.h"
 #include "core/frontend/zoo.h"
+#include "core/graph/flatten.h"
 #include "core/graph/pass_runner.h"
 #include "core/graph/passes.h"
 #include "core/session/back_ends.h"
@@ -101,7 +102,8 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
     if (layout.empty() && spec.partition == "lathe")
         layout = model->target.traits().layout;
     LATHE_TRY_ASSIGN(graph::PassRunner passes, graph::PassRunner::without(spec.withoutPasses));
-    LATHE_TRY_ASSIGN(model->graph, graph::prepare(model->imported, model->target, layout, spec.partition, passes));
+    LATHE_TRY_ASSIGN(model->optimized, graph::prepare(model->imported, model->target, layout, spec.partition, passes));
+    LATHE_TRY_ASSIGN(model->graph, graph::flatten(model->optimized));
     LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition, passes));
     model->passes = passes.runs();
     if (spec.passLog) {

@@ -15,7 +15,8 @@ struct LoadedModel
     Target target;
     Hardware hardware;
     graph::Graph imported; ///< as read: what the reference executor runs
-    graph::Graph graph; ///< after the passes: what the partition's ids refer to
+    graph::Graph optimized; ///< after the passes
+    graph::Graph graph; ///< in the flat form (graph/flatten.h): what the partition's ids refer to
     graph::Partition partition;
     std::vector<graph::PassRun> passes; ///< what was done between `imported` and `partition`
     std::string hash; ///< of the file's bytes, or of the zoo network's name and options

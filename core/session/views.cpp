@@ -111,6 +111,8 @@ std::vector<TaskView> viewTasks(const LoadedModel& model)
         v.name = task.name;
         v.description = task.description;
         v.weight = task.weight;
+        v.inBranch = task.inBranch;
+        v.inLoop = task.inLoop;
         v.flop = task.flop;
         for (const graph::TaskInput& input : task.inputs) {
             v.bytes += bytesOf(input.type);

@@ -74,6 +74,7 @@ struct TaskView
     std::string name;
     std::string description;
     std::int32_t weight = 1;
+    bool inBranch = false, inLoop = false; ///< runs not always, or not once: of any occurrence (graph/task.h)
     double flop = 0;
     double bytes = 0; ///< of inputs, weights and outputs, each once
     double weightBytes = 0; ///< of these, the weights

@@ -1104,10 +1104,6 @@
             <translation>比例必须有一个值，或轴上每个元素一个值</translation>
         </message>
         <message>
-            <source>a condition of several values</source>
-            <translation>有多个值的条件</translation>
-        </message>
-        <message>
             <source>sparse initializers</source>
             <translation>稀疏初始值</translation>
         </message>
@@ -1286,6 +1282,62 @@
         <message>
             <source>a reshape alone: shares its input&apos;s storage</source>
             <translation>只是改变形状：与输入共用存储</translation>
+        </message>
+        <message>
+            <source>its body &quot;{body}&quot; takes {inputs} values, it is given {given}</source>
+            <translation>其主体“{body}”接受 {inputs} 个值，实际给出 {given} 个</translation>
+        </message>
+        <message>
+            <source>its body &quot;{body}&quot; gives {outputs} values, at least {wanted} are wanted</source>
+            <translation>其主体“{body}”给出 {outputs} 个值，至少需要 {wanted} 个</translation>
+        </message>
+        <message>
+            <source>it has no {attribute}</source>
+            <translation>缺少 {attribute}</translation>
+        </message>
+        <message>
+            <source>its body &quot;{body}&quot; does not compute &quot;{value}&quot;</source>
+            <translation>其主体“{body}”没有计算“{value}”</translation>
+        </message>
+        <message>
+            <source>{what} must be one {type}, it is {given}</source>
+            <translation>{what} 必须是一个 {type}，实际为 {given}</translation>
+        </message>
+        <message>
+            <source>branches that give {one} and {other} for &quot;{value}&quot;</source>
+            <translation>对“{value}”给出 {one} 和 {other} 的分支</translation>
+        </message>
+        <message>
+            <source>a carried value &quot;{value}&quot; that goes in as {before} and comes out as {after}</source>
+            <translation>传入为 {before}、传出为 {after} 的循环携带值“{value}”</translation>
+        </message>
+        <message>
+            <source>stacked results &quot;{value}&quot; without a bound (a constant trip count gives one)</source>
+            <translation>没有上界的堆叠结果“{value}”（常量的循环次数可给出上界）</translation>
+        </message>
+        <message>
+            <source>bodies inside of {count} others</source>
+            <translation>嵌套在另外 {count} 层之内的主体</translation>
+        </message>
+        <message>
+            <source>a result &quot;{value}&quot; of a body, whose size depends on data,</source>
+            <translation>主体中大小取决于数据的结果“{value}”</translation>
+        </message>
+        <message>
+            <source>a batch of {count} sequences (opset 9 has none)</source>
+            <translation>{count} 个序列的批（从 opset 9 起不再有批）</translation>
+        </message>
+        <message>
+            <source>lengths of sequences</source>
+            <translation>序列长度</translation>
+        </message>
+        <message>
+            <source>the sequences have {one} and {other} elements</source>
+            <translation>各序列分别有 {one} 和 {other} 个元素</translation>
+        </message>
+        <message>
+            <source>control flow: the executor itself branches and repeats</source>
+            <translation>控制流：由执行器自己分支和循环</translation>
         </message>
         <message>
             <source>operator {operator} runs as a library function</source>

@@ -33,7 +33,7 @@ Result<graph::HostTensor> contents(const graph::Value& value, std::string_view w
 
 } // namespace
 
-Result<ValueId> Builder::input(const NodeReader& node, std::int64_t index) const
+Result<ValueId> Builder::input(const NodeReader& node, std::int64_t index)
 {
     if (!node.hasInput(index))
         return makeError(Errc::BadFile, say(Msg::InputAbsent, index));
@@ -44,7 +44,7 @@ Result<ValueId> Builder::input(const NodeReader& node, std::int64_t index) const
     return by == m_standIns.end() ? id : by->second;
 }
 
-Result<Ints> Builder::constantInts(const NodeReader& node, std::int64_t index, std::string_view what) const
+Result<Ints> Builder::constantInts(const NodeReader& node, std::int64_t index, std::string_view what)
 {
     LATHE_TRY_ASSIGN(const ValueId id, input(node, index));
     if (!isInteger(dtype(id)))
@@ -53,8 +53,7 @@ Result<Ints> Builder::constantInts(const NodeReader& node, std::int64_t index, s
     return graph::operators::readInts(tensor);
 }
 
-Result<std::vector<double>> Builder::constantNumbers(const NodeReader& node, std::int64_t index,
-                                                     std::string_view what) const
+Result<std::vector<double>> Builder::constantNumbers(const NodeReader& node, std::int64_t index, std::string_view what)
 {
     LATHE_TRY_ASSIGN(const ValueId id, input(node, index));
     LATHE_TRY_ASSIGN(const graph::HostTensor tensor, contents(m_graph.value(id), what));
@@ -311,10 +310,88 @@ Builder::Names Builder::exchangeNames(Names names)
     return std::exchange(m_values, std::move(names));
 }
 
-ValueId Builder::find(const std::string& name) const
+bool Builder::knows(const std::string& name) const
 {
-    const auto found = m_values.values.find(name);
-    return found == m_values.values.end() ? ValueId() : found->second;
+    if (m_values.values.contains(name))
+        return true;
+    bool isClosed = m_values.ofFunction;
+    for (std::size_t depth = m_around.size(); depth > 0 && !isClosed; --depth) {
+        const Names& names = m_around[depth - 1].names;
+        if (names.values.contains(name))
+            return true;
+        isClosed = names.ofFunction;
+    }
+    return false;
+}
+
+ValueId Builder::find(const std::string& name)
+{
+    return knows(name) ? comeInto(m_around.size(), name) : ValueId();
+}
+
+/// The value in the graph at that depth. It is known there or around.
+ValueId Builder::comeInto(std::size_t depth, const std::string& name)
+{
+    auto& values = depth == m_around.size() ? m_values.values : m_around[depth].names.values;
+    if (const auto found = values.find(name); found != values.end())
+        return found->second;
+    const ValueId inside = captureInto(depth, comeInto(depth - 1, name));
+    values.emplace(name, inside); // not among the bound: it stays known when a scope is closed
+    return inside;
+}
+
+ValueId Builder::capture(ValueId outside)
+{
+    return captureInto(m_around.size(), outside);
+}
+
+/// A constant stays one; what counts its elements comes along.
+ValueId Builder::captureInto(std::size_t depth, ValueId outside)
+{
+    const bool isHere = depth == m_around.size();
+    const graph::Value value = m_around[depth - 1].graph.value(outside);
+    graph::Graph& graph = isHere ? m_graph : m_around[depth].graph;
+    if (value.constant)
+        return graph.addConstant(value.name, value.dtype, value.shape, value.constant);
+    const ValueId inside = graph.addValue(value.name, value.dtype, value.shape);
+    graph.inputs.push_back(inside);
+    (isHere ? m_captured : m_around[depth].captured).push_back(outside);
+    if (const auto dynamic = m_around[depth - 1].dynamicAxes.find(outside.value);
+        dynamic != m_around[depth - 1].dynamicAxes.end()) {
+        std::vector<DynamicAxis> axes = dynamic->second;
+        for (DynamicAxis& axis : axes)
+            axis.count = captureInto(depth, axis.count);
+        (isHere ? m_dynamicAxes : m_around[depth].dynamicAxes)[inside.value] = std::move(axes);
+    }
+    return inside;
+}
+
+void Builder::exchange(Frame& frame)
+{
+    std::swap(m_graph, frame.graph);
+    std::swap(m_values, frame.names);
+    std::swap(m_captured, frame.captured);
+    std::swap(m_dynamicAxes, frame.dynamicAxes);
+    std::swap(m_shapeNumbers, frame.shapeNumbers);
+    std::swap(m_standIns, frame.standIns);
+    std::swap(m_made, frame.made);
+}
+
+void Builder::openBody()
+{
+    Frame frame;
+    frame.names.opset = opset();
+    frame.names.ofFunction = false;
+    exchange(frame);
+    m_around.push_back(std::move(frame));
+}
+
+Builder::Body Builder::closeBody()
+{
+    exchange(m_around.back());
+    Body body{std::move(m_around.back().graph), std::move(m_around.back().captured)};
+    m_around.pop_back();
+    return body;
 }
 
 namespace {

@@ -57,7 +57,7 @@ Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder
         for (const std::string& output : graph.node(i).output()) {
             if (output.empty())
                 continue;
-            if (!producers.emplace(output, i).second || builder.find(output).valid())
+            if (!producers.emplace(output, i).second || builder.knows(output))
                 return makeError(Errc::BadFile,
                                  say(Msg::ValueDefinedTwiceBy, output, prefix + labelOf(graph.node(i), i)));
         }
@@ -86,7 +86,7 @@ Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder
                 continue;
             }
             const std::string& name = node.input(next++);
-            if (name.empty() || builder.find(name).valid() || unknown.contains(name))
+            if (name.empty() || builder.knows(name) || unknown.contains(name))
                 continue;
             const auto producer = producers.find(name);
             if (producer == producers.end())
@@ -110,7 +110,7 @@ struct CutWeights
     std::shared_ptr<const MappedFile> file;
 };
 
-class Importer
+class Importer : private BodyReader
 {
 public:
     Importer(ModelProto& model, FunctionTable functions, const ImportOptions& options, std::filesystem::path folder,
@@ -171,7 +171,7 @@ private:
         for (const auto& [name, shape] : m_options.shapes) {
             const auto found = std::ranges::find_if(m_proto.input(),
                                                     [&](const auto& input) { return input.name() == name; });
-            if (found == m_proto.input().end() || m_builder.find(name).valid())
+            if (found == m_proto.input().end() || m_builder.knows(name))
                 return makeError(Errc::InvalidArgument, say(Msg::NoInputToShape, name));
             const auto& dims = found->type().tensor_type().shape();
             if (found->type().tensor_type().has_shape() && dims.dim_size() != static_cast<int>(shape.size()))
@@ -183,14 +183,14 @@ private:
             }
         }
         for (const auto& input : m_proto.input()) {
-            if (m_builder.find(input.name()).valid() && isInitializer(input.name()))
+            if (m_builder.knows(input.name()) && isInitializer(input.name()))
                 continue; // older files list their weights as inputs too
             LATHE_TRY(addInput(input));
         }
         return {};
     }
 
-    bool isInitializer(const std::string& name) const
+    bool isInitializer(const std::string& name)
     {
         const graph::ValueId id = m_builder.find(name);
         return id.valid() && m_builder.isConstant(id);
@@ -273,9 +273,8 @@ private:
         for (const int index : order) {
             NodeProto& node = *graph.mutable_node(index);
             const std::string label = prefix + labelOf(node, index);
-            if (operatorOf(node) == "If"
-                && !m_unknown.contains(node.input_size() > 0 ? node.input(0) : std::string())) {
-                LATHE_TRY(addBranch(node, label));
+            if (const ControlConverter convert = findControlConverter(operatorOf(node))) {
+                LATHE_TRY(addControl(node, label, convert));
             } else {
                 LATHE_TRY(addNode(node, label));
             }
@@ -283,20 +282,84 @@ private:
         return {};
     }
 
-    /// If, where the condition is known: the branch that is taken stands in its place.
-    Result<> addBranch(NodeProto& proto, const std::string& label)
+    void lacks(const Message& what, const NodeProto& proto, const std::string& label)
+    {
+        m_missing.add(what, label);
+        m_unknown.insert(proto.output().begin(), proto.output().end());
+    }
+
+    Result<> addControl(NodeProto& proto, const std::string& label, ControlConverter convert)
+    {
+        if (std::ranges::any_of(proto.input(), [this](const std::string& name) { return m_unknown.contains(name); })) {
+            m_unknown.insert(proto.output().begin(), proto.output().end());
+            return {};
+        }
+        if (m_builder.depth() >= static_cast<std::size_t>(graph::kDeepestBodies)) {
+            lacks(say(Msg::NeedsShallowBodies, graph::kDeepestBodies), proto, label);
+            return {};
+        }
+        if (operatorOf(proto) == "If") {
+            LATHE_TRY_ASSIGN(const bool isDissolved, dissolveBranch(proto, label));
+            if (isDissolved)
+                return {};
+        }
+        m_builder.begin(label);
+        NodeReader reader(proto);
+        auto values = convert(m_builder, reader, *this, label);
+        if (values && *values) {
+            if (auto unread = reader.finish(); !unread)
+                values = std::move(unread).error();
+            else if (static_cast<std::int64_t>((*values)->size()) < reader.outputCount())
+                values = makeError(Errc::Unsupported, say(Msg::NeedsOutput, (*values)->size()));
+        }
+        if (!values && values.error().code == Errc::Unsupported) {
+            lacks(say(Msg::NeedsOfOperator, values.error(), operatorOf(proto)), proto, label);
+            return {};
+        }
+        if (!values)
+            return std::move(values).error().note(say(Msg::NodeAt, label, operatorOf(proto)));
+        if (!*values) {
+            m_unknown.insert(proto.output().begin(), proto.output().end());
+            return {};
+        }
+        for (int i = 0; i < proto.output_size(); ++i)
+            if (reader.hasOutput(i))
+                LATHE_TRY(m_builder.bind(proto.output(i), (**values)[static_cast<std::size_t>(i)]));
+        return {};
+    }
+
+    Result<bool> read(GraphProto& body, const std::string& prefix) override
+    {
+        std::unordered_set<std::string> unknownOutside = m_unknown;
+        for (const auto& input : body.input())
+            m_unknown.erase(input.name());
+        LATHE_TRY(addInitializers(body, {}));
+        LATHE_TRY(addNodes(body, prefix));
+        bool isComplete = true;
+        for (const auto& output : body.output()) {
+            if (m_unknown.contains(output.name())) {
+                isComplete = false;
+                continue;
+            }
+            const graph::ValueId id = m_builder.find(output.name());
+            if (!id.valid())
+                return makeError(Errc::BadFile, say(Msg::BodyLacksValue, body.name(), output.name()));
+            m_builder.graph().outputs.push_back(id);
+            m_builder.graph().outputNames.push_back(output.name());
+        }
+        m_unknown = std::move(unknownOutside);
+        return isComplete;
+    }
+
+    /// If, where the condition is known: the branch that is taken stands in its place. False: it is not known.
+    Result<bool> dissolveBranch(NodeProto& proto, const std::string& label)
     {
         NodeReader reader(proto);
         const auto condition = m_builder.constantNumbers(reader, 0, "a condition");
         if (!condition && condition.error().code != Errc::Unsupported)
             return Error(condition.error()).note(say(Msg::NodeAt, label, "If"));
-        if (!condition || condition->size() != 1) {
-            m_missing.add(say(Msg::NeedsOfOperator,
-                              condition ? say(Msg::NeedsConditionOfSeveral) : messageOf(condition.error()), "If"),
-                          label);
-            m_unknown.insert(proto.output().begin(), proto.output().end());
-            return {};
-        }
+        if (!condition || condition->size() != 1)
+            return false;
         const std::string_view wanted = (*condition)[0] != 0 ? "then_branch" : "else_branch";
         for (auto& attribute : *proto.mutable_attribute()) {
             if (attribute.name() != wanted)
@@ -328,27 +391,22 @@ private:
             m_unknown = std::move(unknownOutside);
             for (const auto& [name, id] : results)
                 LATHE_TRY(m_builder.bind(name, id));
-            return {};
+            return true;
         }
         return makeError(Errc::BadFile, fmt::format("node \"{}\" (If) has no {}", label, wanted));
     }
 
     Result<> addNode(NodeProto& proto, const std::string& label)
     {
-        const auto lacks = [&](const Message& what) {
-            m_missing.add(what, label);
-            for (const std::string& output : proto.output())
-                m_unknown.insert(output);
-        };
         const Converter convert = findConverter(domainOf(proto), proto.op_type());
         if (!convert) {
             if (const ::onnx::FunctionProto* function = m_functions.find(proto))
                 return addFunction(*function, proto, label);
             const bool strings = domainOf(proto).empty() && worksOnStrings(proto.op_type());
-            lacks(domainOf(proto).empty()
-                      ? say(Msg::NeedsOperator,
-                            proto.op_type().substr(0, 100) + (strings ? ", which works on strings" : ""))
-                      : say(Msg::NeedsOperatorOfDomain, proto.op_type().substr(0, 100), proto.domain().substr(0, 100)));
+            const std::string op = proto.op_type().substr(0, 100) + (strings ? ", which works on strings" : "");
+            lacks(domainOf(proto).empty() ? say(Msg::NeedsOperator, op)
+                                          : say(Msg::NeedsOperatorOfDomain, op, proto.domain().substr(0, 100)),
+                  proto, label);
             return {};
         }
         const bool unknown = std::ranges::any_of(proto.input(),
@@ -377,7 +435,7 @@ private:
             }
         }
         if (!values && values.error().code == Errc::Unsupported) {
-            lacks(say(Msg::NeedsOfOperator, values.error(), operatorOf(proto)));
+            lacks(say(Msg::NeedsOfOperator, values.error(), operatorOf(proto)), proto, label);
             return {};
         }
         if (!values)

@@ -5,6 +5,7 @@
 #include "core/frontend/onnx/tensor_data.h"
 #include "core/graph/operator.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,12 +53,11 @@ public:
     TensorReader& tensors() { return m_reader; }
 
     /// The value of an input. Errors: BadFile if it is absent.
-    Result<ValueId> input(const NodeReader& node, std::int64_t index) const;
+    Result<ValueId> input(const NodeReader& node, std::int64_t index);
     /// Contents of an input that must be known at import, as integers. Errors: Unsupported if it is computed from the
     /// network's inputs.
-    Result<Ints> constantInts(const NodeReader& node, std::int64_t index, std::string_view what) const;
-    Result<std::vector<double>> constantNumbers(const NodeReader& node, std::int64_t index,
-                                                std::string_view what) const;
+    Result<Ints> constantInts(const NodeReader& node, std::int64_t index, std::string_view what);
+    Result<std::vector<double>> constantNumbers(const NodeReader& node, std::int64_t index, std::string_view what);
 
     const std::vector<std::int64_t>& shape(ValueId id) const { return m_graph.value(id).shape; }
     std::int64_t rank(ValueId id) const { return static_cast<std::int64_t>(shape(id).size()); }
@@ -96,7 +96,9 @@ public:
 
     /// Names the values that stand for a node's outputs.
     Result<> bind(const std::string& name, ValueId value);
-    ValueId find(const std::string& name) const; ///< invalid: not there (yet)
+    /// Invalid: not there (yet). A value from around a body comes into it: a constant as it is, others captured.
+    ValueId find(const std::string& name);
+    bool knows(const std::string& name) const; ///< whether find() finds it
     /// Names that are bound between the two are forgotten with the second: those inside of a branch.
     std::size_t openScope() const;
     void closeScope(std::size_t scope);
@@ -107,23 +109,50 @@ public:
         std::unordered_map<std::string, ValueId> values;
         std::vector<std::string> bound; ///< the names in `values`, the latest last
         std::int64_t opset = 0;
-        bool ofFunction = true;
+        bool ofFunction = true; ///< nothing from around is known
     };
     Names exchangeNames(Names names); ///< returns those before
+    /// From here on everything goes into a new graph, in which names from around it are known, until closeBody().
+    void openBody();
+    struct Body
+    {
+        graph::Graph graph; ///< its last inputs are what it captures
+        std::vector<ValueId> captured; ///< of the graph around it
+    };
+    Body closeBody();
+    ValueId capture(ValueId outside); ///< brings a value of the graph around into the body
+    std::size_t depth() const { return m_around.size(); } ///< bodies that are open
 
     /// Origin and base name of the nodes that follow.
     void begin(std::string name);
     void note(Message note) { m_notes.push_back(std::move(note)); }
     std::vector<Message>& notes() { return m_notes; }
 
+    std::string uniqueName(const std::string& base); ///< that no other node has
+
 private:
-    std::string uniqueName(const std::string& base);
+    /// What belongs to one graph, while one of its bodies is read.
+    struct Frame
+    {
+        graph::Graph graph;
+        Names names;
+        std::vector<ValueId> captured;
+        std::unordered_map<std::int64_t, std::vector<DynamicAxis>> dynamicAxes;
+        std::unordered_map<std::int64_t, std::vector<ShapeNumber>> shapeNumbers;
+        std::unordered_map<std::int64_t, ValueId> standIns;
+        std::unordered_map<std::string, std::vector<ValueId>> made;
+    };
+    void exchange(Frame& frame); ///< with the graph under construction
+    ValueId comeInto(std::size_t depth, const std::string& name);
+    ValueId captureInto(std::size_t depth, ValueId outside);
 
     TensorReader m_reader;
     std::int64_t m_fileBytes;
     std::int64_t m_charged = 0;
     graph::Graph m_graph;
     Names m_values;
+    std::vector<ValueId> m_captured; ///< of the graph around it, in the order of the inputs that stand for them
+    std::vector<Frame> m_around; ///< the graphs around the one under construction, the network first
     std::unordered_set<std::string> m_names;
     std::unordered_map<std::string, std::int64_t> m_suffixes;
     std::unordered_map<std::int64_t, std::vector<DynamicAxis>> m_dynamicAxes;
@@ -133,6 +162,22 @@ private:
     std::string m_current;
     std::vector<Message> m_notes;
 };
+
+/// Reads the graphs that control flow runs.
+class BodyReader
+{
+public:
+    virtual ~BodyReader() = default;
+    /// Reads initializers, nodes and outputs into the body that the builder has open; what the graph takes has been
+    /// bound. False: something in it is not supported, which has been noted. Errors: those of the importer.
+    virtual Result<bool> read(::onnx::GraphProto& graph, const std::string& prefix) = 0;
+};
+
+/// If, Loop or Scan, named `label`: a value for each output; nothing: a body has what is not supported.
+using ControlConverter = Result<std::optional<std::vector<ValueId>>> (*)(Builder&, NodeReader&, BodyReader&,
+                                                                         const std::string& label);
+/// Null for operators that have no bodies.
+ControlConverter findControlConverter(std::string_view op);
 
 /// Converts one node; returns a value for each output that it was asked for (fewer than the node names: not supported).
 using Converter = Result<std::vector<ValueId>> (*)(Builder&, NodeReader&);

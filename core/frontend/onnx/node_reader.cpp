@@ -115,6 +115,12 @@ Result<::onnx::TensorProto*> NodeReader::tensor(std::string_view name)
     return found ? found->mutable_t() : nullptr;
 }
 
+Result<::onnx::GraphProto*> NodeReader::graph(std::string_view name)
+{
+    LATHE_TRY_ASSIGN(AttributeProto * found, find(name, AttributeProto::GRAPH, "a graph"));
+    return found ? found->mutable_g() : nullptr;
+}
+
 Result<> NodeReader::finish() const
 {
     std::string unknown;

@@ -10,6 +10,7 @@
 
 namespace onnx {
 class AttributeProto;
+class GraphProto;
 class NodeProto;
 class TensorProto;
 } // namespace onnx
@@ -42,6 +43,7 @@ public:
     Result<std::vector<double>> numbers(std::string_view name);
     Result<std::vector<std::string>> texts(std::string_view name);
     Result<::onnx::TensorProto*> tensor(std::string_view name);
+    Result<::onnx::GraphProto*> graph(std::string_view name); ///< null: absent
     /// Attributes without meaning for inference.
     void ignore(std::string_view name) { m_read.emplace(name); }
 

@@ -5,6 +5,7 @@
 namespace lathe::graph::operators {
 
 /// The tables of the operator families. Each is built on first use and lives until the process ends.
+std::span<const OpDef> controlOperators();
 std::span<const OpDef> convolutionOperators();
 std::span<const OpDef> countedOperators(); ///< whose results are as large as the data says
 std::span<const OpDef> elementwiseOperators();

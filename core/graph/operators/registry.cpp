@@ -11,12 +11,12 @@ std::vector<const OpDef*>& sortedOperators()
     static std::vector<const OpDef*> sorted = [] {
         std::vector<const OpDef*> all;
         for (const auto family :
-             {operators::convolutionOperators(), operators::countedOperators(), operators::elementwiseOperators(),
-              operators::broadcastOperators(), operators::indexingOperators(), operators::matmulOperators(),
-              operators::normOperators(), operators::orderingOperators(), operators::poolOperators(),
-              operators::quantizeOperators(), operators::reduceOperators(), operators::reshapeOperators(),
-              operators::samplingOperators(), operators::scatterOperators(), operators::sliceOperators(),
-              operators::windowOperators()}) {
+             {operators::controlOperators(), operators::convolutionOperators(), operators::countedOperators(),
+              operators::elementwiseOperators(), operators::broadcastOperators(), operators::indexingOperators(),
+              operators::matmulOperators(), operators::normOperators(), operators::orderingOperators(),
+              operators::poolOperators(), operators::quantizeOperators(), operators::reduceOperators(),
+              operators::reshapeOperators(), operators::samplingOperators(), operators::scatterOperators(),
+              operators::sliceOperators(), operators::windowOperators()}) {
             for (const OpDef& entry : family)
                 all.push_back(&entry);
         }

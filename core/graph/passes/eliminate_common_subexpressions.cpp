@@ -12,6 +12,8 @@ Result<Graph> eliminateCommonSubexpressions(Graph graph)
     std::map<Key, NodeId> seen;
     // In topological order, so that the inputs of equal nodes have been made equal before.
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+        if (!graph.nodes[i].bodies.empty())
+            continue;
         const NodeId id(static_cast<std::int64_t>(i));
         const auto [it, isNew] = seen.try_emplace(Key{graph.nodes[i].op, graph.nodes[i].attrs, graph.nodes[i].inputs},
                                                   id);

@@ -17,6 +17,8 @@ std::int64_t bytesOf(const Value& value)
 
 bool isFoldable(const Graph& graph, const Node& node)
 {
+    if (!node.bodies.empty()) // a loop need not end
+        return false;
     std::int64_t in = 0;
     for (const ValueId id : node.inputs) {
         if (!id.valid() || !graph.value(id).constant)
@@ -33,6 +35,24 @@ void makeConstant(Value& value, std::shared_ptr<const ConstData> contents)
 {
     value.constant = std::move(contents);
     value.producer = NodeId(); // compact() drops the node
+}
+
+/// Operands from `first` on that are constants become constants of the bodies, which take that much less.
+void sinkConstants(const Graph& graph, Node& node, std::size_t first)
+{
+    for (std::size_t i = node.inputs.size(); i-- > first;) {
+        const Value& value = graph.value(node.inputs[i]);
+        if (!value.constant)
+            continue;
+        for (auto& body : node.bodies) {
+            auto changed = std::make_shared<Graph>(*body);
+            const auto place = changed->inputs.end() - static_cast<std::ptrdiff_t>(node.inputs.size() - i);
+            changed->value(*place).constant = value.constant;
+            changed->inputs.erase(place);
+            body = std::move(changed);
+        }
+        node.inputs.erase(node.inputs.begin() + static_cast<std::ptrdiff_t>(i));
+    }
 }
 
 } // namespace
@@ -67,6 +87,13 @@ Result<Graph> foldConstants(Graph graph)
             value.shape = outputs[i].type.shape;
             makeConstant(value, ownedConst(std::move(outputs[i].bytes)));
         }
+    }
+    for (Node& node : graph.nodes) {
+        const Control control = traitsOf(node).control;
+        if (control == Control::If)
+            sinkConstants(graph, node, 1);
+        else if (control == Control::Loop)
+            sinkConstants(graph, node, 2 + static_cast<std::size_t>(attrInt(node, "carried", 0)));
     }
     return compact(graph);
 }

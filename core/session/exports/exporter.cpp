@@ -93,14 +93,15 @@ deploy::EstimateParts estimateOf(const KernelChoices& chosen, const deploy::Stag
         return {};
     deploy::EstimateParts parts{0, 0, 0, figures.callMs};
     for (std::size_t i = 0; i < instructions.size(); ++i) {
+        const auto runs = static_cast<double>(instructions[i].runs);
         const deploy::KernelChoice* choice = instructions[i].subgraph >= 0
                                                  ? &chosen.choices[static_cast<std::size_t>(instructions[i].subgraph)]
                                                  : nullptr;
         if (choice == nullptr || choice->record.empty() || choice->estimatedMs < 0) {
-            parts.untunedMs += figures.instructionMs[i];
+            parts.untunedMs += runs * figures.instructionMs[i];
         } else {
-            parts.tasksMs += choice->estimatedMs;
-            parts.chainMs += figures.instructionMs[i] - choice->estimatedMs;
+            parts.tasksMs += runs * choice->estimatedMs;
+            parts.chainMs += runs * (figures.instructionMs[i] - choice->estimatedMs);
         }
     }
     return parts;

@@ -203,7 +203,7 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
         } else if (subgraph.function) {
             choice.reason = subgraph.reason;
             choice.about = subgraph.about;
-        } else if (!subgraph.noop) {
+        } else if (!subgraph.noop && !subgraph.control) {
             if (!subgraph.untuned)
                 return makeError(Errc::Unsupported, say(Msg::NoDefinition, subgraph.name));
             LATHE_TRY_ASSIGN(const Candidate candidate, defaultCandidate(untunedTask(subgraph, model)));
@@ -212,7 +212,7 @@ Result<KernelChoices> chooseKernels(const LoadedModel& model, const store::Proje
             choice.reason = subgraph.reason;
             choice.about = subgraph.about;
         }
-        if (!subgraph.noop) {
+        if (!subgraph.noop && !subgraph.control) {
             SubgraphReport report;
             report.name = subgraph.name;
             report.task = subgraph.task;

@@ -17,7 +17,7 @@ Result<double> verifyExported(const std::filesystem::path& library, const Loaded
     options.runSeconds = kCheckSeconds;
     LATHE_TRY_ASSIGN(const auto loaded, deploy::LibraryClient::open(library, options, stop));
     LATHE_TRY_ASSIGN(const deploy::VerifyReport report,
-                     deploy::verifyByBuilder(*loaded, model.imported, &model.graph, {}, kCheckSeconds, stop));
+                     deploy::verifyByBuilder(*loaded, model.imported, &model.optimized, {}, kCheckSeconds, stop));
     if (!report.passed)
         return makeError(Errc::WrongAnswer, report.text);
     return report.maxRelError;

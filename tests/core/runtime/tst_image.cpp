@@ -153,7 +153,7 @@ private slots:
         row("negative extent", [](auto& b) { record<ImageTensor>(b, header(b).tensors, 2).shape[0] = -4; });
         row("overlapping strides", [](auto& b) { record<ImageAxis>(b, header(b).axes, 0).stride = 1; });
         row("huge extent", [](auto& b) { record<ImageAxis>(b, header(b).axes, 0).extent = INT64_MAX; });
-        row("unknown instruction", [](auto& b) { record<ImageInstruction>(b, header(b).instructions, 0).kind = 3; });
+        row("unknown instruction", [](auto& b) { record<ImageInstruction>(b, header(b).instructions, 0).kind = 6; });
         row("argument outside", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 0) = 5; });
         row("kernel writes a weight", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 2) = 1; });
         row("kernel writes an input", [](auto& b) { record<std::uint32_t>(b, header(b).arguments, 2) = 0; });

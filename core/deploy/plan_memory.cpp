@@ -1,0 +1,190 @@
+#include "core/deploy/image_writer.h"
+#include "core/deploy/in_place.h"
+#include "core/deploy/memory_planner.h"
+#include "core/deploy/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lathe::deploy {
+
+void Planner::findLifetimes()
+{
+    for (std::size_t i = 0; i < m_instructions.size(); ++i)
+        for (const std::size_t tensor : m_instructions[i].arguments) {
+            Buffer& buffer = m_buffers[m_tensors[tensor].buffer];
+            buffer.first = std::min(buffer.first, static_cast<std::int32_t>(i));
+            buffer.last = std::max(buffer.last, static_cast<std::int32_t>(i));
+        }
+    for (const std::size_t count : m_counts) // is looked at when all is done
+        m_buffers[m_tensors[count].buffer].last = static_cast<std::int32_t>(m_instructions.size());
+    holdOverLoops();
+}
+
+void Planner::holdOverLoops()
+{
+    for (std::size_t i = 0; i < m_instructions.size(); ++i) {
+        if (m_instructions[i].kind != InstructionKind::Loop)
+            continue;
+        const auto begin = static_cast<std::int32_t>(i);
+        const auto end = static_cast<std::int32_t>(i + m_instructions[i].body);
+        for (Buffer& buffer : m_buffers) {
+            const bool isInside = buffer.first > begin && buffer.last <= end;
+            if (buffer.last < begin || buffer.first > end || isInside)
+                continue;
+            buffer.held = buffer.held || buffer.last <= end;
+            buffer.first = std::min(buffer.first, begin);
+            buffer.last = std::max(buffer.last, end);
+        }
+    }
+}
+
+std::vector<bool> Planner::overwritable(const Instruction& in) const
+{
+    std::vector<bool> allowed(in.arguments.size(), false);
+    if (in.function != nullptr) {
+        if (in.function->overwrites >= 0)
+            allowed[1 + static_cast<std::size_t>(in.function->overwrites)] = true; // behind the parameters
+        return allowed;
+    }
+    const KernelSource& source = m_set.sources[static_cast<std::size_t>(in.source)];
+    if (m_kernels[static_cast<std::size_t>(in.source)].phases.size() != 1 || recomputes(source.steps))
+        return allowed;
+    return overwritableInputs(*source.dag);
+}
+
+void Planner::shareInPlace()
+{
+    for (std::size_t i = 0; i < m_instructions.size(); ++i) {
+        const Instruction& in = m_instructions[i];
+        if (in.kind != InstructionKind::Kernel || in.outputCount != 1)
+            continue;
+        const std::vector<bool> allowed = overwritable(in);
+        const Tensor& out = m_tensors[in.arguments.back()];
+        const std::size_t outBuffer = out.buffer;
+        if (m_buffers[outBuffer].storage != Storage::Arena)
+            continue;
+        for (std::size_t k = 0; k + 1 < in.arguments.size(); ++k) {
+            const Tensor& tensor = m_tensors[in.arguments[k]];
+            const std::size_t buffer = tensor.buffer;
+            const auto readers = std::count_if(in.arguments.begin(), in.arguments.end(),
+                                               [&](std::size_t t) { return m_tensors[t].buffer == buffer; });
+            if (!allowed[k] || m_buffers[buffer].storage != Storage::Arena
+                || m_buffers[buffer].last != static_cast<std::int32_t>(i) || m_buffers[buffer].held || readers != 1
+                || tensor.dtype != out.dtype || !(tensor.map == out.map)
+                || m_buffers[buffer].bytes != m_buffers[outBuffer].bytes)
+                continue;
+            m_buffers[buffer].last = m_buffers[outBuffer].last;
+            m_buffers[outBuffer].last = -1;
+            for (Tensor& other : m_tensors)
+                if (other.buffer == outBuffer)
+                    other.buffer = buffer;
+            break;
+        }
+    }
+}
+
+Result<ModelImage> Planner::write()
+{
+    ModelImage image;
+    std::vector<LiveBlock> blocks;
+    std::vector<std::size_t> blockOf(m_buffers.size(), kNone);
+    for (std::size_t b = 0; b < m_buffers.size(); ++b) {
+        const Buffer& buffer = m_buffers[b];
+        if (buffer.storage != Storage::Arena || buffer.last < 0)
+            continue;
+        blockOf[b] = blocks.size();
+        blocks.push_back({buffer.bytes, buffer.first, buffer.last});
+        image.unsharedBytes += (buffer.bytes + 63) / 64 * 64;
+    }
+    const MemoryPlan memory = planMemory(blocks);
+    image.arenaBytes = memory.bytes;
+
+    ImageWriter writer(m_options.name);
+    std::vector<std::uint32_t> written(m_tensors.size(), UINT32_MAX);
+    const auto tensorIndex = [&](std::size_t t) {
+        if (written[t] == UINT32_MAX) {
+            const Tensor& tensor = m_tensors[t];
+            const Buffer& buffer = m_buffers[tensor.buffer];
+            const std::uint64_t place = buffer.storage == Storage::Arena ? memory.offsets[blockOf[tensor.buffer]]
+                                                                         : buffer.place;
+            written[t] = writer.addTensor({tensor.name, tensor.dtype, buffer.storage, place, tensor.map});
+        }
+        return written[t];
+    };
+    ImageWriter::Sizes sizes;
+    std::vector<std::uint32_t> firstPhase;
+    for (const KernelInfo& kernel : m_kernels) {
+        if (kernel.phases.empty() || kernel.teamScratchBytes < 0 || kernel.partScratchBytes < 0)
+            return makeError(Errc::Internal, fmt::format("kernel '{}' has no phases", kernel.name));
+        firstPhase.push_back(static_cast<std::uint32_t>(image.phases.size()));
+        image.phases.insert(image.phases.end(), kernel.phases.begin(), kernel.phases.end());
+        sizes.teamScratch = std::max(sizes.teamScratch, static_cast<std::uint64_t>(kernel.teamScratchBytes));
+        sizes.partScratch = std::max(sizes.partScratch, static_cast<std::uint64_t>(kernel.partScratchBytes));
+    }
+    std::map<std::vector<std::string>, std::uint32_t> functionPhases; // of all functions so far: where they begin
+    for (const Instruction& in : m_instructions) {
+        if (in.function == nullptr)
+            continue;
+        const graph::FunctionCall& call = *in.function;
+        if (functionPhases.try_emplace(call.phases, static_cast<std::uint32_t>(image.phases.size())).second)
+            image.phases.insert(image.phases.end(), call.phases.begin(), call.phases.end());
+        sizes.teamScratch = std::max(sizes.teamScratch, static_cast<std::uint64_t>(call.teamScratchBytes));
+        sizes.partScratch = std::max(sizes.partScratch, static_cast<std::uint64_t>(call.partScratchBytes));
+    }
+    for (const Instruction& in : m_instructions) {
+        std::vector<std::uint32_t> arguments;
+        for (const std::size_t t : in.arguments)
+            arguments.push_back(tensorIndex(t));
+        switch (in.kind) {
+        case InstructionKind::Kernel:
+            if (in.function != nullptr) {
+                writer.addKernel(in.name, arguments, static_cast<std::uint32_t>(in.outputCount),
+                                 functionPhases.at(in.function->phases),
+                                 static_cast<std::uint32_t>(in.function->phases.size()));
+                break;
+            }
+            writer.addKernel(in.name, arguments, static_cast<std::uint32_t>(in.outputCount),
+                             firstPhase[static_cast<std::size_t>(in.source)],
+                             static_cast<std::uint32_t>(m_kernels[static_cast<std::size_t>(in.source)].phases.size()));
+            break;
+        case InstructionKind::Copy: writer.addCopy(in.name, arguments[0], arguments[1]); break;
+        case InstructionKind::Transform: writer.addTransform(in.name, arguments[0], arguments[1]); break;
+        case InstructionKind::Branch:
+            writer.addBranch(in.name, arguments[0], static_cast<std::uint32_t>(in.whenTrue),
+                             static_cast<std::uint32_t>(in.whenFalse));
+            break;
+        case InstructionKind::Loop:
+            writer.addLoop(in.name, arguments[0], arguments[1], arguments[2], static_cast<std::uint32_t>(in.body));
+            break;
+        case InstructionKind::Row: writer.addRow(in.name, arguments[0], arguments[1], arguments[2]); break;
+        }
+        static constexpr const char* kKinds[] = {"kernel", "copy", "transform", "branch", "loop", "row"};
+        image.instructions.push_back({in.name, kKinds[static_cast<int>(in.kind)], in.subgraph, in.runs});
+    }
+    for (std::size_t i = 0; i < m_inputs.size(); ++i)
+        writer.addInput(tensorIndex(m_inputs[i]), i < m_options.inputLayouts.size() ? m_options.inputLayouts[i] : "");
+    for (std::size_t i = 0; i < m_outputs.size(); ++i)
+        writer.addOutput(tensorIndex(m_outputs[i]),
+                         i < m_options.outputLayouts.size() ? m_options.outputLayouts[i] : "");
+    for (std::size_t i = 0; i < m_counts.size(); ++i) {
+        const graph::OutputExtent& extent = m_graph.outputExtents[i];
+        writer.addExtent(static_cast<std::uint32_t>(extent.output), static_cast<std::uint32_t>(extent.axis),
+                         tensorIndex(m_counts[i]));
+    }
+    sizes.arena = memory.bytes;
+    sizes.weights = m_constants.bytes();
+    image.weightsBytes = m_constants.bytes();
+    sizes.phases = image.phases.size();
+    image.description = writer.finish(sizes);
+    image.weights = std::move(m_constants).take();
+
+    runtime::Image opened;
+    runtime::ErrorText error;
+    if (!runtime::openImage(image.description.data(), image.description.size(), opened, error))
+        return makeError(Errc::Internal, fmt::format("the planned model does not hold together: {}", error.text));
+    return image;
+}
+
+} // namespace lathe::deploy

@@ -1,0 +1,158 @@
+#pragma once
+
+#include "core/deploy/constants.h"
+#include "core/deploy/plan.h"
+#include "core/runtime/image.h"
+
+#include <climits>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lathe::deploy {
+
+/// Makes instructions of a partitioned graph: plan.h. One planner, one plan.
+///
+/// Values live in tensors, tensors are views of buffers. Every value has a home tensor, in the layout in which its
+/// producer writes it; a consumer that wants another layout gets a transform in front, made once per value and layout.
+/// Reshapes (noops) are further views of a plain tensor's buffer. When all instructions stand, buffers of graph outputs
+/// become the caller's, kernels take over buffers that die under them, and the rest is packed into one arena by
+/// liveness.
+///
+/// Control flow (graph/flatten.h) becomes branch and loop instructions in front of the instructions that they run. Both
+/// branches leave their results in one tensor. What a loop carries has one tensor, too: it is filled before the loop,
+/// and again at the end of each iteration. What is alive anywhere around an iteration lives as long as the loop.
+class Planner
+{
+public:
+    Planner(const graph::Graph& graph, const graph::Partition& partition, std::span<const KernelChoice> choices,
+            const KernelSet& set, std::span<const KernelInfo> kernels, const PlanOptions& options)
+        : m_graph(graph)
+        , m_partition(partition)
+        , m_choices(choices)
+        , m_set(set)
+        , m_kernels(kernels)
+        , m_options(options)
+        , m_homes(graph.values.size(), kNone)
+        , m_variants(graph.values.size())
+        , m_constants(options.weightsFile, options.weightsInMemory, options.derived)
+    {
+    }
+
+    Result<ModelImage> run();
+
+private:
+    using InstructionKind = runtime::InstructionKind;
+    using Storage = runtime::Storage;
+
+    struct Buffer
+    {
+        std::uint64_t bytes = 0;
+        Storage storage = Storage::Arena;
+        std::uint64_t place = 0; ///< offset in the weights; the port's index
+        std::int32_t first = INT_MAX, last = -1;
+        bool held = false; ///< by a loop, beyond what reads it last: nothing may take it over
+    };
+
+    struct Tensor
+    {
+        std::size_t buffer = 0;
+        IndexMap map;
+        DType dtype = DType::F32;
+        std::string name;
+    };
+
+    struct Instruction
+    {
+        InstructionKind kind = InstructionKind::Kernel;
+        std::string name;
+        std::vector<std::size_t> arguments; ///< tensors
+        std::size_t outputCount = 1;
+        std::int32_t source = -1; ///< of a generated kernel
+        std::int32_t subgraph = -1;
+        const graph::FunctionCall* function = nullptr; ///< instead of a generated kernel
+        std::size_t whenTrue = 0, whenFalse = 0; ///< of a branch: instructions
+        std::size_t body = 0; ///< of a loop: likewise
+        std::int64_t runs = 1;
+    };
+
+    // planner.cpp
+    Result<> addSubgraphs(std::size_t first, std::size_t end);
+    std::size_t addBuffer(std::uint64_t bytes, Storage storage = Storage::Arena, std::uint64_t place = 0);
+    std::size_t addTensor(std::size_t buffer, const IndexMap& map, DType dtype, std::string name);
+    Result<IndexMap> plainMap(const graph::Value& value) const;
+    Result<> addInputs();
+    std::size_t& home(graph::ValueId id) { return m_homes[static_cast<std::size_t>(id.value)]; }
+    Result<std::size_t> constantTensor(const graph::Value& value, const compute::DagPtr& recipe, const IndexMap& map,
+                                       DType dtype);
+    /// The value in this layout: as it is, as another view, or through a transform.
+    Result<std::size_t> tensorIn(graph::ValueId id, const IndexMap& map, DType dtype);
+    std::size_t convert(graph::ValueId id, std::size_t from, const IndexMap& map);
+    void add(Instruction instruction);
+    void addCopy(const std::string& name, std::size_t from, std::size_t to);
+    Result<std::size_t> plainTensor(graph::ValueId id);
+    /// In the arena, not written yet.
+    Result<std::size_t> newPlainTensor(const graph::Value& value);
+    Result<> addNoop(const graph::Subgraph& subgraph);
+    Result<> addKernel(const graph::Subgraph& subgraph, std::int32_t index);
+    /// Its parameters come first, in a constant; operands and results are plain.
+    Result<> addFunction(const graph::Subgraph& subgraph, std::int32_t index);
+    Result<> addOutputs();
+
+    // plan_control.cpp
+    const graph::Node& nodeOf(std::size_t subgraph) const;
+    bool isBranch(std::size_t subgraph) const;
+    /// The region that begins at this subgraph, of a branch that for false if `second`; -1: none.
+    std::int32_t regionAt(std::size_t subgraph, bool second) const;
+    /// The subgraph that ends what begins at this one.
+    std::size_t endOf(std::size_t subgraph) const;
+    /// What was brought into other layouts inside of a stretch that may not have run is not there behind it.
+    void forgetVariants(std::size_t kept);
+    Result<> addBranch(std::size_t first, std::size_t last);
+    /// Lets what makes `from` write into the buffer of `to` instead, if its own is of the arena, no smaller, and not
+    /// older than `oldest`.
+    bool writeThere(std::size_t from, std::size_t to, std::size_t oldest);
+    Result<> addLoop(std::size_t first, std::size_t last);
+    /// Whether the condition of a loop is a constant, and stays it.
+    bool isAlways(const graph::Node& begin, const graph::Node& end) const;
+    /// What the next iteration starts with, to where it is looked for. All that would be overwritten before it is read
+    /// goes to a place of its own first: the values that trade places.
+    Result<> addBackEdge(const graph::Node& begin, const graph::Node& end);
+
+    // plan_memory.cpp
+    void findLifetimes();
+    /// A buffer that is used around a loop and in it keeps what it holds from one iteration to the next.
+    void holdOverLoops();
+    /// Which arguments the instruction's result may take the place of. None for kernels of several phases: an earlier
+    /// one may fill the output before a later one reads.
+    std::vector<bool> overwritable(const Instruction& in) const;
+    void shareInPlace();
+    Result<ModelImage> write();
+
+    static constexpr std::size_t kNone = SIZE_MAX;
+    const graph::Graph& m_graph;
+    const graph::Partition& m_partition;
+    std::span<const KernelChoice> m_choices;
+    const KernelSet& m_set;
+    std::span<const KernelInfo> m_kernels;
+    const PlanOptions& m_options;
+    std::vector<Buffer> m_buffers;
+    std::vector<Tensor> m_tensors;
+    std::vector<Instruction> m_instructions;
+    std::vector<std::size_t> m_homes; ///< by value: tensor
+    std::vector<std::vector<std::size_t>> m_variants; ///< by value: tensors in other layouts
+    std::vector<graph::ValueId> m_madeVariants; ///< whose they are, in the order in which they were made
+    std::int64_t m_runs = 1; ///< of what is being added, in one run of the network
+    std::vector<std::size_t> m_inputs, m_outputs;
+    std::vector<std::size_t> m_counts; ///< by entry of Graph::outputExtents: tensor
+    ConstantPool m_constants;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> m_constantBuffers; ///< by (offset, bytes)
+};
+
+/// Of a tensor in this form.
+std::uint64_t bytesOf(const IndexMap& map, DType dtype);
+
+} // namespace lathe::deploy

@@ -1,0 +1,137 @@
+#include "core/deploy/library.h"
+#include "core/frontend/onnx.h"
+#include "core/graph/operators/element.h"
+#include "core/graph/passes.h"
+#include "core/session/exports/kernel_choices.h"
+#include "core/session/loaded_model.h"
+#include "core/support/files.h"
+#include "tests/support/in_process_library.h"
+#include "tests/support/must.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace tst_control_flow {
+
+using namespace lathe;
+using graph::HostTensor;
+using test::must;
+
+namespace {
+
+const std::filesystem::path kFolder = std::filesystem::path(LATHE_TEST_DATA) / "control";
+
+/// One run of a model: what goes in, and what ONNX Runtime made of it.
+struct Run
+{
+    std::vector<HostTensor> inputs, outputs;
+};
+
+std::vector<Run> runsOf(const graph::Graph& network, const std::string& name)
+{
+    const std::string bytes = must(readFile(kFolder / (name + ".bin")));
+    std::string_view rest = bytes;
+    const auto take = [&](const std::vector<graph::ValueId>& ids) {
+        std::vector<HostTensor> tensors;
+        for (const graph::ValueId id : ids) {
+            tensors.push_back(HostTensor::zeros({network.value(id).dtype, network.value(id).shape}));
+            if (rest.size() < tensors.back().bytes.size())
+                qFatal("%s.bin is too short", name.c_str());
+            std::memcpy(tensors.back().bytes.data(), rest.data(), tensors.back().bytes.size());
+            rest.remove_prefix(tensors.back().bytes.size());
+        }
+        return tensors;
+    };
+    std::vector<Run> runs;
+    while (!rest.empty()) {
+        std::vector<HostTensor> inputs = take(network.inputs);
+        runs.push_back({std::move(inputs), take(network.outputs)});
+    }
+    return runs;
+}
+
+/// What is off, in a sentence; empty if nothing is.
+std::string difference(const std::vector<HostTensor>& got, const std::vector<HostTensor>& wanted,
+                       const graph::Graph& network)
+{
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        auto x = graph::operators::readFloats(got.at(i));
+        const auto y = graph::operators::readFloats(wanted[i]);
+        const bool mayBeShorter = std::ranges::any_of(network.outputExtents, [&](const graph::OutputExtent& extent) {
+            return extent.output == static_cast<std::int32_t>(i);
+        });
+        if (mayBeShorter && x.size() < y.size())
+            x.resize(y.size(), 0.0); // as the file has it
+        if (x.size() != y.size())
+            return network.outputName(i) + " has another size";
+        for (std::size_t k = 0; k < y.size(); ++k)
+            if (!(std::fabs(x[k] - y[k]) <= (isFloat(wanted[i].type.dtype) ? 2e-5 * (1 + std::fabs(y[k])) : 0)))
+                return network.outputName(i) + "[" + std::to_string(k) + "] is " + std::to_string(x[k]) + " instead of "
+                       + std::to_string(y[k]);
+    }
+    return {};
+}
+
+} // namespace
+
+/// Models of tests/data/control, whose outputs ONNX Runtime computed (make_control.py).
+class TestControlFlow : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void modelsComputeWhatOnnxRuntimeComputes_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("target");
+        for (const char* const name : {"branches", "convolutions", "counted", "decoder", "decoder_rows", "nested",
+                                       "scans", "trading", "until_small", "voice_detector"})
+            for (const char* const target : {"cpu", "cpu -threads=3"})
+                QTest::addRow("%s, %s", name, target) << QString(name) << QString(target);
+    }
+    void modelsComputeWhatOnnxRuntimeComputes()
+    {
+        QFETCH(QString, name);
+        QFETCH(QString, target);
+        session::ModelSpec spec;
+        spec.source = (kFolder / (name.toStdString() + ".onnx")).string();
+        const auto model = must(session::loadModel(spec, target.toStdString()));
+        QVERIFY(!model->graph.regions.empty());
+        const std::vector<Run> runs = runsOf(model->imported, name.toStdString());
+        for (const Run& run : runs) {
+            const std::string imported = difference(must(graph::interpret(model->imported, run.inputs)), run.outputs,
+                                                    model->imported);
+            QVERIFY2(imported.empty(), ("as imported: " + imported).c_str());
+            const std::string optimized = difference(must(graph::interpret(model->optimized, run.inputs)), run.outputs,
+                                                     model->imported);
+            QVERIFY2(optimized.empty(), ("after the passes: " + optimized).c_str());
+        }
+        const session::KernelChoices choices = must(session::chooseKernels(*model, nullptr, {}));
+        const auto compiler = must(deploy::makeBuilderCompiler(target.toStdString(), 2, std::chrono::minutes(2)));
+        QTemporaryDir folder;
+        deploy::LibraryOptions options;
+        options.output = folder.filePath("model.so").toStdString();
+        const deploy::StagedLibrary staged = must(
+            deploy::buildLibrary(model->graph, model->partition, choices.choices, *compiler, options));
+        const auto library = must(test::InProcessLibrary::open(staged.file, {.threads = model->target.threads()}));
+        for (int round = 0; round < 2; ++round) // what one run leaves behind does not show in the next
+            for (const Run& run : runs) {
+                deploy::LibraryRunRequest request;
+                request.inputs = run.inputs;
+                const std::string compiled = difference(must(library->run(request)).outputs, run.outputs,
+                                                        model->imported);
+                QVERIFY2(compiled.empty(), ("compiled: " + compiled).c_str());
+            }
+    }
+};
+
+LATHE_TEST_GUILESS(TestControlFlow)
+
+} // namespace tst_control_flow
+
+#include "tst_control_flow.moc"
