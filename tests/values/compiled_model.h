@@ -58,6 +58,9 @@ public:
     wire::Model& model() { return m_model; }
     bool evaluates = true; ///< false: the reference executor has nothing to say of these inputs
 
+    /// An input of a model in a file.
+    void input(graph::HostTensor tensor) { m_inputs.push_back(std::move(tensor)); }
+
     /// Errors are those of any step between the file and the library.
     Result<> compile()
     {
@@ -68,8 +71,14 @@ public:
         const std::string text = m_model.write();
         file.write(text.data(), static_cast<qint64>(text.size()));
         file.close();
+        return compileFile(path.toStdString());
+    }
+
+    /// The same of a model that is there already, with the inputs in its order.
+    Result<> compileFile(const std::string& path)
+    {
         session::ModelSpec spec;
-        spec.source = path.toStdString();
+        spec.source = path;
         LATHE_TRY_ASSIGN(const auto loaded, session::loadModel(spec, "cpu"));
         LATHE_TRY_ASSIGN(const session::KernelChoices choices, session::chooseKernels(*loaded, nullptr, {}));
         LATHE_TRY_ASSIGN(const auto compiler, deploy::makeBuilderCompiler("cpu", 2, std::chrono::minutes(2)));

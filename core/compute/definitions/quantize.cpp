@@ -1,5 +1,6 @@
 #include "core/compute/definitions/quantize.h"
 
+#include "core/compute/definitions/elementwise.h"
 #include "core/compute/definitions/spatial.h"
 
 #include <limits>
@@ -8,12 +9,6 @@ namespace lathe::compute {
 namespace {
 
 using Exprs = std::vector<ir::Expr>;
-
-/// The value of a parameter at a point of x.
-ir::Expr parameterAt(const DagBuilder& b, Tensor parameter, const Exprs& at, std::size_t axis)
-{
-    return b.shape(parameter).empty() ? b.at(parameter, {}) : b.at(parameter, {at[axis]});
-}
 
 ir::Expr f32(double value)
 {
@@ -34,32 +29,31 @@ ir::Expr saturated(const ir::Expr& y, const ir::Expr* zero, DType dtype)
 
 /// A stage with the shape of x: body(value of x, value of the scale, value of the zero point or null).
 template<typename Body>
-Tensor scaled(DagBuilder& b, const char* name, Tensor x, Tensor scale, std::optional<Tensor> zero, std::size_t axis,
-              Body&& body)
+Tensor scaled(DagBuilder& b, const char* name, Tensor x, Tensor scale, std::optional<Tensor> zero, Body&& body)
 {
     const std::vector<std::int64_t> shape = b.shape(x);
     return b.compute(name, shape, axisNames(shape.size()), "broadcast", [&](const Exprs& at) {
-        const ir::Expr factor = ir::cast(DType::F32, parameterAt(b, scale, at, axis));
+        const ir::Expr factor = ir::cast(DType::F32, broadcastLoad(b, scale, at, shape));
         if (!zero)
             return body(b.at(x, at), factor, static_cast<const ir::Expr*>(nullptr));
-        const ir::Expr shift = parameterAt(b, *zero, at, axis);
+        const ir::Expr shift = broadcastLoad(b, *zero, at, shape);
         return body(b.at(x, at), factor, &shift);
     });
 }
 
 } // namespace
 
-Tensor quantize(DagBuilder& b, Tensor x, Tensor scale, std::optional<Tensor> zero, std::size_t axis, DType dtype)
+Tensor quantize(DagBuilder& b, Tensor x, Tensor scale, std::optional<Tensor> zero, DType dtype)
 {
-    return scaled(b, "T_quantize", x, scale, zero, axis,
+    return scaled(b, "T_quantize", x, scale, zero,
                   [&](const ir::Expr& v, const ir::Expr& factor, const ir::Expr* shift) {
                       return saturated(ir::div(ir::cast(DType::F32, v), factor), shift, dtype);
                   });
 }
 
-Tensor dequantize(DagBuilder& b, Tensor x, Tensor scale, std::optional<Tensor> zero, std::size_t axis, DType dtype)
+Tensor dequantize(DagBuilder& b, Tensor x, Tensor scale, std::optional<Tensor> zero, DType dtype)
 {
-    return scaled(b, "T_dequantize", x, scale, zero, axis,
+    return scaled(b, "T_dequantize", x, scale, zero,
                   [&](const ir::Expr& v, const ir::Expr& factor, const ir::Expr* shift) {
                       const ir::Expr wide = ir::cast(DType::I32, v);
                       const ir::Expr centred = shift ? wide - ir::cast(DType::I32, *shift) : wide;
@@ -67,9 +61,9 @@ Tensor dequantize(DagBuilder& b, Tensor x, Tensor scale, std::optional<Tensor> z
                   });
 }
 
-Tensor requantize(DagBuilder& b, Tensor x, Tensor multiplier, std::optional<Tensor> zero, std::size_t axis, DType dtype)
+Tensor requantize(DagBuilder& b, Tensor x, Tensor multiplier, std::optional<Tensor> zero, DType dtype)
 {
-    return scaled(b, "T_requantize", x, multiplier, zero, axis,
+    return scaled(b, "T_requantize", x, multiplier, zero,
                   [&](const ir::Expr& v, const ir::Expr& factor, const ir::Expr* shift) {
                       return saturated(ir::cast(DType::F32, v) * factor, shift, dtype);
                   });

@@ -1,10 +1,12 @@
 // com.microsoft: normalisations joined with the sums before them.
 
-#include "core/frontend/onnx/composer.h"
+#include "core/frontend/onnx/quantized.h"
 #include "core/frontend/onnx/shared_converters.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace lathe::frontend::onnx_detail {
 namespace {
@@ -48,51 +50,79 @@ Result<std::vector<ValueId>> convertSkipNorm(Builder& b, NodeReader& node)
     return c.finish({c.cast(y, b.dtype(x)), s.mean, s.inverse, c.cast(sum, b.dtype(x))});
 }
 
+/// What an embedding is made of, as numbers.
+struct Embedding
+{
+    ValueId ids, segmentIds, mask, places; ///< whole numbers; all but the first may be invalid
+    ValueId words, positions, segments, gamma, beta; ///< segments may be invalid
+};
+
+/// An input that may be absent.
+Result<ValueId> optionalInput(Builder& b, const NodeReader& node, std::int64_t index)
+{
+    return node.hasInput(index) ? b.input(node, index) : Result<ValueId>(ValueId());
+}
+
 /// The sum of the embeddings of words, positions and segments, normalised; beside it how many words count.
+Result<std::vector<ValueId>> embedded(Builder& b, Composer& c, NodeReader& node, const Embedding& e, DType dtype)
+{
+    LATHE_TRY_ASSIGN(const double epsilon, node.number("epsilon", kEpsilon));
+    LATHE_TRY_ASSIGN(const std::int64_t maskType, node.integer("mask_index_type", e.mask.valid() ? 1 : 0));
+    const auto shapeOf = [&](ValueId x) { return fmt::format("[{}]", fmt::join(c.shape(x), ", ")); };
+    if (b.rank(e.ids) != 2)
+        return makeError(Errc::BadFile, say(Msg::InputShapeMustBe, "input_ids", shapeOf(e.ids), "[batch, sequence]"));
+    const auto rows = [&](ValueId table, ValueId indices) {
+        return c.cast(c.op("take", {table, indices}, {{"axis", std::int64_t{0}}}), DType::F32);
+    };
+    const std::int64_t batch = b.shape(e.ids)[0], sequence = b.shape(e.ids)[1];
+    if (!c.failed() && (c.rank(e.positions) != 2 || (!e.places.valid() && c.extent(e.positions, 0) < sequence)))
+        return makeError(Errc::BadFile, say(Msg::InputShapeMustBe, "position_embedding", shapeOf(e.positions),
+                                            fmt::format("[{} or more, hidden]", sequence)));
+    const ValueId placed = e.places.valid() ? rows(e.positions, e.places)
+                                            : c.cast(c.slice(e.positions, 0, 0, sequence), DType::F32);
+    ValueId sum = c.add(rows(e.words, e.ids), placed);
+    if (e.segmentIds.valid() && e.segments.valid())
+        sum = c.add(sum, rows(e.segments, e.segmentIds));
+    const Standardised s = standardise(c, sum, {2}, epsilon);
+    const ValueId y = c.add(c.mul(s.y, c.cast(e.gamma, DType::F32)), c.cast(e.beta, DType::F32));
+    ValueId counts = c.broadcast(c.number(DType::I32, 0), {batch});
+    if (e.mask.valid() && maskType != 0)
+        counts = c.reduce("sum", c.cast(c.op("equal", {e.mask, c.like(e.mask, 1)}), DType::I32), {1}, false);
+    return c.finish({c.cast(y, dtype), counts, c.cast(sum, dtype)});
+}
+
 Result<std::vector<ValueId>> convertEmbedNorm(Builder& b, NodeReader& node)
 {
-    LATHE_TRY_ASSIGN(const ValueId ids, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const ValueId words, b.input(node, 2));
-    LATHE_TRY_ASSIGN(const ValueId positions, b.input(node, 3));
-    LATHE_TRY_ASSIGN(const ValueId gamma, b.input(node, 5));
-    LATHE_TRY_ASSIGN(const ValueId beta, b.input(node, 6));
-    LATHE_TRY_ASSIGN(const double epsilon, node.number("epsilon", kEpsilon));
-    LATHE_TRY_ASSIGN(const std::int64_t maskType, node.integer("mask_index_type", node.hasInput(7) ? 1 : 0));
-    if (b.rank(ids) != 2)
-        return makeError(Errc::BadFile, say(Msg::InputShapeMustBe, "input_ids",
-                                            fmt::format("[{}]", fmt::join(b.shape(ids), ", ")), "[batch, sequence]"));
+    Embedding e;
+    for (const auto& [index, slot] :
+         {std::pair{0, &e.ids}, {2, &e.words}, {3, &e.positions}, {5, &e.gamma}, {6, &e.beta}}) {
+        LATHE_TRY_ASSIGN(*slot, b.input(node, index));
+    }
+    for (const auto& [index, slot] : {std::pair{1, &e.segmentIds}, {4, &e.segments}, {7, &e.mask}, {8, &e.places}}) {
+        LATHE_TRY_ASSIGN(*slot, optionalInput(b, node, index));
+    }
     Composer c(b);
-    const auto rows = [&](ValueId table, ValueId indices) {
-        return c.op("take", {table, indices}, {{"axis", std::int64_t{0}}});
-    };
-    const std::int64_t batch = b.shape(ids)[0], sequence = b.shape(ids)[1];
-    ValueId placed;
-    if (node.hasInput(8)) {
-        LATHE_TRY_ASSIGN(const ValueId given, b.input(node, 8));
-        placed = rows(positions, given);
-    } else {
-        if (b.rank(positions) != 2 || b.shape(positions)[0] < sequence)
-            return makeError(Errc::BadFile, say(Msg::InputShapeMustBe, "position_embedding",
-                                                fmt::format("[{}]", fmt::join(b.shape(positions), ", ")),
-                                                fmt::format("[{} or more, hidden]", sequence)));
-        placed = c.slice(positions, 0, 0, sequence);
+    return embedded(b, c, node, e, b.dtype(e.words));
+}
+
+/// With tables in eight bits, each with its scale and zero point behind the mask.
+Result<std::vector<ValueId>> convertQuantizedEmbedNorm(Builder& b, NodeReader& node)
+{
+    Embedding e;
+    Composer c(b);
+    LATHE_TRY_ASSIGN(e.ids, b.input(node, 0));
+    LATHE_TRY_ASSIGN(e.segmentIds, optionalInput(b, node, 1));
+    LATHE_TRY_ASSIGN(e.mask, optionalInput(b, node, 7));
+    std::int64_t scale = 8; // the zero points follow in the same order
+    for (const auto& [index, slot] :
+         {std::pair{2, &e.words}, {3, &e.positions}, {4, &e.segments}, {5, &e.gamma}, {6, &e.beta}}) {
+        if (index != 4 || node.hasInput(index)) {
+            LATHE_TRY_ASSIGN(const Quantized table, quantizedInput(b, node, index, scale, scale + 5));
+            *slot = dequantized(c, table);
+        }
+        ++scale;
     }
-    ValueId sum = c.add(c.cast(rows(words, ids), DType::F32), c.cast(placed, DType::F32));
-    if (node.hasInput(1) && node.hasInput(4)) {
-        LATHE_TRY_ASSIGN(const ValueId segments, b.input(node, 1));
-        LATHE_TRY_ASSIGN(const ValueId table, b.input(node, 4));
-        sum = c.add(sum, c.cast(rows(table, segments), DType::F32));
-    }
-    const DType dtype = b.dtype(words);
-    const Standardised s = standardise(c, sum, {2}, epsilon);
-    const ValueId y = c.add(c.mul(s.y, c.cast(gamma, DType::F32)), c.cast(beta, DType::F32));
-    ValueId counts = c.broadcast(b.scalar(DType::I32, 0), {batch});
-    if (node.hasInput(7) && maskType != 0) {
-        LATHE_TRY_ASSIGN(const ValueId mask, b.input(node, 7));
-        const ValueId counted = c.cast(c.op("equal", {mask, c.like(mask, 1)}), DType::I32);
-        counts = c.reduce("sum", counted, {1}, false);
-    }
-    return c.finish({c.cast(y, dtype), counts, c.cast(sum, dtype)});
+    return embedded(b, c, node, e, DType::F32);
 }
 
 } // namespace
@@ -101,6 +131,7 @@ std::span<const ConverterEntry> contribNormConverters()
 {
     static constexpr ConverterEntry kTable[] = {
         {"EmbedLayerNormalization", convertEmbedNorm},
+        {"QEmbedLayerNormalization", convertQuantizedEmbedNorm},
         {"SkipLayerNormalization", convertSkipNorm<false>},
         {"SkipSimplifiedLayerNormalization", convertSkipNorm<true>},
     };

@@ -17,7 +17,8 @@ struct QuantizedTarget
     ValueId scale, zero;
 };
 
-Result<QuantizedTarget> targetInput(Builder& b, const NodeReader& node, std::int64_t scale, std::int64_t zero, DType dtype)
+Result<QuantizedTarget> targetInput(Builder& b, const NodeReader& node, std::int64_t scale, std::int64_t zero,
+                                    DType dtype)
 {
     LATHE_TRY(b.input(node, scale));
     QuantizedTarget target;
@@ -231,7 +232,7 @@ Result<std::vector<ValueId>> quantizedGemm(Builder& b, NodeReader& node)
     if (!node.hasInput(7))
         return c.finish({c.mul(c.cast(sums, DType::F32), scale)});
     LATHE_TRY_ASSIGN(const QuantizedTarget target, targetInput(b, node, 7, 8, b.dtype(left.values)));
-    return c.finish({requantized(c, sums, c.div(scale, target.scale), target.zero, 1)});
+    return c.finish({requantized(c, sums, c.div(scale, target.scale), target.zero)});
 }
 
 } // namespace

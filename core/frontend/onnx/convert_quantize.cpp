@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace lathe::frontend::onnx_detail {
 namespace {
 
@@ -45,9 +43,12 @@ Result<Spread> spreadOf(Builder& b, NodeReader& node, ValueId x, ValueId scale)
     return s;
 }
 
-/// A parameter of blocks as one for each entry.
-ValueId unfolded(Composer& c, ValueId parameter, ValueId x, const Spread& s)
+/// A scale or zero point as it broadcasts to x: one value, one along the axis, or one for each entry where blocks share
+/// them.
+ValueId spread(Composer& c, ValueId parameter, ValueId x, const Spread& s)
 {
+    if (s.block == 0 || c.rank(parameter) == 0)
+        return along(c, parameter, s.axis, c.rank(x));
     Ints apart = c.shape(parameter);
     const Ints blocks = apart;
     apart.insert(apart.begin() + s.axis + 1, 1);
@@ -84,12 +85,7 @@ Result<std::vector<ValueId>> convertQuantize(Builder& b, NodeReader& node)
     Composer c(b);
     const ValueId x = isFloat(b.dtype(q.values)) ? q.values : c.cast(q.values, DType::F32);
     const ValueId zero = q.zero.valid() ? c.cast(q.zero, dtype) : c.number(dtype, 0);
-    if (s.block == 0)
-        return c.finish({quantized(c, x, q.scale, zero, s.axis)});
-    // round(x / scale) + zero with a scale and a zero point for each entry: the numbers become whole here.
-    const ValueId whole = c.op("round", {c.div(c.cast(x, DType::F32), unfolded(c, c.cast(q.scale, DType::F32), x, s))});
-    const ValueId shifted = c.rank(zero) == 0 ? whole : c.add(whole, unfolded(c, c.cast(zero, DType::F32), x, s));
-    return c.finish({quantized(c, shifted, c.number(DType::F32, 1), c.number(dtype, 0))});
+    return c.finish({quantized(c, x, spread(c, q.scale, x, s), spread(c, zero, x, s))});
 }
 
 Result<std::vector<ValueId>> convertDequantize(Builder& b, NodeReader& node)
@@ -100,12 +96,8 @@ Result<std::vector<ValueId>> convertDequantize(Builder& b, NodeReader& node)
     if (!isFloat(dtype))
         return makeError(Errc::Unsupported, say(Msg::NeedsAttributeNumber, "output_dtype", toString(dtype)));
     Composer c(b);
-    if (s.block == 0)
-        return c.finish({dequantized(c, q, s.axis, dtype)});
-    ValueId y = c.cast(q.values, DType::F32);
-    if (q.zero.valid())
-        y = c.sub(y, unfolded(c, c.cast(q.zero, DType::F32), q.values, s));
-    return c.finish({c.cast(c.mul(y, unfolded(c, c.cast(q.scale, DType::F32), q.values, s)), dtype)});
+    const ValueId zero = q.zero.valid() ? spread(c, q.zero, q.values, s) : q.zero;
+    return c.finish({dequantized(c, {q.values, spread(c, q.scale, q.values, s), zero}, dtype)});
 }
 
 Result<std::vector<ValueId>> convertDynamicQuantize(Builder& b, NodeReader& node)
@@ -137,15 +129,9 @@ Result<std::vector<ValueId>> convertQLinearMatMul(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId zero, parameterInput(b, node, 7));
     Composer c(b);
     LATHE_TRY_ASSIGN(const ValueId sums, integerProduct(b, c, left, right));
-    const std::int64_t rank = c.rank(sums);
-    if (zero.valid() && c.rank(zero) > 1) // of several matrices
-        return makeError(Errc::Unsupported, say(Msg::NeedsZeroPointOf, c.rank(zero)));
+    // A vector is of the result's rows.
     const ValueId multiplier = c.div(productScale(c, left, right), along(c, c.cast(scale, DType::F32), 0, 2));
-    if (!zero.valid() || c.rank(zero) == 0 || rank < 2)
-        return c.finish({requantized(c, sums, multiplier, zero, std::max<std::int64_t>(rank - 1, 0))});
-    // The zero points are of rows; scales of columns alone must not be taken for the same.
-    const ValueId apart = c.rank(multiplier) == 1 ? c.reshape(multiplier, {1, c.extent(multiplier, 0)}) : multiplier;
-    return c.finish({requantized(c, sums, apart, zero, rank - 2)});
+    return c.finish({requantized(c, sums, multiplier, zero.valid() ? along(c, zero, 0, 2) : zero)});
 }
 
 /// Zero points of the weight may be one for each of its filters.
@@ -185,7 +171,7 @@ Result<std::vector<ValueId>> convertQLinearConv(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const ValueId sums, integerConvolution(b, node, data, weight, bias));
     Composer c(b);
     const ValueId multiplier = c.div(c.mul(data.scale, weight.scale), scale);
-    return c.finish({requantized(c, sums, multiplier, zero, 1)});
+    return c.finish({requantized(c, sums, along(c, multiplier, 1, c.rank(sums)), zero)});
 }
 
 } // namespace

@@ -13,9 +13,12 @@ ValueId ofRows(Composer& c, ValueId parameter)
     return parameter.valid() ? along(c, parameter, 0, 2) : parameter;
 }
 
-std::string dtypeName(DType dtype)
+ValueId scaled(Composer& c, std::string_view op, ValueId x, ValueId scale, ValueId zero, DType dtype)
 {
-    return std::string(toString(dtype));
+    std::vector<ValueId> inputs{x, scale};
+    if (zero.valid())
+        inputs.push_back(zero);
+    return c.op(op, inputs, {{"dtype", std::string(toString(dtype))}});
 }
 
 } // namespace
@@ -48,18 +51,14 @@ ValueId along(Composer& c, ValueId parameter, std::int64_t axis, std::int64_t ra
     return c.reshape(parameter, column);
 }
 
-ValueId dequantized(Composer& c, const Quantized& q, std::int64_t axis, DType dtype)
+ValueId dequantized(Composer& c, const Quantized& q, DType dtype)
 {
-    const Attrs attrs{{"axis", axis}, {"dtype", dtypeName(dtype)}};
-    return q.zero.valid() ? c.op("dequantize", {q.values, q.scale, q.zero}, attrs)
-                          : c.op("dequantize", {q.values, q.scale}, attrs);
+    return scaled(c, "dequantize", q.values, q.scale, q.zero, dtype);
 }
 
-ValueId quantized(Composer& c, ValueId x, ValueId scale, ValueId zero, std::int64_t axis)
+ValueId quantized(Composer& c, ValueId x, ValueId scale, ValueId zero)
 {
-    if (!zero.valid())
-        return c.op("quantize", {x, scale}, {{"axis", axis}, {"dtype", dtypeName(DType::U8)}});
-    return c.op("quantize", {x, scale, zero}, {{"axis", axis}, {"dtype", dtypeName(c.dtype(zero))}});
+    return scaled(c, "quantize", x, scale, zero, zero.valid() ? c.dtype(zero) : DType::U8);
 }
 
 Quantized quantizedByRange(Composer& c, ValueId x)
@@ -76,13 +75,9 @@ Quantized quantizedByRange(Composer& c, ValueId x)
     return q;
 }
 
-ValueId requantized(Composer& c, ValueId sums, ValueId multiplier, ValueId zero, std::int64_t axis)
+ValueId requantized(Composer& c, ValueId sums, ValueId multiplier, ValueId zero)
 {
-    if (c.rank(multiplier) > 1) // by rows and columns both
-        return quantized(c, c.mul(c.cast(sums, DType::F32), multiplier), c.number(DType::F32, 1), zero, axis);
-    Attrs attrs{{"axis", axis}, {"dtype", dtypeName(zero.valid() ? c.dtype(zero) : DType::U8)}};
-    return zero.valid() ? c.op("requantize", {sums, multiplier, zero}, std::move(attrs))
-                        : c.op("requantize", {sums, multiplier}, std::move(attrs));
+    return scaled(c, "requantize", sums, multiplier, zero, zero.valid() ? c.dtype(zero) : DType::U8);
 }
 
 ValueId centred(Composer& c, ValueId values, ValueId zero)

@@ -25,15 +25,17 @@ Result<Quantized> quantizedInput(Builder& b, const NodeReader& node, std::int64_
 /// A vector of parameters as it broadcasts to dimension `axis` of a tensor of `rank`; others stay.
 ValueId along(Composer& c, ValueId parameter, std::int64_t axis, std::int64_t rank);
 
-/// As float32, or `dtype`. Scale and zero point of several values lie along `axis`.
-ValueId dequantized(Composer& c, const Quantized& q, std::int64_t axis = 0, DType dtype = DType::F32);
+// Scales, zero points and multipliers broadcast to what they are of.
+
+/// As float32, or `dtype`.
+ValueId dequantized(Composer& c, const Quantized& q, DType dtype = DType::F32);
 /// Into the integers of `zero`, uint8 if there is none.
-ValueId quantized(Composer& c, ValueId x, ValueId scale, ValueId zero, std::int64_t axis = 0);
+ValueId quantized(Composer& c, ValueId x, ValueId scale, ValueId zero);
 /// In uint8, with scale and zero point from the range of all values, which always holds 0: DynamicQuantizeLinear.
 Quantized quantizedByRange(Composer& c, ValueId x);
-/// Sums of int32 times `multiplier`, which has one value, one for each entry along `axis`, or broadcasts to the sums.
-ValueId requantized(Composer& c, ValueId sums, ValueId multiplier, ValueId zero, std::int64_t axis = 0);
-/// Integers less their zero point, which broadcasts to them: in their own type where it is known to be 0, else in one
+/// Sums of int32 times `multiplier`, into the integers of `zero`.
+ValueId requantized(Composer& c, ValueId sums, ValueId multiplier, ValueId zero);
+/// Integers less their zero point: in their own type where it is known to be 0, else in one
 /// that holds every difference. Products of either are summed in int32.
 ValueId centred(Composer& c, ValueId values, ValueId zero);
 

@@ -1,5 +1,5 @@
-// To and from integers with scales. Scales and zero points stay visible as operands: one value for the whole tensor, or
-// one for each entry of attribute "axis".
+// To and from integers with scales. Scales and zero points stay visible as operands, which broadcast to the data: one
+// value for the whole tensor, one for each channel, or one for each block.
 //
 //   quantize    saturate(round(x / scale) + zero)        in float32, whatever the float that comes in
 //   dequantize  (x - zero) * scale                       the difference in int32, the product in float32
@@ -30,28 +30,17 @@ bool isQuantized(DType dtype)
     return dtype == DType::I8 || dtype == DType::U8 || dtype == DType::I16 || dtype == DType::U16;
 }
 
-/// The dimension that scales and zero points with several values lie along; 0 for tensors of rank 0.
-Result<std::size_t> axisOf(const Node& node, std::span<const std::int64_t> data)
+Result<> checkScale(InputTypes inputs, DType zero)
 {
-    LATHE_TRY_ASSIGN(const std::int64_t given, intAttr(node, "axis", 0));
-    if (data.empty())
-        return std::size_t{0};
-    LATHE_TRY_ASSIGN(const std::int64_t axis, normalAxis(given, data.size()));
-    return static_cast<std::size_t>(axis);
-}
-
-Result<> checkParameters(const Node& node, InputTypes inputs, DType zero)
-{
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, inputs[0].shape));
     LATHE_TRY(needFloat(inputs[1]));
     if (inputs.size() > 2 && inputs[2].dtype != zero)
         return brokenRule(
             fmt::format("the zero point must be {}, it is {}", toString(zero), toString(inputs[2].dtype)));
     for (const TensorType& parameter : inputs.subspan(1)) {
-        if (!parameter.shape.empty() && (inputs[0].shape.empty() || parameter.shape != Shape{inputs[0].shape[axis]}))
-            return brokenRule(fmt::format("a scale or zero point must have one value, or one for each entry of axis {} "
-                                          "of {}; its shape is {}",
-                                          axis, shapeText(inputs[0].shape), shapeText(parameter.shape)));
+        LATHE_TRY_ASSIGN(const Shape shape, broadcastShape(inputs[0].shape, parameter.shape));
+        if (shape != inputs[0].shape)
+            return brokenRule(fmt::format("a scale or zero point {} must broadcast into data {}",
+                                          shapeText(parameter.shape), shapeText(inputs[0].shape)));
     }
     return {};
 }
@@ -68,7 +57,7 @@ Result<Types> inferQuantize(const Node& node, InputTypes inputs, Constants)
 {
     LATHE_TRY_ASSIGN(const DType dtype, quantizedType(node));
     LATHE_TRY(needFloat(inputs[0]));
-    LATHE_TRY(checkParameters(node, inputs, dtype));
+    LATHE_TRY(checkScale(inputs, dtype));
     return Types{{dtype, inputs[0].shape}};
 }
 
@@ -77,7 +66,7 @@ Result<Types> inferRequantize(const Node& node, InputTypes inputs, Constants)
     LATHE_TRY_ASSIGN(const DType dtype, quantizedType(node));
     if (inputs[0].dtype != DType::I32)
         return brokenRule(fmt::format("sums must be int32, they are {}", toString(inputs[0].dtype)));
-    LATHE_TRY(checkParameters(node, inputs, dtype));
+    LATHE_TRY(checkScale(inputs, dtype));
     return Types{{dtype, inputs[0].shape}};
 }
 
@@ -89,48 +78,8 @@ Result<Types> inferDequantize(const Node& node, InputTypes inputs, Constants)
     if (!isQuantized(inputs[0].dtype) && inputs[0].dtype != DType::I32)
         return brokenRule(fmt::format("data must be integers of 8, 16 or 32 bits with a sign for the last, they are {}",
                                       toString(inputs[0].dtype)));
-    LATHE_TRY(checkParameters(node, inputs, inputs[0].dtype));
+    LATHE_TRY(checkScale(inputs, inputs[0].dtype));
     return Types{{dtype, inputs[0].shape}};
-}
-
-/// Values of a scale or zero point, and which of them goes with an element of the data.
-template<typename T>
-struct PerElement
-{
-    std::vector<T> values;
-    std::int64_t inner = 1, extent = 1;
-
-    T at(std::size_t element) const
-    {
-        return values.size() == 1 ? values[0] : values[(static_cast<std::int64_t>(element) / inner) % extent];
-    }
-};
-
-template<typename T>
-PerElement<T> perElement(std::vector<T> values, std::span<const std::int64_t> data, std::size_t axis)
-{
-    PerElement<T> p{std::move(values)};
-    if (p.values.size() == 1)
-        return p;
-    p.extent = data[axis];
-    for (std::size_t d = axis + 1; d < data.size(); ++d)
-        p.inner *= data[d];
-    return p;
-}
-
-struct ScaleAndZero
-{
-    PerElement<double> scale;
-    PerElement<std::int64_t> zero;
-};
-
-Result<ScaleAndZero> scaleAndZeroOf(const Node& node, Hosts inputs)
-{
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, inputs[0]->type.shape));
-    const Shape& shape = inputs[0]->type.shape;
-    return ScaleAndZero{
-        perElement(readFloats(*inputs[1]), shape, axis),
-        perElement(inputs.size() > 2 ? readInts(*inputs[2]) : std::vector<std::int64_t>{0}, shape, axis)};
 }
 
 std::int64_t saturated(float value, std::int64_t zero, DType dtype)
@@ -142,43 +91,63 @@ std::int64_t saturated(float value, std::int64_t zero, DType dtype)
     return static_cast<std::int64_t>(shifted > low ? std::min(shifted, high) : low);
 }
 
+/// For each element of the data: body(its place, place of its scale, place of its zero point).
+template<typename Body>
+void forEachScaled(Hosts inputs, Body&& body)
+{
+    const Shape& shape = inputs[0]->type.shape;
+    const Shape none;
+    const std::array strides = {broadcastStrides(inputs[1]->type.shape, shape),
+                                broadcastStrides(inputs.size() > 2 ? inputs[2]->type.shape : none, shape)};
+    const std::int64_t length = rowLength(shape), scaleStep = rowStride(strides[0]), zeroStep = rowStride(strides[1]);
+    forEachRow<2>(shape, strides, [&](std::int64_t position, const std::array<std::int64_t, 2>& offsets) {
+        for (std::int64_t i = 0; i < length; ++i)
+            body(static_cast<std::size_t>(position + i), static_cast<std::size_t>(offsets[0] + i * scaleStep),
+                 static_cast<std::size_t>(offsets[1] + i * zeroStep));
+    });
+}
+
+std::vector<std::int64_t> zerosOf(Hosts inputs)
+{
+    return inputs.size() > 2 ? readInts(*inputs[2]) : std::vector<std::int64_t>{0};
+}
+
 /// quantize and requantize: they differ in how the scale is applied.
 template<bool Divide>
-Result<> evaluateToInteger(const Node& node, Hosts inputs, std::span<HostTensor> outputs)
+Result<> evaluateToInteger(const Node&, Hosts inputs, std::span<HostTensor> outputs)
 {
-    LATHE_TRY_ASSIGN(const ScaleAndZero p, scaleAndZeroOf(node, inputs));
-    const std::vector<double> values = readFloats(*inputs[0]);
+    const std::vector<double> values = readFloats(*inputs[0]), scales = readFloats(*inputs[1]);
+    const std::vector<std::int64_t> zeros = zerosOf(inputs);
     std::vector<std::int64_t> results(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto x = static_cast<float>(values[i]), scale = static_cast<float>(p.scale.at(i));
-        results[i] = saturated(Divide ? x / scale : x * scale, p.zero.at(i), outputs[0].type.dtype);
-    }
+    forEachScaled(inputs, [&](std::size_t i, std::size_t s, std::size_t z) {
+        const auto x = static_cast<float>(values[i]), scale = static_cast<float>(scales[s]);
+        results[i] = saturated(Divide ? x / scale : x * scale, zeros[z], outputs[0].type.dtype);
+    });
     writeInts(outputs[0], results);
     return {};
 }
 
-Result<> evaluateDequantize(const Node& node, Hosts inputs, std::span<HostTensor> outputs)
+Result<> evaluateDequantize(const Node&, Hosts inputs, std::span<HostTensor> outputs)
 {
-    LATHE_TRY_ASSIGN(const ScaleAndZero p, scaleAndZeroOf(node, inputs));
-    const std::vector<std::int64_t> values = readInts(*inputs[0]);
+    const std::vector<std::int64_t> values = readInts(*inputs[0]), zeros = zerosOf(inputs);
+    const std::vector<double> scales = readFloats(*inputs[1]);
     std::vector<double> results(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto centred = static_cast<std::int32_t>(values[i] - p.zero.at(i)); // wraps
-        results[i] = static_cast<float>(centred) * static_cast<float>(p.scale.at(i));
-    }
+    forEachScaled(inputs, [&](std::size_t i, std::size_t s, std::size_t z) {
+        const auto centred = static_cast<std::int32_t>(values[i] - zeros[z]); // wraps
+        results[i] = static_cast<float>(centred) * static_cast<float>(scales[s]);
+    });
     writeFloats(outputs[0], results);
     return {};
 }
 
-using Definition = compute::Tensor (*)(compute::DagBuilder&, compute::Tensor, compute::Tensor,
-                                       std::optional<compute::Tensor>, std::size_t, DType);
+using ScaledDefinition = compute::Tensor (*)(compute::DagBuilder&, compute::Tensor, compute::Tensor,
+                                             std::optional<compute::Tensor>, DType);
 
-template<Definition Define>
-Result<compute::Tensor> computeScaled(const Node& node, Tensors inputs, ComputeContext& context)
+template<ScaledDefinition Define>
+Result<compute::Tensor> computeScaled(const Node&, Tensors inputs, ComputeContext& context)
 {
-    LATHE_TRY_ASSIGN(const std::size_t axis, axisOf(node, context.builder.shape(inputs[0])));
     return Define(context.builder, inputs[0], inputs[1], inputs.size() > 2 ? std::optional(inputs[2]) : std::nullopt,
-                  axis, context.outputTypes[0].dtype);
+                  context.outputTypes[0].dtype);
 }
 
 } // namespace
@@ -193,7 +162,7 @@ std::span<const OpDef> quantizeOperators()
          inferQuantize,
          computeScaled<compute::quantize>,
          evaluateToInteger<true>,
-         {.layout = LayoutRule::AlongAxis}},
+         {.layout = LayoutRule::Elementwise}},
         // Weights in eight bits are worth more as constants of the kernel's type than the room that they take.
         {"dequantize",
          Pattern::Broadcast,
@@ -202,7 +171,7 @@ std::span<const OpDef> quantizeOperators()
          inferDequantize,
          computeScaled<compute::dequantize>,
          evaluateDequantize,
-         {.layout = LayoutRule::AlongAxis, .lateFolding = LateFolding::Always, .foldsLarge = true}},
+         {.layout = LayoutRule::Elementwise, .lateFolding = LateFolding::Always, .foldsLarge = true}},
         {"requantize",
          Pattern::Broadcast,
          2,
@@ -210,7 +179,7 @@ std::span<const OpDef> quantizeOperators()
          inferRequantize,
          computeScaled<compute::requantize>,
          evaluateToInteger<false>,
-         {.layout = LayoutRule::AlongAxis}},
+         {.layout = LayoutRule::Elementwise}},
     };
     return table;
 }

@@ -304,8 +304,6 @@ private:
     std::int64_t renamedAxis(std::int64_t axis, const Ints& order) const
     {
         const auto size = static_cast<std::int64_t>(order.size());
-        if (size == 0)
-            return axis;
         return inverse(order)[static_cast<std::size_t>(axis < 0 ? axis + size : axis)];
     }
 

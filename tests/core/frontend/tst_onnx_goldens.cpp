@@ -46,12 +46,15 @@ double distance(const HostTensor& a, const HostTensor& b)
     return difference / largest;
 }
 
-/// Those of ONNX Runtime's own operators and of quantized tensors (make_contrib_goldens.py).
+/// Those of ONNX Runtime's own operators and of quantized tensors (make_contrib_goldens.py), and networks of other
+/// people's tools (make_quantized_networks.py).
 void nameContribCases()
 {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"contrib_attention", "contrib_convolutions", "contrib_fused", "contrib_linear",
-                             "contrib_norms", "contrib_norms_half", "contrib_products", "contrib_quantized"})
+    for (const char* name :
+         {"contrib_attention", "contrib_convolutions", "contrib_fused", "contrib_linear", "contrib_net_dynamic",
+          "contrib_net_functions", "contrib_net_fused", "contrib_net_operators", "contrib_net_pairs", "contrib_norms",
+          "contrib_norms_half", "contrib_products", "contrib_quantized"})
         QTest::newRow(name) << QString(name);
 }
 

@@ -42,7 +42,7 @@ std::vector<Row> badRows()
         {"output count", "relu", {}, {kImage}, "gives 1 outputs", 2},
         {"quantize to int32", "quantize", {{"dtype", std::string("int32")}}, {f32({2}), f32({})}, "8 or 16 bits"},
         {"quantize zero", "quantize", {}, {f32({2}), f32({}), {DType::I8, {}}}, "zero point must be uint8"},
-        {"quantize scale", "quantize", {}, {f32({2, 3}), f32({3})}, "one for each entry of axis 0"},
+        {"quantize scale", "quantize", {}, {f32({2, 3}), f32({2})}, "do not broadcast"},
         {"requantize floats", "requantize", {}, {f32({2}), f32({})}, "sums must be int32"},
         {"dequantize longs", "dequantize", {}, {kLong, f32({})}, "data must be integers of 8, 16 or 32 bits"},
         {"conv rank", "conv2d", {}, {f32({1, 2, 3}), f32({1, 1, 1, 1})}, "data must have 4 dimensions"},

@@ -100,6 +100,11 @@ def norms():
     c.ms("EmbedLayerNormalization", ["ids", "", "words", "positions", "", "gamma", "beta"], ["o_embed_plain", "o_embed_none"])
     c.ms("EmbedLayerNormalization", ["ids", "segments", "words", "positions", "parts", "gamma", "beta", "", "places"],
          ["o_embed_places", "o_embed_places_none", "o_embed_sum"])
+    tables = [("qwords", [12, 10]), ("qpositions", [6, 10]), ("qparts", [2, 10]), ("qgamma", [10]), ("qbeta", [10])]
+    for n, shape in tables:
+        c.whole(n, shape, U8, weight=True), c.scale(n + "s", 0.01), c.weight(n + "z", np.array(c.random.integers(100, 150), U8))
+    c.ms("QEmbedLayerNormalization", ["ids", "segments"] + [n for n, _ in tables] + ["mask"] + [n + "s" for n, _ in tables] + [n + "z" for n, _ in tables],
+         ["o_embed_quantized", "o_embed_quantized_count"], epsilon=1e-6)
     c.save()
     c = ContribCase("norms_half")
     c.input("x", [2, 3, 10], F16), c.input("skip", [2, 3, 10], F16)
@@ -214,6 +219,9 @@ def products():
             if a == U8:
                 c.ms("DynamicQuantizeMatMul", ["x", "b" + n, "bs" + n, "bz" + n, "bias" + n], "o_dynamic" + n)
                 c.ms("DynamicQuantizeMatMul", ["x", "b" + n, "bss" + n], "o_dynamic_columns" + n)
+    # Scales of columns behind a product of three dimensions.
+    c.whole("deep", [2, 3, 10], U8)
+    c.add("QLinearMatMul", ["deep", "asuint8int8", "azuint8int8", "buint8int8", "bssuint8int8", "bzzuint8int8", "ysuint8int8", "yzuint8int8"], "o_deep")
     c.save()
     c = ContribCase("convolutions")
     for a, w in ((U8, U8), (U8, I8), (I8, I8)):
@@ -233,6 +241,8 @@ def products():
     c.whole("line", [1, 3, 9], U8), c.whole("taps", [2, 3, 3], I8, weight=True), c.weight("lz", np.array(7, U8)), c.weight("tz", np.array(0, I8))
     c.scale("ls", 0.02), c.scale("ts", 0.04), c.scale("os", 0.3)
     c.add("QLinearConv", ["line", "ls", "lz", "taps", "ts", "tz", "os", "lz"], "o_line", pads=[1, 1])
+    c.weight("tss", np.array([0.04, 0.07], F32)), c.weight("tzz", np.array([0, 0], I8))
+    c.add("QLinearConv", ["line", "ls", "lz", "taps", "tss", "tzz", "os", "lz"], "o_line_channels", strides=[2])
     c.save()
 
 
@@ -255,6 +265,8 @@ def linear():
         c.add("QuantizeLinear", ["x", "bs" + n, "bz" + n], "o_block" + n, axis=2, block_size=3)
         c.add("DequantizeLinear", ["o_block" + n, "bs" + n, "bz" + n], "o_block_back" + n, axis=2, block_size=3)
     c.whole("wide", [4, 5], I32, -2**31, 2**31 - 1), c.scale("ws", 1e-6), c.add("DequantizeLinear", ["wide", "ws"], "o_wide")
+    c.inputs["one"], c.symbols["one"] = np.array(1.75, F32), []
+    c.add("QuantizeLinear", ["one", "sint8", "zint8"], "o_one"), c.add("DequantizeLinear", ["o_one", "sint8", "zint8"], "o_one_back")
     c.ms("QuantizeLinear", ["x", "sint8", "zint8"], "o_ms"), c.ms("DequantizeLinear", ["o_ms", "sint8", "zint8"], "o_ms_back")
     c.add("DynamicQuantizeLinear", ["x"], ["o_dynamic", "o_dynamic_scale", "o_dynamic_zero"])
     c.save()
