@@ -1,6 +1,8 @@
 #include "app/cli/library_source.h"
 #include "core/deploy/estimate_parts.h"
 #include "core/deploy/library_client.h"
+#include "core/deploy/npy.h"
+#include "core/deploy/test_inputs.h"
 #include "core/runtime/clock.h"
 #include "core/support/json_fields.h"
 #include "core/target/target.h"
@@ -18,6 +20,7 @@ struct BenchArguments
 {
     ModelArguments model;
     wire::LibraryPlan plan;
+    std::vector<std::string> inputs;
     unsigned threads = 0;
     bool json = false;
 };
@@ -35,10 +38,16 @@ Result<> bench(const BenchArguments& a)
     deploy::LibraryClient::Options options;
     options.threads = a.threads;
     LATHE_TRY_ASSIGN(const auto library, deploy::LibraryClient::open(source.file, options));
-    LATHE_TRY_ASSIGN(wire::LibraryTimes times, library->time(a.plan));
-    const runtime::Statistics f = inMs(runtime::summarize(times.runsNs.data(), times.runsNs.size()));
     // What the description beside the library says of its parts.
     const nlohmann::json description = libraryDescription(source.file);
+    LATHE_TRY_ASSIGN(const auto given, deploy::readInputs(library->inputs(), a.inputs));
+    std::vector<graph::TensorType> types;
+    for (const deploy::PortInfo& port : library->inputs())
+        types.push_back(port.type);
+    LATHE_TRY_ASSIGN(
+        wire::LibraryTimes times,
+        library->time(a.plan, deploy::runInputs(types, inputRangesIn(description, library->inputs()), given)));
+    const runtime::Statistics f = inMs(runtime::summarize(times.runsNs.data(), times.runsNs.size()));
     const nlohmann::json estimated = partIn(partIn(description, "benchmark"), "estimated_ms");
     const double error = numberIn(partIn(description, "verification"), "max_rel_error");
     if (a.json) {
@@ -98,6 +107,7 @@ void addBench(CLI::App& app, Action& run)
                      "Minimum duration of one repeat in ms; runs are added to reach it")
         ->check(CLI::Range(0.0, 600000.0))
         ->capture_default_str();
+    addInputOption(*command, a->inputs, "other inputs get made-up values");
     command->add_option("--threads", a->threads, "Number of threads; 0: all processors")->capture_default_str();
     command->add_flag("--json", a->json, "Print one JSON object");
     command->callback([a, &run] { run = [a] { return bench(*a); }; });

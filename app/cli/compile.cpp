@@ -51,6 +51,8 @@ void printReport(const session::CompileReport& report)
         print("verified     max relative error {:.2e}\n", report.maxRelError);
     else
         print("not verified{}{}\n", report.notVerified.empty() ? "" : ": ", report.notVerified);
+    if (!report.conditions.empty())
+        print("             {}\n", report.conditions);
     if (std::isfinite(report.latencyMs.median))
         print("estimated {}; measured {} (median, {} threads)\n", toText(report.estimated),
               msWithUnit(report.latencyMs.median), report.threads);
@@ -116,6 +118,8 @@ void printJson(const session::CompileReport& report)
     putNumber(out, "max_rel_error", report.maxRelError);
     if (!report.notVerified.empty())
         out["not_verified"] = report.notVerified;
+    if (!report.illConditioned.empty())
+        out["ill_conditioned"] = report.illConditioned;
     putNumber(out, "latency_ms", report.latencyMs.median);
     out["estimated_ms"] = toJson(report.estimated);
     print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

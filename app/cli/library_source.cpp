@@ -24,6 +24,30 @@ nlohmann::json libraryDescription(const std::filesystem::path& library)
     return nullptr;
 }
 
+std::vector<graph::InputRange> inputRangesIn(const nlohmann::json& description,
+                                             const std::vector<deploy::PortInfo>& inputs)
+{
+    std::vector<graph::InputRange> ranges(inputs.size());
+    if (!description.is_object() || !description.contains("inputs") || !description["inputs"].is_array())
+        return ranges;
+    for (const nlohmann::json& port : description["inputs"])
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (textIn(port, "name") != inputs[i].name || !port.contains("range"))
+                continue;
+            const nlohmann::json& range = port["range"];
+            if (range.is_array() && range.size() == 2 && range[0].is_number() && range[1].is_number()
+                && range[0] <= range[1])
+                ranges[i].range = graph::ValueRange{range[0].get<double>(), range[1].get<double>()};
+        }
+    return ranges;
+}
+
+void addInputOption(CLI::App& command, std::vector<std::string>& inputs, const std::string& rest)
+{
+    command.add_option("--input", inputs, "NAME=FILE.npy: read an input from a file (of NumPy); " + rest)
+        ->allow_extra_args(false);
+}
+
 Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEstimates, unsigned threads)
 {
     LibrarySource source;

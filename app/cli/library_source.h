@@ -1,6 +1,8 @@
 #pragma once
 
 #include "app/cli/command.h"
+#include "core/deploy/port_info.h"
+#include "core/graph/input_ranges.h"
 #include "core/support/files.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,6 +21,13 @@ struct LibrarySource
 /// The JSON description that was exported beside a library (NAME.json, found by the file that it names); null if none
 /// is there.
 nlohmann::json libraryDescription(const std::filesystem::path& library);
+
+/// Which values suit the inputs, as a description says; nothing for inputs of which it says nothing.
+std::vector<graph::InputRange> inputRangesIn(const nlohmann::json& description,
+                                             const std::vector<deploy::PortInfo>& inputs);
+
+/// --input NAME=FILE.npy; `rest` says what becomes of inputs that it does not name.
+void addInputOption(CLI::App& command, std::vector<std::string>& inputs, const std::string& rest);
 
 /// Errors: NotFound, those of open and compile.
 /// A model's library is timed, too, where its description shall have the estimates.

@@ -1,5 +1,4 @@
 #include "app/cli/command.h"
-#include "core/support/mapped_file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,7 +26,6 @@ int main(int argc, char** argv)
     std::signal(SIGPIPE, SIG_IGN); // a reader that goes away shows where we write
     std::signal(SIGXFSZ,
                 SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
-    MappedFile::sayWhichWasCutShort("lathe-cli");
     CLI::App app("Lathe tunes neural networks for the device they will run on.", "lathe-cli");
     cli::Action run;
     cli::addCommands(app, run);

@@ -1,4 +1,3 @@
-#include "core/support/mapped_file.h"
 #include "ui/bridge/desktop.h"
 #include "ui/models/language.h"
 #include "ui/shell/main_window.h"
@@ -15,7 +14,6 @@ int main(int argc, char** argv)
 {
     std::signal(SIGXFSZ,
                 SIG_IGN); // a limit on the sizes of files is met like a full disk: the write fails, with a sentence
-    lathe::MappedFile::sayWhichWasCutShort("lathe");
     QApplication app(argc, argv);
     QApplication::setOrganizationName(QStringLiteral("Lathe"));
     QApplication::setApplicationName(QStringLiteral("Lathe"));

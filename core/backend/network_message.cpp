@@ -128,6 +128,7 @@ Result<> writeGraph(const graph::Graph& network, ConstantsFile& file, Written& w
         if (place == written.end()) {
             LATHE_TRY_ASSIGN(const graph::ConstBytes contents, graph::contentsOf(*value.constant));
             LATHE_TRY_ASSIGN(const std::uint64_t begin, file.append(contents.bytes));
+            LATHE_TRY(graph::stillThere(*value.constant));
             place = written.emplace(value.constant.get(), begin).first;
         }
         out.set_constant(true);

@@ -1,6 +1,7 @@
 #include "core/compute/interpret.h"
 
 #include "core/compute/analysis.h"
+#include "core/compute/interpret_memo.h"
 #include "core/compute/interpret_program.h"
 #include "core/compute/interpret_values.h"
 #include "core/ir/scalar.h"
@@ -35,8 +36,15 @@ public:
         : m_dag(dag)
         , m_programs(programs)
         , m_sources(dag.ops.size())
+        , m_memos(dag.ops.size())
         , m_frames(dag.ops.size())
     {
+    }
+
+    /// Values of an operation that is not computed whole are kept once somebody asked for them.
+    void keep(std::int32_t index)
+    {
+        m_memos[static_cast<std::size_t>(index)].enable(static_cast<std::size_t>(spatialSize(opAt(index))));
     }
 
     Result<> bind(std::span<const std::span<const std::byte>> inputs)
@@ -182,8 +190,17 @@ private:
             gather(source, offsets, active, lanes, out);
             return;
         }
-        // Not materialized: compute these points. Lanes that are off compute some valid point, unseen.
         std::vector<LaneBlock>& axes = frameOf(index).axes;
+        if (Memo& memo = m_memos[static_cast<std::size_t>(index)]; memo.enabled()) {
+            memo.read(offsets, active, lanes, out, [&](const std::size_t* which, std::size_t count, LaneBlock& values) {
+                for (std::size_t d = 0; d < op.shape.size(); ++d)
+                    for (std::size_t k = 0; k < count; ++k)
+                        axes[d].i[k] = indices[d].i[which[k]];
+                evaluate(index, axes.data(), count, values);
+            });
+            return;
+        }
+        // Not materialized: compute these points. Lanes that are off compute some valid point, unseen.
         for (std::size_t d = 0; d < op.shape.size(); ++d)
             for (std::size_t l = 0; l < lanes; ++l)
                 axes[d].i[l] = active[l] ? indices[d].i[l] : 0;
@@ -421,29 +438,46 @@ private:
     const Dag& m_dag;
     const std::vector<Program>& m_programs;
     std::vector<Source> m_sources;
+    std::vector<Memo> m_memos;
     std::vector<Frame> m_frames;
     std::string m_problem;
 };
 
-/// Which operations to compute whole, when `points` of `output` are asked for: those of which at least as many points
-/// are needed as they have.
-std::vector<bool> worthMaterializing(const Dag& dag, const std::vector<Program>& programs, std::int32_t output,
-                                     double points)
+/// How operations are computed when some points of one are asked for.
+struct Effort
 {
+    std::vector<bool> whole; ///< all points, beforehand
+    std::vector<bool> kept; ///< those that are asked for, each once: it takes long sums to compute them
+};
+
+/// Whole are those of which at least as many points are needed as they have. Several who need one are counted each, so
+/// where values are kept it must be several times as many.
+Effort effortFor(const Dag& dag, const std::vector<Program>& programs, std::int32_t output, double points)
+{
+    constexpr double kShared = 4;
     std::vector<double> needed(dag.ops.size(), 0);
-    std::vector<bool> whole(dag.ops.size(), false);
+    Effort effort{std::vector<bool>(dag.ops.size(), false), std::vector<bool>(dag.ops.size(), false)};
+    std::vector<bool> sums(dag.ops.size(), false); // or reads what does
+    for (std::size_t i = 0; i < dag.ops.size(); ++i) {
+        sums[i] = dag.ops[i].kind == OpKind::Compute && reduceSize(dag.ops[i]) > 1;
+        for (const LoadSite& site : programs[i].loads)
+            sums[i] = sums[i] || sums[static_cast<std::size_t>(site.source)];
+    }
     needed[static_cast<std::size_t>(output)] = points;
     for (std::size_t i = dag.ops.size(); i-- > 0;) {
         const Op& op = dag.ops[i];
         if (op.kind == OpKind::Placeholder || needed[i] == 0)
             continue;
         const auto size = static_cast<double>(spatialSize(op));
-        whole[i] = needed[i] >= size;
+        const bool mayKeep = sums[i] && static_cast<std::int32_t>(i) != output
+                             && size <= static_cast<double>(Memo::kMostElements);
+        effort.whole[i] = needed[i] >= (mayKeep ? kShared * size : size);
+        effort.kept[i] = mayKeep && !effort.whole[i];
         const double evaluations = std::min(needed[i], size) * static_cast<double>(reduceSize(op));
         for (const LoadSite& site : programs[i].loads)
             needed[static_cast<std::size_t>(site.source)] += evaluations;
     }
-    return whole;
+    return effort;
 }
 
 } // namespace
@@ -508,10 +542,11 @@ Result<std::vector<double>> Interpreter::sample(std::span<const std::span<const 
     }
     Machine machine(dag, m_impl->programs);
     LATHE_TRY(machine.bind(inputs));
-    const std::vector<bool> whole = worthMaterializing(dag, m_impl->programs, index,
-                                                       static_cast<double>(points.size()));
-    for (std::size_t i = 0; i < whole.size(); ++i)
-        if (whole[i])
+    const Effort effort = effortFor(dag, m_impl->programs, index, static_cast<double>(points.size()));
+    for (std::size_t i = 0; i < dag.ops.size(); ++i)
+        if (effort.kept[i])
+            machine.keep(static_cast<std::int32_t>(i));
+        else if (effort.whole[i])
             LATHE_TRY(machine.materialize(static_cast<std::int32_t>(i)));
 
     std::vector<double> values;

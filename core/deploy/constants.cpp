@@ -60,6 +60,7 @@ Result<std::uint64_t> ConstantPool::add(const graph::Value& value, const compute
     std::vector<std::byte> packed(static_cast<std::size_t>(map.elementCount() * sizeOf(dtype)));
     if (!packed.empty())
         transformLayout(plain, source.data(), map, packed.data(), dtype);
+    LATHE_TRY(graph::stillThere(*value.constant));
 
     const auto [place, isNew] = m_places.try_emplace({contentHash(packed), packed.size()}, 0);
     if (isNew) {

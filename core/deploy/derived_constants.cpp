@@ -21,6 +21,7 @@ Result<DerivedConstants::Bytes> DerivedConstants::of(const graph::Value& value, 
     LATHE_TRY_ASSIGN(const compute::Interpreter interpreter, compute::Interpreter::compile(recipe));
     const std::span<const std::byte> inputs[] = {held.bytes};
     LATHE_TRY_ASSIGN(std::vector<std::vector<std::byte>> outputs, interpreter.run(inputs));
+    LATHE_TRY(graph::stillThere(*value.constant));
     if (outputs.size() != 1)
         return makeError(Errc::Internal,
                          fmt::format("the recipe for constant '{}' has {} outputs", value.name, outputs.size()));

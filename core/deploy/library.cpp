@@ -89,6 +89,7 @@ StagedLibrary& StagedLibrary::operator=(StagedLibrary&& other) noexcept
     output = std::move(other.output);
     name = std::move(other.name);
     inputs = std::move(other.inputs);
+    inputRanges = std::move(other.inputRanges);
     outputs = std::move(other.outputs);
     image = std::move(other.image);
     kernels = std::move(other.kernels);
@@ -111,6 +112,7 @@ Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Parti
     if (runtime.empty()) { // before the compiler, which takes long
         LATHE_TRY_ASSIGN(runtime, findRuntimeArchive(machine));
     }
+    staged.inputRanges = options.inputRanges;
     staged.inputs = portsOf(graph, graph.inputs, options.inputLayouts);
     staged.outputs = portsOf(graph, graph.outputs, options.outputLayouts);
     for (std::size_t i = 0; i < staged.outputs.size(); ++i)

@@ -5,6 +5,7 @@
 #include "core/deploy/plan.h"
 #include "core/deploy/port_info.h"
 #include "core/deploy/runtime_archive.h"
+#include "core/graph/input_ranges.h"
 
 #include <filesystem>
 #include <limits>
@@ -21,6 +22,7 @@ struct LibraryOptions
     std::filesystem::path runtimeArchive; ///< empty: findRuntimeArchive()
     std::string machine; ///< as Target::machine() names it; empty: this one
     std::vector<std::string> inputLayouts, outputLayouts; ///< "NCHW" ..., or empty
+    std::vector<graph::InputRange> inputRanges; ///< of the network as imported, for the description; or empty
     std::uint64_t weightsInMemory = PlanOptions().weightsInMemory;
     std::shared_ptr<DerivedConstants> derived; ///< PlanOptions::derived
 };
@@ -41,6 +43,7 @@ public:
     std::filesystem::path output;
     std::string name;
     std::vector<PortInfo> inputs, outputs;
+    std::vector<graph::InputRange> inputRanges;
     ModelImage image; ///< without its bytes: they are in the file
     KernelSet kernels;
 };

@@ -211,11 +211,8 @@ struct LibraryClient::Impl
         return result;
     }
 
-    Result<wire::LibraryTimes> time(const wire::LibraryPlan& plan, std::uint64_t seed)
+    Result<wire::LibraryTimes> time(const wire::LibraryPlan& plan, const LibraryRunRequest& first)
     {
-        LibraryRunRequest first;
-        first.seed = seed;
-        first.returnOutputs = false;
         LATHE_TRY_ASSIGN(const LibraryRun once, run(first));
         wire::Message message;
         wire::TimeLibrary& request = *message.mutable_time_library();
@@ -289,9 +286,14 @@ Result<LibraryRun> LibraryClient::runChecked(const LibraryRunRequest& request)
     return m_impl->twice<LibraryRun>([&] { return m_impl->run(request); });
 }
 
-Result<wire::LibraryTimes> LibraryClient::time(const wire::LibraryPlan& plan, std::uint64_t seed)
+Result<wire::LibraryTimes> LibraryClient::time(const wire::LibraryPlan& plan,
+                                               const std::vector<graph::HostTensor>& inputs)
 {
-    return m_impl->twice<wire::LibraryTimes>([&] { return m_impl->time(plan, seed); });
+    LibraryRunRequest first;
+    first.inputs = inputs;
+    first.returnOutputs = false;
+    LATHE_TRY(check(first));
+    return m_impl->twice<wire::LibraryTimes>([&] { return m_impl->time(plan, first); });
 }
 
 } // namespace lathe::deploy

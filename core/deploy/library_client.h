@@ -35,8 +35,9 @@ public:
     const std::vector<PortInfo>& outputs() const override;
     unsigned threads() const;
 
-    /// Times the library on the values of a seed, as serve::benchLibrary does. Errors: as of run().
-    Result<wire::LibraryTimes> time(const wire::LibraryPlan& plan, std::uint64_t seed = 1);
+    /// Times the library on these inputs, as serve::benchLibrary does; none: values that it makes for itself. Errors:
+    /// as of run().
+    Result<wire::LibraryTimes> time(const wire::LibraryPlan& plan, const std::vector<graph::HostTensor>& inputs = {});
 
 private:
     struct Impl;

@@ -5,7 +5,7 @@
 
 namespace lathe::deploy {
 
-Result<LibraryRun> LibraryHost::run(const LibraryRunRequest& request)
+Result<> LibraryHost::check(const LibraryRunRequest& request) const
 {
     if (!request.inputs.empty() && request.inputs.size() != inputs().size())
         return makeError(Errc::InvalidArgument, fmt::format("{} inputs were given, the network has {}",
@@ -18,6 +18,12 @@ Result<LibraryRun> LibraryHost::run(const LibraryRunRequest& request)
                                                                 port.name, toString(port.type.dtype), port.type.shape,
                                                                 toString(given.dtype), given.shape));
     }
+    return {};
+}
+
+Result<LibraryRun> LibraryHost::run(const LibraryRunRequest& request)
+{
+    LATHE_TRY(check(request));
     return runChecked(request);
 }
 

@@ -41,6 +41,10 @@ public:
     /// where it is loaded.
     Result<LibraryRun> run(const LibraryRunRequest& request);
 
+protected:
+    /// Errors: InvalidArgument, as of run().
+    Result<> check(const LibraryRunRequest& request) const;
+
 private:
     virtual Result<LibraryRun> runChecked(const LibraryRunRequest& request) = 0;
 };

@@ -1,4 +1,5 @@
 #include "core/deploy/library.h"
+#include "core/deploy/npy.h"
 #include "core/deploy/templates.h"
 #include "core/support/prepared_file.h"
 
@@ -20,17 +21,31 @@ ordered_json number(double value)
     return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
 }
 
-ordered_json ports(const std::vector<PortInfo>& list)
+/// The ends of what suits an input, whole where its elements are.
+ordered_json rangeOf(const graph::ValueRange& range, DType dtype)
+{
+    if (isFloat(dtype))
+        return {range.low, range.high};
+    return {static_cast<std::int64_t>(range.low), static_cast<std::int64_t>(range.high)};
+}
+
+ordered_json ports(const std::vector<PortInfo>& list, const std::vector<graph::InputRange>& ranges = {})
 {
     ordered_json out = ordered_json::array();
-    for (const PortInfo& port : list) {
-        out.push_back({{"name", port.name},
-                       {"dtype", toString(port.type.dtype)},
-                       {"shape", port.type.shape},
-                       {"layout", port.layout},
-                       {"order", "row-major"}});
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const PortInfo& port = list[i];
+        ordered_json entry = {{"name", port.name},
+                              {"dtype", toString(port.type.dtype)},
+                              {"shape", port.type.shape},
+                              {"layout", port.layout},
+                              {"order", "row-major"}};
+        if (i < ranges.size() && ranges[i].range)
+            entry["range"] = rangeOf(*ranges[i].range, port.type.dtype);
+        if (const DType stored = npyTypeOf(port.type.dtype); stored != port.type.dtype)
+            entry["npy_dtype"] = toString(stored);
         if (!port.dynamicAxes.empty()) // where `shape` has the most that it can be
-            out.back()["dynamic_axes"] = port.dynamicAxes;
+            entry["dynamic_axes"] = port.dynamicAxes;
+        out.push_back(std::move(entry));
     }
     return out;
 }
@@ -56,7 +71,7 @@ std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
          facts.modelJson.empty() ? ordered_json(nullptr) : ordered_json::parse(facts.modelJson, nullptr, false)},
         {"library", staged.output.filename().string()},
         {"target", facts.target},
-        {"inputs", ports(staged.inputs)},
+        {"inputs", ports(staged.inputs, staged.inputRanges)},
         {"outputs", ports(staged.outputs)},
         {"memory",
          {{"activations_bytes", staged.image.arenaBytes}, {"activations_unshared_bytes", staged.image.unsharedBytes}}},

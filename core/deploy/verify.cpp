@@ -1,8 +1,8 @@
 #include "core/deploy/verify.h"
 
-#include "core/graph/index_inputs.h"
+#include "core/graph/in_doubles.h"
 #include "core/measure/builder_client.h"
-#include "core/wire/seeded.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +14,9 @@
 namespace lathe::deploy {
 
 namespace {
+
+using graph::HostTensor;
+using Tensors = std::vector<HostTensor>;
 
 std::int64_t elementCount(const graph::TensorType& type)
 {
@@ -47,7 +50,7 @@ std::vector<graph::ValueId> beforeFinalSoftmax(const graph::Graph& graph)
 }
 
 /// Runs the library once more, on what it was given last, and keeps the tensors of these names.
-Result<LibraryRun> observeTensors(LibraryHost& library, const std::vector<graph::HostTensor>& inputs,
+Result<LibraryRun> observeTensors(LibraryHost& library, const Tensors& inputs,
                                   const std::map<std::string, graph::ValueId>& wanted)
 {
     LibraryRunRequest request;
@@ -58,79 +61,275 @@ Result<LibraryRun> observeTensors(LibraryHost& library, const std::vector<graph:
     return library.run(request);
 }
 
-/// The first tensor inside the network that is off, by a second look at everything. Empty if none inside can be blamed.
-Result<std::string> findFirstDifferent(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& executed,
-                                       const std::vector<graph::HostTensor>& inputs, double tolerance)
+/// A library and its reference, beside each other on the same inputs.
+class SideBySide
 {
-    const std::map<std::string, graph::ValueId> produced = producedValues(executed);
-    LATHE_TRY_ASSIGN(LibraryRun seen, observeTensors(library, inputs, produced));
-    graph::Graph watched = executed;
-    watched.outputs.clear();
-    watched.outputExtents.clear();
-    for (const auto& [name, tensor] : seen.observed)
-        watched.outputs.push_back(produced.at(name));
-    LATHE_TRY_ASSIGN(const std::vector<graph::HostTensor> expected, evaluate(watched, inputs));
-    for (std::size_t i = 0; i < seen.observed.size(); ++i) {
-        auto& [name, tensor] = seen.observed[i];
-        if (elementCount(tensor.type) == elementCount(expected[i].type))
-            tensor.type.shape = expected[i].type.shape; // a kernel may see a reshaped form
-        LATHE_TRY_ASSIGN(const TensorComparison comparison, compareTensors(name, tensor, expected[i]));
-        if (!(comparison.maxRelError <= tolerance))
-            return name;
+public:
+    SideBySide(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& reference,
+               const VerifyOptions& options)
+        : m_library(library)
+        , m_evaluate(evaluate)
+        , m_reference(reference)
+        , m_options(options)
+        , m_watched(reference)
+    {
+        // Differences vanish in a softmax, so what goes into it is compared too, where the library shows it under its
+        // name.
+        if (options.expected.empty())
+            for (const graph::ValueId id : beforeFinalSoftmax(reference)) {
+                m_logits.emplace(reference.value(id).name, id);
+                m_watched.outputs.push_back(id);
+            }
+        m_natures = naturesOf(m_watched, m_watched.outputs);
     }
-    return std::string();
-}
 
-} // namespace
-
-Result<TensorComparison> compareTensors(std::string name, const graph::HostTensor& tensor,
-                                        const graph::HostTensor& reference)
-{
-    if (!(tensor.type == reference.type))
-        return makeError(Errc::InvalidArgument,
-                         fmt::format("'{}' is {} {}, its reference {} {}", name, toString(tensor.type.dtype),
-                                     tensor.type.shape, toString(reference.type.dtype), reference.type.shape));
-    TensorComparison c;
-    c.name = std::move(name);
-    double largest = 0, difference = 0;
-    const std::int64_t count = elementCount(tensor.type);
-    for (std::int64_t i = 0; i < count; ++i) {
-        const double y = wire::readElement(tensor.bytes.data(), i, tensor.type.dtype);
-        const double r = wire::readElement(reference.bytes.data(), i, reference.type.dtype);
-        if (std::isfinite(r))
-            largest = std::max(largest, std::abs(r));
-        const bool same = y == r || (std::isnan(y) && std::isnan(r));
-        const double d = same                                   ? 0
-                         : std::isfinite(y) && std::isfinite(r) ? std::abs(y - r)
-                                                                : std::numeric_limits<double>::infinity();
-        if (d > difference) {
-            difference = d;
-            c.worst = i;
-            c.value = y;
-            c.reference = r;
+    /// Errors: InvalidArgument if the reference executor refuses the inputs.
+    Result<KindReport> compare(const Tensors& inputs, bool onlyNotANumber, std::vector<std::string>& notCompared)
+    {
+        m_inputs = inputs;
+        m_onlyNotANumber = onlyNotANumber;
+        LATHE_TRY(run());
+        LATHE_TRY(look(notCompared));
+        LATHE_TRY_ASSIGN(KindReport report, compareAll(nullptr));
+        const auto close = [this](const TensorComparison& c) {
+            constexpr double kShare = 16;
+            return !c.agrees() || (m_options.closely && c.maxRelError > toleranceOf(c.name) / kShare);
+        };
+        if (!onlyNotANumber && std::ranges::any_of(report.outputs, close)) {
+            const auto unrounded = evaluateInDoubles();
+            if (unrounded) {
+                LATHE_TRY_ASSIGN(report, compareAll(&*unrounded));
+            } else if (unrounded.error().code == Errc::Cancelled) {
+                return unrounded.error();
+            } // an operator that takes no doubles: what was seen stands
         }
+        for (const TensorComparison& comparison : report.outputs)
+            report.maxRelError = std::max(report.maxRelError, comparison.maxRelError);
+        report.passed = std::ranges::all_of(report.outputs, &TensorComparison::agrees);
+        return report;
     }
-    // Against a reference of zeros alone there is no relative error: any difference is as bad as can be.
-    c.maxRelError = difference == 0 ? 0 : largest > 0 ? difference / largest : std::numeric_limits<double>::infinity();
-    return c;
+
+    /// The first tensor inside the network that is off, by a second look at everything. Empty if none inside can be
+    /// blamed.
+    Result<std::string> firstDifferent(const graph::Graph& executed)
+    {
+        const std::map<std::string, graph::ValueId> produced = producedValues(executed);
+        LATHE_TRY_ASSIGN(LibraryRun seen, observeTensors(m_library, m_inputs, produced));
+        graph::Graph watched = executed;
+        watched.outputs.clear();
+        watched.outputExtents.clear();
+        for (const auto& [name, tensor] : seen.observed)
+            watched.outputs.push_back(produced.at(name));
+        LATHE_TRY_ASSIGN(const Tensors expected, m_evaluate(watched, m_inputs));
+        for (std::size_t i = 0; i < seen.observed.size(); ++i) {
+            auto& [name, tensor] = seen.observed[i];
+            if (elementCount(tensor.type) == elementCount(expected[i].type))
+                tensor.type.shape = expected[i].type.shape; // a kernel may see a reshaped form
+            LATHE_TRY_ASSIGN(const TensorComparison comparison,
+                             compareTensors(name, tensor, expected[i], likenessOf(expected[i], {})));
+            if (!comparison.agrees())
+                return name;
+        }
+        return std::string();
+    }
+
+private:
+    Result<> run()
+    {
+        LibraryRunRequest request;
+        request.inputs = m_inputs;
+        request.seed = m_options.seed;
+        LATHE_TRY_ASSIGN(LibraryRun ran, m_library.run(request));
+        m_outputs = std::move(ran.outputs);
+        m_expected = m_options.expected;
+        if (m_expected.empty()) {
+            LATHE_TRY_ASSIGN(m_expected, m_evaluate(m_watched, m_inputs));
+        }
+        if (m_expected.size() < m_reference.outputs.size())
+            return makeError(Errc::InvalidArgument, fmt::format("{} reference outputs were given, the network has {}",
+                                                                m_expected.size(), m_reference.outputs.size()));
+        return {};
+    }
+
+    /// Into the library, for what goes into a final softmax.
+    Result<> look(std::vector<std::string>& notCompared)
+    {
+        m_inside.clear();
+        if (m_logits.empty())
+            return {};
+        LATHE_TRY_ASSIGN(const LibraryRun inner, observeTensors(m_library, m_inputs, m_logits));
+        const std::map<std::string, HostTensor> seen(inner.observed.begin(), inner.observed.end());
+        for (std::size_t i = m_reference.outputs.size(); i < m_watched.outputs.size(); ++i) {
+            const std::string& name = m_reference.value(m_watched.outputs[i]).name;
+            const auto found = seen.find(name);
+            if (found == seen.end() || elementCount(found->second.type) != elementCount(m_expected[i].type)) {
+                if (std::ranges::find(notCompared, name) == notCompared.end())
+                    notCompared.push_back(name);
+                continue;
+            }
+            m_inside.emplace_back(i, found->second);
+            m_inside.back().second.type.shape = m_expected[i].type.shape;
+        }
+        return {};
+    }
+
+    Likeness likenessOf(const HostTensor& expected, const OutputNature& nature) const
+    {
+        return {m_options.tolerance.value_or(usualTolerance(expected.type.dtype)), nature.elementwise,
+                nature.signsZeros, m_onlyNotANumber, m_options.notANumberSpreads};
+    }
+    double toleranceOf(const std::string& name) const
+    {
+        for (std::size_t i = 0; i < m_watched.outputs.size(); ++i)
+            if (nameOf(i) == name)
+                return m_options.tolerance.value_or(usualTolerance(m_expected[i].type.dtype));
+        return 0;
+    }
+    const std::string& nameOf(std::size_t watched) const
+    {
+        return watched < m_reference.outputs.size() ? m_library.outputs()[watched].name
+                                                    : m_reference.value(m_watched.outputs[watched]).name;
+    }
+
+    Result<KindReport> compareAll(const Tensors* unrounded) const
+    {
+        KindReport report;
+        const auto add = [&](std::size_t i, const HostTensor& tensor) -> Result<> {
+            if (i < m_outputs.size() && !m_library.outputs()[i].dynamicAxes.empty()
+                && tensor.type.shape != m_expected[i].type.shape) {
+                report.outputs.push_back(ofAnotherSize(i, unrounded));
+                return {};
+            }
+            LATHE_TRY_ASSIGN(TensorComparison comparison,
+                             compareTensors(nameOf(i), tensor, m_expected[i], likenessOf(m_expected[i], m_natures[i]),
+                                            unrounded != nullptr ? &(*unrounded)[i] : nullptr));
+            report.outputs.push_back(std::move(comparison));
+            return {};
+        };
+        for (std::size_t i = 0; i < m_reference.outputs.size(); ++i)
+            LATHE_TRY(add(i, m_outputs[i]));
+        for (const auto& [i, tensor] : m_inside)
+            LATHE_TRY(add(i, tensor));
+        return report;
+    }
+
+    /// An output that has more or fewer elements than its reference, since that depends on data.
+    TensorComparison ofAnotherSize(std::size_t output, const Tensors* unrounded) const
+    {
+        TensorComparison comparison;
+        comparison.name = nameOf(output);
+        comparison.maxRelError = std::numeric_limits<double>::infinity();
+        comparison.worst = comparison.first = 0;
+        comparison.value = comparison.firstValue = static_cast<double>(elementCount(m_outputs[output].type));
+        comparison.reference = comparison.firstReference = static_cast<double>(elementCount(m_expected[output].type));
+        comparison.illConditioned = unrounded != nullptr
+                                    && (*unrounded)[output].type.shape != m_expected[output].type.shape;
+        comparison.beyond = comparison.illConditioned ? 0 : 1;
+        return comparison;
+    }
+
+    Result<Tensors> evaluateInDoubles() const
+    {
+        LATHE_TRY_ASSIGN(const graph::Graph wide, graph::inDoubles(m_watched));
+        LATHE_TRY_ASSIGN(Tensors unrounded, m_evaluate(wide, graph::inDoubles(m_inputs)));
+        if (!m_options.expected.empty()) { // from elsewhere: what rounding changes is seen on our own
+            LATHE_TRY_ASSIGN(const Tensors own, m_evaluate(m_watched, m_inputs));
+            const Tensors rounded = graph::inDoubles(own), given = graph::inDoubles(m_expected);
+            for (std::size_t i = 0; i < unrounded.size(); ++i) {
+                if (!isFloat(unrounded[i].type.dtype) || given[i].type != unrounded[i].type)
+                    continue;
+                const std::span<double> d = unrounded[i].as<double>();
+                const std::span<const double> r = given[i].as<double>(), o = rounded[i].as<double>();
+                for (std::size_t k = 0; k < d.size(); ++k)
+                    d[k] = d[k] == o[k] ? r[k] : r[k] + (d[k] - o[k]);
+            }
+        }
+        return unrounded;
+    }
+
+    LibraryHost& m_library;
+    const Evaluate& m_evaluate;
+    const graph::Graph& m_reference;
+    const VerifyOptions& m_options;
+    graph::Graph m_watched;
+    std::map<std::string, graph::ValueId> m_logits;
+    std::vector<OutputNature> m_natures; ///< of m_watched.outputs
+
+    Tensors m_inputs, m_outputs, m_expected;
+    std::vector<std::pair<std::size_t, HostTensor>> m_inside; ///< by place in m_watched.outputs
+    bool m_onlyNotANumber = false;
+};
+
+/// The made-up inputs of each kind; those that are given take their place in all of them.
+std::vector<std::pair<std::string, Tensors>> inputsOf(const graph::Graph& network, const VerifyOptions& options)
+{
+    const bool allGiven = !options.inputs.empty()
+                          && std::ranges::all_of(options.inputs, [](const auto& input) { return input.has_value(); });
+    const std::vector<graph::TensorType> types = inputTypesOf(network);
+    const std::vector<graph::InputRange> ranges = allGiven ? std::vector<graph::InputRange>()
+                                                           : graph::inputRanges(network);
+    std::vector<std::pair<std::string, Tensors>> all;
+    for (const InputKind kind : options.kinds) {
+        Tensors tensors = allGiven ? Tensors(types.size()) : makeTestInputs(types, ranges, kind, options.seed);
+        for (std::size_t i = 0; i < options.inputs.size() && i < tensors.size(); ++i)
+            if (options.inputs[i])
+                tensors[i] = *options.inputs[i];
+        all.emplace_back(allGiven ? "given" : toString(kind), std::move(tensors));
+        if (allGiven)
+            break;
+    }
+    return all;
 }
 
-namespace {
-
-/// Those of the seed, but places that exist where values name some. Empty if none do: the library then makes its own.
-std::vector<graph::HostTensor> inputsInRange(const graph::Graph& network, std::uint64_t seed)
+std::string joined(const std::vector<KindReport>& kinds)
 {
-    const std::vector<std::int64_t> places = graph::indexInputs(network);
-    if (std::ranges::all_of(places, [](std::int64_t count) { return count == 0; }))
-        return {};
-    std::vector<graph::HostTensor> inputs;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const graph::Value& value = network.value(network.inputs[i]);
-        inputs.push_back(graph::HostTensor::zeros({value.dtype, value.shape}));
-        const wire::SeededRange range{0, static_cast<double>(places[i])}; // of 0 places: as of any input
-        wire::fillSeeded(wire::inputSeed(seed, i), value.dtype, range, inputs.back().bytes);
-    }
-    return inputs;
+    std::vector<std::string> words;
+    for (const KindReport& kind : kinds)
+        if (kind.refused.empty())
+            words.push_back(fmt::format("{} ({:.2g})", kind.inputs, kind.maxRelError));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string passedText(const VerifyReport& report)
+{
+    std::string text = report.kinds.size() == 1
+                           ? fmt::format("{} outputs agree with the reference, largest relative error {:.2g}",
+                                         report.outputs.size(), report.maxRelError)
+                           : fmt::format("{} outputs agree with the reference, by kind of inputs with the largest "
+                                         "relative error: {}",
+                                         report.outputs.size(), joined(report.kinds));
+    if (!report.notCompared.empty())
+        text += fmt::format("; what goes into the softmax at the end was not compared, since the library does not "
+                            "show it ({})",
+                            fmt::join(report.notCompared, ", "));
+    return text;
+}
+
+std::string failedText(const KindReport& kind, const TensorComparison& bad, const std::string& firstDifferent,
+                       bool onlyNotANumber)
+{
+    const std::string where = fmt::format("'{}' differs from the reference on {} inputs: element {} is {:.7g}, "
+                                          "expected {:.7g}",
+                                          bad.name, kind.inputs, bad.first, bad.firstValue, bad.firstReference);
+    const std::string rest = fmt::format("; the first tensor that differs is '{}'", firstDifferent);
+    if (onlyNotANumber)
+        return where + " (of the others it is compared whether they are numbers)" + rest;
+    return where
+           + fmt::format(" ({} elements differ by more than is allowed, {:.2g} here; relative error {:.2g})",
+                         bad.beyond, bad.allowed, bad.maxRelError)
+           + rest;
+}
+
+/// What rounding alone makes of the outputs, for those that it says more of than the comparison.
+void tellConditions(VerifyReport& report)
+{
+    for (const KindReport& kind : report.kinds)
+        for (const TensorComparison& comparison : kind.outputs)
+            if (comparison.illConditioned
+                && std::ranges::find(report.illConditioned, comparison.name) == report.illConditioned.end()) {
+                report.illConditioned.push_back(comparison.name);
+                report.text += "; " + textOf(say(Msg::IllConditioned, comparison.name, comparison.rounding));
+            }
 }
 
 } // namespace
@@ -143,79 +342,44 @@ Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluat
                          fmt::format("the library has {} inputs and {} outputs, the network {} and {}",
                                      library.inputs().size(), library.outputs().size(), reference.inputs.size(),
                                      reference.outputs.size()));
-    LibraryRunRequest request;
-    request.inputs = options.inputs.empty() ? inputsInRange(reference, options.seed) : options.inputs;
-    request.seed = options.seed;
-    request.returnInputs = request.inputs.empty();
-    LATHE_TRY_ASSIGN(LibraryRun run, library.run(request));
-    const std::vector<graph::HostTensor> inputs = request.inputs.empty() ? std::move(run.inputs) : request.inputs;
-
-    // Differences vanish in a softmax, so what goes into it is compared too, where the library shows it under its name.
-    graph::Graph watched = reference;
-    std::map<std::string, graph::ValueId> logits;
-    if (options.expected.empty())
-        for (const graph::ValueId id : beforeFinalSoftmax(reference)) {
-            logits.emplace(reference.value(id).name, id);
-            watched.outputs.push_back(id);
-        }
+    SideBySide sides(library, evaluate, reference, options);
     VerifyReport report;
-    std::vector<graph::HostTensor> expected = options.expected;
-    if (expected.empty()) {
-        LATHE_TRY_ASSIGN(expected, evaluate(watched, inputs));
-    }
-    if (expected.size() < reference.outputs.size())
-        return makeError(Errc::InvalidArgument, fmt::format("{} reference outputs were given, the network has {}",
-                                                            expected.size(), reference.outputs.size()));
-    for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
-        LATHE_TRY_ASSIGN(TensorComparison comparison,
-                         compareTensors(library.outputs()[i].name, run.outputs[i], expected[i]));
-        report.outputs.push_back(std::move(comparison));
-    }
-    std::vector<TensorComparison> inside;
-    if (!logits.empty()) {
-        LATHE_TRY_ASSIGN(const LibraryRun inner, observeTensors(library, inputs, logits));
-        const std::map<std::string, graph::HostTensor> seen(inner.observed.begin(), inner.observed.end());
-        for (std::size_t i = reference.outputs.size(); i < watched.outputs.size(); ++i) {
-            const auto found = seen.find(reference.value(watched.outputs[i]).name);
-            if (found == seen.end() || elementCount(found->second.type) != elementCount(expected[i].type)) {
-                report.notCompared.push_back(reference.value(watched.outputs[i]).name);
-                continue;
-            }
-            graph::HostTensor tensor = found->second;
-            tensor.type.shape = expected[i].type.shape;
-            LATHE_TRY_ASSIGN(TensorComparison comparison, compareTensors(found->first, tensor, expected[i]));
-            inside.push_back(std::move(comparison));
+    report.passed = true;
+    for (const auto& [word, inputs] : inputsOf(reference, options)) {
+        const bool onlyNotANumber = word == toString(InputKind::NotANumber);
+        auto compared = sides.compare(inputs, onlyNotANumber, report.notCompared);
+        if (!compared && compared.error().code == Errc::InvalidArgument && !report.kinds.empty()) {
+            report.kinds.push_back({.inputs = word, .refused = compared.error().message, .passed = true});
+            continue;
         }
-    }
-    const TensorComparison* bad = nullptr;
-    for (const auto* const list : {&inside, &report.outputs})
-        for (const TensorComparison& comparison : *list) {
-            report.maxRelError = std::max(report.maxRelError, comparison.maxRelError);
-            if (bad == nullptr && !(comparison.maxRelError <= options.tolerance))
-                bad = &comparison;
+        if (!compared)
+            return std::move(compared).error();
+        KindReport& kind = report.kinds.emplace_back(*std::move(compared));
+        kind.inputs = word;
+        report.maxRelError = std::max(report.maxRelError, kind.maxRelError);
+        if (report.kinds.size() == 1)
+            report.outputs.assign(kind.outputs.begin(),
+                                  kind.outputs.begin() + static_cast<std::ptrdiff_t>(reference.outputs.size()));
+        if (kind.passed || !report.passed)
+            continue;
+        report.passed = false;
+        // What goes into a softmax comes before what comes out.
+        const auto inside = kind.outputs.begin() + static_cast<std::ptrdiff_t>(reference.outputs.size());
+        const auto off = [](const TensorComparison& c) { return !c.agrees(); };
+        auto bad = std::find_if(inside, kind.outputs.end(), off);
+        if (bad == kind.outputs.end())
+            bad = std::find_if(kind.outputs.begin(), inside, off);
+        report.firstDifferent = bad->name;
+        if (executed != nullptr) {
+            LATHE_TRY_ASSIGN(const std::string first, sides.firstDifferent(*executed));
+            if (!first.empty())
+                report.firstDifferent = first;
         }
-    report.passed = bad == nullptr;
-    if (report.passed) {
-        report.text = fmt::format("{} outputs agree with the reference, largest relative error {:.2g}",
-                                  report.outputs.size(), report.maxRelError);
-        if (!report.notCompared.empty())
-            report.text += fmt::format(
-                "; what goes into the softmax at the end was not compared, since the library does not show it ({})",
-                fmt::join(report.notCompared, ", "));
-        return report;
+        report.text = failedText(kind, *bad, report.firstDifferent, onlyNotANumber);
     }
-    report.firstDifferent = bad->name;
-    if (executed != nullptr) {
-        LATHE_TRY_ASSIGN(const std::string first,
-                         findFirstDifferent(library, evaluate, *executed, inputs, options.tolerance));
-        if (!first.empty())
-            report.firstDifferent = first;
-    }
-    report.text = fmt::format("'{}' differs from the reference: element {} is {:.7g}, expected {:.7g} (relative error "
-                              "{:.2g}, allowed {:.2g}); "
-                              "the first tensor that differs is '{}'",
-                              bad->name, bad->worst, bad->value, bad->reference, bad->maxRelError, options.tolerance,
-                              report.firstDifferent);
+    if (report.passed)
+        report.text = passedText(report);
+    tellConditions(report);
     return report;
 }
 
@@ -223,8 +387,7 @@ Result<VerifyReport> verifyByBuilder(LibraryHost& library, const graph::Graph& r
                                      const VerifyOptions& options, double seconds, std::stop_token stop)
 {
     std::unique_ptr<measure::BuilderClient> builder; // not needed where outputs are given and right
-    const auto evaluate = [&](const graph::Graph& network,
-                              const std::vector<graph::HostTensor>& inputs) -> Result<std::vector<graph::HostTensor>> {
+    const auto evaluate = [&](const graph::Graph& network, const Tensors& inputs) -> Result<Tensors> {
         if (!builder) {
             LATHE_TRY_ASSIGN(builder, measure::BuilderClient::start({}, {}, stop));
         }

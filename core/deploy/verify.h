@@ -1,35 +1,37 @@
 #pragma once
 
+#include "core/deploy/compare_tensors.h"
 #include "core/deploy/library_host.h"
+#include "core/deploy/test_inputs.h"
 #include "core/graph/graph.h"
 
 #include <cstdint>
 #include <functional>
-#include <limits>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 namespace lathe::deploy {
 
-/// One tensor against its reference.
-struct TensorComparison
+/// A run on inputs of one kind.
+struct KindReport
 {
-    std::string name;
-    double maxRelError = 0; ///< max |y - r| / max |r|; infinite where only one of the two is a number
-    std::int64_t worst = -1; ///< row-major index of the largest difference; -1: none
-    double value = 0, reference = 0; ///< there
+    std::string inputs = {}; ///< a word of toString(InputKind), or "given"
+    double maxRelError = 0; ///< over outputs, and over what goes into a softmax that gives an output
+    std::vector<TensorComparison> outputs = {}; ///< then those that go into such a softmax
+    std::string refused = {}; ///< why the reference executor does not take such values; empty: it does
+    bool passed = false; ///< every tensor agrees with its reference
 };
-
-/// Errors: InvalidArgument if types differ.
-Result<TensorComparison> compareTensors(std::string name, const graph::HostTensor& tensor,
-                                        const graph::HostTensor& reference);
 
 struct VerifyReport
 {
-    double maxRelError = 0; ///< over outputs, and over what goes into a softmax that gives an output
-    std::vector<TensorComparison> outputs;
+    double maxRelError = 0; ///< the largest of all kinds
+    std::vector<KindReport> kinds; ///< in the order in which they were asked for
+    std::vector<TensorComparison> outputs; ///< of the first kind
     std::vector<std::string> notCompared; ///< inputs of a final softmax that the library does not show
+    /// Outputs that rounding alone changes by more than the tolerance, so that a comparison tells no more than that.
+    std::vector<std::string> illConditioned;
     std::string
         firstDifferent; ///< name of the first tensor beyond the tolerance, in the order of execution; empty: none
     std::string text; ///< one sentence for people
@@ -38,21 +40,27 @@ struct VerifyReport
 
 struct VerifyOptions
 {
-    double tolerance = 1e-4;
-    std::uint64_t seed = 1; ///< of the inputs, if none are given
-    std::vector<graph::HostTensor> inputs; ///< in the order of the reference graph, or empty
+    std::optional<double> tolerance; ///< of floats, relative; nothing: usualTolerance() of each type
+    std::uint64_t seed = 1; ///< of the inputs that are not given
+    std::vector<InputKind> kinds = {InputKind::Normal}; ///< not if all inputs are given
+    std::vector<std::optional<graph::HostTensor>> inputs; ///< given, in the order of the reference graph; or empty
     std::vector<graph::HostTensor> expected; ///< outputs from elsewhere, in order; empty: the reference executor's
+    /// The reference is computed without rounding too where the error is within a sixteenth of the tolerance, so that
+    /// no network passes by luck; else only where an output is beyond it.
+    bool closely = false;
+    bool notANumberSpreads = false; ///< some kernels may be winograd's: a NaN is in a whole tile then
 };
 
 /// graph::interpret, wherever it runs: outputs of a network on these inputs.
 using Evaluate = std::function<Result<std::vector<graph::HostTensor>>(const graph::Graph& network,
                                                                       const std::vector<graph::HostTensor>& inputs)>;
 
-/// Runs the library and the reference executor on the same inputs.
+/// Runs the library and the reference executor on the same inputs, of each kind in turn, and compares every output
+/// element by element (compareTensors).
 /// @param reference  the network as imported.
 /// @param executed   the network as partitioned, to find the first tensor inside that differs; null: outputs only.
-/// Errors: InvalidArgument if library and network have other inputs or outputs; those of library and executor. A wrong
-/// result is no error: passed is false.
+/// Errors: InvalidArgument if library and network have other inputs or outputs, or if the reference executor refuses
+/// the first kind of inputs; those of library and executor. A wrong result is no error: passed is false.
 Result<VerifyReport> verifyLibrary(LibraryHost& library, const Evaluate& evaluate, const graph::Graph& reference,
                                    const graph::Graph* executed, const VerifyOptions& options);
 

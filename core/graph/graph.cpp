@@ -1,6 +1,7 @@
 #include "core/graph/graph.h"
 
 #include "core/support/check.h"
+#include "core/support/mapped_file.h"
 
 #include <fmt/format.h>
 
@@ -94,10 +95,17 @@ std::shared_ptr<const ConstData> makeConstLater(std::size_t bytes, int steps,
     return result;
 }
 
+Result<> stillThere(const ConstData& constant)
+{
+    return constant.mapped && constant.bytes > 0 ? MappedFile::check(constant.data) : Result<>();
+}
+
 Result<ConstBytes> contentsOf(const ConstData& constant)
 {
-    if (!constant.make)
+    if (!constant.make) {
+        LATHE_TRY(stillThere(constant));
         return ConstBytes{{constant.data, constant.bytes}, nullptr};
+    }
     LATHE_TRY_ASSIGN(std::vector<std::byte> made, constant.make());
     if (made.size() != constant.bytes)
         return makeError(Errc::Internal,

@@ -45,8 +45,11 @@ struct ConstBytes
     std::span<const std::byte> bytes;
     std::shared_ptr<const std::vector<std::byte>> made;
 };
-/// Errors: those of making it, Internal if it comes out in another size.
+/// Errors: those of making it, Internal if it comes out in another size, BadFile if its file was cut short or written
+/// to.
 Result<ConstBytes> contentsOf(const ConstData& constant);
+/// For who has read a constant that lies in a file: whether it was there all the time. Errors: BadFile (it was not).
+Result<> stillThere(const ConstData& constant);
 
 /// A tensor on an edge. Static shapes only: symbolic dimensions are bound at import (--shape, --batch).
 struct Value

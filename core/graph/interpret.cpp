@@ -47,6 +47,7 @@ Result<HostTensor> tensorOf(const Value& constant)
         return tensor;
     }
     tensor.bytes.assign(constant.constant->data, constant.constant->data + bytes);
+    LATHE_TRY(stillThere(*constant.constant));
     return tensor;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/graph/graph.h"
+#include "core/graph/value_range.h"
 
 #include <functional>
 #include <optional>
@@ -119,6 +119,12 @@ struct OpTraits
     /// the fewest. Null: they are none. Shapes are those of the operands.
     std::function<std::int64_t(const Node&, std::span<const std::int64_t> data, std::span<const std::int64_t> places)>
         picksFrom = {};
+    /// What it wants of operand `question.operand`, if anything is asked of its results or it asks by itself. Null:
+    /// what is asked of the results is asked of the operands if the node only moves elements, else nothing is known.
+    /// Places that `picksFrom` tells of need not be repeated.
+    std::function<Demand(const DemandQuestion& question)> demands = {};
+    /// Whether the sign of a result that is zero follows from the operands, in any schedule (core/compute/README.md).
+    bool signsZeros = false;
     /// Amounts of zeros that the node puts before and behind each dimension in turn, if that is all that it does.
     std::function<std::optional<std::vector<std::int64_t>>(const Node&)> zeroPadding = {};
     /// The algorithms that compete, "direct" first; null: that alone. ComputeContext::algorithm is one of them.

@@ -62,18 +62,9 @@ public:
             bytes[i] = static_cast<std::byte>(m_seed >> (8 * i));
         return bytes;
     }
-    Result<> load(std::span<const std::byte> bytes) override
-    {
-        if (bytes.size() != 8)
-            return makeError(Errc::BadFile, "a random model has 8 bytes, not " + std::to_string(bytes.size()));
-        m_seed = 0;
-        for (std::size_t i = 0; i < 8; ++i)
-            m_seed |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
-        return {};
-    }
 
 private:
-    std::uint64_t m_seed;
+    const std::uint64_t m_seed;
 };
 
 } // namespace

@@ -49,8 +49,10 @@ public:
     /// False until there is something to predict from.
     virtual bool trained() const = 0;
 
+    /// For programs of others; XGBoost's own reads them (UBJSON). Nothing of ours does: a project may come from anybody,
+    /// and that library's reader crashes on bytes that are not its own. A run that goes on trains from its records, which
+    /// gives the same model. Errors: NotFound (not trained).
     virtual Result<std::vector<std::byte>> save() const = 0;
-    virtual Result<> load(std::span<const std::byte> bytes) = 0; ///< Errors: BadFile
 };
 
 enum class Objective : std::uint8_t

@@ -122,7 +122,6 @@ public:
     Result<std::vector<float>> predict(const FeatureMatrix& features) const override;
     bool trained() const override { return m_booster != nullptr; }
     Result<std::vector<std::byte>> save() const override;
-    Result<> load(std::span<const std::byte> bytes) override;
 
 private:
     Result<> configure(Booster& booster) const;
@@ -281,34 +280,7 @@ Result<std::vector<std::byte>> XGBoostModel::save() const
     const char* data = nullptr;
     LATHE_TRY(call(XGBoosterSaveModelToBuffer(m_booster->handle(), R"({"format": "ubj"})", &length, &data)));
     const auto* first = reinterpret_cast<const std::byte*>(data);
-    std::vector<std::byte> bytes(4 + length);
-    for (std::size_t i = 0; i < 4; ++i)
-        bytes[i] = static_cast<std::byte>(static_cast<std::uint32_t>(m_columns) >> (8 * i));
-    std::copy(first, first + length, bytes.begin() + 4);
-    return bytes;
-}
-
-Result<> XGBoostModel::load(std::span<const std::byte> bytes)
-{
-    if (bytes.size() < 8)
-        return makeError(Errc::BadFile, "a cost model of " + std::to_string(bytes.size()) + " bytes is cut short");
-    std::int32_t columns = 0;
-    for (std::size_t i = 0; i < 4; ++i)
-        columns |= static_cast<std::int32_t>(bytes[i]) << (8 * i);
-    auto booster = std::make_unique<Booster>();
-    LATHE_TRY(booster->create(nullptr));
-    const std::span<const std::byte> body = bytes.subspan(4);
-    if (auto loaded = call(XGBoosterLoadModelFromBuffer(booster->handle(), body.data(), body.size())); !loaded)
-        return makeError(Errc::BadFile, "this is no cost model: "
-                                            + loaded.error().message.substr(0, loaded.error().message.find('\n')));
-    LATHE_TRY(booster->set("nthread", std::to_string(m_options.threads)));
-    bst_ulong features = 0;
-    LATHE_TRY(call(XGBoosterGetNumFeature(booster->handle(), &features)));
-    if (columns <= 0 || features != static_cast<bst_ulong>(columns))
-        return makeError(Errc::BadFile, "the cost model's header does not fit its trees");
-    m_booster = std::move(booster);
-    m_columns = columns;
-    return {};
+    return std::vector<std::byte>(first, first + length);
 }
 
 } // namespace

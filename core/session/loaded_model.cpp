@@ -105,6 +105,9 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
     LATHE_TRY_ASSIGN(model->optimized, graph::prepare(model->imported, model->target, layout, spec.partition, passes));
     LATHE_TRY_ASSIGN(model->graph, graph::flatten(model->optimized));
     LATHE_TRY_ASSIGN(model->partition, graph::partition(model->graph, model->target, spec.partition, passes));
+    for (const graph::Value& value : model->graph.values)
+        if (value.constant)
+            LATHE_TRY(graph::stillThere(*value.constant));
     model->passes = passes.runs();
     if (spec.passLog) {
         for (const graph::PassRun& run : model->passes)

@@ -14,16 +14,20 @@ class MappedFile
 {
 public:
     /// A file of at most `copied` bytes is read into memory: what happens to it afterwards is not seen. Larger ones are
-    /// mapped, and must not be cut short while they are open: reading what is gone raises SIGBUS (sayWhichWasCutShort).
+    /// mapped. Where such a file is cut short while it is open, what is gone reads as zeros from then on, in every
+    /// thread, and intact() and check() say so: who reads from a mapping asks behind its work. (The first mapping takes
+    /// the signal SIGBUS for that; over addresses in no mapping it does what it did before.)
     ///
     /// Errors: NotFound, or BadFile if it is no regular file, unreadable or does not fit into memory.
     static Result<MappedFile> open(const std::filesystem::path& path, std::size_t copied = 0);
     MappedFile() = default;
     std::span<const std::byte> bytes() const;
 
-    /// From now on SIGBUS over a file that was cut short ends the program with a sentence that names it and exit code
-    /// 1; anywhere else it ends the program as before. `program` must stay valid.
-    static void sayWhichWasCutShort(const char* program);
+    /// Whether the file still is what was opened. Errors: BadFile (cut short, or written to; a file that was replaced
+    /// by another of its name is still there). Any thread.
+    Result<> intact() const;
+    /// The same for the mapping that an address lies in; where it lies in none there is nothing to fear.
+    static Result<> check(const void* address);
 
 private:
     struct Mapping;

@@ -404,6 +404,14 @@
             <translation>找不到程序 {program}：{here} 和 {there} 都没有</translation>
         </message>
         <message>
+            <source>{file} was cut short while it was open</source>
+            <translation>{file} 在打开期间被截断</translation>
+        </message>
+        <message>
+            <source>{file} was changed while it was open: open it again</source>
+            <translation>{file} 在打开期间被改动：请重新打开</translation>
+        </message>
+        <message>
             <source>cannot map {file}: {reason}</source>
             <translation>无法映射 {file}：{reason}</translation>
         </message>
@@ -1782,6 +1790,70 @@
         <message>
             <source>&apos;{file}&apos; is no exported network: it has no lathe_NAME_ functions</source>
             <translation>“{file}”不是导出的网络：其中没有 lathe_NAME_ 函数</translation>
+        </message>
+        <message>
+            <source>{file} is no .npy file that can be read: {reason}</source>
+            <translation>{file} 不是可以读取的 .npy 文件：{reason}</translation>
+        </message>
+        <message>
+            <source>it has another beginning</source>
+            <translation>文件开头不符</translation>
+        </message>
+        <message>
+            <source>its version is not 1 to 3</source>
+            <translation>版本不是 1 到 3</translation>
+        </message>
+        <message>
+            <source>it is truncated</source>
+            <translation>文件被截断</translation>
+        </message>
+        <message>
+            <source>it has no shape</source>
+            <translation>没有形状</translation>
+        </message>
+        <message>
+            <source>its shape is damaged</source>
+            <translation>形状已损坏</translation>
+        </message>
+        <message>
+            <source>it has more dimensions than any tensor</source>
+            <translation>维数超过任何张量</translation>
+        </message>
+        <message>
+            <source>its size does not fit its shape</source>
+            <translation>大小与形状不符</translation>
+        </message>
+        <message>
+            <source>{file} is in Fortran order: save it in C order</source>
+            <translation>{file} 是 Fortran 顺序：请以 C 顺序保存</translation>
+        </message>
+        <message>
+            <source>{file} has elements of type {type}, which is not supported</source>
+            <translation>{file} 的元素类型为 {type}，不受支持</translation>
+        </message>
+        <message>
+            <source>{file} holds {given}, input &apos;{input}&apos; takes {wanted}</source>
+            <translation>{file} 中是 {given}，输入“{input}”需要 {wanted}</translation>
+        </message>
+        <message>
+            <source>--input {text} is not of the form NAME=FILE.npy</source>
+            <translation>--input {text} 不是 NAME=FILE.npy 的形式</translation>
+        </message>
+        <message>
+            <source>the network has no input named {input}; it has {inputs}</source>
+            <translation>网络没有名为 {input} 的输入；它有 {inputs}</translation>
+        </message>
+        <message>
+            <source>--input gives {input} twice</source>
+            <translation>--input 两次给出 {input}</translation>
+        </message>
+        <message>
+            <source>made-up values do not suit this network ({reason}): give it values of yours with --input NAME=FILE.npy</source>
+            <translation>自动生成的值不适合这个网络（{reason}）：请用 --input NAME=FILE.npy 给出您自己的值</translation>
+        </message>
+        <message>
+            <source>&apos;{tensor}&apos; cannot be told more closely: rounding alone changes it by {change:.2g}, relative to its largest element</source>
+            <translation>无法更精确地判断“{tensor}”：仅舍入就使它改变 {change:.2g}（相对于其最大元素）</translation>
         </message>
         <message>
             <source>tensor &apos;{tensor}&apos; has {count} dimensions, at most {most} are supported</source>

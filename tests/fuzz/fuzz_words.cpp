@@ -1,7 +1,7 @@
 #include "app/cli/command.h"
-#include "app/cli/npy.h"
 #include "core/backend/kernel_name.h"
 #include "core/compute/key.h"
+#include "core/deploy/npy.h"
 #include "core/session/options/options_json.h"
 #include "core/support/check.h"
 #include "core/target/target.h"
@@ -69,11 +69,12 @@ void faults(std::string_view text)
 
 void npy(std::string_view bytes)
 {
-    const auto tensor = cli::parseNpy(bytes, "x.npy");
+    const auto tensor = deploy::parseNpy(bytes, "x.npy");
     if (!tensor)
         return;
-    const auto again = cli::parseNpy(*cli::formatNpy(*tensor), "x.npy");
-    LATHE_CHECK(again.has_value() && again->type == tensor->type && again->bytes == tensor->bytes);
+    const auto again = deploy::parseNpy(*deploy::formatNpy(*tensor), "x.npy");
+    LATHE_CHECK(again.has_value() && again->type.dtype == deploy::npyTypeOf(tensor->type.dtype) && again->type.shape == tensor->type.shape
+                && again->bytes == tensor->bytes);
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "compiled_model.h"
 #include "core/deploy/verify.h"
-#include "core/graph/index_inputs.h"
+#include "core/graph/input_ranges.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -217,7 +217,10 @@ private slots:
         model.node("Gather", {"x", "kinds"}, "others");
         model.node("Add", {"numbers", "two"}, "sum");
         must(model.compile());
-        QCOMPARE(graph::indexInputs(model.imported()), (std::vector<std::int64_t>{0, 3, 5, 0}));
+        const std::vector<graph::InputRange> ranges = graph::inputRanges(model.imported());
+        QVERIFY(ranges
+                == (std::vector<graph::InputRange>{
+                    {}, {graph::ValueRange{0, 2}, true}, {graph::ValueRange{0, 4}, true}, {}}));
         // Verification makes them up; values beyond the tables would be refused.
         deploy::VerifyOptions options;
         const auto report = deploy::verifyLibrary(model.library(), graph::interpret, model.imported(), nullptr,

@@ -383,7 +383,10 @@ void ExportDialog::showReport(const session::CompileReport& report)
     if (std::isfinite(report.maxRelError))
         lines << tr("Verified: the largest relative error is %1").arg(report.maxRelError, 0, 'g', 3);
     else
-        lines << (tr("Not verified.") + QLatin1Char(' ') + QString::fromStdString(report.notVerified)).trimmed();
+        lines << (tr("Not verified.") + QLatin1Char(' ') + coreText(report.notVerified, report.aboutNotVerified))
+                     .trimmed();
+    if (!report.conditions.empty())
+        lines << coreText(report.conditions, report.aboutConditions);
     if (std::isfinite(report.latencyMs.median)) {
         const QString measured =
             tr("Measured: %1 (median) with %2 threads").arg(msText(report.latencyMs.median)).arg(report.threads);

@@ -632,8 +632,12 @@ Result<graph::Graph> importOnnx(const std::filesystem::path& path, const ImportO
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     const bool stays = file->bytes().size() >= options.mapFrom;
     auto result = importGuarded(file->bytes(), options, folder, stays ? file : nullptr);
+    LATHE_TRY(file->intact()); // what was read, if something was cut off meanwhile, makes any error
     if (!result)
         return std::move(result).error().note(path.filename().string());
+    for (const graph::Value& value : result->values)
+        if (value.constant)
+            LATHE_TRY(graph::stillThere(*value.constant));
     if (result->name.empty())
         result->name = path.stem().string();
     return result;

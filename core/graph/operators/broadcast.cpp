@@ -1,6 +1,7 @@
 // Functions of several tensors that broadcast together, element by element.
 
 #include "core/compute/definitions/elementwise.h"
+#include "core/graph/operators/demands.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -137,7 +138,7 @@ OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinar
                                                                    divisors, intFunction));
                 return {};
             },
-            {.layout = LayoutRule::Elementwise}};
+            {.layout = LayoutRule::Elementwise, .demands = binaryDemands(definition)}};
 }
 
 /// The four operations of arithmetic, which passes know more of.
@@ -148,6 +149,8 @@ OpDef arithmetic(std::string_view name, Binary definition, FloatBinary function,
     entry.traits = more;
     entry.traits.layout = LayoutRule::Elementwise;
     entry.traits.neutral = neutral;
+    entry.traits.demands = binaryDemands(definition);
+    entry.traits.signsZeros = definition == Binary::Multiply || definition == Binary::Divide;
     return entry;
 }
 
@@ -281,7 +284,7 @@ std::span<const OpDef> broadcastOperators()
              return compute::where(context.builder, inputs[0], inputs[1], inputs[2]);
          },
          evaluateWhere,
-         {.layout = LayoutRule::Elementwise}},
+         {.layout = LayoutRule::Elementwise, .demands = selectionDemands(), .signsZeros = true}},
         {"prelu",
          Pattern::Broadcast,
          2,

@@ -2,6 +2,7 @@
 
 #include "core/compute/definitions/elementwise.h"
 
+#include "core/graph/operators/demands.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -381,31 +382,32 @@ std::span<const OpDef> elementwiseOperators()
 {
     static const std::vector<OpDef> table = {
         withTraits(numberUnary("relu", reluOf, reluInt, Unary::Relu), {.scale = ScaleRule::Positive, .nnName = true}),
-        withTraits(numberUnary("negative", negativeOf, negated, Unary::Negative), {.lateFolding = LateFolding::Always}),
-        numberUnary("abs", absOf, absInt, Unary::Abs),
-        numberUnary("sign", signOf, signInt, Unary::Sign),
+        withTraits(numberUnary("negative", negativeOf, negated, Unary::Negative),
+                   {.lateFolding = LateFolding::Always, .demands = negativeDemands(), .signsZeros = true}),
+        withTraits(numberUnary("abs", absOf, absInt, Unary::Abs), {.demands = absDemands(), .signsZeros = true}),
+        withTraits(numberUnary("sign", signOf, signInt, Unary::Sign), {.demands = noDemands()}),
         floatUnary("exp", expOf, Unary::Exp),
         floatUnary("log", logOf, Unary::Log),
-        floatUnary("sqrt", sqrtOf, Unary::Sqrt),
+        withTraits(floatUnary("sqrt", sqrtOf, Unary::Sqrt), {.signsZeros = true}),
         floatUnary("rsqrt", rsqrtOf, Unary::Rsqrt),
-        floatUnary("reciprocal", reciprocalOf, Unary::Reciprocal),
-        floatUnary("tanh", tanhOf, Unary::Tanh),
-        floatUnary("erf", erfOf, Unary::Erf),
+        withTraits(floatUnary("reciprocal", reciprocalOf, Unary::Reciprocal), {.signsZeros = true}),
+        withTraits(floatUnary("tanh", tanhOf, Unary::Tanh), {.signsZeros = true}),
+        withTraits(floatUnary("erf", erfOf, Unary::Erf), {.signsZeros = true}),
         floatUnary("sigmoid", sigmoidOf, Unary::Sigmoid),
-        floatUnary("sin", sinOf, Unary::Sin),
+        withTraits(floatUnary("sin", sinOf, Unary::Sin), {.signsZeros = true}),
         floatUnary("cos", cosOf, Unary::Cos),
-        floatUnary("tan", tanOf, Unary::Tan),
-        floatUnary("asin", asinOf, Unary::Asin),
+        withTraits(floatUnary("tan", tanOf, Unary::Tan), {.signsZeros = true}),
+        withTraits(floatUnary("asin", asinOf, Unary::Asin), {.signsZeros = true}),
         floatUnary("acos", acosOf, Unary::Acos),
-        floatUnary("atan", atanOf, Unary::Atan),
-        floatUnary("sinh", sinhOf, Unary::Sinh),
+        withTraits(floatUnary("atan", atanOf, Unary::Atan), {.signsZeros = true}),
+        withTraits(floatUnary("sinh", sinhOf, Unary::Sinh), {.signsZeros = true}),
         floatUnary("cosh", coshOf, Unary::Cosh),
-        floatUnary("asinh", asinhOf, Unary::Asinh),
+        withTraits(floatUnary("asinh", asinhOf, Unary::Asinh), {.signsZeros = true}),
         floatUnary("acosh", acoshOf, Unary::Acosh),
-        floatUnary("atanh", atanhOf, Unary::Atanh),
-        floatUnary("floor", floorOf, Unary::Floor),
-        floatUnary("ceil", ceilOf, Unary::Ceil),
-        floatUnary("round", roundOf, Unary::Round),
+        withTraits(floatUnary("atanh", atanhOf, Unary::Atanh), {.signsZeros = true}),
+        withTraits(floatUnary("floor", floorOf, Unary::Floor), {.demands = sameDemands(), .signsZeros = true}),
+        withTraits(floatUnary("ceil", ceilOf, Unary::Ceil), {.demands = sameDemands(), .signsZeros = true}),
+        withTraits(floatUnary("round", roundOf, Unary::Round), {.demands = sameDemands(), .signsZeros = true}),
         floatUnary("softplus", softplus, Unary::Softplus),
         floatUnary("silu", siluOf, Unary::Silu),
         floatUnary("gelu", geluOf, Unary::Gelu),
@@ -474,7 +476,14 @@ std::span<const OpDef> elementwiseOperators()
              return {};
          },
          {.layout = LayoutRule::Elementwise}},
-        {"clip", Pattern::Elementwise, 1, 1, inferClip, computeClip, evaluateClip, {.layout = LayoutRule::Elementwise}},
+        {"clip",
+         Pattern::Elementwise,
+         1,
+         1,
+         inferClip,
+         computeClip,
+         evaluateClip,
+         {.layout = LayoutRule::Elementwise, .demands = clipDemands()}},
         // Weights of another type (half floats) are worth more as constants of the kernel's than the room that they
         // take.
         {"cast",
@@ -487,7 +496,9 @@ std::span<const OpDef> elementwiseOperators()
          {.layout = LayoutRule::Elementwise,
           .identityIfSameType = true,
           .lateFolding = LateFolding::Always,
-          .foldsLarge = true}},
+          .foldsLarge = true,
+          .demands = sameDemands(),
+          .signsZeros = true}},
         {"identity",
          Pattern::Elementwise,
          1,
@@ -495,7 +506,7 @@ std::span<const OpDef> elementwiseOperators()
          inferSame,
          computeCast,
          evaluateCopy,
-         {.layout = LayoutRule::Elementwise, .cost = Cost::Free, .simplify = passedOn}},
+         {.layout = LayoutRule::Elementwise, .cost = Cost::Free, .signsZeros = true, .simplify = passedOn}},
         // Inference only: dropout passes its input on. A pass removes it; it is never fused.
         {"dropout",
          Pattern::Opaque,
@@ -504,7 +515,11 @@ std::span<const OpDef> elementwiseOperators()
          inferSame,
          nullptr,
          evaluateCopy,
-         {.layout = LayoutRule::Elementwise, .cost = Cost::Free, .nnName = true, .simplify = passedOn}},
+         {.layout = LayoutRule::Elementwise,
+          .cost = Cost::Free,
+          .nnName = true,
+          .signsZeros = true,
+          .simplify = passedOn}},
     };
     return table;
 }

@@ -1,6 +1,7 @@
 // Running sums and ranks along an axis. They run as functions of the runtime: a loop nest would have to look at the
 // whole row for each element.
 
+#include "core/graph/operators/demands.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/functions.h"
@@ -148,7 +149,7 @@ std::span<const OpDef> orderingOperators()
          inferCumulativeSum,
          nullptr,
          evaluateCumulativeSum,
-         {.sums = true},
+         {.sums = true, .demands = sumDemands()},
          callCumulativeSum},
         {"top_positions",
          Pattern::Opaque,
@@ -157,7 +158,7 @@ std::span<const OpDef> orderingOperators()
          inferTopPositions,
          nullptr,
          evaluateTopPositions,
-         {},
+         {.demands = noDemands()},
          callTopPositions},
     };
     return table;

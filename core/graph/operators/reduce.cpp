@@ -1,6 +1,7 @@
 // Reductions over axes.
 
 #include "core/compute/definitions/reduction.h"
+#include "core/graph/operators/demands.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -201,7 +202,7 @@ std::span<const OpDef> reduceOperators()
          inferReduce<Kind::Sum>,
          computeReduce<compute::Reduction::Sum>,
          evaluateReduce<Kind::Sum>,
-         {.layout = LayoutRule::Reduction, .sums = true}},
+         {.layout = LayoutRule::Reduction, .sums = true, .demands = sumDemands()}},
         {"mean",
          Pattern::CommReduce,
          1,
@@ -209,7 +210,7 @@ std::span<const OpDef> reduceOperators()
          inferReduce<Kind::Mean>,
          computeReduce<compute::Reduction::Mean>,
          evaluateReduce<Kind::Mean>,
-         {.layout = LayoutRule::Reduction, .sums = true}},
+         {.layout = LayoutRule::Reduction, .sums = true, .demands = sameDemands()}},
         {"prod",
          Pattern::CommReduce,
          1,
@@ -225,7 +226,7 @@ std::span<const OpDef> reduceOperators()
          inferReduce<Kind::Max>,
          computeReduce<compute::Reduction::Max>,
          evaluateReduce<Kind::Max>,
-         {.layout = LayoutRule::Reduction}},
+         {.layout = LayoutRule::Reduction, .demands = sameDemands()}},
         {"min",
          Pattern::CommReduce,
          1,
@@ -233,9 +234,16 @@ std::span<const OpDef> reduceOperators()
          inferReduce<Kind::Min>,
          computeReduce<compute::Reduction::Min>,
          evaluateReduce<Kind::Min>,
-         {.layout = LayoutRule::Reduction}},
-        {"argmax", Pattern::CommReduce, 1, 1, inferArg, computeArg<true>, evaluateArg<true>},
-        {"argmin", Pattern::CommReduce, 1, 1, inferArg, computeArg<false>, evaluateArg<false>},
+         {.layout = LayoutRule::Reduction, .demands = sameDemands()}},
+        {"argmax", Pattern::CommReduce, 1, 1, inferArg, computeArg<true>, evaluateArg<true>, {.demands = noDemands()}},
+        {"argmin",
+         Pattern::CommReduce,
+         1,
+         1,
+         inferArg,
+         computeArg<false>,
+         evaluateArg<false>,
+         {.demands = noDemands()}},
     };
     return table;
 }

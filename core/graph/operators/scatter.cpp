@@ -1,6 +1,7 @@
 // Elements placed by indices that are tensors themselves. They run as functions of the runtime: in a loop nest each
 // place of the result would have to look at all updates.
 
+#include "core/graph/operators/demands.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/functions.h"
@@ -204,7 +205,7 @@ std::span<const OpDef> scatterOperators()
          inferScatterElements,
          nullptr,
          evaluateScatterElements,
-         {.picksFrom = placesAlongAxis},
+         {.picksFrom = placesAlongAxis, .demands = scatterDemands()},
          callScatterElements},
         {"scatter_nd",
          Pattern::Opaque,
@@ -213,7 +214,7 @@ std::span<const OpDef> scatterOperators()
          inferScatterNd,
          nullptr,
          evaluateScatterNd,
-         {.picksFrom = placesOfVectors},
+         {.picksFrom = placesOfVectors, .demands = scatterDemands()},
          callScatterNd},
     };
     return table;

@@ -21,6 +21,10 @@ struct CompileReport
     std::vector<SubgraphReport> subgraphs;
     double maxRelError = kUnknown; ///< NaN: not verified
     std::string notVerified; ///< why it could not be; empty: it was, or nobody asked for it
+    About aboutNotVerified = {};
+    std::vector<std::string> illConditioned; ///< outputs that rounding alone changes by more than the tolerance
+    std::string conditions; ///< a sentence on these; empty: there are none
+    About aboutConditions = {};
     LatencyStats latencyMs; ///< of the exported library
     deploy::EstimateParts estimated; ///< without the benchmark: tasks alone
     unsigned threads = 0;

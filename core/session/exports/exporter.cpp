@@ -2,6 +2,7 @@
 
 #include "core/deploy/library.h"
 #include "core/deploy/names.h"
+#include "core/deploy/npy.h"
 #include "core/measure/measurer.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/exports/library_check.h"
@@ -43,11 +44,12 @@ std::vector<std::string> layoutsOf(const graph::Graph& graph, const std::vector<
     return layouts;
 }
 
-bool takesWholeNumbers(const graph::Graph& network)
+std::vector<deploy::PortInfo> inputPortsOf(const graph::Graph& network)
 {
-    return std::ranges::any_of(network.inputs, [&](graph::ValueId id) {
-        return isInteger(network.value(id).dtype) && network.value(id).dtype != DType::Bool;
-    });
+    std::vector<deploy::PortInfo> ports;
+    for (const graph::ValueId id : network.inputs)
+        ports.push_back({network.value(id).name, {}, {network.value(id).dtype, network.value(id).shape}});
+    return ports;
 }
 
 /// Of this machine, as its device half calls it; empty if that cannot be asked.
@@ -74,6 +76,7 @@ Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoice
     options.name = wanted.name;
     options.machine = model.target.machine();
     options.derived = std::move(derived);
+    options.inputRanges = graph::inputRanges(model.imported);
     options.inputLayouts = layoutsOf(model.imported, model.imported.inputs);
     options.outputLayouts = layoutsOf(model.imported, model.imported.outputs);
     return deploy::buildLibrary(model.graph, model.partition, chosen.choices, *compiler, options);
@@ -105,6 +108,17 @@ deploy::EstimateParts estimateOf(const KernelChoices& chosen, const deploy::Stag
         }
     }
     return parts;
+}
+
+void tellConditions(const deploy::VerifyReport& checked, CompileReport& report)
+{
+    report.illConditioned = checked.illConditioned;
+    for (const deploy::TensorComparison& output : checked.outputs)
+        if (output.illConditioned && report.conditions.empty()) {
+            const Message said = say(Msg::IllConditioned, output.name, output.rounding);
+            report.conditions = textOf(said);
+            report.aboutConditions = about(said);
+        }
 }
 
 /// The same model, named so that it is found from any folder.
@@ -141,6 +155,7 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
         machine != thisMachine() && (options.verify || options.benchmark))
         return makeError(Errc::Unsupported, say(Msg::LibraryNotForHere, machine));
     LATHE_TRY(checkExportFiles(options));
+    LATHE_TRY_ASSIGN(const auto given, deploy::readInputs(inputPortsOf(model.imported), options.inputs));
     LATHE_TRY(step("choosing records", 0.0));
     LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, {{}, options.strict}));
     if (!options.allowDefault)
@@ -155,20 +170,25 @@ Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Proje
     report.estimated.tasksMs = chosen.estimatedTasksMs;
     if (options.verify) {
         LATHE_TRY(step("verifying", 0.5));
-        auto checked = verifyExported(staged.file, model, stop);
-        if (checked)
-            report.maxRelError = *checked;
-        else if (checked.error().code == Errc::InvalidArgument && takesWholeNumbers(model.imported))
-            report.notVerified = fmt::format(
-                "made-up integers do not suit this network ({}); lathe-cli verify --reference "
-                "compares with values of yours",
-                checked.error().message);
-        else
-            return std::move(checked).error();
+        const auto checked = verifyExported(staged.file, model, stop, given);
+        const bool allGiven = std::ranges::all_of(given, [](const auto& input) { return input.has_value(); });
+        if (checked) {
+            report.maxRelError = checked->maxRelError;
+            tellConditions(*checked, report);
+        } else if (checked.error().code == Errc::InvalidArgument && !allGiven) {
+            const Message why = say(Msg::MadeUpUnfit, checked.error());
+            report.notVerified = textOf(why);
+            report.aboutNotVerified = about(why);
+        } else {
+            return checked.error();
+        }
     }
     if (options.benchmark) {
         LATHE_TRY(step("benchmarking", 0.8));
-        LATHE_TRY_ASSIGN(const BenchFigures figures, benchExported(staged.file, report.threads, stop));
+        LATHE_TRY_ASSIGN(
+            const BenchFigures figures,
+            benchExported(staged.file, report.threads, stop, 0,
+                          deploy::runInputs(deploy::inputTypesOf(model.imported), staged.inputRanges, given)));
         report.latencyMs = figures.latencyMs;
         report.threads = figures.threads;
         report.estimated = estimateOf(chosen, staged, figures);
@@ -219,7 +239,8 @@ Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Proj
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
     LATHE_TRY_ASSIGN(const BenchFigures figures,
-                     benchExported(staged.file, threadsOf(model, 0), stop, kNetworkSeconds));
+                     benchExported(staged.file, threadsOf(model, 0), stop, kNetworkSeconds,
+                                   deploy::runInputs(deploy::inputTypesOf(model.imported), staged.inputRanges)));
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
     event.untuned = project == nullptr;

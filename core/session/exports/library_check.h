@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deploy/verify.h"
 #include "core/session/exports/compile_report.h"
 #include "core/session/loaded_model.h"
 
@@ -22,11 +23,15 @@ struct BenchFigures
 // the process that holds the project. A stop ends both. Errors: those of deploy::LibraryClient and
 // deploy::verifyByBuilder.
 
-/// The largest relative error of a library of this model. Errors: also WrongAnswer, with the first tensor that differs.
-Result<double> verifyExported(const std::filesystem::path& library, const LoadedModel& model,
-                              std::stop_token stop = {});
+/// A library of this model against the reference executor. Errors: also WrongAnswer, with the first tensor that
+/// differs.
+/// @param given  values of the model's inputs, in order; those that are missing are made up.
+Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library, const LoadedModel& model,
+                                            std::stop_token stop = {},
+                                            const std::vector<std::optional<graph::HostTensor>>& given = {});
 /// Runs for `maxSeconds` at most, but three times at least; 0: as often as lathe-cli bench does.
+/// @param inputs  of the library, in order; empty: values that it makes for itself.
 Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigned threads, std::stop_token stop = {},
-                                   double maxSeconds = 0);
+                                   double maxSeconds = 0, const std::vector<graph::HostTensor>& inputs = {});
 
 } // namespace lathe::session

@@ -505,6 +505,12 @@ OptionTable<CompileOptions> makeCompileTable()
                                      .commands = kOnCompile}),
         optionRow(&S::strict,
                   {.flag = "--strict", .type = OptionType::Flag, .help = kStrictHelp, .commands = kOnCompile}),
+        optionRow(&S::inputs, {.flag = "--input",
+                               .type = OptionType::Texts,
+                               .placeholder = "NAME=FILE.npy",
+                               .help = "Use the values of this file (of NumPy) for an input in the comparison and the "
+                                       "benchmark; other inputs get made-up values",
+                               .commands = kOnCompile}),
         optionRow(&S::verify, {.flag = "--no-verify",
                                .type = OptionType::Flag,
                                .help = "Skip the comparison with the reference executor",

@@ -84,6 +84,7 @@ struct CompileOptions
     std::string name;
     bool allowDefault = false;
     bool strict = false;
+    std::vector<std::string> inputs; ///< NAME=FILE.npy: what the check and the benchmark use for these inputs
     bool verify = true;
     bool benchmark = true;
     unsigned threads = 0; ///< 0: the target's

@@ -1,6 +1,5 @@
 #include "core/session/run/measure_plan.h"
 
-#include "core/graph/task.h"
 #include "core/measure/task_data.h"
 #include "core/session/condition_texts.h"
 #include "core/session/device_directory.h"
@@ -82,8 +81,6 @@ Result<measure::TaskDataPtr> checkedData(const search::SearchAlternative& altern
 {
     measure::CheckOptions check;
     check.tolerance = target.traits().tolerance;
-    // A point of a winograd DAG costs tile^4 x channels: fewer points, all of them in different tiles.
-    check.pointsPerOutput = graph::tradesAccuracy(alternative.name) ? 12 : 48;
     return measure::makeTaskData(alternative.dag, alternative.constantInputs, 1, check);
 }
 

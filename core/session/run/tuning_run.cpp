@@ -131,7 +131,7 @@ Result<> TuningRun::followSteering()
     return {};
 }
 
-/// What was learned, for views and later runs.
+/// What was learned, for people who look into the project.
 Result<> TuningRun::keepModel()
 {
     if (m_journal.session() == 0 || !m_costModel || !m_costModel->ready())

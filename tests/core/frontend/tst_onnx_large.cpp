@@ -9,6 +9,7 @@
 
 #include <QTest>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 
@@ -191,6 +192,57 @@ private slots:
                 QCOMPARE(char(value.constant->data[0]), name == "b" && less == 1 ? 'n' : name[0]);
             }
         }
+    }
+
+    void aFileThatIsCutShortGivesAnError_data()
+    {
+        QTest::addColumn<bool>("written");
+        QTest::newRow("cut short") << false;
+        QTest::newRow("written to") << true;
+    }
+    void aFileThatIsCutShortGivesAnError()
+    {
+        QFETCH(bool, written);
+        constexpr int kCount = 3;
+        auto dir = TempDir::create();
+        QVERIFY(dir);
+        const auto weights = dir->path() / "w.bin";
+        std::ofstream(weights, std::ios::binary).close();
+        std::filesystem::resize_file(weights, kCount * kMatrixBytes);
+        QVERIFY(writeFileAtomically(dir->path() / "m.onnx", chain(kCount)));
+        ImportOptions options;
+        options.mapFrom = kMatrixBytes;
+        const auto imported = importOnnx(dir->path() / "m.onnx", options);
+        QVERIFY2(imported, qPrintable(messageOf(imported)));
+        const auto optimized = graph::optimize(*imported, *Target::parse("cpu"));
+        QVERIFY2(optimized, qPrintable(messageOf(optimized)));
+        if (written)
+            std::filesystem::last_write_time(weights,
+                                             std::filesystem::last_write_time(weights) + std::chrono::seconds(5));
+        else
+            std::filesystem::resize_file(weights, kMatrixBytes / 2);
+        const std::string said = weights.string()
+                                 + (written ? " was changed while it was open: open it again"
+                                            : " was cut short while it was open");
+        int looked = 0;
+        for (const graph::Graph* network : {&*imported, &*optimized}) { // views of the file, and what is made of them
+            for (const graph::Value& value : network->values) {
+                if (!value.constant || value.constant->bytes < graph::kLargeConstant)
+                    continue;
+                looked += 1;
+                const auto contents = graph::contentsOf(*value.constant);
+                QVERIFY(!contents);
+                QVERIFY(contents.error().code == Errc::BadFile);
+                QVERIFY2(contents.error().message.find(said) != std::string::npos, contents.error().message.c_str());
+            }
+            std::vector<graph::HostTensor> inputs;
+            for (const graph::ValueId id : network->inputs)
+                inputs.push_back(graph::HostTensor::zeros({network->value(id).dtype, network->value(id).shape}));
+            const auto evaluated = graph::interpret(*network, std::move(inputs));
+            QVERIFY(!evaluated);
+            QVERIFY2(evaluated.error().message.find(said) != std::string::npos, evaluated.error().message.c_str());
+        }
+        QCOMPARE(looked, 2 * kCount);
     }
 
     void halfFloatsInAFileAreWidenedWhenTheyAreLookedAt()

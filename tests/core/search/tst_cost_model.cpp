@@ -121,31 +121,18 @@ private slots:
         QVERIFY(*a->predict(data.features) == *b->predict(data.features));
     }
 
-    void savedModelsPredictTheSame()
+    void modelsAreSavedForOthersAndTheSameDataGivesTheSameBytes()
     {
         const TrainingSet data = sample(4, 80, 1);
         const auto model = makeXGBoostModel(quick(Objective::Regression));
         QVERIFY(model->save().error().code == Errc::NotFound);
         QVERIFY(model->train(data));
         const auto bytes = model->save();
-        QVERIFY(bytes);
-        const auto loaded = makeXGBoostModel(quick(Objective::Regression));
-        QVERIFY(loaded->load(*bytes));
-        QVERIFY(*loaded->predict(data.features) == *model->predict(data.features));
-    }
-
-    void brokenModelsAreRefused()
-    {
-        const auto model = makeXGBoostModel(quick(Objective::Regression));
-        QVERIFY(model->train(sample(4, 80, 1)));
-        std::vector<std::byte> bytes = *model->save();
-        const auto fresh = makeXGBoostModel(quick(Objective::Regression));
-        QVERIFY(fresh->load({}).error().code == Errc::BadFile);
-        QVERIFY(fresh->load(std::span(bytes).first(bytes.size() / 2)).error().code == Errc::BadFile);
-        bytes[0] = std::byte{9};
-        QVERIFY(fresh->load(bytes).error().code == Errc::BadFile);
-        QVERIFY(!fresh->trained());
-        QVERIFY(makeRandomModel(1)->load(bytes).error().code == Errc::BadFile);
+        QVERIFY(bytes && bytes->size() > 100);
+        QCOMPARE(static_cast<char>(bytes->front()), '{'); // an object of UBJSON
+        const auto again = makeXGBoostModel(quick(Objective::Regression));
+        QVERIFY(again->train(data));
+        QVERIFY(*again->save() == *bytes);
     }
 
     void featuresOfAnotherWidthAreRefused()

@@ -321,6 +321,32 @@ private slots:
         QVERIFY(model && model->size() > 100);
     }
 
+    /// It is for people: a run that goes on learns from its records alone, whatever stands in its place.
+    void nothingReadsAStoredCostModel()
+    {
+        std::vector<std::vector<std::string>> candidates;
+        for (const char* name : {"own.lathe", "hostile.lathe"}) {
+            const auto session = open(name);
+            TuneOptions options = few(32);
+            options.policy = "sketch";
+            Watcher().run(*session, options);
+            if (name == std::string("hostile.lathe")) {
+                auto project = must(store::Database::open(file(name), store::Database::Mode::ReadWrite));
+                must(project.execute("UPDATE snapshots SET bytes = zeroblob(4096) WHERE kind = 'cost model'"));
+            }
+            TuneOptions more = few(48);
+            more.policy = "sketch";
+            more.resume = true;
+            const Watcher watcher(*session, more);
+            QVERIFY2(session->state() == RunState::Finished, watcher.all<StateEvent>().back().text.c_str());
+            std::vector<std::string>& all = candidates.emplace_back();
+            for (const TrialEvent& trial : watcher.all<TrialEvent>())
+                all.push_back(trial.trial.candidate);
+            QVERIFY(!all.empty());
+        }
+        QVERIFY(candidates[0] == candidates[1]);
+    }
+
     void aRunGoesOnWithoutTheUntunedNetworkWhereThatTakesTooLong()
     {
         Watcher watcher;

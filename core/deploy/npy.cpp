@@ -1,6 +1,7 @@
-#include "app/cli/npy.h"
+#include "core/deploy/npy.h"
 
 #include "core/support/files.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +11,7 @@
 #include <cstring>
 #include <span>
 
-namespace lathe::cli {
+namespace lathe::deploy {
 
 namespace {
 
@@ -20,14 +21,15 @@ struct Descr
     const char* text;
 };
 
-constexpr std::size_t kMaxRank = 64; ///< as in NumPy
+constexpr std::size_t kMostDimensions = 64; ///< as in NumPy
 
 constexpr Descr kTypes[] = {{DType::Bool, "|b1"}, {DType::I8, "|i1"},  {DType::U8, "|u1"},  {DType::I16, "<i2"},
                             {DType::U16, "<u2"},  {DType::I32, "<i4"}, {DType::U32, "<u4"}, {DType::I64, "<i8"},
-                            {DType::U64, "<u8"},  {DType::F16, "<f2"}, {DType::F32, "<f4"}, {DType::F64, "<f8"}};
+                            {DType::U64, "<u8"},  {DType::F16, "<f2"}, {DType::F32, "<f4"}, {DType::F64, "<f8"},
+                            {DType::BF16, "<V2"}, {DType::BF16, "|V2"}};
 
 /// The text after 'key': in the header's dictionary.
-std::string_view valueOf(std::string_view header, std::string_view key)
+std::string_view headerValue(std::string_view header, std::string_view key)
 {
     const std::size_t at = header.find(fmt::format("'{}':", key));
     if (at == std::string_view::npos)
@@ -37,7 +39,39 @@ std::string_view valueOf(std::string_view header, std::string_view key)
     return rest;
 }
 
+/// The first word of a header's value, for a sentence: '<c16'.
+std::string plainWord(std::string_view text)
+{
+    constexpr std::size_t kMost = 20;
+    std::string word;
+    for (const char c : text.substr(0, std::min(text.find(','), kMost)))
+        word += c >= ' ' && c <= '~' ? c : '?';
+    return word;
+}
+
+std::string tensorText(const graph::TensorType& type)
+{
+    return fmt::format("{} [{}]", toString(type.dtype), fmt::join(type.shape, ", "));
+}
+
 } // namespace
+
+DType npyTypeOf(DType dtype)
+{
+    return dtype == DType::BF16 ? DType::U16 : dtype;
+}
+
+Result<graph::HostTensor> readNpy(const std::filesystem::path& file, const PortInfo& port)
+{
+    LATHE_TRY_ASSIGN(graph::HostTensor tensor, readNpy(file));
+    const graph::TensorType given = tensor.type;
+    if (given.dtype == npyTypeOf(port.type.dtype))
+        tensor.type.dtype = port.type.dtype;
+    if (!(tensor.type == port.type))
+        return makeError(Errc::InvalidArgument,
+                         say(Msg::NpyOfOtherType, file.string(), tensorText(given), port.name, tensorText(port.type)));
+    return tensor;
+}
 
 Result<graph::HostTensor> readNpy(const std::filesystem::path& file)
 {
@@ -47,11 +81,11 @@ Result<graph::HostTensor> readNpy(const std::filesystem::path& file)
 
 Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name)
 {
-    const auto bad = [name](std::string_view why) {
-        return makeError(Errc::BadFile, fmt::format("{} is no .npy file that can be read: {}", name, why));
+    const auto bad = [name](Message why) {
+        return makeError(Errc::BadFile, say(Msg::NpyUnreadable, name, std::move(why)));
     };
     if (bytes.size() < 12 || bytes.compare(0, 6, "\x93NUMPY") != 0)
-        return bad("it has another beginning");
+        return bad(say(Msg::NpyBeginning));
     const int major = bytes[6];
     std::size_t headerBytes = 0;
     std::size_t start = 0;
@@ -66,14 +100,14 @@ Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name
         headerBytes = n;
         start = 12;
     } else {
-        return bad("its version is not 1 to 3");
+        return bad(say(Msg::NpyVersion));
     }
     if (start + headerBytes > bytes.size())
-        return bad("it is truncated");
+        return bad(say(Msg::NpyCut));
     const std::string_view header(bytes.data() + start, headerBytes);
-    if (!valueOf(header, "fortran_order").starts_with("False"))
-        return makeError(Errc::Unsupported, fmt::format("{} is in Fortran order: save it in C order", name));
-    const std::string_view descr = valueOf(header, "descr");
+    if (!headerValue(header, "fortran_order").starts_with("False"))
+        return makeError(Errc::Unsupported, say(Msg::NpyOrder, name));
+    const std::string_view descr = headerValue(header, "descr");
     graph::TensorType type;
     bool known = false;
     for (const Descr& d : kTypes) {
@@ -83,10 +117,10 @@ Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name
         }
     }
     if (!known)
-        return makeError(Errc::Unsupported, fmt::format("{} has elements of a type that is not supported", name));
-    std::string_view shape = valueOf(header, "shape");
+        return makeError(Errc::Unsupported, say(Msg::NpyType, name, plainWord(descr)));
+    std::string_view shape = headerValue(header, "shape");
     if (!shape.starts_with('('))
-        return bad("it has no shape");
+        return bad(say(Msg::NpyNoShape));
     std::int64_t count = 1;
     for (std::size_t at = 1; at < shape.size() && shape[at] != ')';) {
         if (shape[at] == ',' || shape[at] == ' ') {
@@ -96,15 +130,15 @@ Result<graph::HostTensor> parseNpy(std::string_view bytes, std::string_view name
         std::int64_t dim = 0;
         const auto [end, error] = std::from_chars(shape.data() + at, shape.data() + shape.size(), dim);
         if (error != std::errc() || dim < 0 || (dim > 0 && count > (std::int64_t{1} << 40) / dim))
-            return bad("its shape is damaged");
-        if (type.shape.size() == kMaxRank)
-            return bad("it has more dimensions than any tensor");
+            return bad(say(Msg::NpyShape));
+        if (type.shape.size() == kMostDimensions)
+            return bad(say(Msg::NpyRank));
         type.shape.push_back(dim);
         count *= dim;
         at = static_cast<std::size_t>(end - shape.data());
     }
     if (static_cast<std::uint64_t>(count * sizeOf(type.dtype)) != bytes.size() - start - headerBytes)
-        return bad("its size does not fit its shape");
+        return bad(say(Msg::NpySize));
     graph::HostTensor tensor = graph::HostTensor::zeros(type);
     std::ranges::copy(std::as_bytes(std::span(bytes)).subspan(start + headerBytes),
                       tensor.bytes.begin()); // of either, none may be there
@@ -121,10 +155,8 @@ Result<std::string> formatNpy(const graph::HostTensor& tensor)
 {
     std::string_view descr;
     for (const Descr& d : kTypes)
-        if (d.dtype == tensor.type.dtype)
+        if (d.dtype == npyTypeOf(tensor.type.dtype))
             descr = d.text;
-    if (descr.empty())
-        return makeError(Errc::Unsupported, fmt::format(".npy files have no {}", toString(tensor.type.dtype)));
     std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
                                      fmt::join(tensor.type.shape, ", "), tensor.type.shape.size() == 1 ? "," : "");
     header.append(63 - (header.size() + 10) % 64, ' ');
@@ -153,4 +185,31 @@ std::vector<std::string> npyFileNames(const std::vector<deploy::PortInfo>& ports
     return names;
 }
 
-} // namespace lathe::cli
+Result<std::vector<std::optional<graph::HostTensor>>> readInputs(const std::vector<PortInfo>& ports,
+                                                                 const std::vector<std::string>& words)
+{
+    std::vector<std::optional<graph::HostTensor>> tensors(ports.size());
+    for (const std::string& word : words) {
+        // A name may hold '=' itself: the longest that is one counts.
+        std::size_t found = ports.size();
+        for (std::size_t i = 0; i < ports.size(); ++i)
+            if (word.starts_with(ports[i].name + "=")
+                && (found == ports.size() || ports[i].name.size() > ports[found].name.size()))
+                found = i;
+        if (found == ports.size()) {
+            const std::size_t equals = word.find('=');
+            if (equals == std::string::npos || equals == 0)
+                return makeError(Errc::InvalidArgument, say(Msg::InputForm, word));
+            std::vector<std::string> names;
+            for (const PortInfo& port : ports)
+                names.push_back(port.name);
+            return makeError(Errc::InvalidArgument, say(Msg::InputUnknown, word.substr(0, equals), std::move(names)));
+        }
+        if (tensors[found])
+            return makeError(Errc::InvalidArgument, say(Msg::InputTwice, ports[found].name));
+        LATHE_TRY_ASSIGN(tensors[found], readNpy(word.substr(ports[found].name.size() + 1), ports[found]));
+    }
+    return tensors;
+}
+
+} // namespace lathe::deploy
