@@ -46,8 +46,8 @@ ir::Expr highestValue(DType t)
     case DType::U16: return ir::intImm(std::numeric_limits<std::uint16_t>::max(), t);
     case DType::I32: return ir::intImm(std::numeric_limits<std::int32_t>::max(), t);
     case DType::U32: return ir::intImm(std::numeric_limits<std::uint32_t>::max(), t);
-    case DType::I64:
-    case DType::U64: return ir::intImm(std::numeric_limits<std::int64_t>::max(), t);
+    case DType::I64: return ir::intImm(std::numeric_limits<std::int64_t>::max(), t);
+    case DType::U64: return ir::intImm(-1, t); // all bits set
     case DType::F16:
     case DType::BF16:
     case DType::F32:

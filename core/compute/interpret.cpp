@@ -331,20 +331,27 @@ private:
             if (isF)
                 each([&](std::size_t l) { accumulator.f[l] = ir::maximum(accumulator.f[l], value.f[l]); });
             else
-                each([&](std::size_t l) { accumulator.i[l] = std::max(accumulator.i[l], value.i[l]); });
+                each([&](std::size_t l) {
+                    if (ir::lessThan(accumulator.i[l], value.i[l], program.valueType))
+                        accumulator.i[l] = value.i[l];
+                });
             break;
         case ir::Combiner::Min:
             if (isF)
                 each([&](std::size_t l) { accumulator.f[l] = ir::minimum(accumulator.f[l], value.f[l]); });
             else
-                each([&](std::size_t l) { accumulator.i[l] = std::min(accumulator.i[l], value.i[l]); });
+                each([&](std::size_t l) {
+                    if (ir::lessThan(value.i[l], accumulator.i[l], program.valueType))
+                        accumulator.i[l] = value.i[l];
+                });
             break;
         case ir::Combiner::ArgMax:
         case ir::Combiner::ArgMin: {
             const bool largest = program.combiner == ir::Combiner::ArgMax;
             each([&](std::size_t l) {
                 const bool better = isF ? (largest ? value.f[l] > accumulator.f[l] : value.f[l] < accumulator.f[l])
-                                        : (largest ? value.i[l] > accumulator.i[l] : value.i[l] < accumulator.i[l]);
+                                        : (largest ? ir::lessThan(accumulator.i[l], value.i[l], program.valueType)
+                                                   : ir::lessThan(value.i[l], accumulator.i[l], program.valueType));
                 if (!better)
                     return;
                 if (isF)
@@ -389,6 +396,9 @@ private:
                 t.i[l] = static_cast<std::int64_t>(value(l));
         };
         const auto u = [](std::int64_t v) { return static_cast<std::uint64_t>(v); };
+        // 64 bits without a sign: what depends on it.
+        const bool wide = instruction.type == DType::U64;
+        const auto less = [wide, u](std::int64_t x, std::int64_t y) { return wide ? u(x) < u(y) : x < y; };
         switch (instruction.code) {
         case OpCode::AddF: floats([&](std::size_t l) { return a.f[l] + b.f[l]; }); break;
         case OpCode::SubF: floats([&](std::size_t l) { return a.f[l] - b.f[l]; }); break;
@@ -405,26 +415,39 @@ private:
         case OpCode::AddI: ints([&](std::size_t l) { return u(a.i[l]) + u(b.i[l]); }); break;
         case OpCode::SubI: ints([&](std::size_t l) { return u(a.i[l]) - u(b.i[l]); }); break;
         case OpCode::MulI: ints([&](std::size_t l) { return u(a.i[l]) * u(b.i[l]); }); break;
-        case OpCode::FloorDivI: ints([&](std::size_t l) { return floorDivide(a.i[l], b.i[l]); }); break;
-        case OpCode::FloorModI: ints([&](std::size_t l) { return floorModulo(a.i[l], b.i[l]); }); break;
-        case OpCode::MinI: ints([&](std::size_t l) { return std::min(a.i[l], b.i[l]); }); break;
-        case OpCode::MaxI: ints([&](std::size_t l) { return std::max(a.i[l], b.i[l]); }); break;
+        case OpCode::FloorDivI:
+            if (wide)
+                ints([&](std::size_t l) { return b.i[l] == 0 ? 0 : u(a.i[l]) / u(b.i[l]); });
+            else
+                ints([&](std::size_t l) { return floorDivide(a.i[l], b.i[l]); });
+            break;
+        case OpCode::FloorModI:
+            if (wide)
+                ints([&](std::size_t l) { return b.i[l] == 0 ? 0 : u(a.i[l]) % u(b.i[l]); });
+            else
+                ints([&](std::size_t l) { return floorModulo(a.i[l], b.i[l]); });
+            break;
+        case OpCode::MinI: ints([&](std::size_t l) { return less(b.i[l], a.i[l]) ? b.i[l] : a.i[l]; }); break;
+        case OpCode::MaxI: ints([&](std::size_t l) { return less(a.i[l], b.i[l]) ? b.i[l] : a.i[l]; }); break;
         case OpCode::EqI: ints([&](std::size_t l) { return a.i[l] == b.i[l]; }); break;
         case OpCode::NeI: ints([&](std::size_t l) { return a.i[l] != b.i[l]; }); break;
-        case OpCode::LtI: ints([&](std::size_t l) { return a.i[l] < b.i[l]; }); break;
-        case OpCode::LeI: ints([&](std::size_t l) { return a.i[l] <= b.i[l]; }); break;
-        case OpCode::GtI: ints([&](std::size_t l) { return a.i[l] > b.i[l]; }); break;
-        case OpCode::GeI: ints([&](std::size_t l) { return a.i[l] >= b.i[l]; }); break;
+        case OpCode::LtI: ints([&](std::size_t l) { return less(a.i[l], b.i[l]); }); break;
+        case OpCode::LeI: ints([&](std::size_t l) { return !less(b.i[l], a.i[l]); }); break;
+        case OpCode::GtI: ints([&](std::size_t l) { return less(b.i[l], a.i[l]); }); break;
+        case OpCode::GeI: ints([&](std::size_t l) { return !less(a.i[l], b.i[l]); }); break;
         case OpCode::And: ints([&](std::size_t l) { return (a.i[l] & b.i[l]) != 0; }); break;
         case OpCode::AndNot: ints([&](std::size_t l) { return a.i[l] != 0 && b.i[l] == 0; }); break;
         case OpCode::Or: ints([&](std::size_t l) { return (a.i[l] | b.i[l]) != 0; }); break;
         case OpCode::Not: ints([&](std::size_t l) { return a.i[l] == 0; }); break;
         case OpCode::Select: ints([&](std::size_t l) { return a.i[l] != 0 ? b.i[l] : c.i[l]; }); break;
-        case OpCode::IntToFloat: floats([&](std::size_t l) { return static_cast<double>(a.i[l]); }); break;
+        case OpCode::IntToFloat:
+            floats([&](std::size_t l) { return wide ? static_cast<double>(u(a.i[l])) : static_cast<double>(a.i[l]); });
+            break;
         case OpCode::FloatToInt: ints([&](std::size_t l) { return ir::saturate(a.f[l], instruction.type); }); break;
         case OpCode::RoundFloat: floats([&](std::size_t l) { return roundTo(instruction.type, a.f[l]); }); break;
         case OpCode::WrapInt: ints([&](std::size_t l) { return ir::wrap(a.i[l], instruction.type); }); break;
-        case OpCode::AbsI: ints([&](std::size_t l) { return a.i[l] < 0 ? 0 - u(a.i[l]) : u(a.i[l]); }); break;
+        case OpCode::AbsI: ints([&](std::size_t l) { return a.i[l] < 0 && !wide ? 0 - u(a.i[l]) : u(a.i[l]); }); break;
+        case OpCode::PowerI: ints([&](std::size_t l) { return ir::power(a.i[l], b.i[l], instruction.type); }); break;
         case OpCode::Call1: floats([&](std::size_t l) { return instruction.call1(a.f[l]); }); break;
         case OpCode::Call2: floats([&](std::size_t l) { return instruction.call2(a.f[l], b.f[l]); }); break;
         case OpCode::Call3: floats([&](std::size_t l) { return instruction.call3(a.f[l], b.f[l], c.f[l]); }); break;

@@ -79,6 +79,7 @@ public:
             body = body->operands[0];
         }
         m_program.valueIsFloat = isFloat(body->dtype);
+        m_program.valueType = body->dtype;
         m_program.value = compile(body, kNoGuard);
         if (m_problem)
             return *std::move(m_problem);
@@ -145,7 +146,7 @@ private:
     {
         const std::int32_t a = compile(e.operands[0], guard);
         const std::int32_t b = compile(e.operands[1], guard);
-        return emit(isFloat(e.operands[0]->dtype) ? ifFloat : ifInt, a, b);
+        return emit(isFloat(e.operands[0]->dtype) ? ifFloat : ifInt, a, b, -1, e.operands[0]->dtype);
     }
 
     std::int32_t compileNew(const ir::Expr& expr, std::int32_t guard)
@@ -219,7 +220,7 @@ private:
         const std::int32_t x = compile(e.operands[0], guard);
         const bool fromFloat = isFloat(e.operands[0]->dtype);
         if (isFloat(e.dtype)) {
-            const std::int32_t value = fromFloat ? x : emit(OpCode::IntToFloat, x);
+            const std::int32_t value = fromFloat ? x : emit(OpCode::IntToFloat, x, -1, -1, e.operands[0]->dtype);
             return e.dtype == DType::F64 ? value : emit(OpCode::RoundFloat, value, -1, -1, e.dtype);
         }
         return emit(fromFloat ? OpCode::FloatToInt : OpCode::WrapInt, x, -1, -1, e.dtype);
@@ -234,7 +235,10 @@ private:
             floats &= isFloat(operand->dtype);
         }
         if (e.name == "abs" && arguments.size() == 1 && !floats)
-            return emit(OpCode::AbsI, arguments[0]);
+            return emit(OpCode::AbsI, arguments[0], -1, -1, e.dtype);
+        if (e.name == "pow" && arguments.size() == 2 && !isFloat(e.dtype))
+            return emit(OpCode::WrapInt, emit(OpCode::PowerI, arguments[0], arguments[1], -1, e.dtype), -1, -1,
+                        e.dtype);
         if (const auto bits = ir::findBitIntrinsic(e.name); bits != nullptr && arguments.size() == 2 && !floats) {
             Instruction instruction{};
             instruction.code = OpCode::CallBits;

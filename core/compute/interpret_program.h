@@ -55,6 +55,7 @@ enum class OpCode : std::uint8_t
     RoundFloat, ///< to the precision of `type`
     WrapInt, ///< to the range of `type`
     AbsI,
+    PowerI,
     Call1,
     Call2,
     Call3,
@@ -65,7 +66,7 @@ enum class OpCode : std::uint8_t
 struct Instruction
 {
     OpCode code = OpCode::AddF;
-    DType type = DType::F64;
+    DType type = DType::F64; ///< of the result of rounding and wrapping, else of the first operand
     std::int32_t target = -1;
     std::int32_t a = -1, b = -1, c = -1; ///< registers; Load: a = guard or -1, b = position in Program::loads
     union
@@ -102,6 +103,7 @@ struct Program
     std::int32_t registers = 0;
     std::int32_t value = -1; ///< register of the body, or of the source of the reduction
     bool valueIsFloat = true;
+    DType valueType = DType::F64;
     bool resultIsFloat = true;
     bool isReduce = false;
     ir::Combiner combiner = ir::Combiner::Sum;

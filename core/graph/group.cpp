@@ -189,18 +189,21 @@ private:
             const ValueId id = m_group.inputs[i];
             const Value& value = m_graph.value(id);
             std::vector<std::int64_t> shape = value.shape;
+            DType dtype = value.dtype;
             if (id == m_transformed) {
                 const Node& conv = m_graph.node(m_group.anchor);
                 const bool nhwc = attrString(conv, "layout", "NCHW") == "NHWC";
                 LATHE_TRY_ASSIGN(m_recipe, compute::winogradWeightRecipe(
                                                value.shape, value.dtype, winogradTile(m_algorithm),
                                                nhwc ? compute::ImageLayout::Nhwc : compute::ImageLayout::Nchw));
-                shape = m_recipe->ops[static_cast<std::size_t>(m_recipe->outputs.front())].shape;
+                const compute::Op& transformed = m_recipe->ops[static_cast<std::size_t>(m_recipe->outputs.front())];
+                shape = transformed.shape;
+                dtype = transformed.dtype;
             } else if (m_shortOperands && value.constant && !isWeight(id)) {
                 while (shape.size() > 1 && shape.front() == 1)
                     shape.erase(shape.begin());
             }
-            const compute::Tensor tensor = m_builder.placeholder("placeholder", std::move(shape), value.dtype);
+            const compute::Tensor tensor = m_builder.placeholder("placeholder", std::move(shape), dtype);
             m_builder.setAttr(tensor, kInputAttr, static_cast<std::int64_t>(i));
             m_tensors.emplace(id, tensor);
         }

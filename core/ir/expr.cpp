@@ -276,7 +276,9 @@ Expr cast(DType dtype, Expr value)
     if (value->dtype == dtype)
         return value;
     if (isInt(value) && isFloat(dtype))
-        return floatImm(static_cast<double>(value->intValue), dtype);
+        return floatImm(value->dtype == DType::U64 ? static_cast<double>(static_cast<std::uint64_t>(value->intValue))
+                                                   : static_cast<double>(value->intValue),
+                        dtype);
     if (isInt(value) && (dtype == DType::I32 || dtype == DType::I64))
         return intImm(dtype == DType::I32 ? static_cast<std::int32_t>(value->intValue) : value->intValue, dtype);
     // Narrow literals keep their value where it fits; a cast that wraps is left to be evaluated.

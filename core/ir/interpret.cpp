@@ -27,6 +27,7 @@ struct Code
     Scalar literal;
     Intrinsic intrinsic = nullptr;
     BitIntrinsic bits = nullptr; ///< a Call of two integers
+    bool isPower = false; ///< of integers, which doubles do not hold
     std::vector<Code> operands;
 };
 
@@ -106,6 +107,7 @@ private:
         if (e->kind == ExprKind::Call) {
             out.bits = isFloat(e->dtype) || e->operands.size() != 2 ? nullptr : findBitIntrinsic(e->name);
             out.intrinsic = findIntrinsic(e->name);
+            out.isPower = e->name == "pow" && !isFloat(e->dtype);
             if ((out.intrinsic == nullptr && out.bits == nullptr) || e->operands.size() > 3)
                 return makeError(Errc::Unsupported, fmt::format("the interpreter has no intrinsic '{}'", e->name));
         }
@@ -246,6 +248,8 @@ private:
     {
         if (e.bits != nullptr)
             return roundTo({0, e.bits(evaluate(e.operands[0]).i, evaluate(e.operands[1]).i)}, e.dtype);
+        if (!isFloat(e.dtype) && e.isPower)
+            return roundTo({0, power(evaluate(e.operands[0]).i, evaluate(e.operands[1]).i, e.dtype)}, e.dtype);
         double arguments[3] = {};
         for (std::size_t i = 0; i < e.operands.size(); ++i) {
             const Scalar v = evaluate(e.operands[i]);
@@ -277,26 +281,29 @@ private:
     Scalar integerOperation(const Code& e, std::int64_t a, std::int64_t b)
     {
         const auto wrapped = [&e](std::int64_t v) { return roundTo({0, v}, e.dtype); };
+        const auto u = [](std::int64_t v) { return static_cast<std::uint64_t>(v); };
+        const auto less = [&e](std::int64_t x, std::int64_t y) { return lessThan(x, y, e.operandType); };
         switch (e.kind) {
-        case ExprKind::Add: return wrapped(a + b);
-        case ExprKind::Sub: return wrapped(a - b);
-        case ExprKind::Mul:
-            return wrapped(static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)));
+        case ExprKind::Add: return wrapped(static_cast<std::int64_t>(u(a) + u(b)));
+        case ExprKind::Sub: return wrapped(static_cast<std::int64_t>(u(a) - u(b)));
+        case ExprKind::Mul: return wrapped(static_cast<std::int64_t>(u(a) * u(b)));
         case ExprKind::FloorDiv:
         case ExprKind::FloorMod:
             if (b == 0) {
                 fail(fmt::format("kernel {} divides by zero", m_program.nest.name));
                 return {};
             }
+            if (e.operandType == DType::U64)
+                return {0, static_cast<std::int64_t>(e.kind == ExprKind::FloorDiv ? u(a) / u(b) : u(a) % u(b))};
             return wrapped(e.kind == ExprKind::FloorDiv ? floorDivide(a, b) : floorModulo(a, b));
-        case ExprKind::Min: return {0, std::min(a, b)};
-        case ExprKind::Max: return {0, std::max(a, b)};
+        case ExprKind::Min: return {0, less(b, a) ? b : a};
+        case ExprKind::Max: return {0, less(a, b) ? b : a};
         case ExprKind::Eq: return {0, a == b};
         case ExprKind::Ne: return {0, a != b};
-        case ExprKind::Lt: return {0, a < b};
-        case ExprKind::Le: return {0, a <= b};
-        case ExprKind::Gt: return {0, a > b};
-        default: return {0, a >= b};
+        case ExprKind::Lt: return {0, less(a, b)};
+        case ExprKind::Le: return {0, !less(b, a)};
+        case ExprKind::Gt: return {0, less(b, a)};
+        default: return {0, !less(a, b)};
         }
     }
 

@@ -158,6 +158,27 @@ std::int64_t saturate(double value, DType t)
                            : static_cast<std::int64_t>(value);
 }
 
+bool lessThan(std::int64_t a, std::int64_t b, DType t)
+{
+    return t == DType::U64 ? static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b) : a < b;
+}
+
+std::int64_t power(std::int64_t base, std::int64_t exponent, DType t)
+{
+    if (isSigned(t) && exponent < 0) {
+        if (base == 1)
+            return 1;
+        return base != -1 ? 0 : exponent % 2 == 0 ? 1 : -1;
+    }
+    std::uint64_t result = 1, square = static_cast<std::uint64_t>(base);
+    for (auto left = static_cast<std::uint64_t>(exponent); left > 0; left /= 2) {
+        if (left % 2 == 1)
+            result *= square;
+        square *= square;
+    }
+    return static_cast<std::int64_t>(result);
+}
+
 double minimum(double a, double b)
 {
     return a < b || std::isnan(a) ? a : b;

@@ -25,6 +25,11 @@ Scalar convert(Scalar value, DType from, DType to);
 std::int64_t wrap(std::int64_t v, DType t);
 /// The integer nearest to `value` towards zero that `t` holds: its ends for what lies beyond them, 0 for not-a-number.
 std::int64_t saturate(double value, DType t);
+/// The order of two integers of a type, whose 64 bits they hold.
+bool lessThan(std::int64_t a, std::int64_t b, DType t);
+/// base^exponent in 64 bits, which wraps around. A negative exponent gives 0 but of 1 and -1. Of a type without a sign
+/// no exponent is negative.
+std::int64_t power(std::int64_t base, std::int64_t exponent, DType t);
 /// Not-a-number if one of them is; which zero, where both are zeros, is not said.
 double minimum(double a, double b);
 double maximum(double a, double b);

@@ -453,6 +453,16 @@ private:
                               ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), ir::intImm(0, m_op.dtype))});
     }
 
+    /// Whether the loops of the reduction are the operation's own, in their order.
+    bool reducesInOrder() const
+    {
+        auto next = static_cast<std::int32_t>(m_op.shape.size());
+        for (const Iterator& iterator : m_stage.iters)
+            if (iterator.kind == IterKind::Reduce && iterator.id != next++)
+                return false;
+        return next == static_cast<std::int32_t>(m_op.shape.size() + m_op.reduceExtents.size());
+    }
+
     Stmt indexUpdate()
     {
         const Expr& body = m_bounds.bodies[0];
@@ -463,7 +473,12 @@ private:
         position = ir::cast(m_op.dtype, ir::simplify(position, m_lowering.program.ranges));
         const Expr held = ir::load(m_best, value->dtype, ownIndices());
         std::vector<Expr> conditions = guards(false, true);
-        conditions.push_back(body->combiner == ir::Combiner::ArgMax ? value > held : value < held);
+        Expr better = body->combiner == ir::Combiner::ArgMax ? value > held : value < held;
+        if (!reducesInOrder()) { // of equal ones the first counts
+            const Expr place = ir::load(m_lowering.buffers[m_id][0], m_op.dtype, ownIndices());
+            better = better || (ir::eq(value, held) && position < place);
+        }
+        conditions.push_back(better);
         return guarded(conditions, ir::makeBlock({ir::makeStore(m_best, ownIndices(), value),
                                                   ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), position)}));
     }

@@ -303,6 +303,41 @@ private slots:
             QCOMPARE(valuesOf<std::uint16_t>(model.compiled(name)), std::vector<std::uint16_t>(2, 0x5640));
     }
 
+    void sumsOfProductsOfHalfFloatsKeepTheirDigits()
+    {
+        constexpr std::int64_t kCount = 4096; // f16 counts to 2048
+        const std::vector<std::uint16_t> ones(kCount, 0x3c00);
+        CompiledModel model;
+        model.input("x", wire::Float16, {1, kCount}, ones);
+        model.input("w", wire::Float16, {kCount, 1}, ones);
+        model.input("image", wire::Float16, {1, 16, 16, 16}, ones);
+        model.input("kernel", wire::Float16, {1, 16, 16, 16}, ones);
+        model.node("MatMul", {"x", "w"}, "product");
+        model.node("Conv", {"image", "kernel"}, "convolution");
+        must(model.compile());
+        for (const char* name : {"product", "convolution"})
+            QCOMPARE(valuesOf<std::uint16_t>(model.compiled(name)), std::vector<std::uint16_t>{0x6c00}); // 4096
+    }
+
+    void functionsOfHalfFloatsRoundOnce()
+    {
+        CompiledModel model;
+        const std::vector<std::uint16_t> x = {0x7b53, 0xbe00, 0x3800, 0xc580}; // 60000, -1.5, 0.5, -5.5
+        model.input("x", wire::Float16, {4}, x);
+        model.model().opset = 20;
+        for (const char* op : {"Asinh", "Sinh", "Gelu", "Mish", "Softplus", "HardSwish", "Softmax"})
+            model.node(op, {"x"}, op);
+        must(model.compile());
+        for (const char* op : {"Asinh", "Sinh", "Gelu", "Mish", "Softplus", "HardSwish", "Softmax"}) {
+            const auto got = valuesOf<std::uint16_t>(model.compiled(op));
+            const auto want = valuesOf<std::uint16_t>(model.evaluated(op)); // in double, rounded
+            for (std::size_t i = 0; i < x.size(); ++i)
+                QVERIFY2(
+                    std::abs(int{got[i]} - int{want[i]}) <= 1,
+                    qPrintable(QString("%1 at %2: %3, not %4").arg(op).arg(i).arg(got[i], 0, 16).arg(want[i], 0, 16)));
+        }
+    }
+
     void zerosAreQuantizedAsZeros()
     {
         CompiledModel model;

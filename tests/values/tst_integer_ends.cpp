@@ -189,6 +189,51 @@ private slots:
         QCOMPARE(valuesOf<std::int64_t>(model.compiled("places")), (std::vector<std::int64_t>{1, 3, 0}));
     }
 
+    void numbersOf64BitsWithoutASign()
+    {
+        using Numbers = std::vector<std::uint64_t>;
+        constexpr std::uint64_t kHigh = std::uint64_t{1} << 63, kMost = std::numeric_limits<std::uint64_t>::max();
+        CompiledModel model;
+        model.input("x", wire::Uint64, {4}, Numbers{kHigh, kMost, 5, kHigh + 7});
+        model.input("y", wire::Uint64, {4}, Numbers{kHigh - 1, 3, kMost, 10});
+        model.node("Greater", {"x", "y"}, "greater");
+        model.node("Max", {"x", "y"}, "max");
+        model.node("Div", {"x", "y"}, "quotient");
+        model.node("Mod", {"x", "y"}, "rest");
+        model.node("Cast", {"x"}, "float", wire::intAttribute("to", wire::Float));
+        model.node("ReduceMin", {"x"}, "least", wire::intAttribute("keepdims", 0));
+        must(model.compile());
+        for (const bool compiled : {true, false}) {
+            const auto of = [&](const char* name) -> const graph::HostTensor& {
+                return compiled ? model.compiled(name) : model.evaluated(name);
+            };
+            QCOMPARE(valuesOf<std::uint8_t>(of("greater")), (std::vector<std::uint8_t>{1, 1, 0, 1}));
+            QCOMPARE(valuesOf<std::uint64_t>(of("max")), (Numbers{kHigh, kMost, kMost, kHigh + 7}));
+            QCOMPARE(valuesOf<std::uint64_t>(of("quotient")), (Numbers{1, kMost / 3, 0, (kHigh + 7) / 10}));
+            QCOMPARE(valuesOf<std::uint64_t>(of("rest")), (Numbers{1, kMost % 3, 5, (kHigh + 7) % 10}));
+            QCOMPARE(valuesOf<float>(of("float")), (std::vector<float>{0x1p63F, 0x1p64F, 5, 0x1p63F}));
+            QCOMPARE(valuesOf<std::uint64_t>(of("least")), (Numbers{5}));
+        }
+    }
+
+    void powersAndProductsWrapAround()
+    {
+        CompiledModel model;
+        model.input("x", wire::Int64, {5}, std::vector<std::int64_t>{200'000'001, 3, -3, -1, 2});
+        model.input("n", wire::Int64, {5}, std::vector<std::int64_t>{2, 40, 41, -3, 64});
+        model.input("a", wire::Int32, {1, 2}, std::vector<std::int32_t>{2'000'000'000, 2'000'000'000});
+        model.input("b", wire::Int32, {2, 1}, std::vector<std::int32_t>{2, 1});
+        model.node("Pow", {"x", "n"}, "power");
+        model.node("MatMul", {"a", "b"}, "product");
+        must(model.compile());
+        const std::vector<std::int64_t> powers{40'000'000'400'000'001, -6289078614652622815, 420491770248316829, -1, 0};
+        const std::vector<std::int32_t> products{1'705'032'704};
+        for (const graph::HostTensor* tensor : {&model.compiled("power"), &model.evaluated("power")})
+            QCOMPARE(valuesOf<std::int64_t>(*tensor), powers);
+        for (const graph::HostTensor* tensor : {&model.compiled("product"), &model.evaluated("product")})
+            QCOMPARE(valuesOf<std::int32_t>(*tensor), products);
+    }
+
     void indicesOutOfRangeTakeTheNearest()
     {
         constexpr std::int64_t kFar = (std::int64_t{1} << 32) + 1;

@@ -42,7 +42,7 @@ Tensor conv2d(DagBuilder& b, Tensor data, Tensor weight, const Conv2dParams& p, 
     const ImageAxes dims = imageAxes(p.layout);
     const std::int64_t oh = convExtent(in[dims.height], kh, p.strides[0], p.padding[0], p.padding[2], p.dilation[0]);
     const std::int64_t ow = convExtent(in[dims.width], kw, p.strides[1], p.padding[1], p.padding[3], p.dilation[1]);
-    const DType type = p.outType.value_or(b.dtype(data));
+    const DType outType = p.outType.value_or(b.dtype(data)), type = sumType(outType);
 
     const bool oldName = !nchw && era != NameEra::Nested;
     const Tensor padded = padImage(b, data, p.layout, p.padding, oldName ? "PaddedInput" : "pad_temp");
@@ -72,7 +72,7 @@ Tensor conv2d(DagBuilder& b, Tensor data, Tensor weight, const Conv2dParams& p, 
                                b.at(weight, {r[0], r[1], r[2], a[3]}), type);
                        });
     markLayoutFree(b, out, weight);
-    return out;
+    return rounded(b, out, outType);
 }
 
 Tensor depthwiseConv2d(DagBuilder& b, Tensor data, Tensor weight, const Conv2dParams& p, NameEra)
@@ -87,7 +87,7 @@ Tensor depthwiseConv2d(DagBuilder& b, Tensor data, Tensor weight, const Conv2dPa
     const std::int64_t outChannels = in[dims.channel] * multiplier;
     const std::int64_t oh = convExtent(in[dims.height], kh, p.strides[0], p.padding[0], p.padding[2], p.dilation[0]);
     const std::int64_t ow = convExtent(in[dims.width], kw, p.strides[1], p.padding[1], p.padding[3], p.dilation[1]);
-    const DType type = p.outType.value_or(b.dtype(data));
+    const DType outType = p.outType.value_or(b.dtype(data)), type = sumType(outType);
 
     const Tensor padded = padImage(b, data, p.layout, p.padding, "PaddedInput");
     const std::vector<std::pair<std::string, std::int64_t>> reduceAxes{{"di", kh}, {"dj", kw}};
@@ -109,7 +109,7 @@ Tensor depthwiseConv2d(DagBuilder& b, Tensor data, Tensor weight, const Conv2dPa
                        ir::Combiner::Sum, reduceAxes,
                        [&](const Exprs& a, const Exprs& r) { return body(a[0], a[3], a[1], a[2], r); });
     markLayoutFree(b, out, weight);
-    return out;
+    return rounded(b, out, outType);
 }
 
 } // namespace lathe::compute

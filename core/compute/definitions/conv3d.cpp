@@ -20,7 +20,7 @@ Tensor conv3d(DagBuilder& b, Tensor data, Tensor weight, const Conv3dParams& p, 
     const std::int64_t outChannels = channelsFirst ? kernel[0] : kernel[4];
     const std::array<std::size_t, 3> spatial = spatialAxes<3>(p.layout);
     const std::size_t channel = channelsFirst ? 1 : 4;
-    const DType type = p.outType.value_or(b.dtype(data));
+    const DType outType = p.outType.value_or(b.dtype(data)), type = sumType(outType);
 
     std::vector<std::int64_t> outShape = in;
     outShape[channel] = outChannels;
@@ -58,7 +58,7 @@ Tensor conv3d(DagBuilder& b, Tensor data, Tensor weight, const Conv3dParams& p, 
             return ir::cast(type, b.at(padded, at)) * ir::cast(type, b.at(weight, tap));
         });
     markLayoutFree(b, out, weight);
-    return out;
+    return rounded(b, out, outType);
 }
 
 } // namespace lathe::compute

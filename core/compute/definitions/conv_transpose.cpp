@@ -65,19 +65,22 @@ Tensor convTranspose(DagBuilder& b, Tensor data, Tensor weight, const ConvTransp
     const std::string name = N == 2 ? "conv2d_transpose" : "conv3d_transpose";
     const std::string tag = name
                             + (N == 2 ? (channelsFirst ? "_nchw" : "_nhwc") : (channelsFirst ? "_ncdhw" : "_ndhwc"));
-    return b.reduce(name, outShape, axisNames, tag, ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) {
-        const ir::Expr& c = a[channel];
-        const ir::Expr ci = p.groups == 1 ? r[0] : ir::floorDiv(c, index(groupOut)) * index(groupIn) + r[0];
-        const ir::Expr co = p.groups == 1 ? c : ir::floorMod(c, index(groupOut));
-        Exprs at = a, taps;
-        at[channel] = ci;
-        for (std::size_t i = 0; i < N; ++i) {
-            at[spatial[i]] = a[spatial[i]] + r[i + 1] * index(p.dilation[i]);
-            taps.push_back(index(k[i] - 1) - r[i + 1]);
-        }
-        taps.insert(channelsFirst ? taps.begin() : taps.end(), {ci, co});
-        return b.at(spread, at) * b.at(weight, taps);
-    });
+    const DType type = sumType(b.dtype(data));
+    const Tensor out = b.reduce(
+        name, outShape, axisNames, tag, ir::Combiner::Sum, reduceAxes, [&](const Exprs& a, const Exprs& r) {
+            const ir::Expr& c = a[channel];
+            const ir::Expr ci = p.groups == 1 ? r[0] : ir::floorDiv(c, index(groupOut)) * index(groupIn) + r[0];
+            const ir::Expr co = p.groups == 1 ? c : ir::floorMod(c, index(groupOut));
+            Exprs at = a, taps;
+            at[channel] = ci;
+            for (std::size_t i = 0; i < N; ++i) {
+                at[spatial[i]] = a[spatial[i]] + r[i + 1] * index(p.dilation[i]);
+                taps.push_back(index(k[i] - 1) - r[i + 1]);
+            }
+            taps.insert(channelsFirst ? taps.begin() : taps.end(), {ci, co});
+            return ir::cast(type, b.at(spread, at)) * ir::cast(type, b.at(weight, taps));
+        });
+    return rounded(b, out, b.dtype(data));
 }
 
 template Tensor convTranspose<2>(DagBuilder&, Tensor, Tensor, const ConvTransposeParams<2>&);

@@ -24,14 +24,14 @@ Tensor dense(DagBuilder& b, Tensor data, Tensor weight, NameEra era, std::option
     const std::int64_t rows = b.shape(data)[0];
     const std::int64_t depth = b.shape(data)[1];
     const std::int64_t columns = b.shape(weight)[0];
-    const DType type = outType.value_or(b.dtype(data));
+    const DType resultType = outType.value_or(b.dtype(data)), type = sumType(resultType);
     const Tensor out = b.reduce(
         era == NameEra::Nested ? "T_matmul_NT" : "T_dense", {rows, columns}, {"i", "j"}, "dense", ir::Combiner::Sum,
         {{"k", depth}}, [&](const Exprs& a, const Exprs& r) {
             return ir::cast(type, b.at(data, {a[0], r[0]})) * ir::cast(type, b.at(weight, {a[1], r[0]}));
         });
     markLayoutFree(b, out, weight);
-    return out;
+    return rounded(b, out, resultType);
 }
 
 Tensor matmul(DagBuilder& b, Tensor left, Tensor right, const MatmulParams& p, NameEra era)
@@ -42,7 +42,7 @@ Tensor matmul(DagBuilder& b, Tensor left, Tensor right, const MatmulParams& p, N
     const std::int64_t rows = ls[ls.size() - (p.transposeA ? 1 : 2)];
     const std::int64_t depth = ls[ls.size() - (p.transposeA ? 2 : 1)];
     const std::int64_t columns = rs[rs.size() - (p.transposeB ? 2 : 1)];
-    const DType type = p.outType.value_or(b.dtype(left));
+    const DType resultType = p.outType.value_or(b.dtype(left)), type = sumType(resultType);
 
     std::vector<std::int64_t> shape = batch;
     shape.push_back(rows);
@@ -74,7 +74,7 @@ Tensor matmul(DagBuilder& b, Tensor left, Tensor right, const MatmulParams& p, N
             return x * y;
         });
     markLayoutFree(b, out, right);
-    return out;
+    return rounded(b, out, resultType);
 }
 
 Tensor biasAdd(DagBuilder& b, Tensor data, Tensor bias, std::int64_t axis)

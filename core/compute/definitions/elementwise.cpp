@@ -4,6 +4,7 @@
 #include "core/support/check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numbers>
 
@@ -21,6 +22,22 @@ ir::Expr intrinsic(const char* name, const ir::Expr& x)
 ir::Expr lit(double value, const ir::Expr& like)
 {
     return constant(value, like->dtype);
+}
+
+/// As lit(); of integers within the ends of their type.
+ir::Expr bound(double value, const ir::Expr& like)
+{
+    const DType t = like->dtype;
+    if (isFloat(t))
+        return lit(value, like);
+    const int bits = static_cast<int>(sizeOf(t) * 8) - (isSigned(t) ? 1 : 0);
+    const std::uint64_t largest = ~std::uint64_t{0} >> (64 - bits);
+    if (value >= std::ldexp(1.0, bits))
+        return ir::intImm(static_cast<std::int64_t>(largest), t);
+    if (value <= (isSigned(t) ? -std::ldexp(1.0, bits) : 0.0))
+        return ir::intImm(isSigned(t) ? static_cast<std::int64_t>(~largest) : 0, t);
+    return ir::intImm(
+        value < 0 ? static_cast<std::int64_t>(value) : static_cast<std::int64_t>(static_cast<std::uint64_t>(value)), t);
 }
 
 /// min(max(x, low), high) of constants.
@@ -171,6 +188,37 @@ ir::Expr divide(const ir::Expr& x, const ir::Expr& y)
     return quotient + ir::select(inexact && negative, lit(1, x), lit(0, x));
 }
 
+ir::Expr applySteps(Unary op, const ir::Expr& x);
+
+/// Whether a function takes several operations, of which each would round.
+bool hasSteps(Unary op)
+{
+    switch (op) {
+    case Unary::Tan:
+    case Unary::Asin:
+    case Unary::Acos:
+    case Unary::Sinh:
+    case Unary::Cosh:
+    case Unary::Asinh:
+    case Unary::Acosh:
+    case Unary::Atanh:
+    case Unary::Softplus:
+    case Unary::Silu:
+    case Unary::Gelu:
+    case Unary::GeluTanh:
+    case Unary::HardSwish:
+    case Unary::Mish: return true;
+    default: return false;
+    }
+}
+
+/// Of half floats in f32, rounded once at the end.
+template<typename Function>
+ir::Expr inSteps(const ir::Expr& x, Function&& function)
+{
+    return ir::cast(x->dtype, function(ir::cast(sumType(x->dtype), x)));
+}
+
 /// A stage with the shape of x, a value per element.
 template<typename Body>
 Tensor elementwise(DagBuilder& b, const char* name, Tensor x, Body&& body)
@@ -183,6 +231,15 @@ Tensor elementwise(DagBuilder& b, const char* name, Tensor x, Body&& body)
 } // namespace
 
 ir::Expr applyUnary(Unary op, const ir::Expr& x)
+{
+    if (hasSteps(op))
+        return inSteps(x, [op](const ir::Expr& v) { return applySteps(op, v); });
+    return applySteps(op, x);
+}
+
+namespace {
+
+ir::Expr applySteps(Unary op, const ir::Expr& x)
 {
     switch (op) {
     case Unary::Relu: return ir::max(x, lit(0, x));
@@ -229,6 +286,8 @@ ir::Expr applyUnary(Unary op, const ir::Expr& x)
     return x;
 }
 
+} // namespace
+
 ir::Expr applyBinary(Binary op, const ir::Expr& x, const ir::Expr& y)
 {
     switch (op) {
@@ -238,12 +297,7 @@ ir::Expr applyBinary(Binary op, const ir::Expr& x, const ir::Expr& y)
     case Binary::Divide: return divide(x, y);
     case Binary::Maximum: return ir::max(x, y);
     case Binary::Minimum: return ir::min(x, y);
-    case Binary::Power:
-        if (!isFloat(x->dtype)) // exact while float64 holds all digits
-            return ir::cast(
-                x->dtype, ir::call("round", DType::F64,
-                                   {ir::call("pow", DType::F64, {ir::cast(DType::F64, x), ir::cast(DType::F64, y)})}));
-        return ir::call("pow", x->dtype, {x, y});
+    case Binary::Power: return ir::call("pow", x->dtype, {x, y}); // of integers too: they wrap around
     case Binary::Mod: return isFloat(x->dtype) ? ir::call("fmod", x->dtype, {x, y}) : ir::floorMod(x, y);
     case Binary::Equal: return ir::eq(x, y);
     case Binary::NotEqual: return ir::ne(x, y);
@@ -275,42 +329,51 @@ Tensor clip(DagBuilder& b, Tensor x, std::optional<double> low, std::optional<do
     return elementwise(b, "T_clip", x, [&](const ir::Expr& v) {
         ir::Expr result = v;
         if (high)
-            result = ir::min(result, lit(*high, v));
-        return low ? ir::max(result, lit(*low, v)) : result;
+            result = ir::min(result, bound(*high, v));
+        return low ? ir::max(result, bound(*low, v)) : result;
     });
 }
 
 Tensor leakyRelu(DagBuilder& b, Tensor x, double alpha)
 {
-    return elementwise(b, "T_leaky_relu", x,
-                       [&](const ir::Expr& v) { return ir::select(v > lit(0, v), v, v * lit(alpha, v)); });
+    return elementwise(b, "T_leaky_relu", x, [&](const ir::Expr& one) {
+        return inSteps(one, [&](const ir::Expr& v) { return ir::select(v > lit(0, v), v, v * lit(alpha, v)); });
+    });
 }
 
 Tensor elu(DagBuilder& b, Tensor x, double alpha)
 {
-    return elementwise(b, "T_elu", x, [&](const ir::Expr& v) {
-        return ir::select(v > lit(0, v), v, intrinsic("expm1", v) * lit(alpha, v));
+    return elementwise(b, "T_elu", x, [&](const ir::Expr& one) {
+        return inSteps(one, [&](const ir::Expr& v) {
+            return ir::select(v > lit(0, v), v, intrinsic("expm1", v) * lit(alpha, v));
+        });
     });
 }
 
 Tensor selu(DagBuilder& b, Tensor x, double alpha, double gamma)
 {
-    return elementwise(b, "T_selu", x, [&](const ir::Expr& v) {
-        return ir::select(v > lit(0, v), v * lit(gamma, v), intrinsic("expm1", v) * lit(alpha * gamma, v));
+    return elementwise(b, "T_selu", x, [&](const ir::Expr& one) {
+        return inSteps(one, [&](const ir::Expr& v) {
+            return ir::select(v > lit(0, v), v * lit(gamma, v), intrinsic("expm1", v) * lit(alpha * gamma, v));
+        });
     });
 }
 
 Tensor celu(DagBuilder& b, Tensor x, double alpha)
 {
-    return elementwise(b, "T_celu", x, [&](const ir::Expr& v) {
-        return ir::max(v, lit(0, v)) + ir::min(intrinsic("expm1", v * lit(1 / alpha, v)) * lit(alpha, v), lit(0, v));
+    return elementwise(b, "T_celu", x, [&](const ir::Expr& one) {
+        return inSteps(one, [&](const ir::Expr& v) {
+            return ir::max(v, lit(0, v))
+                   + ir::min(intrinsic("expm1", v * lit(1 / alpha, v)) * lit(alpha, v), lit(0, v));
+        });
     });
 }
 
 Tensor hardSigmoid(DagBuilder& b, Tensor x, double alpha, double beta)
 {
-    return elementwise(b, "T_hard_sigmoid", x,
-                       [&](const ir::Expr& v) { return clamp(v * lit(alpha, v) + lit(beta, v), 0, 1); });
+    return elementwise(b, "T_hard_sigmoid", x, [&](const ir::Expr& one) {
+        return inSteps(one, [&](const ir::Expr& v) { return clamp(v * lit(alpha, v) + lit(beta, v), 0, 1); });
+    });
 }
 
 Tensor thresholdedRelu(DagBuilder& b, Tensor x, double alpha)

@@ -78,7 +78,9 @@ Tensor reduceBy(DagBuilder& b, ir::Combiner combiner, Tensor x, const Reduced& o
     return b.reduce(name, over.shape(), over.names(), "comm_reduce", combiner, over.reduceAxes(),
                     [&](const Exprs& a, const Exprs& r) {
                         const ir::Expr one = b.at(x, over.operand(a, r));
-                        return value(combiner == ir::Combiner::Sum ? summand(one, over.count()) : one);
+                        if (combiner == ir::Combiner::Sum)
+                            return value(summand(one, over.count()));
+                        return value(combiner == ir::Combiner::Prod ? ir::cast(sumType(one->dtype), one) : one);
                     });
 }
 

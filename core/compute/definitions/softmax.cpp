@@ -46,6 +46,13 @@ Tensor rowMaximum(DagBuilder& b, Tensor data, const Rows& rows)
                     [&](const Exprs& a, const Exprs& r) { return b.at(data, rows.element(a, r[0])); });
 }
 
+/// Of half floats in f32: the difference of two would lose digits that the exponential turns into more.
+ir::Expr exponentialOf(const ir::Expr& value, const ir::Expr& largest)
+{
+    const DType type = sumType(value->dtype);
+    return applyUnary(Unary::Exp, ir::cast(type, value) - ir::cast(type, largest));
+}
+
 } // namespace
 
 Tensor softmax(DagBuilder& b, Tensor data, std::int64_t axis)
@@ -53,7 +60,7 @@ Tensor softmax(DagBuilder& b, Tensor data, std::int64_t axis)
     const Rows rows(b, data, axis);
     const Tensor maximum = rowMaximum(b, data, rows);
     const Tensor exponential = b.compute("T_softmax_exp", rows.shape, {}, "", [&](const Exprs& a) {
-        return applyUnary(Unary::Exp, b.at(data, a) - b.at(maximum, rows.row(a)));
+        return exponentialOf(b.at(data, a), b.at(maximum, rows.row(a)));
     });
     const Tensor sum = b.reduce("T_softmax_expsum", rows.reduced, {}, "", ir::Combiner::Sum,
                                 {{"k", rows.shape[rows.axis]}}, [&](const Exprs& a, const Exprs& r) {
@@ -70,13 +77,17 @@ Tensor logSoftmax(DagBuilder& b, Tensor data, std::int64_t axis)
     const Tensor maximum = rowMaximum(b, data, rows);
     const Tensor sum = b.reduce("T_softmax_expsum", rows.reduced, {}, "", ir::Combiner::Sum,
                                 {{"k", rows.shape[rows.axis]}}, [&](const Exprs& a, const Exprs& r) {
-                                    return summand(
-                                        applyUnary(Unary::Exp, b.at(data, rows.element(a, r[0])) - b.at(maximum, a)),
-                                        rows.shape[rows.axis]);
+                                    return summand(exponentialOf(b.at(data, rows.element(a, r[0])), b.at(maximum, a)),
+                                                   rows.shape[rows.axis]);
                                 });
     return b.compute("T_log_softmax_norm", rows.shape, {}, "log_softmax_output", [&](const Exprs& a) {
-        return b.at(data, a) - b.at(maximum, rows.row(a))
-               - ir::cast(b.dtype(data), applyUnary(Unary::Log, b.at(sum, rows.row(a))));
+        const DType type = b.dtype(data);
+        const ir::Expr logarithm = applyUnary(Unary::Log, b.at(sum, rows.row(a)));
+        if (sumType(type) != type) // rounded once
+            return ir::cast(type, ir::cast(sumType(type), b.at(data, a))
+                                      - ir::cast(sumType(type), b.at(maximum, rows.row(a)))
+                                      - ir::cast(sumType(type), logarithm));
+        return b.at(data, a) - b.at(maximum, rows.row(a)) - ir::cast(type, logarithm);
     });
 }
 

@@ -1,5 +1,7 @@
 #include "core/compute/definitions/spatial.h"
 
+#include "core/compute/definitions/elementwise.h"
+
 namespace lathe::compute {
 
 std::vector<std::string> axisNames(std::size_t rank)
@@ -21,7 +23,17 @@ ir::Expr summand(const ir::Expr& value, std::int64_t count)
         return value;
     if (count > kLongSum)
         return ir::cast(DType::F64, value);
-    return sizeOf(value->dtype) < sizeOf(DType::F32) ? ir::cast(DType::F32, value) : value;
+    return ir::cast(sumType(value->dtype), value);
+}
+
+DType sumType(DType type)
+{
+    return type == DType::F16 || type == DType::BF16 ? DType::F32 : type;
+}
+
+Tensor rounded(DagBuilder& b, Tensor sum, DType type)
+{
+    return b.dtype(sum) == type ? sum : cast(b, sum, type);
 }
 
 ir::Expr constant(double value, DType dtype)

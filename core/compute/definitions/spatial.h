@@ -45,6 +45,10 @@ ir::Expr constant(double value, DType dtype);
 /// Above so many summands a sum of f32 is kept in f64. In f32 its error would grow with their number, and hang on the
 /// order that a schedule gives them: 4e7 ones would sum to 1.7e7.
 constexpr std::int64_t kLongSum = 65'536;
+/// The type that sums of products are kept in: f32 for half floats, else the type itself.
+DType sumType(DType type);
+/// A sum in the type that it is asked for: no stage if it has that.
+Tensor rounded(DagBuilder& b, Tensor sum, DType type);
 /// One of `count` summands, in the type that the sum is kept in: f64 for long ones, f32 for those of half floats.
 ir::Expr summand(const ir::Expr& value, std::int64_t count);
 

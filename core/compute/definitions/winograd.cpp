@@ -102,7 +102,7 @@ Tensor conv2dWinograd(DagBuilder& b, Tensor data, Tensor transformedWeight, std:
     const bool nchw = p.layout == ImageLayout::Nchw;
     const ImageAxes dims = imageAxes(p.layout);
     const std::vector<std::int64_t> in = b.shape(data);
-    const DType type = b.dtype(data);
+    const DType outType = b.dtype(data), type = sumType(outType); // half floats are transformed and summed in f32
     const std::int64_t batch = in[0];
     const std::int64_t channels = in[dims.channel];
     const std::int64_t outChannels = b.shape(transformedWeight)[2];
@@ -123,7 +123,7 @@ Tensor conv2dWinograd(DagBuilder& b, Tensor data, Tensor transformedWeight, std:
             const ir::Expr n = ir::floorDiv(a[2], index(tilesHigh * tilesWide));
             const ir::Expr y = ir::floorMod(ir::floorDiv(a[2], index(tilesWide)), index(tilesHigh)) * index(m) + a[0];
             const ir::Expr x = ir::floorMod(a[2], index(tilesWide)) * index(m) + a[1];
-            return nchw ? b.at(padded, {n, a[3], y, x}) : b.at(padded, {n, y, x, a[3]});
+            return ir::cast(type, nchw ? b.at(padded, {n, a[3], y, x}) : b.at(padded, {n, y, x, a[3]}));
         });
 
     const Tensor matrixB = constMatrix(b, "B", matrices.b, alpha, alpha, type);
@@ -144,7 +144,7 @@ Tensor conv2dWinograd(DagBuilder& b, Tensor data, Tensor transformedWeight, std:
     const auto gather = [&](const ir::Expr& n, const ir::Expr& h, const ir::Expr& w, const ir::Expr& co) {
         const ir::Expr tile = n * index(tilesHigh) * index(tilesWide) + ir::floorDiv(h, index(m)) * index(tilesWide)
                               + ir::floorDiv(w, index(m));
-        return b.at(inverse, {ir::floorMod(h, index(m)), ir::floorMod(w, index(m)), tile, co});
+        return ir::cast(outType, b.at(inverse, {ir::floorMod(h, index(m)), ir::floorMod(w, index(m)), tile, co}));
     };
     if (nchw)
         return b.compute("conv2d_winograd", {batch, outChannels, oh, ow}, {"n", "co", "h", "w"}, "conv2d_winograd_nchw",
@@ -180,7 +180,7 @@ Result<DagPtr> winogradWeightRecipe(const std::vector<std::int64_t>& weightShape
             return ir::cast(DType::F64, w) * b.at(matrixG, {a[0], r[0]}) * b.at(matrixG, {a[1], r[1]});
         });
     const Tensor out = b.compute("transformed_weight", b.shape(wide), {"eps", "nu", "co", "ci"}, "",
-                                 [&](const Exprs& a) { return ir::cast(dtype, b.at(wide, a)); });
+                                 [&](const Exprs& a) { return ir::cast(sumType(dtype), b.at(wide, a)); });
     return std::move(b).finish({out});
 }
 

@@ -81,7 +81,8 @@ Result<std::int64_t> NodeReader::integer(std::string_view name, std::int64_t fal
 Result<double> NodeReader::number(std::string_view name, double fallback)
 {
     LATHE_TRY_ASSIGN(const AttributeProto* found, find(name, AttributeProto::FLOAT, "a number"));
-    return found ? static_cast<double>(found->f()) : fallback;
+    // The standard's attributes, and what stands for those that are missing, are f32.
+    return static_cast<double>(found ? found->f() : static_cast<float>(fallback));
 }
 
 Result<std::string> NodeReader::text(std::string_view name, std::string_view fallback)

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace lathe::graph::operators {
@@ -41,17 +42,28 @@ std::int64_t modInt(std::int64_t a, std::int64_t b)
     const std::int64_t rest = a % b;
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
-std::int64_t powInt(std::int64_t base, std::int64_t exponent)
+/// As numbers without a sign, which the 64 bits hold.
+template<typename F>
+std::int64_t ofUnsigned(std::int64_t a, std::int64_t b, F function)
 {
-    if (exponent < 0)
-        return base == 1 ? 1 : (base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0);
+    return static_cast<std::int64_t>(function(static_cast<Unsigned>(a), static_cast<Unsigned>(b)));
+}
+
+std::int64_t powUnsigned(std::int64_t base, std::int64_t exponent)
+{
     std::int64_t result = 1;
-    for (; exponent > 0; exponent /= 2) {
-        if (exponent % 2 == 1)
+    for (auto left = static_cast<Unsigned>(exponent); left > 0; left /= 2) {
+        if (left % 2 == 1)
             result = multiplyInt(result, base);
         base = multiplyInt(base, base);
     }
     return result;
+}
+std::int64_t powInt(std::int64_t base, std::int64_t exponent)
+{
+    if (exponent < 0)
+        return base == 1 ? 1 : (base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0);
+    return powUnsigned(base, exponent);
 }
 
 // Largest and smallest pass NaN on, as the field does.
@@ -111,7 +123,9 @@ Result<Types> inferBinary(Domain domain, InputTypes inputs)
     return Types{{domain == Domain::Comparison ? DType::Bool : dtype, std::move(shape)}};
 }
 
-OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinary function, IntBinary intFunction)
+/// `unsignedFunction` is of integers without a sign; null: the same.
+OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinary function, IntBinary intFunction,
+             IntBinary unsignedFunction = nullptr)
 {
     const bool divides = name == "divide" || name == "mod";
     return {name,
@@ -122,8 +136,8 @@ OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinar
             [definition](const Node&, Tensors inputs, ComputeContext& context) -> Result<compute::Tensor> {
                 return compute::binary(context.builder, definition, inputs[0], inputs[1]);
             },
-            [function, intFunction, divides](const Node&, std::span<const HostTensor* const> inputs,
-                                             std::span<HostTensor> outputs) -> Result<> {
+            [function, intFunction, unsignedFunction, divides](const Node&, std::span<const HostTensor* const> inputs,
+                                                               std::span<HostTensor> outputs) -> Result<> {
                 const TensorType& a = inputs[0]->type;
                 const TensorType& b = inputs[1]->type;
                 if (isFloat(a.dtype)) {
@@ -134,8 +148,10 @@ OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinar
                 const std::vector<std::int64_t> divisors = readInts(*inputs[1]);
                 if (divides && std::ranges::find(divisors, 0) != divisors.end())
                     return brokenRule("integers are divided by zero");
-                writeInts(outputs[0], applyBroadcast<std::int64_t>(outputs[0].type, a, b, readInts(*inputs[0]),
-                                                                   divisors, intFunction));
+                const IntBinary ofType = isSigned(a.dtype) || unsignedFunction == nullptr ? intFunction
+                                                                                          : unsignedFunction;
+                writeInts(outputs[0],
+                          applyBroadcast<std::int64_t>(outputs[0].type, a, b, readInts(*inputs[0]), divisors, ofType));
                 return {};
             },
             {.layout = LayoutRule::Elementwise, .demands = binaryDemands(definition)}};
@@ -143,9 +159,9 @@ OpDef binary(std::string_view name, Binary definition, Domain domain, FloatBinar
 
 /// The four operations of arithmetic, which passes know more of.
 OpDef arithmetic(std::string_view name, Binary definition, FloatBinary function, IntBinary intFunction, double neutral,
-                 const OpTraits& more)
+                 const OpTraits& more, IntBinary unsignedFunction = nullptr)
 {
-    OpDef entry = binary(name, definition, Domain::Number, function, intFunction);
+    OpDef entry = binary(name, definition, Domain::Number, function, intFunction, unsignedFunction);
     entry.traits = more;
     entry.traits.layout = LayoutRule::Elementwise;
     entry.traits.neutral = neutral;
@@ -166,7 +182,8 @@ OpDef comparison(std::string_view name, Binary definition)
 {
     return binary(
         name, definition, Domain::Comparison, [](double a, double b) { return Relation{}(a, b) ? 1.0 : 0.0; },
-        [](std::int64_t a, std::int64_t b) -> std::int64_t { return Relation{}(a, b) ? 1 : 0; });
+        [](std::int64_t a, std::int64_t b) -> std::int64_t { return Relation{}(a, b) ? 1 : 0; },
+        [](std::int64_t a, std::int64_t b) { return ofUnsigned(a, b, Relation()); });
 }
 
 OpDef bits(std::string_view name, Binary definition, Domain domain, IntBinary function)
@@ -251,16 +268,28 @@ std::span<const OpDef> broadcastOperators()
                    {.scale = ScaleRule::Sum, .lateFolding = LateFolding::Always}),
         arithmetic("multiply", Binary::Multiply, [](double a, double b) { return a * b; }, multiplyInt, 1,
                    {.scale = ScaleRule::Product, .mergesConstants = true, .lateFolding = LateFolding::Always}),
-        arithmetic("divide", Binary::Divide, [](double a, double b) { return a / b; }, divideInt, 1,
-                   {.lateFolding = LateFolding::OfFloats}),
+        arithmetic(
+            "divide", Binary::Divide, [](double a, double b) { return a / b; }, divideInt, 1,
+            {.lateFolding = LateFolding::OfFloats},
+            [](std::int64_t a, std::int64_t b) { return ofUnsigned(a, b, std::divides<Unsigned>()); }),
         binary(
-            "mod", Binary::Mod, Domain::Number, [](double a, double b) { return std::fmod(a, b); }, modInt),
+            "mod", Binary::Mod, Domain::Number, [](double a, double b) { return std::fmod(a, b); }, modInt,
+            [](std::int64_t a, std::int64_t b) { return ofUnsigned(a, b, std::modulus<Unsigned>()); }),
         binary(
-            "pow", Binary::Power, Domain::Number, [](double a, double b) { return std::pow(a, b); }, powInt),
-        binary("maximum", Binary::Maximum, Domain::Number, maximumOf,
-               [](std::int64_t a, std::int64_t b) { return std::max(a, b); }),
-        binary("minimum", Binary::Minimum, Domain::Number, minimumOf,
-               [](std::int64_t a, std::int64_t b) { return std::min(a, b); }),
+            "pow", Binary::Power, Domain::Number, [](double a, double b) { return std::pow(a, b); }, powInt,
+            powUnsigned),
+        binary(
+            "maximum", Binary::Maximum, Domain::Number, maximumOf,
+            [](std::int64_t a, std::int64_t b) { return std::max(a, b); },
+            [](std::int64_t a, std::int64_t b) {
+                return ofUnsigned(a, b, [](Unsigned x, Unsigned y) { return std::max(x, y); });
+            }),
+        binary(
+            "minimum", Binary::Minimum, Domain::Number, minimumOf,
+            [](std::int64_t a, std::int64_t b) { return std::min(a, b); },
+            [](std::int64_t a, std::int64_t b) {
+                return ofUnsigned(a, b, [](Unsigned x, Unsigned y) { return std::min(x, y); });
+            }),
         comparison<std::equal_to<>>("equal", Binary::Equal),
         comparison<std::not_equal_to<>>("not_equal", Binary::NotEqual),
         comparison<std::less<>>("less", Binary::Less),

@@ -201,6 +201,17 @@ void writeFloat(std::byte* data, DType dtype, std::int64_t index, double value)
     });
 }
 
+void writeInt(std::byte* data, DType dtype, std::int64_t index, std::int64_t value)
+{
+    withStorage(dtype, [&](auto tag) {
+        using T = decltype(tag);
+        if constexpr (std::is_integral_v<T>)
+            reinterpret_cast<T*>(data)[index] = static_cast<T>(value);
+        else
+            reinterpret_cast<T*>(data)[index] = fromDouble<T>(static_cast<double>(value));
+    });
+}
+
 std::vector<std::int64_t> denseStrides(std::span<const std::int64_t> shape)
 {
     std::vector<std::int64_t> strides(shape.size(), 1);

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace lathe::graph::operators {
 
@@ -32,6 +34,34 @@ inline std::vector<std::int64_t> readInts(const HostTensor& tensor)
 void writeFloats(HostTensor& tensor, std::span<const double> values); ///< rounds once, to the tensor's type
 void writeInts(HostTensor& tensor, std::span<const std::int64_t> values); ///< wraps to the tensor's width
 void writeFloat(std::byte* data, DType dtype, std::int64_t index, double value);
+void writeInt(std::byte* data, DType dtype, std::int64_t index, std::int64_t value); ///< wraps to the type's width
+
+/// Numbers that sums and products are made of: double for floats, integers that wrap around for all others.
+using Wrapping = std::uint64_t;
+template<typename T>
+std::vector<T> readNumbers(const std::byte* data, DType dtype, std::size_t count)
+{
+    if constexpr (std::is_same_v<T, double>) {
+        return readFloats(data, dtype, count);
+    } else {
+        const std::vector<std::int64_t> values = readInts(data, dtype, count);
+        return {values.begin(), values.end()};
+    }
+}
+template<typename T>
+std::vector<T> readNumbers(const HostTensor& tensor)
+{
+    return readNumbers<T>(tensor.bytes.data(), tensor.type.dtype,
+                          tensor.bytes.size() / static_cast<std::size_t>(sizeOf(tensor.type.dtype)));
+}
+inline void writeNumber(std::byte* data, DType dtype, std::int64_t index, double value)
+{
+    writeFloat(data, dtype, index, value);
+}
+inline void writeNumber(std::byte* data, DType dtype, std::int64_t index, Wrapping value)
+{
+    writeInt(data, dtype, index, static_cast<std::int64_t>(value));
+}
 
 /// Row-major strides in elements.
 std::vector<std::int64_t> denseStrides(std::span<const std::int64_t> shape);

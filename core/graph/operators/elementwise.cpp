@@ -167,6 +167,14 @@ std::int64_t signInt(std::int64_t x)
 {
     return x > 0 ? 1 : (x < 0 ? -1 : 0);
 }
+std::int64_t sameInt(std::int64_t x)
+{
+    return x;
+}
+std::int64_t anyInt(std::int64_t x)
+{
+    return x == 0 ? 0 : 1;
+}
 std::int64_t notInt(std::int64_t x)
 {
     return x == 0 ? 1 : 0;
@@ -218,12 +226,14 @@ OpDef floatUnary(std::string_view name, FloatUnary function, Unary definition)
         {.layout = LayoutRule::Elementwise}};
 }
 
-OpDef numberUnary(std::string_view name, FloatUnary function, IntUnary intFunction, Unary definition)
+/// `unsignedFunction` takes the bits of integers without a sign.
+OpDef numberUnary(std::string_view name, FloatUnary function, IntUnary intFunction, IntUnary unsignedFunction,
+                  Unary definition)
 {
     OpDef entry = floatUnary(name, function, definition);
     entry.inferTypes = inferNumber;
-    entry.evaluate = [function, intFunction](const Node&, std::span<const HostTensor* const> inputs,
-                                             std::span<HostTensor> outputs) -> Result<> {
+    entry.evaluate = [function, intFunction, unsignedFunction](const Node&, std::span<const HostTensor* const> inputs,
+                                                               std::span<HostTensor> outputs) -> Result<> {
         if (isFloat(inputs[0]->type.dtype)) {
             std::vector<double> values = readFloats(*inputs[0]);
             for (double& value : values)
@@ -231,8 +241,9 @@ OpDef numberUnary(std::string_view name, FloatUnary function, IntUnary intFuncti
             writeFloats(outputs[0], values);
         } else {
             std::vector<std::int64_t> values = readInts(*inputs[0]);
+            const IntUnary ofType = isSigned(inputs[0]->type.dtype) ? intFunction : unsignedFunction;
             for (std::int64_t& value : values)
-                value = intFunction(value);
+                value = ofType(value);
             writeInts(outputs[0], values);
         }
         return {};
@@ -308,13 +319,37 @@ Result<Types> inferClip(const Node& node, InputTypes inputs, Constants constants
     return inferNumber(node, inputs, constants);
 }
 
+/// A bound of integers of the type, kept as T: cut towards zero, within the type.
+template<typename T>
+T endOf(DType dtype, double bound)
+{
+    HostTensor end = HostTensor::zeros({dtype, {}});
+    writeFloats(end, std::array{bound});
+    return static_cast<T>(readInts(end)[0]);
+}
+
 Result<> evaluateClip(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     LATHE_TRY_ASSIGN(const double low, floatAttr(node, "min", -kInfinity));
     LATHE_TRY_ASSIGN(const double high, floatAttr(node, "max", kInfinity));
-    std::vector<double> values = readFloats(*inputs[0]);
     // An empty interval gives its upper end, as ONNX says.
+    const DType dtype = inputs[0]->type.dtype;
+    if (!isFloat(dtype)) {
+        const auto clipped = [&]<typename T>(T) {
+            const T least = endOf<T>(dtype, low), most = endOf<T>(dtype, high);
+            std::vector<std::int64_t> values = readInts(*inputs[0]);
+            for (std::int64_t& value : values)
+                value = static_cast<std::int64_t>(std::min(std::max(static_cast<T>(value), least), most));
+            writeInts(outputs[0], values);
+        };
+        if (isSigned(dtype))
+            clipped(std::int64_t{});
+        else
+            clipped(std::uint64_t{});
+        return {};
+    }
+    std::vector<double> values = readFloats(*inputs[0]);
     for (double& value : values)
         value = value < low ? std::min(low, high) : (value > high ? high : value);
     writeFloats(outputs[0], values);
@@ -341,6 +376,21 @@ Result<Types> inferCast(const Node& node, InputTypes inputs, Constants)
     return Types{{dtype, inputs[0].shape}};
 }
 
+/// Integers as floats, rounded once to f32 or f64; half floats are rounded from f32.
+void writeConverted(HostTensor& out, std::span<const std::int64_t> values, bool isUnsigned)
+{
+    std::vector<double> numbers;
+    for (const std::int64_t value : values) {
+        if (out.type.dtype == DType::F64)
+            numbers.push_back(isUnsigned ? static_cast<double>(static_cast<std::uint64_t>(value))
+                                         : static_cast<double>(value));
+        else
+            numbers.push_back(isUnsigned ? static_cast<float>(static_cast<std::uint64_t>(value))
+                                         : static_cast<float>(value));
+    }
+    writeFloats(out, numbers);
+}
+
 Result<> evaluateCast(const Node&, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
     const DType from = inputs[0]->type.dtype;
@@ -352,6 +402,10 @@ Result<> evaluateCast(const Node&, std::span<const HostTensor* const> inputs, st
         writeFloats(outputs[0], values);
     } else {
         std::vector<std::int64_t> values = readInts(*inputs[0]);
+        if (isFloat(to)) {
+            writeConverted(outputs[0], values, from == DType::U64);
+            return {};
+        }
         if (to == DType::Bool)
             std::ranges::for_each(values, [](std::int64_t& value) { value = value != 0 ? 1 : 0; });
         writeInts(outputs[0], values);
@@ -381,11 +435,12 @@ Result<> evaluateCopy(const Node&, std::span<const HostTensor* const> inputs, st
 std::span<const OpDef> elementwiseOperators()
 {
     static const std::vector<OpDef> table = {
-        withTraits(numberUnary("relu", reluOf, reluInt, Unary::Relu), {.scale = ScaleRule::Positive, .nnName = true}),
-        withTraits(numberUnary("negative", negativeOf, negated, Unary::Negative),
+        withTraits(numberUnary("relu", reluOf, reluInt, sameInt, Unary::Relu),
+                   {.scale = ScaleRule::Positive, .nnName = true}),
+        withTraits(numberUnary("negative", negativeOf, negated, negated, Unary::Negative),
                    {.lateFolding = LateFolding::Always, .demands = negativeDemands(), .signsZeros = true}),
-        withTraits(numberUnary("abs", absOf, absInt, Unary::Abs), {.demands = absDemands(), .signsZeros = true}),
-        withTraits(numberUnary("sign", signOf, signInt, Unary::Sign), {.demands = noDemands()}),
+        withTraits(numberUnary("abs", absOf, absInt, sameInt, Unary::Abs), {.demands = absDemands(), .signsZeros = true}),
+        withTraits(numberUnary("sign", signOf, signInt, anyInt, Unary::Sign), {.demands = noDemands()}),
         floatUnary("exp", expOf, Unary::Exp),
         floatUnary("log", logOf, Unary::Log),
         withTraits(floatUnary("sqrt", sqrtOf, Unary::Sqrt), {.signsZeros = true}),

@@ -1,6 +1,7 @@
 // Matrix products: dense (weight as [N, K]), matmul (any rank, broadcast batches) and batch_matmul (rank 3).
 
 #include "core/compute/definitions/dense.h"
+#include "core/compute/definitions/transform.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/labels.h"
@@ -88,9 +89,10 @@ Result<Types> inferProduct(const Node& node, InputTypes inputs, Constants)
     return Types{{p.outType, std::move(p.outShape)}};
 }
 
-double dot(const double* a, const double* b, std::int64_t count)
+template<typename T>
+T dot(const T* a, const T* b, std::int64_t count)
 {
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     std::int64_t i = 0;
     for (; i + 4 <= count; i += 4) {
         s0 += a[i] * b[i];
@@ -103,16 +105,16 @@ double dot(const double* a, const double* b, std::int64_t count)
     return (s0 + s1) + (s2 + s3);
 }
 
-/// One matrix as rows of `k` doubles, whatever way it is stored.
-std::vector<double> rowsOf(const HostTensor& tensor, std::int64_t offset, std::int64_t rows, std::int64_t k,
-                           bool byColumn)
+/// One matrix as rows of `k` numbers, whatever way it is stored.
+template<typename T>
+std::vector<T> rowsOf(const HostTensor& tensor, std::int64_t offset, std::int64_t rows, std::int64_t k, bool byColumn)
 {
     const auto size = static_cast<std::size_t>(rows * k);
     const std::byte* base = tensor.bytes.data() + offset * sizeOf(tensor.type.dtype);
-    std::vector<double> values = readFloats(base, tensor.type.dtype, size);
+    std::vector<T> values = readNumbers<T>(base, tensor.type.dtype, size);
     if (!byColumn)
         return values;
-    std::vector<double> turned(size);
+    std::vector<T> turned(size);
     for (std::int64_t r = 0; r < rows; ++r) {
         for (std::int64_t i = 0; i < k; ++i)
             turned[static_cast<std::size_t>(r * k + i)] = values[static_cast<std::size_t>(i * rows + r)];
@@ -120,7 +122,8 @@ std::vector<double> rowsOf(const HostTensor& tensor, std::int64_t offset, std::i
     return turned;
 }
 
-Result<> evaluateProduct(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+template<typename T>
+Result<> evaluateIn(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
     const HostTensor& a = *inputs[0];
     const HostTensor& b = *inputs[1];
@@ -131,28 +134,34 @@ Result<> evaluateProduct(const Node& node, std::span<const HostTensor* const> in
     auto stridesA = broadcastStrides(p.batchA, batch);
     auto stridesB = broadcastStrides(p.batchB, batch);
     constexpr std::int64_t kSlice =
-        256; // rows of the right operand as doubles at a time: a large weight is never copied whole
+        256; // rows of the right operand as numbers at a time: a large weight is never copied whole
     std::int64_t matrix = 0;
     forEachRow<2>(batch, {stridesA, stridesB}, [&](std::int64_t, const std::array<std::int64_t, 2>& offsets) {
         for (std::int64_t i = 0; i < batch.back(); ++i, ++matrix) {
             const std::int64_t matrixA = (offsets[0] + i * stridesA.back()) * p.m * p.k;
             const std::int64_t matrixB = (offsets[1] + i * stridesB.back()) * p.n * p.k;
-            const std::vector<double> left = rowsOf(a, matrixA, p.m, p.k, p.transposeA);
+            const std::vector<T> left = rowsOf<T>(a, matrixA, p.m, p.k, p.transposeA);
             const std::int64_t slice = p.transposeB ? kSlice : p.n; // columns stored apart are turned in one go
             for (std::int64_t n0 = 0; n0 < p.n; n0 += slice) {
                 const std::int64_t count = std::min(slice, p.n - n0);
-                const std::vector<double> right = rowsOf(b, matrixB + n0 * p.k * (p.transposeB ? 1 : 0), count, p.k,
-                                                         !p.transposeB);
+                const std::vector<T> right = rowsOf<T>(b, matrixB + n0 * p.k * (p.transposeB ? 1 : 0), count, p.k,
+                                                       !p.transposeB);
                 for (std::int64_t row = 0; row < p.m; ++row) {
                     for (std::int64_t col = 0; col < count; ++col) {
-                        writeFloat(outputs[0].bytes.data(), p.outType, (matrix * p.m + row) * p.n + n0 + col,
-                                   dot(left.data() + row * p.k, right.data() + col * p.k, p.k));
+                        writeNumber(outputs[0].bytes.data(), p.outType, (matrix * p.m + row) * p.n + n0 + col,
+                                    dot(left.data() + row * p.k, right.data() + col * p.k, p.k));
                     }
                 }
             }
         }
     });
     return {};
+}
+
+Result<> evaluateProduct(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    return isFloat(inputs[0]->type.dtype) ? evaluateIn<double>(node, inputs, outputs)
+                                          : evaluateIn<Wrapping>(node, inputs, outputs);
 }
 
 Result<compute::Tensor> computeProduct(const Node& node, std::span<const compute::Tensor> inputs,
@@ -163,9 +172,15 @@ Result<compute::Tensor> computeProduct(const Node& node, std::span<const compute
     LATHE_TRY_ASSIGN(const Product p, productOf(node, a, b));
     if (node.op == "dense")
         return compute::dense(context.builder, inputs[0], inputs[1], context.era, p.outType);
-    if (a.shape.size() < 2 || b.shape.size() < 2)
-        return makeError(Errc::Unsupported, "a product with a vector has no kernel");
-    return compute::matmul(context.builder, inputs[0], inputs[1], {p.transposeA, p.transposeB, p.outType}, context.era);
+    // A vector is a matrix of one row or one column, on the way.
+    const auto matrix = [&](compute::Tensor operand, const Shape& shape, Shape asMatrix) {
+        return shape.size() == 1 ? compute::reshape(context.builder, operand, std::move(asMatrix)) : operand;
+    };
+    const compute::Tensor left = matrix(inputs[0], a.shape, {1, p.k}), right = matrix(inputs[1], b.shape, {p.k, 1});
+    const compute::Tensor product = compute::matmul(context.builder, left, right,
+                                                    {p.transposeA, p.transposeB, p.outType}, context.era);
+    return context.builder.shape(product) == p.outShape ? product
+                                                        : compute::reshape(context.builder, product, p.outShape);
 }
 
 /// A product with a constant matrix is a dense layer, whose weight is stored by rows of outputs.

@@ -66,9 +66,11 @@ Result<Geometry> geometryOf(const Node& node, const TensorType& data, std::size_
     return g;
 }
 
-template<std::size_t Dims, bool Whole>
+template<std::size_t Dims, bool Whole, bool Average>
 Result<Types> inferPool(const Node& node, InputTypes inputs, Constants)
 {
+    if (Average)
+        LATHE_TRY(needFloat(inputs[0]));
     LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, inputs[0], Dims, Whole));
     return Types{{inputs[0].dtype, g.axes.shape(g.batch, g.channels, g.sides)}};
 }
@@ -89,8 +91,9 @@ Taps tapsWithin(const WindowSide& s, std::int64_t out, std::int64_t low, std::in
     return {upTo(low), upTo(high)};
 }
 
-template<std::size_t Dims, bool Whole, bool Average>
-Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+/// T: double, or an integer with the type's sign; averages are of floats alone.
+template<std::size_t Dims, bool Whole, bool Average, typename T>
+Result<> poolIn(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
     const HostTensor& data = *inputs[0];
     LATHE_TRY_ASSIGN(const Geometry g, geometryOf(node, data.type, Dims, Whole));
@@ -98,7 +101,14 @@ Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> input
     const auto inStrides = denseStrides(data.type.shape);
     const auto outStrides = denseStrides(outputs[0].type.shape);
     const std::array<std::int64_t, 3> inSteps = g.axes.steps(inStrides), outSteps = g.axes.steps(outStrides);
-    const std::vector<double> image = readFloats(data);
+    const std::vector<T> image = [&] {
+        if constexpr (std::is_same_v<T, double>) {
+            return readFloats(data);
+        } else {
+            const std::vector<std::int64_t> bits = readInts(data);
+            return std::vector<T>(bits.begin(), bits.end());
+        }
+    }();
 
     const auto evaluateWindow = [&](std::int64_t in, const std::array<std::int64_t, 3>& at) {
         std::array<Taps, 3> taps;
@@ -111,19 +121,21 @@ Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> input
         const auto offset = [&](std::size_t d, std::int64_t tap) {
             return (at[d] * g.sides[d].stride - g.sides[d].before + tap * g.sides[d].dilation) * inSteps[d];
         };
-        double value = Average ? 0.0 : -std::numeric_limits<double>::infinity();
+        T value = Average                                ? T{0}
+                  : std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                         : std::numeric_limits<T>::lowest();
         for (std::int64_t kd = taps[0].begin; kd < taps[0].end; ++kd) {
             for (std::int64_t ky = taps[1].begin; ky < taps[1].end; ++ky) {
                 for (std::int64_t kx = taps[2].begin; kx < taps[2].end; ++kx) {
-                    const double element = image[in + offset(0, kd) + offset(1, ky) + offset(2, kx)];
+                    const T element = image[in + offset(0, kd) + offset(1, ky) + offset(2, kx)];
                     if constexpr (Average)
                         value += element;
-                    else if (!std::isnan(value) && !(element <= value)) // a NaN wins
+                    else if (value == value && !(element <= value)) // a NaN wins
                         value = element;
                 }
             }
         }
-        return Average ? value / static_cast<double>(std::max<std::int64_t>(area, 1)) : value;
+        return Average ? value / static_cast<T>(std::max<std::int64_t>(area, 1)) : value;
     };
     for (std::int64_t n = 0; n < g.batch; ++n) {
         for (std::int64_t c = 0; c < g.channels; ++c) {
@@ -132,9 +144,12 @@ Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> input
             for (std::int64_t od = 0; od < g.sides[0].out; ++od) {
                 for (std::int64_t oy = 0; oy < g.sides[1].out; ++oy) {
                     for (std::int64_t ox = 0; ox < g.sides[2].out; ++ox) {
-                        writeFloat(outputs[0].bytes.data(), data.type.dtype,
-                                   out + od * outSteps[0] + oy * outSteps[1] + ox * outSteps[2],
-                                   evaluateWindow(in, {od, oy, ox}));
+                        const std::int64_t at = out + od * outSteps[0] + oy * outSteps[1] + ox * outSteps[2];
+                        const T value = evaluateWindow(in, {od, oy, ox});
+                        if constexpr (std::is_same_v<T, double>)
+                            writeFloat(outputs[0].bytes.data(), data.type.dtype, at, value);
+                        else
+                            writeInt(outputs[0].bytes.data(), data.type.dtype, at, static_cast<std::int64_t>(value));
                     }
                 }
             }
@@ -157,6 +172,16 @@ compute::PoolParams<Dims> windowParams(const Geometry& g)
         p.dilation[d] = s.dilation;
     }
     return p;
+}
+
+template<std::size_t Dims, bool Whole, bool Average>
+Result<> evaluatePool(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    const DType dtype = inputs[0]->type.dtype;
+    if (isFloat(dtype))
+        return poolIn<Dims, Whole, Average, double>(node, inputs, outputs);
+    return isSigned(dtype) ? poolIn<Dims, Whole, Average, std::int64_t>(node, inputs, outputs)
+                           : poolIn<Dims, Whole, Average, std::uint64_t>(node, inputs, outputs);
 }
 
 template<std::size_t Dims, bool Whole, bool Average>
@@ -275,7 +300,7 @@ OpDef row(std::string_view name)
             Pattern::OutElementwiseFusable,
             1,
             1,
-            inferPool<Dims, Whole>,
+            inferPool<Dims, Whole, Average>,
             computePool<Dims, Whole, Average>,
             evaluatePool<Dims, Whole, Average>,
             {.layout = LayoutRule::Image,

@@ -65,7 +65,7 @@ std::vector<T> reduceValues(const std::vector<T>& values, const Shape& shape, co
         outputs *= extent;
     std::vector<T> result(static_cast<std::size_t>(outputs), K == Kind::Prod ? T{1} : T{0});
     if (reduced.count == 0 && (K == Kind::Max || K == Kind::Min))
-        std::ranges::fill(result, endOf(K == Kind::Max)); // what any element would replace
+        std::ranges::fill(result, static_cast<T>(endOf(K == Kind::Max))); // what any element would replace
     std::vector<bool> seen(K == Kind::Max || K == Kind::Min ? result.size() : 0, false);
     const auto strides = broadcastStrides(reduced.kept, shape);
     const std::int64_t step = rowStride(strides), length = rowLength(shape);
@@ -93,11 +93,17 @@ std::vector<T> reduceValues(const std::vector<T>& values, const Shape& shape, co
             }
         }
     });
-    if constexpr (K == Kind::Mean) {
-        for (T& value : result)
-            value /= static_cast<T>(reduced.count);
-    }
     return result;
+}
+
+/// Integers of 64 bits as numbers with a sign, or without one for types that have none.
+template<typename F>
+void withSignOf(DType dtype, const std::vector<std::int64_t>& values, F&& f)
+{
+    if (isSigned(dtype))
+        f(values);
+    else
+        f(std::vector<std::uint64_t>(values.begin(), values.end()));
 }
 
 template<Kind K>
@@ -125,10 +131,23 @@ Result<> evaluateReduce(const Node& node, std::span<const HostTensor* const> inp
         const std::int64_t least = -1 - static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
         return lowest ? least : -1 - least;
     };
-    if (isFloat(type.dtype))
-        writeFloats(outputs[0], reduceValues<double, K>(readFloats(*inputs[0]), type.shape, reduced, floatEnd));
-    else
-        writeInts(outputs[0], reduceValues<std::int64_t, K>(readInts(*inputs[0]), type.shape, reduced, intEnd));
+    if (isFloat(type.dtype)) {
+        std::vector<double> values = reduceValues<double, K>(readFloats(*inputs[0]), type.shape, reduced, floatEnd);
+        if (K == Kind::Mean)
+            std::ranges::for_each(values, [&](double& value) { value /= static_cast<double>(reduced.count); });
+        writeFloats(outputs[0], values);
+        return {};
+    }
+    withSignOf(type.dtype, readInts(*inputs[0]), [&]<typename T>(const std::vector<T>& values) {
+        const std::vector<T> result = reduceValues<T, K>(values, type.shape, reduced, intEnd);
+        writeInts(outputs[0], std::vector<std::int64_t>(result.begin(), result.end()));
+    });
+    if (K == Kind::Mean) // of the sum as it wrapped
+        withSignOf(type.dtype, readInts(outputs[0]), [&]<typename T>(std::vector<T> sums) {
+            for (T& value : sums)
+                value /= static_cast<T>(reduced.count);
+            writeInts(outputs[0], std::vector<std::int64_t>(sums.begin(), sums.end()));
+        });
     return {};
 }
 
@@ -158,7 +177,8 @@ Result<> evaluateArg(const Node& node, std::span<const HostTensor* const> inputs
             for (std::int64_t k = 1; k < reduced.count; ++k) {
                 const auto best = values[static_cast<std::size_t>(first + result[i] * inner)];
                 const auto value = values[static_cast<std::size_t>(first + k * inner)];
-                if (Largest ? value > best : value < best)
+                // NaN is passed over, unless there is nothing else.
+                if ((Largest ? value > best : value < best) || (best != best && value == value))
                     result[i] = k;
             }
         }
@@ -166,7 +186,7 @@ Result<> evaluateArg(const Node& node, std::span<const HostTensor* const> inputs
     if (isFloat(inputs[0]->type.dtype))
         search(readFloats(*inputs[0]));
     else
-        search(readInts(*inputs[0]));
+        withSignOf(inputs[0]->type.dtype, readInts(*inputs[0]), search);
     writeInts(outputs[0], result);
     return {};
 }

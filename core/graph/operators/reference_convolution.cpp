@@ -15,26 +15,28 @@ namespace lathe::graph::operators {
 namespace {
 
 /// One tap of the kernel on one slice of an input channel: where its vector starts, and its weight.
+template<typename T>
 struct Tap
 {
-    const double* values;
-    double weight;
+    const T* values;
+    T weight;
 };
 
 /// out[i] += sum over taps of weight * values[i]. Four taps at a time: a quarter of the loads and stores of `out`.
-void accumulate(std::vector<double>& out, const std::vector<Tap>& taps)
+template<typename T>
+void accumulate(std::vector<T>& out, const std::vector<Tap<T>>& taps)
 {
-    constexpr std::size_t kBlock = 2048; // doubles: 16 KiB of the first-level cache
+    constexpr std::size_t kBlock = 2048; // numbers: 16 KiB of the first-level cache
     for (std::size_t begin = 0; begin < out.size(); begin += kBlock) {
         const std::size_t end = std::min(out.size(), begin + kBlock);
-        double* const sum = out.data();
+        T* const sum = out.data();
         std::size_t t = 0;
         for (; t + 4 <= taps.size(); t += 4) {
-            const double* const v0 = taps[t].values;
-            const double* const v1 = taps[t + 1].values;
-            const double* const v2 = taps[t + 2].values;
-            const double* const v3 = taps[t + 3].values;
-            const double w0 = taps[t].weight, w1 = taps[t + 1].weight, w2 = taps[t + 2].weight, w3 = taps[t + 3].weight;
+            const T* const v0 = taps[t].values;
+            const T* const v1 = taps[t + 1].values;
+            const T* const v2 = taps[t + 2].values;
+            const T* const v3 = taps[t + 3].values;
+            const T w0 = taps[t].weight, w1 = taps[t + 1].weight, w2 = taps[t + 2].weight, w3 = taps[t + 3].weight;
             for (std::size_t i = begin; i < end; ++i)
                 sum[i] += (w0 * v0[i] + w1 * v1[i]) + (w2 * v2[i] + w3 * v3[i]);
         }
@@ -64,21 +66,23 @@ std::vector<std::int64_t> phasesOf(std::int64_t taps, std::int64_t dilation, std
 }
 
 /// One slice of a channel with the strides of its layout.
+template<typename T>
 struct Slice
 {
-    const double* values;
+    const T* values;
     std::int64_t strideY, strideX;
 };
 
 /// Copies the pixels whose padded row and column have the given residues; the padding stays zero.
-void fillPlane(const WindowSides& sides, Slice slice, std::int64_t phaseY, std::int64_t phaseX, std::int64_t pitch,
-               double* plane)
+template<typename T>
+void fillPlane(const WindowSides& sides, Slice<T> slice, std::int64_t phaseY, std::int64_t phaseX, std::int64_t pitch,
+               T* plane)
 {
     const WindowSide& y = sides[1];
     const WindowSide& x = sides[2];
     for (std::int64_t row = divideUp(std::max<std::int64_t>(y.before - phaseY, 0), y.stride);
          row * y.stride + phaseY - y.before < y.in; ++row) {
-        const double* const source = slice.values + (row * y.stride + phaseY - y.before) * slice.strideY;
+        const T* const source = slice.values + (row * y.stride + phaseY - y.before) * slice.strideY;
         for (std::int64_t col = divideUp(std::max<std::int64_t>(x.before - phaseX, 0), x.stride);
              col * x.stride + phaseX - x.before < x.in; ++col)
             plane[row * pitch + col] = source[(col * x.stride + phaseX - x.before) * slice.strideX];
@@ -86,6 +90,7 @@ void fillPlane(const WindowSides& sides, Slice slice, std::int64_t phaseY, std::
 }
 
 /// The phase planes of all slices of the input channels of one group.
+template<typename T>
 class PhasePlanes
 {
 public:
@@ -108,12 +113,12 @@ public:
     std::int64_t pitch() const { return m_pitch; }
     std::int64_t run() const { return (m_sides[1].out - 1) * m_pitch + m_sides[2].out; }
 
-    void clear() { std::ranges::fill(m_values, 0.0); }
+    void clear() { std::ranges::fill(m_values, T{0}); }
 
     /// `channel` counts within the group.
-    void fill(std::int64_t channel, std::int64_t depth, Slice slice)
+    void fill(std::int64_t channel, std::int64_t depth, Slice<T> slice)
     {
-        double* plane = m_values.data() + (channel * m_sides[0].in + depth) * m_sliceSize;
+        T* plane = m_values.data() + (channel * m_sides[0].in + depth) * m_sliceSize;
         for (const std::int64_t phaseY : m_phasesY) {
             for (const std::int64_t phaseX : m_phasesX) {
                 fillPlane(m_sides, slice, phaseY, phaseX, m_pitch, plane);
@@ -123,7 +128,7 @@ public:
     }
 
     /// Where the vector of a tap starts.
-    const double* tap(std::int64_t channel, std::int64_t depth, std::int64_t ky, std::int64_t kx) const
+    const T* tap(std::int64_t channel, std::int64_t depth, std::int64_t ky, std::int64_t kx) const
     {
         const auto countY = static_cast<std::int64_t>(m_phasesY.size()),
                    countX = static_cast<std::int64_t>(m_phasesX.size());
@@ -137,7 +142,7 @@ private:
     const WindowSides m_sides;
     const std::vector<std::int64_t> m_phasesY, m_phasesX;
     std::int64_t m_pitch = 0, m_planeSize = 0, m_sliceSize = 0;
-    std::vector<double> m_values;
+    std::vector<T> m_values;
 };
 
 /// Elements between neighbouring taps of the kernel; 0 for a depth that is not there.
@@ -151,12 +156,13 @@ std::array<std::int64_t, 3> tapSteps(const ConvolutionGeometry& g, std::span<con
 
 /// What there is to work on. Strides are elements between neighbours, by dimension of the tensor; steps likewise in
 /// depth, height and width.
+template<typename T>
 struct Operands
 {
     ConvolutionGeometry geometry;
     std::vector<std::int64_t> dataStrides, weightStrides, outStrides;
     std::array<std::int64_t, 3> dataSteps, outSteps, kernelSteps;
-    std::vector<double> image, kernel;
+    std::vector<T> image, kernel;
     std::int64_t groupIn, groupOut; ///< channels of one group
 
     static Result<Operands> read(const Node& node, std::span<const HostTensor* const> inputs,
@@ -174,26 +180,24 @@ struct Operands
                         g.data.steps(dataStrides),
                         g.data.steps(outStrides),
                         tapSteps(g, weightStrides),
-                        readFloats(data),
-                        readFloats(weight),
+                        readNumbers<T>(data),
+                        readNumbers<T>(weight),
                         g.inChannels / g.groups,
                         g.outChannels / g.groups};
     }
 };
 
-} // namespace
-
-template<std::size_t Dims>
-Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+template<std::size_t Dims, typename T>
+Result<> convolve(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
-    LATHE_TRY_ASSIGN(const Operands operands, Operands::read(node, inputs, outputs, Dims, false));
+    LATHE_TRY_ASSIGN(const Operands<T> operands, Operands<T>::read(node, inputs, outputs, Dims, false));
     const auto& [g, dataStrides, weightStrides, outStrides, dataSteps, outSteps, kernelSteps, image, kernel, groupIn,
                  groupOut] = operands;
     const auto& [depth, height, width] = g.sides;
 
-    PhasePlanes planes(g);
-    std::vector<double> sums(static_cast<std::size_t>(planes.run()));
-    std::vector<Tap> taps;
+    PhasePlanes<T> planes(g);
+    std::vector<T> sums(static_cast<std::size_t>(planes.run()));
+    std::vector<Tap<T>> taps;
     const auto collectTaps = [&](std::int64_t o, std::int64_t z) {
         taps.clear();
         for (std::int64_t c = 0; c < groupIn; ++c) {
@@ -222,13 +226,13 @@ Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const
             for (std::int64_t o = group * groupOut; o < (group + 1) * groupOut; ++o) {
                 for (std::int64_t z = 0; z < depth.out; ++z) {
                     collectTaps(o, z);
-                    std::ranges::fill(sums, 0.0);
+                    std::ranges::fill(sums, T{0});
                     accumulate(sums, taps);
                     const std::int64_t base = n * outStrides[g.data.n] + o * outStrides[g.data.c] + z * outSteps[0];
                     for (std::int64_t y = 0; y < height.out; ++y) {
                         for (std::int64_t x = 0; x < width.out; ++x)
-                            writeFloat(outputs[0].bytes.data(), g.outType, base + y * outSteps[1] + x * outSteps[2],
-                                       sums[static_cast<std::size_t>(y * planes.pitch() + x)]);
+                            writeNumber(outputs[0].bytes.data(), g.outType, base + y * outSteps[1] + x * outSteps[2],
+                                        sums[static_cast<std::size_t>(y * planes.pitch() + x)]);
                     }
                 }
             }
@@ -238,30 +242,29 @@ Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const
 }
 
 /// Scatters each input pixel times the kernel into the output.
-template<std::size_t Dims>
-Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTensor* const> inputs,
-                                       std::span<HostTensor> outputs)
+template<std::size_t Dims, typename T>
+Result<> convolveTransposed(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
 {
-    LATHE_TRY_ASSIGN(const Operands operands, Operands::read(node, inputs, outputs, Dims, true));
+    LATHE_TRY_ASSIGN(const Operands<T> operands, Operands<T>::read(node, inputs, outputs, Dims, true));
     const auto& [g, dataStrides, weightStrides, outStrides, dataSteps, outSteps, kernelSteps, image, kernel, groupIn,
                  groupOut] = operands;
     const auto& [depth, height, width] = g.sides;
-    std::vector<double> volume(static_cast<std::size_t>(depth.out * height.out * width.out));
+    std::vector<T> volume(static_cast<std::size_t>(depth.out * height.out * width.out));
 
     const auto place = [](const WindowSide& s, std::int64_t in, std::int64_t tap) {
         return in * s.stride - s.before + tap * s.dilation;
     };
     const auto inside = [](const WindowSide& s, std::int64_t at) { return at >= 0 && at < s.out; };
-    const auto scatterRow = [&](const double* source, const double* taps, double* target) {
+    const auto scatterRow = [&](const T* source, const T* taps, T* target) {
         for (std::int64_t ix = 0; ix < width.in; ++ix) {
-            const double value = source[ix * dataSteps[2]];
+            const T value = source[ix * dataSteps[2]];
             for (std::int64_t kx = 0; kx < width.size; ++kx) {
                 if (const std::int64_t x = place(width, ix, kx); inside(width, x))
                     target[x] += value * taps[kx * kernelSteps[2]];
             }
         }
     };
-    const auto scatterSlice = [&](const double* source, const double* taps, double* target) {
+    const auto scatterSlice = [&](const T* source, const T* taps, T* target) {
         for (std::int64_t iy = 0; iy < height.in; ++iy) {
             for (std::int64_t ky = 0; ky < height.size; ++ky) {
                 if (const std::int64_t y = place(height, iy, ky); inside(height, y))
@@ -271,12 +274,12 @@ Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTen
     };
     for (std::int64_t n = 0; n < g.batch; ++n) {
         for (std::int64_t o = 0; o < g.outChannels; ++o) {
-            std::ranges::fill(volume, 0.0);
+            std::ranges::fill(volume, T{0});
             const std::int64_t group = o / groupOut;
             for (std::int64_t c = group * groupIn; c < (group + 1) * groupIn; ++c) {
-                const double* const taps = kernel.data() + c * weightStrides[g.kernel.i]
-                                           + o % groupOut * weightStrides[g.kernel.o];
-                const double* const channel = image.data() + n * dataStrides[g.data.n] + c * dataStrides[g.data.c];
+                const T* const taps = kernel.data() + c * weightStrides[g.kernel.i]
+                                      + o % groupOut * weightStrides[g.kernel.o];
+                const T* const channel = image.data() + n * dataStrides[g.data.n] + c * dataStrides[g.data.c];
                 for (std::int64_t iz = 0; iz < depth.in; ++iz) {
                     for (std::int64_t kz = 0; kz < depth.size; ++kz) {
                         if (const std::int64_t z = place(depth, iz, kz); inside(depth, z))
@@ -286,17 +289,34 @@ Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTen
                 }
             }
             const std::int64_t base = n * outStrides[g.data.n] + o * outStrides[g.data.c];
-            const double* value = volume.data();
+            const T* value = volume.data();
             for (std::int64_t z = 0; z < depth.out; ++z) {
                 for (std::int64_t y = 0; y < height.out; ++y) {
                     for (std::int64_t x = 0; x < width.out; ++x)
-                        writeFloat(outputs[0].bytes.data(), g.outType,
-                                   base + z * outSteps[0] + y * outSteps[1] + x * outSteps[2], *value++);
+                        writeNumber(outputs[0].bytes.data(), g.outType,
+                                    base + z * outSteps[0] + y * outSteps[1] + x * outSteps[2], *value++);
                 }
             }
         }
     }
     return {};
+}
+
+} // namespace
+
+template<std::size_t Dims>
+Result<> evaluateConvolution(const Node& node, std::span<const HostTensor* const> inputs, std::span<HostTensor> outputs)
+{
+    return isFloat(inputs[0]->type.dtype) ? convolve<Dims, double>(node, inputs, outputs)
+                                          : convolve<Dims, Wrapping>(node, inputs, outputs);
+}
+
+template<std::size_t Dims>
+Result<> evaluateTransposedConvolution(const Node& node, std::span<const HostTensor* const> inputs,
+                                       std::span<HostTensor> outputs)
+{
+    return isFloat(inputs[0]->type.dtype) ? convolveTransposed<Dims, double>(node, inputs, outputs)
+                                          : convolveTransposed<Dims, Wrapping>(node, inputs, outputs);
 }
 
 template Result<> evaluateConvolution<2>(const Node&, std::span<const HostTensor* const>, std::span<HostTensor>);

@@ -320,6 +320,8 @@ llvm::Value* PhaseEmitter::callIntrinsic(const ir::Node& n)
             return isSigned(n.dtype)
                        ? m_builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, operands[0], m_builder.getInt1(false))
                        : operands[0];
+        if (n.name == "pow" && operands.size() == 2)
+            return emitIntegerPower(m_builder, operands[0], operands[1], isSigned(n.dtype));
         if (operands.size() == 2) {
             if (n.name == "bit_and")
                 return m_builder.CreateAnd(operands[0], operands[1]);

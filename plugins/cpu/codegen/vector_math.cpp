@@ -15,6 +15,7 @@
 //   x or 1/x erf    f32: x P(x^2) / Q(x^2), a third of the instructions that the next takes (an activation of whole
 //   tensors)
 //          f64: x P(x^2) for |x| < 1, else 1 - e^q(x) where q = log erfc
+//   pow    f64: e^(y log x), log x and the product in twice the digits; f32: in f64
 // Selections take the place of branches, so that lanes stay together.
 
 namespace lathe::cpu {
@@ -257,10 +258,12 @@ public:
         return b.CreateSelect(b.CreateFCmpOEQ(x, real(0.0)), x, result); // with its sign
     }
 
-    Value* pow(Value* x, Value* y)
+    /// `keepsDigits`: the logarithm and its product as sums of two numbers, since exp turns an error of one unit there
+    /// into hundreds. f32 is computed in f64, which has digits to spare.
+    Value* pow(Value* x, Value* y, bool keepsDigits)
     {
         Value* a = absolute(x);
-        Value* magnitude = exp(b.CreateFMul(y, log(a)));
+        Value* magnitude = keepsDigits ? powerOf(a, y) : exp(b.CreateFMul(y, log(a)));
         magnitude = b.CreateSelect(b.CreateAnd(b.CreateFCmpOEQ(a, real(1.0)), b.CreateFCmpORD(y, y)), a, magnitude);
         // Negative base: a number for integer exponents alone, negative for odd ones.
         Value* whole = b.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, y);
@@ -303,6 +306,97 @@ private:
 
     Value* integer(std::int64_t v) { return llvm::ConstantInt::get(m_integer, static_cast<std::uint64_t>(v), true); }
 
+    /// A number as the sum of two, the second at most half a unit of the first.
+    struct Pair
+    {
+        Value* high;
+        Value* low;
+    };
+
+    /// x + y and what was lost.
+    Pair exactSum(Value* x, Value* y)
+    {
+        Value* high = b.CreateFAdd(x, y);
+        Value* fromY = b.CreateFSub(high, x);
+        Value* lostX = b.CreateFSub(x, b.CreateFSub(high, fromY));
+        return {high, b.CreateFAdd(lostX, b.CreateFSub(y, fromY))};
+    }
+
+    /// x y and what was lost; without fused multiply-add by halves of their mantissas.
+    Pair exactProduct(Value* x, Value* y)
+    {
+        Value* high = b.CreateFMul(x, y);
+        if (m_hasFma)
+            return {high, fma(x, y, b.CreateFNeg(high))};
+        const auto half = [&](Value* v) {
+            Value* raised = b.CreateFMul(v, real(0x1p27 + 1));
+            Value* upper = b.CreateFSub(raised, b.CreateFSub(raised, v));
+            return Pair{upper, b.CreateFSub(v, upper)};
+        };
+        const Pair p = half(x), q = half(y);
+        Value* low = b.CreateFSub(b.CreateFMul(p.high, q.high), high);
+        low = b.CreateFAdd(low, b.CreateFMul(p.high, q.low));
+        low = b.CreateFAdd(low, b.CreateFMul(p.low, q.high));
+        return {high, b.CreateFAdd(low, b.CreateFMul(p.low, q.low))};
+    }
+
+    /// log a of a positive f64 within 2^-64 of itself: m as in log(), s = f / (2 + f), log m = 2 s + 2/3 s^3 + s^5
+    /// Q(s^2) of which the first two terms are pairs. Of 0, infinity and NaN as log() has it.
+    Pair logarithmPair(Value* a)
+    {
+        constexpr double kTail[] = {2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11, 2.0 / 13, 2.0 / 15,
+                                    2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23, 2.0 / 25};
+        Value* isSmall = b.CreateFCmpOLT(a, real(0x1p-1022));
+        Value* bits = b.CreateBitCast(b.CreateSelect(isSmall, b.CreateFMul(a, real(0x1p53)), a), m_integer);
+        Value* k = b.CreateAShr(b.CreateSub(bits, integer(0x3fe6a09e667f3bcd)), 52);
+        Value* f = b.CreateFSub(b.CreateBitCast(b.CreateSub(bits, b.CreateShl(k, 52)), m_type), real(1.0));
+        Value* kReal = smallIntegerToReal(b.CreateSub(k, b.CreateSelect(isSmall, integer(53), integer(0))));
+
+        Value* divisor = b.CreateFAdd(f, real(2.0));
+        Value* divisorLow = b.CreateFSub(f, b.CreateFSub(divisor, real(2.0)));
+        Value* s = b.CreateFDiv(f, divisor);
+        const Pair back = exactProduct(s, divisor);
+        Value* rest = b.CreateFSub(b.CreateFSub(b.CreateFSub(f, back.high), back.low), b.CreateFMul(s, divisorLow));
+        Value* sLow = b.CreateFDiv(rest, divisor);
+
+        const Pair square = exactProduct(s, s);
+        Value* squareLow = b.CreateFAdd(square.low, b.CreateFMul(b.CreateFAdd(s, s), sLow));
+        Pair cube = exactProduct(square.high, s);
+        cube.low = b.CreateFAdd(cube.low, b.CreateFAdd(b.CreateFMul(squareLow, s), b.CreateFMul(square.high, sLow)));
+        constexpr double kTwoThirds = 2.0 / 3, kTwoThirdsLow = 0x1.5555555555555p-55; // together 2/3
+        Pair third = exactProduct(cube.high, real(kTwoThirds));
+        third.low = b.CreateFAdd(third.low, b.CreateFAdd(b.CreateFMul(cube.low, real(kTwoThirds)),
+                                                         b.CreateFMul(cube.high, real(kTwoThirdsLow))));
+        Value* tail = b.CreateFMul(b.CreateFMul(cube.high, square.high), polynomial(square.high, kTail));
+
+        const Pair first = exactSum(b.CreateFMul(kReal, real(0x1.62e42fee00000p-1)), b.CreateFAdd(s, s));
+        const Pair second = exactSum(first.high, third.high);
+        Value* low = b.CreateFAdd(b.CreateFMul(kReal, real(0x1.a39ef35793c76p-33)), b.CreateFAdd(sLow, sLow));
+        low = b.CreateFAdd(b.CreateFAdd(low, tail), b.CreateFAdd(third.low, b.CreateFAdd(first.low, second.low)));
+        Value* high = b.CreateFAdd(second.high, low);
+        low = b.CreateFSub(low, b.CreateFSub(high, second.high));
+
+        const double infinity = std::numeric_limits<double>::infinity();
+        high = b.CreateSelect(b.CreateFCmpOEQ(a, real(0.0)), real(-infinity), high);
+        high = b.CreateSelect(b.CreateFCmpULT(a, real(infinity)), high, a); // infinity and NaN
+        high = b.CreateSelect(b.CreateFCmpUNO(a, a), a, high);
+        Value* ends = b.CreateFCmpOEQ(b.CreateFMul(high, real(0.0)), real(0.0)); // finite
+        return {high, b.CreateSelect(ends, low, real(0.0))};
+    }
+
+    /// a^y of f64, a positive.
+    Value* powerOf(Value* a, Value* y)
+    {
+        const Pair logarithm = logarithmPair(a);
+        Value* bounded = within(y, 0x1p70); // beyond, the result is 0, 1 or infinity
+        Pair exponent = exactProduct(bounded, logarithm.high);
+        exponent.low = b.CreateFAdd(exponent.low, b.CreateFMul(bounded, logarithm.low));
+        Value* isModerate = b.CreateFCmpOLT(absolute(exponent.high), real(1000.0));
+        const Exponential e = splitExponential(exponent.high, std::numbers::log2e, false,
+                                               b.CreateSelect(isModerate, exponent.low, real(0.0)));
+        return scaled(b.CreateFAdd(e.p, real(1.0)), e.n);
+    }
+
     Value* polynomial(Value* x, std::span<const double> coefficients)
     {
         Value* sum = real(coefficients.back());
@@ -343,14 +437,15 @@ private:
         Value* p;
     };
 
-    Exponential splitExponential(Value* x, double perUnit, bool isBase2)
+    /// `low`, if given, is what x lost.
+    Exponential splitExponential(Value* x, double perUnit, bool isBase2, Value* low = nullptr)
     {
         const double natural = isBase2 ? std::numbers::log2e : 1.0;
-        const double low = (m_isDouble ? -760.0 : -105.0) * natural;
-        const double high = (m_isDouble ? 720.0 : 90.0) * natural;
+        const double least = (m_isDouble ? -760.0 : -105.0) * natural;
+        const double most = (m_isDouble ? 720.0 : 90.0) * natural;
         // In this order a NaN stays one.
-        Value* clamped = b.CreateSelect(b.CreateFCmpOLT(x, real(low)), real(low), x);
-        clamped = b.CreateSelect(b.CreateFCmpOGT(clamped, real(high)), real(high), clamped);
+        Value* clamped = b.CreateSelect(b.CreateFCmpOLT(x, real(least)), real(least), x);
+        clamped = b.CreateSelect(b.CreateFCmpOGT(clamped, real(most)), real(most), clamped);
         Value* shifted = fma(clamped, real(perUnit), real(rounder()));
         Value* n = b.CreateSub(b.CreateBitCast(shifted, m_integer), b.CreateBitCast(real(rounder()), m_integer));
         Value* nReal = b.CreateFSub(shifted, real(rounder()));
@@ -361,6 +456,8 @@ private:
             const double ln2High = m_isDouble ? 0x1.62e42fee00000p-1 : 0x1.62e300p-1;
             const double ln2Low = m_isDouble ? 0x1.a39ef35793c76p-33 : 0x1.2fefa2p-17;
             r = fma(nReal, real(-ln2Low), fma(nReal, real(-ln2High), clamped));
+            if (low != nullptr)
+                r = b.CreateFAdd(r, low);
         }
         Value* p = polynomial(r, m_isDouble ? std::span<const double>(kExp64) : kExp32);
         return {n, fma(b.CreateFMul(r, r), p, r)};
@@ -404,6 +501,27 @@ Value* emitExtremum(llvm::IRBuilder<>& builder, bool isMin, Value* a, Value* b)
     Value* first = isMin ? builder.CreateFCmpOLT(a, b) : builder.CreateFCmpOGT(a, b);
     Value* chosen = builder.CreateSelect(first, a, b);
     return isNumber(a) ? chosen : builder.CreateSelect(builder.CreateFCmpORD(a, a), chosen, a);
+}
+
+Value* emitIntegerPower(llvm::IRBuilder<>& builder, Value* base, Value* exponent, bool isSigned)
+{
+    llvm::Type* type = base->getType();
+    const auto number = [type](std::uint64_t v) { return llvm::ConstantInt::get(type, v); };
+    llvm::Value *result = number(1), *square = base, *zero = number(0);
+    // A step for each bit of the exponent. Bits beyond those of a constant fall away when it is folded.
+    for (unsigned bit = 0; bit < type->getScalarSizeInBits(); ++bit) {
+        Value* isSet = builder.CreateICmpNE(builder.CreateAnd(exponent, number(std::uint64_t{1} << bit)), zero);
+        result = builder.CreateSelect(isSet, builder.CreateMul(result, square), result);
+        square = builder.CreateMul(square, square);
+    }
+    if (!isSigned)
+        return result;
+    Value* isOdd = builder.CreateICmpNE(builder.CreateAnd(exponent, number(1)), zero);
+    Value* minusOne = llvm::ConstantInt::getAllOnesValue(type);
+    Value* below = builder.CreateSelect(builder.CreateICmpEQ(base, minusOne),
+                                        builder.CreateSelect(isOdd, minusOne, number(1)), zero);
+    below = builder.CreateSelect(builder.CreateICmpEQ(base, number(1)), number(1), below);
+    return builder.CreateSelect(builder.CreateICmpSLT(exponent, zero), below, result);
 }
 
 Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std::vector<Value*>& operands, bool hasFma)
@@ -464,7 +582,7 @@ Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std
             return nullptr;
         const bool isPower = name == "pow";
         if (!type->getScalarType()->isFloatTy())
-            return isPower ? m.pow(operands[0], operands[1]) : m.fmod(operands[0], operands[1], 53, 2098);
+            return isPower ? m.pow(operands[0], operands[1], true) : m.fmod(operands[0], operands[1], 53, 2098);
         // f32 through f64: y log x needs the digits, and a remainder is exact with fewer steps.
         const auto* vector = llvm::dyn_cast<llvm::VectorType>(type);
         llvm::Type* wide = builder.getDoubleTy();
@@ -473,7 +591,7 @@ Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std
         Maths d(builder, wide, hasFma);
         Value* x = builder.CreateFPExt(operands[0], wide);
         Value* y = builder.CreateFPExt(operands[1], wide);
-        return builder.CreateFPTrunc(isPower ? d.pow(x, y) : d.fmod(x, y, 24, 277), type);
+        return builder.CreateFPTrunc(isPower ? d.pow(x, y, false) : d.fmod(x, y, 24, 277), type);
     }
     if (operands.size() == 3 && name == "fma")
         return m.fma(operands[0], operands[1], operands[2]);

@@ -12,7 +12,7 @@ namespace lathe::cpu {
 /// Largest errors, in units of the last place of a correctly rounded result, tested by
 /// tests/plugins/cpu/tst_vector_math:
 ///   f32: exp 1.1, exp2 1.1, log 1, tanh 2, sigmoid 2.5, erf 2.5, rsqrt 1.5, pow 1 (through f64), sqrt exact
-///   f64: exp 1.1, exp2 1.1, log 1, tanh 2, sigmoid 2.5, erf 3, rsqrt 1.5; pow 1e-13 relative
+///   f64: exp 1.1, exp2 1.1, log 1, tanh 2, sigmoid 2.5, erf 3, rsqrt 1.5, pow 2 (4 without fused multiply-add)
 /// Subnormal results of exp are kept; exp overflows to infinity, log of 0 is -infinity, of a negative number NaN.
 ///
 /// round goes to the nearest, ties to even.
@@ -25,6 +25,9 @@ namespace lathe::cpu {
 /// @return null if `name` is unknown or takes another number of operands.
 llvm::Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std::vector<llvm::Value*>& operands,
                           bool hasFma);
+
+/// base^exponent of integers of one type, which wraps around; of a negative exponent 0, but of 1 and -1.
+llvm::Value* emitIntegerPower(llvm::IRBuilder<>& builder, llvm::Value* base, llvm::Value* exponent, bool isSigned);
 
 /// Minimum or maximum of floats: not-a-number if one of them is; which zero of two, is not said.
 llvm::Value* emitExtremum(llvm::IRBuilder<>& builder, bool isMin, llvm::Value* a, llvm::Value* b);

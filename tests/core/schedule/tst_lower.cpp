@@ -1,3 +1,4 @@
+#include "core/compute/definitions/reduction.h"
 #include "core/ir/print.h"
 #include "kernel_check.h"
 #include "tests/support/test_program.h"
@@ -57,6 +58,7 @@ private slots:
     void rowsWithoutTapsAreLoopBounds();
     void overlappingTilesEndWithTheExtent();
     void overlappingTilesInsideASumAreRefused();
+    void theFirstOfEqualOnesCountsInAnyOrder();
     void stagesAtRootArePhases();
     void serialStagesShareAPhase();
     void innerParallelLoopsAreRefused();
@@ -211,6 +213,18 @@ void TestLower::overlappingTilesInsideASumAreRefused()
     QVERIFY(kernel.error().code == Errc::IllegalSchedule);
     // What is summed over cannot be split so at all.
     QVERIFY(!replayed(test::matmul(7, 8, 5), R"([["OV", 2, 2, 4]])"));
+}
+
+void TestLower::theFirstOfEqualOnesCountsInAnyOrder()
+{
+    // The inner part of a split outside of the outer one: positions do not rise.
+    compute::DagBuilder b;
+    const auto x = b.placeholder("x", {3, 24}, DType::F32);
+    const auto dag = std::move(b).finish({compute::argReduction(b, true, x, 1, false)});
+    QVERIFY(dag);
+    const auto state = replayed(*dag, R"([["SP", 1, 1, 24, [4], 1], ["RE", 1, [0, 2, 1]]])");
+    QVERIFY2(state, state ? "" : state.error().message.c_str());
+    QCOMPARE(wrong(*state), QString());
 }
 
 void TestLower::stagesAtRootArePhases()

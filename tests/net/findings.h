@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/runtime/dtype.h"
+#include "tests/net/kernel_batch.h"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace lathe::net {
+
+/// What came of one operator: what is wrong with it, of which the first is told, and what was tested.
+struct Findings
+{
+    std::size_t wrong = 0;
+    std::string text;
+    std::size_t refused = 0; ///< cases that Lathe says it does not do
+    std::set<std::string> refusals;
+    std::set<std::pair<DType, Schedule>> covered;
+    std::size_t kernels = 0;
+    bool byFunction = false; ///< no kernel computes it
+
+    void add(const std::string& what);
+};
+
+/// work(i) for i below `count`, on as many threads as there are cores here.
+void onAllCores(std::size_t count, const std::function<void(std::size_t)>& work);
+
+} // namespace lathe::net

@@ -1,0 +1,179 @@
+#include "tests/net/golden_cases.h"
+
+#include "core/frontend/onnx.h"
+#include "core/frontend/onnx/schema.h"
+#include "core/frontend/onnx/tensor_data.h"
+#include "core/graph/pass_runner.h"
+#include "core/graph/passes.h"
+#include "core/support/files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace lathe::net {
+
+namespace {
+
+using graph::HostTensor;
+
+Result<HostTensor> tensorOf(::onnx::TensorProto proto)
+{
+    frontend::onnx_detail::TensorReader reader(std::filesystem::path(), 0);
+    LATHE_TRY_ASSIGN(const frontend::onnx_detail::ConstTensor read, reader.read(proto));
+    HostTensor tensor = HostTensor::zeros({read.dtype, read.shape});
+    if (!tensor.bytes.empty())
+        std::memcpy(tensor.bytes.data(), read.data->data, tensor.bytes.size());
+    return tensor;
+}
+
+DType dtypeNamed(std::string_view name)
+{
+    for (int i = 0; i <= static_cast<int>(DType::F64); ++i)
+        if (name == toString(static_cast<DType>(i)))
+            return static_cast<DType>(i);
+    return DType::F32;
+}
+
+/// Takes the values out of the model.
+Result<GoldenCase> caseOf(::onnx::ModelProto model)
+{
+    constexpr std::string_view kMark = "golden:";
+    GoldenCase made;
+    ::onnx::GraphProto& graph = *model.mutable_graph();
+    made.name = graph.name();
+    made.dtype = dtypeNamed(std::string_view(made.name).substr(made.name.find('|') + 1));
+    std::map<std::string, HostTensor, std::less<>> values;
+    ::google::protobuf::RepeatedPtrField<::onnx::TensorProto> kept;
+    for (const ::onnx::TensorProto& tensor : graph.initializer()) {
+        if (!tensor.name().starts_with(kMark)) {
+            *kept.Add() = tensor;
+            continue;
+        }
+        LATHE_TRY_ASSIGN(values[tensor.name().substr(kMark.size())], tensorOf(tensor));
+    }
+    graph.mutable_initializer()->Swap(&kept);
+    for (int s = 0; s < 2; ++s) {
+        GoldenSet set;
+        for (const auto& input : graph.input())
+            set.inputs.push_back(values.at(fmt::format("{}:{}", s, input.name())));
+        for (const auto& output : graph.output())
+            if (const auto found = values.find(fmt::format("{}:{}", s, output.name())); found != values.end())
+                set.outputs.push_back(found->second);
+        made.sets.push_back(std::move(set));
+    }
+    made.model = model.SerializeAsString();
+    return made;
+}
+
+enum class Numbers : std::uint8_t
+{
+    Any,
+    Integers,
+    Doubles
+};
+
+/// Where ONNX Runtime does otherwise than core/compute/README.md says.
+struct Contradiction
+{
+    std::string_view op;
+    Numbers of;
+    bool plainToo; ///< also with values that are not difficult
+};
+constexpr Contradiction kContradictions[] = {
+    // It loses NaN.
+    {"MaxPool", Numbers::Any, false},
+    {"GlobalMaxPool", Numbers::Any, false},
+    {"ReduceMax", Numbers::Any, false},
+    {"ReduceMin", Numbers::Any, false},
+    {"ReduceLogSumExp", Numbers::Any, false},
+    {"Hardmax", Numbers::Any, false},
+    {"Sign", Numbers::Any, false},
+    {"ScatterElements", Numbers::Any, false},
+    {"ScatterND", Numbers::Any, false},
+    {"LogSoftmax", Numbers::Doubles, false},
+    {"SoftmaxCrossEntropyLoss", Numbers::Doubles, false},
+    {"GRU", Numbers::Any, false},
+    {"LSTM", Numbers::Any, false},
+    {"RNN", Numbers::Any, false},
+    // Its integers go to their ends, or to the lowest one, instead of wrapping around; so does NaN.
+    {"ReduceL1", Numbers::Integers, true},
+    {"ReduceL2", Numbers::Integers, true},
+    {"ReduceLogSum", Numbers::Integers, true},
+    {"ReduceLogSumExp", Numbers::Integers, true},
+    {"ReduceMean", Numbers::Integers, true},
+    {"ReduceProd", Numbers::Integers, true},
+    {"ReduceSum", Numbers::Integers, true},
+    {"ReduceSumSquare", Numbers::Integers, true},
+    {"Pow", Numbers::Integers, true},
+    {"Shrink", Numbers::Integers, false},
+    {"DequantizeLinear", Numbers::Integers, false},
+    {"QuantizeLinear", Numbers::Any, false},
+    // It computes them in f32.
+    {"GroupNormalization", Numbers::Doubles, true},
+    {"LayerNormalization", Numbers::Doubles, true},
+};
+
+bool contradicts(const GoldenCase& of, std::size_t set)
+{
+    const std::string_view op = std::string_view(of.name).substr(0, of.name.find(' '));
+    return std::ranges::any_of(kContradictions, [&](const Contradiction& c) {
+        const bool ofType = c.of == Numbers::Any || (c.of == Numbers::Integers && !isFloat(of.dtype))
+                            || (c.of == Numbers::Doubles && of.dtype == DType::F64);
+        return c.op == op && ofType && (c.plainToo || set == 1);
+    });
+}
+
+} // namespace
+
+std::vector<std::filesystem::path> goldenFiles()
+{
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(LATHE_GOLDENS))
+        if (entry.path().extension() == ".cases")
+            files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
+Result<std::vector<GoldenCase>> readGoldenCases(const std::filesystem::path& file)
+{
+    LATHE_TRY_ASSIGN(const std::string bytes, readFile(file));
+    std::vector<GoldenCase> cases;
+    for (std::size_t at = 0; at + 4 <= bytes.size();) {
+        std::uint32_t length = 0;
+        std::memcpy(&length, bytes.data() + at, sizeof length);
+        at += sizeof length;
+        ::onnx::ModelProto model;
+        if (at + length > bytes.size() || !model.ParseFromString(bytes.substr(at, length)))
+            return makeError(Errc::BadFile, file.string() + " is damaged");
+        at += length;
+        LATHE_TRY_ASSIGN(GoldenCase one, caseOf(std::move(model)));
+        cases.push_back(std::move(one));
+    }
+    return cases;
+}
+
+Result<ImportedNetwork> importNetwork(const std::string& model, const Target& target)
+{
+    ImportedNetwork network;
+    LATHE_TRY_ASSIGN(network.imported, frontend::importOnnx(std::as_bytes(std::span(model))));
+    graph::PassRunner passes;
+    LATHE_TRY_ASSIGN(network.graph, graph::prepare(network.imported, target, target.traits().layout, "lathe", passes));
+    LATHE_TRY_ASSIGN(network.partition, graph::partition(network.graph, target, "lathe", passes));
+    return network;
+}
+
+std::string compareWithGolden(const GoldenCase& of, std::size_t set, Expected evaluated, const HostTensor& golden)
+{
+    if (contradicts(of, set))
+        return {};
+    evaluated.bound.ulps = std::max(evaluated.bound.ulps, 64.0);
+    evaluated.bound.absolute = std::max(evaluated.bound.absolute, 2e-6);
+    evaluated.bound.anyZero = true;
+    return compare(golden, evaluated);
+}
+
+} // namespace lathe::net

@@ -1,0 +1,187 @@
+#include "tests/net/kernel_run.h"
+
+#include "core/compute/interpret.h"
+#include "core/graph/group.h"
+#include "core/graph/node_types.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace lathe::net {
+
+using graph::HostTensor;
+using graph::ValueId;
+
+namespace {
+
+Result<std::vector<HostTensor>> interpretDag(const compute::DagPtr& dag, const std::vector<const HostTensor*>& inputs)
+{
+    LATHE_TRY_ASSIGN(const compute::Interpreter interpreter, compute::Interpreter::compile(dag));
+    std::vector<std::span<const std::byte>> bytes;
+    for (const HostTensor* input : inputs)
+        bytes.emplace_back(input->bytes);
+    LATHE_TRY_ASSIGN(std::vector<std::vector<std::byte>> results, interpreter.run(bytes));
+    std::vector<HostTensor> tensors;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const compute::Op& op = dag->ops[static_cast<std::size_t>(dag->outputs[i])];
+        tensors.push_back({{op.dtype, op.shape}, std::move(results[i])});
+    }
+    return tensors;
+}
+
+} // namespace
+
+Result<> KernelRun::addStep(std::vector<ValueId> inputs, std::vector<ValueId> outputs,
+                            std::span<const graph::Alternative> alternatives, const std::vector<bool>& packable,
+                            const Target& target, Schedule schedule, std::uint64_t seed, KernelBatch& batch)
+{
+    search::SearchTask task;
+    task.key = task.name = "net";
+    task.target = target;
+    task.hardware = defaultHardware(target);
+    for (const graph::Alternative& alternative : alternatives) {
+        std::vector<bool> constant;
+        for (const graph::InputBinding& binding : alternative.bindings)
+            constant.push_back(packable[static_cast<std::size_t>(binding.taskInput)]);
+        task.alternatives.push_back({alternative.name, alternative.dag, constant, alternative.isReference});
+    }
+    LATHE_TRY_ASSIGN(const Scheduled chosen, scheduled(task, schedule, seed));
+    Step step{std::move(inputs), std::move(outputs), alternatives[chosen.alternative], 0, {}};
+    LATHE_TRY_ASSIGN(step.kernel, batch.add(chosen.state, task.alternatives[chosen.alternative].constantInputs));
+    m_steps.push_back(std::move(step));
+    return {};
+}
+
+Result<KernelRun> KernelRun::ofNodes(const graph::Graph& graph, const Target& target, Schedule schedule,
+                                     std::uint64_t seed, KernelBatch& batch)
+{
+    KernelRun run(graph);
+    const auto consumers = graph.consumers();
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+        const graph::Node& node = graph.nodes[n];
+        const graph::Group group = graph::makeGroup(graph, {graph::NodeId(static_cast<std::int32_t>(n))}, consumers);
+        LATHE_TRY_ASSIGN(const graph::Alternative alternative,
+                         graph::buildAlternative(graph, group, "direct", compute::NameEra::Nested));
+        std::vector<bool> packable;
+        for (const ValueId id : group.inputs) // weights may be packed ahead of time
+            packable.push_back(graph.value(id).constant
+                               || (graph::traitsOf(node).weights != nullptr && id == node.inputs[1]));
+        LATHE_TRY(run.addStep(group.inputs, node.outputs, std::span(&alternative, 1), packable, target, schedule,
+                              seed + n, batch));
+    }
+    return run;
+}
+
+Result<KernelRun> KernelRun::ofPartition(const graph::Graph& graph, const graph::Partition& partition,
+                                         const Target& target, Schedule schedule, std::uint64_t seed,
+                                         KernelBatch& batch)
+{
+    KernelRun run(graph);
+    for (const graph::Subgraph& part : partition.subgraphs) {
+        if (part.noop) {
+            run.m_steps.push_back({part.inputs, part.outputs, {}, 0, {}});
+            continue;
+        }
+        if (part.function) { // tests/core/runtime tests those
+            run.m_steps.push_back({part.inputs, part.outputs, {}, 0, part.nodes.front()});
+            continue;
+        }
+        std::span<const graph::Alternative> alternatives;
+        if (part.task >= 0)
+            alternatives = partition.tasks[static_cast<std::size_t>(part.task)].alternatives;
+        else if (part.untuned)
+            alternatives = std::span(&*part.untuned, 1);
+        else
+            return makeError(Errc::Unsupported, part.name + " has no definition");
+        std::vector<bool> packable;
+        for (const ValueId id : part.inputs)
+            packable.push_back(graph.value(id).constant != nullptr);
+        LATHE_TRY(run.addStep(part.inputs, part.outputs, alternatives, packable, target, schedule, seed, batch));
+        seed += 1;
+    }
+    return run;
+}
+
+template<typename Compute>
+Result<std::vector<HostTensor>> KernelRun::walk(const std::vector<HostTensor>& inputs, Compute&& compute) const
+{
+    std::vector<std::optional<HostTensor>> values(m_graph.values.size());
+    const auto slot = [&](ValueId id) -> std::optional<HostTensor>& {
+        return values[static_cast<std::size_t>(id.value)];
+    };
+    const auto ready = [&](ValueId id) -> Result<> {
+        if (slot(id))
+            return {};
+        LATHE_TRY_ASSIGN(HostTensor constant, graph::tensorOf(m_graph.value(id)));
+        slot(id) = std::move(constant);
+        return {};
+    };
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        slot(m_graph.inputs[i]) = inputs[i];
+    for (const Step& step : m_steps) {
+        if (step.node.valid()) {
+            const graph::Node& node = m_graph.node(step.node);
+            std::vector<const HostTensor*> operands;
+            for (const ValueId id : node.inputs) {
+                LATHE_TRY(ready(id));
+                operands.push_back(&*slot(id));
+            }
+            LATHE_TRY_ASSIGN(std::vector<HostTensor> results, graph::evaluateNode(node, operands));
+            for (std::size_t i = 0; i < results.size(); ++i)
+                slot(node.outputs[i]) = std::move(results[i]);
+            continue;
+        }
+        if (!step.alternative.dag) {
+            LATHE_TRY(ready(step.inputs[0]));
+            const graph::Value& result = m_graph.value(step.outputs[0]);
+            slot(step.outputs[0]) = HostTensor{{result.dtype, result.shape}, slot(step.inputs[0])->bytes};
+            continue;
+        }
+        std::vector<HostTensor> derived;
+        derived.reserve(step.alternative.bindings.size());
+        std::vector<const HostTensor*> operands;
+        for (const graph::InputBinding& binding : step.alternative.bindings) {
+            const ValueId id = step.inputs[static_cast<std::size_t>(binding.taskInput)];
+            LATHE_TRY(ready(id));
+            if (binding.recipe) {
+                LATHE_TRY_ASSIGN(std::vector<HostTensor> made, interpretDag(binding.recipe, {&*slot(id)}));
+                derived.push_back(std::move(made[0]));
+            }
+            operands.push_back(binding.recipe ? &derived.back() : &*slot(id));
+        }
+        LATHE_TRY_ASSIGN(std::vector<HostTensor> results, compute(step, operands));
+        for (std::size_t i = 0; i < results.size(); ++i)
+            slot(step.outputs[i]) = std::move(results[i]);
+    }
+    std::vector<HostTensor> outputs;
+    for (const ValueId id : m_graph.outputs) {
+        LATHE_TRY(ready(id));
+        outputs.push_back(*slot(id));
+    }
+    return outputs;
+}
+
+Result<std::vector<HostTensor>> KernelRun::run(const KernelBatch& batch, const std::vector<HostTensor>& inputs,
+                                               unsigned parts) const
+{
+    for (const Step& step : m_steps)
+        if (step.alternative.dag)
+            LATHE_TRY(batch.status(step.kernel));
+    return walk(inputs, [&](const Step& step, const std::vector<const HostTensor*>& operands) {
+        return batch.run(step.kernel, operands, parts);
+    });
+}
+
+Result<std::vector<HostTensor>> KernelRun::interpret(const std::vector<HostTensor>& inputs) const
+{
+    return walk(inputs, [](const Step& step, const std::vector<const HostTensor*>& operands) {
+        return interpretDag(step.alternative.dag, operands);
+    });
+}
+
+bool KernelRun::tradesAccuracy() const
+{
+    return std::ranges::any_of(m_steps, [](const Step& step) { return graph::tradesAccuracy(step.alternative.name); });
+}
+
+} // namespace lathe::net

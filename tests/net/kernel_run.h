@@ -1,0 +1,57 @@
+#pragma once
+
+#include "core/graph/task.h"
+#include "core/target/target.h"
+#include "tests/net/kernel_batch.h"
+
+#include <string>
+#include <vector>
+
+namespace lathe::net {
+
+/// A network as kernels that run one behind the other, all by one kind of schedule.
+class KernelRun
+{
+public:
+    /// Each node of a graph by itself, unfused. Adds its kernels to the batch. Errors: those of definitions and
+    /// schedules.
+    static Result<KernelRun> ofNodes(const graph::Graph& graph, const Target& target, Schedule schedule,
+                                     std::uint64_t seed, KernelBatch& batch);
+    /// The functions of a partition of it; tasks by any of their alternatives where the schedule is drawn.
+    static Result<KernelRun> ofPartition(const graph::Graph& graph, const graph::Partition& partition,
+                                         const Target& target, Schedule schedule, std::uint64_t seed,
+                                         KernelBatch& batch);
+
+    /// Errors: those of compiling and of running.
+    Result<std::vector<graph::HostTensor>> run(const KernelBatch& batch, const std::vector<graph::HostTensor>& inputs,
+                                               unsigned parts) const;
+    /// The same by the interpreter of compute DAGs.
+    Result<std::vector<graph::HostTensor>> interpret(const std::vector<graph::HostTensor>& inputs) const;
+
+    bool tradesAccuracy() const; ///< one of its kernels does (graph::tradesAccuracy)
+
+private:
+    struct Step
+    {
+        std::vector<graph::ValueId> inputs, outputs;
+        graph::Alternative alternative; ///< without a DAG: a node by its evaluation, else the output is the input
+        std::size_t kernel = 0;
+        graph::NodeId node = {}; ///< that a function of the runtime computes
+    };
+
+    explicit KernelRun(graph::Graph graph)
+        : m_graph(std::move(graph))
+    {
+    }
+    /// Chooses one of the alternatives.
+    Result<> addStep(std::vector<graph::ValueId> inputs, std::vector<graph::ValueId> outputs,
+                     std::span<const graph::Alternative> alternatives, const std::vector<bool>& packable,
+                     const Target& target, Schedule schedule, std::uint64_t seed, KernelBatch& batch);
+    template<typename Compute>
+    Result<std::vector<graph::HostTensor>> walk(const std::vector<graph::HostTensor>& inputs, Compute&& compute) const;
+
+    graph::Graph m_graph;
+    std::vector<Step> m_steps;
+};
+
+} // namespace lathe::net
