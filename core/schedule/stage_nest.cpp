@@ -458,7 +458,7 @@ private:
     {
         auto next = static_cast<std::int32_t>(m_op.shape.size());
         for (const Iterator& iterator : m_stage.iters)
-            if (iterator.kind == IterKind::Reduce && iterator.id != next++)
+            if (iterator.kind == IterKind::Reduction && iterator.id != next++)
                 return false;
         return next == static_cast<std::int32_t>(m_op.shape.size() + m_op.reduceExtents.size());
     }
