@@ -95,7 +95,6 @@ private slots:
             }
             bool trained() const override { return m_trained; }
             Result<std::vector<std::byte>> save() const override { return std::vector<std::byte>(); }
-            Result<> load(std::span<const std::byte>) override { return {}; }
 
         private:
             std::size_t& m_programs;
