@@ -57,6 +57,7 @@ Result<> bench(const BenchArguments& a)
         nlohmann::json out = {
             {"latency_ms", {{"median", f.median}, {"mean", f.mean}, {"std", f.std}, {"min", f.min}, {"p95", f.p95}}},
             {"threads", times.threads},
+            {"variant", library->variant()},
             {"device", kDefaultTarget},
             {"functions", rows}};
         if (std::isfinite(times.callMs)) {
@@ -77,6 +78,7 @@ Result<> bench(const BenchArguments& a)
     print("functions, each timed behind the one before it, and one call ({:.4f} ms): {:.3f} ms\n", times.callMs, sum);
     if (const double tasks = numberIn(estimated, "tasks"); std::isfinite(tasks))
         print("when it was exported: estimated {}\n", toText(deploy::estimatePartsIn(estimated)));
+    printVariant(*library);
     print("measured: median {:.3f} ms, mean {:.3f} ± {:.3f}, min {:.3f}, p95 {:.3f} ({} threads, {} runs)\n", f.median,
           f.mean, f.std, f.min, f.p95, times.threads, times.runsNs.size());
     return {};

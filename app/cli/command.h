@@ -19,7 +19,8 @@ class ModelArguments
 {
 public:
     void addTo(CLI::App& command, bool modelRequired);
-    Result<session::OpenOptions> openOptions() const;
+    /// Errors: InvalidArgument, also for more than one target where `severalTargets` does not allow that.
+    Result<session::OpenOptions> openOptions(bool severalTargets = false) const;
 
     const std::string& source() const { return m_model.values.source; } ///< MODEL
     void setSource(std::string source) { m_model.values.source = std::move(source); }

@@ -15,6 +15,7 @@ struct CompileArguments
     ModelArguments model;
     OptionArguments<session::CompileOptions> options;
     bool dryRun = false, json = false;
+    bool several = false; ///< targets
 };
 
 std::string msWithUnit(double value)
@@ -47,6 +48,12 @@ void printReport(const session::CompileReport& report)
     print("{} functions, {} with a record\n", report.subgraphs.size(), records);
     print("library      {}\nheader       {}\ndescription  {}\n", report.library.string(), report.header.string(),
           report.description.string());
+    for (const session::VariantReport& variant : report.variants)
+        print("variant      {}{}: kernels {:.2f} MB, weights {:.2f} MB\n", variant.target,
+              variant.target == report.variant && report.variants.size() > 1 ? " (runs here)" : "",
+              static_cast<double>(variant.codeBytes) * 1e-6, static_cast<double>(variant.weightsBytes) * 1e-6);
+    print("size         {:.2f} MB, of which {:.2f} MB are weights\n", static_cast<double>(report.libraryBytes) * 1e-6,
+          static_cast<double>(report.weightsBytes) * 1e-6);
     if (std::isfinite(report.maxRelError))
         print("verified     max relative error {:.2e}\n", report.maxRelError);
     else
@@ -81,31 +88,74 @@ nlohmann::json functions(const std::vector<session::SubgraphReport>& subgraphs)
     return rows;
 }
 
-/// What an export would do, and its refusal.
-Result<> dryRun(const session::TuningSession& session, const CompileArguments& a)
+/// What an export would do for one target; its refusal goes to `refusal`.
+Result<nlohmann::json> dryRun(const session::TuningSession& session, const CompileArguments& a,
+                              std::optional<Error>& refusal)
 {
     LATHE_TRY_ASSIGN(const session::Coverage coverage, session.exports()->coverage(a.options.values.strict));
-    const std::string refusal = !coverage.unsupported.empty()   ? coverage.unsupported
+    const std::string refused = !coverage.unsupported.empty()   ? coverage.unsupported
                                 : a.options.values.allowDefault ? std::string()
                                                                 : coverage.refusal;
-    if (a.json) {
-        nlohmann::json out = {{"subgraphs", functions(coverage.subgraphs)},
-                              {"tasks", coverage.tasks},
-                              {"records", coverage.records},
-                              {"near", coverage.near},
-                              {"defaults", coverage.defaults},
-                              {"refused", refusal.empty() ? nlohmann::json(nullptr) : nlohmann::json(refusal)}};
-        putNumber(out, "estimated_ms", coverage.estimatedTasksMs);
-        print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    } else {
+    if (!refused.empty() && !refusal)
+        refusal = makeError(coverage.unsupported.empty() ? Errc::Incompatible : Errc::Unsupported, refused);
+    nlohmann::json out = {{"target", session.options().target},
+                          {"subgraphs", functions(coverage.subgraphs)},
+                          {"tasks", coverage.tasks},
+                          {"records", coverage.records},
+                          {"near", coverage.near},
+                          {"defaults", coverage.defaults},
+                          {"refused", refused.empty() ? nlohmann::json(nullptr) : nlohmann::json(refused)}};
+    putNumber(out, "estimated_ms", coverage.estimatedTasksMs);
+    if (!a.json) {
+        if (a.several)
+            print("{}\n", session.options().target);
         printFunctions(coverage.subgraphs);
         print("{} tasks: {} with a record, {} with a near match, {} on default schedules; sum of tasks {}\n",
               coverage.tasks, coverage.records, coverage.near, coverage.defaults,
               msWithUnit(coverage.estimatedTasksMs));
     }
-    if (!refusal.empty())
-        return makeError(coverage.unsupported.empty() ? Errc::Incompatible : Errc::Unsupported, refusal);
+    return out;
+}
+
+/// The same for each target.
+Result<> dryRuns(const session::TuningSession& session, CompileArguments& a)
+{
+    a.several = !session.options().variants.empty();
+    std::optional<Error> refusal;
+    LATHE_TRY_ASSIGN(nlohmann::json out, dryRun(session, a, refusal));
+    if (a.several)
+        out["variants"] = nlohmann::json::array({out});
+    for (const std::string& target : session.options().variants) {
+        session::OpenOptions further = session.options();
+        further.target = target;
+        further.variants.clear();
+        LATHE_TRY_ASSIGN(const auto other, session::TuningSession::open(further));
+        LATHE_TRY_ASSIGN(nlohmann::json row, dryRun(*other, a, refusal));
+        out["variants"].push_back(std::move(row));
+    }
+    if (a.json)
+        print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (refusal)
+        return *std::move(refusal);
     return {};
+}
+
+nlohmann::json variants(const session::CompileReport& report)
+{
+    nlohmann::json rows = nlohmann::json::array();
+    for (const session::VariantReport& variant : report.variants) {
+        nlohmann::json row = {{"target", variant.target},
+                              {"features", variant.features},
+                              {"runs_here", variant.runsHere},
+                              {"code_bytes", variant.codeBytes},
+                              {"weights_bytes", variant.weightsBytes},
+                              {"subgraphs", functions(variant.subgraphs)}};
+        putNumber(row, "max_rel_error", variant.maxRelError);
+        if (!variant.notVerified.empty())
+            row["not_verified"] = variant.notVerified;
+        rows.push_back(std::move(row));
+    }
+    return rows;
 }
 
 void printJson(const session::CompileReport& report)
@@ -114,6 +164,10 @@ void printJson(const session::CompileReport& report)
                           {"header", report.header.string()},
                           {"description", report.description.string()},
                           {"subgraphs", functions(report.subgraphs)},
+                          {"variant", report.variant},
+                          {"variants", variants(report)},
+                          {"library_bytes", report.libraryBytes},
+                          {"weights_bytes", report.weightsBytes},
                           {"threads", report.threads}};
     putNumber(out, "max_rel_error", report.maxRelError);
     if (!report.notVerified.empty())
@@ -142,12 +196,12 @@ void addCompile(CLI::App& app, Action& run)
             if (compile.output.empty() && !a->dryRun)
                 return makeError(Errc::InvalidArgument, "say where to: -o FILE.so");
             compile.output = std::filesystem::absolute(compile.output.empty() ? "model.so" : compile.output);
-            LATHE_TRY_ASSIGN(session::OpenOptions options, a->model.openOptions());
+            LATHE_TRY_ASSIGN(session::OpenOptions options, a->model.openOptions(true));
             options.readOnly = true;
             LATHE_TRY_ASSIGN(const auto session, session::TuningSession::open(options));
             printNotices(session->notices());
             if (a->dryRun)
-                return dryRun(*session, *a);
+                return dryRuns(*session, *a);
             const bool terminal = !a->json && ::isatty(STDERR_FILENO) == 1;
             const auto progress = [terminal](std::string_view step, double fraction) {
                 if (terminal)

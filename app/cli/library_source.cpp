@@ -48,6 +48,12 @@ void addInputOption(CLI::App& command, std::vector<std::string>& inputs, const s
         ->allow_extra_args(false);
 }
 
+void printVariant(const deploy::LibraryClient& library)
+{
+    if (library.variants().size() > 1)
+        print("variant: {} (one of {})\n", library.variant(), library.variants().size());
+}
+
 Result<LibrarySource> findLibrary(const ModelArguments& arguments, bool withEstimates, unsigned threads)
 {
     LibrarySource source;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/cli/command.h"
+#include "core/deploy/library_client.h"
 #include "core/deploy/port_info.h"
 #include "core/graph/input_ranges.h"
 #include "core/support/files.h"
@@ -28,6 +29,9 @@ std::vector<graph::InputRange> inputRangesIn(const nlohmann::json& description,
 
 /// --input NAME=FILE.npy; `rest` says what becomes of inputs that it does not name.
 void addInputOption(CLI::App& command, std::vector<std::string>& inputs, const std::string& rest);
+
+/// Which variant runs, where the library has several.
+void printVariant(const deploy::LibraryClient& library);
 
 /// Errors: NotFound, those of open and compile.
 /// A model's library is timed, too, where its description shall have the estimates.

@@ -12,12 +12,14 @@ void ModelArguments::addTo(CLI::App& command, bool modelRequired)
         command.get_option("MODEL")->required();
 }
 
-Result<session::OpenOptions> ModelArguments::openOptions() const
+Result<session::OpenOptions> ModelArguments::openOptions(bool severalTargets) const
 {
     LATHE_TRY(m_model.problem);
     LATHE_TRY(m_open.problem);
     session::OpenOptions options = m_open.values;
     options.model = m_model.values;
+    if (!options.variants.empty() && !severalTargets)
+        return makeError(Errc::InvalidArgument, "only compile takes --target more than once");
     return options;
 }
 

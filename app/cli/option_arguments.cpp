@@ -119,10 +119,9 @@ void addOption(CLI::App& command, const session::SetOption& option, std::functio
     case OptionType::Texts:
         added = command.add_option_function<std::vector<std::string>>(
             flag, [take](const std::vector<std::string>& texts) { take(OptionValue(texts)); }, help);
-        if (const auto words = session::wordsOf(info); !words.empty()) {
-            added->allow_extra_args(false);
+        added->allow_extra_args(false); // else it would take what stands behind its value
+        if (const auto words = session::wordsOf(info); !words.empty())
             added->check(CLI::IsMember(words).description(""));
-        }
         break;
     case OptionType::Shapes:
         added = command.add_option_function<std::vector<std::string>>(

@@ -62,9 +62,11 @@ Result<> runLibrary(const RunArguments& a)
             cli::print("{} {} [{}]{} -> {}\n", port.name, toString(tensor.type.dtype),
                        fmt::join(tensor.type.shape, ", "), most, file.string());
     }
-    if (a.json)
-        print("{}\n",
-              nlohmann::json({{"outputs", outputs}}).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (!a.json)
+        printVariant(*library);
+    else
+        print("{}\n", nlohmann::json({{"outputs", outputs}, {"variant", library->variant()}})
+                          .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return {};
 }
 

@@ -119,12 +119,14 @@ Result<> verify(VerifyArguments& a)
         open.model = *source.model;
         open.target = source.target;
     }
-    LATHE_TRY_ASSIGN(const auto model, session::loadModel(open.model, open.target));
-    printNotices(model->notices);
     // Not timed: weights of gigabytes need no copy.
     deploy::LibraryClient::Options place;
     place.mapWeights = true;
     LATHE_TRY_ASSIGN(const auto library, deploy::LibraryClient::open(source.file, place));
+    if (library->variants().size() > 1 && a.network.empty())
+        open.target = library->variant(); // whose tensors are looked at
+    LATHE_TRY_ASSIGN(const auto model, session::loadModel(open.model, open.target));
+    printNotices(model->notices);
     deploy::VerifyOptions options;
     options.tolerance = a.tolerance;
     options.closely = true;
@@ -137,10 +139,14 @@ Result<> verify(VerifyArguments& a)
     }
     LATHE_TRY_ASSIGN(const auto report, deploy::verifyByBuilder(*library, model->imported, &model->optimized, options,
                                                                 std::numeric_limits<double>::infinity()));
-    if (a.json)
-        print("{}\n", jsonOf(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    else
+    if (a.json) {
+        nlohmann::json out = jsonOf(report);
+        out["variant"] = library->variant();
+        print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    } else {
+        printVariant(*library);
         printKinds(report);
+    }
     if (!report.passed)
         return makeError(Errc::WrongAnswer, report.text);
     return {};

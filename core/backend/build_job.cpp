@@ -202,6 +202,7 @@ Result<> JobBuilder::generate(const wire::BuildJob& job, Codegen& generator, Low
     ArtifactDescriptor descriptor;
     descriptor.format = job.product() == wire::BuildJob::OBJECT ? "object" : "listing";
     descriptor.target = job.target();
+    descriptor.features = generator.features();
     for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
         descriptor.kernels.push_back(describe(lowered.kernels[i]));
         result.mutable_candidates(lowered.candidates[i])->set_kernel(static_cast<std::int32_t>(i));

@@ -80,6 +80,9 @@ public:
     /// Relocatable object with the phases of all kernels, symbols "<nest.name>_p<i>", for deploy.
     virtual Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) = 0;
     virtual Result<> linkLibrary(const LibraryRequest& request) = 0;
+    /// What a processor must have to run what is made here, as core/runtime/cpu_features.h names it: libraries check
+    /// that when they are loaded. For back ends whose code runs on no such processor: nothing.
+    virtual std::vector<std::string> features() const { return {}; }
 };
 
 /// What a codegen plugin exports:

@@ -51,6 +51,7 @@ public:
             const auto bytes = std::as_bytes(std::span(product.bytes));
             compiled.objects.emplace_back(bytes.begin(), bytes.end());
             compiled.kernels.resize(kernels.size());
+            compiled.features = product.descriptor.features;
             for (std::size_t i = share; i < kernels.size(); i += shares) {
                 const measure::KernelStatus& status = product.kernels[i / shares];
                 if (status.code != Errc::Ok)

@@ -27,6 +27,7 @@ struct CompiledKernels
 {
     std::vector<std::vector<std::byte>> objects; ///< relocatable, together all kernels
     std::vector<KernelInfo> kernels; ///< one per source
+    std::vector<std::string> features; ///< ArtifactDescriptor::features
 };
 
 /// Where code is generated: lathe-builder in programs, in-process in tests.

@@ -108,6 +108,14 @@ void ImageWriter::addRow(std::string_view name, std::uint32_t from, std::uint32_
     addInstruction(runtime::InstructionKind::Row, name, arguments, 1, 0, 0);
 }
 
+void ImageWriter::setTarget(std::string_view target, std::span<const std::string> features)
+{
+    m_target = addString(target);
+    m_features.clear();
+    for (const std::string& feature : features)
+        m_features.push_back(addString(feature));
+}
+
 void ImageWriter::addInput(std::uint32_t tensor, std::string_view layout)
 {
     m_inputs.push_back({tensor, addString(layout)});
@@ -136,6 +144,7 @@ std::vector<std::byte> ImageWriter::finish(const Sizes& sizes) const
                               * runtime::kTensorAlignment;
     header.phaseCount = sizes.phases;
     header.name = m_name;
+    header.target = m_target;
     std::vector<std::byte> out(sizeof header);
     header.tensors = appendTable(out, m_tensors.data(), m_tensors.size());
     header.axes = appendTable(out, m_axes.data(), m_axes.size());
@@ -145,6 +154,7 @@ std::vector<std::byte> ImageWriter::finish(const Sizes& sizes) const
     header.outputs = appendTable(out, m_outputs.data(), m_outputs.size());
     header.extents = appendTable(out, m_extents.data(), m_extents.size());
     header.strings = appendTable(out, m_strings.data(), m_strings.size());
+    header.features = appendTable(out, m_features.data(), m_features.size());
     header.totalBytes = out.size();
     std::memcpy(out.data(), &header, sizeof header);
     sealImage(out);

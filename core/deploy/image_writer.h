@@ -38,6 +38,8 @@ public:
     void addLoop(std::string_view name, std::uint32_t trips, std::uint32_t condition, std::uint32_t iteration,
                  std::uint32_t body);
     void addRow(std::string_view name, std::uint32_t from, std::uint32_t iteration, std::uint32_t to);
+    /// What the kernels were made for, and what a processor must have for them.
+    void setTarget(std::string_view target, std::span<const std::string> features);
     void addInput(std::uint32_t tensor, std::string_view layout);
     void addOutput(std::uint32_t tensor, std::string_view layout);
     void addExtent(std::uint32_t output, std::uint32_t axis, std::uint32_t count); ///< `count` is a tensor
@@ -64,7 +66,8 @@ private:
     std::vector<runtime::ImagePort> m_inputs, m_outputs;
     std::vector<runtime::ImageExtent> m_extents;
     std::string m_strings;
-    std::uint32_t m_name = 0;
+    std::vector<std::uint32_t> m_features;
+    std::uint32_t m_name = 0, m_target = 0;
 };
 
 /// Writes the checksum into a finished description (again, after a change).

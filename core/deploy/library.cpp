@@ -1,8 +1,10 @@
 #include "core/deploy/library.h"
 
+#include "core/deploy/constants.h"
 #include "core/deploy/names.h"
 #include "core/deploy/stub_object.h"
 #include "core/deploy/templates.h"
+#include "core/runtime/image.h"
 #include "core/support/files.h"
 #include "core/support/message.h"
 #include "core/target/target.h"
@@ -10,9 +12,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -91,71 +95,137 @@ StagedLibrary& StagedLibrary::operator=(StagedLibrary&& other) noexcept
     inputs = std::move(other.inputs);
     inputRanges = std::move(other.inputRanges);
     outputs = std::move(other.outputs);
-    image = std::move(other.image);
-    kernels = std::move(other.kernels);
+    variants = std::move(other.variants);
+    weightsBytes = other.weightsBytes;
     return *this;
 }
 
-Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition,
-                                   std::span<const KernelChoice> choices, Compiler& compiler,
-                                   const LibraryOptions& options)
+namespace {
+
+/// Bytes of the vectors that code with these features computes on.
+int vectorBytes(const std::vector<std::string>& features)
+{
+    const auto has = [&](const char* name) { return std::ranges::find(features, name) != features.end(); };
+    return has("avx512f") && has("avx512vl") ? 64 : has("avx") ? 32 : 16;
+}
+
+/// Each with its kernels compiled, the best first.
+struct CompiledVariant
+{
+    StagedVariant staged;
+    CompiledKernels compiled;
+};
+
+Result<std::vector<CompiledVariant>> compileVariants(std::span<const VariantSource> sources)
+{
+    std::vector<CompiledVariant> variants;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const VariantSource& source = sources[i];
+        CompiledVariant& variant = variants.emplace_back();
+        variant.staged.source = i;
+        variant.staged.target = source.target;
+        LATHE_TRY_ASSIGN(variant.staged.kernels, collectKernels(source.graph, source.partition, source.choices,
+                                                                i == 0 ? std::string() : fmt::format("v{}_", i)));
+        auto compiled = source.compiler.compile(variant.staged.kernels.sources);
+        if (!compiled && sources.size() > 1)
+            return makeError(compiled.error().code, say(Msg::VariantNoted, source.target, compiled.error()));
+        LATHE_TRY_ASSIGN(variant.compiled, std::move(compiled));
+        variant.staged.features = variant.compiled.features;
+        for (const std::vector<std::byte>& object : variant.compiled.objects)
+            variant.staged.codeBytes += object.size();
+    }
+    std::ranges::stable_sort(variants, [](const CompiledVariant& a, const CompiledVariant& b) {
+        const auto rank = [](const CompiledVariant& v) {
+            return std::pair(vectorBytes(v.staged.features), v.staged.features.size());
+        };
+        return rank(a) > rank(b);
+    });
+    return variants;
+}
+
+} // namespace
+
+Result<StagedLibrary> buildLibrary(std::span<const VariantSource> sources, const LibraryOptions& options)
 {
     if (options.output.filename().empty())
         return makeError(Errc::InvalidArgument, say(Msg::NoLibraryFile, options.output.string()));
+    if (sources.empty() || sources.size() > kMostVariants)
+        return makeError(Errc::InvalidArgument, fmt::format("a library has 1 to {} variants", kMostVariants));
     const std::string machine = options.machine.empty() ? thisMachine() : options.machine;
     StagedLibrary staged;
     staged.output = std::filesystem::absolute(options.output);
     staged.name = libraryName(options.name, options.output);
     LATHE_TRY(checkDestination(ExportedFiles::of(staged.output, staged.name), options.overwrite));
 
-    std::filesystem::path runtime = options.runtimeArchive;
-    if (runtime.empty()) { // before the compiler, which takes long
-        LATHE_TRY_ASSIGN(runtime, findRuntimeArchive(machine));
+    std::filesystem::path archive = options.runtimeArchive;
+    if (archive.empty()) { // before the compiler, which takes long
+        LATHE_TRY_ASSIGN(archive, findRuntimeArchive(machine));
     }
     staged.inputRanges = options.inputRanges;
+    const graph::Graph& graph = sources.front().graph;
     staged.inputs = portsOf(graph, graph.inputs, options.inputLayouts);
     staged.outputs = portsOf(graph, graph.outputs, options.outputLayouts);
     for (std::size_t i = 0; i < staged.outputs.size(); ++i)
         staged.outputs[i].name = graph.outputName(i);
     for (const graph::OutputExtent& extent : graph.outputExtents)
         staged.outputs[static_cast<std::size_t>(extent.output)].dynamicAxes.push_back(extent.axis);
-    LATHE_TRY_ASSIGN(staged.kernels, collectKernels(graph, partition, choices));
-    LATHE_TRY_ASSIGN(CompiledKernels compiled, compiler.compile(staged.kernels.sources));
-    PlanOptions planOptions;
-    planOptions.name = staged.name;
-    planOptions.inputLayouts = options.inputLayouts;
-    planOptions.outputLayouts = options.outputLayouts;
+    LATHE_TRY_ASSIGN(std::vector<CompiledVariant> variants, compileVariants(sources));
     removeAbandoned(staged.output.parent_path(), staged.name);
     staged.file = stagedFile(staged.output.parent_path(), staged.name, getpid());
     // Beside the library, since that is where there must be room for it; removed with it.
-    planOptions.weightsFile = staged.file.string() + ".weights";
-    planOptions.weightsInMemory = options.weightsInMemory;
-    planOptions.derived = options.derived;
-    LATHE_TRY_ASSIGN(staged.image, planModel(graph, partition, choices, staged.kernels, compiled.kernels, planOptions));
-
+    const std::filesystem::path weightsFile = staged.file.string() + ".weights";
+    ConstantPool constants(weightsFile, options.weightsInMemory, options.derived);
     StubRequest stubs;
     stubs.machine = machine;
     backend::LibraryRequest request;
+    std::vector<std::byte> descriptions;
+    for (CompiledVariant& variant : variants) {
+        const VariantSource& source = sources[variant.staged.source];
+        PlanOptions planOptions;
+        planOptions.name = staged.name;
+        planOptions.inputLayouts = options.inputLayouts;
+        planOptions.outputLayouts = options.outputLayouts;
+        planOptions.target = source.target;
+        planOptions.features = variant.staged.features;
+        planOptions.constants = &constants;
+        LATHE_TRY_ASSIGN(variant.staged.image,
+                         planModel(source.graph, source.partition, source.choices, variant.staged.kernels,
+                                   variant.compiled.kernels, planOptions));
+        const ModelImage& image = variant.staged.image;
+        constexpr std::size_t kAlignment = runtime::kTensorAlignment;
+        descriptions.resize((descriptions.size() + kAlignment - 1) / kAlignment * kAlignment);
+        descriptions.insert(descriptions.end(), image.description.begin(), image.description.end());
+        variant.staged.image.description = {};
+        stubs.phases.insert(stubs.phases.end(), image.phases.begin(), image.phases.end());
+        std::ranges::move(variant.compiled.objects, std::back_inserter(request.objects));
+        staged.variants.push_back(std::move(variant.staged));
+    }
+    staged.weightsBytes = constants.bytes();
     for (const std::string& function : interfaceFunctions()) {
         stubs.functions.emplace_back("lathe_" + staged.name + "_" + function, "lathe_0_" + function);
         request.exports.push_back(stubs.functions.back().first);
     }
-    stubs.phases = staged.image.phases;
     LATHE_TRY_ASSIGN(std::vector<std::byte> stubObject, makeStubObject(stubs));
     request.name = staged.output.filename().string();
-    request.objects = std::move(compiled.objects);
     request.objects.push_back(std::move(stubObject));
-    request.sections.push_back({"lathe_0_description", std::exchange(staged.image.description, {}), {}, 64});
-    const bool large = staged.image.weights.empty() && staged.image.weightsBytes > 0;
-    const std::filesystem::path weightsFile = large ? planOptions.weightsFile : std::filesystem::path();
-    request.sections.push_back(
-        {"lathe_0_weights", std::exchange(staged.image.weights, {}), weightsFile, 4096}); // may be used as mapped
-    request.runtimeArchive = std::move(runtime);
+    request.sections.push_back({"lathe_0_description", std::move(descriptions), {}, 64});
+    const bool large = constants.inFile();
+    request.sections.push_back({"lathe_0_weights", std::move(constants).take(),
+                                large ? weightsFile : std::filesystem::path(), 4096}); // may be used as mapped
+    request.runtimeArchive = std::move(archive);
     request.output = staged.file;
-    LATHE_TRY(compiler.link(request));
+    LATHE_TRY(sources.front().compiler.link(request));
     std::error_code ignored;
-    std::filesystem::remove(planOptions.weightsFile, ignored);
+    std::filesystem::remove(weightsFile, ignored);
     return staged;
+}
+
+Result<StagedLibrary> buildLibrary(const graph::Graph& graph, const graph::Partition& partition,
+                                   std::span<const KernelChoice> choices, Compiler& compiler,
+                                   const LibraryOptions& options)
+{
+    const VariantSource only[] = {{graph, partition, choices, compiler, options.target}};
+    return buildLibrary(only, options);
 }
 
 } // namespace lathe::deploy

@@ -103,6 +103,8 @@ struct LibraryClient::Impl
     Options options;
     measure::WorkerClient worker;
     std::vector<PortInfo> inputs, outputs;
+    std::string variant;
+    std::vector<LoadedVariant> variants;
     unsigned threads = 0;
     pid_t place = -1; ///< the process that has it loaded
 
@@ -143,6 +145,7 @@ struct LibraryClient::Impl
         request.set_name(name);
         request.set_threads(options.threads);
         request.set_map_weights(options.mapWeights);
+        request.set_variant(options.variant);
         wire::BlobStore none;
         LATHE_TRY_ASSIGN(const wire::Message answer, ask(message, {}, none, options.runSeconds, "loading"));
         if (!answer.has_library_loaded())
@@ -153,6 +156,10 @@ struct LibraryClient::Impl
         LATHE_TRY_ASSIGN(inputs, readPorts(loaded.inputs()));
         LATHE_TRY_ASSIGN(outputs, readPorts(loaded.outputs()));
         threads = loaded.threads();
+        variant = loaded.variant();
+        variants.clear();
+        for (const auto& one : loaded.variants())
+            variants.push_back({one.target(), one.runs_here()});
         place = worker.pid();
         return {};
     }
@@ -274,6 +281,16 @@ const std::vector<PortInfo>& LibraryClient::inputs() const
 const std::vector<PortInfo>& LibraryClient::outputs() const
 {
     return m_impl->outputs;
+}
+
+const std::string& LibraryClient::variant() const
+{
+    return m_impl->variant;
+}
+
+const std::vector<LoadedVariant>& LibraryClient::variants() const
+{
+    return m_impl->variants;
 }
 
 unsigned LibraryClient::threads() const

@@ -11,6 +11,12 @@
 
 namespace lathe::deploy {
 
+struct LoadedVariant
+{
+    std::string target; ///< text
+    bool runsHere = false;
+};
+
 /// An exported network, loaded into a lathe-runner: nothing that is in the library runs in this process. One that
 /// crashes or hangs costs its runner and one sentence. Threads: one at a time.
 class LibraryClient : public LibraryHost
@@ -20,6 +26,7 @@ public:
     {
         unsigned threads = 0; ///< 0: all processors
         bool mapWeights = false; ///< no copy into 2 MiB pages: for what is not timed
+        std::string variant; ///< the target text of one; empty: the best that this processor runs
         /// What loading, or a single run, may take.
         double runSeconds = std::numeric_limits<double>::infinity();
         measure::WorkerPrograms programs;
@@ -34,6 +41,8 @@ public:
     const std::vector<PortInfo>& inputs() const override;
     const std::vector<PortInfo>& outputs() const override;
     unsigned threads() const;
+    const std::string& variant() const; ///< the target text of that which runs
+    const std::vector<LoadedVariant>& variants() const; ///< the best first
 
     /// Times the library on these inputs, as serve::benchLibrary does; none: values that it makes for itself. Errors:
     /// as of run().

@@ -12,7 +12,7 @@
 namespace lathe::deploy {
 
 Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partition& partition,
-                                 std::span<const KernelChoice> choices)
+                                 std::span<const KernelChoice> choices, std::string_view prefix)
 {
     if (choices.size() != partition.subgraphs.size())
         return makeError(Errc::InvalidArgument, fmt::format("{} schedules were chosen for {} subgraphs", choices.size(),
@@ -45,7 +45,7 @@ Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partiti
             schedule += constant ? '1' : '0';
         const auto [place, isNew] = known.try_emplace({text, schedule}, static_cast<std::int32_t>(set.sources.size()));
         if (isNew) {
-            source.name = fmt::format("k{}_{}", set.sources.size(), cIdentifier(subgraph.name).substr(0, 48));
+            source.name = fmt::format("{}k{}_{}", prefix, set.sources.size(), cIdentifier(subgraph.name).substr(0, 48));
             set.sources.push_back(std::move(source));
         }
         set.ofSubgraph.push_back(place->second);

@@ -8,9 +8,12 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lathe::deploy {
+
+class ConstantPool;
 
 /// What one subgraph runs. Empty for a noop and for control flow; but for the reason, for a function of the runtime
 /// too.
@@ -31,9 +34,10 @@ struct KernelSet
     std::vector<std::int32_t> ofSubgraph; ///< index into sources; -1: a noop, control flow, a function of the runtime
 };
 
-/// `choices` has one entry per subgraph. Errors: InvalidArgument naming a subgraph without an alternative.
+/// `choices` has one entry per subgraph; the names of kernels begin with `prefix`. Errors: InvalidArgument naming a
+/// subgraph without an alternative.
 Result<KernelSet> collectKernels(const graph::Graph& graph, const graph::Partition& partition,
-                                 std::span<const KernelChoice> choices);
+                                 std::span<const KernelChoice> choices, std::string_view prefix = {});
 
 /// One instruction, for reports.
 struct InstructionReport
@@ -49,7 +53,8 @@ struct ModelImage
 {
     std::vector<std::byte> description; ///< core/runtime/image.h
     std::vector<std::byte> weights; ///< packed, 64-byte aligned parts; empty if they are in PlanOptions::weightsFile
-    std::uint64_t weightsBytes = 0;
+    std::uint64_t weightsBytes = 0; ///< of the section, what other variants have put into it before included
+    std::uint64_t usedWeightsBytes = 0; ///< of those that its kernels read
     std::vector<std::string> phases; ///< symbols, in the order of the description's phase indices
     std::vector<InstructionReport> instructions;
     std::uint64_t arenaBytes = 0;
@@ -66,6 +71,12 @@ struct PlanOptions
         weightsFile; ///< takes the weights if they are large (backend::BinarySection); empty: they stay in memory
     std::uint64_t weightsInMemory = std::uint64_t{32} << 20; ///< before they are large
     std::shared_ptr<DerivedConstants> derived; ///< shared by libraries of one network; null: made anew
+    std::string target; ///< what the kernels were made for
+    std::vector<std::string> features; ///< and what a processor must have for them
+    /// The section of weights of a library with several variants, each of which adds what the others do not have; then
+    /// the three options of weights above have no effect, and the image's own bytes are empty. Null: a section of its
+    /// own.
+    ConstantPool* constants = nullptr;
 };
 
 /// Turns a partitioned graph into instructions over tensors with storage: liveness and best fit for activations, packed

@@ -102,6 +102,7 @@ Result<ModelImage> Planner::write()
     image.arenaBytes = memory.bytes;
 
     ImageWriter writer(m_options.name);
+    writer.setTarget(m_options.target, m_options.features);
     std::vector<std::uint32_t> written(m_tensors.size(), UINT32_MAX);
     const auto tensorIndex = [&](std::size_t t) {
         if (written[t] == UINT32_MAX) {
@@ -178,7 +179,9 @@ Result<ModelImage> Planner::write()
     image.weightsBytes = m_constants.bytes();
     sizes.phases = image.phases.size();
     image.description = writer.finish(sizes);
-    image.weights = std::move(m_constants).take();
+    for (const auto& [place, buffer] : m_constantBuffers)
+        image.usedWeightsBytes += place.second;
+    image.weights = std::move(m_ownConstants).take();
 
     runtime::Image opened;
     runtime::ErrorText error;

@@ -38,7 +38,8 @@ public:
         , m_options(options)
         , m_homes(graph.values.size(), kNone)
         , m_variants(graph.values.size())
-        , m_constants(options.weightsFile, options.weightsInMemory, options.derived)
+        , m_ownConstants(options.weightsFile, options.weightsInMemory, options.derived)
+        , m_constants(options.constants != nullptr ? *options.constants : m_ownConstants)
     {
     }
 
@@ -148,7 +149,8 @@ private:
     std::int64_t m_runs = 1; ///< of what is being added, in one run of the network
     std::vector<std::size_t> m_inputs, m_outputs;
     std::vector<std::size_t> m_counts; ///< by entry of Graph::outputExtents: tensor
-    ConstantPool m_constants;
+    ConstantPool m_ownConstants;
+    ConstantPool& m_constants;
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> m_constantBuffers; ///< by (offset, bytes)
 };
 

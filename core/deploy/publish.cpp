@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -50,10 +51,10 @@ ordered_json ports(const std::vector<PortInfo>& list, const std::vector<graph::I
     return out;
 }
 
-std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
+ordered_json subgraphs(const std::vector<SubgraphFacts>& list)
 {
-    ordered_json subgraphs = ordered_json::array();
-    for (const SubgraphFacts& s : facts.subgraphs) {
+    ordered_json out = ordered_json::array();
+    for (const SubgraphFacts& s : list) {
         ordered_json entry = {{"name", s.name}};
         if (s.record.empty())
             entry["reason"] = s.reason;
@@ -61,8 +62,43 @@ std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
             entry["record"] = s.record;
         entry["estimated_ms"] = number(s.estimatedMs);
         entry["measured_ms"] = number(s.measuredMs);
-        subgraphs.push_back(std::move(entry));
+        out.push_back(std::move(entry));
     }
+    return out;
+}
+
+/// In the library's order: the first that a processor runs is taken there.
+ordered_json variants(const StagedLibrary& staged, const LibraryFacts& facts)
+{
+    ordered_json out = ordered_json::array();
+    for (const StagedVariant& variant : staged.variants) {
+        const auto known = facts.variants.find(variant.target);
+        const VariantFacts own = known != facts.variants.end() ? known->second : VariantFacts();
+        ordered_json verification = {{"max_rel_error", number(own.maxRelError)}};
+        if (!own.notVerified.empty())
+            verification["not_verified"] = own.notVerified;
+        out.push_back({{"target", variant.target},
+                       {"features", variant.features},
+                       {"memory",
+                        {{"activations_bytes", variant.image.arenaBytes},
+                         {"weights_bytes", variant.image.usedWeightsBytes},
+                         {"code_bytes", variant.codeBytes}}},
+                       {"verification", std::move(verification)},
+                       {"subgraphs", subgraphs(own.subgraphs)}});
+    }
+    return out;
+}
+
+/// The variant that the figures are of, else the first.
+const StagedVariant& figured(const StagedLibrary& staged, const LibraryFacts& facts)
+{
+    const auto found = std::ranges::find(staged.variants, facts.variant, &StagedVariant::target);
+    return found != staged.variants.end() ? *found : staged.variants.front();
+}
+
+std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
+{
+    const ModelImage& image = figured(staged, facts).image;
     const ordered_json json = {
         {"note", fmt::format("{}; without this line it is yours, and an export leaves it alone", kOwnMark)},
         {"name", staged.name},
@@ -74,7 +110,9 @@ std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
         {"inputs", ports(staged.inputs, staged.inputRanges)},
         {"outputs", ports(staged.outputs)},
         {"memory",
-         {{"activations_bytes", staged.image.arenaBytes}, {"activations_unshared_bytes", staged.image.unsharedBytes}}},
+         {{"activations_bytes", image.arenaBytes},
+          {"activations_unshared_bytes", image.unsharedBytes},
+          {"weights_bytes", staged.weightsBytes}}},
         {"verification", {{"max_rel_error", number(facts.maxRelError)}}},
         {"benchmark",
          {{"device", facts.device},
@@ -86,7 +124,8 @@ std::string describe(const StagedLibrary& staged, const LibraryFacts& facts)
             {"min", number(facts.minMs)},
             {"p95", number(facts.p95Ms)}}},
           {"estimated_ms", toJson(facts.estimated)}}},
-        {"subgraphs", std::move(subgraphs)},
+        {"subgraphs", subgraphs(facts.subgraphs)},
+        {"variants", variants(staged, facts)},
     };
     return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

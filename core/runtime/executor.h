@@ -36,20 +36,33 @@ class Model
 {
 public:
     Model() = default;
+    ~Model();
     Model(const Model&) = delete;
     Model& operator=(const Model&) = delete;
 
-    /// @param copyWeights  into memory with 2 MiB pages advised; else they are read where they are.
+    /// @param copyWeights  into memory with 2 MiB pages advised; else they are read where they are. Only those that the
+    ///                     description names are copied: a library's variants have others beside them.
     Status open(const ModelSource& source, bool copyWeights, ErrorText& error);
 
     const Image& image() const { return m_image; }
-    const std::byte* weights() const { return m_weights; }
+    /// Where the weights are that lie at `offset` of the library's section; a tensor's own offset.
+    const std::byte* weightsAt(std::uint64_t offset) const;
     const LathePhase* phases() const { return m_phases; }
 
 private:
+    /// Weights that are used, without a gap.
+    struct Stretch
+    {
+        std::uint64_t first = 0, end = 0; ///< in the library's section
+        std::uint64_t place = 0; ///< in the copy
+    };
+    bool findStretches();
+
     Image m_image;
     Pages m_copy;
-    const std::byte* m_weights = nullptr;
+    Stretch* m_stretches = nullptr; ///< by their place in the section; of a copy
+    std::uint64_t m_stretchCount = 0, m_stretchRoom = 0;
+    const std::byte* m_weights = nullptr; ///< the section, or the copy
     const LathePhase* m_phases = nullptr;
 };
 

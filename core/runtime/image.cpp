@@ -71,10 +71,14 @@ private:
             || !table(h.instructions, m_image.instructions, "instructions")
             || !table(h.arguments, m_image.arguments, "arguments") || !table(h.inputs, m_image.inputs, "inputs")
             || !table(h.outputs, m_image.outputs, "outputs") || !table(h.extents, m_image.extents, "extents")
-            || !table(h.strings, m_image.strings, "strings"))
+            || !table(h.strings, m_image.strings, "strings") || !table(h.features, m_image.features, "features"))
             return false;
-        if (h.strings.count == 0 || m_image.strings[h.strings.count - 1] != '\0' || h.name >= h.strings.count)
+        if (h.strings.count == 0 || m_image.strings[h.strings.count - 1] != '\0' || h.name >= h.strings.count
+            || h.target >= h.strings.count)
             return fail("the model description is damaged: its strings do not end");
+        for (std::uint64_t i = 0; i < h.features.count; ++i)
+            if (m_image.features[i] >= h.strings.count)
+                return failAt("feature", i);
         return true;
     }
 

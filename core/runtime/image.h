@@ -3,9 +3,10 @@
 /// The model description: what the executor runs, as one flat little-endian block that is read in place.
 ///
 ///     ImageHeader | tables, each aligned to 8 bytes: tensors, axes, instructions, arguments, inputs, outputs,
-///     extents, strings
+///     extents, strings, features
 ///
-/// Written by core/deploy, read from a section of a deploy library; nothing in it is trusted.
+/// Written by core/deploy, read from a section of a deploy library; nothing in it is trusted. A library for several
+/// kinds of processors has a description for each, its variants, one behind the other at multiples of 64 bytes.
 
 #include "core/runtime/index_map.h"
 #include "core/runtime/kernel_abi.h"
@@ -38,9 +39,11 @@ struct ImageHeader
     std::uint64_t partScratchBytes; ///< likewise; a multiple of 64
     std::uint64_t phaseCount; ///< length of the library's table of phases
     std::uint64_t name; ///< string: of the network
+    std::uint64_t target; ///< string: what the kernels were made for, "cpu -mcpu=haswell"
     ImageTable tensors, axes, instructions, arguments, inputs, outputs, extents, strings;
+    ImageTable features; ///< strings: what the processor must have for that, as processorHas() takes it
 };
-static_assert(sizeof(ImageHeader) == 80 + 8 * 16);
+static_assert(sizeof(ImageHeader) == 88 + 9 * 16);
 
 enum class Storage : std::uint32_t
 {
@@ -134,6 +137,7 @@ struct Image
     const ImagePort* outputs = nullptr;
     const ImageExtent* extents = nullptr;
     const char* strings = nullptr;
+    const std::uint32_t* features = nullptr; ///< strings
 
     const char* string(std::uint64_t offset) const { return strings + offset; }
     IndexMap map(const ImageTensor& tensor) const;

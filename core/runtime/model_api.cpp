@@ -3,6 +3,7 @@
 // stands in sections and a table of phases that core/deploy adds.
 
 #include "core/runtime/array.h"
+#include "core/runtime/cpu_features.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lathe_model.h"
 
@@ -36,6 +37,7 @@ extern const std::uint64_t lathe_0_phase_count;
 struct lathe_instance
 {
     Executor* executor = nullptr;
+    std::uint32_t variant = 0;
     std::atomic<pthread_t> user{}; ///< the thread that is in a call; zero: none is
     std::atomic<bool> refused = false; ///< the last call that failed was one that met another's
     lathe_observer observer = nullptr;
@@ -119,57 +121,145 @@ bool readOptions(const lathe_options* given, lathe_options& options, ErrorText& 
     return true;
 }
 
-/// Weights and description are opened by the first instance and dropped with the last.
+constexpr std::uint32_t kMostVariants = 16;
+
+/// A variant's weights and description are opened by its first instance and dropped with its last.
 struct SharedModel
 {
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     std::uint32_t users = 0;
     Model* model = nullptr;
 };
-constinit SharedModel g_shared;
+constinit SharedModel g_shared[kMostVariants];
+constinit pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /// Where the sections lie, read from memory: behind gigabytes of weights an offset of 32 bits would not reach them.
 constinit const std::byte* const volatile g_sections[] = {lathe_0_description, lathe_0_description_end, lathe_0_weights,
                                                           lathe_0_weights_end};
 
-ModelSource source()
+/// The library as its index-th variant has it. False beyond the last one, and behind a damaged one.
+bool source(std::uint32_t index, ModelSource& s)
 {
-    ModelSource s;
-    s.description = g_sections[0];
-    s.descriptionBytes = static_cast<std::size_t>(g_sections[1] - g_sections[0]);
-    s.weights = g_sections[2];
-    s.weightsBytes = static_cast<std::size_t>(g_sections[3] - g_sections[2]);
-    s.phases = lathe_0_phases;
-    s.phaseCount = lathe_0_phase_count;
-    return s;
+    const std::byte* const first = g_sections[0];
+    const auto bytes = static_cast<std::size_t>(g_sections[1] - first);
+    std::size_t at = 0;
+    std::uint64_t phase = 0;
+    for (std::uint32_t i = 0; i < kMostVariants; ++i) {
+        ImageHeader header;
+        if (bytes - at < sizeof header)
+            return false;
+        std::memcpy(&header, first + at, sizeof header);
+        const std::uint64_t phasesLeft = lathe_0_phase_count - phase;
+        const std::uint64_t own = header.totalBytes < bytes - at ? header.totalBytes : bytes - at;
+        const std::uint64_t next = at + (own + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+        const bool last = next >= bytes;
+        if (i == index) {
+            s.description = first + at;
+            s.descriptionBytes = last ? bytes - at : own; // openImage() compares it with what the description says
+            s.weights = g_sections[2];
+            s.weightsBytes = static_cast<std::size_t>(g_sections[3] - g_sections[2]);
+            s.phases = lathe_0_phases + phase;
+            s.phaseCount = last || header.phaseCount > phasesLeft ? phasesLeft : header.phaseCount;
+            return true;
+        }
+        if (last || header.phaseCount > phasesLeft)
+            return false;
+        at = next;
+        phase += header.phaseCount;
+    }
+    return false;
 }
 
-const Model* acquireModel(bool copyWeights, ErrorText& error)
+bool openVariant(std::uint32_t index, Image& image, ErrorText& error)
 {
-    pthread_mutex_lock(&g_shared.lock);
-    if (g_shared.users == 0) {
-        g_shared.model = makeArray<Model>(1);
-        if (g_shared.model == nullptr) {
+    ModelSource s;
+    if (!source(index, s)) {
+        error.set("there is no variant %u", index);
+        return false;
+    }
+    return openImage(s.description, s.descriptionBytes, image, error);
+}
+
+/// The target that a variant was made for; null beyond the last.
+const char* nameOfVariant(std::uint32_t index)
+{
+    Image image;
+    ErrorText error;
+    return openVariant(index, image, error) ? image.string(image.header->target) : nullptr;
+}
+
+/// Whether this processor has what a variant's instructions need; else its first lines into `missing`.
+bool runsHere(const Image& image, ErrorText& missing)
+{
+    std::size_t length = 0;
+    missing.set("%s", "");
+    for (std::uint64_t i = 0; i < image.header->features.count; ++i) {
+        const char* const feature = image.string(image.features[i]);
+        if (processorHas(feature))
+            continue;
+        const std::size_t room = sizeof missing.text - length;
+        const int more = std::snprintf(missing.text + length, room, "%s%s", length > 0 ? ", " : "", feature);
+        if (more < 0 || static_cast<std::size_t>(more) >= room)
+            return false;
+        length += static_cast<std::size_t>(more);
+    }
+    return length == 0;
+}
+
+/// The variant of that name, or the first that this processor runs, as the best stand first. False with one sentence.
+bool chooseVariant(const char* wanted, std::uint32_t& chosen, ErrorText& error)
+{
+    Image image;
+    ErrorText missing;
+    std::uint32_t index = 0;
+    for (const char* name = nullptr; (name = nameOfVariant(index)) != nullptr; ++index) {
+        if (wanted != nullptr && std::strcmp(wanted, name) != 0)
+            continue;
+        if (!openVariant(index, image, error))
+            return false;
+        chosen = index;
+        if (runsHere(image, missing))
+            return true;
+        // The last is the least demanding one.
+        error.set("this processor lacks %.240s, which code for \"%.200s\" needs", missing.text, name);
+        if (wanted != nullptr)
+            return false;
+    }
+    if (index == 0) // then its description does not open
+        return openVariant(0, image, error);
+    if (wanted != nullptr)
+        error.set("the library has no variant for \"%.200s\"; its first is for \"%.200s\"", wanted, nameOfVariant(0));
+    return false;
+}
+
+const Model* acquireModel(std::uint32_t variant, bool copyWeights, ErrorText& error)
+{
+    pthread_mutex_lock(&g_lock);
+    SharedModel& shared = g_shared[variant];
+    if (shared.users == 0) {
+        ModelSource s;
+        shared.model = makeArray<Model>(1);
+        if (shared.model == nullptr) {
             error.set("no memory for the model");
-        } else if (g_shared.model->open(source(), copyWeights, error) != Status::Ok) {
-            freeArray(g_shared.model, 1);
-            g_shared.model = nullptr;
+        } else if (!source(variant, s) || shared.model->open(s, copyWeights, error) != Status::Ok) {
+            freeArray(shared.model, 1);
+            shared.model = nullptr;
         }
     }
-    const Model* const model = g_shared.model;
-    g_shared.users += model != nullptr ? 1 : 0;
-    pthread_mutex_unlock(&g_shared.lock);
+    const Model* const model = shared.model;
+    shared.users += model != nullptr ? 1 : 0;
+    pthread_mutex_unlock(&g_lock);
     return model;
 }
 
-void releaseModel()
+void releaseModel(std::uint32_t variant)
 {
-    pthread_mutex_lock(&g_shared.lock);
-    if (--g_shared.users == 0) {
-        freeArray(g_shared.model, 1);
-        g_shared.model = nullptr;
+    pthread_mutex_lock(&g_lock);
+    SharedModel& shared = g_shared[variant];
+    if (--shared.users == 0) {
+        freeArray(shared.model, 1);
+        shared.model = nullptr;
     }
-    pthread_mutex_unlock(&g_shared.lock);
+    pthread_mutex_unlock(&g_lock);
 }
 
 void describe(const Image& image, const ImageTensor& tensor, const char* layout, lathe_tensor_info& info)
@@ -193,7 +283,7 @@ std::int32_t portInfo(bool input, std::uint32_t index, lathe_tensor_info* info)
 {
     Image image;
     ErrorText error;
-    if (!openImage(source().description, source().descriptionBytes, image, error))
+    if (!openVariant(0, image, error)) // all have the same inputs and outputs
         return LATHE_DAMAGED;
     if (info == nullptr || index >= (input ? image.header->inputs.count : image.header->outputs.count))
         return LATHE_INVALID_ARGUMENT;
@@ -223,18 +313,14 @@ std::uint32_t lathe_0_input_count(void)
 {
     Image image;
     ErrorText error;
-    return openImage(source().description, source().descriptionBytes, image, error)
-               ? static_cast<std::uint32_t>(image.header->inputs.count)
-               : 0;
+    return openVariant(0, image, error) ? static_cast<std::uint32_t>(image.header->inputs.count) : 0;
 }
 
 std::uint32_t lathe_0_output_count(void)
 {
     Image image;
     ErrorText error;
-    return openImage(source().description, source().descriptionBytes, image, error)
-               ? static_cast<std::uint32_t>(image.header->outputs.count)
-               : 0;
+    return openVariant(0, image, error) ? static_cast<std::uint32_t>(image.header->outputs.count) : 0;
 }
 
 std::int32_t lathe_0_input_info(std::uint32_t index, lathe_tensor_info* info)
@@ -252,11 +338,38 @@ std::uint32_t lathe_0_output_dynamic_axes(std::uint32_t index)
     Image image;
     ErrorText error;
     std::uint32_t axes = 0;
-    if (openImage(source().description, source().descriptionBytes, image, error))
+    if (openVariant(0, image, error))
         for (std::uint64_t i = 0; i < image.header->extents.count; ++i)
             if (image.extents[i].output == index)
                 axes |= std::uint32_t{1} << image.extents[i].axis;
     return axes;
+}
+
+std::uint32_t lathe_0_variant_count(void)
+{
+    std::uint32_t count = 0;
+    while (nameOfVariant(count) != nullptr)
+        ++count;
+    return count;
+}
+
+const char* lathe_0_variant_target(std::uint32_t index)
+{
+    return nameOfVariant(index);
+}
+
+std::int32_t lathe_0_variant_runs_here(std::uint32_t index)
+{
+    Image image;
+    ErrorText error;
+    return openVariant(index, image, error) && runsHere(image, error) ? 1 : 0;
+}
+
+const char* lathe_0_variant(const lathe_instance* instance)
+{
+    return instance == nullptr
+               ? nullptr
+               : instance->executor->model().image().string(instance->executor->model().image().header->target);
 }
 
 lathe_instance* lathe_0_create(const lathe_options* options, char* error, std::size_t errorSize)
@@ -274,19 +387,23 @@ lathe_instance* lathe_0_create(const lathe_options* options, char* error, std::s
         wanted.parallelFor = given.parallel_for;
         wanted.parallelForUser = given.parallel_for_user;
         copyWeights = given.keep_weights_mapped == 0;
-        const Model* const model = acquireModel(copyWeights, text);
+        std::uint32_t variant = 0;
+        const Model* const model = chooseVariant(given.variant, variant, text)
+                                       ? acquireModel(variant, copyWeights, text)
+                                       : nullptr;
         if (model != nullptr) {
             instance = makeArray<lathe_instance>(1);
             if (instance == nullptr) {
                 text.set("no memory for an instance");
             } else {
                 Status status = Status::Ok;
+                instance->variant = variant;
                 instance->executor = Executor::create(*model, wanted, status, text);
             }
             if (instance == nullptr || instance->executor == nullptr) {
                 freeArray(instance, 1);
                 instance = nullptr;
-                releaseModel();
+                releaseModel(variant);
             }
         }
     }
@@ -299,9 +416,10 @@ void lathe_0_destroy(lathe_instance* instance)
 {
     if (instance == nullptr)
         return;
+    const std::uint32_t variant = instance->variant;
     Executor::destroy(instance->executor);
     freeArray(instance, 1);
-    releaseModel();
+    releaseModel(variant);
 }
 
 std::int32_t lathe_0_bind_input(lathe_instance* instance, std::uint32_t index, const void* data, std::size_t bytes)

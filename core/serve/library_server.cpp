@@ -50,7 +50,8 @@ Result<> LibraryServer::load(const wire::LoadLibrary& request)
     wire::LibraryLoaded& loaded = *answer.mutable_library_loaded();
     loaded.set_id(request.id());
     m_library.reset();
-    auto library = LoadedLibrary::open(request.file(), request.name(), {request.threads(), request.map_weights()});
+    auto library = LoadedLibrary::open(request.file(), request.name(),
+                                       {request.threads(), request.map_weights(), request.variant()});
     if (library) {
         m_library = *std::move(library);
         for (const LibraryPort& port : m_library->inputs())
@@ -58,6 +59,12 @@ Result<> LibraryServer::load(const wire::LoadLibrary& request)
         for (const LibraryPort& port : m_library->outputs())
             toWire(port, loaded.add_outputs());
         loaded.set_threads(m_library->threads());
+        loaded.set_variant(m_library->variant());
+        for (const LibraryVariant& variant : m_library->variants()) {
+            auto& row = *loaded.add_variants();
+            row.set_target(variant.target);
+            row.set_runs_here(variant.runsHere);
+        }
     } else {
         wire::setFailure(loaded.mutable_failure(), library.error());
     }

@@ -36,12 +36,18 @@ struct LoadedLibrary::Impl
     std::string name;
     lathe_instance* instance = nullptr;
     std::vector<LibraryPort> inputs, outputs;
+    std::vector<LibraryVariant> variants;
+    std::string running; ///< the variant
 
     decltype(&lathe_0_api_version) apiVersion = nullptr;
     decltype(&lathe_0_input_count) inputCount = nullptr;
     decltype(&lathe_0_output_count) outputCount = nullptr;
     decltype(&lathe_0_input_info) inputInfo = nullptr;
     decltype(&lathe_0_output_info) outputInfo = nullptr;
+    decltype(&lathe_0_variant_count) variantCount = nullptr;
+    decltype(&lathe_0_variant_target) variantTarget = nullptr;
+    decltype(&lathe_0_variant_runs_here) variantRunsHere = nullptr;
+    decltype(&lathe_0_variant) variant = nullptr;
     decltype(&lathe_0_create) create = nullptr;
     decltype(&lathe_0_destroy) destroy = nullptr;
     decltype(&lathe_0_input_buffer) inputBuffer = nullptr;
@@ -80,7 +86,9 @@ struct LoadedLibrary::Impl
                && find(lastError, "last_error") && find(threads, "threads") && find(setProfiling, "set_profiling")
                && find(profileCount, "profile_count") && find(profileEntry, "profile_entry")
                && find(outputDynamicAxes, "output_dynamic_axes") && find(outputShape, "output_shape")
-               && find(runChain, "run_chain") && find(setObserver, "set_observer");
+               && find(runChain, "run_chain") && find(setObserver, "set_observer")
+               && find(variantCount, "variant_count") && find(variantTarget, "variant_target")
+               && find(variantRunsHere, "variant_runs_here") && find(variant, "variant");
     }
     Error failure(const char* what) const
     {
@@ -109,10 +117,14 @@ Result<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(const std::filesystem
     wanted.struct_size = sizeof wanted;
     wanted.threads = options.threads;
     wanted.keep_weights_mapped = options.mapWeights ? 1 : 0;
+    wanted.variant = options.variant.empty() ? nullptr : options.variant.c_str();
     char error[512] = {};
     impl->instance = impl->create(&wanted, error, sizeof error);
     if (impl->instance == nullptr)
         return makeError(Errc::Internal, fmt::format("'{}' cannot be set up: {}", file.string(), error));
+    for (std::uint32_t i = 0; i < impl->variantCount(); ++i)
+        impl->variants.push_back({impl->variantTarget(i), impl->variantRunsHere(i) != 0});
+    impl->running = impl->variant(impl->instance);
     lathe_tensor_info info;
     for (std::uint32_t i = 0; i < impl->inputCount(); ++i)
         if (impl->inputInfo(i, &info) == LATHE_OK)
@@ -135,6 +147,16 @@ const std::vector<LibraryPort>& LoadedLibrary::inputs() const
 const std::vector<LibraryPort>& LoadedLibrary::outputs() const
 {
     return m_impl->outputs;
+}
+
+const std::string& LoadedLibrary::variant() const
+{
+    return m_impl->running;
+}
+
+const std::vector<LibraryVariant>& LoadedLibrary::variants() const
+{
+    return m_impl->variants;
 }
 
 unsigned LoadedLibrary::threads() const

@@ -27,6 +27,13 @@ struct LibraryPort
     std::size_t bytes() const;
 };
 
+/// Code for one kind of processor in a library.
+struct LibraryVariant
+{
+    std::string target; ///< text
+    bool runsHere = false;
+};
+
 /// One instruction, timed behind the one before it.
 struct ChainRow
 {
@@ -44,6 +51,7 @@ public:
     {
         unsigned threads = 0; ///< 0: all processors
         bool mapWeights = false; ///< no copy into 2 MiB pages
+        std::string variant; ///< the target text of one; empty: the best that this processor runs
     };
     /// @param name  NAME of its symbols lathe_NAME_*, which stands in the file (deploy::findLibraryName).
     /// Errors: Incompatible (does not load, another version of the interface), Internal (the library refuses, with its
@@ -57,6 +65,8 @@ public:
     const std::vector<LibraryPort>& inputs() const;
     const std::vector<LibraryPort>& outputs() const;
     unsigned threads() const;
+    const std::string& variant() const; ///< the target text of that which runs
+    const std::vector<LibraryVariant>& variants() const;
 
     /// Copies into the instance's own buffer. Errors: InvalidArgument (no such input, another number of bytes).
     Result<> setInput(std::size_t index, std::span<const std::byte> values);

@@ -528,7 +528,8 @@ Result<CompileReport> Session::compile(const CompileOptions& options, const Prog
     if (m_project) {
         LATHE_TRY_ASSIGN(project, reader());
     }
-    return exportLibrary(*modelNow(), project ? &*project : nullptr, options, progress, stop);
+    LATHE_TRY_ASSIGN(const ModelVariants variants, loadVariants(modelNow(), m_options.variants));
+    return exportLibrary(variants, project ? &*project : nullptr, options, progress, stop);
 }
 
 } // namespace

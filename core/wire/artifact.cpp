@@ -189,7 +189,10 @@ json toJson(const ArtifactDescriptor& descriptor)
     json kernels = json::array();
     for (const KernelInfo& kernel : descriptor.kernels)
         kernels.push_back(kernelToJson(kernel));
-    return {{"format", descriptor.format}, {"target", descriptor.target}, {"kernels", std::move(kernels)}};
+    return {{"format", descriptor.format},
+            {"target", descriptor.target},
+            {"kernels", std::move(kernels)},
+            {"features", descriptor.features}};
 }
 
 Result<ArtifactDescriptor> artifactDescriptorFromJson(const json& j)
@@ -205,6 +208,14 @@ Result<ArtifactDescriptor> artifactDescriptorFromJson(const json& j)
             return bad("a kernel is no object");
         LATHE_TRY_ASSIGN(KernelInfo info, kernelFromJson(kernel));
         descriptor.kernels.push_back(std::move(info));
+    }
+    if (j.contains("features")) {
+        LATHE_TRY_ASSIGN(const json* features, array(j, "features", 4096));
+        for (const json& feature : *features) {
+            if (!feature.is_string())
+                return bad("a feature has no name");
+            descriptor.features.push_back(feature.get<std::string>());
+        }
     }
     return descriptor;
 }

@@ -4,6 +4,7 @@
 #include "core/deploy/names.h"
 #include "core/deploy/npy.h"
 #include "core/measure/measurer.h"
+#include "core/runtime/cpu_features.h"
 #include "core/session/exports/kernel_choices.h"
 #include "core/session/exports/library_check.h"
 #include "core/session/options/options_json.h"
@@ -13,10 +14,12 @@
 #include "core/target/detect.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace lathe::session {
 
@@ -64,22 +67,31 @@ std::string deviceName(const std::string& kind)
     return {};
 }
 
-Result<deploy::StagedLibrary> stage(const LoadedModel& model, const KernelChoices& chosen, const CompileOptions& wanted,
-                                    std::stop_token stop, std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
+Result<deploy::StagedLibrary> stage(const ModelVariants& models, const std::vector<KernelChoices>& chosen,
+                                    const CompileOptions& wanted, std::stop_token stop,
+                                    std::shared_ptr<deploy::DerivedConstants> derived = nullptr)
 {
-    const std::size_t builders = std::clamp<std::size_t>(chosen.choices.size() / 4, 1, availableThreads());
-    LATHE_TRY_ASSIGN(const auto compiler,
-                     deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, std::move(stop)));
+    std::vector<std::unique_ptr<deploy::Compiler>> compilers;
+    std::vector<deploy::VariantSource> sources;
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        const LoadedModel& model = *models[i];
+        const std::size_t builders = std::clamp<std::size_t>(chosen[i].choices.size() / 4, 1, availableThreads());
+        LATHE_TRY_ASSIGN(auto compiler,
+                         deploy::makeBuilderCompiler(model.target.text(), builders, kCompileTimeout, stop));
+        compilers.push_back(std::move(compiler));
+        sources.push_back({model.graph, model.partition, chosen[i].choices, *compilers.back(), model.target.text()});
+    }
+    const LoadedModel& first = *models.front();
     deploy::LibraryOptions options;
     options.output = wanted.output;
     options.overwrite = wanted.overwrite;
     options.name = wanted.name;
-    options.machine = model.target.machine();
+    options.machine = first.target.machine();
     options.derived = std::move(derived);
-    options.inputRanges = graph::inputRanges(model.imported);
-    options.inputLayouts = layoutsOf(model.imported, model.imported.inputs);
-    options.outputLayouts = layoutsOf(model.imported, model.imported.outputs);
-    return deploy::buildLibrary(model.graph, model.partition, chosen.choices, *compiler, options);
+    options.inputRanges = graph::inputRanges(first.imported);
+    options.inputLayouts = layoutsOf(first.imported, first.imported.inputs);
+    options.outputLayouts = layoutsOf(first.imported, first.imported.outputs);
+    return deploy::buildLibrary(sources, options);
 }
 
 unsigned threadsOf(const LoadedModel& model, unsigned wanted)
@@ -87,11 +99,11 @@ unsigned threadsOf(const LoadedModel& model, unsigned wanted)
     return wanted > 0 ? wanted : model.target.threads();
 }
 
-/// `chosen` is what the library was made of, `figures` are of that library.
-deploy::EstimateParts estimateOf(const KernelChoices& chosen, const deploy::StagedLibrary& library,
+/// `chosen` is what the variant was made of, `figures` are of it.
+deploy::EstimateParts estimateOf(const KernelChoices& chosen, const deploy::StagedVariant& variant,
                                  const BenchFigures& figures)
 {
-    const auto& instructions = library.image.instructions;
+    const auto& instructions = variant.image.instructions;
     if (figures.instructionMs.size() != instructions.size())
         return {};
     deploy::EstimateParts parts{0, 0, 0, figures.callMs};
@@ -140,90 +152,256 @@ Result<> checkExportFiles(const CompileOptions& options)
                                     options.overwrite);
 }
 
-Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project,
-                                    const CompileOptions& options, const Progress& progress, std::stop_token stop)
+Result<ModelVariants> loadVariants(std::shared_ptr<const LoadedModel> model, const std::vector<std::string>& targets)
 {
-    const auto step = [&](std::string_view what, double fraction) -> Result<> {
-        if (stop.stop_requested())
-            return makeError(Errc::Cancelled, say(Msg::ExportCancelled));
-        if (progress)
-            progress(what, fraction);
-        return {};
-    };
-    LATHE_TRY(deploy::checkExportable(model.target));
-    if (const std::string machine = model.target.machine();
-        machine != thisMachine() && (options.verify || options.benchmark))
-        return makeError(Errc::Unsupported, say(Msg::LibraryNotForHere, machine));
-    LATHE_TRY(checkExportFiles(options));
-    LATHE_TRY_ASSIGN(const auto given, deploy::readInputs(inputPortsOf(model.imported), options.inputs));
-    LATHE_TRY(step("choosing records", 0.0));
-    LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(model, project, {{}, options.strict}));
-    if (!options.allowDefault)
-        if (auto refusal = refusalOf(chosen, model))
-            return makeError(Errc::Incompatible, *std::move(refusal));
-    LATHE_TRY(step("compiling", 0.1));
-    LATHE_TRY_ASSIGN(deploy::StagedLibrary staged, stage(model, chosen, options, stop));
-
-    CompileReport report;
-    report.threads = threadsOf(model, options.threads);
-    report.subgraphs = chosen.reports;
-    report.estimated.tasksMs = chosen.estimatedTasksMs;
-    if (options.verify) {
-        LATHE_TRY(step("verifying", 0.5));
-        const auto checked = verifyExported(staged.file, model, stop, given);
-        const bool allGiven = std::ranges::all_of(given, [](const auto& input) { return input.has_value(); });
-        if (checked) {
-            report.maxRelError = checked->maxRelError;
-            tellConditions(*checked, report);
-        } else if (checked.error().code == Errc::InvalidArgument && !allGiven) {
-            const Message why = say(Msg::MadeUpUnfit, checked.error());
-            report.notVerified = textOf(why);
-            report.aboutNotVerified = about(why);
-        } else {
-            return checked.error();
-        }
+    ModelVariants variants = {std::move(model)};
+    for (const std::string& target : targets) {
+        LATHE_TRY_ASSIGN(const auto further, loadModel(variants.front()->spec, target));
+        const Target &first = variants.front()->target, &other = further->target;
+        LATHE_TRY(deploy::checkExportable(other));
+        for (const auto& known : variants)
+            if (known->target.text() == other.text())
+                return makeError(Errc::InvalidArgument, say(Msg::VariantTwice, other.text()));
+        if (other.machine() != first.machine())
+            return makeError(Errc::InvalidArgument, say(Msg::VariantsOfMachines, first.text(), other.text()));
+        variants.push_back(further);
     }
-    if (options.benchmark) {
-        LATHE_TRY(step("benchmarking", 0.8));
+    return variants;
+}
+
+namespace {
+
+/// An export on its way: what it has found out so far.
+class Export
+{
+public:
+    Export(const ModelVariants& models, const store::Project* project, const CompileOptions& options,
+           const Progress& progress, std::stop_token stop)
+        : m_models(models)
+        , m_project(project)
+        , m_options(options)
+        , m_progress(progress)
+        , m_stop(std::move(stop))
+    {
+    }
+
+    Result<CompileReport> run()
+    {
+        LATHE_TRY(check());
+        LATHE_TRY(step("choosing records", 0.0));
+        LATHE_TRY(choose());
+        LATHE_TRY(step("compiling", 0.1));
+        LATHE_TRY_ASSIGN(m_staged, stage(m_models, m_chosen, m_options, m_stop));
+        report();
+        LATHE_TRY(checkProcessor());
+        if (m_options.verify) {
+            LATHE_TRY(step("verifying", 0.5));
+            LATHE_TRY(verify());
+        }
+        if (m_options.benchmark) {
+            LATHE_TRY(step("benchmarking", 0.8));
+            LATHE_TRY(benchmark());
+        }
+        LATHE_TRY(step("writing", 0.95));
+        LATHE_TRY(write());
+        if (m_progress) // a stop comes too late: the files are there
+            m_progress("done", 1.0);
+        return std::move(m_report);
+    }
+
+private:
+    Result<> step(std::string_view what, double fraction) const
+    {
+        if (m_stop.stop_requested())
+            return makeError(Errc::Cancelled, say(Msg::ExportCancelled));
+        if (m_progress)
+            m_progress(what, fraction);
+        return {};
+    }
+
+    const LoadedModel& first() const { return *m_models.front(); }
+
+    Result<> check()
+    {
+        for (const auto& model : m_models)
+            LATHE_TRY(deploy::checkExportable(model->target));
+        if (const std::string machine = first().target.machine();
+            machine != thisMachine() && (m_options.verify || m_options.benchmark))
+            return makeError(Errc::Unsupported, say(Msg::LibraryNotForHere, machine));
+        LATHE_TRY(checkExportFiles(m_options));
+        LATHE_TRY_ASSIGN(m_given, deploy::readInputs(inputPortsOf(first().imported), m_options.inputs));
+        return {};
+    }
+
+    Result<> choose()
+    {
+        for (const auto& model : m_models) {
+            LATHE_TRY_ASSIGN(KernelChoices chosen, chooseKernels(*model, m_project, {{}, m_options.strict}));
+            if (auto refusal = refusalOf(chosen, *model); refusal && !m_options.allowDefault)
+                return makeError(Errc::Incompatible, m_models.size() == 1 ? *std::move(refusal)
+                                                                          : say(Msg::VariantNoted, model->target.text(),
+                                                                                *std::move(refusal)));
+            m_chosen.push_back(std::move(chosen));
+        }
+        return {};
+    }
+
+    void report()
+    {
+        for (const deploy::StagedVariant& staged : m_staged.variants) {
+            VariantReport& variant = m_report.variants.emplace_back();
+            variant.target = staged.target;
+            variant.features = staged.features;
+            variant.runsHere = first().target.machine() == thisMachine()
+                               && std::ranges::all_of(staged.features, [](const std::string& feature) {
+                                      return runtime::processorHas(feature.c_str());
+                                  });
+            variant.subgraphs = m_chosen[staged.source].reports;
+            variant.weightsBytes = staged.image.usedWeightsBytes;
+            variant.codeBytes = staged.codeBytes;
+        }
+        m_report.weightsBytes = m_staged.weightsBytes;
+        std::error_code unknown;
+        const std::uintmax_t bytes = std::filesystem::file_size(m_staged.file, unknown);
+        m_report.libraryBytes = unknown ? 0 : bytes;
+        m_figured = static_cast<std::size_t>(std::ranges::find(m_report.variants, true, &VariantReport::runsHere)
+                                             - m_report.variants.begin());
+        m_figured = m_figured < m_report.variants.size() ? m_figured : 0;
+        m_report.variant = m_report.variants[m_figured].target;
+        m_report.threads = threadsOf(*m_models[source()], m_options.threads);
+        m_report.estimated.tasksMs = m_chosen[source()].estimatedTasksMs;
+    }
+
+    /// Of what shall run here, something must.
+    Result<> checkProcessor() const
+    {
+        const VariantReport& least = m_report.variants.back();
+        if (m_report.variants[m_figured].runsHere || (!m_options.verify && !m_options.benchmark))
+            return {};
+        std::vector<std::string> missing;
+        for (const std::string& feature : least.features)
+            if (!runtime::processorHas(feature.c_str()))
+                missing.push_back(feature);
+        return makeError(Errc::Incompatible,
+                         fmt::format("this machine's processor lacks {}, which code for {} needs: leave out the "
+                                     "comparison and the benchmark (--no-verify --no-bench)",
+                                     fmt::join(missing, ", "), least.target));
+    }
+
+    /// Where the variant that the figures are of stands among the models.
+    std::size_t source() const { return m_staged.variants[m_figured].source; }
+
+    Result<> verify()
+    {
+        for (std::size_t i = 0; i < m_report.variants.size(); ++i) {
+            VariantReport& variant = m_report.variants[i];
+            if (!variant.runsHere && m_report.variants.size() > 1) {
+                variant.notVerified = "this machine's processor does not have all the instructions of "
+                                      + variant.target;
+                continue;
+            }
+            const LoadedModel& model = *m_models[m_staged.variants[i].source];
+            const auto checked = verifyExported(m_staged.file, model, m_stop, m_given, variant.target);
+            const bool allGiven = std::ranges::all_of(m_given, [](const auto& input) { return input.has_value(); });
+            if (checked) {
+                variant.maxRelError = checked->maxRelError;
+                tellConditions(*checked, m_report);
+            } else if (checked.error().code == Errc::InvalidArgument && !allGiven) {
+                const Message why = say(Msg::MadeUpUnfit, checked.error());
+                variant.notVerified = textOf(why);
+                m_report.aboutNotVerified = about(why);
+            } else {
+                return checked.error();
+            }
+            if (std::isfinite(variant.maxRelError)) // else the larger one of both
+                m_report.maxRelError = std::isfinite(m_report.maxRelError)
+                                           ? std::max(m_report.maxRelError, variant.maxRelError)
+                                           : variant.maxRelError;
+        }
+        // Where only the processor kept a variant from it, the others were: that stands with the variant.
+        for (const VariantReport& variant : m_report.variants)
+            if (variant.runsHere && m_report.notVerified.empty())
+                m_report.notVerified = variant.notVerified;
+        return {};
+    }
+
+    Result<> benchmark()
+    {
         LATHE_TRY_ASSIGN(
             const BenchFigures figures,
-            benchExported(staged.file, report.threads, stop, 0,
-                          deploy::runInputs(deploy::inputTypesOf(model.imported), staged.inputRanges, given)));
-        report.latencyMs = figures.latencyMs;
-        report.threads = figures.threads;
-        report.estimated = estimateOf(chosen, staged, figures);
+            benchExported(m_staged.file, m_report.threads, m_stop, 0,
+                          deploy::runInputs(deploy::inputTypesOf(first().imported), m_staged.inputRanges, m_given)));
+        m_report.latencyMs = figures.latencyMs;
+        m_report.threads = figures.threads;
+        const deploy::StagedVariant& variant = m_staged.variants[m_figured];
+        m_report.estimated = estimateOf(m_chosen[source()], variant, figures);
+        const auto& instructions = variant.image.instructions;
         std::map<std::string, double> ofSubgraph;
-        for (std::size_t i = 0; i < std::min(figures.instructionMs.size(), staged.image.instructions.size()); ++i)
-            if (const std::int32_t subgraph = staged.image.instructions[i].subgraph; subgraph >= 0)
-                ofSubgraph[model.partition.subgraphs[static_cast<std::size_t>(subgraph)].name] =
+        for (std::size_t i = 0; i < std::min(figures.instructionMs.size(), instructions.size()); ++i)
+            if (const std::int32_t subgraph = instructions[i].subgraph; subgraph >= 0)
+                ofSubgraph[m_models[source()]->partition.subgraphs[static_cast<std::size_t>(subgraph)].name] =
                     figures.instructionMs[i];
-        for (SubgraphReport& subgraph : report.subgraphs)
+        for (SubgraphReport& subgraph : m_report.variants[m_figured].subgraphs)
             if (const auto found = ofSubgraph.find(subgraph.name); found != ofSubgraph.end())
                 subgraph.measuredMs = found->second;
+        return {};
     }
-    LATHE_TRY(step("writing", 0.95));
-    deploy::LibraryFacts facts;
-    facts.network = model.spec.source;
-    facts.modelJson = toJson(fromAnywhere(model.spec)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    facts.target = model.target.text();
-    for (const SubgraphReport& s : report.subgraphs)
-        facts.subgraphs.push_back({s.name, s.record, s.reason, s.estimatedMs, s.measuredMs});
-    facts.device = options.benchmark ? deviceName(model.target.kind()) : std::string();
-    facts.threads = report.threads;
-    facts.maxRelError = report.maxRelError;
-    facts.medianMs = report.latencyMs.median;
-    facts.meanMs = report.latencyMs.mean;
-    facts.stdMs = report.latencyMs.std;
-    facts.minMs = report.latencyMs.min;
-    facts.p95Ms = report.latencyMs.p95;
-    facts.estimated = report.estimated;
-    LATHE_TRY_ASSIGN(const deploy::ExportedFiles files, deploy::publishLibrary(staged, facts, options.overwrite));
-    report.library = files.library;
-    report.header = files.header;
-    report.description = files.description;
-    if (progress) // a stop comes too late: the files are there
-        progress("done", 1.0);
-    return report;
+
+    static std::vector<deploy::SubgraphFacts> factsOf(const std::vector<SubgraphReport>& subgraphs)
+    {
+        std::vector<deploy::SubgraphFacts> facts;
+        for (const SubgraphReport& s : subgraphs)
+            facts.push_back({s.name, s.record, s.reason, s.estimatedMs, s.measuredMs});
+        return facts;
+    }
+
+    Result<> write()
+    {
+        m_report.subgraphs = m_report.variants[m_figured].subgraphs;
+        deploy::LibraryFacts facts;
+        facts.network = first().spec.source;
+        facts.modelJson =
+            toJson(fromAnywhere(first().spec)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        facts.target = first().target.text();
+        facts.variant = m_report.variant;
+        facts.subgraphs = factsOf(m_report.subgraphs);
+        for (const VariantReport& variant : m_report.variants)
+            facts.variants[variant.target] = {factsOf(variant.subgraphs), variant.maxRelError, variant.notVerified};
+        facts.device = m_options.benchmark ? deviceName(first().target.kind()) : std::string();
+        facts.threads = m_report.threads;
+        facts.maxRelError = m_report.maxRelError;
+        facts.medianMs = m_report.latencyMs.median;
+        facts.meanMs = m_report.latencyMs.mean;
+        facts.stdMs = m_report.latencyMs.std;
+        facts.minMs = m_report.latencyMs.min;
+        facts.p95Ms = m_report.latencyMs.p95;
+        facts.estimated = m_report.estimated;
+        LATHE_TRY_ASSIGN(const deploy::ExportedFiles files,
+                         deploy::publishLibrary(m_staged, facts, m_options.overwrite));
+        m_report.library = files.library;
+        m_report.header = files.header;
+        m_report.description = files.description;
+        return {};
+    }
+
+    const ModelVariants& m_models;
+    const store::Project* m_project;
+    const CompileOptions& m_options;
+    const Progress& m_progress;
+    std::stop_token m_stop;
+    std::vector<std::optional<graph::HostTensor>> m_given; ///< values of inputs that the caller brought
+    std::vector<KernelChoices> m_chosen; ///< one per model
+    deploy::StagedLibrary m_staged;
+    std::size_t m_figured = 0; ///< the variant that is timed, among those of the library
+    CompileReport m_report;
+};
+
+} // namespace
+
+Result<CompileReport> exportLibrary(const ModelVariants& variants, const store::Project* project,
+                                    const CompileOptions& options, const Progress& progress, std::stop_token stop)
+{
+    return Export(variants, project, options, progress, std::move(stop)).run();
 }
 
 Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Project* project,
@@ -235,7 +413,9 @@ Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Proj
     CompileOptions options;
     options.output = folder.path() / "network.so";
     options.name = "network";
-    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(model, chosen, options, stop, std::move(derived)));
+    // Not owned: the caller keeps the model meanwhile.
+    const ModelVariants only = {std::shared_ptr<const LoadedModel>(std::shared_ptr<void>(), &model)};
+    LATHE_TRY_ASSIGN(const deploy::StagedLibrary staged, stage(only, {chosen}, options, stop, std::move(derived)));
     if (stop.stop_requested())
         return makeError(Errc::Cancelled, say(Msg::Stopped));
     LATHE_TRY_ASSIGN(const BenchFigures figures,
@@ -244,7 +424,7 @@ Result<MeasuredEvent> measureNetwork(const LoadedModel& model, const store::Proj
     MeasuredEvent event;
     event.ms = figures.latencyMs.median;
     event.untuned = project == nullptr;
-    event.estimated = estimateOf(chosen, staged, figures);
+    event.estimated = estimateOf(chosen, staged.variants.front(), figures);
     return event;
 }
 

@@ -16,8 +16,17 @@ namespace lathe::session {
 /// Whether the files of an export may be written: checkDestination() of core/deploy.
 Result<> checkExportFiles(const CompileOptions& options);
 
-/// Compiles the network with the best records of `project` (null: default schedules), verifies, benchmarks, writes.
-Result<CompileReport> exportLibrary(const LoadedModel& model, const store::Project* project,
+/// One network for one target or several, of one machine, each of which becomes a variant in the library.
+using ModelVariants = std::vector<std::shared_ptr<const LoadedModel>>;
+
+/// `model`, and the same network for further targets. InvalidArgument: a target that is there already, or of another
+/// machine; those of loadModel().
+Result<ModelVariants> loadVariants(std::shared_ptr<const LoadedModel> model, const std::vector<std::string>& targets);
+
+/// Compiles the network with the best records of `project` for each target (null: default schedules), verifies each
+/// variant that this machine's processor runs, benchmarks the best of these, writes. Errors: Incompatible where it runs
+/// none of them, and one should be verified or timed.
+Result<CompileReport> exportLibrary(const ModelVariants& variants, const store::Project* project,
                                     const CompileOptions& options, const Progress& progress, std::stop_token stop);
 
 /// Latency of the whole network with the best records so far (null: default schedules), in a process of its own.

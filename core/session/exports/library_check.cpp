@@ -11,11 +11,13 @@ constexpr double kCheckSeconds = 600; // a run, and the reference executor, whic
 
 Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library, const LoadedModel& model,
                                             std::stop_token stop,
-                                            const std::vector<std::optional<graph::HostTensor>>& given)
+                                            const std::vector<std::optional<graph::HostTensor>>& given,
+                                            const std::string& variant)
 {
     deploy::LibraryClient::Options options;
     options.mapWeights = true; // not timed: weights of gigabytes need no copy
     options.runSeconds = kCheckSeconds;
+    options.variant = variant;
     LATHE_TRY_ASSIGN(const auto loaded, deploy::LibraryClient::open(library, options, stop));
     deploy::VerifyOptions verify;
     verify.inputs = given;
@@ -40,6 +42,7 @@ Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigne
     BenchFigures figures;
     figures.latencyMs = {ns.median * 1e-6, ns.mean * 1e-6, ns.std * 1e-6, ns.min * 1e-6, ns.p95 * 1e-6};
     figures.threads = times.threads;
+    figures.variant = loaded->variant();
     figures.callMs = times.callMs;
     for (const wire::FunctionTime& function : times.functions)
         figures.instructionMs.push_back(function.ms);

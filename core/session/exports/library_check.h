@@ -12,6 +12,7 @@ namespace lathe::session {
 
 struct BenchFigures
 {
+    std::string variant; ///< the target text of that which ran
     LatencyStats latencyMs;
     unsigned threads = 0;
     std::vector<double>
@@ -26,10 +27,13 @@ struct BenchFigures
 /// A library of this model against the reference executor. Errors: also WrongAnswer, with the first tensor that
 /// differs.
 /// @param given  values of the model's inputs, in order; those that are missing are made up.
+/// @param variant  the target text of one; empty: the best that runs here.
 Result<deploy::VerifyReport> verifyExported(const std::filesystem::path& library, const LoadedModel& model,
                                             std::stop_token stop = {},
-                                            const std::vector<std::optional<graph::HostTensor>>& given = {});
-/// Runs for `maxSeconds` at most, but three times at least; 0: as often as lathe-cli bench does.
+                                            const std::vector<std::optional<graph::HostTensor>>& given = {},
+                                            const std::string& variant = {});
+/// Of the best variant that runs here. Runs for `maxSeconds` at most, but three times at least; 0: as often as
+/// lathe-cli bench does.
 /// @param inputs  of the library, in order; empty: values that it makes for itself.
 Result<BenchFigures> benchExported(const std::filesystem::path& library, unsigned threads, std::stop_token stop = {},
                                    double maxSeconds = 0, const std::vector<graph::HostTensor>& inputs = {});

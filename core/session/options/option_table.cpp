@@ -233,18 +233,43 @@ OptionTable<ModelSpec> makeModelTable()
     return table;
 }
 
+/// The session's target, and behind it further ones for the same library.
+Option<OpenOptions> targetsRow()
+{
+    Option<OpenOptions> row;
+    row.flag = "--target";
+    row.type = OptionType::Texts;
+    row.placeholder = "TARGET";
+    row.help =
+        "What to generate code for: cpu, cuda, opencl or sim, with -key=value words (\"cpu -mcpu=znver4 "
+        "-threads=2\"); given several times, compile makes one library with a variant for each, of which the best "
+        "that the processor supports is run";
+    row.commands = kOnModels;
+    row.usual = "what the project was last tuned for, else cpu";
+    row.get = [](const OpenOptions& o) -> OptionValue {
+        std::vector<std::string> targets;
+        if (!o.target.empty())
+            targets.push_back(o.target);
+        targets.insert(targets.end(), o.variants.begin(), o.variants.end());
+        return targets;
+    };
+    row.set = [](OpenOptions& o, const OptionValue& value) {
+        const auto* const targets = std::get_if<std::vector<std::string>>(&value);
+        if (targets == nullptr)
+            return false;
+        o.target = targets->empty() ? std::string() : targets->front();
+        o.variants.assign(targets->begin() + (targets->empty() ? 0 : 1), targets->end());
+        return true;
+    };
+    row.field = [](const OpenOptions& o) -> const void* { return &o.target; };
+    return row;
+}
+
 OptionTable<OpenOptions> makeOpenTable()
 {
     using S = OpenOptions;
     return {
-        optionRow(&S::target,
-                  {.flag = "--target",
-                   .type = OptionType::Text,
-                   .placeholder = "TARGET",
-                   .help = "What to generate code for: cpu, cuda, opencl or sim, with -key=value words (\"cpu "
-                           "-mcpu=znver4 -threads=2\")",
-                   .commands = kOnModels,
-                   .usual = "what the project was last tuned for, else cpu"}),
+        targetsRow(),
         optionRow(&S::project, {.flag = "--project",
                                 .type = OptionType::Text,
                                 .placeholder = "P.lathe",

@@ -41,6 +41,7 @@ struct OpenOptions
 {
     ModelSpec model; ///< empty source: the project's latest model
     std::string target; ///< empty: what the project was last tuned for, else "cpu"
+    std::vector<std::string> variants; ///< further targets, which an export puts into the same library
     std::filesystem::path project; ///< empty: no history is read or written
     bool readOnly = false;
     std::optional<ReplayOptions> replay; ///< of `project`, which is not written to

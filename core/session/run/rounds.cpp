@@ -28,6 +28,18 @@ constexpr std::size_t kFlushTrials = 16; ///< that are stored together, as each 
 constexpr double kFlushSeconds = 0.1; ///< after which fewer are
 constexpr double kModelSecondsPerTrial = 0.01; ///< simulators: so that a run does not depend on this machine's speed
 
+constexpr std::string_view kAskedEvent = "asked"; ///< as a round begins
+
+json askedJson(const Asked& asked)
+{
+    return {{"first", asked.first}, {"count", asked.count}};
+}
+
+Asked askedIn(const json& object)
+{
+    return {static_cast<std::int32_t>(wholeIn(object, "first")), static_cast<std::int32_t>(wholeIn(object, "count"))};
+}
+
 Error otherTasks()
 {
     return makeError(Errc::Incompatible, say(Msg::RunOfOtherTasks));
@@ -96,6 +108,12 @@ private:
 
 } // namespace
 
+std::optional<Asked> askedOf(std::string_view durations)
+{
+    const json asked = partIn(json::parse(durations, nullptr, false), "asked");
+    return asked.is_object() && !asked.empty() ? std::optional(askedIn(asked)) : std::nullopt;
+}
+
 Result<> Rounds::restore(std::stop_token stop)
 {
     const store::Project& project = *m_parts.journal.project();
@@ -135,9 +153,22 @@ Result<> Rounds::restore(std::stop_token stop)
     }
     takeFinals();
     m_partial.assign(records.begin() + static_cast<std::ptrdiff_t>(at), records.end());
+    LATHE_TRY(readAsked());
     if (!m_partial.empty() && !m_parts.tasks.find(m_partial.front().candidate.task))
         return otherTasks();
     return {};
+}
+
+/// What the round that was cut short had asked for, as it was stored last: in a life before, it may have begun without
+/// a trial.
+Result<> Rounds::readAsked()
+{
+    return m_parts.journal.project()->forEachEvent(
+        m_parts.journal.session(), [this](std::string_view kind, double, std::string_view content) {
+            const json event = kind == kAskedEvent ? json::parse(content, nullptr, false) : json();
+            if (event.is_object() && wholeIn(event, "round") == m_index)
+                m_partialAsked = askedIn(event);
+        });
 }
 
 std::int32_t Rounds::cutShort() const
@@ -149,7 +180,7 @@ Result<> Rounds::hold(std::int32_t task, std::stop_token stop)
 {
     Round round = begin(task);
     LATHE_TRY(propose(round, stop));
-    goOnWithStored(round);
+    LATHE_TRY(goOnWithStored(round));
     LATHE_TRY(request(round));
     LATHE_TRY(measure(round, stop));
     if (round.records.empty() && !round.candidates.empty()) {
@@ -180,17 +211,23 @@ Result<> Rounds::propose(Round& round, std::stop_token stop)
 {
     const RunTask& task = m_parts.tasks[round.task];
     const search::TaskProgress& progress = m_parts.scheduler.progress(round.task);
-    const std::int32_t count = m_parts.clock.roundTrials(progress, m_parts.tasks.size());
+    const bool again = !m_partial.empty() && m_partialAsked.has_value();
+    const std::int32_t count = again && m_partialAsked->count > 0
+                                   ? m_partialAsked->count
+                                   : m_parts.clock.roundTrials(progress, m_parts.tasks.size());
     const auto activity = m_parts.clock.account().in("propose");
     const double predicted = m_parts.costModel.predictSeconds();
     // A task's first round is short where the policy knows one: the whole network has an estimate after seconds, and
     // the scheduler knows from the start where its time goes. (An export without records takes session/untuned.h's
     // defaultCandidate.)
     if (progress.rounds == 0) {
-        const std::int32_t first = m_parts.clock.firstRoundTrials(count, m_parts.tasks.size());
-        LATHE_TRY_ASSIGN(round.candidates, task.policy->firstRound(first));
+        round.asked.first = again && m_partialAsked->first > 0
+                                ? m_partialAsked->first
+                                : m_parts.clock.firstRoundTrials(count, m_parts.tasks.size());
+        LATHE_TRY_ASSIGN(round.candidates, task.policy->firstRound(round.asked.first));
     }
     if (round.candidates.empty()) {
+        round.asked.count = count;
         LATHE_TRY_ASSIGN(round.candidates,
                          task.policy->propose(static_cast<std::uint64_t>(m_index), count, m_parts.executor, stop));
     }
@@ -198,19 +235,20 @@ Result<> Rounds::propose(Round& round, std::stop_token stop)
     return {};
 }
 
-/// A round that was cut short goes on with its candidates. Where another version or another budget would choose others,
-/// what it has is all of it.
-void Rounds::goOnWithStored(Round& round) const
+/// A round that was cut short goes on with its candidates. Where another version chooses others, what it has is all of
+/// it, and the run says so.
+Result<> Rounds::goOnWithStored(Round& round) const
 {
     const bool goesOn = std::all_of(m_partial.begin(), m_partial.end(), [&round](const Record& r) {
         const auto i = static_cast<std::size_t>(r.index);
         return i < round.candidates.size() && round.candidates[i].hash() == r.candidate.hash();
     });
     if (goesOn)
-        return;
+        return {};
     round.candidates.clear();
     for (const Record& record : m_partial)
         round.candidates.push_back(record.candidate);
+    return m_parts.journal.keep(logged(say(Msg::RoundNotRepeated, m_index, m_partial.size())));
 }
 
 /// Says what is to be measured, and announces the round. Trials that an earlier life of the run has stored are taken
@@ -258,7 +296,13 @@ Result<> Rounds::request(Round& round)
     }
     m_parts.clock.countMeasured(round.requests.size());
     m_partial.clear();
+    m_partialAsked.reset();
     round.began = m_parts.clock.atSeconds();
+    if (m_parts.journal.project() != nullptr) {
+        json asked = askedJson(round.asked);
+        asked["round"] = m_index;
+        LATHE_TRY(m_parts.journal.addEvent(round.began, kAskedEvent, asked.dump()));
+    }
     const auto trials = static_cast<std::int32_t>(round.candidates.size());
     m_parts.journal.tell({Event{round.began, RoundEvent{m_index, round.task, trials, round.terms, round.reason}}});
     return {};
@@ -354,7 +398,7 @@ Result<> Rounds::keep(const Round& round)
     const auto trials = static_cast<std::int32_t>(round.records.size());
     if (m_parts.journal.project() != nullptr) {
         const auto activity = m_parts.clock.account().in("store");
-        json durations = {{"elapsed_s", round.elapsed}, {"began_s", round.began}};
+        json durations = {{"elapsed_s", round.elapsed}, {"began_s", round.began}, {"asked", askedJson(round.asked)}};
         putTimeSpent(durations, time);
         durations["told"] = m_told;
         if (m_parts.runoffs) {

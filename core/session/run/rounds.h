@@ -5,16 +5,28 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace lathe::session {
 
+/// How many candidates a round asked its policy for.
+struct Asked
+{
+    std::int32_t first = 0; ///< of firstRound(), in a task's first round; 0: it was not asked
+    std::int32_t count = 0; ///< of propose(); 0: likewise
+};
+/// Of a stored round's durations; nothing: it is of a version that did not store it.
+std::optional<Asked> askedOf(std::string_view durations);
+
 /// The rounds of a run: candidates of one task are proposed, measured, stored and told.
 ///
 /// What a round sees is fixed by its number: results of all rounds before it, the seed, and recorded durations. So a
 /// run that was killed goes on as if nothing had happened: stored rounds are told again in order, a round that was cut
-/// short is proposed again (the same candidates) and only its missing trials are measured.
+/// short is proposed again (the same candidates) and only its missing trials are measured. How many candidates a round
+/// asks for depends on the budget, and on how long trials took; so that is stored too, when the round begins and with
+/// its end.
 class Rounds
 {
 public:
@@ -44,6 +56,7 @@ private:
         std::chrono::steady_clock::time_point start;
         search::Terms terms;
         std::string reason;
+        Asked asked;
         std::vector<Candidate> candidates;
         std::vector<Record> records; ///< one per candidate
         std::vector<Ahead> runners; ///< the same, where runoffs are held
@@ -55,7 +68,8 @@ private:
     };
     Round begin(std::int32_t task) const;
     Result<> propose(Round& round, std::stop_token stop);
-    void goOnWithStored(Round& round) const;
+    Result<> readAsked();
+    Result<> goOnWithStored(Round& round) const;
     Result<> request(Round& round);
     Result<> measure(Round& round, std::stop_token stop);
     void cut(Round& round, std::size_t given) const;
@@ -69,6 +83,7 @@ private:
     Runoffs m_runoffs;
     std::int32_t m_index = 0;
     std::vector<Record> m_partial; ///< stored trials of the round that was cut short
+    std::optional<Asked> m_partialAsked; ///< what that round had asked for
     std::vector<std::pair<double, std::int32_t>> m_told; ///< when which trials of the round were told of
     std::map<std::string, std::int64_t> m_errors;
 };

@@ -52,6 +52,7 @@ Result<backend::Artifact> CpuCodegen::build(std::span<const schedule::LoweredKer
     backend::Artifact artifact;
     artifact.descriptor.format = "cpu-so";
     artifact.descriptor.target = m_targetText;
+    artifact.descriptor.features = features();
     std::vector<Bytes> objects;
     std::vector<std::string> symbols;
     std::unordered_set<std::string> names;

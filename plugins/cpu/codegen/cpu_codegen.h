@@ -16,6 +16,7 @@ public:
     Result<std::string> listing(const schedule::LoweredKernel& kernel, backend::Listing kind) override;
     Result<std::vector<std::byte>> compileObject(std::span<const schedule::LoweredKernel> kernels) override;
     Result<> linkLibrary(const backend::LibraryRequest& request) override;
+    std::vector<std::string> features() const override { return m_target.checkedFeatures; }
 
 private:
     CpuCodegen(CpuTarget target, std::string text)

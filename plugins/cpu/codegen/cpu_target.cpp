@@ -1,5 +1,6 @@
 #include "plugins/cpu/codegen/cpu_target.h"
 
+#include "core/runtime/cpu_features.h"
 #include "core/support/message.h"
 #include "plugins/cpu/codegen/llvm_options.h"
 
@@ -105,6 +106,13 @@ Result<CpuTarget> CpuTarget::create(const Target& target)
     if (!out.machine)
         return makeError(Errc::InvalidArgument, say(Msg::NoCodeForTriple, out.triple));
     setVectorFacts(out, triple);
+    const char* const machine = triple.getArch() == llvm::Triple::x86_64 ? "x86_64"
+                                : triple.isAArch64()                     ? "aarch64"
+                                                                         : "";
+    std::uint32_t index = 0;
+    for (const char* name = nullptr; (name = runtime::checkedFeature(machine, index)) != nullptr; ++index)
+        if (out.machine->getMCSubtargetInfo()->checkFeatures(std::string("+") + name))
+            out.checkedFeatures.emplace_back(name);
     return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace llvm {
 class TargetMachine;
@@ -23,6 +24,7 @@ struct CpuTarget
     bool hasFma = false;
     bool hasHalfConversion = false; ///< f16 <-> f32 in hardware
     bool outOfOrder = true; ///< the core finds parallelism by itself
+    std::vector<std::string> checkedFeatures; ///< those that LLVM may use and a library can ask for when it is loaded
     bool isHost = false; ///< what is built can be loaded here
     std::shared_ptr<llvm::TargetMachine> machine;
 

@@ -66,7 +66,7 @@ private slots:
         options.weightsInMemory = 0;
         auto staged = buildLibrary(network.graph, network.partition, network.choices, *compiler, options);
         QVERIFY2(staged, staged ? "" : staged.error().message.c_str());
-        QVERIFY(staged->image.weights.empty() && staged->image.weightsBytes > 0);
+        QVERIFY(staged->variants[0].image.weights.empty() && staged->weightsBytes > 0);
         for (const bool mapped : {false, true}) {
             const auto library = InProcessLibrary::open(staged->file, {.threads = 2, .mapWeights = mapped});
             QVERIFY2(library, library ? "" : library.error().message.c_str());

@@ -493,6 +493,47 @@ private slots:
         QVERIFY(QByteArray(error.text).contains("1048576 threads"));
     }
 
+    /// Variants of a library have their weights in one section.
+    void onlyWeightsThatAreNamedAreCopied()
+    {
+        constexpr std::uint64_t kFar = std::uint64_t{1} << 20;
+        ImageWriter writer("two");
+        const auto x = writer.addTensor({"x", DType::F32, Storage::Input, 0, plain({1})});
+        const auto y = writer.addTensor({"y", DType::F32, Storage::Output, 0, plain({1})});
+        writer.addTensor({"far", DType::F32, Storage::Weights, kFar, plain({3})});
+        writer.addTensor({"near", DType::F32, Storage::Weights, 64, plain({5})});
+        writer.addTensor({"beside", DType::F32, Storage::Weights, 128, plain({5})});
+        writer.addTensor({"again", DType::F32, Storage::Weights, 64, plain({5})});
+        writer.addTensor({"nothing", DType::F32, Storage::Weights, 0, plain({0})});
+        writer.addCopy("copy", x, y);
+        writer.addInput(x, "");
+        writer.addOutput(y, "");
+        const std::vector<std::byte> bytes = writer.finish({.weights = kFar + 64});
+        std::vector<std::uint64_t> description(bytes.size() / 8 + 1);
+        std::memcpy(description.data(), bytes.data(), bytes.size());
+        std::vector<std::uint32_t> memory(kFar / 4 + 32);
+        auto* const weights = reinterpret_cast<std::uint32_t*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 63)
+                                                               / 64 * 64);
+        for (std::uint32_t i = 0; i < kFar / 4 + 16; ++i)
+            weights[i] = i;
+        const ModelSource source{reinterpret_cast<const std::byte*>(description.data()),
+                                 bytes.size(),
+                                 reinterpret_cast<const std::byte*>(weights),
+                                 kFar + 64,
+                                 nullptr,
+                                 0};
+        for (const bool copied : {true, false}) {
+            Model model;
+            ErrorText error;
+            QVERIFY2(model.open(source, copied, error) == Status::Ok, error.text);
+            for (const std::uint64_t offset : {std::uint64_t{64}, std::uint64_t{128}, kFar})
+                QCOMPARE(*reinterpret_cast<const std::uint32_t*>(model.weightsAt(offset)),
+                         static_cast<std::uint32_t>(offset / 4));
+            const std::ptrdiff_t apart = model.weightsAt(kFar) - model.weightsAt(64);
+            QCOMPARE(apart, copied ? std::ptrdiff_t{128} : static_cast<std::ptrdiff_t>(kFar - 64));
+        }
+    }
+
     void outputsThatOverlapAreRefused()
     {
         const Network network = makeNetwork();

@@ -29,6 +29,7 @@ private slots:
         static const QSet<QString> allowed = {"clock_gettime",
                                               "close",
                                               "free",
+                                              "getauxval",
                                               "madvise",
                                               "malloc",
                                               "memcmp",

@@ -26,6 +26,20 @@ class TestRounds : public QObject, Projects
             all.push_back(request.candidate.hash().hex());
         return all;
     }
+    /// A run whose second round, of the same task, has five of its eight trials. The candidates of that round.
+    static std::vector<std::string> cutShort(store::Project& project)
+    {
+        FakeRun run(few(100), &project);
+        Rounds rounds(*run.parts);
+        must(rounds.hold(1, {}));
+        std::stop_source stop;
+        run.devices.answer = [&, left = 5](const measure::MeasureRequest& request) mutable {
+            if (--left == 0)
+                stop.request_stop();
+            return FakeDevices::took(FakeDevices::costNs(request.candidate));
+        };
+        return rounds.hold(1, stop.get_token()) ? std::vector<std::string>() : hashes(run.devices.asked[1]);
+    }
 
 private slots:
     void aRoundIsProposedMeasuredStoredAndTold()
@@ -139,24 +153,19 @@ private slots:
         QVERIFY(must(project.rounds(run.journal.session())).empty());
     }
 
+    void aRoundThatWasCutShortGoesOnWithItsCandidates_data()
+    {
+        QTest::addColumn<int>("trials");
+        QTest::newRow("the same budget") << 100;
+        QTest::newRow("another one, of which a round would have four candidates") << 12;
+    }
     void aRoundThatWasCutShortGoesOnWithItsCandidates()
     {
-        store::Project project = writer("again.lathe");
-        std::vector<std::string> before;
-        {
-            FakeRun run(few(100), &project);
-            Rounds rounds(*run.parts);
-            must(rounds.hold(1, {}));
-            std::stop_source stop;
-            run.devices.answer = [&, left = 5](const measure::MeasureRequest& request) mutable {
-                if (--left == 0)
-                    stop.request_stop();
-                return FakeDevices::took(FakeDevices::costNs(request.candidate));
-            };
-            QVERIFY(!rounds.hold(1, stop.get_token()));
-            before = hashes(run.devices.asked[1]);
-        }
-        FakeRun run(few(100));
+        QFETCH(int, trials);
+        store::Project project = writer(("again" + std::to_string(trials) + ".lathe").c_str());
+        const std::vector<std::string> before = cutShort(project);
+        QCOMPARE(before.size(), std::size_t{8});
+        FakeRun run(few(trials));
         RunJournal journal(&project, run.control(), run.clock);
         journal.goOn(1);
         RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
@@ -175,6 +184,33 @@ private slots:
         QCOMPARE(searched(project).size(), std::size_t{16});
         QCOMPARE(run.watcher.all<RoundEvent>()[0].reason, std::string("continued"));
         QCOMPARE(run.watcher.all<RoundEvent>()[0].trials, 8);
+        QVERIFY(run.watcher.all<LogEvent>().empty());
+        const auto asked = askedOf(must(project.rounds(1)).at(1).durations);
+        QVERIFY(asked);
+        QCOMPARE(asked->count, 8);
+    }
+
+    void aRoundThatCannotBeRepeatedIsTold()
+    {
+        store::Project project = writer("unlike.lathe");
+        const std::vector<std::string> before = cutShort(project);
+        TuneOptions other = few(100);
+        other.seed = 77; // as another version of Lathe might propose
+        FakeRun run(other);
+        RunJournal journal(&project, run.control(), run.clock);
+        journal.goOn(1);
+        RunParts parts{*run.model,  run.options, run.parts->executor, run.clock,      journal, run.tasks,
+                       run.devices, run.time,    *run.scheduler,      *run.costModel, "nonce"};
+        parts.modelTime = true;
+        Rounds rounds(parts);
+        must(rounds.restore({}));
+        must(rounds.hold(1, {}));
+        QCOMPARE(searched(project).size(), std::size_t{13});
+        const auto told = run.watcher.all<LogEvent>();
+        QCOMPARE(told.size(), std::size_t{1});
+        QVERIFY2(told[0].text.find("round 1 was interrupted and cannot be repeated") != std::string::npos
+                     && told[0].text.find("5 stored trials") != std::string::npos,
+                 told[0].text.c_str());
     }
 
     void aRunOfOtherTasksIsNotContinued()
