@@ -26,7 +26,7 @@ public:
     {
         unsigned threads = 0; ///< 0: all processors
         bool mapWeights = false; ///< no copy into 2 MiB pages: for what is not timed
-        std::string variant; ///< the target text of one; empty: the best that this processor runs
+        std::string variant = {}; ///< the target text of one; empty: the best that this processor runs
         /// What loading, or a single run, may take.
         double runSeconds = std::numeric_limits<double>::infinity();
         measure::WorkerPrograms programs;

@@ -51,7 +51,7 @@ public:
     {
         unsigned threads = 0; ///< 0: all processors
         bool mapWeights = false; ///< no copy into 2 MiB pages
-        std::string variant; ///< the target text of one; empty: the best that this processor runs
+        std::string variant = {}; ///< the target text of one; empty: the best that this processor runs
     };
     /// @param name  NAME of its symbols lathe_NAME_*, which stands in the file (deploy::findLibraryName).
     /// Errors: Incompatible (does not load, another version of the interface), Internal (the library refuses, with its
