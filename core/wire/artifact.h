@@ -43,7 +43,7 @@ struct ArtifactDescriptor
     std::string format; ///< "cpu-so", "sim-nest", "cubin", "opencl-c" ...
     std::string target; ///< Target::text()
     std::vector<KernelInfo> kernels;
-    std::vector<std::string> features; ///< what a processor must have to run them (core/runtime/cpu_features.h)
+    std::vector<std::string> features = {}; ///< what a processor must have to run them (core/runtime/cpu_features.h)
 };
 
 nlohmann::json toJson(const ArgSpec& spec);
