@@ -13,6 +13,12 @@ void Findings::add(const std::string& what)
         text += "\n  " + what;
 }
 
+std::string_view reasonOf(std::span<const OpenFinding> open, std::string_view op)
+{
+    const auto found = std::ranges::find(open, op, &OpenFinding::op);
+    return found != open.end() ? found->reason : std::string_view();
+}
+
 void onAllCores(std::size_t count, const std::function<void(std::size_t)>& work)
 {
     std::atomic<std::size_t> next{0};

@@ -5,7 +5,9 @@
 
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -24,6 +26,15 @@ struct Findings
 
     void add(const std::string& what);
 };
+
+/// Operators whose findings are known and not mended yet; each with the reason. They are told and do not fail the test,
+/// and whoever mends one takes its row away.
+struct OpenFinding
+{
+    std::string_view op, reason;
+};
+/// The reason, or empty.
+std::string_view reasonOf(std::span<const OpenFinding> open, std::string_view op);
 
 /// work(i) for i below `count`, on as many threads as there are cores here.
 void onAllCores(std::size_t count, const std::function<void(std::size_t)>& work);

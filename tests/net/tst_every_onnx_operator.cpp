@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <list>
 
 namespace tst_every_onnx_operator {
@@ -19,6 +20,8 @@ using namespace lathe::net;
 using lathe::test::must;
 
 namespace {
+
+constexpr std::array<OpenFinding, 0> kOpen = {};
 
 struct Kernel
 {
@@ -128,6 +131,11 @@ private slots:
         if (qEnvironmentVariableIsSet("LATHE_TEST_OPERATOR"))
             for (const std::string& refusal : findings.refusals)
                 qInfo("refused: %s", refusal.c_str());
+        if (const std::string_view reason = reasonOf(kOpen, QTest::currentDataTag());
+            !reason.empty() && findings.wrong > 0) {
+            qInfo("open: %s: %zu: %s%s", QTest::currentDataTag(), findings.wrong, reason.data(), findings.text.c_str());
+            return;
+        }
         QVERIFY2(findings.wrong == 0,
                  qPrintable(QString("%1 wrong:%2").arg(findings.wrong).arg(findings.text.c_str())));
     }

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <list>
 
 namespace tst_every_operator {
@@ -22,6 +23,8 @@ using namespace lathe::net;
 using lathe::test::must;
 
 namespace {
+
+constexpr std::array<OpenFinding, 0> kOpen = {};
 
 /// The node alone, or what passes make of it where it has no definition of its own.
 Result<KernelRun> kernelsOf(const OperatorCase& of, const Target& target, Schedule schedule, std::uint64_t seed,
@@ -131,6 +134,11 @@ private slots:
     {
         QFETCH(int, index);
         const Findings& findings = m_findings[static_cast<std::size_t>(index)];
+        if (const std::string_view reason = reasonOf(kOpen, QTest::currentDataTag());
+            !reason.empty() && findings.wrong > 0) {
+            qInfo("open: %s: %zu: %s%s", QTest::currentDataTag(), findings.wrong, reason.data(), findings.text.c_str());
+            return;
+        }
         QVERIFY2(findings.wrong == 0,
                  qPrintable(QString("%1 wrong:%2").arg(findings.wrong).arg(findings.text.c_str())));
     }

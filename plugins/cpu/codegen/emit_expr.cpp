@@ -1,4 +1,5 @@
 #include "plugins/cpu/codegen/emitter.h"
+#include "plugins/cpu/codegen/integer_power.h"
 #include "plugins/cpu/codegen/vector_math.h"
 
 #include <fmt/format.h>

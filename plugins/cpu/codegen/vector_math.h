@@ -26,9 +26,6 @@ namespace lathe::cpu {
 llvm::Value* emitMathCall(llvm::IRBuilder<>& builder, std::string_view name, const std::vector<llvm::Value*>& operands,
                           bool hasFma);
 
-/// base^exponent of integers of one type, which wraps around; of a negative exponent 0, but of 1 and -1.
-llvm::Value* emitIntegerPower(llvm::IRBuilder<>& builder, llvm::Value* base, llvm::Value* exponent, bool isSigned);
-
 /// Minimum or maximum of floats: not-a-number if one of them is; which zero of two, is not said.
 llvm::Value* emitExtremum(llvm::IRBuilder<>& builder, bool isMin, llvm::Value* a, llvm::Value* b);
 
