@@ -148,7 +148,7 @@ private slots:
                                     "ids=wrong.npy", "--input", "mask=mask.npy", "--input", "brain=brain.npy", "-o",
                                     "libwrong.so"});
         QCOMPARE(refused.code, 1);
-        QVERIFY2(refused.err.contains("index 5 is outside of 5 entries"), refused.err);
+        QVERIFY2(refused.err.contains("index 5 is outside of the 5 entries"), refused.err);
         const Output timed = cli({"bench", "libsmall.so", "--input", "ids=ids.npy", "--repeat", "3", "--json"});
         QVERIFY2(timed.code == 0, timed.err);
         for (const char* command : {"compile", "bench", "verify"}) {

@@ -173,7 +173,7 @@ private slots:
         QTest::newRow("the sign of zero is lost")
             << Spoil([](double y) { return y == 0 ? 0 : y; }) << DType::F32 << "zeros";
         QTest::newRow("small numbers are lost")
-            << Spoil([](double y) { return std::abs(y) < 1e-3 ? 0 : y; }) << DType::F32 << "normal large";
+            << Spoil([](double y) { return y != 0 && std::abs(y) < 1e-3 ? 0 : y; }) << DType::F32 << "normal large";
         QTest::newRow("the end of the type is off")
             << Spoil([](double y) { return y == 2147483647 ? 2147483646 : y; }) << DType::I32 << "integers";
     }
@@ -197,14 +197,14 @@ private slots:
         const graph::Graph library = Network(DType::F32).node("identity").finish();
         const Verified v = verified(reference, library, nullptr);
         QVERIFY2(v.report.passed, v.report.text.c_str());
-        QCOMPARE(v.report.illConditioned, std::vector<std::string>{"subtract"});
+        QCOMPARE(v.report.illConditioned, std::vector<std::string>{"identity"});
         QVERIFY2(v.report.text.find("cannot be told more closely: rounding alone changes it by") != std::string::npos,
                  v.report.text.c_str());
         QVERIFY(v.report.maxRelError > 0.1);
         // What is far off is wrong all the same.
         const Verified wrong = verified(reference, library, [](double y) { return y + 20; });
         QVERIFY(!wrong.report.passed);
-        QCOMPARE(wrong.report.illConditioned, std::vector<std::string>{"subtract"});
+        QCOMPARE(wrong.report.illConditioned, std::vector<std::string>{"identity"});
         // Another network, as far off as that, is not excused.
         const graph::Graph sound = Network(DType::F32).with("add", 1).finish();
         const Verified off = verified(sound, sound, [](double y) { return y + 0.1; });

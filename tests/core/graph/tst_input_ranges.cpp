@@ -1,5 +1,6 @@
 #include "core/graph/input_ranges.h"
 #include "tests/core/graph/graph_fixture.h"
+#include "tests/support/must.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -208,6 +209,34 @@ private slots:
         Network network; // which places lie before the end
         network.output(network.node("less", {network.wholes({0, 1, 2, 3, 4, 5}, {6}), network.input("lengths", {1})}));
         QCOMPARE(network.range(), QStringLiteral("0 to 6"));
+    }
+
+    void bodiesOfControlFlowAskToo()
+    {
+        const auto bodyThatPicks = [](std::int64_t rows) {
+            Graph body;
+            const ValueId places = body.addValue("captured", DType::I64, {4});
+            body.inputs = {places};
+            const ValueId table = addFloats(body, "table", {rows, 1},
+                                            std::vector<float>(static_cast<std::size_t>(rows)));
+            body.outputs = {append(body, "take", "take", {table, places}, {{"axis", std::int64_t{0}}}, DType::F32, {})};
+            return std::make_shared<const Graph>(test::must(inferTypes(std::move(body))));
+        };
+        Graph graph;
+        const ValueId condition = graph.addValue("condition", DType::Bool, {});
+        const ValueId places = graph.addValue("places", DType::I64, {4});
+        graph.inputs = {condition, places};
+        const ValueId result = graph.addValue("result", DType::F32, {4, 1});
+        Node node;
+        node.name = node.op = "if";
+        node.inputs = {condition, places};
+        node.outputs = {result};
+        node.bodies = {bodyThatPicks(9), bodyThatPicks(5)};
+        graph.addNode(std::move(node));
+        graph.outputs = {result};
+        const std::vector<InputRange> ranges = inputRanges(test::must(inferTypes(std::move(graph))));
+        QCOMPARE(Network::textOf(ranges[0]), QStringLiteral("any"));
+        QCOMPARE(Network::textOf(ranges[1]), QStringLiteral("needed 0 to 4"));
     }
 
     void placesThatAreWrittenToAreDistinct()
