@@ -153,8 +153,9 @@ Demand equalityDemands(const Question& q)
 /// What is asked through one branch of a selection may be kept away by the condition.
 Demand guardedBy(Demand demand)
 {
-    demand.add({.guarded = demand.needed});
+    demand.add({.guarded = demand.needed ? demand.needed : demand.usual});
     demand.needed.reset();
+    demand.usual.reset();
     return demand;
 }
 

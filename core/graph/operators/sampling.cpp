@@ -366,6 +366,19 @@ Result<> evaluateRoiMaxPool(const Node& node, Arguments inputs, std::span<HostTe
     return {};
 }
 
+/// Boxes lie in the image; what samples as finely as a box is large takes long for one that does not.
+Demand demandsOfRois(const DemandQuestion& question)
+{
+    const Shape& data = question.graph.value(question.node.inputs[0]).shape;
+    const auto params = roiParams(question.node);
+    if (question.operand == 0)
+        return question.results;
+    if (question.operand == 2)
+        return {.needed = ValueRange{0, static_cast<double>(data[0] - 1)}};
+    const double scale = params && params->scale > 0 ? params->scale : 1;
+    return {.guarded = ValueRange{0, static_cast<double>(std::max(data[2], data[3])) / scale}};
+}
+
 Result<compute::Tensor> computeRoiAlign(const Node& node, Tensors inputs, ComputeContext& context)
 {
     LATHE_TRY_ASSIGN(const compute::RoiParams p, roiParams(node));
@@ -392,7 +405,14 @@ std::span<const OpDef> samplingOperators()
          computeGridSample,
          evaluateGridSample,
          {.cost = Cost::Movement}},
-        {"roi_align", Pattern::Opaque, 3, 3, inferRoiAlign, computeRoiAlign, evaluateRoiAlign, {.countsBatch = false}},
+        {"roi_align",
+         Pattern::Opaque,
+         3,
+         3,
+         inferRoiAlign,
+         computeRoiAlign,
+         evaluateRoiAlign,
+         {.countsBatch = false, .demands = demandsOfRois}},
         {"roi_max_pool",
          Pattern::Opaque,
          2,
@@ -400,7 +420,7 @@ std::span<const OpDef> samplingOperators()
          inferRoiMaxPool,
          computeRoiMaxPool,
          evaluateRoiMaxPool,
-         {.countsBatch = false}},
+         {.countsBatch = false, .demands = demandsOfRois}},
     };
     return table;
 }

@@ -131,6 +131,13 @@ private slots:
         row("from the back where they are negative", "-10 to 9", [](Network& n, ValueId x) {
             return n.node("where", {n.node("less", {x, n.wholes({0})}), n.node("add", {x, n.wholes({10})}), x});
         });
+        row("one of several", "-5 to 4", [](Network& n, ValueId x) { // as OneHot is imported, beside a table
+            const ValueId places = n.node("where",
+                                          {n.node("less", {x, n.wholes({0})}), n.node("add", {x, n.wholes({5})}), x});
+            n.output(n.node(
+                "equal", {n.node("reshape", {places}, {{"newshape", Shape{4, 1}}}), n.wholes({0, 1, 2, 3, 4}, {5})}));
+            return n.wholes({0, 1, 2, 3}, {4});
+        });
         row("two numbers together", "needed 0 to 4", [](Network& n, ValueId x) { return n.node("add", {x, x}); });
         row("where the largest is", "any", [](Network& n, ValueId x) {
             return n.node("argmax", {x}, {{"axes", Shape{0}}});
