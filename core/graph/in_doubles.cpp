@@ -28,7 +28,7 @@ std::vector<std::byte> doublesOf(const std::byte* data, DType dtype, std::size_t
 std::shared_ptr<const ConstData> doublesOf(std::shared_ptr<const ConstData> constant, DType dtype)
 {
     const std::size_t bytes = constant->bytes / static_cast<std::size_t>(sizeOf(dtype)) * sizeof(double);
-    const int steps = constant->steps; // before the constant moves
+    const int steps = constant->steps; // not beside the move below: arguments have no order
     return makeConstLater(bytes, steps, [constant = std::move(constant), dtype]() -> Result<std::vector<std::byte>> {
         LATHE_TRY_ASSIGN(const ConstBytes contents, contentsOf(*constant));
         return doublesOf(contents.bytes.data(), dtype, contents.bytes.size());

@@ -7,7 +7,7 @@
 namespace lathe::compute {
 
 // To and from integers with scales; graph/operators/quantize.cpp says what is computed, in which order and rounding.
-// Scales and zero points broadcast to x.
+// Scales and zero points broadcast to x. What is said to be in float32 is in float64 where x or the scale is.
 
 /// saturate(round(x / scale) + zero), halves to even; NaN gives the lowest number.
 Tensor quantize(DagBuilder& b, Tensor x, Tensor scale, std::optional<Tensor> zero, DType dtype);

@@ -1,7 +1,7 @@
 // To and from integers with scales. Scales and zero points stay visible as operands, which broadcast to the data: one
 // value for the whole tensor, one for each channel, or one for each block.
 //
-//   quantize    saturate(round(x / scale) + zero)        in float32, whatever the float that comes in
+//   quantize    saturate(round(x / scale) + zero)        in float32 (float64 where data or scale are)
 //   dequantize  (x - zero) * scale                       the difference in int32, the product in float32
 //   requantize  saturate(round(x * multiplier) + zero)   of sums in int32; multiplier = scales that go in / scale out
 //
@@ -82,7 +82,7 @@ Result<Types> inferDequantize(const Node& node, InputTypes inputs, Constants)
     return Types{{dtype, inputs[0].shape}};
 }
 
-std::int64_t saturated(float value, std::int64_t zero, DType dtype)
+std::int64_t saturated(double value, std::int64_t zero, DType dtype)
 {
     const int bits = 8 * static_cast<int>(sizeOf(dtype));
     const double low = isSigned(dtype) ? -std::ldexp(1.0, bits - 1) : 0.0;
@@ -107,6 +107,11 @@ void forEachScaled(Hosts inputs, Body&& body)
     });
 }
 
+bool inDouble(Hosts inputs)
+{
+    return inputs[0]->type.dtype == DType::F64 || inputs[1]->type.dtype == DType::F64;
+}
+
 std::vector<std::int64_t> zerosOf(Hosts inputs)
 {
     return inputs.size() > 2 ? readInts(*inputs[2]) : std::vector<std::int64_t>{0};
@@ -119,10 +124,16 @@ Result<> evaluateToInteger(const Node&, Hosts inputs, std::span<HostTensor> outp
     const std::vector<double> values = readFloats(*inputs[0]), scales = readFloats(*inputs[1]);
     const std::vector<std::int64_t> zeros = zerosOf(inputs);
     std::vector<std::int64_t> results(values.size());
-    forEachScaled(inputs, [&](std::size_t i, std::size_t s, std::size_t z) {
-        const auto x = static_cast<float>(values[i]), scale = static_cast<float>(scales[s]);
-        results[i] = saturated(Divide ? x / scale : x * scale, zeros[z], outputs[0].type.dtype);
-    });
+    const auto apply = [&]<typename Real>(Real) {
+        forEachScaled(inputs, [&](std::size_t i, std::size_t s, std::size_t z) {
+            const auto x = static_cast<Real>(values[i]), scale = static_cast<Real>(scales[s]);
+            results[i] = saturated(Divide ? x / scale : x * scale, zeros[z], outputs[0].type.dtype);
+        });
+    };
+    if (inDouble(inputs))
+        apply(double());
+    else
+        apply(float());
     writeInts(outputs[0], results);
     return {};
 }
@@ -131,10 +142,11 @@ Result<> evaluateDequantize(const Node&, Hosts inputs, std::span<HostTensor> out
 {
     const std::vector<std::int64_t> values = readInts(*inputs[0]), zeros = zerosOf(inputs);
     const std::vector<double> scales = readFloats(*inputs[1]);
+    const bool wide = inDouble(inputs);
     std::vector<double> results(values.size());
     forEachScaled(inputs, [&](std::size_t i, std::size_t s, std::size_t z) {
         const auto centred = static_cast<std::int32_t>(values[i] - zeros[z]); // wraps
-        results[i] = static_cast<float>(centred) * static_cast<float>(scales[s]);
+        results[i] = wide ? centred * scales[s] : static_cast<float>(centred) * static_cast<float>(scales[s]);
     });
     writeFloats(outputs[0], results);
     return {};

@@ -145,7 +145,7 @@ def functionsNetwork(path):
     nodes = [node("Linear_fc", ["x", "fc.weight", "fc.bias"], ["h"], domain="pkg.torch.nn.modules.linear", name="fc"),
              node("aten_gelu", ["h"], ["g"], domain=lib, name="gelu_1"), node("aten_gelu", ["g"], ["result"], domain=lib, name="gelu_2", alpha=0.7),
              node("aten_mean_dim", ["result", "axes"], ["m"], domain=lib, name="mean_1", keepdim=1), node("Sub", ["result", "m"], ["y"]),
-             node("aten_mean_dim", ["y", "axis"], ["z"], domain=lib, name="mean_2", keepdim=0)]
+             node("aten_mean_dim", ["result", "axis"], ["z"], domain=lib, name="mean_2", keepdim=0)]
     x = {"x": random.standard_normal((5, 6)).astype(np.float32)}
     graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [5, 6])], [info("y"), info("z")], weights)
     opsets = own + [helper.make_opsetid("pkg.torch.nn.modules.linear", 1)]
