@@ -129,13 +129,16 @@ std::optional<OperatorCase> caseOf(const graph::OpDef& entry, const Shaped& row,
         shapes.push_back(fmt::format("[{}]", fmt::join(types[i].shape, ", ")));
         Domain domain;
         domain.moderate = entry.traits.sums || entry.name.starts_with("scatter");
-        domain.finite = i == 1 && entry.name.starts_with("conv");
+        domain.finite = i == 1 && (entry.name.starts_with("conv") || entry.name.starts_with("roi"));
+        domain.moderate = domain.moderate || (i == 1 && entry.name.starts_with("roi")); // where regions lie
         domain.divisor = i == 1 && (entry.name == "divide" || entry.name == "mod");
         domain.base = i == 0 && entry.name == "pow";
         domain.exponent = i == 1 && entry.name == "pow";
         made.domains.push_back(domain);
-        made.places.push_back(
-            i == 1 && entry.traits.picksFrom ? entry.traits.picksFrom(node, types[0].shape, types[1].shape) : 0);
+        made.places.push_back(i == 1 && entry.traits.picksFrom
+                                  ? entry.traits.picksFrom(node, types[0].shape, types[1].shape)
+                              : i == 2 && entry.name == "roi_align" ? types[0].shape[0] // which image a region lies on
+                                                                    : 0);
     }
     for (std::size_t i = 0; i < row.outputs; ++i) {
         node.outputs.push_back(made.graph.addValue(fmt::format("y{}", i), DType::F32, {}));

@@ -2,6 +2,7 @@
 
 #include "core/compute/definitions/pool.h"
 
+#include "core/graph/operators/demands.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/labels.h"
@@ -290,7 +291,7 @@ OpDef positions(std::string_view name)
             inferPositions<Dims>,
             computePositions<Dims>,
             evaluatePositions<Dims>,
-            {.cost = Cost::Reduction}};
+            {.cost = Cost::Reduction, .demands = noDemands()}};
 }
 
 template<std::size_t Dims, bool Whole, bool Average>

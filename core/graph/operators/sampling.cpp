@@ -239,13 +239,40 @@ Result<Types> inferRoiMaxPool(const Node& node, InputTypes inputs, Constants)
     return inferRegions(node, inputs, 5);
 }
 
-/// A sample's four pixels, joined.
-double sampleOf(const std::vector<double>& image, std::int64_t first, std::int64_t height, std::int64_t width, double y,
-                double x, bool maximum)
+/// Where the samples of one bin lie that are on the image, up to a pixel beyond it, and how many there are in all.
+struct BinSamples
 {
-    const auto off = [](double v, std::int64_t extent) { return !(v >= -1 && v <= static_cast<double>(extent)); };
-    if (off(y, height) || off(x, width))
-        return 0;
+    std::vector<double> places;
+    double count = 0;
+};
+
+BinSamples binSamples(double start, double length, std::int64_t bin, std::int64_t samples, std::int64_t extent)
+{
+    BinSamples result;
+    result.count = samples > 0 ? static_cast<double>(samples) : std::max(std::ceil(length), 0.0);
+    const double first = start + static_cast<double>(bin) * length, step = length / result.count;
+    if (!std::isfinite(first) || !std::isfinite(step) || !(result.count >= 1))
+        return result;
+    // Of a region far larger than the image only those that may lie on it are looked at.
+    const double last = result.count - 1, edge = static_cast<double>(extent);
+    const double ends[] = {(-1 - first) / step, (edge - first) / step};
+    const bool all = samples > 0 || step == 0;
+    const double begin = all ? 0 : std::clamp(std::floor(std::min(ends[0], ends[1])) - 2, 0.0, last);
+    const double end = all ? last : std::clamp(std::ceil(std::max(ends[0], ends[1])) + 2, 0.0, last);
+    // Steps are longer than half a pixel; where numbers are too large to be counted on, they still end.
+    const auto most = static_cast<std::int64_t>(all ? end : std::min(end - begin, 4 * edge + 16));
+    for (std::int64_t i = 0; i <= most; ++i) {
+        const double place = first + (begin + static_cast<double>(i) + 0.5) * step;
+        if (place >= -1 && place <= edge)
+            result.places.push_back(place);
+    }
+    return result;
+}
+
+/// A sample's four pixels, joined. `skips`: a pixel of weight 0 takes no part, whatever it is.
+double sampleOf(const std::vector<double>& image, std::int64_t first, std::int64_t height, std::int64_t width, double y,
+                double x, bool maximum, bool skips)
+{
     const auto split = [](double v, std::int64_t extent) {
         v = std::clamp(v, 0.0, static_cast<double>(extent - 1));
         const auto low = static_cast<std::int64_t>(v);
@@ -253,16 +280,18 @@ double sampleOf(const std::vector<double>& image, std::int64_t first, std::int64
     };
     const auto [top, bottom, dy] = split(y, height);
     const auto [left, right, dx] = split(x, width);
-    const auto at = [&](std::int64_t row, std::int64_t column) {
-        return image[static_cast<std::size_t>(first + row * width + column)];
+    const auto part = [&](std::int64_t row, std::int64_t column, double down, double across) {
+        if (skips && (down == 0 || across == 0))
+            return 0.0;
+        return down * across * image[static_cast<std::size_t>(first + row * width + column)];
     };
-    const std::array parts{(1 - dy) * (1 - dx) * at(top, left), (1 - dy) * dx * at(top, right),
-                           dy * (1 - dx) * at(bottom, left), dy * dx * at(bottom, right)};
+    const std::array parts{part(top, left, 1 - dy, 1 - dx), part(top, right, 1 - dy, dx),
+                           part(bottom, left, dy, 1 - dx), part(bottom, right, dy, dx)};
     if (!maximum)
         return parts[0] + parts[1] + parts[2] + parts[3];
     double largest = parts[0];
-    for (const double part : parts)
-        largest = std::isnan(largest) || part <= largest ? largest : part;
+    for (const double one : parts)
+        largest = std::isnan(largest) || one <= largest ? largest : one;
     return largest;
 }
 
@@ -289,30 +318,28 @@ Result<> evaluateRoiAlign(const Node& node, Arguments inputs, std::span<HostTens
         };
         const auto [top, down] = side(1, p.height);
         const auto [left, right] = side(0, p.width);
-        const auto samples = [&](double length) {
-            return p.samples > 0 ? p.samples : static_cast<std::int64_t>(std::clamp(std::ceil(length), 0.0, 1e6));
-        };
-        const std::int64_t rows = samples(down), columns = samples(right);
         for (std::int64_t c = 0; c < in[1]; ++c) {
             for (std::int64_t ph = 0; ph < p.height; ++ph) {
+                const BinSamples rows = binSamples(top, down, ph, p.samples, in[2]);
                 for (std::int64_t pw = 0; pw < p.width; ++pw) {
+                    const BinSamples columns = binSamples(left, right, pw, p.samples, in[3]);
+                    // A sample that is off the image is 0, for a maximum too.
+                    const double sampled = static_cast<double>(rows.places.size() * columns.places.size());
+                    bool any = sampled < rows.count * columns.count;
                     double result = 0;
-                    for (std::int64_t i = 0; i < rows; ++i) {
-                        const double y = top + static_cast<double>(ph) * down
-                                         + (static_cast<double>(i) + 0.5) * down / static_cast<double>(rows);
-                        for (std::int64_t j = 0; j < columns; ++j) {
-                            const double x = left + static_cast<double>(pw) * right
-                                             + (static_cast<double>(j) + 0.5) * right / static_cast<double>(columns);
+                    for (const double y : rows.places) {
+                        for (const double x : columns.places) {
                             const double one = sampleOf(data, (n * in[1] + c) * in[2] * in[3], in[2], in[3], y, x,
-                                                        p.maximum);
+                                                        p.maximum, p.samples == 0);
                             if (!p.maximum)
                                 result += one;
-                            else if ((i == 0 && j == 0) || (!std::isnan(result) && !(one <= result)))
+                            else if (!any || (!std::isnan(result) && !(one <= result)))
                                 result = one;
+                            any = true;
                         }
                     }
                     if (!p.maximum)
-                        result /= static_cast<double>(std::max<std::int64_t>(rows * columns, 1));
+                        result /= std::max(rows.count * columns.count, 1.0);
                     writeFloat(outputs[0].bytes.data(), inputs[0]->type.dtype, target++, result);
                 }
             }
@@ -391,6 +418,12 @@ Result<compute::Tensor> computeRoiMaxPool(const Node& node, Tensors inputs, Comp
     return compute::roiMaxPool(context.builder, inputs[0], inputs[1], p);
 }
 
+/// Places may be any; the pixels are what comes out.
+Demand pixelDemands(const DemandQuestion& question)
+{
+    return question.operand == 0 ? question.results : Demand();
+}
+
 } // namespace
 
 std::span<const OpDef> samplingOperators()
@@ -404,7 +437,7 @@ std::span<const OpDef> samplingOperators()
          inferGridSample,
          computeGridSample,
          evaluateGridSample,
-         {.cost = Cost::Movement}},
+         {.cost = Cost::Movement, .sums = true, .demands = pixelDemands}},
         {"roi_align",
          Pattern::Opaque,
          3,
@@ -412,7 +445,7 @@ std::span<const OpDef> samplingOperators()
          inferRoiAlign,
          computeRoiAlign,
          evaluateRoiAlign,
-         {.countsBatch = false, .demands = demandsOfRois}},
+         {.sums = true, .countsBatch = false, .demands = demandsOfRois}},
         {"roi_max_pool",
          Pattern::Opaque,
          2,

@@ -1,6 +1,7 @@
 // Windows laid out and put back: what a deformable convolution multiplies, and images added up from columns.
 
 #include "core/compute/definitions/sampling.h"
+#include "core/graph/operators/demands.h"
 #include "core/graph/operators/element.h"
 #include "core/graph/operators/families.h"
 #include "core/graph/operators/rules.h"
@@ -221,7 +222,9 @@ std::span<const OpDef> windowOperators()
          inferDeformed,
          computeDeformed,
          evaluateDeformed,
-         {.cost = Cost::Movement}},
+         {.cost = Cost::Movement,
+          .sums = true,
+          .demands = [](const DemandQuestion& q) { return q.operand == 0 ? q.results : Demand(); }}},
         {"columns_to_image",
          Pattern::Opaque,
          1,
@@ -229,7 +232,7 @@ std::span<const OpDef> windowOperators()
          inferColumns,
          computeColumns,
          evaluateColumns,
-         {.cost = Cost::Reduction, .sums = true}},
+         {.cost = Cost::Reduction, .sums = true, .demands = noDemands()}},
     };
     return table;
 }

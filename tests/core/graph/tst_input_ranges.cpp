@@ -263,6 +263,18 @@ private slots:
                                      crowded.input("updates", {4, 3}, DType::F32)}));
         QCOMPARE(Network::textOf(crowded.ranges()[1]), QStringLiteral("needed 0 to 3"));
     }
+
+    void imagesOfRegionsExist()
+    {
+        Network network;
+        network.output(
+            network.node("roi_align", {network.input("data", {3, 2, 4, 4}, DType::F32),
+                                       network.input("rois", {5, 4}, DType::F32), network.input("images", {5})}));
+        const std::vector<InputRange> ranges = network.ranges();
+        QCOMPARE(Network::textOf(ranges[0]), QStringLiteral("any"));
+        QCOMPARE(Network::textOf(ranges[1]), QStringLiteral("any"));
+        QCOMPARE(Network::textOf(ranges[2]), QStringLiteral("needed 0 to 2"));
+    }
 };
 
 LATHE_TEST(TestInputRanges)
