@@ -1,6 +1,7 @@
 #include "core/session/loaded_model.h"
 
 #include "core/frontend/onnx.h"
+#include "core/frontend/output_softmax.h"
 #include "core/frontend/zoo.h"
 #include "core/graph/flatten.h"
 #include "core/graph/pass_runner.h"
@@ -97,6 +98,9 @@ Result<std::shared_ptr<const LoadedModel>> loadModel(const ModelSpec& spec, std:
         LATHE_TRY(putLimits(*model, given));
     }
     LATHE_TRY_ASSIGN(model->imported, importModel(*model));
+    if (spec.softmax) {
+        LATHE_TRY_ASSIGN(model->imported, frontend::appendSoftmax(std::move(model->imported), model->notices));
+    }
     // A layout that was asked for is kept.
     std::string layout = spec.layout;
     if (layout.empty() && spec.partition == "lathe")

@@ -173,6 +173,15 @@ OptionTable<ModelSpec> makeModelTable()
                                .usual = "as the model says",
                                .condition = "model: layout",
                                .serious = true}),
+        optionRow(&S::softmax, {.flag = "--softmax",
+                                .type = OptionType::Flag,
+                                .help = "Append a softmax over the last dimension to the network's output, or to each "
+                                        "float output of two dimensions where it has several",
+                                .commands = kOnModels,
+                                .key = "softmax",
+                                .condition = "model: softmax",
+                                .serious = true,
+                                .sparse = true}),
         optionRow(
             &S::partition,
             {.flag = "--partition",

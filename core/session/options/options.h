@@ -21,6 +21,7 @@ struct ModelSpec
     std::optional<std::int64_t> batch;
     std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
     std::string layout; ///< "", "NHWC", "NCHW"
+    bool softmax = false; ///< one is appended to the outputs (frontend/output_softmax.h)
     std::string partition = "lathe";
     /// File of hardware parameters, or a CPU's name (-mcpu); stored with the project; empty: what is stored, else the
     /// target's.

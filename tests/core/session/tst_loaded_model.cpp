@@ -1,5 +1,6 @@
 #include "../frontend/wire_writer.h"
 #include "core/frontend/onnx.h"
+#include "core/graph/passes.h"
 #include "core/session/loaded_model.h"
 #include "core/session/options/options_json.h"
 #include "core/support/files.h"
@@ -165,6 +166,60 @@ private slots:
         QVERIFY(textOf((*told)->notices.front()).starts_with("pass convert-layout: "));
         const auto saysLeftOut = [](const Message& notice) { return textOf(notice) == "pass fuse-rows: left out"; };
         QVERIFY(std::ranges::any_of((*told)->notices, saysLeftOut));
+    }
+
+    void aSoftmaxIsAppendedWhereItIsWanted()
+    {
+        const auto dir = TempDir::create();
+        QVERIFY(dir);
+        session::ModelSpec spec;
+        spec.softmax = true;
+        const auto load = [&](const std::vector<std::string>& nodes, const std::vector<std::string>& outputs,
+                              wire::DataType type = wire::Float) {
+            wire::Model m{nodes, {}, {wire::info("x", {2, 3}, type), wire::info("v", {3})}, {}, 17};
+            for (const std::string& output : outputs)
+                m.outputs.push_back(wire::info(output, {}));
+            spec.source = (dir->path() / "m.onnx").string();
+            std::ofstream(spec.source, std::ios::binary) << m.write();
+            return session::loadModel(spec, "cpu");
+        };
+        const auto softmaxes = [](const graph::Graph& network) {
+            return std::ranges::count(network.nodes, std::string("softmax"), &graph::Node::op);
+        };
+        const auto one = load({wire::node("Neg", {"x"}, {"y"})}, {"y"});
+        QVERIFY2(one, one ? "" : one.error().message.c_str());
+        QCOMPARE((*one)->imported.outputName(0), std::string("y"));
+        QCOMPARE(softmaxes((*one)->imported), 1);
+        QCOMPARE((*one)->graph.outputName(0), std::string("y"));
+        QVERIFY((*one)->notices.empty());
+        const auto values = graph::interpret((*one)->imported, {graph::HostTensor::zeros({DType::F32, {2, 3}}),
+                                                                graph::HostTensor::zeros({DType::F32, {3}})});
+        QVERIFY(values);
+        QCOMPARE((*values)[0].as<float>()[4], 1.0F / 3);
+
+        const auto half = load({wire::node("Neg", {"x"}, {"y"})}, {"y"}, wire::Float16);
+        QVERIFY2(half, half ? "" : half.error().message.c_str());
+        QCOMPARE((*half)->imported.value((*half)->imported.outputs[0]).dtype, DType::F16);
+        QCOMPARE(softmaxes((*half)->imported), 1);
+
+        // Of several outputs those of two dimensions; what is a softmax already stays one.
+        const auto several = load(
+            {wire::node("Neg", {"x"}, {"y"}), wire::node("Abs", {"v"}, {"w"}), wire::node("Softmax", {"x"}, {"p"})},
+            {"y", "w", "p"});
+        QVERIFY2(several, several ? "" : several.error().message.c_str());
+        QCOMPARE(softmaxes((*several)->imported), 2);
+        QCOMPARE((*several)->notices.size(), std::size_t{1});
+        QVERIFY(textOf((*several)->notices[0]).find("\"p\" is a softmax already") != std::string::npos);
+        QCOMPARE((*several)->imported.outputName(1), std::string("w"));
+
+        const auto none = load({wire::node("Abs", {"v"}, {"w"}), wire::node("Neg", {"v"}, {"u"})}, {"w", "u"});
+        QVERIFY(!none && none.error().code == Errc::InvalidArgument);
+
+        const auto read = session::modelSpecFromJson(session::toJson(spec).dump());
+        QVERIFY(read && read->softmax);
+        spec.softmax = false;
+        QVERIFY(session::toJson(spec).dump().find("softmax")
+                == std::string::npos); // projects of before stay as they are
     }
 
     void projectsHoldPassesThatAreLeftOutAndNothingElse()

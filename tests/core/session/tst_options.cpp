@@ -54,9 +54,10 @@ std::vector<std::pair<const char*, const void*>> fieldsOf(const TuneOptions& o)
 
 std::vector<std::pair<const char*, const void*>> fieldsOf(const ModelSpec& s)
 {
-    const auto& [source, batch, shapes, layout, partition, hardware, seed, withoutPasses, passLog] = s;
-    return {{"source", &source},       {"batch", &batch},       {"shapes", &shapes}, {"layout", &layout},
-            {"partition", &partition}, {"hardware", &hardware}, {"seed", &seed},     {"withoutPasses", &withoutPasses},
+    const auto& [source, batch, shapes, layout, softmax, partition, hardware, seed, withoutPasses, passLog] = s;
+    return {{"source", &source},     {"batch", &batch},     {"shapes", &shapes},
+            {"layout", &layout},     {"softmax", &softmax}, {"partition", &partition},
+            {"hardware", &hardware}, {"seed", &seed},       {"withoutPasses", &withoutPasses},
             {"passLog", &passLog}};
 }
 
