@@ -6214,8 +6214,8 @@
             <translation>把日志中的记录导入其网络的项目：Lathe 自己的导出文件，以及 auto-scheduler 的日志</translation>
         </message>
         <message>
-            <source>ONNX models (opset 7 and newer), projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command.</source>
-            <translation>可以打开 ONNX 模型（opset 7 及更新）、项目（.lathe）和调优日志（.json、.jsonl、.log），也可以把它们拖放到窗口的任何位置。F1 打开手册，Ctrl+Shift+P 查找任何命令。</translation>
+            <source>ONNX models, projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command.</source>
+            <translation>可以打开 ONNX 模型、项目（.lathe）和调优日志（.json、.jsonl、.log），也可以把它们拖放到窗口的任何位置。F1 打开手册，Ctrl+Shift+P 查找任何命令。</translation>
         </message>
     </context>
     <context>

@@ -185,7 +185,7 @@ void StartPage::retranslate()
     m_recent->setAccessibleName(tr("Recent models and projects"));
     m_zoo->setAccessibleName(tr("Networks of the zoo"));
     m_hint->setText(
-        tr("ONNX models (opset 7 and newer), projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, "
+        tr("ONNX models, projects (.lathe) and tuning logs (.json, .jsonl, .log) can be opened, "
            "and dropped anywhere in this window. F1 opens the manual, Ctrl+Shift+P finds every command."));
     m_cardCurve->setAccessibleName(tr("Estimated latency of the last run"));
     fill();
