@@ -20,15 +20,15 @@ std::int64_t elementsIn(const Ints& shape)
     return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// Sizes that must be positive and moderate.
-Result<Ints> sizesOf(Builder& b, NodeReader& node, std::int64_t input, std::string_view what)
+/// Sizes that must be positive, and whose product from entry `first` on must be moderate.
+Result<Ints> sizesOf(Builder& b, NodeReader& node, std::int64_t input, std::string_view what, std::size_t first = 0)
 {
     LATHE_TRY_ASSIGN(Ints sizes, b.constantInts(node, input, what));
     std::int64_t count = 1;
-    for (const std::int64_t size : sizes) {
-        if (size < 1 || size > kMaxPixels || count * size > kMaxPixels)
-            return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, what, size));
-        count *= size;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (sizes[i] < 1 || sizes[i] > kMaxPixels || (i >= first && count * sizes[i] > kMaxPixels))
+            return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, what, sizes[i]));
+        count *= i >= first ? sizes[i] : 1;
     }
     return sizes;
 }
@@ -56,7 +56,7 @@ Result<std::vector<ValueId>> convertGridSample(Builder& b, NodeReader& node)
 Result<std::vector<ValueId>> convertAffineGrid(Builder& b, NodeReader& node)
 {
     LATHE_TRY_ASSIGN(const ValueId theta, b.input(node, 0));
-    LATHE_TRY_ASSIGN(const Ints size, sizesOf(b, node, 1, "size"));
+    LATHE_TRY_ASSIGN(const Ints size, sizesOf(b, node, 1, "size", 2));
     LATHE_TRY_ASSIGN(const std::int64_t align, node.integer("align_corners", 0));
     const auto dims = static_cast<std::int64_t>(size.size()) - 2;
     if ((dims != 2 && dims != 3) || b.shape(theta) != Ints{size[0], dims, dims + 1})
@@ -146,7 +146,8 @@ Result<std::vector<ValueId>> convertDeformConv(Builder& b, NodeReader& node)
     LATHE_TRY_ASSIGN(const std::int64_t offsetGroups, node.integer("offset_group", 1));
     if (said != kernel)
         return makeError(Errc::BadFile, say(Msg::KernelShapeContradicts));
-    if (b.rank(offsets) != 4 || b.shape(offsets)[1] != offsetGroups * 2 * elementsIn(kernel))
+    if (b.rank(offsets) != 4 || offsetGroups < 1 || offsetGroups > kMaxPixels || elementsIn(kernel) > kMaxPixels
+        || b.shape(offsets)[1] != offsetGroups * 2 * elementsIn(kernel))
         return makeError(Errc::BadFile, say(Msg::AttributeOutOfRange, "offset_group", offsetGroups));
     std::vector<ValueId> inputs{x, offsets};
     if (node.hasInput(4)) {
@@ -219,7 +220,7 @@ Result<std::vector<ValueId>> convertMaxUnpool(Builder& b, NodeReader& node)
     const ValueId zeros = c.broadcast(c.like(x, 0), {elementsIn(shape)});
     ValueId y = c.reshape(c.op("scatter_nd", {zeros, c.reshape(positions, {count, 1}), c.reshape(x, {count})}), shape);
     if (node.hasInput(2)) {
-        LATHE_TRY_ASSIGN(const Ints wanted, sizesOf(b, node, 2, "output_shape"));
+        LATHE_TRY_ASSIGN(const Ints wanted, sizesOf(b, node, 2, "output_shape", 2));
         if (wanted.size() != shape.size())
             return makeError(Errc::BadFile, say(Msg::AttributeEntries, "output_shape", shape.size(), wanted.size()));
         Ints widths;

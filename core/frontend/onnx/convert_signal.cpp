@@ -176,6 +176,8 @@ Complex transform(Builder& b, Composer& c, Complex x, double sign)
     };
     Complex inner{turned(x.re, {rows, n1, n2}, n1), turned(x.im, {rows, n1, n2}, n1)};
     inner = transform(b, c, inner, sign); // [rows * n2, n1]
+    if (auto charged = b.charge(2 * n * sizeOf(dtype)); !charged)
+        return {c.fail(std::move(charged).error()), {}};
     std::vector<double> cosines, sines;
     for (std::int64_t m2 = 0; m2 < n2; ++m2) {
         for (std::int64_t k1 = 0; k1 < n1; ++k1) {
