@@ -170,6 +170,8 @@ Result<FunctionCall> callScatterElements(const Node& node, InputTypes inputs, In
     p.axis = static_cast<std::int64_t>(axis);
     std::ranges::copy(data, p.data);
     std::ranges::copy(indices, p.indices);
+    if (countOf(data) == 0) // no place exists that could be the nearest
+        p.indices[axis] = 0;
     FunctionCall call = functionCall({"lathe_0_scatter_elements_copy", "lathe_0_scatter_elements"}, p);
     call.overwrites = 0;
     return call;
@@ -184,7 +186,7 @@ Result<FunctionCall> callScatterNd(const Node& node, InputTypes inputs, InputTyp
     p.dtype = static_cast<std::int64_t>(inputs[0].dtype);
     p.indexDtype = static_cast<std::int64_t>(inputs[1].dtype);
     p.joining = static_cast<std::int64_t>(joining);
-    p.count = picks[0];
+    p.count = countOf(data) == 0 ? 0 : picks[0]; // no place exists that could be the nearest
     p.depth = picks[1];
     p.inner = countOf(std::span(data).subspan(static_cast<std::size_t>(p.depth)));
     std::copy_n(data.begin(), p.depth, p.extents);

@@ -343,6 +343,18 @@ private slots:
         QVERIFY(selected > 100 && left > 100);
     }
 
+    void nothingIsWrittenWhereThereIsNoPlace()
+    {
+        const HostTensor data = HostTensor::zeros({DType::F32, {0, 3}});
+        const auto elements = runFunction(nodeOf("scatter_elements", {}),
+                                          {data, places(DType::I64, {2, 3}, 1, 1), hostile({DType::F32, {2, 3}}, 2)},
+                                          2);
+        QVERIFY(elements.has_value() && (*elements)[0].bytes.empty());
+        const auto vectors = runFunction(nodeOf("scatter_nd", {}),
+                                         {data, places(DType::I64, {2, 1}, 1, 1), hostile({DType::F32, {2, 3}}, 2)}, 2);
+        QVERIFY(vectors.has_value() && (*vectors)[0].bytes.empty());
+    }
+
     void anIndexThatDoesNotExistBecomesTheNearest()
     {
         HostTensor data = HostTensor::zeros({DType::F32, {3}}), updates = HostTensor::zeros({DType::F32, {2}});
