@@ -70,7 +70,7 @@ private slots:
     void networksGiveWhatOnnxRuntimeGives_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* const name : {"detector_head", "proposals", "shapes_of_data", "different"})
+        for (const char* const name : {"counted_loop", "detector_head", "proposals", "shapes_of_data", "different"})
             QTest::newRow(name) << QString(name);
     }
     void networksGiveWhatOnnxRuntimeGives()

@@ -1,7 +1,7 @@
 // If, Loop and Scan. What they run becomes a graph of its own, which captures what it reads from around it. A Scan is a
 // loop that counts the elements of its sequences and takes one of each.
 
-#include "core/frontend/onnx/composer.h"
+#include "core/frontend/onnx/dynamic_size.h"
 #include "core/frontend/onnx/schema.h"
 #include "core/graph/node_types.h"
 #include "core/graph/rewrite.h"
@@ -217,8 +217,10 @@ Result<Values> addLoop(Builder& b, Loop loop, const std::string& label)
                                                     graph::typeText(after)));
     }
     const std::optional<std::int64_t> trips = knownNumber(b, loop.trips);
+    const auto numbers = trips ? std::nullopt : numbersOf(b, loop.trips); // made of a size that depends on data
+    const ShapeNumber counted = numbers && numbers->size() == 1 ? (*numbers)[0] : ShapeNumber{kMostRows + 1, {}};
     if (body.outputs.size() > types.size() + 1) {
-        const std::int64_t most = std::max<std::int64_t>(trips.value_or(kMostRows + 1), 0);
+        const std::int64_t most = std::max<std::int64_t>(trips.value_or(counted.most), 0);
         if (most > kMostRows)
             return makeError(Errc::Unsupported, say(Msg::NeedsTripBound, loop.names[types.size()]));
         attrs["most"] = most;
@@ -242,8 +244,8 @@ Result<Values> addLoop(Builder& b, Loop loop, const std::string& label)
     inputs.insert(inputs.end(), loop.body.captured.begin(), loop.body.captured.end());
     Values results = addNode(b, label, "loop", std::move(attrs), std::move(inputs), {std::move(loop.body.graph)},
                              types);
-    for (std::size_t i = loop.initial.size(); i + 1 < results.size() && endsEarly; ++i)
-        b.setDynamicAxes(results[i], {{0, results.back()}});
+    for (std::size_t i = loop.initial.size(); i + 1 < results.size() && (endsEarly || !trips); ++i)
+        b.setDynamicAxes(results[i], {{0, endsEarly ? results.back() : counted.count}});
     return results;
 }
 

@@ -22,7 +22,8 @@ Result<std::vector<ValueId>> elements(Builder& b, NodeReader& node, Converter co
         return sizedInput(node, 1); // what lies behind the true size may be 0
     LATHE_TRY_ASSIGN(const std::vector<DynamicAxis> axes, joinedAxes(b, inputs));
     LATHE_TRY_ASSIGN(const std::vector<ValueId> values, convert(b, node));
-    b.setDynamicAxes(values[0], axes);
+    for (const ValueId value : values) // a Dropout's mask too
+        b.setDynamicAxes(value, axes);
     return values;
 }
 
@@ -37,7 +38,8 @@ Result<std::vector<ValueId>> samples(Builder& b, NodeReader& node, Converter con
     if (axes.size() != 1 || axes[0].axis != 0)
         return sizedInput(node, 0);
     LATHE_TRY_ASSIGN(const std::vector<ValueId> values, convert(b, node));
-    b.setDynamicAxes(values[0], axes);
+    for (const ValueId value : values) // positions of maxima too
+        b.setDynamicAxes(value, axes);
     return values;
 }
 

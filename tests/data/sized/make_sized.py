@@ -206,5 +206,32 @@ def different():
     m.save([[random.uniform(-high, high, (4, 9)).astype(F32)] for high in (3, 1, 0.4)])
 
 
-for make in (detectorHead, proposals, shapesOfData, different):
+def countedLoop():
+    """A loop that runs as often as there are rows, and stacks what it makes of each."""
+    m = Model("counted_loop")
+    m.input("x", [9, 4])
+    m.input("mask", [9])
+    m.add("Greater", ["mask", m.floats(0.0)], "wanted")
+    m.add("Compress", ["x", "wanted"], "rows", axis=0)
+    m.add("Shape", ["rows"], "shape")
+    m.add("Gather", ["shape", m.whole(0)], "n", axis=0)
+    m.constant("go", np.array(True))
+    m.constant("start", np.zeros(4, F32))
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["going"], ["stillGoing"]), helper.make_node("Gather", ["rows", "i"], ["row"], axis=0),
+         helper.make_node("Add", ["sum", "row"], ["next"]), helper.make_node("Mul", ["next", "row"], ["product"])],
+        "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []), helper.make_tensor_value_info("going", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("sum", TensorProto.FLOAT, [4])],
+        [helper.make_tensor_value_info("stillGoing", TensorProto.BOOL, []), helper.make_tensor_value_info("next", TensorProto.FLOAT, [4]),
+         helper.make_tensor_value_info("product", TensorProto.FLOAT, [4])])
+    m.add("Loop", ["n", "go", "start"], ["total", "products"], body=body)
+    m.add("Mul", ["products", "rows"], "scaled")
+    for name in ("total", "products", "scaled"):
+        m.output(name)
+    random = np.random.default_rng(7)
+    m.save([[random.uniform(-1, 1, (9, 4)).astype(F32), (random.uniform(-1, 1, 9) + shift).astype(F32)] for shift in (0, 2, -0.5)])
+
+
+for make in (countedLoop, detectorHead, proposals, shapesOfData, different):
     make()
