@@ -195,8 +195,11 @@ private:
     {
         KindReport report;
         const auto add = [&](std::size_t i, const HostTensor& tensor) -> Result<> {
-            if (i < m_outputs.size() && !m_library.outputs()[i].dynamicAxes.empty()
-                && tensor.type.shape != m_expected[i].type.shape) {
+            const bool isSized = i < m_outputs.size() && !m_library.outputs()[i].dynamicAxes.empty();
+            if (isSized)
+                report.sizes.push_back(fmt::format("'{}' was {} of at most {}", nameOf(i), tensor.type.shape,
+                                                   m_library.outputs()[i].type.shape));
+            if (isSized && tensor.type.shape != m_expected[i].type.shape) {
                 report.outputs.push_back(ofAnotherSize(i, unrounded));
                 return {};
             }
@@ -300,6 +303,8 @@ std::string passedText(const VerifyReport& report)
                            : fmt::format("{} outputs agree with the reference, by kind of inputs with the largest "
                                          "relative error: {}",
                                          report.outputs.size(), joined(report.kinds));
+    if (!report.kinds.empty() && !report.kinds.front().sizes.empty()) // nothing found is nothing compared
+        text += fmt::format("; {}", fmt::join(report.kinds.front().sizes, ", "));
     if (!report.notCompared.empty())
         text += fmt::format("; what goes into the softmax at the end was not compared, since the library does not "
                             "show it ({})",

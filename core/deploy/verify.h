@@ -20,6 +20,8 @@ struct KindReport
     std::string inputs = {}; ///< a word of toString(InputKind), or "given"
     double maxRelError = 0; ///< over outputs, and over what goes into a softmax that gives an output
     std::vector<TensorComparison> outputs = {}; ///< then those that go into such a softmax
+    /// "'boxes' was [3, 4] of at most [90, 4]", for each output whose size depends on data.
+    std::vector<std::string> sizes = {};
     std::string refused = {}; ///< why the reference executor does not take such values; empty: it does
     bool passed = false; ///< every tensor agrees with its reference
 };

@@ -2,6 +2,7 @@
 // refused.
 
 #include "compiled_model.h"
+#include "core/deploy/verify.h"
 #include "core/frontend/onnx.h"
 #include "core/support/files.h"
 #include "tests/support/test_program.h"
@@ -149,6 +150,13 @@ private slots:
             QCOMPARE(tensor->type.shape, (std::vector<std::int64_t>{2, 3}));
             QCOMPARE(valuesOf<std::int64_t>(*tensor), (std::vector<std::int64_t>{0, 0, 2, 1, 3, 0}));
         }
+        const auto evaluate = [](const graph::Graph& network, const std::vector<graph::HostTensor>& inputs) {
+            return graph::interpret(network, inputs);
+        };
+        const auto report = deploy::verifyLibrary(model.library(), evaluate, model.imported(), nullptr, {});
+        QVERIFY2(report && report->passed, report ? report->text.c_str() : report.error().message.c_str());
+        QVERIFY2(report->text.find("'places' was [2, 12] of at most [2, 12]") != std::string::npos,
+                 report->text.c_str());
     }
 
     void whatCannotFollowASizeIsRefusedByName_data()
