@@ -150,7 +150,7 @@ Result<StagedLibrary> buildLibrary(std::span<const VariantSource> sources, const
     if (options.output.filename().empty())
         return makeError(Errc::InvalidArgument, say(Msg::NoLibraryFile, options.output.string()));
     if (sources.empty() || sources.size() > kMostVariants)
-        return makeError(Errc::InvalidArgument, fmt::format("a library has 1 to {} variants", kMostVariants));
+        return makeError(Errc::InvalidArgument, say(Msg::VariantsTooMany, kMostVariants, sources.size()));
     const std::string machine = options.machine.empty() ? thisMachine() : options.machine;
     StagedLibrary staged;
     staged.output = std::filesystem::absolute(options.output);

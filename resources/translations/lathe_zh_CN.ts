@@ -1768,6 +1768,18 @@
             <translation>一个库只用于一种机器：“{first}”与“{other}”用于不同的机器</translation>
         </message>
         <message>
+            <source>this machine&apos;s processor lacks {features}, which code for {target} needs: leave out the comparison and the benchmark (--no-verify --no-bench)</source>
+            <translation>本机处理器没有 {features}，而 {target} 的代码需要它们：请略去比较和性能测量（--no-verify --no-bench）</translation>
+        </message>
+        <message>
+            <source>a library has 1 to {most} variants, not {count}</source>
+            <translation>一个库有 1 到 {most} 个变体，而不是 {count} 个</translation>
+        </message>
+        <message>
+            <source>this machine&apos;s processor does not have all the instructions of {target}</source>
+            <translation>本机处理器没有 {target} 的全部指令</translation>
+        </message>
+        <message>
             <source>for the target {target}: {reason}</source>
             <translation>对于目标 {target}：{reason}</translation>
         </message>

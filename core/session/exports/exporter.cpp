@@ -14,7 +14,6 @@
 #include "core/target/detect.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -282,10 +281,7 @@ private:
         for (const std::string& feature : least.features)
             if (!runtime::processorHas(feature.c_str()))
                 missing.push_back(feature);
-        return makeError(Errc::Incompatible,
-                         fmt::format("this machine's processor lacks {}, which code for {} needs: leave out the "
-                                     "comparison and the benchmark (--no-verify --no-bench)",
-                                     fmt::join(missing, ", "), least.target));
+        return makeError(Errc::Incompatible, say(Msg::ProcessorLacks, missing, least.target));
     }
 
     /// Where the variant that the figures are of stands among the models.
@@ -296,8 +292,7 @@ private:
         for (std::size_t i = 0; i < m_report.variants.size(); ++i) {
             VariantReport& variant = m_report.variants[i];
             if (!variant.runsHere && m_report.variants.size() > 1) {
-                variant.notVerified = "this machine's processor does not have all the instructions of "
-                                      + variant.target;
+                variant.notVerified = textOf(say(Msg::VariantNotCompared, variant.target));
                 continue;
             }
             const LoadedModel& model = *m_models[m_staged.variants[i].source];
