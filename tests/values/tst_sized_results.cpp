@@ -4,6 +4,8 @@
 #include "compiled_model.h"
 #include "core/deploy/verify.h"
 #include "core/frontend/onnx.h"
+#include "core/graph/node_types.h"
+#include "core/graph/operators/element.h"
 #include "core/support/files.h"
 #include "tests/support/test_program.h"
 
@@ -195,7 +197,7 @@ private slots:
         model.node(op.toStdString(), names, "y");
         const auto done = model.compile();
         QVERIFY(!done);
-        QCOMPARE(done.error().code, Errc::Unsupported);
+        QVERIFY(done.error().code == Errc::Unsupported);
         QVERIFY2(done.error().message.find(sentence.toStdString()) != std::string::npos, done.error().message.c_str());
     }
 };
