@@ -57,7 +57,7 @@ private slots:
     void theHeaderNamesTheInterface()
     {
         const std::vector<std::string> functions = interfaceFunctions();
-        QCOMPARE(functions.size(), 21U);
+        QCOMPARE(functions.size(), 25U);
         for (const char* const name : {"api_version", "create", "run", "destroy", "set_observer"})
             QVERIFY(std::find(functions.begin(), functions.end(), name) != functions.end());
         const std::string header = fillTemplate(kHeaderTemplate, "net");
