@@ -269,6 +269,7 @@ Bound boundOf(std::string_view op)
         {"max_pool3d", {0, 0, true}},
         {"global_max_pool2d", {0, 0, true}},
         {"global_max_pool3d", {0, 0, true}},
+        {"grid_sample", {4, 0, true}}, // weights have signs too
         {"celu", {4, 0, true}},
         {"hard_sigmoid", {4, 2e-7, true}},
         {"acos", {6}},

@@ -137,8 +137,9 @@ std::optional<OperatorCase> caseOf(const graph::OpDef& entry, const Shaped& row,
         made.domains.push_back(domain);
         made.places.push_back(i == 1 && entry.traits.picksFrom
                                   ? entry.traits.picksFrom(node, types[0].shape, types[1].shape)
-                              : i == 2 && entry.name == "roi_align" ? types[0].shape[0] // which image a region lies on
-                                                                    : 0);
+                              : i == 2 && entry.name == "roi_align" && !types[0].shape.empty()
+                                  ? types[0].shape[0] // which image a region lies on
+                                  : 0);
     }
     for (std::size_t i = 0; i < row.outputs; ++i) {
         node.outputs.push_back(made.graph.addValue(fmt::format("y{}", i), DType::F32, {}));

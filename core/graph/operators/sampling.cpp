@@ -147,7 +147,7 @@ Result<> evaluateGridSample(const Node& node, Arguments inputs, std::span<HostTe
             }
             for (std::int64_t c = 0; c < in[1]; ++c) {
                 const std::int64_t image = (n * in[1] + c) * pixels, target = (n * in[1] + c) * places + q;
-                double sum = 0;
+                double sum = -0.0; // so that a pixel alone keeps its sign
                 std::vector<std::size_t> tap(dims, 0);
                 for (bool more = true; more;) {
                     std::int64_t at = image;

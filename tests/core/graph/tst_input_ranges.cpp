@@ -272,7 +272,7 @@ private slots:
                                        network.input("rois", {5, 4}, DType::F32), network.input("images", {5})}));
         const std::vector<InputRange> ranges = network.ranges();
         QCOMPARE(Network::textOf(ranges[0]), QStringLiteral("any"));
-        QCOMPARE(Network::textOf(ranges[1]), QStringLiteral("any"));
+        QCOMPARE(Network::textOf(ranges[1]), QStringLiteral("0 to 4")); // on the image
         QCOMPARE(Network::textOf(ranges[2]), QStringLiteral("needed 0 to 2"));
     }
 };
