@@ -136,15 +136,16 @@ public:
 private:
     Result<> run()
     {
+        // First the reference, which refuses what the library would take, or run without an end.
+        m_expected = m_options.expected;
+        if (m_expected.empty()) {
+            LATHE_TRY_ASSIGN(m_expected, m_evaluate(m_watched, m_inputs));
+        }
         LibraryRunRequest request;
         request.inputs = m_inputs;
         request.seed = m_options.seed;
         LATHE_TRY_ASSIGN(LibraryRun ran, m_library.run(request));
         m_outputs = std::move(ran.outputs);
-        m_expected = m_options.expected;
-        if (m_expected.empty()) {
-            LATHE_TRY_ASSIGN(m_expected, m_evaluate(m_watched, m_inputs));
-        }
         if (m_expected.size() < m_reference.outputs.size())
             return makeError(Errc::InvalidArgument, fmt::format("{} reference outputs were given, the network has {}",
                                                                 m_expected.size(), m_reference.outputs.size()));

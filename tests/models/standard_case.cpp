@@ -373,14 +373,11 @@ Verdict CaseRunner::run(const fs::path& folder)
             return fail(asRead.error());
         if (verdict.text = compareAll(*asRead, want, "reference executor", absoluteBound(name)); !verdict.text.empty())
             return verdict;
-        if (model->graph.regions.empty()) { // the flat form of control flow is for the executor alone
-            const auto rewritten = graph::interpret(model->graph, inputs);
-            if (!rewritten)
-                return fail(rewritten.error());
-            if (verdict.text = compareAll(*rewritten, want, "after the passes", absoluteBound(name));
-                !verdict.text.empty())
-                return verdict;
-        }
+        const auto rewritten = graph::interpret(model->optimized, inputs);
+        if (!rewritten)
+            return fail(rewritten.error());
+        if (verdict.text = compareAll(*rewritten, want, "after the passes", absoluteBound(name)); !verdict.text.empty())
+            return verdict;
         verdict.folded = model->graph.nodes.empty();
         const auto ran = runLibrary(*model, m_compiler, m_scratch / "case.so", inputs);
         if (!ran)

@@ -3,6 +3,7 @@
 #include "core/frontend/onnx/functions.h"
 #include "core/frontend/onnx/importer.h"
 #include "core/frontend/onnx/missing.h"
+#include "core/frontend/onnx/node_order.h"
 #include "core/frontend/onnx/schema.h"
 #include "core/frontend/onnx/weight_cutter.h"
 #include "core/frontend/onnx/wire_check.h"
@@ -28,11 +29,6 @@ constexpr std::int64_t kOldestOpset = 1;
 constexpr std::int64_t kNewestOpset = 28; ///< the newest whose definitions the converters were checked against
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
 
-std::string labelOf(const NodeProto& node, int index)
-{
-    return node.name().empty() ? fmt::format("{}_{}", node.op_type(), index) : node.name();
-}
-
 std::string operatorOf(const NodeProto& node)
 {
     const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
@@ -44,63 +40,6 @@ Result<> checkOpset(std::int64_t version)
     if (version < kOldestOpset)
         return makeError(Errc::Unsupported, say(Msg::OpsetTooOld, version, kOldestOpset));
     return {};
-}
-
-/// Nodes in an order in which each value is produced before it is read. Files should be in such an order, but need not
-/// be trusted to. Errors: BadFile for cycles, values produced twice, values that nothing produces. `unknown`: values
-/// from outside whose types are not known. `prefix` stands in front of the names of nodes.
-Result<std::vector<int>> orderOf(const GraphProto& graph, const Builder& builder,
-                                 const std::unordered_set<std::string>& unknown, const std::string& prefix)
-{
-    std::unordered_map<std::string, int> producers;
-    for (int i = 0; i < graph.node_size(); ++i) {
-        for (const std::string& output : graph.node(i).output()) {
-            if (output.empty())
-                continue;
-            if (!producers.emplace(output, i).second || builder.knows(output))
-                return makeError(Errc::BadFile,
-                                 say(Msg::ValueDefinedTwiceBy, output, prefix + labelOf(graph.node(i), i)));
-        }
-    }
-    enum class Mark : std::uint8_t
-    {
-        Unseen,
-        Open,
-        Done
-    };
-    std::vector<Mark> marks(static_cast<std::size_t>(graph.node_size()), Mark::Unseen);
-    std::vector<int> order;
-    std::vector<std::pair<int, int>> stack; // node, next input: an explicit stack, for chains may be very long
-    for (int root = 0; root < graph.node_size(); ++root) {
-        if (marks[static_cast<std::size_t>(root)] != Mark::Unseen)
-            continue;
-        stack.emplace_back(root, 0);
-        marks[static_cast<std::size_t>(root)] = Mark::Open;
-        while (!stack.empty()) {
-            auto& [index, next] = stack.back();
-            const NodeProto& node = graph.node(index);
-            if (next == node.input_size()) {
-                marks[static_cast<std::size_t>(index)] = Mark::Done;
-                order.push_back(index);
-                stack.pop_back();
-                continue;
-            }
-            const std::string& name = node.input(next++);
-            if (name.empty() || builder.knows(name) || unknown.contains(name))
-                continue;
-            const auto producer = producers.find(name);
-            if (producer == producers.end())
-                return makeError(Errc::BadFile, say(Msg::ValueNotProduced, prefix + labelOf(node, index), name));
-            Mark& mark = marks[static_cast<std::size_t>(producer->second)];
-            if (mark == Mark::Open)
-                return makeError(Errc::BadFile, say(Msg::GraphCycle, prefix + labelOf(node, index)));
-            if (mark == Mark::Unseen) {
-                mark = Mark::Open;
-                stack.emplace_back(producer->second, 0);
-            }
-        }
-    }
-    return order;
 }
 
 /// Raw data that was cut out of the main graph's initializers, by position, and the file that it lies in.

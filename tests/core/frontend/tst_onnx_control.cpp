@@ -109,6 +109,20 @@ private slots:
                  qPrintable(messageOf(g)));
     }
 
+    void bodiesReadWhatIsMadeFurtherDown()
+    {
+        const std::string yes = graphOf({wire::node("Neg", {"late"}, {"r"})}, {}, {"r"});
+        const std::string no = graphOf({}, {}, {"late"});
+        const auto g = import({fork(yes, no), wire::node("Relu", {"x"}, {"late"})});
+        QVERIFY2(g, qPrintable(messageOf(g)));
+        QCOMPARE(g->nodes.back().op, std::string("if"));
+        const auto cycle = import({fork(yes, no), wire::node("Relu", {"y"}, {"late"})});
+        QVERIFY2(messageOf(cycle).contains("cycle"), qPrintable(messageOf(cycle)));
+        // The branches call their result as the node does its.
+        const std::string same = graphOf({wire::node("Neg", {"x"}, {"y"})}, {}, {"y"});
+        QVERIFY2(import({fork(same, same)}), qPrintable(messageOf(import({fork(same, same)}))));
+    }
+
     void namesOfABodyAreItsOwn()
     {
         const std::string yes = graphOf({wire::node("Neg", {"x"}, {"inside"})}, {}, {"inside"});
@@ -166,7 +180,7 @@ private slots:
                                wire::intAttribute("num_scan_inputs", 1) + wire::intsAttribute("scan_input_axes", {2})
                                    + graphAttribute("body", graphOf({wire::node("Neg", {"v"}, {"r"})},
                                                                     {wire::info("v", {})}, {"r"})))}),
-            "axis 2");
+            "axis is 2");
         row("Scan of opset 8 with a batch",
             import({wire::node(
                        "Scan", {"", "x", "x"}, {"y", "z"}, "s",

@@ -7,6 +7,7 @@
 #include "tests/support/test_program.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tst_control {
 
@@ -66,6 +67,28 @@ Graph loopOf(std::int64_t trips, std::int64_t most)
                     g.addValue("count", DType::I64, {})};
     loop.bodies = {loopBody(denseBody("body"))};
     g.outputs = {loop.outputs[0], loop.outputs[1], loop.outputs[2]};
+    g.addNode(std::move(loop));
+    return g;
+}
+
+/// Carries x on and on.
+Graph endlessLoop()
+{
+    Graph g;
+    const ValueId x = g.addValue("x", DType::F32, {4, 8});
+    g.inputs = {x};
+    Graph body;
+    body.inputs = {body.addValue("iteration", DType::I64, {}), body.addValue("condition", DType::Bool, {}),
+                   body.addValue("x", DType::F32, {4, 8})};
+    body.outputs = {body.inputs[1], body.inputs[2]};
+    Node loop;
+    loop.name = "loop";
+    loop.op = "loop";
+    loop.attrs = {{"carried", std::int64_t{1}}};
+    loop.inputs = {number(g, "trips", std::numeric_limits<std::int64_t>::max()), truth(g, "always", true), x};
+    loop.outputs = {g.addValue("end", DType::F32, {4, 8}), g.addValue("count", DType::I64, {})};
+    loop.bodies = {std::make_shared<const Graph>(std::move(body))};
+    g.outputs = {loop.outputs[0]};
     g.addNode(std::move(loop));
     return g;
 }
@@ -133,6 +156,9 @@ private slots:
         QVERIFY((*result)[0].bytes == value.bytes);
         QCOMPARE((*result)[2].as<std::int64_t>()[0], std::int64_t{3});
         QVERIFY(!interpret(loopOf(4, 3), {x})); // more rows than there is room for
+        const auto endless = interpret(endlessLoop(), {x});
+        QVERIFY(!endless);
+        QVERIFY(QString::fromStdString(endless.error().message).contains("is not at its end"));
         const auto none = interpret(loopOf(-1, 3), {x});
         QVERIFY(none);
         QCOMPARE((*none)[2].as<std::int64_t>()[0], std::int64_t{0});
