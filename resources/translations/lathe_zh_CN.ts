@@ -824,10 +824,6 @@
             <translation>比例必须沿该轴每 {block} 个元素的块有一个值</translation>
         </message>
         <message>
-            <source>a zero point of {rank} dimensions</source>
-            <translation>{rank} 维的零点</translation>
-        </message>
-        <message>
             <source>a mask of shape {shape}</source>
             <translation>形状为 {shape} 的掩码</translation>
         </message>
