@@ -90,7 +90,7 @@ Result<std::vector<PortInfo>> cutPorts(std::vector<PortInfo> ports, const Shapes
         shape.assign(extents.begin(), extents.end());
     }
     if (!fits)
-        return makeError(Errc::Internal, "the runner gives outputs in shapes that they cannot have");
+        return makeError(Errc::Internal, say(Msg::RunnerAnsweredElse));
     return ports;
 }
 

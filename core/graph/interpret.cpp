@@ -4,6 +4,7 @@
 #include "core/graph/operators/rules.h"
 #include "core/graph/passes.h"
 #include "core/graph/rewrite.h"
+#include "core/support/message.h"
 
 #include <fmt/format.h>
 
@@ -190,8 +191,9 @@ Result<std::vector<HostTensor>> Interpreter::run(std::span<const HostTensor* con
         const std::int64_t count = m_slots[static_cast<std::size_t>(extent.count.value)].tensor->as<std::int64_t>()[0];
         std::int64_t& place = shapes[static_cast<std::size_t>(extent.output)][static_cast<std::size_t>(extent.axis)];
         if (count < 0 || count > place)
-            return makeError(Errc::Internal, fmt::format("extent {} of output {} came out as {}, its bound is {}",
-                                                         extent.axis, extent.output, count, place));
+            return makeError(Errc::Internal,
+                             say(Msg::ExtentBeyond, extent.axis,
+                                 m_graph.outputName(static_cast<std::size_t>(extent.output)), count, place));
         place = count;
     }
     for (std::size_t i = 0; i < outputs.size(); ++i)

@@ -1140,6 +1140,18 @@
             <translation>大小取决于数据的轴</translation>
         </message>
         <message>
+            <source>the condition must have one dimension, it has {count}</source>
+            <translation>条件必须是一维的，现在有 {count} 维</translation>
+        </message>
+        <message>
+            <source>boxes and scores must have three dimensions each</source>
+            <translation>框和分数都必须是三维的</translation>
+        </message>
+        <message>
+            <source>extent {axis} of output &quot;{output}&quot; came out as {count}, the most that it can be is {most}</source>
+            <translation>输出“{output}”第 {axis} 维的大小为 {count}，最多只能是 {most}</translation>
+        </message>
+        <message>
             <source>a shape in which a size that depends on data cannot be followed</source>
             <translation>无法推导其中取决于数据的大小的形状</translation>
         </message>

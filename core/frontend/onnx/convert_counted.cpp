@@ -84,8 +84,7 @@ Result<std::vector<ValueId>> convertCompress(Builder& b, NodeReader& node)
         x = c.reshape(x, {elementsOf(b.shape(given))});
     }
     if (b.rank(condition) != 1)
-        return makeError(Errc::BadFile,
-                         fmt::format("the condition has {} dimensions, it must have one", b.rank(condition)));
+        return makeError(Errc::BadFile, say(Msg::ConditionDimensions, b.rank(condition)));
     if (b.isConstant(condition) && axes.empty()) {
         LATHE_TRY_ASSIGN(const std::vector<double> picks, b.constantNumbers(node, 1, "a condition"));
         Ints places;
@@ -143,7 +142,7 @@ Result<std::vector<ValueId>> convertNonMaxSuppression(Builder& b, NodeReader& no
     LATHE_TRY_ASSIGN(const ValueId scores, b.input(node, 1));
     LATHE_TRY_ASSIGN(const std::int64_t center, node.integer("center_point_box", 0));
     if (b.rank(boxes) != 3 || b.rank(scores) != 3)
-        return makeError(Errc::BadFile, "boxes and scores must have three dimensions each");
+        return makeError(Errc::BadFile, say(Msg::BoxDimensions));
     const ValueId existing = b.countAlong(boxes, 1);
     for (const auto& [value, axis, input] : {std::tuple(boxes, 1, 0), std::tuple(scores, 2, 1)})
         for (const DynamicAxis& dynamic : b.dynamicAxes(value))
