@@ -1,5 +1,6 @@
 #include "core/deploy/planner.h"
 
+#include "core/support/check.h"
 #include "core/support/message.h"
 
 #include <fmt/format.h>
@@ -42,8 +43,7 @@ Result<> Planner::addSubgraphs(std::size_t first, std::size_t end)
         Result<> added;
         if (subgraph.control) {
             const std::size_t last = endOf(i);
-            if (last >= end)
-                return makeError(Errc::Internal, fmt::format("'{}' has no end", subgraph.name));
+            LATHE_CHECK(last < end) << "the control flow " << subgraph.name << " has no end";
             added = isBranch(i) ? addBranch(i, last) : addLoop(i, last);
             i = last;
         } else {

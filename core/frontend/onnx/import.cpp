@@ -305,8 +305,9 @@ private:
                 continue;
             GraphProto& branch = *attribute.mutable_g();
             if (branch.output_size() != proto.output_size())
-                return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} gives {} values for {} outputs",
-                                                            label, wanted, branch.output_size(), proto.output_size()));
+                return makeError(Errc::BadFile,
+                                 say(Msg::BodyOutputs, branch.name(), branch.output_size(), proto.output_size()))
+                    .note(say(Msg::NodeAt, label, "If"));
             // Names of a branch are its own: another may use them too.
             const std::size_t scope = m_builder.openScope();
             std::unordered_set<std::string> unknownOutside = m_unknown;
@@ -321,8 +322,8 @@ private:
                 }
                 const graph::ValueId id = m_builder.find(inner);
                 if (!id.valid())
-                    return makeError(Errc::BadFile, fmt::format("node \"{}\" (If): its {} does not compute \"{}\"",
-                                                                label, wanted, inner));
+                    return makeError(Errc::BadFile, say(Msg::BodyLacksValue, branch.name(), inner))
+                        .note(say(Msg::NodeAt, label, "If"));
                 if (!proto.output(i).empty())
                     results.emplace_back(proto.output(i), id);
             }
@@ -332,7 +333,7 @@ private:
                 LATHE_TRY(m_builder.bind(name, id));
             return true;
         }
-        return makeError(Errc::BadFile, fmt::format("node \"{}\" (If) has no {}", label, wanted));
+        return makeError(Errc::BadFile, say(Msg::BodyAbsent, wanted)).note(say(Msg::NodeAt, label, "If"));
     }
 
     Result<> addNode(NodeProto& proto, const std::string& label)

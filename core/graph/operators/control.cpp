@@ -210,8 +210,7 @@ Result<Types> inferLoopEnd(const Node& node, InputTypes inputs, Constants)
 
 Result<> notAlone(const Node& node, Arguments, Results)
 {
-    return makeError(Errc::Internal,
-                     fmt::format("\"{}\" stands for the order of other nodes and has no value of its own", node.name));
+    return brokenRule(fmt::format("\"{}\" stands for the order of other nodes and has no value of its own", node.name));
 }
 
 OpDef entry(std::string_view name, std::int32_t minInputs, Control control, decltype(OpDef::inferTypes) infer,
