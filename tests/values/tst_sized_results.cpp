@@ -106,7 +106,7 @@ private slots:
             QVERIFY2(run, run ? "" : run.error().message.c_str());
             const auto asRead = graph::interpret(model.imported, request.inputs);
             QVERIFY2(asRead, asRead ? "" : asRead.error().message.c_str());
-            const auto rewritten = graph::interpret(model.graph, request.inputs);
+            const auto rewritten = graph::interpret(model.optimized, request.inputs);
             QVERIFY2(rewritten, rewritten ? "" : rewritten.error().message.c_str());
             for (std::size_t i = 0; i < run->outputs.size(); ++i) {
                 graph::TensorType type{library->outputs()[i].type.dtype, {}};
