@@ -111,7 +111,17 @@ constexpr Contradiction kContradictions[] = {
     {"Shrink", Numbers::Integers, false},
     {"DequantizeLinear", Numbers::Integers, false},
     {"QuantizeLinear", Numbers::Any, false},
+    {"ArgMax", Numbers::Any, false},
+    {"ArgMin", Numbers::Any, false},
+    {"DeformConv", Numbers::Any, false},
+    {"LayerNormalization", Numbers::Any, false},
+    // Its places of an output_shape are not the standard's.
+    {"MaxUnpool", Numbers::Any, true},
+    // Its sums are less accurate, its half floats are rounded on the way.
+    {"DFT", Numbers::Any, true},
+    {"AffineGrid", Numbers::Any, true},
     // It computes them in f32.
+    {"Shrink", Numbers::Doubles, true},
     {"GroupNormalization", Numbers::Doubles, true},
     {"LayerNormalization", Numbers::Doubles, true},
 };

@@ -152,7 +152,7 @@ std::optional<std::size_t> NetworkMaker::pick(const std::function<bool(const Net
 {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < m_values.size(); ++i)
-        if (fits(m_values[i]))
+        if (countOf(m_values[i].shape) > 0 && fits(m_values[i])) // what describes a rank of 0 has no elements
             found.push_back(i);
     if (found.empty())
         return std::nullopt;

@@ -76,7 +76,8 @@ void check(const OperatorCase& of, const std::list<Kernel>& kernels, const Kerne
 Findings findingsOf(const graph::OpDef& entry, const Target& target)
 {
     Findings findings;
-    if (entry.function) { // one of the runtime, tested in tests/core/runtime and in whole networks
+    // Functions of the runtime and what branches and loops are made of: tests/values and others run them in networks.
+    if (entry.function || entry.traits.control != graph::Control::None) {
         findings.byFunction = true;
         return findings;
     }
