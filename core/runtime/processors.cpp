@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::uint32_t kNoQuota = UINT32_MAX;
 constexpr std::size_t kLongestPath = 4096;
+constexpr char kController[] = {'c', 'p', 'u'}; ///< of version 1 that has the quotas; no kind of target
 
 /// A file, line by line. Lines that are longer than two paths are cut.
 class Lines
@@ -90,14 +91,14 @@ char* cut(char*& rest, char separator)
     return field;
 }
 
-/// Whether a comma-separated list has "cpu".
+/// Whether a comma-separated list has that controller.
 bool hasCpu(const char* list)
 {
     for (const char* at = list; *at != '\0';) {
         const char* end = at;
         while (*end != '\0' && *end != ',')
             ++end;
-        if (end - at == 3 && std::memcmp(at, "cpu", 3) == 0)
+        if (end - at == sizeof kController && std::memcmp(at, kController, sizeof kController) == 0)
             return true;
         at = *end == ',' ? end + 1 : end;
     }
