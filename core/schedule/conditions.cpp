@@ -131,7 +131,10 @@ public:
             const Stmt thenBody = (*this)(s->body[0]);
             if (s->body.size() > 1 && s->body[1])
                 return ir::makeIf(s->condition, thenBody, (*this)(s->body[1]));
-            if (thenBody && thenBody->kind == StmtKind::If && thenBody->body.size() == 1)
+            // A condition that reads memory stays inside: code computes both sides of a conjunction, and what is read
+            // may exist only where the outer condition holds.
+            if (thenBody && thenBody->kind == StmtKind::If && thenBody->body.size() == 1
+                && !containsLoad(thenBody->condition))
                 return ir::makeIf(s->condition && thenBody->condition, thenBody->body[0]);
             return ir::makeIf(s->condition, thenBody);
         }

@@ -472,15 +472,16 @@ private:
             position = position * ir::intImm(m_op.reduceExtents[r]) + m_bounds.axes[m_op.shape.size() + r];
         position = ir::cast(m_op.dtype, ir::simplify(position, m_lowering.program.ranges));
         const Expr held = ir::load(m_best, value->dtype, ownIndices());
-        std::vector<Expr> conditions = guards(false, true);
         Expr better = body->combiner == ir::Combiner::ArgMax ? value > held : value < held;
         if (!reducesInOrder()) { // of equal ones the first counts
             const Expr place = ir::load(m_lowering.buffers[m_id][0], m_op.dtype, ownIndices());
             better = better || (ir::eq(value, held) && position < place);
         }
-        conditions.push_back(better);
-        return guarded(conditions, ir::makeBlock({ir::makeStore(m_best, ownIndices(), value),
-                                                  ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), position)}));
+        // Inside of the guards, not beside them: both sides of a conjunction are computed, and what `better` reads exists
+        // only where they hold.
+        Stmt update = ir::makeBlock({ir::makeStore(m_best, ownIndices(), value),
+                                     ir::makeStore(m_lowering.buffers[m_id][0], ownIndices(), position)});
+        return guarded(guards(false, true), ir::makeIf(better, std::move(update)));
     }
 
     Lowering& m_lowering;
